@@ -40,21 +40,21 @@ import type { Sealer } from '../storage/seal.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface ConsoleOptions {
-  /** How clients reach the gateway, without `/` at its end; undefined: as each of them does. */
+  /** The public URL of the gateway, without `/` at its end; undefined: each client's own. */
   readonly publicUrl: string | undefined;
   /** Ways to sign in; absent: the one-time link alone. */
   readonly signin?: SigninSettings;
-  /** Addresses and networks whose word about who asks is believed. */
+  /** Addresses and networks of proxies whose forwarded client address is trusted. */
   readonly trustedProxies?: readonly string[];
 }
 
-/** Rows of the pages, once it is known how the installation is reached and how one signs in. */
+/** The routes of the pages, made once the public URL and the ways to sign in are known. */
 export type PageRoutes = (beside: {
   readonly site: Site;
   readonly methods: readonly SignInMethod[];
 }) => readonly ConsoleRoute[];
 
-/** Puts the console and its ways in on the server. */
+/** Adds the console and its ways to sign in to the server. */
 export async function mountConsole(
   server: FastifyInstance,
   {
@@ -87,7 +87,7 @@ export async function mountConsole(
   return { rows: door.rows, drain: (waitMs) => door.drain(waitMs), signInMethods: signin.methods };
 }
 
-/** What of the gateway the pages of users show and try. */
+/** The parts of the gateway that the pages of users show and try. */
 interface UserPageParts {
   readonly database: Database;
   readonly sealer: Sealer;
@@ -95,10 +95,10 @@ interface UserPageParts {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** What other families of the console know of a user. */
+/** What other parts of the console supply to the pages of users. */
 type UserPageSources = Pick<UserContext, 'site' | 'shell' | 'ordersSince'>;
 
-/** The rows of all pages of users. */
+/** The routes of all pages of users. */
 function openUserRoutes(
   { database, sealer, parts: { clock, catalog, files }, endpoints }: UserPageParts,
   beside: UserPageSources,
@@ -124,7 +124,7 @@ const playgroundPaths: Readonly<Record<PlaygroundEndpoint, string>> = {
   videos: '/video/generations',
 };
 
-/** The interface's own endpoints, for whoever is known by a session instead of a key. */
+/** The API's own endpoints, for clients with a session instead of a key. */
 function openPlayground(endpoints: readonly Endpoint[]): PlaygroundCall {
   const posted = new Map(
     endpoints.flatMap((endpoint) =>
@@ -135,7 +135,7 @@ function openPlayground(endpoints: readonly Endpoint[]): PlaygroundCall {
     const path = playgroundPaths[what];
     const endpoint = posted.get(path);
     if (endpoint === undefined) throw new Error(`there is no endpoint ${path}`);
-    // Some endpoints read their body themselves, as it comes.
+    // Some endpoints read their raw body themselves.
     const asSent = endpoint.body === 'stream' ? Readable.from([body]) : body;
     const request = { method: 'POST', url: `/v1${path}`, headers, body: asSent, params: undefined };
     try {
@@ -153,17 +153,18 @@ function openPlayground(endpoints: readonly Endpoint[]): PlaygroundCall {
   };
 }
 
-/** What of the gateway the pages of operators show and change. */
+/** The parts of the gateway that the pages of operators show and change. */
 interface OperatorPageParts {
   readonly database: Database;
   readonly sealer: Sealer;
   readonly parts: Pick<GatewayParts, 'clock' | 'catalog'>;
-  /** Millionths of a yuan for a dollar; undefined: the usual. */
+  /** Millionths of a yuan for a dollar; undefined: the default. */
   readonly usdRatePpm: bigint | undefined;
 }
 
 /**
- * The rows of all pages of operators. `users`: what users ask of themselves, operators ask of them.
+ * The routes of all pages of operators. `users`: the queries that user pages make for themselves,
+ * and operator pages for any user.
  */
 function openOperatorRoutes(
   {
@@ -187,7 +188,7 @@ function openOperatorRoutes(
 const shownForMs = 7 * 86_400_000;
 const shownMax = 5;
 
-/** Money that a wallet says it has and that fits no order, of the last days. */
+/** Recent payments that a wallet reports and that fit no order. */
 async function unmatchedPayments(database: Database, now: number): Promise<readonly Attention[]> {
   const rows = (await listUnmatched(database, shownMax)).filter(
     (row) => Number(row['at']) > now - shownForMs,
@@ -209,7 +210,7 @@ const siteName = 'Tollgate';
 type PageParts = UserPageParts &
   OperatorPageParts & { readonly payments: Payments; readonly email: boolean };
 
-/** What users and operators see and do, on one gateway. */
+/** All pages of users and operators of one gateway. */
 export const openPageRoutes =
   (pages: PageParts): PageRoutes =>
   ({ site, methods }) => {

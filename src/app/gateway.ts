@@ -82,8 +82,8 @@ import { keepPartitions } from '../usage/partitions.ts';
 import { recordColumns } from '../usage/record.ts';
 
 /**
- * What can be sold: a vendor that speaks chat sells chat models, one that makes vectors sells
- * models that do.
+ * The kinds of models that a vendor can serve: a vendor with a chat adapter serves chat models, one
+ * with an embeddings adapter serves embedding models.
  */
 export const serves: Serves = (vendor, kind) =>
   servesKind(kind, vendors.get(vendor)?.adapters ?? {});
@@ -98,21 +98,22 @@ export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOpt
    * The data folder, whose `ledger.id` names its database; undefined: the database is not checked.
    */
   readonly dataFolder?: string | undefined;
-  /** The data folder belongs to this database from now on, whichever it belonged to. */
+  /** Binds the data folder to this database, even if it belonged to another. */
   readonly acceptDatabase?: boolean | undefined;
   readonly masterKey: Buffer;
   /** Where generated files are kept. */
   readonly media: BlobPlace;
-  /** Recorded before anything is served; undefined: what the database holds is sold. */
+  /** Recorded before anything is served; undefined: the catalogue in the database holds. */
   readonly configuration: Configuration | undefined;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
   /**
-   * Where SQLite's thread begins; undefined keeps SQLite in this thread, as commands and tests do.
+   * The entry file of SQLite's thread; undefined keeps SQLite in this thread, as commands and tests
+   * do.
    */
   readonly sqliteThread: URL | undefined;
-  /** Where the built console lies; undefined, or nothing there: there is none. */
+  /** The folder of the built console; undefined or missing: there is no console. */
   readonly consoleFolder?: string | undefined;
   readonly logLevel: string;
   /** Bearer token of `/metrics`; undefined: there is no such page. */
@@ -122,22 +123,19 @@ export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOpt
   readonly limits?: Partial<GatewayLimits>;
   readonly taskLimits?: Partial<TaskLimits>;
   readonly till?: Partial<TillSettings>;
-  /** Who is told what; undefined: nobody anything. */
+  /** Which notifications go to which recipients; undefined: none. */
   readonly notices?: NotificationSettings | undefined;
   readonly workers?: WorkerGroup | undefined;
 }
 
-/**
- * One of several processes that serve on one address; whoever started them holds the database for
- * all.
- */
+/** One of several worker processes on one address; their parent holds the database lock for all. */
 export interface WorkerGroup {
-  /** The first of them records the configuration. */
+  /** The first worker records the configuration. */
   readonly first: boolean;
-  /** Nobody else is at work on the database: what a crashed gateway held is free again. */
+  /** No other process uses the database: whatever a crashed gateway held is free again. */
   readonly alone: boolean;
   readonly limiter: SharedLimiter;
-  /** From the metrics of this process to those of all. */
+  /** Turns the metrics of this process into those of all. */
   mergedMetrics(own: () => Promise<string>): () => Promise<string>;
 }
 
@@ -145,7 +143,7 @@ export interface Gateway {
   readonly url: string;
   readonly parts: GatewayParts;
   readonly database: Database;
-  /** What the console answers, and by which providers one signs in to it. */
+  /** The console's routes, and the providers by which users sign in. */
   readonly console: Pick<Awaited<ReturnType<typeof mountConsole>>, 'rows' | 'signInMethods'>;
   /** Models whose imported price the configuration does not name. */
   readonly keptPrices: readonly string[];
@@ -160,7 +158,7 @@ interface Closing {
 /** How long a drain waits for running requests before it breaks them off. */
 const drainMs = 25_000;
 
-/** Wires the rooms in the order of the floors, and listens. */
+/** Wires the modules, from the lower layers to the upper, and listens. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const log = openLog(options.logLevel, systemClock, options.workers !== undefined);
   const { database, sole, alone } = await openDatabase(options, log);
@@ -226,7 +224,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** What every room stands on. */
+/** What every module is built on. */
 interface Foundation {
   readonly log: Log;
   readonly database: Database;
@@ -234,7 +232,7 @@ interface Foundation {
   readonly counters: Counters;
 }
 
-/** The rooms that requests pass through. */
+/** The modules that requests pass through. */
 async function openRooms({ log, database, sealer, counters }: Foundation, options: GatewayOptions) {
   const channelClients = new ChannelClients(vendors, {
     now: () => systemClock.now(),
@@ -282,7 +280,7 @@ interface OpenRooms {
   readonly tasks: Tasks;
 }
 
-/** The server, and everything that answers on it. */
+/** The server and everything that it serves. */
 async function openServers(
   { log, database, sealer, counters }: Foundation,
   { parts, memory, submissions, tasks }: OpenRooms,
@@ -331,7 +329,7 @@ async function openServers(
   return { server, doors, breakOff: () => door.breakOff(), ready, payments, console: consoleDoor };
 }
 
-/** Nobody is inside any more, then the rooms close in their order. */
+/** Waits until no request is left, then closes the modules in order. */
 const closer =
   (
     empty: () => Promise<void>,
@@ -346,7 +344,7 @@ const closer =
     log.flush();
   };
 
-/** One page for all that serve on the address, whichever of them is asked. */
+/** One metrics page for all worker processes, whichever of them serves it. */
 function metricsPageOf(
   metrics: Metrics,
   crew: WorkerGroup | undefined,
@@ -357,7 +355,7 @@ function metricsPageOf(
     : async () => ({ type: metrics.type, text: await all() });
 }
 
-/** None where nobody is to be told anything. */
+/** Empty without settings. */
 function openNotifications(
   database: Database,
   log: Log,
@@ -378,7 +376,7 @@ function openNotifications(
   ];
 }
 
-/** What is sold, as it is in force, and what keeps it and the keys so. */
+/** The catalogue in force, and the watcher that keeps it and the keys up to date. */
 async function openCatalog(
   database: Database,
   sealer: Sealer,
@@ -397,7 +395,7 @@ async function openCatalog(
   return { catalog: (): Snapshot => snapshot, changes };
 }
 
-/** What happens by itself from time to time, each as what ends it. */
+/** Starts the periodic background work; returns the functions that stop it. */
 async function startUpkeep(
   database: Database,
   memories: Parameters<typeof expireHourly>[0],
@@ -428,7 +426,7 @@ function openCounters({ metricsToken }: GatewayOptions): Counters {
   };
 }
 
-/** What is told of every request and every attempt. */
+/** What is logged and counted for every request and every attempt. */
 const observers = (
   log: Log,
   { metrics, requests, counts }: Counters,
@@ -460,7 +458,10 @@ interface Drainable {
   drain(waitMs: number): Promise<unknown>;
 }
 
-/** Whoever takes too long is broken off: what was delivered is settled, and the vendor stops. */
+/**
+ * Drains the server. Requests that take too long are broken off: their delivered part is settled,
+ * and the vendor stops.
+ */
 async function drainServer(
   server: ReturnType<typeof openServer>,
   doors: readonly Drainable[],
@@ -497,7 +498,7 @@ function openFileStore(
   });
 }
 
-/** What is told of work that outlived its request. */
+/** What is logged and counted for a background task. */
 const taskEnded = (
   log: Log,
   { metrics, requests }: Counters,
@@ -551,7 +552,7 @@ async function openDatabase(options: GatewayOptions, log: Log): Promise<OpenData
   const folder =
     dataFolder === undefined ? undefined : await LedgerFolder.open(dataFolder, acceptDatabase);
   folder?.requireFile(databaseUrl);
-  // Before anything is read or migrated: another server may be at work on the file.
+  // Taken before anything is read or migrated: another server may use the file.
   const sole = crew === undefined ? acquireServingLock(databaseUrl) : undefined;
   const thread = sqliteThread === undefined ? {} : { thread: { entry: sqliteThread } };
   const database = await open(databaseUrl, { procedures: ledgerProcedures, ...thread });
@@ -565,12 +566,13 @@ async function openDatabase(options: GatewayOptions, log: Log): Promise<OpenData
   });
   await folder?.keep(database);
   const alone = crew === undefined ? sole !== undefined : crew.alone;
-  // Alone on a SQLite file: whatever a crashed server held is back before the first request.
+  // Alone on a SQLite file: everything that a crashed server held is freed before the first
+  // request.
   if (alone) await releaseAllProcesses(database);
   return { database, sole, alone };
 }
 
-/** What was opened on the way is closed again when the last step fails. */
+/** Closes what is already open when the last step fails. */
 async function undoOnFailure<T>(
   begun: Promise<T> | undefined,
   undo: () => Promise<void>,

@@ -7,11 +7,14 @@ import type { Log } from '../telemetry/log.ts';
 
 export interface LimitOptions {
   /**
-   * Where all nodes meet; undefined: this process is alone, and its limits are a matter of its
+   * The shared state of all nodes; undefined: this process is alone, and keeps its limits in
    * memory.
    */
   readonly redisUrl?: string | undefined;
-  /** Whom a process asks that is one of several on this machine; a shared state goes before it. */
+  /**
+   * The limiter of one worker process among several on this machine; a shared state takes
+   * precedence.
+   */
   readonly limiter?: SharedLimiter | undefined;
 }
 

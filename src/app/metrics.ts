@@ -11,7 +11,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
 
-/** Where requests and attempts are counted. */
+/** The counters of requests and attempts. */
 export interface MetricsCounters {
   readonly metrics: Metrics;
   readonly requests: RequestMetrics;
@@ -25,14 +25,17 @@ export interface MetricsSubjects {
   readonly reporter: Reporter;
   readonly tasks: Tasks;
   readonly catalog: () => Snapshot;
-  /** What nodes share. */
+  /** Metrics of what the nodes share. */
   readonly nodes: () => readonly MetricFamily[];
-  /** Whether new requests are let in. */
+  /** Whether new requests are admitted. */
   readonly ready: () => boolean;
   readonly log: Pick<Log, 'dropped'>;
 }
 
-/** Every room tells what it knows when somebody asks: nothing of this costs a request anything. */
+/**
+ * Registers the metrics of every module. They are read only at a scrape, so they cost requests
+ * nothing.
+ */
 export function registerMetrics(
   { metrics, requests }: MetricsCounters,
   measured: MetricsSubjects,

@@ -7,10 +7,10 @@ import type { Database } from '../storage/database.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface PaymentOptions {
-  /** Wallets that are configured; absent: nobody can top up. */
+  /** The configured wallets; absent: users cannot top up. */
   readonly payments?: PaymentSettings;
   /**
-   * How wallets and browsers reach the gateway, without `/` at its end; undefined: at its own
+   * The public URL for wallets and browsers, without `/` at its end; undefined: the server's own
    * address.
    */
   readonly publicUrl: string | undefined;
@@ -18,14 +18,14 @@ export interface PaymentOptions {
 
 export interface OpenPayments {
   readonly payments: Payments;
-  /** Once the server listens: from then on wallets are asked. */
+  /** Call once the server listens: from then on the gateway polls the wallets. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens the wallets and puts their notifications on the server. Throws a `PaymentSettingsError`.
- * `url`: the server's own, once it listens.
+ * Opens the wallets and adds the routes of their notifications to the server. Throws a
+ * `PaymentSettingsError`. `url`: the server's own, once it listens.
  */
 export function mountPayments(
   server: FastifyInstance,

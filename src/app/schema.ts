@@ -18,7 +18,7 @@ import type { Migration } from '../storage/database.ts';
 import { ledgerIdMigrations } from '../storage/ledger-id.ts';
 import { usageMigrations } from '../usage/migrations.ts';
 
-/** The schema of the whole product, room by room. */
+/** The schema of the whole product, module by module. */
 export const migrations: readonly Migration[] = [
   ...changesMigrations,
   ...accountsMigrations,
@@ -39,5 +39,5 @@ export const migrations: readonly Migration[] = [
   ...ledgerIdMigrations,
 ];
 
-/** What the rooms that use the ledger have to prove beside it, for `check`. */
+/** The proofs of the modules that use the ledger, for `check`. */
 export const proofs: Readonly<Record<string, string>> = { ...taskProof, ...paymentProof };

@@ -14,7 +14,7 @@ import {
   withEachKey,
 } from './snapshot.ts';
 
-/** All that is sold, as recorded. */
+/** Everything that is sold, as the database records it. */
 export interface Catalogue {
   /** Changes whenever anything else in it does. */
   readonly version: string;
@@ -23,14 +23,14 @@ export interface Catalogue {
   readonly channels: readonly Channel[];
 }
 
-/** Whether we can speak with this vendor about models of this kind. */
+/** Whether Tollgate can call this vendor for models of this kind. */
 export type Serves = (vendor: string, kind: ModelKind) => boolean;
 
 type Offers = ReadonlyMap<string, Offer>;
 
 /**
- * Works every (group, model) out beforehand: finding an offer is two map look-ups and no
- * allocation.
+ * Computes the offer of every (group, model) beforehand, so that finding one costs two map look-ups
+ * and no allocation.
  */
 export function buildSnapshot(
   catalogue: Catalogue,
@@ -113,8 +113,8 @@ function candidateOf(
 }
 
 /**
- * Three tokens are read for each that is written; what is sold by the piece is compared by the
- * piece.
+ * The request by which costs are compared: three input tokens for each output token; models that
+ * are sold by the piece are compared by the piece.
  */
 const usualRequest = {
   input: 3_000,

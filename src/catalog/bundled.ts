@@ -8,7 +8,7 @@ import { calendars, minuteOf, type PriceWindow, type Times } from './price-windo
 import type { Price, Rates } from './price.ts';
 import type { ModelFacts, ModelKind } from './snapshot.ts';
 
-/** A model of the list that comes with the program: its facts, and whom it can be bought from. */
+/** A model of the list that comes with the program: its facts, and the vendor that sells it. */
 export interface BundledModel {
   readonly facts: ModelFacts;
   readonly vendor: string;
@@ -16,9 +16,9 @@ export interface BundledModel {
   readonly upstream: string;
   /** The vendor does not sell it any more under this name. */
   readonly retired: boolean;
-  /** The price comes from no word of the vendor: check it before selling. */
+  /** The price comes from no page of the vendor: check it before selling. */
   readonly doubtful: boolean;
-  /** For ids that no vendor sells any more: bundled models that can stand in for it, best first. */
+  /** For ids that no vendor sells any more: bundled models that can replace it, best first. */
   readonly standIns: readonly { readonly vendor: string; readonly id: string }[];
   /** Where the price was read, and when. */
   readonly source: string;
@@ -41,8 +41,8 @@ export interface BundledOptions {
 export const defaultUsdRatePpm = 7_200_000n;
 
 /**
- * Tokens per second that no model of the list was seen to exceed while thinking unseen: reserving
- * too much for a moment does no harm.
+ * Tokens per second: no model of the list was seen to think faster than this without streaming its
+ * reasoning. Reserving too much for a moment does no harm.
  */
 const thinkingTopSpeed = 250;
 
@@ -97,12 +97,12 @@ interface WrittenModel {
 }
 
 /**
- * Reads the list, some 350 models by id, in a few milliseconds and only when asked. Prices in
+ * Reads the list, some 350 models by id, in a few milliseconds and only on demand. Prices in
  * dollars are converted, rounded up to the nano.
  */
 export async function loadBundled(options: BundledOptions): Promise<Bundled> {
   const { default: written } = await import('./data/models.json', { with: { type: 'json' } });
-  // Made by scripts/catalogue.mjs and checked by this room's tests.
+  // scripts/catalogue.mjs makes the file; the tests of this directory check it.
   const rows = written as unknown as readonly WrittenModel[];
   return new Map(rows.map((row) => [row.id, model(row, options)]));
 }

@@ -20,7 +20,10 @@ import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
 import { factsText, priceText } from './price-json.ts';
 import { catalogTopic, lockCatalogVersion } from './editing.ts';
 
-/** What `record` found. `changed`: something did, and the other processes hear of it. */
+/**
+ * The result of `recordConfiguration`. `changed`: something changed, and the other processes are
+ * notified.
+ */
 export interface RecordResult {
   readonly changed: boolean;
   /** Models that keep an imported price which the configuration does not name. */
@@ -34,10 +37,11 @@ interface Recording {
 }
 
 /**
- * Makes the database say what the configuration says. What it names is its own, whoever made it;
- * what the console made and it does not name stays. A model's `created` stays what it was when it
- * was first recorded. A price that was changed in the database (by an import, or in the console)
- * holds until the configuration names another one than it did the last time.
+ * Makes the database match the configuration. Entries that the configuration names belong to it,
+ * even those that the console made; entries that the console made and the configuration does not
+ * name stay. A model keeps the `created` of its first recording. A price that was changed in the
+ * database (by an import, or in the console) holds until the configuration names another price than
+ * it did the last time.
  */
 export function recordConfiguration(
   database: Database,
@@ -88,7 +92,7 @@ function byName(rows: readonly Row[], name: string): ReadonlyMap<unknown, Row> {
 const configured = { origin: 'configuration' };
 const ofConfiguration = (row: Row): boolean => row['origin'] === configured.origin;
 
-/** Of what the configuration made, all that it does not name any more. */
+/** Deletes the rows that the configuration made and no longer names. */
 function removals(
   table: string,
   key: string,
@@ -112,7 +116,7 @@ function groupChanges(
     const row = before.get(group.name);
     if (group !== defaultGroup)
       return upsert('model_groups', { ...groupColumns(group), ...configured }, row, at);
-    // Nobody wrote it down: it is there from the beginning, and the console's to change.
+    // No file names the default group: it exists from the beginning, and the console may change it.
     const untouched = row === undefined || ofConfiguration(row);
     return untouched
       ? upsert('model_groups', { ...groupColumns(group), origin: 'console' }, row, at)
@@ -184,7 +188,7 @@ function modelChanges(
   ];
 }
 
-/** In one statement, since the first start has hundreds of them. */
+/** One statement, since the first start records hundreds of models. */
 function firstPrice(id: string, price: string, at: number): Statement {
   const sql =
     "INSERT INTO price_versions (model, version, price, source, published_at, effective_at) VALUES ($1, 1, $2, 'configuration', $3, $3)";
@@ -200,8 +204,8 @@ function keepsPrice(row: Row | undefined, price: string): boolean {
 }
 
 /**
- * The catalogue as recorded, secrets opened. Throws when the master key is not the one that sealed
- * them.
+ * The recorded catalogue, with secrets opened. Throws when the master key is not the one that
+ * sealed them.
  */
 export function loadCatalog(database: Database, sealer: Sealer): Promise<Catalogue> {
   return database.snapshot(() => loading(sealer));
@@ -221,12 +225,13 @@ function* loading(sealer: Sealer): Transaction<Catalogue> {
   return { version: String(change?.['version']), groups, models, channels };
 }
 
-/** The names of the groups that a key can be made for. */
+/** The ids of all recorded models, retired ones included. */
 export async function modelNames(database: Database): Promise<readonly string[]> {
   const rows = await database.query('SELECT id FROM models');
   return rows.map((row) => String(row['id']));
 }
 
+/** The names of the groups that a key can be made for. */
 export async function groupNames(database: Database): Promise<readonly string[]> {
   const rows = await database.query('SELECT name FROM model_groups ORDER BY name');
   return rows.map((row) => String(row['name']));

@@ -12,14 +12,14 @@ import type { ConfigPath } from './problem.ts';
 import type { ChannelFacts, ModelKind, Group } from './snapshot.ts';
 import { type Calendars, readPrice } from './config-price.ts';
 
-/** What a channel may refer to. */
+/** The names that a channel may refer to. */
 export interface ChannelContext {
   readonly groups: readonly string[];
-  /** By id; undefined of those whose kind is not told rightly. */
+  /** By id; undefined for a model whose kind is written wrongly. */
   readonly models: ReadonlyMap<string, ModelKind | undefined>;
   readonly bundled: Bundled;
   readonly vendors: readonly VendorFacts[];
-  /** Those of the file; absent: those that come with the program. */
+  /** The calendars of the file; absent: those that come with the program. */
   readonly calendars?: Calendars;
 }
 
@@ -102,7 +102,7 @@ function allOf(vendor: string, bundled: Bundled): readonly (readonly [string, st
   return modelsOfVendor(vendor, bundled).map((model) => [model.facts.id, model.upstream]);
 }
 
-// What follows looks at the channel as it is written, so that a mistake in one member hides none in
+// The checks below read the channel as it is written, so that a mistake in one member hides none in
 // another.
 
 function checkVendor(
@@ -226,7 +226,7 @@ export function groupFacts({
   };
 }
 
-/** `image` of a model as written → what may be asked of it. */
+/** `image` of a model as written → the limits of a request for its images. */
 export function imageTerms({
   sizes,
   any_size: any,

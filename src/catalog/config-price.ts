@@ -20,8 +20,8 @@ type WrittenRates = Omit<
 export type Calendars = ReadonlyMap<string, Calendar>;
 
 /**
- * A price as written → as charged. What is wrong with it as a price of this kind of model is
- * reported below `path`.
+ * A price as written → as charged. Faults of the price for this kind of model are reported below
+ * `path`.
  */
 export function readPrice(
   kind: ModelKind,
@@ -52,7 +52,7 @@ export function readPrice(
   return price;
 }
 
-/** `cache_write` is the price of both retentions, unless one has its own. */
+/** `cache_write` is the price of both cache retentions, unless one has its own. */
 function ratesOf({ cache_write: both, ...written }: Partial<WrittenRates>): Rates {
   const rates: Partial<Record<string, Nano | undefined>> = {
     cache_write_5m: both,

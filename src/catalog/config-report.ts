@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { inLineOrder, type ConfigPath, type ConfigProblem, pathText } from './problem.ts';
 import type { YamlSource } from './yaml-source.ts';
 
-/** Gathers all that is wrong with one file, so that the operator corrects it once. */
+/** Gathers every problem of one file, so that the operator corrects it once. */
 export class ConfigReport {
   readonly #source: YamlSource;
   readonly #problems: ConfigProblem[];
@@ -24,7 +24,10 @@ export class ConfigReport {
     return this.#source.lineOf(path);
   }
 
-  /** A value whose variable is not set has been reported; what else is wrong with it is no news. */
+  /**
+   * Skips a value whose variable is not set: that was reported, and further problems of the value
+   * are no news.
+   */
   add(path: ConfigPath, message: string): void {
     const place = pathText(path);
     if (!this.#source.problems.some((problem) => problem.path === place))
@@ -35,7 +38,7 @@ export class ConfigReport {
     this.#problems.push({ line: 0, path, message });
   }
 
-  /** The value by `schema`, or undefined and what is wrong with it. */
+  /** The value parsed by `schema`; undefined after reporting the problems. */
   parse<Schema extends z.ZodType>(
     schema: Schema,
     value: unknown,
@@ -56,12 +59,12 @@ export class ConfigReport {
   }
 }
 
-/** A member of something that has not been checked yet. */
+/** A member of a value that has not been checked yet. */
 export function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** Two items with one name: the second is reported. */
+/** Reports the second of two items with one name. */
 export function reportDuplicates(
   list: readonly unknown[],
   where: ConfigPath,

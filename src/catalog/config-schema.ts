@@ -46,7 +46,7 @@ function nameOf(input: unknown): string {
     : 'a group of members';
 }
 
-/** A map with these members and no other. Its message for unknown ones has a line for each. */
+/** A map with these members and no other. Its error message has a line for each unknown member. */
 function members<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape);
   const other = expected('a group of members');
@@ -62,7 +62,7 @@ function list<Item extends z.ZodType>(item: Item) {
   return z.array(item, { error: expected('a list') });
 }
 
-/** Text that `read` makes an integer of, or says why not. */
+/** Text that `read` turns into an integer; a text returned by `read` is the error message. */
 function decimal(read: (text: string) => bigint | string) {
   return z.string({ error: expected('a decimal number') }).transform((text, context): bigint => {
     const value = read(text);
@@ -74,7 +74,7 @@ function decimal(read: (text: string) => bigint | string) {
 
 const text = z.string({ error: expected('text') }).min(1, { error: 'must not be empty' });
 
-/** What stands in lists, logs and subjects of mails. */
+/** For names that stand in lists, logs and subjects of mails. */
 const nameMax = 100;
 const name = text.refine((written) => written.length <= nameMax && isPlainText(written), {
   error: `must be one line of 1 to ${nameMax} characters`,
@@ -176,11 +176,11 @@ const termName = text.refine((written) => /^[\w.-]{1,40}$/.test(written), {
 });
 
 /**
- * What a request can ask for beside the standard tier: values of `service_tier`, and of Anthropic's
- * `speed`. `flex`, `scale`, `priority`: OpenAPI description, ServiceTier, 2026-11. `fast`:
- * openai.com/api-fast-mode, 2026-07-30, and Anthropic's speed. `ultrafast`:
+ * The tiers that a request can name beside the standard one: values of `service_tier`, and of
+ * Anthropic's `speed`. `flex`, `scale`, `priority`: OpenAPI description, ServiceTier, 2026-11.
+ * `fast`: openai.com/api-fast-mode, 2026-07-30, and Anthropic's speed. `ultrafast`:
  * developers.openai.com/api/docs/guides/ultrafast-mode, 2026-09. `performance`:
- * console.groq.com/docs/service-tiers, 2026-08. Other vendors' words are among these.
+ * console.groq.com/docs/service-tiers, 2026-08. Other vendors' names are among these.
  */
 const modeNames: readonly string[] = [
   'flex',
@@ -192,7 +192,7 @@ const modeNames: readonly string[] = [
 ];
 const modeName = text.refine((written) => modeNames.includes(written));
 
-/** Of `modes`: of a key that is none of these, and of what is no map. */
+/** The error message of `modes`: for an unknown key, and for a value that is no map. */
 function wrongMode(issue: SchemaIssue & { readonly code?: string | undefined }): string {
   if (issue.code !== 'invalid_key') return expected('a group of members')(issue);
   const key = String(issue.input);
@@ -302,8 +302,8 @@ export type WrittenModel = z.output<typeof modelSchema>;
 export const allContents: readonly string[] = contents;
 
 /**
- * What `prices import` takes of a model: the rest of a model's members may stand there and is not
- * looked at.
+ * The members of a model that `prices import` reads; other members of a model may be present and
+ * are ignored.
  */
 export const pricedModelSchema = members({
   ...modelSchema.partial().shape,

@@ -35,9 +35,9 @@ import { type Calendars, readPrice } from './config-price.ts';
 import { readYaml } from './yaml-source.ts';
 
 /**
- * Reads the configuration file (docs/reference/config.md). All that is wrong with it is told at
- * once, each with its line. Loads zod, yaml and, where a channel sells what the file does not
- * describe, the bundled list: import it only when there is a file.
+ * Reads the configuration file (docs/reference/config.md). Returns all problems at once, each with
+ * its line. Loads zod, yaml and, where a channel sells what the file does not describe, the bundled
+ * list: import it only when there is a file.
  */
 export async function readConfiguration(
   text: string,
@@ -124,19 +124,19 @@ function readDefaults(
   return { image: written.image ?? [], video: written.video ?? [] };
 }
 
-/** Filled in by the reader below: a model and its price, both complete. */
+/** A model and its price, both complete. */
 interface ReadModel {
   readonly model: WrittenModel;
   readonly price: ModelFacts['price'];
 }
 
-/** What stands in a list of the file; what is no list has been reported. */
+/** The items of a list of the file. A value that is no list has already been reported. */
 function items(file: unknown, name: string): readonly unknown[] {
   const list = member(file, name);
   return Array.isArray(list) ? list : [];
 }
 
-/** What can be sold, also what is otherwise wrong, by what it is. */
+/** The kind of every model that can be sold, models with other mistakes included. */
 function kindsOf(
   models: readonly unknown[],
   bundled: Bundled,
@@ -155,8 +155,8 @@ function kindsOf(
 }
 
 /**
- * Names of items, also of those that are otherwise wrong, so that nobody is told that a misspelt
- * model does not exist.
+ * Names of items, also of items with other mistakes: a channel that names a misspelt model must not
+ * get the error that the model does not exist.
  */
 function names(list: readonly unknown[], name: string): readonly string[] {
   return list.flatMap((item) => {
@@ -207,7 +207,7 @@ function readModels(
   });
 }
 
-/** Of a model with another mistake, the price is looked at all the same. */
+/** Checks the price of a model that has another mistake. */
 function checkPrice(item: unknown, report: ConfigReport, path: ConfigPath, known: Calendars): void {
   const kind = modelSchema.shape.kind.safeParse(member(item, 'kind'));
   const price = priceSchema.safeParse(member(item, 'price'));
@@ -288,7 +288,7 @@ function borrowed(
   return [...asked].flatMap((id) => (own.has(id) ? [] : (bundled.get(id)?.facts ?? [])));
 }
 
-/** Only what is written: defaults are those of whoever downloads and keeps. */
+/** Only the written members: the code that downloads and keeps files has the defaults. */
 function mediaSettings(written: WrittenMedia): MediaSettings {
   const { urls, file_bytes, request_bytes, redirects, total_ms, idle_ms, at_once, allow_private } =
     written;
@@ -320,7 +320,7 @@ function keptSettings({
   };
 }
 
-/** Only what is written. */
+/** Only the written members. */
 function signinMembers({ sign_up, github, wechat }: WrittenSigninMembers): WrittenSignin {
   return {
     ...(sign_up === undefined ? {} : { signUp: sign_up }),

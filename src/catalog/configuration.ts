@@ -6,31 +6,29 @@ import type { ChannelFacts, Group, ModelFacts } from './snapshot.ts';
 import type { Environment } from './yaml-source.ts';
 
 /**
- * What the operator sells, to whom and from where: read from a file or from environment variables,
- * and recorded in the database.
+ * The models that the operator sells, the groups that may buy them and the channels that serve
+ * them: read from a file or from environment variables, and recorded in the database.
  */
 export interface Configuration {
   readonly groups: readonly Group[];
   readonly models: readonly ModelFacts[];
   readonly channels: readonly ChannelFacts[];
-  /** What of `settings.media` is written; the rest is as usual. */
+  /** The written members of `settings.media`; the others have their defaults. */
   readonly media?: MediaSettings;
-  /** What of `payments` is written; the rest comes from the environment. */
+  /** The written members of `payments`; the others come from the environment. */
   readonly payments?: WrittenPayments;
-  /** The same of `settings.video`. */
+  /** The written members of `settings.video`. */
   readonly video?: VideoSettings;
-  /**
-   * The models of requests for pictures or videos that name none: the first that the key can use.
-   */
+  /** The models for image and video requests that name none: the first that the key can use. */
   readonly defaultModels?: DefaultModels;
-  /** What of `signin` is written; the rest comes from the environment. */
+  /** The written members of `signin`; the others come from the environment. */
   readonly signin?: WrittenSignin;
   /**
-   * Millionths of a yuan for a dollar, where the bundled list's prices are in dollars; absent: the
-   * usual.
+   * Millionths of a yuan for a dollar, for the bundled prices that are in dollars; absent:
+   * `defaultUsdRatePpm`.
    */
   readonly usdRatePpm?: bigint;
-  /** Nothing wrong, but worth knowing before selling. One sentence each. */
+  /** Things that are valid but worth knowing before selling. One sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -40,8 +38,8 @@ export interface DefaultModels {
 }
 
 /**
- * Limits of what is downloaded and kept for clients, and which hosts beside the public ones may be
- * read.
+ * Limits of the files that Tollgate downloads and keeps for clients, and the private hosts that it
+ * may read.
  */
 export interface MediaSettings {
   readonly urlsMax?: number;
@@ -55,7 +53,7 @@ export interface MediaSettings {
   readonly kept?: KeptSettings;
 }
 
-/** Limits of what is generated and kept for clients. */
+/** Limits of the generated files that Tollgate keeps for clients. */
 export interface KeptSettings {
   readonly filesMax?: number;
   readonly bytesMax?: number;
@@ -63,9 +61,9 @@ export interface KeptSettings {
   readonly keptMs?: number;
 }
 
-/** Limits of work that outlives its request. */
+/** Limits of tasks that outlive their request. */
 export interface VideoSettings {
-  /** A video that is not there by then is given up. */
+  /** A video that is not finished at this age is given up. */
   readonly ageMs?: number;
 }
 
@@ -88,19 +86,19 @@ export interface WrittenSignin {
 
 type WalletTexts = Readonly<Record<string, string | undefined>>;
 
-/** Of each wallet the members as they are written. */
+/** The members of each wallet as they are written. */
 export interface WrittenPayments {
   readonly expiry_minutes?: number | undefined;
   readonly wechat_pay?: WalletTexts | undefined;
   readonly alipay?: WalletTexts | undefined;
 }
 
-/** The configuration, or all that is wrong with it, in the order of lines. */
+/** The configuration, or all its problems, in the order of lines. */
 export type ConfigurationResult =
   | { readonly ok: true; readonly configuration: Configuration }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
-/** What the catalogue must know of a vendor. */
+/** The facts about a vendor that the catalogue needs. */
 export interface VendorFacts {
   readonly id: string;
   readonly ownedBy: string;
@@ -124,7 +122,7 @@ export const defaultGroup: Group = {
 
 export const usdRateVariable = 'TOLLGATE_USD_RATE';
 
-/** Yuan for a dollar as written → millionths, or why not. */
+/** Yuan for a dollar as written → millionths, or the reason why it is wrong. */
 export function usdRate(text: string): bigint | string {
   const rate = exactDecimal(text, 6);
   return rate === 0n ? 'must be more than 0' : rate;
@@ -137,8 +135,8 @@ export function utcDate(now: number): string {
 type SellableConfiguration = Omit<Configuration, 'warnings'>;
 
 /**
- * What is not wrong but surprises: models that cannot be offered, and prices that nobody vouches
- * for. `own` are the ids that the file itself prices.
+ * Valid entries that surprise: models that cannot be offered, and prices that no page of the vendor
+ * confirms. `own` are the ids that the file itself prices.
  */
 export function configurationWarnings(
   sold: SellableConfiguration,

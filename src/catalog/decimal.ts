@@ -7,7 +7,7 @@ const digitsMax = 60;
 
 /**
  * Reads a decimal number exactly, as an integer of 10^-`places`: `exactDecimal('0.1', 9)` is
- * 100000000n. Returns why not, as the end of the sentence "price …", when the text is no number,
+ * 100000000n. Returns the reason, as the end of the sentence "price …", when the text is no number,
  * negative, finer than `places` decimals or larger than 64 bits.
  */
 export function exactDecimal(text: string, places: number): bigint | string {
@@ -35,8 +35,8 @@ export function decimalText(value: bigint, places: number): string {
 }
 
 /**
- * A decimal such as `0.075`, `500000` or `1e-7`, as text or as JSON has it; undefined when it is
- * none, or negative.
+ * A decimal such as `0.075`, `500000` or `1e-7`, as text or as a JSON number; undefined for
+ * anything else and for negative numbers.
  */
 export function readDecimal(written: unknown): Fraction | undefined {
   if (typeof written !== 'string' && typeof written !== 'number' && typeof written !== 'bigint')

@@ -32,7 +32,7 @@ import type { ChannelFacts } from './snapshot.ts';
 
 const table: CatalogTable<StoredChannel> = { name: 'channels', key: 'name', read: storedChannel };
 
-/** What a change of channels needs beside the change. */
+/** The context of a change of channels. */
 export interface ChannelEditContext {
   readonly sealer: Sealer;
   readonly vendors: readonly VendorFacts[];
@@ -41,8 +41,8 @@ export interface ChannelEditContext {
 }
 
 /**
- * Makes a channel of what is written as in the configuration file, and `costs`: what its vendor
- * takes, by model. Models that only the bundled list has are sold from now on at its prices.
+ * Makes a channel from members written as in the configuration file, and from `costs`: the vendor's
+ * prices, by model. Models that only the bundled list has are sold from now on at its prices.
  */
 export function* addChannel(
   written: WrittenMembers,
@@ -70,10 +70,10 @@ export function* addChannel(
 }
 
 /**
- * Members that are left out stay as they are; `api_key` and `base_url` are removed by null. The name
- * never changes. `costs` may be entered for the configuration's channels, too. A number among
- * `api_keys` is one of the keys that the channel has, counted from 1. A key belongs to one host: an
- * edit that changes the host must contain the key again.
+ * Members that are left out stay as they are; `api_key` and `base_url` are removed by null. The
+ * name never changes. `costs` may be entered for the configuration's channels, too. A number among
+ * `api_keys` stands for one of the channel's present keys, counted from 1. A key belongs to one
+ * host: an edit that changes the host must contain the key again.
  */
 export function* changeChannel(
   of: EditTarget,
@@ -116,7 +116,7 @@ export function* changeChannel(
   );
 }
 
-/** Whom the channel's key is shown to. */
+/** The origin that receives the channel's key. */
 function originOf(
   { vendor, baseUrl }: Pick<ChannelFacts, 'vendor' | 'baseUrl'>,
   { vendors }: ChannelEditContext,
@@ -156,14 +156,17 @@ const wrong = (path: string, message: string): Extract<EditResult<never>, { kind
   problems: [{ line: 0, path, message }],
 });
 
-/** Some of the keys are those that were there. */
+/** Whether the edit keeps some of the present keys. */
 function keepsKeys({ api_key: one, api_keys: several }: WrittenMembers): boolean {
   return Array.isArray(several)
     ? several.some((key) => typeof key === 'number')
     : one === undefined;
 }
 
-/** The keys in full, where numbers stand for some; what is wrong with them, as a text. */
+/**
+ * The keys with numbers replaced by the keys that they stand for; a text says what is wrong with
+ * them. undefined: there are no numbers.
+ */
 function keysOf(
   { api_keys: keys }: WrittenMembers,
   row: Row,
@@ -177,7 +180,7 @@ function keysOf(
   return keys.map((key: unknown) => (typeof key === 'number' ? own[key - 1] : key));
 }
 
-/** Who writes a key writes all of them. */
+/** A change that writes one key member replaces all keys. */
 function withoutKeys(
   { api_key, api_keys, ...rest }: WrittenMembers,
   changed: WrittenMembers,
@@ -219,7 +222,7 @@ function writtenOf(
   };
 }
 
-/** Models that nobody has sold until now begin to be sold with it. */
+/** Writes the channel. Its models that were not sold until now begin to be sold with it. */
 function* put(
   row: Row | undefined,
   columns: Columns,
@@ -234,7 +237,7 @@ function* put(
   return yield* writeRow(table, row, columns, desk.by.at);
 }
 
-/** Takes a channel out of use, or puts it back; the configuration's, too. */
+/** Takes a channel out of use, or puts it back; also a channel of the configuration. */
 export function* switchChannel(
   of: EditTarget,
   state: ChannelSwitch,

@@ -20,8 +20,8 @@ import { storedGroup, type StoredGroup, groupColumns } from './stored-catalog.ts
 const table: CatalogTable<StoredGroup> = { name: 'model_groups', key: 'name', read: storedGroup };
 
 /**
- * Makes a group of what is written as in the configuration file:
- * `{name, price_multiplier, limits: {rpm, tpm, concurrency}, policy}`.
+ * Makes a group from members written as in the configuration file: `{name, price_multiplier,
+ * limits: {rpm, tpm, concurrency}, policy}`.
  */
 export function* addGroup(
   written: WrittenMembers,
@@ -31,7 +31,7 @@ export function* addGroup(
   return yield* save(written, undefined, at);
 }
 
-/** What is left out stays, a limit that is null goes. The name is for ever. */
+/** Members that are left out stay, and a limit that is null is removed. The name never changes. */
 export function* changeGroup(
   read: EditTarget,
   written: WrittenMembers,
@@ -75,7 +75,7 @@ function merged(
   };
 }
 
-/** Keys and channels that name the group are others' business: whoever removes it has looked. */
+/** Removes the group. Does not look for keys and channels that still name it. */
 export function* removeGroup(read: EditTarget): Transaction<EditResult<StoredGroup>> {
   yield* lockCatalogVersion();
   const row = yield* rowOf(table, read.name);

@@ -30,13 +30,13 @@ export const modelTable: CatalogTable<StoredModel> = {
   read: storedModel,
 };
 
-/** Who makes a model, and when (wall clock, ms). */
+/** The author of a model, and the time (wall clock, ms). */
 export type ModelAuthor = PriceAuthor & { readonly at: number };
 
 /**
- * Makes a model of what is written as in the configuration file, price included. One that is
- * written by its id alone is taken as the bundled list has it. A model that was sold before begins
- * again, with the date of birth that it had.
+ * Makes a model from members written as in the configuration file, price included. A model that is
+ * written by its id alone gets the members of the bundled list. A model that was sold before is
+ * sold again, with its first `created`.
  */
 export function* addModel(
   written: WrittenMembers,
@@ -62,7 +62,7 @@ export function* putModel(
 ): Transaction<EditDone<StoredModel>> {
   const price = priceText(model.price);
   const created = row?.['created'] ?? Math.floor(by.at / 1_000);
-  // No configuration says what it costs: whatever one says later is news.
+  // No configuration has named its price: any price that one names later is a new one.
   const columns = {
     id: model.id,
     facts: factsText(model),
@@ -79,8 +79,8 @@ export function* putModel(
 }
 
 /**
- * Facts of a model; the price is published, not changed. What is left out stays, what is null is
- * not known any more.
+ * Changes the facts of a model; a price is published, not changed. Members that are left out stay,
+ * members that are null become unknown.
  */
 export function* changeModel(
   read: EditTarget,
@@ -105,12 +105,12 @@ export function* changeModel(
 
 const changeSchema = modelSchema.omit({ id: true, price: true }).partial();
 
-/** The columns that an INSERT would want, as they are. */
+/** The columns that an INSERT would need, unchanged. */
 function pickOf({ configured_price: configured = '', price = '', created = 0n }: Row) {
   return { configured_price: configured, price, created, active: 1n };
 }
 
-/** It is sold no more, and keeps its row, its prices and its date of birth. */
+/** Ends the sale of a model, which keeps its row, its prices and its `created`. */
 export function* retireModel(read: EditTarget, at: number): Transaction<EditResult<StoredModel>> {
   yield* lockCatalogVersion();
   const row = yield* rowOf(modelTable, read.name);
@@ -126,8 +126,8 @@ export function* retireModel(read: EditTarget, at: number): Transaction<EditResu
 }
 
 /**
- * A model as written; what is `known` of it fills in whose it is and what pictures it makes. What
- * is wrong is reported below `path`.
+ * A model as written; `known` supplies the owner and the image terms. Problems are reported below
+ * `path`.
  */
 export function modelFrom(
   written: unknown,
@@ -157,7 +157,7 @@ export function modelFrom(
   return changed({ ...bare, image: known?.image }, model, new Set());
 }
 
-/** A member that is written is taken, one that is null goes, and every other one stays. */
+/** A written member replaces the old one, a null member is removed, and every other one stays. */
 function changed(
   facts: ModelFacts,
   written: Partial<WrittenModel>,

@@ -188,7 +188,7 @@ forEachDatabase((_, openFresh) => {
       kind: 'done',
       after: { billsCancelledInput: true, weight: 5, version: 3 },
     });
-    // What is left out stays.
+    // Members that are left out stay.
     const again = await db.transact(() =>
       changeChannel({ name: 'b', version: 3 }, { priority: 1 }, desk),
     );
@@ -222,7 +222,7 @@ forEachDatabase((_, openFresh) => {
     ).not.toContain('a-long-secret');
   });
 
-  it('never shows a kept key to another host: whoever points a channel elsewhere writes the key again, or takes it away', async () => {
+  it('never sends a kept key to another host: an edit that changes the host contains the key again, or removes it', async () => {
     const db = await openFresh({ migrations });
     await recorded(db, file);
     const rival = { id: 'rival', ownedBy: 'rival', baseUrl: 'https://rival.test/v1' };

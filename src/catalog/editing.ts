@@ -6,9 +6,9 @@ import { type StoredEntry, type Columns, upsert } from './stored-catalog.ts';
 import { ConfigReport } from './config-report.ts';
 
 /**
- * What became of a change. `read_only`: the configuration names it, and is where it is changed.
- * `conflict`: it is another version by now. `before` is undefined of what was made, `after` of what
- * was removed.
+ * The result of a change. `read_only`: the configuration names the object, and only the file can
+ * change it. `conflict`: the object has another version by now. `before` is undefined for a new
+ * object, `after` for a removed one.
  */
 export type EditResult<Thing> =
   | EditDone<Thing>
@@ -22,15 +22,13 @@ export interface EditDone<Thing> {
   readonly after: Thing | undefined;
 }
 
-/**
- * Which object is changed, and as which version it was read. `version` undefined: whichever it is.
- */
+/** The object to change, and the version that the author read. `version` undefined: any. */
 export interface EditTarget {
   readonly name: string;
   readonly version: number | undefined;
 }
 
-/** A table of the catalogue: how its rows are found, and what is made of them. */
+/** A table of the catalogue: its key column, and the function that reads a row. */
 export interface CatalogTable<Thing extends StoredEntry> {
   readonly name: 'model_groups' | 'models' | 'channels';
   readonly key: 'name' | 'id';
@@ -46,8 +44,8 @@ export function* rowOf<Thing extends StoredEntry>(
 }
 
 /**
- * Why this row is not to be changed now; undefined: it may be. `free`: what is to be changed is no
- * business of the configuration.
+ * The reason why this row must not be changed now; undefined: it may be. `free`: the change touches
+ * only columns that the configuration does not own.
  */
 export function editRefusal<Thing extends StoredEntry>(
   { read }: CatalogTable<Thing>,
@@ -62,7 +60,7 @@ export function editRefusal<Thing extends StoredEntry>(
   return undefined;
 }
 
-/** Writes the row, and every process hears of it. */
+/** Writes the row, and notifies every process if it changed. */
 export function* writeRow<Thing extends StoredEntry>(
   table: CatalogTable<Thing>,
   before: Row | undefined,
@@ -88,14 +86,14 @@ export function* removeRow<Thing extends StoredEntry>(
   return { kind: 'done', before: table.read(row), after: undefined };
 }
 
-/** Problems with what somebody wrote in no file: they have no lines. */
+/** A report on values that come from no file: its problems have no lines. */
 export function reportWithoutLines(): ConfigReport {
   return new ConfigReport({ value: undefined, problems: [], lineOf: () => 0 });
 }
 
 /**
- * JSON as the schemas of the configuration file take it: numbers are text there, so that 0.1 is
- * exact, and a member that is null is one that is absent.
+ * JSON in the form that the schemas of the configuration file read: numbers become text, so that
+ * 0.1 is exact, and null members are left out.
  */
 export function asWritten(value: unknown): unknown {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
@@ -106,17 +104,17 @@ export function asWritten(value: unknown): unknown {
   );
 }
 
-/** Members of a change that are null: what they say is to be taken away. */
+/** The members of a change that are null: the change removes them. */
 export function nullMembers(value: Readonly<Record<string, unknown>>): ReadonlySet<string> {
   return new Set(Object.keys(value).filter((name) => value[name] === null));
 }
 
 export type WrittenMembers = Readonly<Record<string, unknown>>;
 
-/** The topic under which every process hears that the catalogue changed. */
+/** The topic that notifies every process of a change of the catalogue. */
 export const catalogTopic = 'catalog';
 
-/** Takes the catalogue for this transaction alone; returns its version. */
+/** Locks the catalogue for this transaction; returns its version. */
 export function* lockCatalogVersion(): Transaction<bigint> {
   const [row] = yield {
     sql: 'UPDATE change SET version = version WHERE topic = $1 RETURNING version',

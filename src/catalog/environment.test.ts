@@ -137,7 +137,7 @@ describe('the bundled list', () => {
   it('converts dollars and keeps yuan', async () => {
     const bundled = await load('2026-11-21');
     const rates = (id: string) => bundled.get(id)?.facts.price.rates;
-    // The price outside of the peak, at which it is twice that.
+    // The price outside of the peak hours, whose price is twice as high.
     expect(rates('deepseek-v4-pro')).toEqual({
       input: 4_500_000_000n,
       cached_input: 150_000_000n,

@@ -13,8 +13,8 @@ import type { ChannelFacts } from './snapshot.ts';
 
 /**
  * The configuration where there is no file: a channel, in the group `default`, for every vendor
- * whose key the environment holds, with the bundled models that it can be asked for. No channels
- * when there are no keys.
+ * whose key the environment holds, with the bundled models of this vendor. No channels when there
+ * are no keys.
  */
 export async function environmentConfiguration(
   context: ConfigurationContext,
@@ -124,8 +124,8 @@ function modelsOf(
 }
 
 /**
- * Ids that no vendor sells any more are sold by the first channel that has something to stand in
- * for them.
+ * Adds ids that no vendor sells any more to the first channel that has a bundled model to replace
+ * them.
  */
 function standIn(channels: ChannelFacts[], bundled: Bundled, context: ConfigurationContext): void {
   for (const model of bundled.values()) {

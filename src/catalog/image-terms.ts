@@ -1,34 +1,35 @@
-/** What may be asked of a model that makes pictures. What is undefined is not enforced. */
+/** The limits of requests to an image model. An undefined limit is not enforced. */
 export interface ImageTerms {
   /** `1024x1024`, … and `auto`. */
   readonly sizes?: readonly string[] | undefined;
-  /** Other sizes that are as good, by rule. */
+  /** The rule for other sizes that are allowed too. */
   readonly anySize?: AnySize | undefined;
   readonly qualities?: readonly string[] | undefined;
   /**
-   * What an unsaid size or quality, and `auto`, stand for. Undefined: the vendor's model decides.
+   * The values used for an absent size or quality and for `auto`. Undefined: the vendor's model
+   * decides.
    */
   readonly usual?:
     | { readonly size?: string | undefined; readonly quality?: string | undefined }
     | undefined;
-  /** Pictures of one request. */
+  /** The most images of one request. */
   readonly nMax?: number | undefined;
   readonly promptCharsMax?: number | undefined;
   /**
-   * What an item holds when the client does not say: an address, or both the address and the bytes,
-   * for clients that never had to say.
+   * The content of an item when the client names no `response_format`: an address, or the address
+   * and the bytes, for clients that never had to name one.
    */
   readonly returns?: 'url' | 'both' | undefined;
   /**
-   * Output tokens of one picture at most: `any`, or by quality and then for a megapixel. For models
+   * The most output tokens of one image: `any`, or by quality and then per megapixel. For models
    * that are sold by tokens.
    */
   readonly tokens?: Readonly<Record<string, number>> | undefined;
 }
 
 /**
- * Sides are multiples of `step`, the longer one at most `longest` and `ratio` times the shorter;
- * the area lies between, in pixels.
+ * Sides are multiples of `step`; the longer side is at most `longest` and at most `ratio` times the
+ * shorter; the area, in pixels, lies between `pixelsMin` and `pixelsMax`.
  */
 export interface AnySize {
   readonly step?: number | undefined;
@@ -49,7 +50,8 @@ export function sidesOf(
 }
 
 /**
- * Why a model is not asked for a picture of this size: what it can be asked for. Undefined: it is.
+ * The error message for an image size that the model does not support; it lists the supported
+ * sizes. Undefined: the size is supported.
  */
 export function sizeProblem({ sizes, anySize }: ImageTerms, size: string): string | undefined {
   if (sizes?.includes(size) || (size === 'auto' && sizes === undefined)) return undefined;
@@ -99,8 +101,8 @@ function ruleText({ step, longest, ratio, pixelsMin, pixelsMax }: AnySize): stri
 const megapixel = 1_024 * 1_024;
 
 /**
- * The most output tokens that one such picture can cost; undefined where the terms do not tell. A
- * quality left to the model may be the dearest of those listed.
+ * The most output tokens that one image of this quality and size can cost; undefined where the
+ * terms name none. For a quality that is left to the model, the dearest listed one counts.
  */
 export function tokensOf(
   { tokens }: ImageTerms,
@@ -114,7 +116,7 @@ export function tokensOf(
   return Math.ceil(each * Math.max(1, pixels / megapixel));
 }
 
-/** Pictures of one request where the terms do not say (wire-formats §7 row 31). */
+/** The most images of one request where the terms name no limit (wire-formats §7 row 31). */
 export const usualNMax = 10;
 export const usualPromptCharsMax = 32_000;
 export const usualQualities: readonly string[] = [

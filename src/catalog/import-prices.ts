@@ -15,14 +15,14 @@ import { parseFacts } from './price-json.ts';
 import { readPrice } from './config-price.ts';
 import { readYaml } from './yaml-source.ts';
 
-/** What an import does, or would do. */
+/** The changes that an import makes, or would make in a dry run. */
 export interface PriceImport {
   /**
-   * False in a dry run, when a line is refused (then nothing is taken over), and when nothing
+   * False in a dry run, when a line is refused (then nothing is imported), and when nothing
    * differs.
    */
   readonly applied: boolean;
-  /** Models that are not sold yet, where the list may bring some. */
+  /** New models, where the import may add some (`brings`). */
   readonly added: readonly ModelFacts[];
   readonly changed: readonly {
     readonly id: string;
@@ -33,10 +33,10 @@ export interface PriceImport {
 }
 
 /**
- * Takes over a list of prices, YAML or JSON: `[{ id, price }, …]`, alone or as the member `models`,
- * prices as in the configuration file. Only models that are sold now have prices to change. One
- * refused entry and nothing changes; otherwise all changes at once, in every process within a
- * second. `beside` is done in the same transaction, when something changes.
+ * Imports a list of prices, YAML or JSON: `[{ id, price }, …]`, alone or as the member `models`,
+ * with prices as in the configuration file. Only models that are sold now have prices to change.
+ * One refused entry prevents all changes; otherwise all changes are made at once, and reach every
+ * process within a second. `beside` runs in the same transaction, when something changes.
  */
 export function importPrices(
   database: Database,
@@ -53,8 +53,8 @@ export function importPrices(
 }
 
 /**
- * The same as a part of a transaction; `by` undefined: a dry run. `brings`: entries of models that
- * are not sold are new ones.
+ * The import inside a transaction. `by` undefined: a dry run. `brings`: entries of models that are
+ * not sold become new models.
  */
 export function* importing(
   text: string,
@@ -103,7 +103,10 @@ interface Entry {
   readonly price: Price;
 }
 
-/** `isNew` takes an entry of a model that is not sold; false: there is no such model. */
+/**
+ * `isNew` is called for an entry of a model that is not sold; it returns false when there is no
+ * such model.
+ */
 function readEntries(
   value: unknown,
   sold: ReadonlyMap<string, Row>,

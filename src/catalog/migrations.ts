@@ -2,8 +2,8 @@ import { appendOnly } from '../storage/sql.ts';
 import type { Migration } from '../storage/database.ts';
 
 /**
- * `version` counts the row's changes. What the configuration names belongs to it, and the console
- * lets it be.
+ * `version` counts the row's changes. Rows that the configuration names belong to it, and the
+ * console does not change them.
  */
 const managed = (table: string): readonly string[] => [
   `ALTER TABLE ${table} ADD COLUMN origin TEXT NOT NULL DEFAULT 'configuration' CHECK (origin IN ('configuration', 'console'))`,
@@ -15,7 +15,7 @@ export const catalogMigrations: readonly Migration[] = [
   {
     id: '0005-catalog',
     statements: [
-      // The version of the catalogue: who changes it holds this row, so that two never do at once.
+      // The version of the catalogue: every change locks this row, so that two never run at once.
       "INSERT INTO change (topic, version) VALUES ('catalog', 0)",
       `CREATE TABLE model_groups (
         name TEXT PRIMARY KEY,
@@ -24,8 +24,8 @@ export const catalogMigrations: readonly Migration[] = [
         tpm BIGINT CHECK (tpm > 0),
         concurrency BIGINT CHECK (concurrency > 0)
       )`,
-      // A model that is sold no more keeps its row, and so its date of birth. `configured_price` is
-      // what the configuration said last, `price` what is charged.
+      // A model that is no longer sold keeps its row, and so its `created`. `configured_price` is
+      // the price that the configuration named last, `price` the price that is charged.
       `CREATE TABLE models (
         id TEXT PRIMARY KEY,
         facts TEXT NOT NULL,
@@ -53,18 +53,18 @@ export const catalogMigrations: readonly Migration[] = [
     id: '0020-catalog-managed',
     statements: [
       ...['model_groups', 'models', 'channels'].flatMap(managed),
-      // `costs` are prices of the vendor by model, JSON. Of a secret its last four characters are
-      // told, and since when it is the one.
+      // `costs` are the vendor's prices by model, JSON. The last four characters of a secret are
+      // shown, and the time since when it is in use.
       "ALTER TABLE channels ADD COLUMN state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'draining', 'disabled'))",
       "ALTER TABLE channels ADD COLUMN costs TEXT NOT NULL DEFAULT '{}'",
       'ALTER TABLE channels ADD COLUMN secret_last4 TEXT',
       'ALTER TABLE channels ADD COLUMN secret_at BIGINT',
-      // `price` is the price in force, and this its version; the first moment at which another one
-      // begins.
+      // `price` is the price in force, `price_version` its version, `next_price_at` the first
+      // moment at which another price begins.
       'ALTER TABLE models ADD COLUMN price_version BIGINT NOT NULL DEFAULT 1',
       'ALTER TABLE models ADD COLUMN next_price_at BIGINT',
-      // In force is the latest version that has begun: one that is published while another waits
-      // for its time takes its place.
+      // The latest version that has begun is in force. A version that begins now replaces the
+      // earlier versions that still wait for their time.
       `CREATE TABLE price_versions (
         model TEXT NOT NULL,
         version BIGINT NOT NULL,

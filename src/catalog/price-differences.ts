@@ -7,15 +7,15 @@ import { minuteText, type Times } from './price-windows.ts';
 import type { Price, PriceTier } from './price.ts';
 
 /**
- * One member of a price that is not what it was. Amounts are yuan as the configuration file writes
- * them; undefined: no such member.
+ * One changed member of a price. Amounts are yuan as the configuration file writes them; undefined:
+ * the price has no such member.
  */
 export interface PriceDifference {
   /** `input`, `output above 32000`, `second by 720p`. */
   readonly member: string;
   readonly from: string | undefined;
   readonly to: string | undefined;
-  /** One decimal; undefined where there is nothing to compare with. */
+  /** One decimal; undefined where one of the amounts is missing or the old one is 0. */
   readonly percent: number | undefined;
 }
 
@@ -66,7 +66,7 @@ function amounts(price: Price): ReadonlyMap<string, Amount> {
 const aboveText = ({ aboveInputTokens: input, aboveOutputTokens: output }: PriceTier): string =>
   `${input < 0 ? '' : ` above ${input}`}${output === undefined ? '' : ` above ${output} out`}`;
 
-/** Factors by what they hold for: `mode flex`, `times above 272000`. */
+/** Factors by the member that they apply to: `mode flex`, `times above 272000`. */
 function termsIn({
   tiers,
   modes = {},

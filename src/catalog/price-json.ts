@@ -7,8 +7,8 @@ import type { Mode, Price, PriceTier, Rates } from './price.ts';
 import type { ModelFacts } from './snapshot.ts';
 
 /**
- * How models stand in the database: JSON, amounts as decimal text, members always in the same
- * order, so that equal things are equal texts.
+ * Models in the database: JSON, amounts as decimal text, members always in the same order, so that
+ * equal values are equal texts.
  */
 type StoredRates = Readonly<Record<string, string>>;
 
@@ -16,7 +16,7 @@ type StoredRates = Readonly<Record<string, string>>;
 type StoredTimes = string | Readonly<Record<string, string>>;
 
 interface StoredTier {
-  /** Absent: whatever goes in. */
+  /** Absent: any length of input. */
   readonly above?: number;
   readonly output?: number;
   readonly rates: StoredRates;
@@ -33,7 +33,7 @@ interface StoredPrice {
     Record<string, { readonly times: StoredTimes; readonly only?: readonly string[] }>
   >;
   readonly places?: Readonly<Record<string, StoredTimes>>;
-  /** A version holds the days of its calendars: it prices the same whatever calendars say later. */
+  /** A price version holds the days of its calendars, so that later calendars do not change it. */
   readonly windows?: {
     readonly moment: PriceWindows['moment'];
     readonly list: readonly StoredWindow[];

@@ -13,7 +13,7 @@ type PriceUnitName =
   | 'request'
   | 'call';
 
-/** What the number behind each member buys: a price is yuan for this. */
+/** The unit that each member prices: a price is yuan for one such unit. */
 export const priceUnits: Readonly<Record<Measure, PriceUnitName>> = {
   input: 'million tokens',
   cached_input: 'million tokens',
@@ -39,14 +39,16 @@ export const priceUnits: Readonly<Record<Measure, PriceUnitName>> = {
 };
 
 /**
- * Decimals of a price that nano-yuan per million units hold: yuan × 10⁹ for a million tokens, yuan
- * × 10¹⁵ for one of anything else.
+ * The decimals of a price that fit in nano-yuan per million units: yuan × 10⁹ for a million tokens,
+ * yuan × 10¹⁵ for one of any other unit.
  */
 export function pricePlaces(measure: Measure): number {
   return priceUnits[measure] === 'million tokens' ? 9 : 15;
 }
 
-/** Yuan for one unit, as written → nano-yuan per million, exactly; or why not. */
+/**
+ * Yuan for one unit, as written → nano-yuan per million, exactly; or the reason why it is wrong.
+ */
 export function nanoPerMillion(measure: Measure, yuan: string): Nano | string {
   return exactDecimal(yuan, pricePlaces(measure));
 }
@@ -54,8 +56,8 @@ export function nanoPerMillion(measure: Measure, yuan: string): Nano | string {
 const million = 1_000_000n;
 
 /**
- * The same for a price in another currency, `ratePpm` millionths of a yuan each, rounded up to the
- * nano.
+ * As `nanoPerMillion`, for a price in another currency, `ratePpm` millionths of a yuan each,
+ * rounded up to the nano.
  */
 export function convertedNanoPerMillion(
   measure: Measure,
@@ -67,8 +69,8 @@ export function convertedNanoPerMillion(
 }
 
 /**
- * The members of which a model of each kind needs one whole row, so that nothing it does is free by
- * oversight.
+ * The members that make a price complete, by kind: a price needs every member of one of the rows,
+ * so that nothing is free by oversight.
  */
 const enough: Readonly<Record<ModelKind, readonly (readonly Measure[])[]>> = {
   chat: [['input', 'output'], ['request']],
@@ -82,7 +84,7 @@ const enough: Readonly<Record<ModelKind, readonly (readonly Measure[])[]>> = {
   video: [['second'], ['output'], ['request']],
 };
 
-/** What a price for this kind still lacks; undefined when it is complete. */
+/** The missing members of a price for this kind, as a message; undefined when it is complete. */
 export function priceLacks(kind: ModelKind, price: Price): string | undefined {
   const has = (measure: Measure): boolean =>
     price.rates[measure] !== undefined || price.by?.measure === measure;
@@ -92,8 +94,8 @@ export function priceLacks(kind: ModelKind, price: Price): string | undefined {
 }
 
 /**
- * What the variants in `by` are variants of: the plain member beside them, else what the kind is
- * usually sold by.
+ * The measure that the variants in `by` belong to: the plain member beside them, else the measure
+ * by which this kind is usually sold.
  */
 export function variantMeasure(kind: ModelKind, rates: Rates): Measure {
   const beside = (['second', 'image', 'megapixel', 'character', 'request'] as const).find(

@@ -246,7 +246,7 @@ const anyTerms = fc.record(
 const anyGroup = fc.bigInt({ min: 0n, max: 3_000_000n });
 const tokens = fc.integer({ min: 0, max: 2_000 });
 
-/** The factor for one measure, the long way round. */
+/** The factor for one measure, computed independently of the code under test. */
 function factorOf(
   some: { all?: Fraction; each?: Readonly<Record<string, Fraction>> } | undefined,
   measure: string,
@@ -383,7 +383,7 @@ describe('a stored price', () => {
       2_000_000n,
       4_000_000n,
     ]);
-    // The second tier names no price of cached input: it is the base one, not the first tier's.
+    // The second tier names no price of cached input: the base price applies, not the first tier's.
     expect(costOf(tariff, { cached_input: 250 }).lines.map(({ rate: each }) => each)).toEqual([
       500_000n,
     ]);

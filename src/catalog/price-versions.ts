@@ -8,14 +8,14 @@ import { catalogTopic } from './editing.ts';
 
 const lookEveryMs = 1_000;
 
-/** Who named a price. */
+/** The author of a price. */
 export interface PriceAuthor {
   readonly source: 'configuration' | 'import' | 'console';
   readonly actor?: string | undefined;
   readonly reason?: string | undefined;
 }
 
-/** A model's price as it was, is or will be. Times are wall clock, ms. */
+/** A past, present or future price of a model. Times are wall clock, ms. */
 export interface StoredPriceVersion extends PriceAuthor {
   readonly model: string;
   readonly version: number;
@@ -25,9 +25,9 @@ export interface StoredPriceVersion extends PriceAuthor {
 }
 
 /**
- * Adds a version of the price of a model that is there, and gives its number; whoever asks bumps
- * the catalogue. One that begins later waits; in force is the latest that has begun, so that it
- * takes the place of all that wait for a later time.
+ * Adds a version of the price of a model that exists; returns the version's number. The caller
+ * bumps the catalogue's version. A version with a later `effectiveAt` waits. The latest version
+ * that has begun is in force, and so replaces all earlier ones that still wait.
  */
 export function* publishPrice(
   model: string,
@@ -62,7 +62,7 @@ export function* publishPrice(
   return version;
 }
 
-/** The model's row says what its versions say of this moment. */
+/** Writes the price that is in force at `at` into the model's row. */
 function* putInForce(model: string, at: number): Transaction<void> {
   const latest =
     'SELECT version, price FROM price_versions WHERE model=$1 AND effective_at<=$2 ORDER BY version DESC LIMIT 1';
@@ -77,8 +77,8 @@ function* putInForce(model: string, at: number): Transaction<void> {
 }
 
 /**
- * Puts in force the prices whose time has come; how many models have another one now. Cheap enough
- * to be asked every second.
+ * Puts in force the prices whose time has come; returns how many models have a new price. Cheap
+ * enough to run every second.
  */
 export async function bringPricesInForce(database: Database, now: number): Promise<number> {
   const due = 'SELECT id FROM models WHERE next_price_at<=$1';
@@ -91,7 +91,7 @@ export async function bringPricesInForce(database: Database, now: number): Promi
   });
 }
 
-/** Looks for prices whose time has come, every second. What fails is tried again the next time. */
+/** Looks for prices whose time has come, every second. After a failure the next run tries again. */
 export function keepPricesInForce(database: Database, clock: Clock): { stop(): void } {
   const keep = () => bringPricesInForce(database, clock.now()).catch(() => undefined);
   const timer = setInterval(() => void keep(), lookEveryMs).unref();

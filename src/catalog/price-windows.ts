@@ -11,8 +11,8 @@ export interface PriceWindow {
   /** 1 is Monday, 7 Sunday. Absent: every day. */
   readonly days?: readonly number[] | undefined;
   /**
-   * Minutes since midnight: `from` belongs to it, `to` does not. Where `to` is not after `from`, it
-   * ends on the next day.
+   * Minutes since midnight: `from` belongs to the window, `to` does not. Where `to` is not after
+   * `from`, the window ends on the next day.
    */
   readonly from: number;
   readonly to: number;
@@ -31,7 +31,10 @@ export interface Calendar {
 }
 
 export interface PriceWindows {
-  /** Which moment decides, by our clock: when the request is sent, or when its answer has ended. */
+  /**
+   * The moment that decides, by Tollgate's clock: when the request is sent, or when its response
+   * has ended.
+   */
   readonly moment: 'sent' | 'finished';
   /** Where several windows hold at once, the first in the list applies. */
   readonly list: readonly PriceWindow[];
@@ -72,7 +75,10 @@ function hoursOn(
   return [momentOf(zone, day, from), momentOf(zone, to > from ? day : nextDay(day), to)];
 }
 
-/** The window that holds at `at`, and the time during which it surely holds. */
+/**
+ * The window that holds at `at`, and a span around `at` in which it does not change. After the end
+ * of a calendar that one of the windows uses, the dearest window holds.
+ */
 export function windowAt({ list }: PriceWindows, at: number): WindowSpan {
   let [from, to] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   let name: string | undefined;
@@ -114,7 +120,7 @@ export function dearestWindow(list: readonly PriceWindow[]): string | undefined 
   return most?.name;
 }
 
-/** The highest factor of a window stands for its price. */
+/** The highest factor of a window, by which windows are compared. */
 function heightOf({ times: { all, each } }: PriceWindow): Fraction {
   const factors = [...(all === undefined ? [] : [all]), ...Object.values(each ?? {})];
   return factors.reduce((most, factor) => (isMore(factor, most) ? factor : most), {

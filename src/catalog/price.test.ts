@@ -17,7 +17,7 @@ import {
   worstCase,
 } from './price.ts';
 
-/** Fees for tools stand beside all this: `feesOf`, below. */
+/** The fees for tools are computed separately: `feesOf`, below. */
 const measures: readonly Measure[] = allMeasures.filter((measure) => !isToolMeasure(measure));
 const unit = 1_000_000n;
 const yuan = (text: string): bigint => BigInt(Math.round(Number(text) * 1e9));
@@ -33,7 +33,7 @@ const tokenMeasures = measures.filter(
   (measure) => !['image', 'megapixel', 'second', 'character', 'request'].includes(measure),
 );
 
-/** The same written the long way round, with fractions kept apart. */
+/** The cost of one measure, computed independently, as an exact fraction. */
 function exactly(
   of: Price,
   ppm: bigint,

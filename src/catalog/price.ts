@@ -26,9 +26,9 @@ export type Rates = Readonly<Partial<Record<Measure, Nano>>>;
 
 /**
  * The prices of a whole request with strictly more input tokens (cache reads and writes count), or
- * output tokens, than this. Of tiers by input alone, the last that is reached holds; tiers by
- * output hold beside it. Where several name a measure, the later one wins. A measure that none
- * names keeps its base rate.
+ * output tokens, than this. Of the tiers by input alone, the last one reached applies; tiers by
+ * output apply in addition. Where several tiers name a measure, the later one wins. A measure that
+ * no tier names keeps its base rate.
  */
 export interface PriceTier {
   /** -1: any length of input. */
@@ -73,7 +73,7 @@ export interface Price {
 /**
  * `rate` is the group's price, nano-yuan per million units; `cost` is quantity × rate, rounded up
  * once. `terms`: the factors of the model's plain price, and their reasons. `model`: the model that
- * has this price, where it is not the asked one.
+ * has this price, where it is not the requested one.
  */
 export interface PriceLine {
   readonly measure: Measure;
@@ -136,8 +136,8 @@ interface PricedMeasure {
 interface Band {
   readonly aboveInputTokens: number;
   /**
-   * Prices of longer outputs, ascending; mostly none. Those of the band itself hold up to the
-   * first.
+   * Prices of longer outputs, ascending; usually none. The prices of the band itself apply up to
+   * the first of them.
    */
   readonly longer: readonly LongerBand[];
   readonly sold: readonly PricedMeasure[];
@@ -165,21 +165,24 @@ const mediaInput: readonly Measure[] = ['audio_input', 'image_input'];
 const textOutput: readonly Measure[] = ['output', 'reasoning'];
 const mediaOutput: readonly Measure[] = ['audio_output', 'image_output'];
 
-/** The class whose rate a measure has where it has none of its own. */
+/** The class whose rate applies to a measure that has no rate of its own. */
 function plainClass(measure: Measure): Measure | undefined {
   if (textInput.includes(measure) || mediaInput.includes(measure)) return 'input';
   return textOutput.includes(measure) || mediaOutput.includes(measure) ? 'output' : undefined;
 }
 
-/** A class without a rate of its own costs what the plain one costs, on its side. */
+/**
+ * The rate of a measure; a class without a rate of its own costs as much as the plain class of its
+ * side.
+ */
 export function rateOf(rates: Rates, measure: Measure): Nano | undefined {
   const plain = plainClass(measure);
   return rates[measure] ?? (plain && rates[plain]);
 }
 
 /**
- * What `times` says of a measure. A class that it does not name goes with the plain class of its
- * side.
+ * The factor of a measure. A class that `times` does not name has the factor of the plain class of
+ * its side.
  */
 export function factorOf({ all, each }: Times, measure: Measure): Fraction {
   const plain = plainClass(measure);
@@ -188,8 +191,8 @@ export function factorOf({ all, each }: Times, measure: Measure): Fraction {
 }
 
 /**
- * Prepares `price` for a group whose multiplier is `multiplierPpm` millionths: its plain terms,
- * from which the others are had.
+ * Prepares `price` for a group whose multiplier is `multiplierPpm` millionths. Returns the tariff
+ * of the plain terms, whose `terms` gives the others.
  */
 export function tariffOf(price: Price, multiplierPpm: bigint): Tariff {
   if (price.modes === undefined && price.places === undefined && price.windows === undefined)
@@ -266,8 +269,8 @@ function tariffUnder(
 ): Tariff {
   const factors = factorsOf(price, terms);
   const group = ofMillionths(multiplierPpm);
-  // What a unit costs is whole nanos per million, rounded up here and nowhere else: a bill shows
-  // the very numbers that were multiplied.
+  // The rate is whole nanos per million units, rounded up here and nowhere else: a bill shows the
+  // very numbers that were multiplied.
   const sold = (measure: Measure, base: Fraction, told: string): PricedMeasure => {
     let factor = product(base, group);
     let text = told;
@@ -333,7 +336,7 @@ function heldTiers(
   return reached.filter((tier) => tier.aboveOutputTokens !== undefined || tier === lastByInput);
 }
 
-/** The rate of a measure under these tiers, and the words for a bill's `terms`. */
+/** The rate of a measure under these tiers, and the text for a bill's `terms`. */
 function exactRate(
   base: Rates,
   held: readonly PriceTier[],
@@ -341,8 +344,8 @@ function exactRate(
 ): { readonly rate: Fraction; readonly told: string } | undefined {
   const plain = plainClass(measure);
   let found = baseRate(base, measure);
-  // A class that no tier names by itself follows the plain one of its side, unless it has a base
-  // rate of its own.
+  // A class that no tier names follows the plain class of its side, unless it has a base rate of
+  // its own.
   const follows =
     base[measure] === undefined && !held.some(({ rates }) => rates[measure] !== undefined)
       ? plain
@@ -429,7 +432,7 @@ function bandFor(tariff: Tariff, inputTokens: number): Band {
   return band;
 }
 
-/** The first of these names that the price lists as a variant: what is most telling comes first. */
+/** The first of these names that the price lists as a variant. `names`: the most specific first. */
 export const variantIn = ({ variants }: Tariff, names: readonly string[]): string | undefined =>
   names.find((name) => variants?.listed.has(name));
 
@@ -450,7 +453,7 @@ export function outputTokens(quantities: Quantities): number {
   );
 }
 
-/** All tokens that went in, whatever their class. */
+/** The input tokens of all classes. */
 export function inputTokens(quantities: Quantities): number {
   return (
     (quantities.input ?? 0) +
@@ -463,10 +466,10 @@ export function inputTokens(quantities: Quantities): number {
 }
 
 /**
- * What was delivered, priced: each line is quantity × rate, rounded up once, to the nano. A measure
- * that the price does not name and has no plain class to fall back on costs nothing. A charge is
- * one request unless `quantities` says otherwise. A variant that the price does not list costs the
- * plain rate, or the dearest variant where there is no plain rate.
+ * The bill for the delivered quantities: each line is quantity × rate, rounded up once, to the
+ * nano. A measure without a rate and without a plain class that has one costs nothing. A charge is
+ * one request unless `quantities` names another number. A variant that the price does not list
+ * costs the plain rate, or the dearest variant where there is no plain rate.
  */
 export function costOf(tariff: Tariff, quantities: Quantities, variant?: string): Bill {
   const { variants } = tariff;
@@ -520,8 +523,8 @@ export function lineCost(quantity: number, rate: Nano): Nano {
 }
 
 /**
- * Input beside text, whether more than text may come back, and how many units of request it is at
- * most (1 unless said).
+ * Media tokens of the input, whether the output may contain more than text, and the most units of
+ * `request` (absent: 1).
  */
 export interface MediaPlaces {
   readonly inputTokens: number;
@@ -532,9 +535,10 @@ export interface MediaPlaces {
 const textOnly: MediaPlaces = { inputTokens: 0, output: false };
 
 /**
- * The most that a request with so much text going in and so many tokens coming out can cost: no
- * `costOf` it exceeds this, whatever the vendor says was cached, written to a cache or thought.
- * Media tokens cost the dearest input class, since their class is not known beforehand.
+ * The most that a request with this many text tokens in and this many tokens out can cost: no bill
+ * of `costOf` exceeds it, however the vendor divides the tokens among cached, cache-write and
+ * reasoning ones. Media tokens cost the dearest input class, since their class is not known
+ * beforehand.
  */
 export function worstCase(
   tariff: Tariff,

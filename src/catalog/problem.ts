@@ -1,8 +1,8 @@
-/** Something wrong in a file that the operator wrote. */
+/** A mistake in a file that the operator wrote. */
 export interface ConfigProblem {
   /** From 1; 0 when it is not in the file. */
   readonly line: number;
-  /** Where in the file's structure: `models[0].price.input`; empty for the file as a whole. */
+  /** The place in the file's structure: `models[0].price.input`; empty for the file as a whole. */
   readonly path: string;
   readonly message: string;
 }

@@ -13,7 +13,7 @@ export type ModelKind =
   | 'moderation'
   | 'video';
 
-/** What is known of a model wherever it is written down. */
+/** The facts about a model, from the bundled list, a file or the database. */
 export interface ModelFacts {
   readonly id: string;
   readonly ownedBy: string;
@@ -25,15 +25,15 @@ export interface ModelFacts {
   readonly modalities:
     | { readonly in: readonly string[]; readonly out: readonly string[] }
     | undefined;
-  /** Output tokens per second at most, for models that think unseen. */
+  /** The most output tokens per second, for models that think without streaming their reasoning. */
   readonly topSpeed: number | undefined;
   /**
-   * Milliseconds without a byte of a stream after which a second channel is asked as well; absent:
-   * never.
+   * Milliseconds without a byte of a stream after which a second channel gets the request too;
+   * absent: never.
    */
   readonly hedgeAfterMs?: number | undefined;
   readonly durations: readonly number[] | undefined;
-  /** Of models that make pictures. */
+  /** For image models. */
   readonly image?: ImageTerms | undefined;
   readonly shutdownDate: string | undefined;
   readonly price: Price;
@@ -66,8 +66,8 @@ export interface ChannelFacts {
   readonly baseUrl: string | undefined;
   readonly secret: string | undefined;
   /**
-   * Further keys of the same vendor account or of others there: each is asked as if it were a
-   * channel.
+   * Further keys of the same vendor, of one or several accounts. Each is used as if it were a
+   * channel of its own.
    */
   readonly moreSecrets?: readonly string[];
   readonly groups: readonly string[];
@@ -78,14 +78,15 @@ export interface ChannelFacts {
   readonly models: ReadonlyMap<string, string>;
   /**
    * Public model id → the lengths, in seconds, of the videos that it makes over this channel.
-   * Absent: as far as the vendor itself knows.
+   * Absent: the lengths that the vendor's adapter knows.
    */
   readonly durations?: ReadonlyMap<string, readonly number[]>;
   /**
-   * Its vendor bills the input of requests that are cancelled before their first byte: so do we.
+   * The vendor bills the input of requests that are cancelled before their first byte, and so does
+   * Tollgate.
    */
   readonly billsCancelledInput?: true;
-  /** Public model id → what the vendor takes for it. Absent: nobody has entered any. */
+  /** Public model id → the vendor's price. Absent: the operator has entered none. */
   readonly costs?: ReadonlyMap<string, Price>;
 }
 
@@ -96,15 +97,15 @@ export interface Channel extends ChannelFacts {
    */
   readonly revision: number;
   /**
-   * Drained or switched off: no request is sent there; tasks that it has taken are asked for to
-   * their end.
+   * Drained or switched off: the channel gets no new requests; tasks that it has accepted are
+   * polled to their end.
    */
   readonly resting?: true;
-  /** Which of its keys `secret` is, from 2 on; absent: the first. */
+  /** The number of the key in `secret`, from 2 on; absent: the first. */
   readonly keyNumber?: number;
 }
 
-/** The channel once for each of its keys. */
+/** One copy of the channel for each of its keys. */
 export function withEachKey(channel: Channel): readonly Channel[] {
   const { moreSecrets } = channel;
   if (moreSecrets === undefined) return [channel];
@@ -112,31 +113,31 @@ export function withEachKey(channel: Channel): readonly Channel[] {
 }
 
 /**
- * What health is kept by, and what a task is pinned to: the channel as it is configured now, and
- * the key.
+ * The id under which health is recorded and to which a task is pinned: the channel at its present
+ * revision, and the key.
  */
 export function channelId({ name, revision, keyNumber }: Channel): string {
   return keyNumber === undefined ? `${name}@${revision}` : `${name}@${revision}#${keyNumber}`;
 }
 
-/** One channel that can serve one model; what routing picks among. */
+/** One channel and key that can serve one model; routing chooses among candidates. */
 export interface Candidate {
   readonly channel: Channel;
-  /** One breaker for each: the channel, its revision and its key. */
+  /** The channel, its revision and its key. Each id has one circuit breaker. */
   readonly id: string;
   readonly priority: number;
   readonly weight: number;
   readonly upstreamModel: string;
-  /** Nano-yuan that the vendor takes for a usual request; absent: nobody has said. */
+  /** The vendor's price of a usual request in nano-yuan; absent: not entered. */
   readonly cost?: number;
-  /** The channel and the model: the two that decide how fast an answer is. */
+  /** The channel and the model, which together decide how fast a response is. */
   readonly pace: string;
   readonly durations?: readonly number[];
   /** The list fees of its vendor's tools, where the model's price takes them. */
   readonly listFees?: Rates;
 }
 
-/** What a group may buy: a model, at that group's multiplier, from these channels. */
+/** A model that a group may buy, at the group's multiplier, from these channels. */
 export interface Offer {
   readonly model: Model;
   readonly group: Group;
@@ -147,15 +148,15 @@ export interface Offer {
   readonly candidates: readonly Candidate[];
 }
 
-/** Everything an admission needs to know about what is sold, immutable, swapped whole on change. */
+/** All catalogue data that admission needs. Immutable; a change replaces the whole snapshot. */
 export interface Snapshot {
   readonly version: string;
   readonly groups: ReadonlyMap<string, Group>;
   readonly models: ReadonlyMap<string, Model>;
   readonly channels: ReadonlyMap<string, Channel>;
   /**
-   * Undefined when the model does not exist or the group may not use it: the client cannot tell
-   * which.
+   * Undefined when the model does not exist and when the group may not use it: a client must not be
+   * able to distinguish the two.
    */
   offer(group: string, model: string): Offer | undefined;
   /** The models that the group can reach, by id. */

@@ -5,19 +5,18 @@ import type { Price } from './price.ts';
 import type { Channel, ChannelFacts, Group, Model } from './snapshot.ts';
 import { parseFacts, parsePrice, priceText } from './price-json.ts';
 
-/**
- * How groups, models and channels stand in the database, and how they are made of their rows again.
- */
+/** A row of a group, model or channel, by column. */
 export type Columns = Readonly<Record<string, SqlValue>>;
 
 const secretPurpose = 'channel';
 const moreSecretsPurpose = 'more keys of a channel';
 const shownChars = 4;
-/** Of a short secret four characters would be too much to tell. */
+/** Four characters of a shorter secret would reveal too much. */
 const shownOfChars = 12;
 
 /**
- * One row to be written: `values` by column, the key first. Nothing where the row already says so.
+ * The statement that writes one row: `values` by column, the key first. Empty where the row already
+ * has these values.
  */
 export function upsert(
   table: string,
@@ -61,7 +60,7 @@ export function groupColumns({
   };
 }
 
-/** All but the secret, and what follows from it: `secretColumns`. */
+/** All columns except those of `secretColumns`. */
 export function channelColumns(channel: ChannelFacts): Columns {
   const {
     name,
@@ -91,8 +90,8 @@ export function channelColumns(channel: ChannelFacts): Columns {
 }
 
 /**
- * Another secret or address makes it another channel (`revision`); the same ones leave these
- * columns as they are.
+ * The columns that depend on the secret. Another secret or address gives the channel a new
+ * `revision`; the same ones leave these columns unchanged.
  */
 export function secretColumns(
   { vendor, baseUrl, secret, moreSecrets }: ChannelFacts,
@@ -128,7 +127,7 @@ export function secretColumns(
 const endingOf = (secret: string): string | undefined =>
   secret.length < shownOfChars ? undefined : secret.slice(-shownChars);
 
-/** What each of a channel's keys ends with. Of one alone nothing has to be opened. */
+/** The last characters of each of a channel's keys. A single key does not have to be unsealed. */
 export function endingsOf(row: Row, sealer: Sealer): readonly (string | undefined)[] {
   const { secret, more_secrets: more, secret_last4: last4 } = row;
   if (typeof secret !== 'string') return [];
@@ -138,7 +137,10 @@ export function endingsOf(row: Row, sealer: Sealer): readonly (string | undefine
   );
 }
 
-/** What cannot be opened any more, because the master key is another one, is sealed anew. */
+/**
+ * Returns undefined for secrets that another master key sealed: they are replaced by newly sealed
+ * ones.
+ */
 function secretsIn(
   row: Row,
   sealer: Sealer,
@@ -175,7 +177,7 @@ export function groupOf(row: Row): Group {
   };
 }
 
-/** What a newer version has written and this one does not know is as if it were not there. */
+/** A policy that a newer version has written and this one does not know is ignored. */
 function policyOf({ policy: written }: Row): Pick<Group, 'policy'> {
   const policy = routingPolicies.find((one) => one === written);
   return policy === undefined || policy === 'weighted' ? {} : { policy };
@@ -188,7 +190,7 @@ export function modelOf(row: Row): Model {
   };
 }
 
-/** What the vendor takes, by model, as the column `costs` has it. */
+/** The vendor's prices by model, from the column `costs`. */
 export function costsOf({ costs }: Row): ReadonlyMap<string, Price> {
   const stored = Object.entries(JSON.parse(String(costs)) as Readonly<Record<string, string>>);
   return new Map(stored.map(([model, price]) => [model, parsePrice(price)]));
@@ -226,9 +228,7 @@ export function channelOf(row: Row): Omit<Channel, 'secret' | 'moreSecrets'> {
   };
 }
 
-/**
- * Whose an object is: what the configuration names is changed there, and the console lets it be.
- */
+/** The owner of an object. Only the file changes objects that the configuration names. */
 type EntryOrigin = 'configuration' | 'console';
 
 /** `version` counts the changes of one object; `changedAt` is wall clock, ms. */
@@ -245,7 +245,7 @@ export interface StoredModel extends Model, StoredEntry {
   readonly priceVersion: number;
 }
 
-/** `draining`: takes no requests any more; what runs there ends by itself. */
+/** `draining`: gets no new requests; those that run there finish. */
 export type ChannelSwitch = 'active' | 'draining' | 'disabled';
 
 /** A channel without its secret, which is never shown again. */
@@ -253,11 +253,14 @@ export interface StoredChannel
   extends Omit<Channel, 'secret' | 'moreSecrets' | 'resting' | 'keyNumber'>,
     StoredEntry {
   readonly state: ChannelSwitch;
-  /** `last4`: undefined where the secret is too short to tell of it. `since`: wall clock, ms. */
+  /**
+   * `last4`: undefined where the secret is too short to show four characters of it. `since`: wall
+   * clock, ms.
+   */
   readonly secret:
     | { readonly last4: string | undefined; readonly since: number | undefined }
     | undefined;
-  /** What the vendor takes for each model, where the operator has entered it. */
+  /** The vendor's price of each model, where the operator has entered it. */
   readonly costs: ReadonlyMap<string, Price>;
 }
 
@@ -277,7 +280,6 @@ export function storedModel(row: Row): StoredModel {
 export function storedChannel(row: Row): StoredChannel {
   const { resting: _, ...channel } = channelOf(row);
   const { state, secret, secret_last4: last4, secret_at: since } = row;
-  // Written by `costsText`.
   return {
     ...channel,
     ...managedOf(row),
@@ -294,8 +296,8 @@ export function storedChannel(row: Row): StoredChannel {
 }
 
 /**
- * What the keys of each channel end with, by its name: undefined where one is too short to tell of
- * it, or was sealed by another master key.
+ * The last characters of each channel's keys, by channel name; undefined for a key that is too
+ * short to show them, or that another master key sealed.
  */
 export async function keyEndings(
   database: Database,
@@ -315,7 +317,10 @@ function managedOf(row: Row): StoredEntry {
   };
 }
 
-/** All that is recorded, as operators see it: models that are sold no more included. By name. */
+/**
+ * The whole recorded catalogue as operators see it, by name; models that are no longer sold are
+ * included.
+ */
 export interface StoredCatalog {
   readonly groups: readonly StoredGroup[];
   readonly models: readonly StoredModel[];
@@ -326,7 +331,7 @@ export function storedCatalog(database: Database): Promise<StoredCatalog> {
   return database.snapshot(readStoredCatalog);
 }
 
-/** The same as a part of a transaction. */
+/** `storedCatalog` as a part of a transaction. */
 export function* readStoredCatalog(): Transaction<StoredCatalog> {
   const groups = yield { sql: 'SELECT * FROM model_groups ORDER BY name', params: [] };
   const models = yield { sql: 'SELECT * FROM models ORDER BY id', params: [] };

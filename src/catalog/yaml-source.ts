@@ -19,7 +19,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface YamlSource {
   readonly value: unknown;
   readonly problems: readonly ConfigProblem[];
-  /** The line of what is at `path`, or of the nearest thing around it. */
+  /** The line of the value at `path`, or of the nearest value around it. */
   lineOf(path: ConfigPath): number;
 }
 
@@ -31,8 +31,8 @@ const [open, close, escaped] = ['\uE000', '\uE001', '\uE002'];
 const placeholder = new RegExp(`${open}([^${close}]*)${close}|${escaped}`, 'g');
 
 /**
- * `environment` fills `${NAME}` in values (`$${` is a plain `${`); undefined leaves them alone.
- * Never throws for what is in the text.
+ * `environment` fills `${NAME}` in values (`$${` is a plain `${`); undefined leaves them unchanged.
+ * Reports mistakes in the text as problems and never throws.
  */
 export function readYaml(text: string, environment?: Environment): YamlSource {
   const reader = new Reader(text, environment);
@@ -46,7 +46,7 @@ class Reader {
   readonly #counter = new LineCounter();
   readonly #document;
   readonly #environment: Environment | undefined;
-  /** The maps and lists that are being read: one of them again, by an alias, would never end. */
+  /** The maps and lists that are being read: an alias to one of them would never end. */
   readonly #around = new Set<unknown>();
   #nodes = 0;
 
@@ -68,7 +68,7 @@ class Reader {
   read(): unknown {
     for (const { message, pos } of this.#document.errors) {
       const { line } = this.#counter.linePos(pos[0]);
-      // The parser tells some mistakes once for each bracket that they leave open.
+      // The parser reports some mistakes once for each bracket that they leave open.
       if (!this.problems.some((told) => told.line === line && told.message === message))
         this.problems.push({ line, path: '', message });
     }
@@ -139,7 +139,7 @@ class Reader {
         );
       else if (value === undefined || value === '')
         this.#problem(path, `the environment variable ${name} is not set`);
-      // something stands there, so that the rest can be checked
+      // The unset name stays in the text, so that the rest of the file can be checked.
       return value === undefined || value === '' ? `\${${name}}` : value;
     });
   }

@@ -72,8 +72,8 @@ export async function importPricesCommand(
 }
 
 /**
- * A list of ours as it is; of LiteLLM's, which is dollars for a token, what concerns models that
- * are sold.
+ * Takes a list in our own format as it is. Of LiteLLM's list, which is in dollars per token, takes
+ * the models that are sold.
  */
 async function pricesIn(
   written: string,

@@ -6,9 +6,9 @@ import { MasterKeyError } from '../storage/seal.ts';
 export class Failure extends Error {}
 
 /**
- * What is said on standard error when a command ends early. What the machine refused (a port in
- * use, a folder that is not writable, a database that does not answer) is told in its own words; a
- * stack is for bugs.
+ * The text on standard error when a command ends early. A system error (a port in use, a folder
+ * that is not writable, a database that does not answer) keeps its own message; only a bug gets a
+ * stack.
  */
 export function faultText(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault);
@@ -19,7 +19,7 @@ export function faultText(fault: unknown): string {
   return inUse ? `${fault.message}; name another with --port or PORT` : fault.message;
 }
 
-/** What every command takes. */
+/** Options of every command. */
 export interface SharedOptions {
   readonly data?: string;
   readonly json?: true;
@@ -52,7 +52,7 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
 
 const pageSize = 1_000;
 
-/** All there is of what is read in pages, by id. */
+/** Reads all pages of a list that is paged by id. */
 export async function everyPage<T extends { readonly id: string }>(
   read: (page: { readonly after: string; readonly limit: number }) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
@@ -64,7 +64,7 @@ export async function everyPage<T extends { readonly id: string }>(
   }
 }
 
-/** A file that the command names. */
+/** Reads a file that the command names. */
 export function readText(file: string): string {
   if (!existsSync(file)) throw new Failure(`there is no file ${file}`);
   if (statSync(file).isDirectory()) throw new Failure(`${file} is a folder, and no file`);

@@ -24,13 +24,11 @@ const highestPort = 65_535;
 const demoModel = 'deepseek-chat';
 
 interface DemoOptions extends ServeOptions {
-  /** Models that fail on purpose are sold as well. */
+  /** Also sells models that fail on purpose. */
   readonly faults?: true;
 }
 
-/**
- * Everything that a first look needs, offline and in a folder of its own that goes away with it.
- */
+/** Runs everything for a first look, offline, in a folder of its own that is deleted at the end. */
 export async function demo(options: DemoOptions, env: Env): Promise<void> {
   const folder = options.data ?? mkdtempSync(join(tmpdir(), 'tollgate-demo-'));
   const simulator = await simulated(options.port ?? defaultPort);
@@ -39,7 +37,7 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
     await readConfiguration(simConfig(simulator.url, [], options.faults === true), context),
     'the demo',
   );
-  // An operator's database is no place for a demo's users, nor his bucket for what they make.
+  // The operator's database must not get the demo's users, nor the operator's bucket their files.
   const sealed = {
     ...env,
     DATABASE_URL: undefined,
@@ -74,8 +72,8 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
 }
 
 /**
- * Ten ports above the gateway, where the telephone of the last start was as well; on another one if
- * that is taken.
+ * Starts the simulator ten ports above the gateway, so that its address stays the same at the next
+ * start; on another port if that is taken.
  */
 async function simulated(gatewayPort: number): Promise<Sim> {
   const host = '127.0.0.1';
@@ -114,7 +112,7 @@ interface Welcome {
   readonly url: string;
   readonly key: string;
   readonly link: string | undefined;
-  /** Where orders are paid. */
+  /** The page on which orders are paid. */
   readonly wallets: string;
 }
 

@@ -20,7 +20,7 @@ export interface ServeOptions extends SharedOptions {
   readonly config?: string;
   readonly port?: number;
   readonly host: string;
-  /** Processes that serve. */
+  /** Number of worker processes. */
   readonly workers?: number;
   readonly acceptDatabase?: true;
 }
@@ -30,12 +30,12 @@ export const defaultPort = 8_080;
 /** SQLite's thread, beside this file in dist/. */
 const sqliteThread = new URL('./sqlite-thread.js', import.meta.url);
 
-/** The built console: beside this file in dist/, or there when the sources are run. */
+/** The built console: beside this file in dist/, or in dist/ when the sources run. */
 const consoleFolders = ['./console/', '../../dist/console/'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
 
-/** What a gateway needs to know: from the command, the configuration and the environment. */
+/** The gateway's options, from the command, the configuration and the environment. */
 export async function gatewayOptions(
   options: ServeOptions,
   configuration: Configuration | undefined,
@@ -141,12 +141,12 @@ function utcOffset(env: Env): number {
   return minutes;
 }
 
-/** A collector that is away is told of this often at most. */
+/** The shortest time between two warnings that the trace collector does not answer. */
 const everyMs = 60_000;
 
 /**
- * Traces, where an endpoint for them is named. What else the `OTEL_…` variables say is the SDK's to
- * read, which is not loaded otherwise.
+ * Traces, when an endpoint for them is set. The SDK reads the other `OTEL_…` variables itself, and
+ * is not loaded otherwise.
  */
 async function tracesOf(env: Env): Promise<Traces | undefined> {
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];

@@ -23,8 +23,8 @@ interface Options extends Pick<SharedOptions, 'json'> {
 }
 
 /**
- * Writes a configuration file that sells what LiteLLM's did. It goes to standard output, or into a
- * file that is not there yet.
+ * Writes a configuration file that sells the models of LiteLLM's file. Goes to standard output, or
+ * into a file that must not exist yet.
  */
 export async function importLitellm(file: string, options: Options, env: Env): Promise<void> {
   const source = readYaml(readText(file));
@@ -62,7 +62,9 @@ export async function importLitellm(file: string, options: Options, env: Env): P
   }
 }
 
-/** Numbers are read as JSON has them: a list is hundreds of them, and none needs more digits. */
+/**
+ * Numbers are read by plain JSON: a price list has hundreds of them, and none needs more digits.
+ */
 function listIn(file: string): ReturnType<typeof litellmList> {
   let value: unknown;
   try {
@@ -76,7 +78,9 @@ function listIn(file: string): ReturnType<typeof litellmList> {
   return list;
 }
 
-/** What comes out is read once more as it will be: variables that it names need not be set yet. */
+/**
+ * Reads the result once more as the gateway will; the variables that it names need not be set yet.
+ */
 async function configurationText(
   { models, channels }: ConvertedConfig,
   ratePpm: bigint,
@@ -103,7 +107,7 @@ async function configurationText(
   return text;
 }
 
-/** Decimals that a number holds exactly stand as numbers, which reads better. */
+/** Writes decimals that a number holds exactly as numbers, which read better. */
 function asNumbers(value: unknown): unknown {
   if (typeof value === 'string')
     return /^\d{1,15}(?:\.\d{1,15})?$/.test(value) && decimalOf(Number(value)) === value
@@ -132,6 +136,6 @@ const decimalOf = (value: number): string => (String(value).includes('e') ? '' :
 
 function writeNew(file: string, text: string): void {
   if (existsSync(file)) throw new Failure(`${file} is there already`);
-  // It may hold keys that stood in the file it was made of.
+  // It may contain keys from the source file.
   writeFileSync(file, text, { mode: 0o600 });
 }

@@ -24,8 +24,7 @@ interface Options extends SharedOptions {
 }
 
 /**
- * Units for a dollar where that installation has not changed it (new-api common/constants.go,
- * 2026-11).
+ * Units per dollar unless that installation has changed it (new-api common/constants.go, 2026-11).
  */
 const usualPerDollar = 500_000n;
 const ratePlaces = 6;
@@ -70,7 +69,7 @@ interface Place {
   ) => Promise<ImportSummary>;
 }
 
-/** The installation; it is begun where there is none yet. */
+/** Opens this installation, and makes it where there is none yet. */
 async function ours(options: Options, env: Env): Promise<Place> {
   const { dataFolder } = makeInstallation(options.data, env);
   const sealer = openSealer(await loadMasterKey(dataFolder, env));
@@ -78,8 +77,8 @@ async function ours(options: Options, env: Env): Promise<Place> {
 }
 
 /**
- * The same for a report, of which nothing is to stay: what is sealed for it nobody opens, and a new
- * installation is one in memory.
+ * The same for a report that must leave nothing behind: secrets are encrypted with a key that
+ * nobody keeps, and a missing installation is one in memory.
  */
 async function tried(options: Options, env: Env): Promise<Place> {
   const sealer = openSealer(randomBytes(masterKeyBytes));

@@ -10,7 +10,7 @@ import { Failure } from './command-io.ts';
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where an installation keeps what it knows. The same for every command, so that they work beside a
+ * Where an installation keeps its data. The same for every command, so that they work beside a
  * running gateway.
  */
 export interface Installation {
@@ -20,8 +20,8 @@ export interface Installation {
 }
 
 /**
- * From `--data`, TOLLGATE_DATA and DATABASE_URL; the folder `data` and SQLite in it by default.
- * Nothing is made.
+ * From `--data`, TOLLGATE_DATA and DATABASE_URL; by default the folder `data` with SQLite in it.
+ * Makes nothing.
  */
 export function findInstallation(data: string | undefined, env: Env): Installation {
   if (data === '') throw new Failure('--data names a folder; it is empty');
@@ -35,10 +35,10 @@ export function findInstallation(data: string | undefined, env: Env): Installati
   return { dataFolder, databaseUrl, env };
 }
 
-/** The same for commands that may begin an installation: its folder is there. */
+/** The same for commands that may begin an installation: makes its folder. */
 export function makeInstallation(data: string | undefined, env: Env): Installation {
   const found = findInstallation(data, env);
-  // Names of users, their usage and stored answers are nobody else's on this machine.
+  // Users' names, their usage and stored answers must not be readable by others on this machine.
   mkdirSync(found.dataFolder, { recursive: true, mode: 0o700 });
   return found;
 }
@@ -46,7 +46,7 @@ export function makeInstallation(data: string | undefined, env: Env): Installati
 const fileOf = (databaseUrl: string): string | undefined =>
   databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : undefined;
 
-/** A mistyped folder is told: no empty database is made there, and praised. */
+/** Fails for a mistyped folder, instead of making an empty database there. */
 function requireIt({ dataFolder, databaseUrl }: Installation, mayBegin: boolean): void {
   const file = fileOf(databaseUrl);
   if (file === undefined || existsSync(file)) return;
@@ -57,7 +57,7 @@ function requireIt({ dataFolder, databaseUrl }: Installation, mayBegin: boolean)
 }
 
 /**
- * Runs `body` on the installation's database, or on an empty one in memory where there is none:
+ * Runs `body` on the installation's database, or on an empty one in memory when there is none:
  * nothing is made.
  */
 export function withDatabaseIfAny<T>(
@@ -72,8 +72,8 @@ export function withDatabaseIfAny<T>(
 }
 
 /**
- * Runs `body` on the installation's database, its schema up to date, and closes it. `mayBegin`: a
- * folder without a database gets one.
+ * Runs `body` on the installation's database with its schema up to date, and closes it. `mayBegin`:
+ * makes the database of a folder that has none.
  */
 export async function withDatabase<T>(
   options: { readonly data?: string },

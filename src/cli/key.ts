@@ -34,7 +34,7 @@ interface NewKeyOptions extends LimitOptions, TermOptions {
   readonly expires?: string;
 }
 
-/** A sum in yuan, as the option says it. */
+/** Reads an option's sum in yuan. */
 function yuanOf(option: string, text: string | undefined): Nano | undefined {
   const sum = text === undefined ? undefined : parseYuan(text);
   if (text !== undefined && sum === undefined)
@@ -100,7 +100,7 @@ function* limiting(id: string, limits: NewLimits): Transaction<Key | undefined> 
   return key;
 }
 
-/** A change and its line in the trail. */
+/** A change and its line in the audit trail. */
 function* changing(
   id: string,
   change: () => Transaction<Key | undefined>,
@@ -204,8 +204,8 @@ interface TermOptions {
 }
 
 /**
- * What a key is to be confined to, as the options say it. A model that nobody sells would be a key
- * that opens nothing: it is told.
+ * Reads the restrictions of a key from the options. Fails for a model that is not sold: the key
+ * would open nothing.
  */
 async function termsFrom(options: TermOptions, database: Database): Promise<KeyTerms> {
   const models = listOf('--models', options.models);

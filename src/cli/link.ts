@@ -10,7 +10,7 @@ interface Options extends SharedOptions {
   readonly port?: number;
 }
 
-/** A link that signs a user in once, at the console of the gateway that runs here. */
+/** Prints a link that signs a user in once, at the console of the local gateway. */
 export async function link(options: Options, env: Env): Promise<void> {
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   const baseUrl = publicUrl(env) ?? `http://${host}:${options.port ?? defaultPort}`;

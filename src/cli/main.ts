@@ -8,6 +8,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   console.error(`tollgate: ${faultText(error)}`);
-  // A gateway that failed halfway still has threads and timers, which would keep the process.
+  // A gateway that failed halfway still has threads and timers, which would keep the process alive.
   process.exit(1);
 }

@@ -64,8 +64,8 @@ export async function backupTo(file: string, options: SharedOptions, env: Env): 
 }
 
 /**
- * What an installation needs beside its database, so that nobody finds out when it is restored.
- * Where the media lie may be a bucket's address, with its keys: it is not told.
+ * Names what a backup of the database lacks, so that nobody finds out at the restore. `MEDIA_URL`
+ * may contain a bucket's keys, so only the variable's name appears.
  */
 function beside(
   dataFolder: string,

@@ -3,8 +3,8 @@ import about from '../../package.json' with { type: 'json' };
 import { Failure, type SharedOptions } from './command-io.ts';
 
 /**
- * The operator's interface. Options are declared here, so that help needs nothing else; what a
- * command does is loaded when it is called.
+ * The operator's command line. Options are declared here, so that help needs nothing else; a
+ * command's code is loaded when the command runs.
  */
 export const program = new Command('tollgate')
   .description(about.description)

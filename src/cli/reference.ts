@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 
-/** The page of all commands, in Markdown: what `--help` says, in one place. */
+/** The page of all commands, in Markdown: the text of `--help` in one place. */
 export function cliReference(program: Command): string {
   const commands = leaves(program);
   return `${introduction}\n${commands.map(entry).join('\n')}`;
@@ -13,7 +13,7 @@ Made of the program's own definitions by \`npm run docs\`; a test says when it i
 [Environment variables](environment.md) say what options do not.
 `;
 
-/** Commands that do something, groups of them left out. */
+/** Commands that can be run; groups of commands are left out. */
 function leaves(command: Command): readonly Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
 }
@@ -27,7 +27,7 @@ function entry(command: Command): string {
   return `## ${nameOf(command)}${places.join('')}\n\n${sentence(command.description())}\n${table}`;
 }
 
-/** Without the program's own name, which stands before all of them. */
+/** Without the program's own name, the prefix of all of them. */
 function nameOf(command: Command): string {
   const { parent } = command;
   return parent === null || parent.parent === null

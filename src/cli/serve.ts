@@ -13,9 +13,9 @@ import type { Env } from './installation.ts';
 import { clusterWorker, type WorkerReady } from './workers/worker.ts';
 
 /**
- * The heap is cleaned when it has grown by so much. By itself V8 lets one of this size grow to two
- * or three times what is in use: with 5,000 open streams that was 327 MB of memory instead of 256,
- * for 1 % of a small request's time.
+ * Collects the heap after this much growth. By itself V8 lets one of this size grow to two or three
+ * times what is in use: with 5,000 open streams that was 327 MB of memory instead of 256, for 1 %
+ * of a small request's time.
  */
 const heapGrowthPercent = 30;
 
@@ -35,7 +35,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
       'tollgate: no vendor is configured. Set a key such as OPENAI_API_KEY, or name a file with --config; `demo` works without any.',
     );
   }
-  // Without a file and without keys, what was recorded before goes on being sold.
+  // Without a file and without keys, the gateway goes on selling what was recorded before.
   const named = options.config !== undefined || configuration.channels.length > 0;
   const wanted = await gatewayOptions(options, named ? configuration : undefined, env);
   if (looksTyped(wanted.masterKey) && crew?.first !== false)
@@ -64,8 +64,8 @@ function tell(options: ServeOptions, { url, link }: WorkerReady): void {
 }
 
 /**
- * The operator's way in where there is no other: an address at the console of this gateway that
- * works once.
+ * The operator's way in while there is no other: an address at this gateway's console that works
+ * once.
  */
 export async function signInLink(gateway: Gateway, env: Env): Promise<string | undefined> {
   const secret = await operatorLink(
@@ -97,17 +97,19 @@ export function orFail(result: ConfigurationResult, where: string): Configuratio
   throw new Failure(`${where} cannot be used:\n${describeProblems(where, result.problems)}`);
 }
 
-/** What is still open after a drain gets so long to close by itself. */
+/** Connections still open after a drain get this long to close by themselves. */
 const lingerMs = 2_000;
 
 /**
- * A terminal and the package runner may both pass on one Ctrl-C: signals so close together are one.
+ * A terminal and the package runner may both pass on one Ctrl-C: two signals this close count as
+ * one.
  */
 const repeatedSignalMs = 500;
 
 /**
- * The first signal drains, a second one ends at once, and is the system's own: `process.exit` would
- * end the database's threads in the middle of a call, which is a crash of the engine.
+ * The first signal drains. A second one ends the process at once, by the system's own signal
+ * handling: `process.exit` would end the database's threads in the middle of a call, which crashes
+ * the engine.
  */
 export function stopOnSignal(
   gateway: Gateway,
@@ -121,10 +123,10 @@ export function stopOnSignal(
     void gateway
       .close()
       .then(alsoClose)
-      // The process ends when nothing is open any more: ending it under a closing database is a
-      // crash of the engine.
+      // The process ends when nothing is open any more: ending it under a closing database crashes
+      // the engine.
       .then(() => {
-        // A supervisor's line is no reason to stay.
+        // The supervisor's channel must not keep the process alive.
         process.channel?.unref();
         setTimeout(() => process.exit(0), lingerMs).unref();
       });

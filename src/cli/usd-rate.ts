@@ -4,15 +4,15 @@ import type { Env } from './installation.ts';
 import { Failure } from './command-io.ts';
 
 export interface UsdRate {
-  /** Yuan for a dollar, in millionths. */
+  /** Yuan per dollar, in millionths. */
   readonly ratePpm: bigint;
-  /** Who says so. */
+  /** Where the rate comes from. */
   readonly from: string;
 }
 
 /**
- * As the option says; else as `theirs` does, what another installation has saved of it; else as the
- * environment does; else the usual.
+ * The first that is set: the option; `theirs`, the rate saved by another installation; the
+ * environment; the default.
  */
 export function usdRateOf(
   option: string | undefined,

@@ -10,7 +10,7 @@ import type { Transaction } from '../storage/database.ts';
 import { everyPage, Failure, print, type SharedOptions, table } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
 
-/** As in the console, where the user reads it. */
+/** The same as in the console, where the user reads it. */
 const reasonMax = 500;
 
 function shown(

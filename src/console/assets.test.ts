@@ -104,7 +104,7 @@ test('language and theme stand in the page before any script runs', async () => 
   );
 });
 
-test('files are kept for ever, and come packed to whoever unpacks them', async () => {
+test('files are kept for ever, and come packed to a browser that unpacks them', async () => {
   const server = consoleOf();
   const plain = await server.inject({ url: '/assets/a-1.js' });
   expect([plain.body, plain.headers['cache-control']]).toEqual([

@@ -12,8 +12,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * Paths that are never pages of the console, so that whoever asks there for what does not exist is
- * told so.
+ * Paths that are never pages of the console: a request for something that does not exist there gets
+ * a 404.
  */
 const notPages =
   /^\/(?:v1|docs|openapi\.json|files|healthz|readyz|metrics|auth|console|assets)(?:\/|$)/;
@@ -26,16 +26,16 @@ interface Asset {
 
 export interface ConsolePages {
   /**
-   * The console's page for a GET of any of its addresses; undefined: this is none, or the console
-   * was not built.
+   * Sends the console's page for a GET of any of its addresses. Undefined when the address is none
+   * of them, or the console was not built.
    */
   page(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined;
 }
 
 /**
  * Serves the built console of `folder` (`index.html` and `assets/` with names that change with
- * their content): files for ever, the page anew each time. All is read once, about 2 MB.
- * `publicUrl`: pictures and films may come from there as well.
+ * their content): browsers cache the files for ever and the page never. All is read once, about 2
+ * MB. `publicUrl`: images and videos may come from there as well.
  */
 export function openAssets(
   server: FastifyInstance,
@@ -71,7 +71,7 @@ export function openAssets(
       const { method, url, headers } = request;
       const isPage =
         (method === 'GET' || method === 'HEAD') && !notPages.test(url.split('?', 1)[0] ?? '');
-      // Whoever left /v1 away and asks for JSON is better served by the error that says so.
+      // A client that forgot /v1 and asks for JSON gets the JSON error instead.
       return isPage && headers.accept?.includes('text/html')
         ? sendPage(request, reply, index, publicUrl)
         : undefined;
@@ -80,8 +80,8 @@ export function openAssets(
 }
 
 /**
- * Language and theme are written into the page, so that it needs no script of its own to begin in
- * the right ones.
+ * Language and theme are written into the page, so that it begins in the right ones without a
+ * script of its own.
  */
 function sendPage(
   { headers }: FastifyRequest,
@@ -109,8 +109,8 @@ function sendPage(
 }
 
 /**
- * Scripts are files of ours and nothing else. The nonce is for the one style that a dialog writes
- * while it keeps the page from scrolling.
+ * Scripts come from our own files alone. The nonce is for the one style that a dialog writes while
+ * it keeps the page from scrolling.
  */
 function policy(nonce: string, publicUrl: string | undefined): string {
   const ours = publicUrl === undefined ? "'self'" : `'self' ${new URL(publicUrl).origin}`;

@@ -33,7 +33,7 @@ forEachDatabase((_, openFresh) => {
     const used = await mine.post(`${site.url}/auth/link`, { token });
     expect([used.status, used.headers.location]).toEqual([303, '/']);
     expect(await site.who(mine)).toBe(userId);
-    // From a history, a log or somebody's shoulder: too late.
+    // A link from a history, a log or a glance at the screen comes too late.
     const stolen = await thief.post(`${site.url}/auth/link`, { token });
     expect([stolen.status, stolen.headers['set-cookie']]).toEqual([410, undefined]);
     expect((await thief.get(address)).text).toContain('This link was used or has expired');
@@ -158,7 +158,7 @@ onSqlite((_, openFresh) => {
     );
   });
 
-  test('whoever tries too often waits, and a look ahead begins nothing', async () => {
+  test('an address that tries too often waits, and a preview begins nothing', async () => {
     const db = await openFresh({ migrations });
     const site = await startSigningIn(db);
     const browser = new Wanderer();

@@ -10,7 +10,9 @@ import type { SigninOutcome, Signin, SigninFailure, Visitor } from '../signin/si
 import { nextPath, networkKeyOf } from '../signin/site.ts';
 import type { ConsoleContext } from './server.ts';
 
-/** How often one address may begin, come back or open a link. */
+/**
+ * Requests per minute and address to begin a sign-in, to return from a provider or to open a link.
+ */
 const perMinute = 30;
 const formBytesMax = 4_096;
 
@@ -19,8 +21,8 @@ export interface AuthContext extends ConsoleContext {
 }
 
 /**
- * What a browser opens rather than a page asks: away to a provider, back again, and the link that
- * works once.
+ * Addresses that the browser itself opens, not the console's page: the way to a provider, the way
+ * back, and the one-time link.
  */
 const authPaths = ['/auth/:provider/start', '/auth/:provider/callback', '/auth/link'] as const;
 
@@ -30,7 +32,7 @@ export async function openAuth(server: FastifyInstance, rooms: AuthContext): Pro
   await server.register((scope, _options, done) => {
     scope.addHook('onRequest', desk.enter);
     scope.setErrorHandler((error, request, reply) => desk.broken(error, request, reply));
-    // A look ahead with HEAD must not begin or end anything.
+    // A preview with HEAD must not begin or end anything.
     const quiet = { exposeHeadRoute: false, bodyLimit: formBytesMax };
     scope.get(start, quiet, desk.start);
     scope.get(callback, quiet, desk.callback);
@@ -49,7 +51,7 @@ class AuthHandlers {
 
   readonly enter = async ({ headers, raw }: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { limiter, site } = this.#rooms;
-    // `same-origin`: with less, browsers would hide from us where a form comes from.
+    // `same-origin`: with a stricter policy browsers would hide from us where a form comes from.
     reply.headers({
       'cache-control': 'no-store',
       'referrer-policy': 'same-origin',
@@ -105,8 +107,8 @@ class AuthHandlers {
   };
 
   /**
-   * Whoever looks at a link ahead of its reader (a chat, a mail scanner) does not use it up: that
-   * takes the page's button.
+   * A preview of the link (by a chat or a mail scanner) does not use it up: that takes the page's
+   * button.
    */
   readonly showLink = async (
     request: FastifyRequest,
@@ -195,12 +197,12 @@ class AuthHandlers {
 const keptName = (secure: boolean): string =>
   secure ? '__Host-tollgate-signin' : 'tollgate-signin';
 
-/** What binds a sign-in to the browser that began it. */
+/** The cookie that binds a sign-in to the browser that began it. */
 export function browserCookie(value: string, secure: boolean): string {
   return setCookie({ name: keptName(secure), value, secure, seconds: attemptLifeMs / 1_000 });
 }
 
-/** What it keeps for that, or something new. */
+/** The secret in that cookie, or a new one. */
 export const browserSecretIn = (cookie: string | undefined, secure: boolean): string =>
   browserSecret(cookieIn(cookie, keptName(secure)));
 
@@ -225,7 +227,7 @@ button { width: 100%; min-height: 44px; border: 0; border-radius: 6px; backgroun
 button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
 `;
 
-/** Nothing but this very style, and a form to ourselves. */
+/** Allows only this one style, and forms to this gateway. */
 const linkPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(linkStyle).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 
 const linkTexts = {
@@ -250,10 +252,10 @@ const linkTexts = {
   },
 } as const;
 
-/** A link that works: `token` is letters and digits alone. */
+/** A link that works: `token` has only letters and digits. */
 interface OpenLink {
   readonly token: string;
-  /** Whom it signs in. */
+  /** The name of the user that the link signs in. */
   readonly name: string;
   readonly role: 'user' | 'operator';
 }
@@ -266,7 +268,10 @@ const escapes: Readonly<Record<string, string>> = {
 };
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => escapes[sign] ?? '');
 
-/** The page behind a one-time link; undefined: one that works no more, or never did. HTML. */
+/**
+ * The page behind a one-time link, HTML. `link` undefined: it is used up, has expired or never
+ * existed.
+ */
 function linkPage(link: OpenLink | undefined, language: 'zh' | 'en'): string {
   const { lang, title, as, once, enter, gone } = linkTexts[language];
   const content =

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { throwProblem } from './problem.ts';
 
-/** A place in a list, and whether what follows it is older (`next`) or newer (`prev`). */
+/** A position in a list, and whether the items after it are older (`next`) or newer (`prev`). */
 export interface CursorPosition {
   readonly towards: 'next' | 'prev';
   readonly at: number;
@@ -11,13 +11,13 @@ export interface CursorPosition {
 const macBytes = 12;
 
 /**
- * Makes and reads the cursors of all lists. `of`: whose list it is, its order and its filter; a
- * cursor of another is refused.
+ * Makes and reads the cursors of all lists. `of` is the list's owner, order and filter; a cursor of
+ * another list is refused.
  */
 export class Cursors {
   readonly #key: Buffer;
 
-  /** `key`: 32 bytes of this purpose alone. */
+  /** `key`: 32 bytes that are used for nothing else. */
   constructor(key: Buffer) {
     this.#key = key;
   }

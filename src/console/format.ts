@@ -7,7 +7,7 @@ export function yuan(amount: Nano): Yuan {
   return `${whole}.${fraction.padEnd(9, '0')}`;
 }
 
-/** Back again. */
+/** The inverse of `yuan`. */
 export const nanoOf = (amount: Yuan): Nano => BigInt(amount.replace('.', ''));
 
 export const instant = (at: number): Instant => new Date(at).toISOString();
@@ -18,24 +18,24 @@ export const instantOrNull = (at: number | undefined): Instant | null =>
 export const yuanOrNull = (amount: Nano | undefined): Yuan | null =>
   amount === undefined ? null : yuan(amount);
 
-/** Part of a whole, 0 to 1; null of nothing. */
+/** A part of a whole, 0 to 1; null when the whole is nothing. */
 export const ratioOf = (part: bigint, whole: bigint): number | null =>
   whole === 0n ? null : Number((part * 1_000_000n) / whole) / 1_000_000;
 
-/** Programs that open tables take UTF-8 for what it is when this comes first. */
+/** The byte order mark: spreadsheets recognize UTF-8 by it. */
 export const csvStart = '\uFEFF';
 
 type Cell = string | number | null;
 
 /**
- * Text that a spreadsheet would take for a formula is quoted as text; amounts and offsets of zones
- * are none.
+ * Text that a spreadsheet would run as a formula is quoted as text; amounts and zone offsets are
+ * not formulas.
  */
 function cellText(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return String(cell);
   const isNumber = /^-?\d+(\.\d+)?$|^[+-]\d\d:\d\d$/.test(cell);
-  // Spreadsheets of East Asia take the wide forms of these signs as well.
+  // East Asian spreadsheets accept the full-width forms of these signs as well.
   const text = !isNumber && /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

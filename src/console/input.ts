@@ -6,7 +6,7 @@ import { parseYuan } from '../base/money.ts';
 import { isPlainText } from '../base/plain-text.ts';
 import { throwProblem } from './problem.ts';
 
-/** Amounts of yuan that users write: up to nine decimals, never negative. */
+/** Amounts in yuan from users: up to nine decimals, never negative. */
 export const moneyInput = z.string().transform((text, context) => {
   const amount = parseYuan(text);
   if (amount !== undefined) return amount;
@@ -24,7 +24,7 @@ export const timeInput = z.string().transform((text, context) => {
 
 export const dayInput = z.string().refine(isDay, 'not_a_day');
 
-/** What people call things: one line, in which nothing hides. */
+/** Names that people give to things: one line, without invisible characters. */
 export const nameInput = z
   .string()
   .trim()
@@ -32,7 +32,7 @@ export const nameInput = z
   .max(nameCharactersMax, 'too_long')
   .refine(isPlainText, 'invalid');
 
-/** How many a page has. */
+/** Items on a page. */
 export const pageLimit = z.coerce
   .number()
   .int('not_a_number')
@@ -43,7 +43,7 @@ export const pageLimit = z.coerce
 const backwards = /^-(\d{1,4})(h|d)$/;
 const unitMs = { h: 3_600_000, d: 86_400_000 };
 
-/** An instant, or `-7d`, `-24h` before now: gives ms from `now`. */
+/** An instant, or `-7d`, `-24h` before now; returns a function from now to ms. */
 export const relativeTimeInput = z
   .string()
   .transform((text, context): ((now: number) => number) => {
@@ -55,14 +55,14 @@ export const relativeTimeInput = z
     return z.NEVER;
   });
 
-/** What was made when the form was opened: whoever sends a form twice makes one thing. */
+/** The key made when a form was opened: a form sent twice makes one thing. */
 export function idempotencyKeyIn({ 'idempotency-key': key }: IncomingHttpHeaders): string {
   return typeof key === 'string' && /^[\x21-\x7e]{8,200}$/.test(key)
     ? key
     : throwProblem('idempotency_key_missing');
 }
 
-/** Which version of the object was read: `if-match: 3`, with quotes or without. */
+/** The version of the object that the client has read: `if-match: 3`, with quotes or without. */
 export function versionIn({ 'if-match': match }: IncomingHttpHeaders): number {
   const parts = /^"?(\d{1,15})"?$/.exec(match ?? '');
   return parts === null ? throwProblem('if_match_missing') : Number(parts[1]);

@@ -6,7 +6,7 @@ import { factorOf, type Price, type PriceTier, rateOf, type Rates } from '../cat
 import type { PriceUnit, UnitPrice } from './contract.ts';
 
 const million = 1_000_000n;
-/** A multiplier, or a share, of one, in millionths. */
+/** A multiplier or share of one, in millionths. */
 export const wholePpm = million;
 
 const units: Readonly<Partial<Record<Measure, PriceUnit>>> = {
@@ -20,11 +20,11 @@ const units: Readonly<Partial<Record<Measure, PriceUnit>>> = {
 
 export const unitOf = (measure: Measure): PriceUnit => units[measure] ?? 'token';
 
-/** Tokens and characters are priced by the million, everything else by the piece. */
+/** Tokens and characters are priced per million, everything else per unit. */
 export const perOf = (measure: Measure): 1 | 1_000_000 =>
   ['token', 'character'].includes(unitOf(measure)) ? 1_000_000 : 1;
 
-/** A rate in nano-yuan per million units, as it is shown. */
+/** A rate in nano-yuan per million units, as the console shows it. */
 export function unitPrice(
   measure: Measure,
   rate: Nano,
@@ -40,7 +40,7 @@ export function unitPrice(
   };
 }
 
-/** Yuan for one piece, of nanos for a million: up to fifteen decimals, all of them. */
+/** Yuan per unit, from nano-yuan per million: up to fifteen decimals, all of them. */
 function pieceText(rate: Nano): string {
   const digits = rate.toString().padStart(16, '0');
   const fraction = digits.slice(-15).replace(/0+$/, '').padEnd(2, '0');
@@ -48,8 +48,8 @@ function pieceText(rate: Nano): string {
 }
 
 /**
- * What a price says by class, variant and length of input, at a multiplier in millionths, rounded
- * up as charges are.
+ * A price by class, variant and input length, at a multiplier in millionths, rounded up as charges
+ * are.
  */
 export function pricesOf({ rates, tiers, by }: Price, multiplierPpm: bigint): readonly UnitPrice[] {
   const sold = (rate: Nano): Nano => divideUp(rate * multiplierPpm, million);
@@ -72,13 +72,12 @@ export function pricesOf({ rates, tiers, by }: Price, multiplierPpm: bigint): re
   ];
 }
 
-/** A tier that a form of amounts can say. */
+/** A tier that the console's form of amounts can express. */
 export const isSimpleTier = ({ aboveOutputTokens, times }: PriceTier): boolean =>
   aboveOutputTokens === undefined && times === undefined;
 
 /**
- * The same, and beside it what the price is by mode, place, hours and length of output, as variants
- * by name.
+ * The same, and in addition the prices by mode, place, hours and output length, as named variants.
  */
 export function allPricesOf(price: Price, multiplierPpm: bigint): readonly UnitPrice[] {
   const sold = (rate: Nano): Nano => divideUp(rate * multiplierPpm, million);
@@ -105,7 +104,7 @@ export function allPricesOf(price: Price, multiplierPpm: bigint): readonly UnitP
   ];
 }
 
-/** Modes, places and windows: each by its name once. */
+/** Modes, places and windows, each name once. */
 function termsOf({
   modes = {},
   places = {},

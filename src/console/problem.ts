@@ -1,6 +1,6 @@
 /**
- * Every no of the console in one table: code → status and what it says to whoever reads JSON. Pages
- * say it in their own words, by the code. A row's own codes belong here as well.
+ * Every refusal of the console in one table: code → status and message for readers of the JSON.
+ * Pages show their own text for the code. A route's own codes belong here too.
  */
 export const problems = {
   invalid: { status: 400, message: 'A field cannot be taken as it is.' },
@@ -40,16 +40,18 @@ export type ProblemCode = keyof typeof problems;
 
 export interface ProblemDetails {
   readonly message?: string;
-  /** The parameter at fault, where it is one. */
+  /** The parameter at fault, if there is one. */
   readonly param?: string;
-  /** By field: what is wrong with it, in a word such as `below_minimum`. */
+  /** By field: its error as a code such as `below_minimum`. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly retryAfterMs?: number;
-  /** Of a `version_conflict`: the object as it is now. */
+  /** For a `version_conflict`: the object as it is now. */
   readonly current?: unknown;
 }
 
-/** A no of the console, thrown by rows and by the door; only the door writes it. */
+/**
+ * A refusal of the console. Routes and the server throw it; only the server writes the response.
+ */
 export class ConsoleProblem extends Error {
   readonly code: ProblemCode;
   readonly details: ProblemDetails;
@@ -90,8 +92,8 @@ export function problemReply({ code, message, details }: ConsoleProblem): Proble
 }
 
 /**
- * The product's envelope with two members more, and `current` beside it where there is one. JSON
- * text.
+ * The error format of the product as JSON text, with two more members, and `current` beside it if
+ * there is one.
  */
 export function envelope(
   { message, type, param, code, fields, current }: ProblemReply,

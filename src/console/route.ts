@@ -6,20 +6,20 @@ import type { User } from '../accounts/users.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import { ConsoleProblem } from './problem.ts';
 
-/** Who may: `anyone` includes strangers, `user` includes operators. */
+/** The callers that a route admits: `anyone` includes strangers, `user` includes operators. */
 export const consoleRoles = ['anyone', 'user', 'operator'] as const;
 export type ConsoleRole = (typeof consoleRoles)[number];
 export type ConsoleMethod = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-/** Somebody with a session. */
+/** A user with a session. */
 export interface Caller {
   readonly user: User;
   readonly session: UserSession;
-  /** What `x-csrf-token` must say on everything but GET. */
+  /** The value that `x-csrf-token` must have on everything but GET. */
   readonly csrf: string;
 }
 
-/** One request that the door let in. */
+/** One request that the server has admitted. */
 export interface ConsoleRequest {
   /** `req_…`, also in `x-request-id`. */
   readonly id: string;
@@ -27,14 +27,14 @@ export interface ConsoleRequest {
   readonly at: number;
   readonly ip: string;
   readonly headers: IncomingHttpHeaders;
-  /** What the path's places hold, decoded. */
+  /** The values of the path's parameters, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** The body's bytes; empty where there was none. */
+  /** The body's bytes; empty when there was none. */
   readonly body: Buffer;
-  /** What `input` is read from: the query of a GET or DELETE, else the body's JSON. */
+  /** The source of `input`: the query of a GET or DELETE, else the body's JSON. */
   readonly written: () => unknown;
   readonly caller: Caller | undefined;
-  /** For all that is not simply a value returned: status, headers, events, files. */
+  /** For responses that are more than a returned value: status, headers, events, files. */
   readonly reply: ConsoleReply;
 }
 
@@ -42,7 +42,7 @@ interface ParsedRequest<Input> extends Omit<ConsoleRequest, 'caller' | 'written'
   readonly input: Input;
 }
 
-/** A request of somebody who is signed in. */
+/** A request of a signed-in user. */
 export type SignedInRequest<Input = undefined> = ParsedRequest<Input> & Caller;
 /** A request of anyone. */
 export type AnyoneRequest<Input = undefined> = ParsedRequest<Input> & {
@@ -54,13 +54,15 @@ interface RouteBase<Input> {
   /** Below `/console/api`, with `:name` for a segment and `*` for the rest. */
   readonly path: string;
   /**
-   * Reads the query of a GET or DELETE, or the body's JSON; what it does not take is a 400 with
+   * Reads the query of a GET or DELETE, or the body's JSON; a rejected value is a 400 with
    * `fields`. Query values are text.
    */
   readonly input?: z.ZodType<Input>;
-  /** Bodies may be so large; 256 KiB when absent. */
+  /** The largest body; 256 KiB when absent. */
   readonly bodyBytesMax?: number;
-  /** How often one user (or one address, where nobody is signed in) may ask; 600 when absent. */
+  /**
+   * Requests per minute of one user, or of one address when nobody is signed in; 600 when absent.
+   */
   readonly perMinute?: number;
 }
 
@@ -76,17 +78,17 @@ export interface AnyoneRoute<Input> extends RouteBase<Input> {
   readonly handle: Handle<AnyoneRequest<Input>>;
 }
 
-/** An endpoint of the console, as the door takes it. */
+/** An endpoint of the console, as the server takes it. */
 export interface ConsoleRoute extends Omit<RouteBase<unknown>, 'input'> {
   readonly role: ConsoleRole;
   readonly serve: (arrival: ConsoleRequest) => unknown;
 }
 
 /**
- * Declares an endpoint. `handle` returns (a promise of) the JSON value of the answer, sent as 200
- * or what `reply.status` said; undefined is a 204, or means that `reply` was used. It throws a
- * Problem (`fail('not_found')`) or a Refusal. Ownership is its own business: whatever is another's
- * is `not_found`.
+ * Declares an endpoint. `handle` returns (a promise of) the JSON value of the response, sent as 200
+ * or with the status set by `reply.status`; undefined is a 204, or means that `reply` was used. It
+ * throws a `ConsoleProblem` (`throwProblem('not_found')`) or a `Refusal`. It must check ownership
+ * itself: an object of another user is `not_found`.
  */
 export function defineRoute<Input = undefined>(declared: SignedInRoute<Input>): ConsoleRoute;
 export function defineRoute<Input = undefined>(declared: AnyoneRoute<Input>): ConsoleRoute;
@@ -114,7 +116,7 @@ function answer<Input>(
   return declared.handle({ ...arrival, ...arrival.caller, input });
 }
 
-/** Without a schema there is no input; `undefined` is then what the row's type says. */
+/** Without a schema there is no input; the route's type then says `undefined`. */
 function read<Input>(schema: z.ZodType<Input> | undefined, { written }: ConsoleRequest): Input {
   if (schema === undefined) return undefined as Input;
   const result = schema.safeParse(written());
@@ -124,23 +126,25 @@ function read<Input>(schema: z.ZodType<Input> | undefined, { written }: ConsoleR
   throw new ConsoleProblem('invalid', { fields });
 }
 
-/** What a reader may lag behind; then the stream ends, and the browser asks again where it was. */
+/**
+ * Events that a reader may lag behind; then the stream ends, and the browser resumes where it was.
+ */
 const unreadMax = 256;
-/** Proxies close a connection on which nothing is said for a minute. */
+/** Proxies close a connection that is silent for a minute. */
 const beatMs = 15_000;
 
 /** Server-sent events to one browser. */
 export interface EventStream {
-  /** Aborted when the browser has left, the stream was ended or the node shuts down. */
+  /** Aborted when the browser has disconnected, the stream has ended or the node shuts down. */
   readonly signal: AbortSignal;
-  /** `data` becomes JSON. Nothing happens once it is over. */
+  /** `data` becomes JSON. Does nothing once the stream is over. */
   send(event: { readonly event?: string; readonly id?: string; readonly data: unknown }): void;
   end(): void;
 }
 
-/** The answer to one console request. */
+/** The response to one console request. */
 export class ConsoleReply {
-  /** The response itself, for rows that hand it on to what /v1 is answered with. */
+  /** The response itself, for routes that pass it on to a handler of /v1. */
   readonly client: ClientResponse;
   #status = 200;
   #endEvents: (() => void) | undefined;
@@ -149,7 +153,7 @@ export class ConsoleReply {
     this.client = client;
   }
 
-  /** Of the value that the row returns. */
+  /** Sets the status of the value that the route returns. */
   status(status: 200 | 201 | 202): void {
     this.#status = status;
   }
@@ -158,7 +162,7 @@ export class ConsoleReply {
     this.client.header(name, value);
   }
 
-  /** Begins a stream of events; `signal` tells when it is over. */
+  /** Begins a stream of events; its `signal` aborts when the stream is over. */
   events(): EventStream {
     const { client } = this;
     const over = new AbortController();
@@ -194,7 +198,8 @@ export class ConsoleReply {
   }
 
   /**
-   * A file to be saved, as fast as it can be read; resolves when the browser has it or has left.
+   * Sends a file to save, as fast as it can be read. Resolves when the browser has it or has
+   * disconnected.
    */
   async file({
     name,
@@ -210,7 +215,7 @@ export class ConsoleReply {
     await this.client.send(200, Readable.from(text));
   }
 
-  /** The row's value, unless the row has answered itself. */
+  /** Sends the route's value, unless the route has responded itself. */
   finish(value: unknown): void {
     if (this.client.started || this.client.closed) return;
     if (value === undefined) void this.client.send(204, undefined);

@@ -221,7 +221,7 @@ onSqlite((_, openFresh) => {
     expect((await user.ask('mine', { method: 'POST' })).json.error.code).toBe('not_found');
   });
 
-  test('whoever asks too often is told when to come back', async () => {
+  test('a client that asks too often gets a time to retry', async () => {
     const db = await openFresh({ migrations });
     const url = await startConsole(db, rows);
     const user = await newBrowser(url, db);

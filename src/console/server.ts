@@ -34,7 +34,7 @@ export interface ConsoleLog {
   bug(id: string, error: unknown): void;
 }
 
-/** What the door itself needs; rows are made with what they need. */
+/** What the server itself needs; routes are made with their own context. */
 export interface ConsoleContext {
   readonly database: Database;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export interface ConsoleContext {
 export interface OpenConsole {
   readonly rows: readonly ConsoleRoute[];
   /**
-   * Lets nobody in any more and ends all streams of events; resolves when everybody has left, or
+   * Refuses new requests and ends all streams of events. Resolves when every response has ended, or
    * after `waitMs`.
    */
   drain(waitMs: number): Promise<void>;
@@ -55,8 +55,8 @@ export interface OpenConsole {
 export const consolePath = '/console/api';
 
 /**
- * Puts the rows behind one door under `/console/api`: session, role, origin and token, rate, and
- * every no in one shape.
+ * Serves the routes under `/console/api`. Checks session, role, origin, token and rate for all of
+ * them, and gives every refusal one format.
  */
 export async function openConsole(
   server: FastifyInstance,
@@ -112,7 +112,7 @@ class ConsoleServer implements OpenConsole {
     this.#rooms = rooms;
   }
 
-  /** Before the body is read: who it is, and whether he may. */
+  /** Before the body is read: identifies the caller and checks the caller's rights. */
   readonly enter = async (request: FastifyRequest, fastifyReply: FastifyReply): Promise<void> => {
     const arrival = this.#arrive(request, fastifyReply);
     const { row } = request.routeOptions.config;
@@ -242,7 +242,7 @@ class ConsoleServer implements OpenConsole {
 
   readonly refuse = (request: FastifyRequest, fastifyReply: FastifyReply, error: unknown): void => {
     fastifyReply.hijack();
-    // Whoever leaves in the middle of a request is told nothing.
+    // A client that disconnects in the middle of a request gets no response.
     if (!request.raw.destroyed || request.raw.complete)
       this.#tell(request.arrival ?? this.#arrive(request, fastifyReply), request, error);
   };
@@ -271,7 +271,7 @@ class ConsoleServer implements OpenConsole {
 
 const nothing = Buffer.alloc(0);
 
-/** Whatever went wrong, as it is told. */
+/** The response for any error. */
 function replyOf(error: unknown): ProblemReply {
   if (error instanceof ConsoleProblem) return problemReply(error);
   if (error instanceof Refusal) {

@@ -13,38 +13,38 @@ import type {
 } from '../providers/media-request.ts';
 
 /**
- * A medium that the client gave by its address, and how its format says the same with the bytes in
- * place.
+ * A piece of media that the client sent as a URL, and how the client's format writes the same piece
+ * with the bytes inline.
  */
 export interface MediaAddress extends MediaReference {
-  /** The parameter that holds the address: what a refusal names. */
+  /** The parameter that holds the URL; a refusal names it. */
   readonly param: string;
-  /** The parameter that is replaced when the bytes go along, and by what. */
+  /** The parameter that the inline bytes replace. */
   readonly place: string;
   written(type: string, base64: string): unknown;
 }
 
-/** The size of a request in the units that models of its kind are sold by. */
+/** The size of a request in the units in which models of its kind are sold. */
 export interface KnownSize {
   /** The most that a vendor can count. */
   readonly most: Quantities;
   /**
-   * Seconds or characters, measured here: what is charged where the price is by these and the
-   * vendor does not tell.
+   * Seconds or characters, measured here. They are charged where the price is per second or
+   * character and the vendor reports none.
    */
   readonly measured: Quantities;
   /**
-   * What its input is taken for in tokens, where the price is by these and the vendor does not
-   * tell.
+   * The input estimated in tokens. It is charged where the price is per token and the vendor
+   * reports none.
    */
   readonly likely: Quantities;
-  /** Of pictures: what one of them is. Tokens count only where the vendor does not tell. */
+  /** For images: the size of one image. Tokens count only where the vendor reports none. */
   readonly picture?: { readonly measured: Quantities; readonly likely: Quantities };
-  /** What the price may distinguish, the most telling name first. */
+  /** The variants that the price may distinguish, the most specific name first. */
   readonly variants?: readonly string[];
 }
 
-/** What the client asked, as its endpoint understood it (api/ parses, the pipeline trusts). */
+/** The client's request as its endpoint parsed it: `api/` validates, the pipeline trusts. */
 export interface ApiRequest {
   readonly id: string;
   readonly principal: Principal;
@@ -52,71 +52,68 @@ export interface ApiRequest {
   readonly model: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly bytes: Buffer;
-  /** The client's own, where its format has some that a vendor of the same format reads. */
+  /** The client's headers, in formats where a vendor of the same format reads some of them. */
   readonly headers?: IncomingHttpHeaders;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   /**
-   * How many answers are asked for: `n`. 0: nothing is written, the answer is vectors or scores.
+   * How many answers the client requests: `n`. 0: the model writes no text; the answer is vectors
+   * or scores.
    */
   readonly choices: number;
   readonly outputTokensAsked: number | undefined;
-  /**
-   * What the client's content consists of beside text: modality → the parameter where it first
-   * occurs.
-   */
+  /** The kinds of content beside text: modality → the parameter where it first occurs. */
   readonly media: ReadonlyMap<string, string>;
   /**
-   * How many pieces of media there are, and how many of the body's bytes they take: they are not
-   * text to be counted.
+   * How many pieces of media the request has, and how many of the body's bytes they take. These
+   * bytes are not counted as text.
    */
   readonly mediaCount: number;
   readonly mediaBytes: number;
-  /** Those of them that came as an address; undefined when none did. */
+  /** The media that came as a URL; undefined when none did. */
   readonly addresses?: readonly MediaAddress[] | undefined;
   /**
-   * The most tokens that its text can be, where the body's length does not tell: it came as tokens,
-   * or is read more than once.
+   * The most tokens that the text can be, where the body's length does not bound them: the text
+   * came as tokens, or the model reads it more than once.
    */
   readonly textTokensMax?: number;
-  /**
-   * The most units that it can be charged for, where the price is for one and it may be several.
-   */
+  /** The most units that the request can be charged for, where the price is per unit. */
   readonly units?: number;
   readonly image?: ImageRequest;
   readonly listen?: TranscriptionRequest;
   readonly speak?: SpeechRequest;
   /**
-   * What is known of its size beforehand. Then all that it can cost is reserved before it starts.
+   * The size known beforehand. Where it is set, the whole possible cost is reserved before the
+   * start.
    */
   readonly sized?: KnownSize;
   /**
-   * Everything in it that a model reads as text, for counting. Empty where it came as tokens, or is
-   * too much to be counted: then it is estimated.
+   * Everything in the request that a model reads as text, for counting. Empty where the text came
+   * as tokens or is too long to count: then it is estimated.
    */
   text(): string;
-  /** Id of the answer, in the form of its endpoint. */
+  /** Id of the answer, in the format of the endpoint. */
   readonly answerId: string;
   /**
-   * Members whose values mean "not set". `body` and `bytes` are without them, and
+   * Members whose values mean "not set". `body` and `bytes` do not contain them, and the header
    * `x-tollgate-dropped` names them.
    */
   readonly dropped?: readonly string[] | undefined;
   /**
-   * Called once, when its money is set aside and before any vendor hears of it. What it throws ends
-   * the request.
+   * Called once, after the money is reserved and before any vendor gets the request. An error that
+   * it throws ends the request.
    */
   readonly begin?: () => Promise<void>;
   /**
-   * Remembers the answer, of which this is the whole or the end, once it is paid for and before its
-   * last byte leaves.
+   * Remembers the answer once it is paid for and before its last byte leaves. `last` is the whole
+   * answer or its end.
    */
   readonly keep?: (last: Buffer) => Promise<void>;
 }
 
 /**
- * What requests have in common whose answer is not written: vectors, scores, pictures, sound. They
- * bring no media, unless they say so.
+ * Defaults of requests whose answer is not text: vectors, scores, images, audio. They bring no
+ * media unless they set it.
  */
 export const defaultsWithoutText = {
   includeUsage: true,
@@ -128,30 +125,30 @@ export const defaultsWithoutText = {
 } as const satisfies Partial<ApiRequest>;
 
 /**
- * How the client's format ends a stream, breaks one, keeps one open, and tells of limits. api/
- * knows the shapes, the pipeline only when.
+ * How the client's format ends a stream, breaks it off, keeps it open, and reports limits. `api/`
+ * knows the shapes; the pipeline only decides when.
  */
 export interface ClientFormat {
   /** The end mark: sent once the charge is committed. */
   readonly done: string;
-  /** Sent while the model is silent. Empty: there is nothing that could be. */
+  /** Sent while the model is silent. Empty: the format has nothing to send. */
   readonly keepAlive: string;
   /**
-   * `nextEvent`: its number, in formats that number their events. Undefined: the connection breaks,
-   * since bytes of sound say nothing of errors.
+   * `nextEvent`: the event's number, in formats that number their events. Undefined: the connection
+   * breaks, since a stream of audio bytes cannot carry an error.
    */
   readonly errorEvent:
     | ((error: Refusal, requestId: string, nextEvent: number) => string)
     | undefined;
   /**
-   * A whole answer as the end of a stream, for vendors that do not stream what clients may want
-   * streamed. Latin1.
+   * Writes a whole answer as the end of a stream, for vendors that do not stream what clients may
+   * want streamed. Latin1.
    */
   readonly wholeAsEvents?: (answer: Buffer) => string;
   limitHeaders(pass: Pass, reply: ClientResponse): void;
   /**
-   * For vendors that told no usage: our own count, in a whole answer and as an event (`created` in
-   * Unix seconds) of a stream that was asked for it.
+   * For vendors that report no usage: writes our own count into a whole answer, or as an event
+   * (`created` in Unix seconds) of a stream for which the client requested usage.
    */
   readonly counted?: {
     whole(answer: Buffer, quantities: Quantities): Buffer;

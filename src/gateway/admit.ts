@@ -19,22 +19,22 @@ import { type Quote, type QuoteResult, makeQuote } from './pricing/quote.ts';
 import type { ApiRequest } from './accept.ts';
 import { withSellingModels } from './models/alternatives.ts';
 
-/** Tokens that one image, sound or file is taken for until the vendor has counted. */
+/** Tokens that one image, audio clip or file counts as until the vendor has counted. */
 export const tokensPerMedium = 1_600;
 /**
  * A byte of JSON is at most this share of a token: three bytes make an English half-word or one
  * Chinese character.
  */
 const bytesPerToken = 3;
-/** Output that is counted towards tokens per minute before the answer is there. */
+/** Output tokens counted towards tokens per minute before the answer arrives. */
 const outputTokensForLimit = 256;
-/** The output limit of a model that the catalogue tells none for. */
+/** The output limit of a model for which the catalogue has none. */
 const outputTokensUnknown = 16_384;
 
 const noMedia: MediaPlaces = { inputTokens: 0, output: false };
 
 /**
- * A request that may go on: what it may buy, how large it is at most, and its place in the group's
+ * A request that may go on: what it may buy, its greatest size, and its place in the group's
  * limits.
  */
 export interface Admission {
@@ -43,21 +43,21 @@ export interface Admission {
   readonly tariff: Tariff;
   /** Set where the request may be charged at another price than the plain one. */
   readonly quote?: Quote | undefined;
-  /** An upper estimate, until counted. */
+  /** An upper estimate until the text is counted. */
   readonly textTokens: number;
   readonly media: MediaPlaces;
   /** For all choices together. 0 where `most` is known. */
   readonly outputTokens: number;
-  /** The most that it can be charged for, where that is known beforehand. */
+  /** The most that the request can be charged for, where that is known beforehand. */
   readonly most?: Quantities;
-  /** Of those that the price lists. */
+  /** The variant that the price lists. */
   readonly variant?: string | undefined;
   readonly pass: Pass;
 }
 
 /**
- * key → group and model → limits → estimate. Throws a Refusal; nothing has been reserved then. A
- * promise only where nodes share their limits.
+ * Checks the key, group and model, and limits, and estimates the size. Throws a Refusal before
+ * anything is reserved. Returns a promise only where nodes share their limits.
  */
 export function admit(parts: GatewayParts, request: ApiRequest): Admission | Promise<Admission> {
   const offer = offerTo(parts.catalog(), request.principal, request.model);
@@ -88,8 +88,7 @@ export function admit(parts: GatewayParts, request: ApiRequest): Admission | Pro
 }
 
 /**
- * The prices at which this request may be charged. Throws the Refusal of a feature that is not
- * sold.
+ * The prices at which this request may be charged. Throws a Refusal for a feature that is not sold.
  */
 function quoteFor(
   parts: GatewayParts,
@@ -136,7 +135,10 @@ function admissionFrom(
   };
 }
 
-/** What this model is for, and what it takes no matter how it is asked. */
+/**
+ * Refuses a request that the model cannot serve on any channel: a wrong endpoint or content that
+ * the model does not read.
+ */
 export function refuseUnacceptable({ model }: Offer, request: ApiRequest): void {
   if (!kindsFor[request.capability].includes(model.kind))
     refuse('wrong_endpoint', {
@@ -157,7 +159,7 @@ export function refuseUnacceptable({ model }: Offer, request: ApiRequest): void 
   }
 }
 
-/** The output tokens that the client asked for, at most those that the model can write. */
+/** The output tokens that the client requested, at most those that the model can write. */
 export function outputLimit(
   { outputTokensAsked: asked }: ApiRequest,
   { outputTokensMax: most }: Model,
@@ -165,7 +167,7 @@ export function outputLimit(
   return asked === undefined || most === undefined ? asked : Math.min(asked, most);
 }
 
-/** Thrown with the limits' own figures, so that the answer can carry them as headers. */
+/** Carries the limits' own figures, so that the response can send them as headers. */
 export class LimitReached extends Error {
   readonly overrun: Overrun;
   readonly requested: number;
@@ -182,8 +184,8 @@ export function sizeInTokens({ textTokensMax, bytes, mediaBytes }: ApiRequest): 
 }
 
 /**
- * The input's text, counted: the quick estimate of an admission is generous. What came as tokens
- * was counted by the client.
+ * Counts the tokens of the input's text, since the quick estimate of an admission is generous.
+ * Input that came as tokens was counted by the client.
  */
 export async function countText({ textTokens }: Admission, request: ApiRequest): Promise<number> {
   const text = request.text();
@@ -191,7 +193,7 @@ export async function countText({ textTokens }: Admission, request: ApiRequest):
   return text === '' ? textTokens : countTokens(text);
 }
 
-/** What so many tokens of output would cost this admission at worst, input included. */
+/** The cost of this admission at worst with `outputTokens` of output, input included. */
 export function worstCaseOf(admitted: Admission, outputTokens: number): Nano {
   const { tariff, quote, most, variant, textTokens, media } = admitted;
   if (most !== undefined)

@@ -19,13 +19,12 @@ import { storeImages } from './media/images.ts';
 import type { GatewayLimits, GatewayParts } from './parts.ts';
 import { hasTokenInput, withTextInput } from './prepare.ts';
 
-/** Parts of one request that are with the vendor at the same time, at most. */
+/** How many parts of one request are with the vendor at the same time, at most. */
 const partsAtOnce = 8;
 
 /**
- * One attempt on one channel at what is answered as a whole: in one call, or in as many as the
- * vendor needs. The first part that fails ends them all, where it is worth nothing without the
- * others.
+ * One attempt on one channel whose answer comes whole: in one call, or in as many as the vendor
+ * needs. The first part that fails ends them all, where the others are worth nothing without it.
  */
 export async function attemptWhole(
   exchange: Exchange,
@@ -82,10 +81,10 @@ export async function attemptWhole(
   return { kind: 'answer', answer: withPricedUsage(exchange, answer) };
 }
 
-/** The parts that are with the vendor may still end well. */
+/** Parts that are still with the vendor may end well after this failure. */
 const failsAlone = ({ kind }: AttemptResult): boolean => kind === 'fault';
 
-/** Nobody was asked: another channel may make it. */
+/** No vendor was called: another channel may make the image. */
 const notMade = ({ param, why }: ImageMisfit): AttemptResult => ({
   kind: 'fault',
   stage: 'connecting',
@@ -93,8 +92,8 @@ const notMade = ({ param, why }: ImageMisfit): AttemptResult => ({
 });
 
 /**
- * A vendor that tells only what the price does not name (searches, where tokens are sold) has told
- * nothing: its answer would be free.
+ * A usage report that holds nothing the price names (searches, where tokens are sold) counts as no
+ * report: the answer would be free.
  */
 function withPricedUsage({ admitted }: Exchange, answer: VendorAnswer): VendorAnswer {
   const { quantities } = answer;
@@ -114,9 +113,9 @@ const noStream = (): never => {
 };
 
 /**
- * One call to one channel, until its answer is there: a vendor that has taken the request and
- * answers later is asked again, ever less often while it fails, until it says how the work ended or
- * the time is over. Once taken, nothing makes this a call that another channel may be asked.
+ * One call to one channel until its answer arrives. A vendor that takes the request and answers
+ * later is polled, ever less often while it fails, until it reports the end or the time is over.
+ * Once the vendor has taken the request, no other channel gets it.
  */
 class AsyncJob {
   readonly #adapter: ImageAdapter;
@@ -154,7 +153,9 @@ class AsyncJob {
     return result;
   }
 
-  /** Ends it with this result, unless it has ended; the vendor stops where it can be stopped. */
+  /**
+   * Ends the job with this result, unless it has ended; stops the vendor where that is possible.
+   */
   finish(result: AttemptResult): void {
     this.#ended ??= result;
     if (this.#submitting && this.#answersLater) this.#leave(result);
@@ -162,8 +163,8 @@ class AsyncJob {
   }
 
   /**
-   * Nobody waits for a submission that is on its way, but it goes on: only what has a name can be
-   * cancelled.
+   * Does not wait for a submission that is on its way, but lets it go on: only a job whose id is
+   * known can be cancelled.
    */
   #left(asked: Promise<unknown>): Promise<AttemptResult> {
     return new Promise((resolve) => {
@@ -185,7 +186,7 @@ class AsyncJob {
       const pauseMs = Math.max(Math.min(everyMs, everyMsMax), last?.retryAfterMs ?? 0);
       const leftMs = until - clock.monotonicMs();
       if (leftMs <= 0) return accepted({ kind: 'timeout', message: overdue(totalMs, last) });
-      // Whoever wants to be left alone for longer than that is asked once more at the end.
+      // A vendor that asks for a longer pause is polled once more at the end.
       await this.#pause(Math.min(pauseMs, leftMs));
       if (this.#ended !== undefined) return this.#ended;
       this.#later = undefined;
@@ -251,7 +252,7 @@ class AsyncJob {
     });
   }
 
-  /** Nobody waits for what the vendor says to it. */
+  /** Does not wait for the vendor's response to the cancellation. */
   #cancel(): void {
     const ask: VendorRequest | undefined = this.#later?.cancel;
     if (ask === undefined) return;
@@ -270,7 +271,7 @@ class AsyncJob {
   }
 }
 
-/** The vendor has taken it, and may be paid for it. */
+/** The vendor has taken the request and may charge for it. */
 const accepted = (fault: Fault): AttemptResult => ({ kind: 'fault', stage: 'streaming', fault });
 
 const hasEnded = (fault: PendingFault, late: boolean): boolean =>

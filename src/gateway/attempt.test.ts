@@ -22,7 +22,8 @@ const call: VendorCall = {
 };
 
 /**
- * One request to a vendor whose requests are proved by `authorize`, from the lane to the socket.
+ * One request to a vendor whose requests are proved by `authorize`, from the channel client to the
+ * socket.
  */
 async function attempted(
   authorize: Authorizer | undefined,

@@ -30,40 +30,43 @@ import type { Quote } from './pricing/quote.ts';
 export type AttemptResult =
   /** A whole answer; the client has nothing of it yet. */
   | { readonly kind: 'answer'; readonly answer: VendorAnswer }
-  /** The vendor said all it had to say and the client has it, but for `tail` and the end mark. */
+  /** The vendor's stream ended and the client has all of it, except `tail` and the end mark. */
   | { readonly kind: 'streamed'; readonly meter: StreamMeter; readonly tail: string }
   /**
-   * The account's money ended before the answer did. `past`: the answer is longer than its request
+   * The account's money ended before the answer did. `past`: the answer is longer than the request
    * allows.
    */
   | { readonly kind: 'length'; readonly meter: StreamMeter; readonly past?: true }
   /** The client went away. `sent`: the vendor had the request by then, and may have read it. */
   | { readonly kind: 'left'; readonly sent?: true }
   /**
-   * Another attempt at the same answer was faster: this one was broken off before it had a byte.
+   * Another attempt at the same answer was faster; this one was broken off before its first byte.
    */
   | { readonly kind: 'outrun' }
   /**
-   * The request cannot be made for this vendor, and that is the client's to mend: nobody was asked.
+   * The request cannot be made for this vendor, and the client has to correct it. No vendor got it.
    */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'fault'; readonly fault: Fault; readonly stage: CallStage };
 
-/** What becomes of a vendor's reply once its head is there. */
+/** Takes the body of a vendor's response after its head. */
 export interface Receiver {
-  /** How far the client has come; absent: it has nothing yet. */
+  /** How far the client's response has come; absent: the client has nothing yet. */
   readonly stage?: CallStage;
-  /** False pauses the vendor. */
+  /** Returns false to pause the vendor. */
   data(piece: Buffer): boolean;
-  /** The vendor closed in good order. Undefined: the receiver ends the attempt itself, later. */
+  /**
+   * The vendor closed in good order. Returns undefined when the receiver ends the attempt later
+   * itself.
+   */
   end(): AttemptResult | undefined;
   /**
-   * The connection broke; what the receiver makes of it, when it knows better than a network fault.
+   * The connection broke. Returns a result where the receiver knows better than a network fault.
    */
   broken(): AttemptResult | undefined;
 }
 
-/** The refusal of a request that the vendor itself would refuse. The vendor has not been asked. */
+/** The refusal of a request that the vendor itself would refuse. The vendor has not been called. */
 export class VendorRefusal extends Refusal {}
 
 function vendorRefusal(model: string, { param, why }: UnsupportedParam): VendorRefusal {
@@ -71,11 +74,14 @@ function vendorRefusal(model: string, { param, why }: UnsupportedParam): VendorR
   return new VendorRefusal(name, message, param, undefined);
 }
 
-/** One call to one channel. Resolves once, whoever ends it: the vendor, the client or the money. */
+/**
+ * One call to one channel. `result` resolves once, whether the vendor, the client or the lack of
+ * money ends the call.
+ */
 export class ChannelAttempt implements UpstreamListener {
   readonly result: Promise<AttemptResult>;
   readonly upstreamCall: UpstreamCall;
-  /** Of the reply, once its head is there. */
+  /** The content type of the response, once its head is there. */
   contentType = '';
   /** The client's members that the vendor's request leaves out; undefined: none. */
   dropped: readonly string[] | undefined;
@@ -88,7 +94,7 @@ export class ChannelAttempt implements UpstreamListener {
   #receiver: Receiver | undefined;
   #resolve: (result: AttemptResult) => void = () => {};
 
-  /** `receive` makes the receiver of a streamed reply, when there is one. */
+  /** `receive` makes the receiver of a streamed response, when there is one. */
   constructor(
     adapter: BaseAdapter,
     call: VendorCall,
@@ -106,7 +112,7 @@ export class ChannelAttempt implements UpstreamListener {
   }
 
   /**
-   * Throws the Refusal of a request that this vendor does not take. `insists`: the vendor is asked
+   * Throws a Refusal when this vendor does not take the request. `insists`: calls the vendor
    * although it is known to refuse.
    */
   start(client: ChannelClient, insists = true): void {
@@ -135,8 +141,8 @@ export class ChannelAttempt implements UpstreamListener {
   }
 
   /**
-   * Sends a request once it carries its proof. Nothing has reached the vendor before that, so that
-   * its failure is one of connecting.
+   * Sends a request once it carries its proof. Before that nothing has reached the vendor, so a
+   * failure counts as one of connecting.
    */
   #prove(
     upstream: Upstream,
@@ -167,7 +173,7 @@ export class ChannelAttempt implements UpstreamListener {
       );
   }
 
-  /** The vendor has said its last word: ends the attempt with this result, unless it has ended. */
+  /** The vendor's answer is complete: ends the attempt with this result, unless it has ended. */
   complete(result: AttemptResult): void {
     this.upstreamCall.leave();
     this.#end(result);
@@ -212,8 +218,8 @@ export class ChannelAttempt implements UpstreamListener {
   }
 
   /**
-   * A whole answer to a client that wants a stream goes the stream's way, too: its translator knows
-   * what to make of it.
+   * A whole answer to a client that wants a stream also goes to the stream's translator, which
+   * knows how to translate it.
    */
   #readsAsStream(contentType: string, coding: string | undefined): boolean {
     if (!this.#call.streamUpstream || contentType.startsWith('text/html')) return false;
@@ -237,8 +243,8 @@ export class ChannelAttempt implements UpstreamListener {
   }
 
   /**
-   * Nothing is heard of the vendor any more: what an adapter throws over its last words must not
-   * leave the client waiting.
+   * Nothing more comes from the vendor: an error that an adapter throws over the last bytes must
+   * not leave the client waiting.
    */
   #conclude(read: () => AttemptResult | undefined): void {
     try {
@@ -254,7 +260,7 @@ export class ChannelAttempt implements UpstreamListener {
   }
 }
 
-/** How an attempt ends whose client went away while the vendor was at work. */
+/** How an attempt ends when the client left while the vendor was at work. */
 export const leftAfterSending: AttemptResult = { kind: 'left', sent: true };
 
 export function transportFault(error: Error): Fault {
@@ -273,7 +279,7 @@ export function replyFault(message: string): Fault {
   return { kind: 'protocol', message };
 }
 
-/** A reply that is read when it is there as a whole. */
+/** Reads a response once all of it has arrived. */
 class WholeReceiver implements Receiver {
   readonly #contentType: string;
   readonly #coding: string | undefined;
@@ -333,7 +339,7 @@ class WholeReceiver implements Receiver {
 
   broken(): AttemptResult {
     // Nothing of a whole answer has reached the client, so its loss is like silence: another
-    // channel may be asked.
+    // channel may get the request.
     return {
       kind: 'fault',
       stage: 'waiting',
@@ -342,7 +348,7 @@ class WholeReceiver implements Receiver {
   }
 }
 
-/** A reply whose status says no. Read up to a limit; the rest cannot change what it means. */
+/** A response with an error status. Read up to a limit; the rest cannot change what it means. */
 class RefusedReceiver implements Receiver {
   readonly #status: number;
   readonly #headers: ResponseHeaders;
@@ -383,7 +389,7 @@ class RefusedReceiver implements Receiver {
         'utf8',
       );
     } catch {
-      text = ''; // The status alone has to say it.
+      text = ''; // Only the status remains to go by.
     }
     return {
       kind: 'fault',
@@ -397,9 +403,7 @@ class RefusedReceiver implements Receiver {
   }
 }
 
-/**
- * What is sent to one channel. `outputTokensMax`: set where it is less than the client asks for.
- */
+/** The call for one channel. `outputTokensMax`: set where it is less than the client requested. */
 export function vendorCallFor(
   request: ApiRequest,
   candidate: Candidate,

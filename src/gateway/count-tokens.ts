@@ -15,9 +15,9 @@ import { countPrompt } from './pricing/tokens.ts';
 import type { GatewayParts } from './parts.ts';
 
 /**
- * How many input tokens a request has: asked of a vendor that tells it, for nothing, and else
- * counted here. `render` writes our own count. Moves no money and leaves no record; counts towards
- * the group's requests, or has a limit of its own. Throws a Refusal (or LimitReached).
+ * The number of input tokens of a request: counted by a vendor that does so for free, else counted
+ * here. `render` writes our own count. Moves no money and leaves no record; counts towards the
+ * group's requests, or has a limit of its own. Throws a Refusal (or LimitReached).
  */
 export async function countInput(
   parts: GatewayParts,
@@ -47,8 +47,8 @@ export async function countInput(
 }
 
 /**
- * What costs nothing would otherwise have no end where a group has no limits, and vendors would be
- * asked without one.
+ * Counts are free. Where a group has no request limit, this one bounds them, and so the calls to
+ * vendors.
  */
 function enter(
   { limiter, limits }: GatewayParts,
@@ -66,8 +66,8 @@ function enter(
 }
 
 /**
- * The vendor's count; undefined where nobody tells: a channel that does not count may answer all
- * the same. Throws the Refusal of a fault that is the client's.
+ * The vendor's count; undefined where no channel counts: such a channel may still serve the
+ * request. Throws a Refusal for a fault of the client.
  */
 async function askVendors(
   parts: GatewayParts,
@@ -99,7 +99,7 @@ async function askOne(
   const inquiry = client.counter(request.capability);
   if (inquiry === undefined) return undefined;
   const call = countCallFor(parts, request, candidate);
-  // A count is not worth a download: it is made here.
+  // A count is not worth a download: Tollgate counts here.
   if (
     request.addresses !== undefined &&
     addressesToInline(request.addresses, client.adapter(request.capability), call).length > 0

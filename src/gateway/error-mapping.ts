@@ -3,7 +3,7 @@ import { type Refusal, refusal } from '../base/refusal.ts';
 import type { ChannelFacts } from '../catalog/snapshot.ts';
 import { sanitizeVendorMessage } from '../providers/vendor-message.ts';
 
-/** Clients come back after this when no channel said how long it needs. */
+/** Retry delay for clients when no channel reported one. */
 const retryAfterMsDefault = 5_000;
 const messageCharsMax = 1_000;
 /** How much of a vendor's message is read. */
@@ -13,8 +13,8 @@ const charsReadMax = 4 * messageCharsMax;
 export type HiddenFacts = Pick<ChannelFacts, 'secret' | 'moreSecrets' | 'baseUrl'>;
 
 /**
- * A vendor's fault as the client may see it: its own mistakes as a 400, everything else as our 503,
- * never as its 401, 402, 403 or 429.
+ * A vendor's fault as the client may see it: the client's own mistakes as a 400, everything else as
+ * our 503, never as the vendor's 401, 402, 403 or 429.
  */
 export function refusalFor(
   fault: Fault,
@@ -39,11 +39,11 @@ export function refusalFor(
   );
 }
 
-/** Shorter than any key, a secret may be part of any word. */
+/** A shorter secret may be part of any word. */
 const secretCharsMin = 6;
 
 /**
- * The vendor's words without our key, should it stand in them in a form that its adapter does not
+ * The vendor's text without our key, should the key stand in it in a form that the adapter does not
  * know.
  */
 export function withoutSecret(secret: string | undefined, message: string): string {
@@ -53,8 +53,8 @@ export function withoutSecret(secret: string | undefined, message: string): stri
 }
 
 /**
- * Every message of a vendor reaches the client through this function: without our keys or parts of
- * them, our account, and the channel's address.
+ * Every vendor message reaches the client through this function: without our keys or parts of them,
+ * our account, and the channel's URL.
  */
 export function shownMessage(message: string, channel: HiddenFacts | undefined): string {
   let words = message.slice(0, charsReadMax);
@@ -66,7 +66,7 @@ export function shownMessage(message: string, channel: HiddenFacts | undefined):
 /** How many characters at an end of a key identify it: fewer may be the end of a word. */
 const partChars = 4;
 
-/** Removes `sk-ab...wxyz` and `…wxyz`: the ends of a key, whose middle the vendor has masked. */
+/** Removes `sk-ab...wxyz` and `…wxyz`: the ends of a key whose middle the vendor has masked. */
 function withoutParts(secret: string | undefined, message: string): string {
   if (secret === undefined || secret.length < 3 * partChars || !/\.{2,}|…|[*•]{2,}/.test(message))
     return message;
@@ -77,8 +77,8 @@ function withoutParts(secret: string | undefined, message: string): string {
 }
 
 /**
- * Removes the channel's host, and the address that it stands in. A host of one label may be a
- * common word, and is removed only with its port.
+ * Removes the channel's host, and the URL that contains it. A host of one label may be a common
+ * word, and is removed only with its port.
  */
 function withoutAddress(baseUrl: string | undefined, message: string): string {
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return message;

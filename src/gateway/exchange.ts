@@ -27,40 +27,41 @@ export class Exchange implements StreamContext, PeriodicCheck {
   readonly format: ClientFormat;
   readonly startedAtMs: number;
   readonly reservedAt: number;
-  /** Milliseconds to the first byte for the client, once it has left. */
+  /** Milliseconds from the start to the first byte for the client, once that byte has left. */
   firstByteMs: number | undefined;
   attempts = 0;
   /** Milliseconds for which an attempt was under way. */
   vendorMs = 0;
   candidate: Candidate | undefined;
   attempt: Pick<ChannelAttempt, 'finish'> | undefined;
-  /**
-   * The client's members that the running, or the answering, attempt does not send to its vendor.
-   */
+  /** The client's members that the running or answering attempt does not send to its vendor. */
   dropped: readonly string[] | undefined;
   /**
-   * No channel takes the request, and a vendor is asked all the same, so that the client reads the
-   * vendor's own message.
+   * Set when no channel takes the request: a vendor gets it all the same, so that the client reads
+   * the vendor's own message.
    */
   insists = false;
-  /** What became of asking a second channel, once that has happened. */
+  /** The outcome of a hedge, once a second channel has been called. */
   hedge: Hedge | undefined;
-  /** The content type of the stream to the client. Undefined: that of events. */
+  /** The content type of the client's stream. Undefined: that of server-sent events. */
   streamType: string | undefined;
-  /** What the stream to the client has told so far. */
+  /** The usage that the client's stream has reported so far. */
   meter: StreamMeter | undefined;
   /** The meter of a vendor's stream that is collected here into a whole answer. */
   collectedMeter: StreamMeter | undefined;
-  /** What its media by address gave, as far as somebody needed it: for the next channel. */
+  /** Media downloaded for one channel, kept for the next. */
   downloaded: ReadonlyMap<string, DownloadedMedium> = noneDownloaded;
-  /** A model was asked that reads more than the request holds: it searches the web by itself. */
+  /**
+   * Set once a model that reads more than the request holds has been called: it searches the web by
+   * itself.
+   */
   readsBeyond = false;
   wrote = false;
   left = false;
   #silentMs = 0;
   #stalledMs = 0;
   /**
-   * The stream's bytes of content at the last look, the number of attempts then, and the time
+   * At the last check: the stream's bytes of content and the number of attempts; and the time
    * without content since.
    */
   #contentBytes = 0;
@@ -87,7 +88,7 @@ export class Exchange implements StreamContext, PeriodicCheck {
     this.reservedAt = reservedAt;
   }
 
-  /** A channel is about to be asked. The bound of the request depends on its vendor, too. */
+  /** Called before each attempt: the bound of the request depends on its vendor, too. */
   beforeAttempt(
     client: Pick<ChannelClient, 'thinksBeyondLimit' | 'readsBeyond'>,
     { upstreamModel }: Candidate,
@@ -119,13 +120,13 @@ export class Exchange implements StreamContext, PeriodicCheck {
     this.reply.startStream(this.streamType);
   }
 
-  /** The client went away: nobody is to blame, and the vendor stops at once. */
+  /** The client went away: no fault is recorded, and the vendor stops at once. */
   readonly leave = (): void => {
     this.left = true;
     this.attempt?.finish({ kind: 'left' });
   };
 
-  /** Once a second while a stream is open. */
+  /** Runs once a second while a stream is open. */
   check(): void {
     this.#stalledMs = this.reply.stalled ? this.#stalledMs + this.parts.watch.everyMs : 0;
     if (this.#stalledMs >= this.parts.limits.stalledMs) return this.reply.destroy();
@@ -174,8 +175,8 @@ export class Exchange implements StreamContext, PeriodicCheck {
   }
 
   /**
-   * A model that thinks unseen spends money while nothing arrives: until the first byte its time is
-   * paid for at its top speed.
+   * A model that thinks unseen spends money while nothing arrives. Until the first byte, funds grow
+   * as if it wrote at its top speed.
    */
   #payForThinking(): void {
     const { topSpeed } = this.admitted.offer.model;
@@ -199,14 +200,14 @@ export class Exchange implements StreamContext, PeriodicCheck {
   }
 }
 
-/** The longest header, however many members are dropped. */
+/** Longest header value, however many members are dropped. */
 export const droppedCharsMax = 1_024;
 const moreDropped = ', ...';
 
 /**
- * Names in a header the members that were not sent to the vendor, before the answer begins. `byUs`:
- * members whose values mean "not set". `forVendor`: members that the answering vendor does not
- * take.
+ * Names the members that were not sent to the vendor in a header, before the response begins.
+ * `byUs`: members whose values mean "not set". `forVendor`: members that the answering vendor does
+ * not take.
  */
 export function sendDroppedHeader(
   reply: ClientResponse,

@@ -25,8 +25,8 @@ import {
 import { CollectingReceiver, ForwardingReceiver, type AttemptOutcome } from './stream.ts';
 
 /**
- * Charges for what the attempts came to, and ends the answer of which something was delivered. What
- * is refused is left to the caller.
+ * Charges for the last attempt's outcome and ends the response if some of it was delivered. A
+ * refusal is left to the caller.
  */
 export async function finishRequest(
   exchange: Exchange,
@@ -53,7 +53,7 @@ export async function finishRequest(
   return finishFault(exchange, result.fault, meter);
 }
 
-/** Words of the model, or what a tool found that the vendor ran. */
+/** Text of the model, or the result of a tool that the vendor ran. */
 const hasDelivered = ({ outputBytes, calls }: StreamMeter): boolean =>
   outputBytes > 0 || calls !== undefined;
 
@@ -66,9 +66,9 @@ const nothing = {
 } as const;
 
 /**
- * The client left before the first byte, and the vendor had the request by then: the input is
+ * The client left before the first byte, when the vendor already had the request: the input is
  * recorded and counts towards the limits, and is charged where the channel's vendor bills it.
- * Images and sound are charged only when they are delivered.
+ * Images and audio are charged only when they are delivered.
  */
 async function finishCancelled(
   exchange: Exchange,
@@ -145,10 +145,7 @@ async function finishWhole(
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
 
-/**
- * `ours`: the vendor reported nothing that can be charged, and the client reads our count in the
- * answer.
- */
+/** `ours`: the vendor reported nothing that can be charged, so the answer carries our count. */
 interface WholeUsage extends CountedUsage {
   readonly ours: boolean;
 }
@@ -245,7 +242,7 @@ function usageEvent(
   return format.counted.event(request, Math.floor(reservedAt / 1_000), quantities);
 }
 
-/** The client has paid for the answer and gets it, whether or not it can be remembered. */
+/** The client has paid for the answer and gets it, even if it cannot be remembered. */
 async function keep({ request }: Exchange, last: Buffer): Promise<boolean> {
   try {
     await request.keep?.(last);
@@ -265,7 +262,7 @@ async function finishAtLength(
   if (past === true && told === undefined) reportOverrun(exchange);
   if (receiver instanceof CollectingReceiver) {
     const answer = receiver.collector.answer(quantities);
-    // It replaces the limit of the client or the model: the money allowed only these tokens.
+    // The header held the limit of the client or the model; the money allowed only these tokens.
     exchange.reply.replaceHeader('x-tollgate-max-tokens', String(outputTokens(quantities)));
     return finishWhole(exchange, { ...answer, quantities }, 'length');
   }
@@ -286,8 +283,8 @@ async function finishAtLength(
 }
 
 /**
- * The vendor went on after the longest possible answer. Its bill for that is not known, so that no
- * loss is recorded.
+ * The vendor went on after the longest possible answer. Its bill for that is not known, so no loss
+ * is recorded.
  */
 function reportOverrun({ parts, request, candidate }: Exchange): void {
   parts.overran({
@@ -327,19 +324,16 @@ async function charge(exchange: Exchange, ending: AnswerEnd): Promise<RequestOut
   };
 }
 
-/** How a request ended: what the access line tells, and what the client still has to be told. */
+/** How a request ended: the fields of the access line, and what the client has yet to get. */
 export interface RequestOutcome {
-  /** The reservation was settled; otherwise it has to be released. */
+  /** The reservation was settled; otherwise the caller releases it. */
   readonly charged: boolean;
   readonly cost: Nano;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly status: number;
   readonly outcome: string;
-  /**
-   * Still to be said to the client: as a refusal when nothing has been sent, else as an error
-   * event.
-   */
+  /** Not yet sent to the client: a refusal when nothing has been sent, else an error event. */
   readonly refusal: Refusal | undefined;
 }
 

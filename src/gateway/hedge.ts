@@ -11,10 +11,7 @@ import { usesVendorTools } from './pricing/bound.ts';
 import type { ReservedFunds } from './pricing/reserved-funds.ts';
 import type { StreamContext, ChannelOutcome } from './stream.ts';
 
-/**
- * What a client gets as it is made, and what may be made twice: it is words, and nobody keeps it
- * but us.
- */
+/** Capabilities that may run twice: the client gets text as it is made, and no vendor keeps it. */
 const repeatable: ReadonlySet<string> = new Set(['chat', 'messages', 'completions', 'responses']);
 /** Members that make a vendor do or keep something beside its answer. */
 const membersWithEffects = [
@@ -28,8 +25,8 @@ const membersWithEffects = [
 ] as const;
 
 /**
- * After how many milliseconds without a byte a second channel is asked as well; undefined: never,
- * as for nearly all.
+ * The milliseconds without a byte after which a second channel is called as well; undefined: never,
+ * as for nearly all models.
  */
 export function hedgeAfter({ admitted, request }: Exchange): number | undefined {
   const { hedgeAfterMs } = admitted.offer.model;
@@ -52,8 +49,8 @@ interface HedgedAttempts {
 }
 
 /**
- * Asks this channel, and another one too when nothing has come for so long and the model's requests
- * have earned it. One answer comes of it.
+ * Calls this channel, and a second one too when no byte has come within `afterMs` and the model's
+ * hedge budget allows it. The client gets one answer.
  */
 export async function askHedged(
   exchange: Exchange,
@@ -93,14 +90,14 @@ interface HedgeOutcome {
   readonly brokenOff: boolean;
 }
 
-/** Of two attempts the one that decides: the first that ends for good, else the last. */
+/** The attempt that decides: the first of the two that ends for good, else the last. */
 async function decideRace(
   contest: Race,
   first: Candidate,
   one: Promise<ChannelOutcome>,
   two: Promise<ChannelOutcome>,
 ): Promise<HedgeOutcome> {
-  // Whoever is broken off while it is still being made ready may fail at that: nobody waits for it.
+  // A broken-off attempt that is still being prepared may fail at that: nothing waits for it.
   for (const each of [one, two]) each.catch(() => undefined);
   const sooner = await Promise.race([one, two]);
   if (sooner.mayContinue || sooner.result.kind === 'outrun') {
@@ -126,12 +123,12 @@ function hedgeOf(first: Candidate, second: Candidate, { best, brokenOff }: Hedge
   };
 }
 
-/** How an attempt ends that another was faster than. */
+/** How an attempt ends when another was faster. */
 export const lostRace: AttemptResult = { kind: 'outrun' };
 
 /**
- * Two attempts at one answer. The first that has a byte for the client has won, and the other is
- * broken off in that instant, so that the client never hears of two.
+ * Two attempts at one answer. The first that has a byte for the client wins, and the other is
+ * broken off in that instant, so that the client never sees both.
  */
 export class Race {
   readonly #exchange: Exchange;
@@ -143,7 +140,7 @@ export class Race {
     this.#exchange = exchange;
   }
 
-  /** How it has ended for whoever has not begun; undefined while nothing is decided. */
+  /** The result for an attempt that has not begun once the race is decided; undefined before. */
   get over(): AttemptResult | undefined {
     return this.#over;
   }
@@ -152,21 +149,21 @@ export class Race {
     this.#running.add(attempt);
   }
 
-  /** Resolves when nothing has come for so long; never, once something has. */
+  /** Resolves when no byte has come for `ms`; never, once one has. */
   silence(ms: number): Promise<'silence'> {
     return new Promise((resolve) => {
       this.#callOff = this.#exchange.parts.timers.after(ms, () => resolve('silence'));
     });
   }
 
-  /** All end, but for whoever has won. */
+  /** Ends every attempt except the winner. */
   readonly finish = (result: AttemptResult, winner?: ChannelAttempt): void => {
     this.#callOff?.();
     this.#over ??= result;
     for (const attempt of this.#running) if (attempt !== winner) attempt.finish(result);
   };
 
-  /** What one of them has of the exchange. */
+  /** The part of the exchange that one of the attempts sees. */
   contextFor(attempt: ChannelAttempt, translator: StreamTranslator): StreamContext {
     const exchange = this.#exchange;
     const won = (): void => {

@@ -8,10 +8,10 @@ import {
 } from '../memory/idempotency.ts';
 import type { Database } from '../storage/database.ts';
 
-/** A submission in the hands of the request that answers it. Ends with `keep` or `forget`. */
+/** A claimed idempotency key, held by the request that answers it. Ends with `keep` or `forget`. */
 export interface OpenIdempotentRequest {
   renew(): Promise<void>;
-  /** Remembers the answer. One charge remains for it, whoever else has been at it. */
+  /** Remembers the answer. One charge remains for it, even if another process answered too. */
   keep(answer: StoredAnswer): Promise<void>;
   forget(): Promise<void>;
 }
@@ -22,12 +22,12 @@ export type ClaimedKey =
   | { readonly kind: 'other' }
   | { readonly kind: 'answered'; readonly answer: StoredAnswer };
 
-/** Requests of one account that wait in this process for the answer to another. */
+/** Requests of one account that wait in this process for another request's answer. */
 const waitersMax = 100;
 
 /**
- * Requests that shall happen once, however often they are sent: one charge and one answer for each
- * of an account's idempotency keys.
+ * Requests that happen once, however often clients send them: one charge and one answer for each of
+ * an account's idempotency keys.
  */
 export class IdempotentRequests {
   readonly #memory: IdempotencyStore;
@@ -41,15 +41,16 @@ export class IdempotentRequests {
     this.#clock = clock;
   }
 
-  /** Whether somebody has entered, be it long ago. Throws a `DatabaseError`. */
+  /** Whether a request has claimed this key, however long ago. Throws a `DatabaseError`. */
   known(submission: IdempotentRequest): Promise<boolean> {
     return this.#memory.has(submission);
   }
 
   /**
-   * Throws a `DatabaseError`. Of a request that died at its submission nobody knows how far it
-   * came: what it was charged is paid back, both before the next try, which needs the money, and
-   * after it, because a process that only seemed dead may have charged it meanwhile.
+   * Claims the key for a request. Throws a `DatabaseError`. When an earlier request died while it
+   * held the key, it is unknown how far it came. What it was charged is paid back before the next
+   * try, which needs the money, and again after it, because a process that only seemed dead may
+   * have charged meanwhile.
    */
   async enter(submission: IdempotentRequest): Promise<ClaimedKey> {
     const claim = await this.#memory.claim(submission);
@@ -71,8 +72,8 @@ export class IdempotentRequests {
   }
 
   /**
-   * Does what takes long for one of this account's requests that wait; undefined, and nothing is
-   * done, when too many do.
+   * Runs `work`, which takes long, for one of this account's waiting requests. Returns undefined,
+   * and does nothing, when too many of them wait.
    */
   async waiting<T>(account: string, work: () => Promise<T>): Promise<T | undefined> {
     const others = this.#waiting.get(account) ?? 0;
@@ -87,7 +88,7 @@ export class IdempotentRequests {
     }
   }
 
-  /** For whoever knows that no other process lives. */
+  /** Frees all claimed keys. Call it only when no other process is alive. */
   release(): Promise<void> {
     return this.#memory.release();
   }

@@ -19,50 +19,50 @@ import type { Traces } from '../telemetry/traces.ts';
 import type { ChannelClients } from './channels/clients.ts';
 import type { StreamWatch } from './stream-watch.ts';
 
-/** Limits of waiting for what a vendor has taken and answers later. */
+/** How long to wait for an answer that the vendor has accepted and delivers later. */
 export interface AsyncJobLimits {
-  /** From the vendor's word that it has taken the request. */
+  /** Counted from the vendor's acceptance. */
   readonly totalMs: number;
   /**
-   * So long after that, a vendor that says it knows nothing of it is not believed: its nodes may
-   * not have told each other yet.
+   * For this long after acceptance, "unknown id" from the vendor is not believed: its nodes may not
+   * yet have synchronised.
    */
   readonly goneAfterMs: number;
-  /** Between two questions; faults double what the vendor's format says, up to the greater. */
+  /**
+   * The pause between two polls; faults double the pause of the vendor's format, up to
+   * `everyMsMax`.
+   */
   readonly everyMsMin: number;
   readonly everyMsMax: number;
-  /** One of these questions. */
+  /** The timeouts of one poll. */
   readonly reply: UpstreamTimes;
 }
 
-/** Limits of the pipeline; each can be set by whoever opens the gateway, tests above all. */
+/** Limits of the pipeline. The caller that opens the gateway can set each, tests above all. */
 export interface GatewayLimits {
   /** Channels tried for one request at most. */
   readonly attemptsMax: number;
-  /** A vendor's whole answer. */
+  /** The size of a vendor's whole answer. */
   readonly answerBytesMax: number;
-  /**
-   * The large bodies of all requests of one account that are under way in this process, together.
-   */
+  /** The large bodies of one account's open requests in this process, together. */
   readonly bodyBytesInFlightMax: number;
-  /** A vendor's refusal: what is read of it. */
+  /** How much of a vendor's error response is read. */
   readonly faultBytesMax: number;
-  /** Waiting for money in the middle of a stream (till.md §5). */
+  /** How long a stream waits for money (till.md §5). */
   readonly moneyWaitMs: number;
   /**
-   * Questions about a request's tokens are free: so many of one key are answered in a minute where
-   * its group has no limit of requests.
+   * Token counts are free. One key gets this many a minute where its group has no request limit.
    */
   readonly countsPerMinute: number;
-  /** Silence towards a streaming client before a comment is sent. */
+  /** Silence on a client's stream before a comment is sent. */
   readonly keepAliveMs: number;
   /**
    * A vendor's stream that brings only comments, or events without content, for this long is ended.
    */
   readonly emptyMs: number;
-  /** A client that takes nothing of its stream for so long is gone. */
+  /** A client that reads nothing of its stream for this long counts as gone. */
   readonly stalledMs: number;
-  /** Where the days and months of keys' limits begin: minutes east of Greenwich. */
+  /** Where the days and months of key limits begin: minutes east of Greenwich. */
   readonly utcOffsetMinutes: number;
   readonly whole: UpstreamTimes;
   readonly asyncJobs: AsyncJobLimits;
@@ -94,16 +94,16 @@ export const gatewayLimits: GatewayLimits = {
   },
 };
 
-/** One attempt that did not succeed: what an operator needs to find the channel that is wrong. */
+/** One attempt that failed: what an operator needs to find the channel at fault. */
 export interface FailedAttempt {
   readonly id: string;
   readonly channel: string;
-  /** Which of the channel's keys, from 1 on, where it has several. */
+  /** The number of the channel's key, from 1, where the channel has several. */
   readonly key: number | undefined;
   readonly model: string;
   readonly fault: FaultKind;
   readonly stage: CallStage;
-  /** What the connection said, where none came about. */
+  /** The connection's error, where no connection came about. */
   readonly why: string | undefined;
 }
 
@@ -115,7 +115,7 @@ export interface OverrunAnswer {
   readonly channel: string;
   readonly model: string;
   /**
-   * What the house loses, at our price. 0 for a stream that was ended here: its vendor's bill is
+   * What the operator loses, at our price. 0 for a stream that was ended here: its vendor's bill is
    * not known.
    */
   readonly excess: Nano;
@@ -123,15 +123,15 @@ export interface OverrunAnswer {
   readonly reported: Quantities | undefined;
 }
 
-/** A request that two channels were asked for. */
+/** A request that was sent to two channels. */
 export interface HedgedRequest extends Hedge {
   readonly id: string;
   readonly model: string;
-  /** Of the answer that was delivered: what the other one has read as well. */
+  /** Input tokens of the delivered answer; the other channel has read them as well. */
   readonly inputTokens: number;
 }
 
-/** Everything the pipeline works with, wired once in main.ts. */
+/** Everything the pipeline works with, wired once in `app/gateway.ts`. */
 export interface GatewayParts {
   readonly clock: Clock;
   readonly random: Random;
@@ -153,8 +153,8 @@ export interface GatewayParts {
   readonly traces?: Traces | undefined;
   readonly access: (line: AccessLine) => void;
   /**
-   * A channel failed and the client may never see it. What a vendor said may repeat the prompt, so
-   * only the name of the fault is told.
+   * Called when a channel failed, which the client may never see. A vendor's message may repeat the
+   * prompt, so only the fault's name is passed.
    */
   readonly failed: (line: FailedAttempt) => void;
   readonly hedged: (line: HedgedRequest) => void;

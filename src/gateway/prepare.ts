@@ -7,8 +7,9 @@ import type { Exchange } from './exchange.ts';
 import { inlineMedia, type NotSent } from './media/inline.ts';
 
 /**
- * The call as its vendor needs it: with the bytes of media that it does not read itself, and with
- * its own signatures. At once, and the same, where it needs neither.
+ * The call as the vendor needs it: with the bytes of media that the vendor does not read by URL,
+ * and with the vendor's own signatures. Returns the same call without a promise where it needs
+ * neither.
  */
 export function prepareCall(
   exchange: Exchange,
@@ -27,22 +28,20 @@ export function prepareCall(
     .then((made) => unlessLeft(exchange, made));
 }
 
-/** Whoever left in the meantime is not asked for. */
+/** A client that left in the meantime needs no call. */
 const unlessLeft = (exchange: Exchange, made: VendorCall | NotSent): VendorCall | NotSent =>
   exchange.left ? { kind: 'left' } : made;
 
 /**
- * Who can read what was signed here: the vendor's model, whatever the channel, or one account at
- * the vendor.
+ * The key of stored signatures: the vendor's model for any channel, or one account at the vendor.
  */
 const signerOf = ({ candidate, request }: Exchange, client: ChannelClient): string =>
   `${client.signer ?? candidate?.id ?? ''} ${candidate?.upstreamModel ?? request.model}`;
 
 /**
- * The call with what its vendor signed in earlier turns and the client did not bring back; the call
- * itself when nothing is missing, or nothing known. Waits for the database only when this process
- * has not seen these turns itself. Without a database a conversation goes on without its
- * signatures.
+ * The call with the signatures of earlier turns that the client did not bring back; the call itself
+ * when none is missing or none is known. Waits for the database only when this process has not seen
+ * these turns itself. Without a database a conversation goes on without its signatures.
  */
 function withKnownSignatures(
   exchange: Exchange,
@@ -69,8 +68,8 @@ const addSignatures = (call: VendorCall, signatures: Signatures): VendorCall =>
   signatures.size === 0 ? call : { ...call, signatures };
 
 /**
- * Remembers what was signed with an answer, before its last byte leaves: the next request may come
- * to another node. The client gets its answer in any case.
+ * Remembers the signatures of an answer before its last byte leaves, since the next request may
+ * come to another node. The client gets its answer in any case.
  */
 export async function rememberSignatures(
   exchange: Exchange,
@@ -87,7 +86,7 @@ export async function rememberSignatures(
  * 2026-11).
  */
 const tokenInputMax = 300_000;
-/** Tokens that are decoded in one turn of the event loop: they take a hundredth of a second. */
+/** Tokens decoded in one turn of the event loop: they take a hundredth of a second. */
 const tokensAtOnce = 32_768;
 
 /**
@@ -105,9 +104,9 @@ export function hasTokenInput({ input }: VendorCall['body']): boolean {
 }
 
 /**
- * The call with its token ids decoded, for vendors that read text alone. cl100k_base is the
- * encoding of OpenAI's embedding models, and the one that LangChain uses for models that it does
- * not know. An id that cannot be decoded is a 400, and no vendor is asked.
+ * The call with its token ids decoded, for vendors that read text only. cl100k_base is the encoding
+ * of OpenAI's embedding models, and the one that LangChain uses for models that it does not know.
+ * An id that cannot be decoded is a 400, and no vendor gets the request.
  */
 export async function withTextInput(call: VendorCall): Promise<VendorCall | NotSent> {
   const { input } = call.body;

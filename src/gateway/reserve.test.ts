@@ -32,8 +32,8 @@ const group = { name: 'g', multiplierPpm: 1_000_000n, limits };
 const pass = { requests: undefined, tokens: undefined, finish: () => {} };
 
 /**
- * An account with so much money, in nano-yuan, and a text of so many bytes; what was asked of the
- * till, and whether the text was read.
+ * An account with `money` nano-yuan, and a text of `bytes` bytes. Returns the till's requests, and
+ * whether the text was read.
  */
 function story(money: bigint, bytes: number) {
   const asked: ReserveRequest[] = [];

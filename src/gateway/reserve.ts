@@ -8,26 +8,26 @@ import { firstSlice, ReservedFunds } from './pricing/reserved-funds.ts';
 import type { ApiRequest } from './accept.ts';
 import { limitWindowsOf } from './pricing/key-limits.ts';
 
-/** An answer shorter than this makes no sense: below it a request is refused for lack of money. */
+/** A shorter answer makes no sense: a request that cannot pay for this much is refused. */
 const outputTokensMin = 16;
 /** A larger text is counted only for an account that could pay for it. */
 const largeTextBytes = 262_144;
 /** No token of o200k_base is longer, blanks and dashes included. */
 const bytesPerTokenLongest = 128;
-/** When the database is away, clients come back after this. */
+/** Retry delay for clients when the database cannot be reached. */
 export const unavailableRetryMs = 5_000;
 
 export interface FundedRequest {
-  /** The admission, its input counted when money was scarce enough to count. */
+  /** The admission; its input is counted when money was too short for the estimate. */
   readonly admitted: Admission;
   readonly funds: ReservedFunds;
-  /** Wall clock, ms: decides which windows of limits are charged. */
+  /** Wall clock, ms: decides which limit windows are charged. */
   readonly at: number;
 }
 
 /**
- * Sets the money aside: from memory in the common case, else by a draw, a call-in or a wait. Throws
- * a Refusal when there is none; `left` when the client went away meanwhile.
+ * Reserves the money: from memory in the common case, else through the database or by waiting.
+ * Throws a Refusal when there is none. Returns `left` when the client went away in the meantime.
  */
 export async function reserve(
   parts: GatewayParts,
@@ -61,8 +61,8 @@ async function reserveSlowly(
     if (got !== 'insufficient') return reserved(got, request, admitted, at);
     if (await isHopeless(parts, request, admitted, at, leaving.signal))
       refuse('insufficient_quota');
-    // The quick estimate is generous. Before anybody waits or is refused for it, the text is
-    // counted.
+    // The quick estimate is generous, so the text is counted before a request waits or is refused
+    // for it.
     const counted = await countText(admitted, request);
     const precise: Admission = { ...admitted, textTokens: Math.min(counted, admitted.textTokens) };
     const again = {

@@ -31,8 +31,8 @@ import {
 } from './stream.ts';
 
 /**
- * The attempt loop: one channel after the other until one delivers, the client leaves, or nothing
- * is left that may be tried.
+ * The attempt loop: tries one channel after the other until one delivers, the client leaves, or no
+ * channel is left to try.
  */
 export async function tryChannels(exchange: Exchange): Promise<AttemptOutcome> {
   const { parts } = exchange;
@@ -66,7 +66,7 @@ export async function tryChannels(exchange: Exchange): Promise<AttemptOutcome> {
 }
 
 /**
- * No channel takes the request. A vendor that itself refuses it is asked all the same: our table
+ * No channel takes the request. A vendor that itself refuses it is called all the same: our table
  * may be older than its model.
  */
 async function refusedByAll(
@@ -97,7 +97,7 @@ async function refusedByAll(
   };
 }
 
-/** What the attempts of one request have come to so far. */
+/** The state of one request's attempts so far. */
 export class AttemptLoop {
   readonly #exchange: Exchange;
   readonly #candidates: readonly Candidate[];
@@ -123,7 +123,7 @@ export class AttemptLoop {
     return health.pick(this.#candidates, this.#tried, nowMs, random, this.#choice);
   }
 
-  /** One that is well, of another channel than the one that is being asked. */
+  /** Picks a healthy candidate of another channel than the one that is being called. */
   pickSecond(asked: Candidate, nowMs: number): Candidate | undefined {
     const { health, random } = this.#exchange.parts;
     const others = this.#candidates.filter(
@@ -133,7 +133,7 @@ export class AttemptLoop {
     return health.pick(others, this.#tried, nowMs, random, this.#choice);
   }
 
-  /** One attempt, and what is told of it. `begunMs`: since the exchange began. */
+  /** Makes one attempt and records its outcome. `begunMs`: since the exchange began. */
   async ask(candidate: Candidate, begunMs: number, contest?: Race): Promise<ChannelOutcome> {
     const exchange = this.#exchange;
     const { parts } = exchange;
@@ -157,8 +157,8 @@ export class AttemptLoop {
   }
 
   /**
-   * The vendor's adapter refuses the request: the vendor was not asked, and another channel's
-   * vendor may take the request.
+   * The vendor's adapter refuses the request: the vendor was not called, and another channel's
+   * vendor may take it.
    */
   #notTaken(candidate: Candidate, refusal: Refusal): ChannelOutcome {
     const exchange = this.#exchange;
@@ -179,7 +179,7 @@ export class AttemptLoop {
     };
   }
 
-  /** Whether a channel that cannot be asked now takes the request. */
+  /** Whether a channel that cannot be called now would take the request. */
   isAcceptedElsewhere(): boolean {
     const others = this.#candidates.filter((candidate) => !this.#tried.includes(candidate));
     return others.some((candidate) =>
@@ -253,7 +253,7 @@ function reportFailure(
 const noCandidates: readonly Candidate[] = [];
 const noChannel: Fault = { kind: 'overloaded', message: 'no channel is available' };
 
-/** The channels whose vendor can do what is asked. Of a chat model all can chat. */
+/** The candidates whose vendor has the capability. All channels of a chat model can chat. */
 function capableCandidates({ parts, admitted, request }: Exchange): readonly Candidate[] {
   const { candidates } = admitted.offer;
   if (request.capability === 'chat') return candidates;
@@ -273,8 +273,8 @@ async function attemptChannel(
   const adapter = client.adapter(request.capability);
   if (adapter === undefined)
     throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
-  // Money that pays for a part of a whole answer only is taken slice by slice, from a stream that
-  // is put together here.
+  // Where the money pays for only a part of a whole answer, funds are taken slice by slice from a
+  // stream that is put together here.
   const plain = exchange.vendorCall(candidate, request.stream || funds.canGrow());
   if (!('stream' in adapter) || answersWhole(adapter, plain))
     return {
@@ -307,13 +307,13 @@ async function attemptChannel(
   return { result, receiver };
 }
 
-/** Who does not show how a picture comes about makes it at once, and that is the stream. */
+/** A vendor that streams no previews makes the image in one call, and that answer is the stream. */
 const asWholeCall = (call: VendorCall): VendorCall =>
   call.stream ? { ...call, stream: false, streamUpstream: false } : call;
 
 /**
- * In one piece, or as pieces that are each whole. Sound is put together from no stream, and a
- * picture neither.
+ * Whether the answer comes in one piece, or in pieces that are each whole. Audio and images are
+ * never put together from a stream.
  */
 const answersWhole = (
   adapter: Adapter | AudioAdapter | StreamedImageAdapter,
@@ -344,7 +344,7 @@ function forwardingReceiver(
   return new ForwardingReceiver(exchange, attempt, translator);
 }
 
-/** Of a conversation's beginning so much tells which one it is. */
+/** So many characters of a conversation's beginning identify it. */
 const startCharsMax = 1_024;
 
 /** How the channel of this request is chosen among equals. */
@@ -353,8 +353,8 @@ function routingChoice(request: ApiRequest, policy: RoutingPolicy = 'weighted'):
 }
 
 /**
- * Who names a cache means it, whatever the policy; `sticky` finds what belongs together by itself.
- * Only of the same account: no other has its cache.
+ * A client that names a cache means it, whatever the policy; `sticky` groups requests by itself.
+ * Only within one account: no other account shares its cache.
  */
 function affinityOf({ body, principal }: ApiRequest, policy: RoutingPolicy): number | undefined {
   const { prompt_cache_key: named, user } = body;
@@ -365,9 +365,9 @@ function affinityOf({ body, principal }: ApiRequest, policy: RoutingPolicy): num
 }
 
 /**
- * How a conversation begins, in any client's format: its instructions and its first words stay when
- * it goes on, and are what a vendor's cache knows. An answer to a question is not among them: the
- * first request has none.
+ * How a conversation begins, in any client's format: its instructions and its first messages stay
+ * the same as it goes on, and a vendor's cache knows them. The first answer is left out, since the
+ * first request does not have it.
  */
 function startOf({ system, instructions, messages, input, prompt }: ApiRequest['body']): string {
   const texts: string[] = [];
@@ -389,7 +389,7 @@ function startOf({ system, instructions, messages, input, prompt }: ApiRequest['
   return texts.join('\n');
 }
 
-/** What stands before the first question, and the question. */
+/** The turns before the first user message, and that message. */
 function untilFirstQuestion(turns: readonly unknown[]): readonly unknown[] {
   const first = turns.findIndex(
     (turn) => typeof turn === 'object' && turn !== null && 'role' in turn && turn.role === 'user',
@@ -397,13 +397,10 @@ function untilFirstQuestion(turns: readonly unknown[]): readonly unknown[] {
   return turns.slice(0, first + 1 || 1);
 }
 
-/**
- * What is wrong with one key says nothing of the channel's others; what is wrong with a vendor
- * does.
- */
+/** A fault of one key says nothing about the channel's other keys; a fault of the vendor does. */
 const faultsOfKeys: ReadonlySet<FaultKind> = new Set(['credentials', 'quota', 'rate_limited']);
 
-/** The candidates that this request asks no more, after a fault of one. */
+/** The candidates that this request no longer calls after a fault of one. */
 function excludedAfter(
   fault: FaultKind,
   failed: Candidate,
@@ -413,7 +410,7 @@ function excludedAfter(
   return candidates.filter(({ channel }) => channel.name === failed.channel.name);
 }
 
-/** Tells of an attempt that is over. `begunMs`: since the exchange began. */
+/** Traces an attempt that is over. `begunMs`: since the exchange began. */
 function traceAttempt(
   exchange: Exchange,
   candidate: Candidate,

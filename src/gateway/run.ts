@@ -9,9 +9,9 @@ import type { GatewayParts } from './parts.ts';
 import { reserve } from './reserve.ts';
 
 /**
- * The life of a request: admit → reserve → attempt → pump → settle → last byte. Throws a Refusal
- * (or LimitReached) while the client has seen nothing; after that it ends the answer itself.
- * Whatever happens, the reservation ends once and the limits get their place back.
+ * The life of a request: admit, reserve money, try channels, stream, settle, send the last byte.
+ * Throws a Refusal (or LimitReached) while the client has seen nothing; after that, `run` ends the
+ * response itself. Whatever happens, the reservation ends once and the limits get their place back.
  */
 export async function run(
   parts: GatewayParts,
@@ -48,8 +48,8 @@ export async function run(
 }
 
 /**
- * A client that asks for more output than the model can write gets the model's limit, and a header
- * that says so.
+ * When the client asks for more output than the model can write, a header reports the lower limit
+ * that applies.
  */
 function tellLimit(request: ApiRequest, { offer }: Admission, reply: ClientResponse): void {
   const limit = outputLimit(request, offer.model);

@@ -9,34 +9,34 @@ import { countText } from './admit.ts';
 import type { Exchange } from './exchange.ts';
 import { billOfParts } from './pricing/quote.ts';
 
-/** How the answer ended, as the usage record tells it. */
+/** How the answer ended, as the usage record stores it. */
 export type EndStatus = 'ok' | 'cut' | 'left' | 'length';
 
 export interface AnswerEnd {
   readonly status: EndStatus;
   readonly quantities: Quantities;
-  /** The quantities that the vendor reported, where they are beyond the bound of the request. */
+  /** The quantities that the vendor reported, where they exceed the bound of the request. */
   readonly reported?: Quantities | undefined;
-  /** Counted by us, because the vendor told no usage. */
+  /** Counted by us, because the vendor reported no usage. */
   readonly estimated: boolean;
   readonly upstreamId: string | undefined;
   /** The ending is recorded and costs nothing. */
   readonly free?: boolean;
-  /** What the answer says about its price beside its quantities. */
+  /** Facts about the price in the answer beside its quantities. */
   readonly told?: PricingFacts | undefined;
 }
 
 /** The quantities of an answer, and whether we estimated them. */
 export type CountedUsage = Pick<AnswerEnd, 'quantities' | 'estimated'>;
 
-/** What a text answer without the vendor's count is charged for. */
+/** The quantities charged for a text answer without the vendor's count. */
 export async function countAnswer(exchange: Exchange, outputText: string): Promise<Quantities> {
   return { ...(await inputCount(exchange)), output: await countTokens(outputText) };
 }
 
 /**
- * The vendor reports no output of an answer with text: our count replaces it. Its count of the
- * input holds, unless that is zero, too.
+ * The vendor reports no output for an answer with text: our count replaces it. The vendor's count
+ * of the input holds, unless that is zero, too.
  */
 export async function recountOutput(
   exchange: Exchange,
@@ -51,7 +51,7 @@ export async function recountOutput(
 export const reportsNoOutput = ({ request }: Exchange, told: Quantities): boolean =>
   request.choices > 0 && request.sized === undefined && outputTokens(told) === 0;
 
-/** The same for a stream, whose text was not kept. */
+/** The quantities charged for a stream, whose text was not kept. */
 export async function countStream(
   exchange: Exchange,
   { input, calls, outputBytes }: StreamMeter,
@@ -63,8 +63,8 @@ export async function countStream(
 }
 
 /**
- * The input that a vendor has read for a client that left. Where nobody pays for it, it is
- * estimated by its size: counting takes time.
+ * The input that a vendor has read for a client that left. Where the client does not pay for it, it
+ * is estimated by its size: counting takes time.
  */
 export async function cancelledInput(
   exchange: Exchange,
@@ -141,8 +141,8 @@ function billFor(
 }
 
 /**
- * The cost at our price of the reported quantities, beyond the charge, and the lines of all that
- * was reported.
+ * The cost at our price of the reported quantities beyond the charge, and the lines of everything
+ * reported.
  */
 interface Excess {
   readonly excess: Nano;
@@ -207,8 +207,8 @@ function recordOf(
 }
 
 /**
- * Written by hand: a record is made for every request. Money is text, since a rate may be more than
- * a JSON number holds.
+ * Written by hand, because every request makes a record. Money is text, since a rate may exceed
+ * what a JSON number holds.
  */
 export function linesText(lines: readonly PriceLine[]): string {
   let text = '';

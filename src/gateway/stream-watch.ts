@@ -1,12 +1,12 @@
-/** Something that runs long and wants to be looked at about once a second. */
+/** Something that runs long and needs a check about once a second. */
 export interface PeriodicCheck {
   check(): void;
 }
 
 const lookEveryMs = 1_000;
 /**
- * Of ten thousand streams that are silent together each is sent a comment: what has arrived
- * meanwhile does not wait for all of them.
+ * Checks in one turn of the event loop. When ten thousand silent streams each get a comment,
+ * arrived data does not wait for all of them.
  */
 const lookedAtOnce = 128;
 
@@ -18,9 +18,11 @@ export class StreamWatch {
   readonly everyMs: number;
   readonly #watched = new Set<PeriodicCheck>();
   #timer: NodeJS.Timeout | undefined;
-  /** Those that the look under way has not come to. */
+  /** The exchanges that the current round has not checked yet. */
   #row: Iterator<PeriodicCheck> | undefined;
-  /** It was time for the next look before this one was over: who counts looks counts time. */
+  /**
+   * The timer fired during a round: another round follows, since a check counts as elapsed time.
+   */
   #again = false;
 
   constructor(everyMs = lookEveryMs) {

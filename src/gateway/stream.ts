@@ -12,15 +12,15 @@ export interface StreamContext {
   readonly funds: ReservedFunds;
   readonly moneyWaitMs: number;
   costOf(quantities: Quantities): Nano;
-  /** The first bytes for the client are here. */
+  /** The first bytes for the client have arrived. */
   firstByte(): void;
   /** Something was written: the stream is not silent. */
   wrote: boolean;
 }
 
 /**
- * Waits for money while the vendor is paused; ends the attempt when there is none. Shared by both
- * kinds of streams.
+ * Waits for money while the vendor is paused, and ends the attempt when there is none. Both kinds
+ * of receivers use it.
  */
 class Payment {
   readonly #running: StreamContext;
@@ -35,8 +35,8 @@ class Payment {
   }
 
   /**
-   * True when everything up to here is paid for; false when the vendor has to wait, and then `paid`
-   * is called once it is.
+   * True when everything up to here is paid for. False when the vendor has to wait: `paid` is
+   * called once the money is there.
    */
   settleUp(paid: () => void): boolean {
     if (this.#waiting) return false;
@@ -52,7 +52,7 @@ class Payment {
     return false;
   }
 
-  /** Takes the vendor's count when there is one: it is exact, and progress by bytes is not. */
+  /** Uses the vendor's count when there is one: it is exact, and progress by bytes is not. */
   #owes(): boolean {
     const { funds } = this.#running;
     if (this.#meter.quantities !== undefined && this.#meter.finished)
@@ -64,7 +64,7 @@ class Payment {
     const { funds, moneyWaitMs } = this.#running;
     while (this.#owes()) {
       const grown = await funds.growOrWait(moneyWaitMs);
-      // Another attempt was faster meanwhile, or the client left: the text that was held back is
+      // Another attempt was faster in the meantime, or the client left: the held-back text is
       // dropped.
       if (this.#attempt.over) return;
       if (!grown) {
@@ -79,8 +79,8 @@ class Payment {
 }
 
 /**
- * Forwards a stream as it comes. The hottest code of the gateway: one push, one comparison, one
- * write for each piece.
+ * Forwards a stream as it comes. The hottest code of the gateway: one push, one comparison and one
+ * write per piece.
  */
 export class ForwardingReceiver implements Receiver {
   readonly translator: StreamTranslator;
@@ -132,7 +132,7 @@ export class ForwardingReceiver implements Receiver {
     return room;
   }
 
-  /** A comment that kept the client waiting may have begun the reply, and is no answer. */
+  /** A keep-alive comment may have started the response, but it is no answer. */
   #begin(): void {
     this.#begun = true;
     this.#running.firstByte();
@@ -157,8 +157,8 @@ export class ForwardingReceiver implements Receiver {
   }
 
   /**
-   * The client's last events where the money ends. What waited for money is counted and charged, so
-   * it goes before them.
+   * The client's last events when the money ends. The text that waited for money is counted and
+   * charged, so it goes first.
    */
   cutShort(quantities: Quantities): string {
     return this.#held + this.translator.cutShort(quantities);
@@ -166,7 +166,7 @@ export class ForwardingReceiver implements Receiver {
 
   broken(): AttemptResult {
     const { meter } = this.translator;
-    // A finish reason and a count are a whole answer, whatever became of the connection after them.
+    // A finish reason and a count make a whole answer, even if the connection breaks after them.
     if (meter.finished && meter.quantities !== undefined) return this.#close();
     return {
       kind: 'fault',

@@ -7,14 +7,14 @@ import { leaveOut } from './report.ts';
 import { type ImportContext, messages } from './model-importer.ts';
 import types from './data/channel-types.json' with { type: 'json' };
 
-/** More than a million to one is nobody's share. */
+/** The largest weight that is imported; higher ones are cut to it. */
 const weightMax = 1_000_000n;
-/** As far apart as priorities may be here. */
+/** The largest span of priorities that is imported unchanged. */
 const spreadMax = 1_000_000n;
 
 /**
- * Turned around, ours being lower first: as far from the highest as they are there, or, where that
- * is out of reach, by their order.
+ * Inverts priorities, since here the lower number comes first. Keeps their distance from the
+ * highest one or, where their span exceeds `spreadMax`, only their order.
  */
 function prioritiesOf(channels: readonly ForeignChannel[]): (theirs: bigint) => bigint {
   const descending = [...new Set(channels.map(({ priority }) => priority)), 0n].sort((a, b) =>
@@ -28,7 +28,7 @@ function prioritiesOf(channels: readonly ForeignChannel[]): (theirs: bigint) => 
   return (theirs) => order.get(theirs) ?? 0n;
 }
 
-/** Channels, for the models that are sold. */
+/** Imports channels, each with those of its models that are sold here. */
 export function* importChannels(
   foreign: ForeignInstallation,
   sold: ReadonlySet<string>,
@@ -60,15 +60,15 @@ export function* importChannels(
   }
 }
 
-/** Keys of one channel that go to one address, and are used or not. */
+/** The keys of one channel that share an address and a state, on or off. */
 interface Portion extends Omit<ChannelTarget, 'secret'> {
   readonly secrets: string[];
   readonly enabled: boolean;
 }
 
 /**
- * Most channels are one portion: others have keys that were switched off, or whose key names the
- * place where it is good.
+ * Most channels are one portion. A channel has several when some of its keys are switched off, or
+ * when each key names its own region.
  */
 function portionsOf(
   channel: ForeignChannel,
@@ -127,7 +127,7 @@ function* importChannel(
     groups: channel.groups.filter((group) => group !== 'auto'),
     models,
     priority: String(priorityOf(channel.priority)),
-    // Weights there begin at 0, and channels that have none are asked as often as each other.
+    // Weights begin at 0 there, and channels without a weight get equally many requests.
     weight: String(
       channel.weight < 1n ? 1n : channel.weight > weightMax ? weightMax : channel.weight,
     ),
@@ -148,7 +148,7 @@ function* importChannel(
 
 function mapped({ mapping }: ForeignChannel, id: string): string {
   let upstream = id;
-  // A mapping may lead to another; one that leads around ends where it began.
+  // A mapping may lead to another mapping; the number of steps ends a circular one.
   for (let steps = 0; steps < mapping.size; steps++) upstream = mapping.get(upstream) ?? upstream;
   return upstream;
 }
@@ -159,11 +159,12 @@ function freeName({ id, name }: ForeignChannel, index: number, names: ReadonlySe
 }
 
 /**
- * Channels' types are numbers there (QuantumNous/new-api constant/channel.go, songquanpeng/one-api
- * relay/channeltype/define.go, read 2026-11), and part of an address stands in the code: `path` is
- * what it adds to the base address, `base` where it goes when none is written and our vendor has
- * another address, or none. `pair`: the key is an access key and a secret key, with `|` between. A
- * type that is not in the table speaks a language that no vendor here speaks.
+ * Types of channels are numbers there (QuantumNous/new-api constant/channel.go,
+ * songquanpeng/one-api relay/channeltype/define.go, read 2026-11), and part of the address is in
+ * that program's code: `path` is the part that it adds to the base address, `base` the address of a
+ * channel that names none, where Tollgate's vendor has another one or none. `pair`: the key is an
+ * access key and a secret key, with `|` between. Tollgate has no vendor for a type that is not in
+ * the table.
  */
 interface ChannelType {
   readonly vendor: string;
@@ -172,7 +173,7 @@ interface ChannelType {
   readonly pair?: boolean;
 }
 
-/** Where a channel goes, and as whom. */
+/** The vendor, address and key of an imported channel. */
 interface ChannelTarget {
   readonly vendor: string;
   readonly baseUrl: string | undefined;
@@ -181,7 +182,7 @@ interface ChannelTarget {
 
 const regionPlace = '{region}';
 
-/** Undefined: no vendor here is reached so. */
+/** Undefined: Tollgate has no vendor for this type of channel. */
 function channelTarget(
   { type, baseUrl }: ForeignChannel,
   secret: string,
@@ -211,7 +212,7 @@ function regional(
   return { vendor, baseUrl: baseUrl ?? base.replace(regionPlace, region), secret: parts.join(':') };
 }
 
-/** A whole address of one endpoint is cut back to where all of them begin. */
+/** Shortens the full address of one endpoint to the base of all endpoints. */
 function withPath(home: string, path: string): string {
   const begin = home.replace(/\/+$/, '').replace(/\/chat\/completions$/, '');
   return path !== '' && begin.endsWith(path) ? begin : begin + path;

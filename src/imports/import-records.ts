@@ -4,8 +4,9 @@ export const importsMigrations: readonly Migration[] = [
   {
     id: '0032-imports',
     statements: [
-      // What came from where: `origin` is the name under which an installation was imported,
-      // `theirs` its own id, `ours` what it became. `was` tells whether it is still the same.
+      // The imported entries: `origin` is the name under which an installation was imported,
+      // `theirs` the entry's id there, `ours` its id here. `was` is a value of the entry at its
+      // import: a user's name, for instance, which a later import compares.
       `CREATE TABLE imported (
         origin TEXT NOT NULL,
         kind TEXT NOT NULL,
@@ -26,7 +27,7 @@ interface ImportRecord {
   readonly was: string;
 }
 
-/** What was imported under one name before, and what is now. */
+/** The entries imported under one name, earlier and now. */
 export class EarlierImports {
   readonly #origin: string;
   readonly #at: number;

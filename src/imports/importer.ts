@@ -15,25 +15,28 @@ import { importChannels } from './channel-importer.ts';
 import { importKeys, type ImportedUsers, importUsers } from './user-importer.ts';
 
 export interface ImportOptions {
-  /** What this installation is called, so that it is taken in once. */
+  /**
+   * The name of the foreign installation: a second import under the same name imports only what is
+   * new.
+   */
   readonly origin: string;
   readonly worth: UnitWorth;
-  /** False: everything is done, looked at, and undone. */
+  /** False: a dry run, which makes all changes, reports them and rolls them back. */
   readonly apply: boolean;
   readonly sealer: Sealer;
   readonly vendors: readonly VendorFacts[];
-  /** Its prices converted at the same rate. */
+  /** The bundled list, with prices converted at the rate of `worth`. */
   readonly bundled: Bundled;
   /** Wall clock, ms. */
   readonly at: number;
 }
 
-/** Ends a transaction of which nothing is to stay. */
+/** Rolls back the transaction of a dry run. */
 class DryRunRollback extends Error {}
 
 /**
- * Takes in what another gateway's database says: all of it in one transaction, or nothing. What was
- * taken before is left alone, so that a second run brings what is new and changes nothing else.
+ * Imports another gateway's database: all of it in one transaction, or nothing. Earlier imports are
+ * left alone, so that a second run adds new entries and changes nothing else. Returns the report.
  */
 export async function runImport(
   database: Database,
@@ -57,7 +60,8 @@ function* importAll(
   foreign: ForeignInstallation,
   { origin, worth, sealer, vendors, bundled, at }: ImportOptions,
 ): Transaction<ImportSummary> {
-  // The catalogue's lock first: whoever imports at the same time waits, and finds everything there.
+  // Takes the catalogue's lock first: a concurrent import waits, and then finds everything
+  // imported.
   yield* lockCatalogVersion();
   const report = newReport();
   const imported = yield* earlierImports(origin, at);
@@ -90,8 +94,7 @@ function summary(report: ImportSummary): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Every balance that was to come is a transfer now, and somebody's balance, whoever else stayed
- * behind.
+ * Asserts that every opening balance of this import is a transfer and the balance of its account.
  */
 function* prove(origin: string, users: ImportedUsers, { sums }: ImportSummary): Transaction<void> {
   const rows = yield {

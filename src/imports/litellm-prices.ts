@@ -30,9 +30,9 @@ export interface ListedPrice {
 }
 
 /**
- * Prices for those models that are sold: listed by the very id, or below the provider that one of
- * its channels buys from. The list knows hundreds more, and some without a price that could be
- * charged: `without` are those that are sold.
+ * Prices for the models that are sold here, found under the model's id or under the provider from
+ * which one of its channels buys. The list knows hundreds more. `without`: models sold here that
+ * the list lacks, or lists without a usable price.
  */
 export function pricesFrom(
   list: ReadonlyMap<string, LitellmEntry>,
@@ -55,7 +55,10 @@ export function pricesFrom(
   return { prices, without };
 }
 
-/** `deepseek/deepseek-chat`, and the plain id where the list gives it to this vendor alone. */
+/**
+ * The names of a model in the list: `deepseek/deepseek-chat` for each of the vendor's providers,
+ * and the plain id.
+ */
 function namesOf(vendor: string, upstream: string): readonly string[] {
   const theirs = Object.entries(providers).flatMap(([provider, ours]) =>
     ours.vendor === vendor ? [`${provider}/${upstream}`] : [],
@@ -75,18 +78,18 @@ function isPrice(
 
 /**
  * A model as LiteLLM describes it, in its list or in `model_info`: members by name, numbers as they
- * were written.
+ * are written.
  */
 export type LitellmEntry = Readonly<Record<string, unknown>>;
 
-/** A name or a number as text; anything else is none. */
+/** A name or a number as text; '' for anything else. */
 export const entryText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 /**
- * Dollars for one, by LiteLLM's names (BerriAI/litellm model_prices_and_context_window.json, read
- * 2026-11), and what they are a price of here. Its `_above_128k_tokens` and `_above_200k_tokens`
- * are tiers.
+ * The price in dollars of one unit, by LiteLLM's names (BerriAI/litellm
+ * model_prices_and_context_window.json, read 2026-11), and the measure that it prices here. Names
+ * that end with `_above_128k_tokens` and `_above_200k_tokens` are tiers.
  */
 const members: Readonly<Record<string, string>> = {
   input_cost_per_token: 'input',
@@ -126,7 +129,7 @@ const kinds: Readonly<Record<string, ModelKind>> = {
 export const modelKindOf = ({ mode }: LitellmEntry): ModelKind | undefined =>
   typeof mode === 'string' ? kinds[mode] : undefined;
 
-/** Prices that make sense for each kind; others of the same model are of another way to count. */
+/** The measures by which each kind is sold; a model's other prices count it in another way. */
 const sellsBy: Readonly<Record<ModelKind, RegExp>> = {
   chat: /^(?:input|output|cached_input|cache_write_.*|reasoning|audio_.*|image_.*|request)$/,
   completion: /^(?:input|output|cached_input)$/,
@@ -140,8 +143,8 @@ const sellsBy: Readonly<Record<ModelKind, RegExp>> = {
 };
 
 /**
- * A price as in the configuration file, `rate` yuan for a dollar, rounded up; undefined when it has
- * none, or costs nothing.
+ * A price as in the configuration file, `rate` yuan for a dollar, rounded up; undefined when the
+ * model has no price, or is free.
  */
 export function priceOf(
   model: LitellmEntry,
@@ -149,8 +152,8 @@ export function priceOf(
   rate: Fraction,
 ): Readonly<Record<string, unknown>> | undefined {
   const base = ratesOf(model, '', kind, rate);
-  // A list that lost its figures says 0, and what is free by mistake is sold for nothing: free
-  // models are the operator's to name.
+  // A list that lost its figures has 0 for each, and a model that is free by mistake is sold for
+  // nothing: the operator must name free models.
   if (!Object.values(base).some((amount) => amount !== '0')) return undefined;
   const above = tiers.flatMap((thousands) => {
     const rates = ratesOf(model, `_above_${thousands}k_tokens`, kind, rate);

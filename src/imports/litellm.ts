@@ -10,7 +10,8 @@ import { type LitellmEntry, modelKindOf, limitsOf, priceOf, entryText } from './
 import providers from './data/litellm-providers.json' with { type: 'json' };
 
 /**
- * A configuration of ours, made of LiteLLM's (docs.litellm.ai/docs/proxy/config_settings, 2026-11).
+ * A Tollgate configuration converted from LiteLLM's (docs.litellm.ai/docs/proxy/config_settings,
+ * 2026-11).
  */
 export interface ConvertedConfig {
   readonly models: readonly LitellmEntry[];
@@ -32,14 +33,14 @@ interface Channel {
 export interface ConversionContext {
   readonly bundled: Bundled;
   /**
-   * LiteLLM's own list, where it was named: what the configuration does not price costs what it
-   * says.
+   * LiteLLM's own list of prices, where it was named: it prices models that the configuration does
+   * not price.
    */
   readonly list: ReadonlyMap<string, LitellmEntry> | undefined;
   readonly rate: Fraction;
 }
 
-/** `value`: the file, numbers as text. */
+/** Converts LiteLLM's configuration. `value`: the parsed file, numbers as text. */
 export function convertLitellm(value: unknown, means: ConversionContext): ConvertedConfig {
   const file = members(value);
   const done: ConvertedConfig & { models: LitellmEntry[]; channels: Channel[] } = {
@@ -103,7 +104,10 @@ interface VendorOfModel {
   readonly secret: string | undefined;
 }
 
-/** `provider/model`, or a model alone, whose vendor the bundled list knows. */
+/**
+ * The vendor of `provider/model`, or of a model alone that the bundled list knows. Undefined: no
+ * vendor of Tollgate.
+ */
 function boughtFrom(params: LitellmEntry, bundled: Bundled): VendorOfModel | undefined {
   const written = entryText(params['model']);
   const named = params['custom_llm_provider'];
@@ -142,7 +146,7 @@ function secretOf(params: LitellmEntry): string | undefined {
   return filled(params['api_key']) ?? filled(params['vertex_credentials']);
 }
 
-/** `os.environ/NAME` → `${NAME}`; whatever looks like that already is plain text. */
+/** `os.environ/NAME` → `${NAME}`; a literal `${` is escaped. */
 function filled(written: unknown): string | undefined {
   if (typeof written !== 'string' || written === '') return undefined;
   const name = /^os\.environ\/(.+)$/.exec(written)?.[1];
@@ -237,8 +241,8 @@ function writtenPrice({ rates, tiers, by, modes, places, windows }: Price): Lite
 }
 
 /**
- * Deployments with one address, key, order and weight are one channel, as long as each sells the
- * model once.
+ * Deployments with the same vendor, address, key, order and weight become one channel, as long as
+ * each of them sells the model once.
  */
 function place(
   channels: Channel[],

@@ -16,7 +16,7 @@ import type { Ratios } from './ratios.ts';
 import type { EarlierImports } from './import-records.ts';
 import { type ImportSummary, leaveOut } from './report.ts';
 
-/** What is needed to write into the catalogue, and what has been found there. */
+/** The context of an import into the catalogue. */
 export interface ImportContext extends ChannelEditContext {
   readonly imported: EarlierImports;
   readonly report: ImportSummary;
@@ -26,8 +26,8 @@ export interface ImportContext extends ChannelEditContext {
 const multiplierPlaces = 6;
 
 /**
- * Groups that users, keys or channels name, or that have a ratio. One that is here already keeps
- * what it costs, unless nobody has ever touched it.
+ * Imports the groups that users, keys or channels name, or that have a ratio. A group that exists
+ * here keeps its multiplier, unless it was never changed since it was made.
  */
 export function* importGroups(
   foreign: ForeignInstallation,
@@ -103,8 +103,8 @@ export const messages = (
 ): string => problems.map(({ path, message }) => `${path} ${message}`).join('; ');
 
 /**
- * Models that channels sell, with their prices. Gives those that are sold here from now on, or were
- * before.
+ * Imports the models that channels sell, with their prices. Returns the ids of all models that are
+ * sold here afterwards.
  */
 export function* importModels(
   foreign: ForeignInstallation,
@@ -130,7 +130,7 @@ export function* importModels(
   return sold;
 }
 
-/** Its price as the database has it now; undefined: it stayed behind. */
+/** Imports one model; returns its price as stored, or undefined when the model is left out. */
 function* importModel(
   id: string,
   isSold: boolean,
@@ -200,9 +200,9 @@ function writtenModel(
   return { id, kind, owned_by: ownedBy, ...facts, price };
 }
 
-/** What a model does that no list knows, as its name says. */
+/** The kind of a model that no list knows, judged by its name. */
 function kindNamed(id: string): ModelKind {
   const found = kinds.find(({ named }) => new RegExp(named, 'i').test(id));
-  // Checked by this room's tests.
+  // The tests of this directory check the kinds in the file.
   return found === undefined ? 'chat' : (found.kind as ModelKind);
 }

@@ -3,7 +3,7 @@ import type { Row } from '../storage/database.ts';
 import { type ImportSource, ImportSourceError } from './source.ts';
 import types from './data/channel-types.json' with { type: 'json' };
 
-/** Reads a new-api or one-api database whole. Throws a `SourceError` when it is none. */
+/** Reads a whole new-api or one-api database. Throws an `ImportSourceError` when it is none. */
 export async function readNewApi(source: ImportSource): Promise<ForeignInstallation> {
   const [users, tokens, channels, options] = await Promise.all([
     source.rows('users', 'id'),
@@ -20,7 +20,7 @@ export async function readNewApi(source: ImportSource): Promise<ForeignInstallat
     throw new ImportSourceError(
       'this is no database of new-api or one-api: it lacks the tables users, tokens, channels or options',
     );
-  // Each of these columns came with new-api; an empty table has none to look at.
+  // one-api has none of these columns. An empty table shows no columns.
   const markers: readonly (readonly [readonly Row[], string])[] = [
     [users, 'aff_quota'],
     [tokens, 'model_limits_enabled'],
@@ -51,8 +51,8 @@ function userOf(row: Row, kind: ForeignInstallation['kind']): ForeignUser {
     operator: number(row, 'role') >= 10n,
     enabled: number(row, 'status') === 1n,
     deleted: isDeleted(row),
-    // one-api keeps the login name there, which may be given to another person, as new-api did at
-    // first; a login may be all digits.
+    // one-api stores the login name in this column, as new-api did at first; a login name may later
+    // belong to another person, and may be all digits.
     github: kind === 'new-api' && /^[1-9]\d{0,18}$/.test(github) ? github : undefined,
     group: text(row, 'group') || 'default',
     quota: number(row, 'quota'),
@@ -62,13 +62,13 @@ function userOf(row: Row, kind: ForeignInstallation['kind']): ForeignUser {
 }
 
 /**
- * States: 1 enabled, 2 disabled, 3 expired, 4 exhausted. What has expired or has nothing left says
- * so by itself here.
+ * States: 1 enabled, 2 disabled, 3 expired, 4 exhausted. The imported expiry and limit already
+ * express states 3 and 4.
  */
 function keyOf(row: Row): ForeignKey {
   const secret = text(row, 'key').trim();
   const limited = number(row, 'model_limits_enabled') === 1n;
-  // one-api has one column for them: `models`.
+  // one-api has one column for the models: `models`.
   const models = listed(limited ? text(row, 'model_limits') : text(row, 'models'), /,/);
   const remaining = number(row, 'remain_quota');
   return {
@@ -76,7 +76,7 @@ function keyOf(row: Row): ForeignKey {
     userId: text(row, 'user_id'),
     secret: secret.startsWith('sk-') ? secret : `sk-${secret}`,
     name: text(row, 'name'),
-    // Confined to no model at all: there as here it opens nothing.
+    // A key that is limited to no model at all cannot be used there either.
     enabled: number(row, 'status') !== 2n && !(limited && models.length === 0),
     deleted: isDeleted(row),
     expiresAt: time(row, 'expired_time'),
@@ -118,8 +118,8 @@ function channelOf(row: Row): ForeignChannel {
 }
 
 /**
- * Several keys stand in lines of their own, or in a JSON list (of credentials files). A key of one
- * line is one key, whatever is in it.
+ * Several keys are written one per line, or in a JSON list (of credentials files). A key of one
+ * line is one key, whatever it contains.
  */
 function secretsIn(key: string, several: boolean): readonly string[] {
   const trimmed = key.trim();
@@ -134,7 +134,10 @@ function secretsIn(key: string, several: boolean): readonly string[] {
   return several || lines.length > 1 ? lines : [trimmed];
 }
 
-/** Money and work that stand elsewhere in it. */
+/**
+ * Unused redemption codes, active subscriptions and unfinished tasks, which are not imported: one
+ * sentence each.
+ */
 async function leftOutTables(source: ImportSource): Promise<readonly string[]> {
   const said: string[] = [];
   const codes = ((await source.rows('redemptions', 'id')) ?? []).filter(
@@ -165,7 +168,7 @@ const isDeleted = (row: Row): boolean => text(row, 'deleted_at') !== '';
 
 const text = (row: Row, column: string): string => String(row[column] ?? '');
 
-/** Units were fractions nowhere; what is not a whole number is none. */
+/** A whole number; fractions are cut off, since units are never fractions. 0 for anything else. */
 function number(row: Row, column: string): bigint {
   const value = row[column] ?? 0n;
   if (typeof value === 'bigint') return value;
@@ -179,7 +182,7 @@ function number(row: Row, column: string): bigint {
 /** The end of the year 9999, in seconds. */
 const endOfTime = 253_402_300_799n;
 
-/** Seconds → ms; 0 and -1 are no time, and neither is what no calendar has. */
+/** Seconds → ms; undefined for 0, -1 and times after the year 9999. */
 function time(row: Row, column: string): number | undefined {
   const seconds = number(row, column);
   return seconds > 0n && seconds <= endOfTime ? Number(seconds) * 1_000 : undefined;
@@ -202,7 +205,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** JSON of an object; undefined: of something else, or of nothing. */
+/** The object in a JSON text; undefined when the text is no JSON object. */
 export function parsedObject(json: string): Readonly<Record<string, unknown>> | undefined {
   const value = parsed(json);
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -213,7 +216,7 @@ export function parsedObject(json: string): Readonly<Record<string, unknown>> | 
 const object = (json: string): Readonly<Record<string, unknown>> => parsedObject(json) ?? {};
 
 /**
- * What another gateway's database says, in its own terms: new-api, or one-api, from which it
+ * The contents of another gateway's database, in its own terms: new-api, or one-api, from which it
  * descends. Facts of QuantumNous/new-api model/{user,token,channel,option}.go and
  * songquanpeng/one-api model/{user,token,channel}.go, read 2026-11.
  */
@@ -223,11 +226,11 @@ export interface ForeignInstallation {
   readonly keys: readonly ForeignKey[];
   readonly channels: readonly ForeignChannel[];
   /**
-   * As the administrator saved them; what was never changed stands in that program, not in its
-   * database.
+   * Options that the administrator saved; the defaults of the others are in that program's code,
+   * not in its database.
    */
   readonly options: ReadonlyMap<string, string>;
-  /** What is there beside that, and has no place here: one sentence each. */
+  /** Data that has no place in Tollgate: one sentence each. */
   readonly beside: readonly string[];
 }
 
@@ -238,12 +241,12 @@ export interface ForeignUser {
   readonly operator: boolean;
   readonly enabled: boolean;
   readonly deleted: boolean;
-  /** The provider's number for a person, where it is known to be that. */
+  /** GitHub's number for the person, where the column surely holds one. */
   readonly github: string | undefined;
   readonly group: string;
   /** Units: 500,000 are a dollar unless QuotaPerUnit says otherwise. May be negative. */
   readonly quota: bigint;
-  /** Earned by invitations and not moved to the balance. */
+  /** Units earned by invitations and not yet moved to the balance. */
   readonly rewards: bigint;
   /** Wall clock, ms; undefined: not known. */
   readonly createdAt: number | undefined;
@@ -261,13 +264,13 @@ export interface ForeignKey {
   readonly expiresAt: number | undefined;
   readonly createdAt: number | undefined;
   readonly lastUsedAt: number | undefined;
-  /** Units that it may still spend; undefined: as many as its user has. */
+  /** Units that the key may still spend; undefined: as many as its user has. */
   readonly remaining: bigint | undefined;
-  /** Empty: its user's. */
+  /** Empty: the group of its user. */
   readonly group: string;
-  /** Models that alone it may use; empty: all. */
+  /** The only models that the key may use; empty: all. */
   readonly models: readonly string[];
-  /** Addresses and networks that alone may use it; empty: all. */
+  /** The only addresses and networks that may use the key; empty: all. */
   readonly addresses: readonly string[];
 }
 
@@ -285,11 +288,11 @@ export interface ForeignChannel {
   readonly priority: bigint;
   readonly weight: bigint;
   readonly enabled: boolean;
-  /** Settings of it that have no place here, by name. */
+  /** The names of its settings that have no place in Tollgate. */
   readonly unknown: readonly string[];
 }
 
-/** What units are worth. */
+/** The value of units. */
 export interface UnitWorth {
   /** Units for a dollar. */
   readonly perDollar: Fraction;

@@ -9,31 +9,30 @@ import type { ImportNote } from './report.ts';
  * Prices there are ratios (QuantumNous/new-api setting/ratio_setting/{model_ratio,cache_ratio}.go
  * and relay/helper/price.go, read 2026-11):
  *
- *     units for a token = ModelRatio × GroupRatio, an output token × CompletionRatio, one read from
- *     the cache × CacheRatio,
- *                         one written to it × CreateCacheRatio (for an hour × 1.6), a token of a
- *                         picture × ImageRatio,
- *                         one of sound × AudioRatio, one of spoken output × AudioRatio ×
- *                         AudioCompletionRatio
+ *     units = ModelRatio × GroupRatio for an input token; for other tokens, times
+ *       CompletionRatio: output; CacheRatio: read from the cache;
+ *       CreateCacheRatio: written to the cache (for an hour × 1.6);
+ *       ImageRatio: image input; AudioRatio: audio input;
+ *       AudioRatio × AudioCompletionRatio: audio output
  *     dollars = units ÷ QuotaPerUnit; with 500,000 a ratio of 1 is 2 dollars for a million tokens
  *
- * or ModelPrice, dollars for a call. Here they are yuan for a million tokens, or for a call,
- * rounded up once to what a price can say.
+ * or ModelPrice, dollars for a call. Here prices are yuan for a million tokens, or for a call,
+ * rounded up once to the decimals of a price.
  */
 export interface Ratios {
-  /** A price as in the configuration file, or why there is none. */
+  /** A price as in the configuration file, or the reason why there is none. */
   priceOf(model: string, kind: ModelKind, known: BundledModel | undefined): RatioPrice | string;
   /** Multipliers of groups, by name. */
   readonly groups: ReadonlyMap<string, Fraction>;
   /** Groups that users could choose by themselves; undefined: not known. */
   readonly usable: ReadonlySet<string> | undefined;
-  /** What was saved and could not be read, or is not. */
+  /** Saved options that could not be read, or are not imported. */
   readonly notes: readonly ImportNote[];
 }
 
 export interface RatioPrice {
   readonly price: Readonly<Record<string, string>>;
-  /** What was decided for want of an entry; one sentence each. */
+  /** Decisions made because an entry is missing; one sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -46,8 +45,7 @@ const tokenKinds: readonly ModelKind[] = [
 ];
 const million = fraction(1_000_000n);
 /**
- * What is written into a cache for five minutes where no ratio says otherwise, and how much more an
- * hour is.
+ * The usual factor of a cache write for five minutes, and the factor of an hour's write over that.
  */
 const usualCacheWrite: Fraction = { numerator: 5n, denominator: 4n };
 const hourOverMinutes: Fraction = { numerator: 8n, denominator: 5n };
@@ -98,7 +96,7 @@ interface Tables {
   readonly modes: Readonly<Record<string, unknown>>;
 }
 
-/** A call is one picture where pictures are made. */
+/** The price of a call. For an image model, a call is one image. */
 function perCall(dollars: Fraction, kind: ModelKind, { rate }: UnitWorth): RatioPrice | string {
   if (kind === 'video')
     return 'its price is for a call or a second, as the channel has it: write it down for a second';
@@ -143,8 +141,8 @@ function perToken(
 }
 
 /**
- * That program has most of them in its code, where they follow the vendors' own prices, as the
- * bundled list does.
+ * The completion ratio of a model. That program has most of these ratios in its code, where they
+ * follow the vendors' own prices; so does the bundled list, which replaces an absent ratio.
  */
 function completionOf(
   model: string,
@@ -175,7 +173,7 @@ function bundledShare(
 
 type RatioTable = ReadonlyMap<string, Fraction>;
 
-/** What this room reads of the tables below. */
+/** The saved options that the importer reads. */
 const importedOptions = new Set([
   ...[
     'ModelRatio',
@@ -190,12 +188,14 @@ const importedOptions = new Set([
   ...['GroupRatio', 'billing_setting.billing_mode'],
 ]);
 
-/** Names that say what something costs, or whom; new ones come with every release there. */
+/**
+ * Options whose name is about prices or access to models; each release of that program adds some.
+ */
 const aboutPrices = /ratio|pric(?:e|ing)|billing|tier|discount|usable_group|ratelimit/i;
 
 /**
- * Numbers by name, as an administrator saved them; undefined: not saved, or not to be read, which
- * is told.
+ * Numbers by name, as an administrator saved them; undefined: not saved, or unreadable, which is
+ * added to `notes`.
  */
 function savedTable(
   { options }: ForeignInstallation,
@@ -223,15 +223,15 @@ function savedTable(
   return table;
 }
 
-/** Groups that users could choose there by themselves; undefined: not saved. */
+/** The groups that users could choose by themselves; undefined: not saved. */
 function usableGroups({ options }: ForeignInstallation): ReadonlySet<string> | undefined {
   const saved = parsedObject(options.get('UserUsableGroups') ?? '');
   return saved && new Set(Object.keys(saved));
 }
 
 /**
- * Tables about prices that nobody here reads: discounts of one group in another, tiers, tools, and
- * whatever comes next.
+ * A note on the tables about prices that the importer does not read: discounts of one group in
+ * another, tiers, tools, and options of later releases.
  */
 function ignoredOptions({ options }: ForeignInstallation): readonly ImportNote[] {
   const names = [...options].flatMap(([name, value]) =>

@@ -1,6 +1,6 @@
 import type { Nano } from '../base/money.ts';
 
-/** Things of one kind: how many came now, were there from an earlier import, and stayed behind. */
+/** Counts of entries of one kind: imported now, imported earlier, and left out. */
 export interface ImportCount {
   taken: number;
   before: number;
@@ -15,30 +15,30 @@ export interface ImportNote {
 export const importParts = ['users', 'keys', 'groups', 'models', 'channels'] as const;
 export type ImportPart = (typeof importParts)[number];
 
-/** What an import did or would do. */
+/** The result of an import or of a dry run. */
 export interface ImportSummary extends Readonly<Record<ImportPart, ImportCount>> {
-  /** What stayed behind, and why. */
+  /** The entries that were not imported, and the reasons. */
   readonly leftOut: { readonly what: string; readonly why: string }[];
-  /** What is good to know of what came. */
+  /** Remarks about imported entries. */
   readonly notes: ImportNote[];
   readonly prices: { readonly model: string; readonly price: Readonly<Record<string, string>> }[];
   readonly multipliers: { readonly group: string; readonly multiplier: string }[];
   readonly sums: Sums;
-  /** Users who came without a way to sign in that is known here. */
+  /** Imported users without a way to sign in that Tollgate knows. */
   withoutSignIn: number;
 }
 
-/** Units as that program counts them; yuan as the ledger has them now. */
+/** Units as the other program counts them; yuan as the ledger has them. */
 export interface Sums {
   /** Of users who are not deleted and owe nothing. */
   units: bigint;
-  /** What that is worth, each user's rounded up to the nano. */
+  /** The value of `units`, each user's rounded up to the nano. */
   worth: Nano;
-  /** Opening transfers of this import and the ones before it. */
+  /** The opening transfers of this import and of earlier ones under the same name. */
   transferred: Nano;
-  /** Balances that were made now, each held to what it was. */
+  /** The new balances that were compared with the old ones. */
   compared: number;
-  /** Owed there: an account here cannot. */
+  /** Units that users owe there; an account here begins with 0 instead. */
   owedUnits: bigint;
   deletedUnits: bigint;
   rewardUnits: bigint;
@@ -69,7 +69,7 @@ export function newReport(): ImportSummary {
   };
 }
 
-/** Whether anything came. */
+/** Whether anything was imported. */
 export const changed = (report: ImportSummary): boolean =>
   importParts.some((part) => report[part].taken > 0);
 

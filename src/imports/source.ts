@@ -11,10 +11,10 @@ export interface ImportSource {
   close(): Promise<void>;
 }
 
-/** Not to be read: why, for whoever named it. */
+/** The database cannot be read. The message is for the operator who named it. */
 export class ImportSourceError extends Error {}
 
-/** A SQLite file, or the address of a PostgreSQL database. Throws a `SourceError`. */
+/** Opens a SQLite file, or the PostgreSQL database at an address. Throws an `ImportSourceError`. */
 export async function openSource(place: string): Promise<ImportSource> {
   if (place === '')
     throw new ImportSourceError('name a SQLite file, or the address of a PostgreSQL database');
@@ -40,8 +40,8 @@ export async function openSource(place: string): Promise<ImportSource> {
 }
 
 /**
- * The file stays as it is, and whoever uses it may go on: it is opened for reading alone, beside an
- * empty database in memory.
+ * Opens the file for reading only, attached to an empty database in memory: the file does not
+ * change, and the program that uses it may go on.
  */
 async function attached(path: string): Promise<Database> {
   const database = await open('sqlite::memory:');

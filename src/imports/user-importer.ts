@@ -28,23 +28,23 @@ export interface UserImportContext {
 const yuanPlaces = 9;
 const signsInWith = 'github';
 
-/** Units → nano-yuan, rounded up: nobody loses by moving. */
+/** Units → nano-yuan, rounded up, so that nobody loses by moving. */
 export const worthOf = (units: bigint, { perDollar, rate }: UnitWorth): Nano =>
   roundedUp(divided(product(fraction(units), rate), perDollar), yuanPlaces);
 
-/** What one import brings at most, in all: far below what the sums of a ledger can hold. */
+/** The most that all imports under one name may credit: far below the largest sum of a ledger. */
 const openingsMax: Nano = 1_000_000_000n * nanoPerYuan;
 
-/** A user of theirs, and ours. `opening`: the balance that was made now. */
+/** A foreign user and its account here. `opening`: the balance that this import made. */
 interface ImportedUser extends ForeignUser {
   readonly ours: string;
   readonly opening: Nano | undefined;
 }
 
-/** By their ids. */
+/** By the users' foreign ids. */
 export type ImportedUsers = ReadonlyMap<string, ImportedUser>;
 
-/** Users with their balances. */
+/** Imports users with their balances. */
 export function* importUsers(
   { users }: ForeignInstallation,
   people: UserImportContext,
@@ -181,7 +181,7 @@ function* importUser(
   return id;
 }
 
-/** Keys that go on working: of each the hash is kept, never the key. */
+/** Imports keys, which go on working. The hash of a key is stored, never the key. */
 export function* importKeys(
   { keys }: ForeignInstallation,
   users: ImportedUsers,
@@ -234,13 +234,16 @@ export function* importKeys(
   }
 }
 
-/** What its user could never pay is no limit. */
+/** A key's limit; undefined where the limit is more than all imports may credit. */
 function limitOf({ remaining }: ForeignKey, worth: UnitWorth): Nano | undefined {
   const limit = remaining === undefined ? undefined : worthOf(remaining, worth);
   return limit === undefined || limit > openingsMax ? undefined : limit;
 }
 
-/** Why a key cannot be confined here as it was there: then it would open more than it did. */
+/**
+ * The reason why a key cannot have the restrictions here that it had there. Such a key is left out,
+ * since it would permit more than it did.
+ */
 function unconfined({ models, addresses }: ForeignKey): string | undefined {
   if (models.length > namedMax || addresses.length > namedMax)
     return `it names more than ${namedMax} models or addresses`;

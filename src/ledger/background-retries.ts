@@ -3,11 +3,12 @@ import type { Random } from '../base/random.ts';
 import { type Database, DatabaseError } from '../storage/database.ts';
 
 /**
- * A procedure that can be repeated until its outcome is known, because its ids make it happen once.
+ * A procedure that is safe to repeat until its outcome is known, because its ids make it happen
+ * once.
  */
 export interface RetriedCall {
   readonly procedure: string;
-  /** Asked anew for each try. */
+  /** Called for each try. */
   readonly input: () => unknown;
   readonly done?: (reply: unknown) => void;
   /** The database will never do it. */
@@ -15,8 +16,8 @@ export interface RetriedCall {
 }
 
 /**
- * What has to be done in the database besides batches, one after the other, each until it is known
- * to be done.
+ * The till's work in the database besides batches: one call after the other, each repeated until it
+ * is done or refused for good.
  */
 export class BackgroundRetries {
   readonly #database: Database;
@@ -40,7 +41,7 @@ export class BackgroundRetries {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when there is nothing left to do. */
+  /** Resolves when nothing is left to do. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
@@ -68,14 +69,13 @@ export class BackgroundRetries {
   }
 }
 
-/** Nothing of this process is taken any more, once it is done. */
+/** Queues the fence of a process: once it is done, the database takes nothing more from it. */
 export function queueFence(errands: BackgroundRetries, id: string): void {
   errands.add({ procedure: 'till.fence', input: () => ({ id }), refused: () => {} });
 }
 
 /**
- * Resolves when the process is fenced and whatever it held has been given back, some floats at a
- * time.
+ * Resolves when the process is fenced and everything it held is given back, some floats at a time.
  */
 export async function queueFenceAndSweep(
   errands: BackgroundRetries,
@@ -96,15 +96,18 @@ export async function queueFenceAndSweep(
 }
 
 /**
- * Whether sending the same again would fail the same: the database refused these very rows, or a
- * script of ours stumbled over them. Everything else (a connection, a password, a table that is
- * away) is not known to have failed, or not because of them, and is sent again (R3).
+ * Whether sending the same again would fail the same way: the database refused these very rows, or
+ * a script of Tollgate failed on them. Every other error (a connection, a password, a missing
+ * table) leaves the outcome unknown or has another cause, and the call is sent again (R3).
  */
 export function isFinal(error: unknown): boolean {
   return !(error instanceof DatabaseError) || error.kind === 'constraint';
 }
 
-/** Soon at first, then about once a second, and not all processes at the same instant. */
+/**
+ * Short at first, then about once a second, and spread so that processes do not retry at the same
+ * instant.
+ */
 export function retryMs(attempt: number, random: Random): number {
   return Math.min(1_000, 10 * 2 ** attempt) * (0.5 + random() / 2);
 }

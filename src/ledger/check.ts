@@ -5,7 +5,7 @@ import type { Database, Row, Transaction, Migration } from '../storage/database.
 import { integerColumn, integerColumnOrZero } from '../storage/sql.ts';
 import { wrongWindows } from './limit-windows.ts';
 
-/** A row that should not be: which query found it, and its columns as text. */
+/** A row that should not exist: the query that found it, and its columns as text. */
 export interface LedgerProblem {
   readonly query: string;
   readonly row: Readonly<Record<string, string | null>>;
@@ -15,18 +15,18 @@ export interface CheckReport {
   readonly ok: boolean;
   readonly accounts: number;
   readonly transfers: number;
-  /** Open ones. */
+  /** Open holds only. */
   readonly holds: number;
   readonly problems: readonly LedgerProblem[];
 }
 
-/** A broken ledger is known by its first rows. */
+/** The first rows are enough to show that a ledger is broken. */
 const problemsMaxPerQuery = 20;
 
 const spentByAccount =
   '(SELECT account, SUM(spent) AS spent, SUM(granted) AS granted FROM till_float GROUP BY account)';
 
-/** Each must return no row (till.md §8). */
+/** Each query must return no row (till.md §8). */
 const queries = {
   negative:
     "SELECT id, credits, debits, held FROM account WHERE kind='user' AND debits+held>credits",
@@ -64,8 +64,8 @@ const queries = {
 } as const;
 
 /**
- * Proves the ledger on one unchanging view of it: sums, counters, floats, holds and usage records
- * agree. `others`: what rooms that use the ledger have to prove beside it.
+ * Proves the ledger on one unchanging snapshot: sums, counters, floats, holds and usage records
+ * agree. `others`: queries of other parts that use the ledger, proved with it.
  */
 export function check(
   database: Database,
@@ -76,8 +76,8 @@ export function check(
 }
 
 /**
- * What vendors reported beyond what requests can have cost, all of it: `losses` and `unreported`
- * prove it.
+ * The sum of what vendors reported beyond what requests can have cost; the rules `losses` and
+ * `unreported` prove it.
  */
 export async function houseLosses(database: Database): Promise<Nano> {
   const [row] = await database.query(
@@ -86,7 +86,7 @@ export async function houseLosses(database: Database): Promise<Nano> {
   return integerColumnOrZero(row, 'amount');
 }
 
-/** Hears how far a proof is: all its rules, each time that one begins or ends. */
+/** Called with the state of all rules each time that one begins or ends. */
 export type RuleProgress = (
   rules: readonly {
     readonly rule: string;
@@ -179,19 +179,22 @@ interface RuleResult {
 interface MoneySums {
   readonly balance: Nano;
   readonly topUps: Nano;
-  /** The operator's credits less his debits. */
+  /** The operator's credits less the operator's debits. */
   readonly credits: Nano;
   readonly paidOut: Nano;
-  /** Charges less those paid back. */
+  /** Charges less refunds. */
   readonly charges: Nano;
 }
 
-/** A proof of the ledger that runs, ran, or was lost with its process. Times are wall clock, ms. */
+/**
+ * A proof of the ledger that runs, has ended, or was lost with its process. Times are wall clock,
+ * ms.
+ */
 export interface CheckRun {
   readonly id: string;
   readonly startedAt: number;
   readonly tookMs: number | undefined;
-  /** Undefined while it runs, and for ever of one that was lost. */
+  /** Undefined while it runs, and for ever when it was lost. */
   readonly ok: boolean | undefined;
   readonly running: boolean;
   readonly accounts: number;
@@ -206,8 +209,8 @@ const lostAfterMs = 30_000;
 const checksKept = 200;
 
 /**
- * Begins a proof, unless one runs on some node; gives the id of the one that does. It goes on
- * whoever looks.
+ * Begins a proof, unless one runs on some node; returns the id of the running one. It goes on
+ * whether or not anyone watches.
  */
 export async function startCheck(
   database: Database,
@@ -222,7 +225,7 @@ export async function startCheck(
 }
 
 function* begin(id: string, now: number): Transaction<string> {
-  // Who begins holds this row, so that two never do at once.
+  // Every beginning proof locks this row, so that two never begin at once.
   yield {
     sql: "INSERT INTO change (topic, version) VALUES ('ledger-check', 1) ON CONFLICT (topic) DO UPDATE SET version=change.version+1",
     params: [],
@@ -280,7 +283,7 @@ async function run(
       ],
     );
   } catch {
-    // The database went away: the proof is lost, and says so by its silence.
+    // The database does not answer: the proof counts as lost, because its `seen_at` stops moving.
   } finally {
     clearInterval(alive);
   }

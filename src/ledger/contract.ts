@@ -14,7 +14,7 @@ export interface ReserveRequest {
   /** The user's account. */
   readonly account: string;
   readonly limits: readonly LimitWindow[];
-  /** Worst case: what this request should have in reserve before it starts. */
+  /** Worst case: the amount this request should have in reserve before it starts. */
   readonly want: Nano;
   /** Below this the request makes no sense and is refused. `minimum ≤ want`. */
   readonly minimum: Nano;
@@ -24,19 +24,19 @@ export interface ReserveRequest {
    * (till.md §5).
    */
   readonly shape: 'stream' | 'whole' | 'fixed';
-  /** One draw, and no wait after it: a better estimate follows. */
+  /** Tries one draw and does not wait after it: a request with a better estimate follows. */
   readonly once?: true;
   /**
-   * So long ago it was asked with a rougher estimate and refused: a draw that got nothing since
-   * then has answered this, too.
+   * How long ago the same request was refused with a rougher estimate. A draw that got nothing
+   * since then answers this request too.
    */
   readonly askedMsAgo?: number;
 }
 
 /**
- * `insufficient`: 429 insufficient_quota. `unavailable`: the database is away, or draining: 503.
- * `crowded`: too many of the account's requests wait already: 503, too. `left`: the client's signal
- * fired while waiting.
+ * `insufficient`: 429 insufficient_quota. `unavailable`: the database does not answer, or the
+ * process is draining: 503. `crowded`: too many of the account's requests wait already: 503 too.
+ * `left`: the client's signal fired while waiting.
  */
 export type ReserveRefusal = 'insufficient' | 'unavailable' | 'crowded' | 'left';
 
@@ -45,11 +45,11 @@ export interface Charge {
   readonly id: string;
   readonly cost: Nano;
   /**
-   * What the vendor reported beyond what the request can have cost: the house bears it. Absent:
-   * nothing.
+   * The part of the vendor's reported usage beyond what the request can have cost: the operator
+   * bears it. Absent: nothing.
    */
   readonly loss?: Nano | undefined;
-  /** Why, for the transfer: `chat`, `image`, … */
+  /** The transfer's code: `chat`, `image`, … */
   readonly code: string;
   readonly at: number;
   /**
@@ -57,15 +57,15 @@ export interface Charge {
    */
   readonly record: readonly SqlValue[];
   /**
-   * A whole answer that is withheld when the outcome is not `paid`: then nothing is charged for it
-   * in the end. Undefined: the client has it.
+   * False for a whole answer that the gateway withholds when the outcome is not `paid`: it then
+   * costs nothing in the end. Undefined: the client has the answer.
    */
   readonly delivered?: false | undefined;
 }
 
 /**
  * `paid`: committed, the last byte may leave. `unavailable`: not known to be committed within
- * `settleWaitMs`; the till goes on with it. `refused`: the database will never take it.
+ * `settleWaitMs`; the till keeps trying. `refused`: the database will never take the charge.
  */
 export interface SettleResult {
   readonly outcome: 'paid' | 'unavailable' | 'refused';
@@ -75,29 +75,29 @@ export interface SettleResult {
 
 /** Money set aside for one running request. Ended exactly once, by `settle` or `release`. */
 export interface Reservation {
-  /** What is backed now; only grows. */
+  /** The amount that is backed now; only grows. */
   readonly amount: Nano;
-  /** Takes up to `more` from what is free in memory, at once; returns how much it got. */
+  /** Takes up to `more` from the free money in memory, at once; returns how much it got. */
   extend(more: Nano): Nano;
   /**
-   * Like `extend`, but waits up to `waitMs` for at least `minimum`; returns what it got, 0n when
-   * there was nothing.
+   * Like `extend`, but waits up to `waitMs` for at least `minimum`. Returns the amount it got, 0n
+   * for nothing.
    */
   extendOrWait(more: Nano, minimum: Nano, waitMs: number): Promise<Nano>;
-  /** Something was delivered (or finished): charge it. Resolves after the commit. */
+  /** Charges a request that delivered something or finished. Resolves after the commit. */
   settle(charge: Charge): Promise<SettleResult>;
-  /** Nothing was delivered and nothing is charged. */
+  /** Ends a request that delivered nothing: nothing is charged. */
   release(): void;
 }
 
 export interface Till {
-  /** The fast path: from memory or not at all. */
+  /** The fast path: reserves from memory, or returns undefined. */
   tryReserve(ask: ReserveRequest): Reservation | undefined;
-  /** The slow path: draws, calls in, waits its turn. */
+  /** The slow path: draws from the database, calls in idle floats, waits in the queue. */
   reserve(ask: ReserveRequest, signal: AbortSignal): Promise<Reservation | ReserveRefusal>;
   /**
-   * False while the database is away or far behind, and after `close`: then there are no
-   * reservations.
+   * False while the database does not answer or is far behind, and after `close`: no reservation is
+   * made then.
    */
   readonly admitting: boolean;
   /** Stops admission, waits for settlements, returns every float. */

@@ -5,27 +5,27 @@ import type { FloatRow } from './transactions/move.ts';
 
 /** More than any account has. */
 const unknown: Nano = 1n << 62n;
-/** A refill covers this much of the past. */
+/** A draw ahead covers the spending of this much of the past. */
 const rateWindowMs = 5_000;
 
 /**
- * What this process knows of one account, and the part of the account's money that only it may
- * spend. `free = granted − spent − queued − reserved − returning`, and is never negative.
+ * This process's view of one account, and the part of the account's money that only this process
+ * may spend. `free = granted − spent − queued − reserved − returning`, and is never negative.
  */
 export class Float {
   readonly account: string;
   /** The limit with which a limit's account is made; undefined for a user's account. */
   readonly limit: Nano | undefined;
-  /** As the last batch returned them. */
+  /** As the last batch returned it, like `spent`. */
   granted: Nano = 0n;
   spent: Nano = 0n;
   /** Charges that wait for a batch or are in one. */
   queued: Nano = 0n;
-  /** Of them: in the batch that is on its way. */
+  /** The part of `queued` in the batch that is in flight. */
   charging: Nano = 0n;
-  /** Behind running requests. */
+  /** Reserved for running requests. */
   reserved: Nano = 0n;
-  /** Being given back by the batch that is on its way. */
+  /** Being given back by the batch that is in flight. */
   returning: Nano = 0n;
   free: Nano = 0n;
 
@@ -35,10 +35,10 @@ export class Float {
   unsettled = 0;
   lastUsedMs = 0;
   readonly waiters: Waiter[] = [];
-  /** What a request without limits reserves from. */
+  /** The floats of a request without limits. */
   readonly alone: readonly [Float] = [this];
 
-  /** Not held by anybody, as last seen: what a draw could get. */
+  /** The account's money that nothing holds, as last seen: the most that a draw could get. */
   spare: Nano = unknown;
   /** Credits less debits, as last seen. */
   total: Nano = 0n;
@@ -52,7 +52,7 @@ export class Float {
   /** The next batch gives back what is free. */
   givesBack = false;
   /**
-   * What becomes free is given back at once: others want it, or the account has nothing else left.
+   * Free money goes back at once: other processes want it, or the account has nothing else left.
    */
   low = false;
   /** The batch that last answered a draw. */
@@ -91,20 +91,25 @@ export class Float {
     this.#countSpent(charged, nowMs);
   }
 
-  /** A queued charge is taken back: it was not delivered, or the database will never take it. */
+  /**
+   * Takes a queued charge back: its answer was not delivered, or the database will never take it.
+   */
   uncharge(amount: Nano): void {
     this.queued -= amount;
     this.free += amount;
   }
 
-  /** What is free goes back with the batch that is being built; returns how much. */
+  /** Free money goes back with the batch that is being built; returns how much. */
   takeBack(): Nano {
     this.returning = this.free;
     this.free = 0n;
     return this.returning;
   }
 
-  /** A batch is back. Charges and returns of it were named by `charging` and `returning`. */
+  /**
+   * Takes over the database's values after a batch. `charging` and `returning` name the batch's
+   * part.
+   */
   see({ granted, spent, facts }: FloatRow): void {
     this.granted = granted;
     this.spent = spent;
@@ -125,14 +130,14 @@ export class Float {
     assert(this.free >= 0n && this.queued >= 0n, 'memory and database agree on what is free');
   }
 
-  /** The batch was refused: nothing of it has happened. */
+  /** The batch was refused: nothing of it happened. */
   recall(): void {
     this.charging = 0n;
     this.free += this.returning;
     this.returning = 0n;
   }
 
-  /** The process is fenced: what it held is somebody else's. Who waits goes on waiting. */
+  /** The process is fenced: it holds nothing any more. Waiters stay in the queue. */
   forget(): void {
     this.granted =
       this.spent =
@@ -150,22 +155,22 @@ export class Float {
     this.lastFailedMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** What could be had if everything came back that requests and tasks anywhere have set aside. */
+  /** The most that a waiter could get if all reserved money, here and elsewhere, came back. */
   get most(): Nano {
     return this.free + this.reserved + this.spare + this.elsewhere;
   }
 
-  /** Whether the database has said what the account has. */
+  /** Whether the database has reported the account's money. */
   get isKnown(): boolean {
     return this.spare !== unknown;
   }
 
-  /** Nobody needs it here. */
+  /** Nothing in this process needs it. */
   get isIdle(): boolean {
     return this.running === 0 && this.unsettled === 0 && this.waiters.length === 0;
   }
 
-  /** What this account spent here in the last five seconds or so. */
+  /** The spending of this account in this process in the last five seconds or so. */
   refill(nowMs: number): Nano {
     this.#turnWindow(nowMs);
     return this.#spentBefore > this.#spentLately ? this.#spentBefore : this.#spentLately;
@@ -185,16 +190,16 @@ export class Float {
   }
 }
 
-/** What somebody would like to have, and the least that makes sense. */
+/** The amount a request would like, and the least that makes sense for it. */
 export type Demand = Pick<ReserveRequest, 'want' | 'minimum' | 'shape' | 'once'>;
 
-/** A burst of whole answers shares an account among so many (till.md §9). */
+/** Whole answers of a burst share an account in this many parts (till.md §9). */
 const shares = 64n;
 
 /**
- * What a demand may take of an account. A whole answer cannot grow while it runs, so that it takes
- * a flat share, or half of what is free when nothing else runs. Before the account is known, only
- * the least.
+ * The amount that a demand may take of an account. A whole answer cannot grow while it runs, so it
+ * takes a flat share, or half of the free money when nothing else runs. Before the account is
+ * known, it takes only the minimum.
  */
 export function fairShare({ want, minimum, shape }: Demand, user: Float, alone: boolean): Nano {
   if (shape !== 'whole') return want;
@@ -209,8 +214,8 @@ export function fairShare({ want, minimum, shape }: Demand, user: Float, alone: 
 }
 
 /**
- * What can be taken from memory now, of all accounts alike; or the account that lacks it. Less than
- * the share is taken only when the database is known to have no more.
+ * The amount that can be taken from memory now, of all accounts alike; or the account that lacks
+ * it. Less than the share is taken only when the database is known to have no more.
  */
 export function available(demand: Demand, floats: readonly [Float, ...Float[]]): Nano | Float {
   const [user] = floats;

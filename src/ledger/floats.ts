@@ -9,8 +9,8 @@ import { drawEveryMs, type Waiting } from './waiting.ts';
 type FloatList = readonly [Float, ...Float[]];
 
 /**
- * The accounts that this process holds money of, or has waiters for, and what each of them
- * exchanges with the database.
+ * The accounts that this process holds money of or has waiters for, and the amounts that each of
+ * them exchanges with the database.
  */
 export class Floats {
   readonly #floats = new Map<string, Float>();
@@ -30,7 +30,7 @@ export class Floats {
     return this.#floats.values();
   }
 
-  /** The user's first, then the limits'; undefined when one of them is not here. */
+  /** The user's float first, then the limits'; undefined when one of them is not in memory. */
   known({ account, limits }: ReserveRequest): FloatList | undefined {
     const user = this.#floats.get(account);
     if (user === undefined) return undefined;
@@ -44,7 +44,7 @@ export class Floats {
     return floats;
   }
 
-  /** The same, made where they are not. */
+  /** Like `known`, but makes the missing floats. */
   open({ account, limits }: ReserveRequest): FloatList {
     return [
       this.#open(account, undefined),
@@ -59,7 +59,7 @@ export class Floats {
     ];
   }
 
-  /** The process is fenced: nothing is held any more. Accounts stay as long as somebody waits. */
+  /** The process is fenced: it holds nothing any more. Accounts with waiters stay. */
   forget(): void {
     for (const float of this.#floats.values()) {
       float.forget();
@@ -67,7 +67,7 @@ export class Floats {
     }
   }
 
-  /** What the account draws or gives back with the next batch. */
+  /** The amounts that the account draws or gives back with the next batch. */
   moveOf(float: Float, nowMs: number, liveProcesses: number): FloatChange | undefined {
     const { account, limit } = float;
     if (this.#floats.get(account) !== float) return undefined;
@@ -80,7 +80,8 @@ export class Floats {
       float.givesBack = false;
       const refill = float.refill(nowMs);
       const spare = refill > need.spare ? refill : need.spare;
-      // What is too little here may be enough somewhere else, together with what others give back.
+      // Money that is too little here may be enough in another process, together with its own
+      // returns.
       const back = float.low ? float.takeBack() : 0n;
       return {
         ...emptyMove(account),
@@ -103,7 +104,7 @@ export class Floats {
     return { ...emptyMove(account), limit, spare: refill > ahead ? refill : ahead, spareParts };
   }
 
-  /** A batch with this move is committed, and the float knows what it brought. */
+  /** A batch with this move is committed, and the float has its result. */
   moved(float: Float, move: FloatChange, batch: number, nowMs: number): void {
     if (move.want === 0n && move.spare === 0n) return;
     float.answeredBy = batch;
@@ -114,8 +115,8 @@ export class Floats {
   }
 
   /**
-   * Others want what is idle here: from now on everything that is free goes back, until a draw
-   * finds that there is more again.
+   * Other processes want the idle money: from now on all that is free goes back, until a draw finds
+   * that there is more again.
    */
   calledIn(rows: readonly CallInRow[]): readonly Float[] {
     const called: Float[] = [];
@@ -132,7 +133,7 @@ export class Floats {
   }
 
   /**
-   * Accounts whose money goes back because nobody has used it for a while, or there are too many of
+   * Accounts whose money goes back because they were idle for a while, or there are too many of
    * them.
    */
   unused(nowMs: number): readonly Float[] {

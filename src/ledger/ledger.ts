@@ -6,8 +6,8 @@ import { integerColumn, textColumn } from '../storage/sql.ts';
 import { tillSettings } from './settings.ts';
 
 /**
- * Money of one account. `balance` is what the user is shown; `spendable` is what nobody holds at
- * this moment.
+ * Money of one account. The user sees `balance`; `spendable` is the part that no process or task
+ * holds at this moment.
  */
 export interface Balance {
   readonly account: string;
@@ -17,8 +17,8 @@ export interface Balance {
 }
 
 /**
- * An account for a user, or the other side of the operator's transfers (`wallet:…`). Does nothing
- * when it is there.
+ * Creates a user's account, or the other side of the operator's transfers (`wallet:…`). Does
+ * nothing when the account exists.
  */
 export function createAccount(
   database: Database,
@@ -29,8 +29,8 @@ export function createAccount(
 }
 
 /**
- * Credits a user's account, once for each `id`; `beside` is done in the same transaction, when it
- * is credited. Throws a `DatabaseError`; may be repeated with the same id.
+ * Credits a user's account, once for each `id`. `beside` runs in the same transaction, only when
+ * this call makes the credit. Throws a `DatabaseError`; the caller may repeat it with the same id.
  */
 export async function credit(
   database: Database,
@@ -54,12 +54,12 @@ export function refund(database: Database, input: scripts.Refund): Promise<scrip
   return database.transact(() => scripts.refundTx(input));
 }
 
-/** Pays a whole charge back, once, if it was made. */
+/** Pays a whole charge back, once. Does nothing when there is no such charge. */
 export function payBack(database: Database, id: string, at: number): Promise<void> {
   return database.transact(() => scripts.payBackTx({ id, at }));
 }
 
-/** False when there is no such account. Effective in every process within a second. */
+/** Returns false when there is no such account. Effective in every process within a second. */
 export function freeze(database: Database, account: string, frozen: boolean): Promise<boolean> {
   return database.transact(() => scripts.freezeTx({ account, frozen }));
 }
@@ -92,8 +92,8 @@ function balanceOf(row: Parameters<typeof integerColumn>[0]): Balance {
 }
 
 /**
- * For whoever knows that this process is dead (a worker's exit event): its floats are back at once,
- * not after 15 s of silence.
+ * Gives back the floats of a process that the caller knows to be dead (a worker's exit event): at
+ * once, not after 15 s of silence.
  */
 export async function releaseProcess(database: Database, id: string): Promise<void> {
   await database.transact(() => fenceProcess({ id }));
@@ -104,16 +104,16 @@ export async function releaseProcess(database: Database, id: string): Promise<vo
 }
 
 /**
- * For whoever holds the only lock on a SQLite file, or has restored a backup: no process lives, so
- * all floats are back before the first request.
+ * Gives back all floats before the first request. Only for a caller that knows that no process
+ * lives: it holds the only lock on a SQLite file, or has restored a backup.
  */
 export async function releaseAllProcesses(database: Database): Promise<void> {
   for (const id of await database.transact(fenceAllProcesses)) await releaseProcess(database, id);
 }
 
 /**
- * Whether each of these accounts has so much that is spent by nobody yet, idle floats of all
- * processes included: then a hold may be had soon.
+ * Whether each of these accounts has `amount` unspent, idle floats of all processes included: then
+ * a hold may succeed soon.
  */
 export async function couldHold(
   database: Database,

@@ -2,7 +2,7 @@ import { type Period, parsePeriod } from '../base/calendar.ts';
 import type { Database, Row, Transaction, SqlValue } from '../storage/database.ts';
 import { integerColumnOrZero, textColumn } from '../storage/sql.ts';
 
-/** Windows proved in one statement. */
+/** Windows proved by one statement. */
 const windowsAtOnce = 200;
 const keptForMs = 40 * 86_400_000;
 const spent = 'a.debits+COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)';
@@ -14,8 +14,8 @@ interface Window extends Period {
 }
 
 /**
- * The windows of a day or a month whose sum is not that of the records whose money was reserved in
- * them; and those that are neither.
+ * The day and month windows whose charges differ from the usage records reserved in them, and
+ * windows whose id is neither total, day nor month.
  */
 export function* wrongWindows(): Transaction<readonly Row[]> {
   const rows = yield {
@@ -61,7 +61,7 @@ function paidIn(windows: readonly Window[]): {
   };
 }
 
-/** Forgets the windows that ended long ago; returns how many. */
+/** Deletes the windows that ended more than `keptForMs` ago; returns how many. */
 export async function forgetWindows(database: Database, now: number): Promise<number> {
   const rows = await database.query(
     "SELECT id FROM account WHERE kind='limit' AND held=0 AND id NOT LIKE 'key:%:total'",

@@ -1,8 +1,8 @@
 import type { Migration } from '../storage/database.ts';
 
 /**
- * Rows that are updated all the time leave room beside them, so that PostgreSQL needs no new index
- * entries (HOT). SQLite has no such thing.
+ * Leaves room beside rows that are updated all the time, so that PostgreSQL needs no new index
+ * entries (HOT). SQLite has no such option.
  */
 const roomy = (table: string) => ({
   sqlite: '',
@@ -13,8 +13,8 @@ const sqliteForbids = (verb: string) =>
   `CREATE TRIGGER transfer_never_${verb}d BEFORE ${verb} ON transfer BEGIN SELECT RAISE(ABORT, 'transfers are append-only'); END`;
 
 /**
- * The schema of till.md §2; `usage` belongs to its own room. Amounts are nano-yuan, times are
- * milliseconds of the wall clock.
+ * The schema of till.md §2; the `usage` table has its own migrations. Amounts are nano-yuan, times
+ * are milliseconds of the wall clock.
  */
 export const ledgerMigrations: readonly Migration[] = [
   {
@@ -64,8 +64,7 @@ export const ledgerMigrations: readonly Migration[] = [
         at BIGINT NOT NULL,
         CHECK (debit <> credit)
       )`,
-      // Charges are found through their usage records; only the rest needs to be found by account
-      // and time.
+      // The usage record leads to a charge; only other transfers are looked up by account and time.
       "CREATE INDEX transfer_debit ON transfer (debit, at) WHERE credit <> 'revenue'",
       "CREATE INDEX transfer_credit ON transfer (credit, at) WHERE credit <> 'revenue'",
       'CREATE INDEX transfer_ref ON transfer (ref) WHERE ref IS NOT NULL',
@@ -79,8 +78,8 @@ export const ledgerMigrations: readonly Migration[] = [
         postgres: `CREATE TRIGGER transfer_never_changes BEFORE UPDATE OR DELETE OR TRUNCATE ON transfer
           FOR EACH STATEMENT EXECUTE FUNCTION transfer_is_append_only()`,
       },
-      // What the database refused to settle: one bug must not hang every answer, and the operator
-      // sees what it cost (till.md §6, poison).
+      // Charges that the database refused to settle: one bug must not hang every answer, and the
+      // operator sees what it cost (till.md §6, poison).
       `CREATE TABLE settle_failed (
         id TEXT PRIMARY KEY,
         account TEXT NOT NULL,

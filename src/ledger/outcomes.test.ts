@@ -205,7 +205,7 @@ forEachDatabase((_name, openFresh) => {
     const second = granted(till.tryReserve(askFor('A', 0.1)));
     const before = till.process;
     await room.until(first.settle(chargeOf('r1', 0.05)));
-    // A replica that had not heard of the last batch took over.
+    // A replica that lacks the last batch took over.
     await room.database.query('UPDATE process SET seq=seq-1');
     expect(await room.until(second.settle(chargeOf('r2', 0.02)))).toEqual({
       outcome: 'paid',
@@ -309,7 +309,7 @@ forEachDatabase((_name, openFresh) => {
       shortfall: yuan(0.03),
     });
     await room.pass(5_000);
-    // Running on unbacked, with nothing left on the account.
+    // The request runs on unbacked, with nothing left on the account.
     expect(third.extend(1n)).toBe(0n);
     expect(await room.until(third.extendOrWait(1n, 1n, 1_500))).toBe(0n);
     await room.credit('A', 0.5);

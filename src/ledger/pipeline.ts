@@ -21,13 +21,13 @@ import type { FloatChange, FloatRow } from './transactions/move.ts';
 export interface Item {
   charge: Charge;
   readonly user: Float;
-  /** What the user pays; the rest of the cost is shortfall. */
+  /** The part of the cost that the user pays; the rest is shortfall. */
   amount: Nano;
   readonly limits: readonly Float[];
-  /** What each limit's float pays of it; the rest is charged to the limit directly. */
+  /** The part of it that each limit's float pays; the rest is charged to the limit directly. */
   onLimits: readonly Nano[];
   readonly queuedAtMs: number;
-  /** Whoever settled was told that the outcome is not known yet. */
+  /** The caller of `settle` has its result already: "not known yet" or refused. */
   answered: boolean;
   readonly resolve: (settled: SettleResult) => void;
 }
@@ -46,34 +46,34 @@ interface FloatMove {
 }
 
 /**
- * So many running requests are a crowd, and this part of them (one in so many) a batch worth
- * sending.
+ * A batch waits for more charges from this many running requests on (`gatherFrom`), until it has
+ * one charge for every `gatherShare` of them.
  */
 const gatherFrom = 8;
 const gatherShare = 1.25;
-/** From here on time is short: the part of it in which the thread has something to do. */
+/** The thread's busy share of the time from which on a commit saved is worth a short wait. */
 const busyFrom = 0.7;
 
-/** What the pipeline tells the till, and asks of it. */
+/** The pipeline's calls into the till. */
 export interface PipelineEvents {
-  /** Requests whose charges may come any moment. */
+  /** Requests whose charges may come at any moment. */
   readonly running: number;
-  /** What this float draws or gives back with the batch that is being built. */
+  /** The amounts that this float draws or gives back with the batch being built. */
   moveOf(float: Float): FloatChange | undefined;
   /**
-   * It is committed; the floats have been brought up to date. `atMs`: when at the latest the
-   * database had not committed it yet.
+   * The batch is committed and the floats are up to date. `atMs`: a moment at which the database
+   * had not committed it yet.
    */
   committed(batch: Batch, atMs: number): void;
   refused(item: Item, error: unknown): void;
-  /** A draw or return that the database will never do: a bug of ours. */
+  /** The database will never do this draw or return: a bug in Tollgate. */
   stuck(float: Float, error: unknown): void;
   /**
-   * Nothing more will be committed under this process's id. `broken`: by its own decision, because
-   * memory and database disagree, which is a bug.
+   * Nothing more will be committed under this process's id. `broken`: the pipeline gave up by
+   * itself, because memory and database disagree, which is a bug.
    */
   fenced(how: 'fenced' | 'behind' | 'broken', error?: unknown): void;
-  /** Charges that the fenced process has not committed, or perhaps has. */
+  /** Charges that the fenced process may or may not have committed. */
   orphaned(items: readonly Item[]): void;
   unknown(error: unknown): void;
 }
@@ -89,8 +89,8 @@ export interface PipelineOptions {
 }
 
 /**
- * The one way of this process's money into the database: at most one batch at a time (R1). What
- * queues meanwhile is the next.
+ * The only way of this process's money into the database: at most one batch at a time (R1). The
+ * charges that queue meanwhile form the next batch.
  */
 export class Pipeline {
   readonly #options: PipelineOptions;
@@ -127,19 +127,19 @@ export class Pipeline {
     return this.#lastBuiltMs;
   }
 
-  /** Charges that are not known to be committed. */
+  /** The number of charges that are not known to be committed. */
   get unsettled(): number {
     return this.#queue.length + this.#inFlight.length;
   }
 
-  /** From now on batches go under this id, whose row is new. */
+  /** From now on batches carry this id, whose row in the database is new. */
   start(process: string): void {
     this.#process = process;
     this.#seq = 0n;
     this.#wake();
   }
 
-  /** Nothing more is sent. */
+  /** Sends nothing more. */
   stop(): void {
     this.#process = undefined;
   }
@@ -156,14 +156,14 @@ export class Pipeline {
     this.#wake();
   }
 
-  /** An empty batch, if nothing else is to be sent: the sign of life. */
+  /** Sends an empty batch, as a heartbeat, if there is nothing else to send. */
   beat(): void {
     this.#beats = true;
     this.#wake();
   }
 
   /**
-   * Charges by age, those under way first. `sent`: whether a batch with it may be in the database
+   * Charges by age, those in flight first. `sent`: a batch with the charge may be in the database
    * already.
    */
   *waiting(): Iterable<{ readonly item: Item; readonly sent: boolean }> {
@@ -171,7 +171,7 @@ export class Pipeline {
     for (const item of this.#queue) yield { item, sent: false };
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no batch is in flight. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
@@ -185,8 +185,8 @@ export class Pipeline {
   }
 
   /**
-   * What throws here is a bug of ours. The charges are saved as after a fence: their ids tell which
-   * were committed.
+   * An error here is a bug in Tollgate. The charges are saved as after a fence: their ids tell
+   * which were committed.
    */
   async #run(): Promise<void> {
     try {
@@ -221,10 +221,10 @@ export class Pipeline {
   }
 
   /**
-   * Answers that arrived together are charged together. When a crowd is still waiting for its own,
-   * the batch waits a moment for them: every commit that is not made is a log write, an fsync and
-   * two thread switches less. Who is alone, or few, waits for nobody, and where there is time to
-   * commit at once there is nothing to save.
+   * Charges together the answers that arrived together. While many requests run, the batch waits a
+   * moment for more of them: each commit saved is a log write, an fsync and two thread switches
+   * less. With few requests, or a thread that has time to commit at once, there is nothing to save
+   * and no wait.
    */
   async #gather(): Promise<void> {
     const { timers, settings, load } = this.#options;
@@ -240,7 +240,7 @@ export class Pipeline {
     });
   }
 
-  /** The batch has a good part of what could still come. */
+  /** The batch has a good part of the charges that could still come. */
   get #enough(): boolean {
     return this.#queue.length * gatherShare >= this.#events.running;
   }
@@ -256,7 +256,7 @@ export class Pipeline {
     return moves;
   }
 
-  /** Until it is known what became of it. */
+  /** Sends one batch until its outcome is known. */
   async #deliver(items: readonly Item[], moves: readonly FloatMove[]): Promise<void> {
     assert(this.#process !== undefined, 'batches are sent by a live process');
     const batch = this.#build(this.#process, items, moves);
@@ -294,8 +294,8 @@ export class Pipeline {
   }
 
   /**
-   * The database will never take this batch. Its parts go one by one, so that only the guilty one
-   * is refused (till.md §6).
+   * The database will never take this batch. Its parts are sent one by one, so that only the part
+   * at fault is refused (till.md §6).
    */
   async #poisoned(batch: Batch, moves: readonly FloatMove[], error: unknown): Promise<void> {
     const { items } = batch;
@@ -393,7 +393,9 @@ export function emptyMove(account: string): FloatChange {
   };
 }
 
-/** All account rows of a batch by ascending id: the order in which everybody locks them (R11). */
+/**
+ * All account rows of a batch by ascending id: every transaction locks them in this order (R11).
+ */
 function withDirect(
   moves: readonly FloatChange[],
   direct: ReadonlyMap<Float, Nano>,

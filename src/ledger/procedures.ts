@@ -15,8 +15,8 @@ import {
 } from './transactions/process.ts';
 
 /**
- * What the till calls by name: on SQLite they run inside the database's thread. To be given to
- * `open`, and to `serveSqlite` in the thread.
+ * The procedures that the till calls by name: on SQLite they run inside the database's thread. Pass
+ * them to `open`, and to `serveSqlite` in the thread.
  */
 export const ledgerProcedures = {
   'till.start': startTillProcess,

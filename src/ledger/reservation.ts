@@ -3,36 +3,36 @@ import type { Nano } from '../base/money.ts';
 import type { Charge, Reservation, SettleResult } from './contract.ts';
 import type { Float, Demand } from './float.ts';
 
-/** At the end of a request that cost more than was reserved, the rest is waited for this long. */
+/** A request that cost more than its reservation waits this long for the rest. */
 const overrunWaitMs = 500;
 
 /** A place in the queue for money. */
 export interface Wait {
-  /** What was taken from each float; 0n for nothing, also after `leave`. */
+  /** The amount taken from each float; 0n for nothing, also after `leave`. */
   readonly taken: Promise<Nano>;
   leave(): void;
 }
 
-/** What a reservation needs of its till. */
+/** The calls of a reservation into its till. */
 export interface ReservationTill {
-  /** Changes when the process was fenced: what was reserved before is not backed any more. */
+  /** Changes when the process is fenced: earlier reservations are not backed any more. */
   readonly epoch: number;
-  /** This process's floats of today for the same accounts. */
+  /** This process's current floats for the same accounts. */
   renew(floats: readonly [Float, ...Float[]]): readonly [Float, ...Float[]];
-  /** More was taken than the next request or slice will find: a draw ahead of need. */
+  /** The float has less left than the next request or slice needs: draws ahead of need. */
   drawAhead(float: Float, amount: Nano): void;
-  /** Something has become free. */
+  /** Money of this float has become free. */
   freed(float: Float): void;
   /** A reservation has ended, by a charge or without one. */
   ended(): void;
-  /** `take` is called when there is something, and must take it from each float. */
+  /** Calls `take` as soon as there is money; `take` must take it from each float. */
   wait(
     floats: readonly [Float, ...Float[]],
     demand: Demand,
     waitMs: number,
     take: (amount: Nano) => void,
   ): Wait;
-  /** `reserved` of each float, and `extra` of the user's. */
+  /** Charges `reserved` of each float, and `extra` of the user's. */
   charge(
     charge: Charge,
     floats: readonly [Float, ...Float[]],
@@ -51,7 +51,7 @@ export class HeldReservation implements Reservation {
   #waits: Wait | undefined;
   #ended = false;
 
-  /** `amount` has been taken from the floats already. */
+  /** The caller has taken `amount` from the floats already. */
   constructor(counter: ReservationTill, floats: readonly [Float, ...Float[]], amount: Nano) {
     this.#counter = counter;
     this.#floats = floats;
@@ -90,7 +90,7 @@ export class HeldReservation implements Reservation {
   }
 
   /**
-   * After a fence, reserves once more what it had, if that is there; without it, it goes on
+   * After a fence, reserves the same amount again if it is free; otherwise the request goes on
    * unbacked (till.md §6).
    */
   #isBacked(): boolean {
@@ -106,7 +106,7 @@ export class HeldReservation implements Reservation {
     return true;
   }
 
-  /** At once, what is there; nothing while others wait for it. */
+  /** Takes what is free, at once; nothing while other requests wait for it. */
   #take(more: Nano): Nano {
     let got = more;
     for (const { free, frozen, waiters } of this.#floats) {
@@ -122,7 +122,8 @@ export class HeldReservation implements Reservation {
   }
 
   /**
-   * Unbacked, it waits for all that it should have. A fence in the meantime begins the wait anew.
+   * An unbacked reservation waits for everything it should have. After a fence in the meantime the
+   * wait begins anew.
    */
   async #wait(more: Nano, minimum: Nano, waitMs: number): Promise<Nano> {
     const epoch = this.#counter.epoch;
@@ -154,8 +155,8 @@ export class HeldReservation implements Reservation {
   }
 
   /**
-   * A limit never makes a shortfall: what is missing is asked of the user's float alone, and limits
-   * are charged beyond what they have.
+   * A limit never makes a shortfall: the missing money comes from the user's float alone, and
+   * limits are charged beyond what they have.
    */
   async #settleSlowly(charge: Charge): Promise<SettleResult> {
     let extra = 0n;

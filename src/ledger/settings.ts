@@ -1,51 +1,50 @@
 /**
- * The till's limits; each can be set by whoever opens it, tests above all. What follows from the
- * protocol's proofs is in till.md.
+ * The till's limits; the caller of `openTill` can set each, tests above all. till.md says which
+ * values follow from the protocol's proofs.
  */
 export interface TillSettings {
   /** Charges in one transaction. */
   readonly batchItemsMax: number;
   /**
-   * While many requests run and time is short, a batch waits at most so long for the answers that
-   * are about to come.
+   * While many requests run and the thread is busy, a batch waits at most this long for more
+   * answers.
    */
   readonly gatherMs: number;
-  /** A process that has nothing to say says so. */
+  /** A process with nothing to send sends an empty batch after this time. */
   readonly heartbeatMs: number;
   /**
-   * After so long without a good batch nothing new is admitted (R10); less than `silenceMs`, so
-   * that it stops before anybody can fence it.
+   * After this time without a good batch the till admits nothing new (R10). Less than `silenceMs`,
+   * so that it stops before another process can fence it.
    */
   readonly doubtfulMs: number;
-  /** A process is fenced when it was silent for so long, and so many looks (R4). */
+  /** A process is fenced after this much silence, seen in this many looks (R4). */
   readonly silenceMs: number;
   readonly silentLooks: number;
   readonly lookEveryMs: number;
   /**
-   * Floats of a dead process given back in one transaction, which must not keep accounts locked for
-   * long.
+   * Floats of a dead process given back in one transaction, which must not lock accounts for long.
    */
   readonly sweepFloatsMax: number;
-  /** Who called in an account is asked so often. */
+  /** How often the till reads the call-ins of its accounts. */
   readonly callsEveryMs: number;
   /** A last byte waits for its commit no longer than this. */
   readonly settleWaitMs: number;
-  /** More charges than this waiting for the database: nothing new is admitted. */
+  /** With more charges than this waiting for the database, the till admits nothing new. */
   readonly unsettledMax: number;
   readonly accountsHeldMax: number;
-  /** A float that nobody uses goes back. */
+  /** A float that is unused for this long goes back. */
   readonly idleMs: number;
   /** How long requests wait for money before they are refused. */
   readonly streamWaitMs: number;
   readonly wholeWaitMs: number;
   /**
-   * Of one account. The first burst on an account waits for its first draw as a whole, so this is
-   * what a burst may be; till.md has 256.
+   * Per account. The first burst on an account waits for its first draw as a whole, so this is the
+   * largest burst; till.md has 256.
    */
   readonly waitersMax: number;
   /**
-   * Charges answered so recently are kept in memory, in case the database forgets them (failover to
-   * a lagging replica).
+   * Charges settled within this time are kept in memory, in case the database forgets them
+   * (failover to a lagging replica).
    */
   readonly rememberMs: number;
   readonly rememberedMax: number;

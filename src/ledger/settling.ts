@@ -8,9 +8,12 @@ import type { LateInput, LateReply } from './transactions/batch.ts';
 
 const none: readonly Nano[] = [];
 const unlimited: readonly Float[] = [];
-/** Who looks every second and sees so much time gone has slept meanwhile. */
+/** A gap this long between two looks, one second apart, means that the process was stopped. */
 const asleepMs = 5_000;
-/** Once awake, the database has so long to answer before anybody is told that it does not. */
+/**
+ * After such a stop the database has this long to answer before any caller is told that it does
+ * not.
+ */
 const wokenWaitMs = 5_000;
 
 export interface SettlingParts {
@@ -22,10 +25,10 @@ export interface SettlingParts {
   readonly log: (event: TillEvent) => void;
 }
 
-/** From the end of a request to the answer that its charge is committed. */
+/** From the end of a request to the result that its charge is committed. */
 export class Settling {
   readonly #parts: SettlingParts;
-  /** Settled late: not in a batch, but on their way all the same. */
+  /** Charges settled late: in no batch, but still on their way. */
   readonly #late = new Set<Item>();
   #lookedMs = Number.NEGATIVE_INFINITY;
   #wokenMs = Number.NEGATIVE_INFINITY;
@@ -35,8 +38,8 @@ export class Settling {
   }
 
   /**
-   * Charges up to what was reserved: `reserved` of each float, and `extra` of the user's. What is
-   * left of it is free again.
+   * Charges up to the reservation: `reserved` of each float, and `extra` of the user's. The rest of
+   * it is free again.
    */
   charge(
     charge: Charge,
@@ -73,7 +76,7 @@ export class Settling {
     });
   }
 
-  /** The process was fenced since the money was reserved: charged to the account itself (R6). */
+  /** For a process that was fenced since it reserved the money: charges the account itself (R6). */
   chargeLate(
     charge: Charge,
     [user, ...limits]: readonly [Float, ...Float[]],
@@ -107,7 +110,7 @@ export class Settling {
     }
   }
 
-  /** The database will never take this charge: nobody pays, the operator is told. */
+  /** The database will never take this charge: nobody pays, and the operator is informed. */
   refused(item: Item, error: unknown): void {
     item.user.uncharge(item.amount);
     item.limits.forEach((limit, i) => limit.uncharge(item.onLimits[i] ?? 0n));
@@ -115,7 +118,7 @@ export class Settling {
     this.#fail(item, error);
   }
 
-  /** Whether the fenced process had committed them, their ids will tell. */
+  /** The charges' ids tell whether the fenced process had committed them. */
   orphaned(items: readonly Item[]): void {
     for (const item of items) {
       this.#late.add(item);
@@ -133,8 +136,8 @@ export class Settling {
   }
 
   /**
-   * Charges that were answered already, and that the database may have forgotten: their ids make it
-   * safe to settle them again.
+   * Settles again charges that are answered already but that the database may have forgotten: their
+   * ids make it safe.
    */
   again(items: readonly Item[]): void {
     for (const item of items) {
@@ -147,9 +150,9 @@ export class Settling {
   }
 
   /**
-   * Once a second: tells everybody who has waited too long. The charges go on; those of answers
-   * that are now withheld cost nothing in the end. A process that was stopped for longer than
-   * answers may wait has not heard from the database because it did not listen.
+   * Once a second: answers `unavailable` for every charge that has waited too long. The charges go
+   * on; those of answers that are now withheld cost nothing in the end. A process that was itself
+   * stopped gives the database time first, because it was not listening for its replies.
    */
   expire(nowMs: number): void {
     if (nowMs - this.#lookedMs > asleepMs) this.#wokenMs = nowMs;
@@ -173,7 +176,7 @@ export class Settling {
     item.resolve({ outcome: 'unavailable', amount: 0n, shortfall: 0n });
   }
 
-  /** Read when it is sent, because by then the answer may have been withheld. */
+  /** Read at the time of sending, because by then the answer may have been withheld. */
   #lateInput(item: Item): () => LateInput {
     const { user, limits } = item;
     const accounts = limits.map(({ account }) => account);
@@ -229,7 +232,7 @@ function landed({ user, limits }: Item): void {
   for (const limit of limits) limit.unsettled--;
 }
 
-/** Not in any batch yet: recorded, at no cost. */
+/** For a charge that is in no batch yet: it is recorded at no cost. */
 function withdraw(item: Item): void {
   item.user.uncharge(item.amount);
   item.limits.forEach((limit, i) => limit.uncharge(item.onLimits[i] ?? 0n));
@@ -248,14 +251,14 @@ export class TillStats {
   /** Times this process found itself fenced. */
   fenced = 0;
   /**
-   * Times the database had forgotten what it had committed: a failover to a lagging replica, a
-   * backup restored.
+   * Times the database had forgotten what it committed: a failover to a lagging replica, a backup
+   * restored.
    */
   behind = 0;
   /** Times memory and database disagreed: a bug. */
   broken = 0;
   batches = 0;
-  /** Batches whose outcome was not known at first. */
+  /** Batches whose outcome was unknown at first. */
   unknownBatches = 0;
   waited = 0;
   waitedMs = 0;
@@ -266,7 +269,7 @@ export class TillStats {
   undelivered = 0;
 }
 
-/** What an operator should hear of, once each. */
+/** Events that the operator should see, once each. */
 export type TillEvent =
   | {
       readonly event: 'fenced' | 'behind' | 'broken';

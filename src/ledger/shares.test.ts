@@ -15,7 +15,7 @@ import { balance, freeze } from './ledger.ts';
 import { changeLimitTx } from './transactions/account.ts';
 import { forgetWindows } from './limit-windows.ts';
 
-/** What a token costs in these tests. */
+/** The price of a token in these tests, in yuan. */
 const token = 0.000002;
 
 forEachDatabase((_name, openFresh) => {
@@ -111,7 +111,7 @@ forEachDatabase((_name, openFresh) => {
     await isWhole(room);
   });
 
-  test('whoever waits is served within a second of a credit', async () => {
+  test('a waiting request is served within a second of a credit', async () => {
     const room = await hall(0.1);
     const till = await room.till();
     const all = granted(
@@ -196,7 +196,7 @@ forEachDatabase((_name, openFresh) => {
     await isWhole(room);
   });
 
-  test('whoever leaves the queue is not drawn for', async () => {
+  test('a request that leaves the queue is not drawn for', async () => {
     const room = await hall(1);
     const till = await room.till();
     const all = granted(
@@ -281,7 +281,7 @@ forEachDatabase((_name, openFresh) => {
       "SELECT id, debits FROM account WHERE kind='limit' ORDER BY id",
     );
     expect(rows.map(({ debits }) => debits)).toEqual([yuan(0.1), yuan(0.05)]);
-    // The proof sees a record that is in another day's window, and a window that is none.
+    // The proof sees a record in another day's window, and a window that is of no kind.
     await room.database.query("UPDATE usage SET reserved_at=$1 WHERE id='r1'", [
       Date.parse('2026-11-22'),
     ]);

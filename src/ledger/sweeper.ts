@@ -10,7 +10,7 @@ interface SilentProcess {
 }
 
 /**
- * Watches the other processes and takes over what dead ones held. Silence is measured on this
+ * Watches the other processes and gives back the floats of dead ones. Silence is measured on this
  * process's own clock, never by time stamps (R4); a wrong verdict does no harm (R6).
  */
 export class Sweeper {
@@ -28,7 +28,7 @@ export class Sweeper {
     this.#settings = settings;
   }
 
-  /** One look; throws when the database is away. `self` is never fenced from here. */
+  /** One look; throws when the database does not answer. `self` is never fenced here. */
   async look(self: string | undefined): Promise<void> {
     const rows = await this.#database.call<Record<never, never>, readonly ProcessRow[]>(
       'till.look',

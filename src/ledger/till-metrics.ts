@@ -4,9 +4,7 @@ import type { LiveTill } from './till.ts';
 
 const yuan = (nano: Nano): number => Number(nano) / 1e9;
 
-/**
- * What is read of a till at each scrape. Floats are those of users: a limit of a key is no money.
- */
+/** A till's metrics at one scrape. Only users' floats count: a limit of a key is no money. */
 export function tillFamilies({
   stats,
   held,

@@ -37,11 +37,11 @@ import type { CallInRow } from './transactions/process.ts';
 import { Waiting } from './waiting.ts';
 
 export interface TillOptions {
-  /** Opened with `ledgerProcedures`. */
+  /** Must be opened with `ledgerProcedures`. */
   readonly db: Database;
   readonly clock: Clock;
   readonly random?: Random;
-  /** Where the usage record goes, and the columns that `Charge.record` fills. */
+  /** The table of the usage record, and the columns that `Charge.record` fills. */
   readonly records: RecordTable;
   readonly timers?: Timers;
   readonly load?: ThreadLoad;
@@ -52,7 +52,7 @@ export interface TillOptions {
 }
 
 /**
- * Opens this process's till: from the moment this resolves, money can be reserved. Throws a
+ * Opens this process's till: as soon as it resolves, money can be reserved. Throws a
  * `DatabaseError` when the database refuses.
  */
 export async function openTill(options: TillOptions): Promise<LiveTill> {
@@ -64,12 +64,12 @@ export async function openTill(options: TillOptions): Promise<LiveTill> {
 type FloatList = readonly [Float, ...Float[]];
 const tickMs = 1_000;
 
-/** One process's till (till.md). `open` before use. */
+/** One process's till (till.md). Call `open` before use. */
 export class LiveTill implements Till, ReservationTill, PipelineEvents {
   readonly stats = new TillStats();
-  /** Requests with money set aside: their charges may come any moment. */
+  /** Requests with reserved money: their charges may come at any moment. */
   running = 0;
-  /** Changes when what was reserved before is not backed any more. */
+  /** Changes when earlier reservations lose their backing. */
   epoch = 0;
   readonly #database: Database;
   readonly #random: Random;
@@ -147,12 +147,12 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     this.running--;
   }
 
-  /** This incarnation's id in the database; undefined between a fence and the next. */
+  /** This process's id in the database; undefined between a fence and the next id. */
   get process(): string | undefined {
     return this.#process;
   }
 
-  /** Every account of which this process holds money, for metrics and checks. */
+  /** Every account that this process holds money of, for metrics and checks. */
   get held(): Iterable<Readonly<Float>> {
     return this.#floats.all();
   }
@@ -213,8 +213,8 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
   }
 
   /**
-   * Returns when every charge is committed and every float is back, or `closeWaitMs` have passed:
-   * then others take over as after a crash.
+   * Resolves when every charge is committed and every float is given back, or after `closeWaitMs`:
+   * then other processes take over as after a crash.
    */
   async close(): Promise<void> {
     if (this.#closed) return;
@@ -235,7 +235,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     await queueFenceAndSweep(this.#errands, id, this.#settings.sweepFloatsMax);
   }
 
-  // What reservations ask for.
+  // Called by reservations.
 
   renew(floats: FloatList): FloatList {
     return this.#floats.renew(floats);
@@ -296,7 +296,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     return this.#settling.chargeLate(charge, floats, this.#clock.monotonicMs());
   }
 
-  // What the pipeline tells.
+  // Called by the pipeline.
 
   moveOf(float: Float) {
     return this.#floats.moveOf(float, this.#clock.monotonicMs(), this.#sweeper.live);
@@ -341,7 +341,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     this.stats[how]++;
     this.#process = undefined;
     this.#forget();
-    // Nobody else has fenced it, and a copy of a batch may still be on its way.
+    // No other process has fenced it, and a copy of a batch may still be on its way.
     if (how !== 'fenced') queueFence(this.#errands, id);
     if (how === 'behind') this.#settling.again(this.#recent.all());
     if (!this.#closed) void this.#begin(false);
@@ -380,8 +380,8 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
 
   /**
    * Takes a new id (R6), and another one for each try: a try that was given up may still arrive,
-   * and must not bring a swept row back. At the opening a database that refuses is the caller's to
-   * know; later it is asked until it answers.
+   * and must not bring a swept row back. While opening, a refusal of the database goes to the
+   * caller; later the till tries until the database answers.
    */
   async #begin(opening: boolean): Promise<void> {
     for (let attempt = 0; ; attempt++) {
@@ -419,7 +419,9 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     });
   }
 
-  /** Others' signs of life, and their calls. What fails is asked again at the next tick. */
+  /**
+   * Reads other processes' heartbeats and the call-ins. A failure is tried again at the next tick.
+   */
   async #look(nowMs: number): Promise<void> {
     this.#looking = true;
     try {
@@ -435,15 +437,15 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
         await this.#sweeper.look(this.#process);
       }
     } catch (error) {
-      // The database is away; batches notice it too, and what matters is theirs.
+      // The database does not answer; the batches notice it too, and they do what is needed.
       this.#failed(error);
     }
     this.#looking = false;
   }
 
   /**
-   * A database that is away may be back in a moment. One whose file is gone may not: no vendor is
-   * asked, since its answer could not be charged.
+   * A database that does not answer may be back in a moment. One whose file is gone may not: from
+   * then on no request goes to a vendor, because its answer could not be charged.
    */
   #failed(error: unknown): void {
     if (error instanceof DatabaseError && error.kind === 'gone')
@@ -451,7 +453,10 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
   }
 }
 
-/** The charges of the last minute, for a database that forgets them (till.md §6, "went back"). */
+/**
+ * The charges of the last minute, to settle again if the database forgets them (till.md §6, "went
+ * back").
+ */
 class RecentCharges {
   readonly #max: number;
   readonly #keptMs: number;

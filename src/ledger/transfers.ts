@@ -2,11 +2,11 @@ import type { Nano } from '../base/money.ts';
 import type { Transaction } from '../storage/database.ts';
 import { integerColumn, integerColumnOrZero, textColumn } from '../storage/sql.ts';
 
-/** What a user's account has by the ledger's own counters. */
+/** A user's funds by the ledger's own counters. */
 export interface Funds {
-  /** All that was credited less all that was charged: floats of processes are the user's. */
+  /** All credits less all charges: money in floats still belongs to the user. */
   readonly balance: Nano;
-  /** All that was ever credited. */
+  /** The sum of all credits ever. */
   readonly credited: Nano;
   /** Set aside for tasks and payouts that have not ended. */
   readonly held: Nano;
@@ -14,8 +14,8 @@ export interface Funds {
 }
 
 /**
- * A transfer that is no charge, as its account sees it: `amount` is negative when the money went
- * away. Times are wall clock, ms.
+ * A transfer that is no charge, as its account sees it: `amount` is negative when money left the
+ * account. Times are wall clock, ms.
  */
 export interface AccountTransfer {
   readonly id: string;
@@ -32,7 +32,7 @@ export interface LedgerPeriod {
   readonly to: number;
 }
 
-/** Undefined when there is no such user's account. To be run in a snapshot. */
+/** Undefined when there is no such user's account. Run it in a snapshot. */
 export function* fundsOf(account: string): Transaction<Funds | undefined> {
   const [row] = yield {
     sql: `SELECT a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0) AS balance,
@@ -52,11 +52,11 @@ export function* fundsOf(account: string): Transaction<Funds | undefined> {
   );
 }
 
-// Written as the indexes are: charges are found through their usage records.
+// Worded like the indexes' conditions, so that the database uses them.
 const creditedHere = "credit=$1 AND credit<>'revenue'";
 const debitedHere = "debit=$1 AND credit<>'revenue'";
 
-/** All of an account's transfers but charges within a stretch of time, in the ledger's order. */
+/** All of an account's transfers except charges within a period, by time and id. */
 export function* transfersOf(
   account: string,
   { from, to }: LedgerPeriod,
@@ -77,7 +77,7 @@ export function* transfersOf(
   }));
 }
 
-/** What all moves of a stretch come to. */
+/** The sum of `transfersOf` over a period. */
 export function* transferSum(account: string, { from, to }: LedgerPeriod): Transaction<Nano> {
   const [row] = yield {
     sql: `SELECT CAST(COALESCE((SELECT SUM(amount) FROM transfer WHERE ${creditedHere} AND at>=$2 AND at<$3), 0)
@@ -87,7 +87,7 @@ export function* transferSum(account: string, { from, to }: LedgerPeriod): Trans
   return integerColumnOrZero(row, 'moved');
 }
 
-/** The charge with this id, if it is this account's, and what was paid back of it. */
+/** The charge with this id, if it is this account's, and its refunds. */
 export function* chargeOf(
   account: string,
   id: string,
@@ -114,13 +114,13 @@ export function* chargeOf(
   return { charge: row && moveOf(row), refunds: back.map(moveOf) };
 }
 
-/** What one transfer says of a charge beside the usage record's own word. */
+/** Charges by transfers against charges by usage records. */
 export interface ChargeComparison {
-  /** Charges of both that were read. */
+  /** Charges read on both sides. */
   readonly lines: number;
-  /** Their sum, as transferred. */
+  /** Their sum by the transfers. */
   readonly amount: Nano;
-  /** The first that differs. */
+  /** The first charge that differs. */
   readonly differs:
     | {
         readonly id: string;
@@ -131,8 +131,8 @@ export interface ChargeComparison {
 }
 
 /**
- * Adds an account's charges up from transfers, and holds each to its usage record. Reads every one
- * of them: keep the stretch short.
+ * Adds up an account's charges from transfers and compares each with its usage record. Reads every
+ * one of them: keep the period short.
  */
 export function* compareCharges(
   account: string,

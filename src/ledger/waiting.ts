@@ -2,7 +2,7 @@ import type { Clock, Timers } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
 import { type Float, available, fairShare, type Waiter } from './float.ts';
 
-/** Who waits is looked at so often; a draw that got nothing is repeated after `drawEveryMs`. */
+/** How often the queue is checked; a draw that got nothing is repeated after `drawEveryMs`. */
 const lookEveryMs = 100;
 export const drawEveryMs = 300;
 
@@ -10,11 +10,11 @@ export const drawEveryMs = 300;
 export interface Need {
   readonly want: Nano;
   readonly least: Nano;
-  /** On top, if there is plenty: the next who comes then finds it here. */
+  /** Drawn on top when the account has plenty, for the next requests. */
   readonly spare: Nano;
 }
 
-/** First come, first served, for each account. */
+/** The queue for money: first come, first served, for each account. */
 export class Waiting {
   readonly #clock: Clock;
   readonly #timers: Timers;
@@ -24,8 +24,8 @@ export class Waiting {
   #looking = false;
 
   /**
-   * `draw` is told of every account that needs to draw with the next batch; `isAway`: nothing was
-   * heard of the database for long.
+   * `draw` gets every account that needs to draw with the next batch; `isAway`: the database has
+   * not answered for long.
    */
   constructor(clock: Clock, timers: Timers, draw: (float: Float) => void, isAway: () => boolean) {
     this.#clock = clock;
@@ -41,7 +41,7 @@ export class Waiting {
     this.#keepLooking();
   }
 
-  /** Its client has left. */
+  /** Its client has disconnected. */
   remove(waiter: Waiter): void {
     for (const float of waiter.floats) {
       const place = float.waiters.indexOf(waiter);
@@ -50,7 +50,7 @@ export class Waiting {
     if (waiter.floats[0].waiters.length === 0) this.#users.delete(waiter.floats[0]);
   }
 
-  /** Something has changed on this account. */
+  /** Serves an account's waiters after its money or state has changed. */
   serve(float: Float): void {
     if (float.waiters.length === 0) return;
     if (float.limit === undefined) this.#serveUser(float);
@@ -59,7 +59,10 @@ export class Waiting {
         this.#serveUser(user);
   }
 
-  /** In turn; whoever lacks something keeps those behind who need the same. */
+  /**
+   * Serves in turn. A waiter that lacks money of one account blocks those behind it that need the
+   * same account.
+   */
   #serveUser(user: Float): void {
     const lacking = new Set<Float>();
     for (let place = 0; place < user.waiters.length && !lacking.has(user); ) {
@@ -83,7 +86,7 @@ export class Waiting {
     }
   }
 
-  /** Undefined when what is here is enough, or nobody waits. */
+  /** Undefined when the free money is enough, or nothing waits. */
   needOf(float: Float): Need | undefined {
     const [first] = float.waiters;
     if (first === undefined) return undefined;
@@ -100,7 +103,10 @@ export class Waiting {
     return { want, least: least > 1n ? (least < want ? least : want) : 1n, spare: wishes };
   }
 
-  /** Those who run have lost what they had; they come again with what they need now. */
+  /**
+   * Refuses the waiters that run already: they have lost their reservation and come again with what
+   * they need now.
+   */
   refuseRunning(): void {
     for (const waiter of [...this.all()].filter(({ runs }) => runs)) {
       this.remove(waiter);
@@ -108,7 +114,7 @@ export class Waiting {
     }
   }
 
-  /** Draining. */
+  /** Refuses every waiter: the process is draining. */
   refuseAll(): void {
     for (const user of [...this.#users]) {
       for (const waiter of [...user.waiters]) {
@@ -132,8 +138,8 @@ export class Waiting {
       for (const user of [...this.#users]) {
         for (const waiter of user.waiters.filter(({ untilMs }) => untilMs <= nowMs)) {
           const answered = wasAnswered(waiter);
-          // A database that is busy, or a crowd that takes its time, is no reason to give up: one
-          // draw is waited for.
+          // A database that is busy, or a long queue, is no reason to give up: each request waits
+          // for one draw.
           if (!answered && !this.#isAway()) continue;
           this.remove(waiter);
           waiter.refuse(answered ? 'insufficient' : 'unavailable');
@@ -146,9 +152,9 @@ export class Waiting {
 }
 
 /**
- * After one draw for it: nothing more is lent, or all that is in use would not suffice if it came
- * back. What runs already waits for a credit all the same, since what was delivered of it would be
- * cut short.
+ * True after one draw for this waiter, when the account lends nothing more, or when all money in
+ * use would not suffice even if it came back. A request that already runs still waits for a credit,
+ * because a refusal would cut its stream short.
  */
 function isHopeless(waiter: Waiter, lacking: Float): boolean {
   if (!hasAnswered(waiter, lacking)) return false;
@@ -167,7 +173,7 @@ function hasAnswered(
   return answeredBy > since || lastFailedMs > cameMs;
 }
 
-/** Whether the database had its say, or was away all the time. */
+/** Whether a draw has answered the waiter. False while the database does not answer. */
 function wasAnswered(waiter: Waiter): boolean {
   return waiter.floats.some((float) => hasAnswered(waiter, float));
 }

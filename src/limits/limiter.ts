@@ -1,27 +1,27 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Allowances are per minute, and a rested subject may use a whole minute's at once. */
+/** Allowances are per minute; a rested subject may use a whole minute's allowance at once. */
 export const windowMs = 60_000;
-/** What a subject used beyond its allowance keeps it waiting at most this long on top. */
+/** Use beyond the allowance keeps a subject waiting at most this long on top. */
 export const debtMaxMs = 60_000;
 /**
- * Sums of fractions of a millisecond are not exact; the last request of a full allowance must not
- * fail by that.
+ * Sums of fractions of a millisecond are not exact, and the last request of a full allowance must
+ * not fail because of that.
  */
 export const roundingMs = 0.001;
 
 /**
  * The generic cell rate algorithm: one number per subject, the time until which its use is paid
  * for. Each unit moves it on by `windowMs / limit`; a request may enter when that leaves it within
- * one window from now. `full` and `now` are of one clock, in ms.
+ * one window from now. `full` and `now` are ms of the same clock.
  */
 function spend(full: number, now: number, amount: number, limit: number): number {
   return Math.max(full, now) + cost(amount, limit);
 }
 
 /**
- * How long until `spend` is allowed; 0 = now. More than the limit at once waits for a rested
- * subject, and is not refused for ever.
+ * How long until `spend` is allowed; 0 = now. A request for more than the limit waits until the
+ * subject has rested, and is not refused for ever.
  */
 function waitMs(full: number, now: number, amount: number, limit: number): number {
   const wait = Math.max(full, now) + cost(Math.min(amount, limit), limit) - windowMs - now;
@@ -29,9 +29,9 @@ function waitMs(full: number, now: number, amount: number, limit: number): numbe
 }
 
 /**
- * The true use is known. `more` is negative when too much was set aside; of that only what time has
- * not yet worked off comes back, which is what lies between now and `paidUntil`, the subject's
- * `full` right after it was spent.
+ * Corrects an estimate once the true use is known. `more` is negative when too much was set aside;
+ * then only the part that time has not yet worked off comes back: the time between now and
+ * `paidUntil`, the subject's `full` right after it was spent.
  */
 function correct(
   full: number,
@@ -59,37 +59,38 @@ function cost(amount: number, limit: number): number {
   return (amount * windowMs) / limit;
 }
 
-/** Subjects remembered at most, but for those with requests running. */
+/** The most subjects remembered, apart from those with running requests. */
 export const subjectsMax = 100_000;
 /**
- * Old subjects looked at when a new one arrives: more than one, so that the memory shrinks while it
- * is used.
+ * Old subjects checked when a new one arrives: more than one, so that the map shrinks while in use.
  */
 const sweptPerArrival = 4;
-/** Nobody knows when a running request will end. */
+/** The end of a running request is not known, so this is a guess. */
 export const concurrencyRetryMs = 1_000;
 
-/** What a group without limits gets: no state, no allocation. */
+/** The pass of a group without limits: no state, no allocation. */
 export const unlimited: Pass = { requests: undefined, tokens: undefined, finish: () => {} };
 
 export const isUnlimited = ({ rpm, tpm, concurrency }: Allowance): boolean =>
   rpm === undefined && tpm === undefined && concurrency === undefined;
 
-/** Of two shares' states the one that ends first: what a client is told. */
+/** Of two shares' states, the one that ends first: clients get this one. */
 export const tighter = (
   a: LimitState | undefined,
   b: LimitState | undefined,
 ): LimitState | undefined =>
   a === undefined || (b !== undefined && b.remaining < a.remaining) ? b : a;
 
-/** Two GCRA clocks (`fullAt`: when the allowance is whole again) and the requests that run. */
+/**
+ * Two GCRA clocks (`fullAt`: when the allowance is whole again) and the number of running requests.
+ */
 interface Subject {
   requestsFullAt: number;
   tokensFullAt: number;
   running: number;
 }
 
-/** Limits of one process, in memory. A refused request uses nothing up. */
+/** Limits of one process, in memory. A refused request uses up nothing. */
 export class MemoryLimiter implements Limiter {
   private readonly clock: Clock;
   private readonly subjectsMax: number;
@@ -118,7 +119,7 @@ export class MemoryLimiter implements Limiter {
     if (isUnlimited(allowance)) return this.enter(also.subject, also.allowance, tokens);
     const now = this.clock.monotonicMs();
     const [one, two] = [this.subject(subject, now), this.subject(also.subject, now)];
-    // The second's arrival may have swept the first away.
+    // The second subject's arrival may have swept the first away.
     this.subjects.set(subject, one);
     const refusals = [
       refusedBy(one, now, allowance, tokens),
@@ -171,8 +172,8 @@ export class MemoryLimiter implements Limiter {
   }
 
   /**
-   * Looks at the oldest few: the rested are forgotten, the others go to the end of the queue; at
-   * the limit one that merely rests not yet goes too.
+   * Checks the oldest few: forgets the rested, and moves the others to the end of the queue. At the
+   * limit, it also forgets a subject that has not rested yet.
    */
   private sweep(now: number): void {
     let looked = 0;
@@ -204,7 +205,7 @@ function refusedBy(
   return overrun('tokens', tpm ?? 0, tokensMs, state, now, allowance);
 }
 
-/** Concurrency first, as for one share; else who waits longer. */
+/** Concurrency first, as for one share; else the longer wait. */
 function longer(a: Overrun | undefined, b: Overrun | undefined): Overrun | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.over === 'concurrency' || b.over === 'concurrency') return a.over === 'concurrency' ? a : b;
@@ -290,7 +291,7 @@ class LimitedPass implements Pass {
   }
 }
 
-/** What a group or a key allows; undefined = unlimited. */
+/** The allowance of a group or a key; undefined = unlimited. */
 export interface Allowance {
   readonly rpm: number | undefined;
   readonly tpm: number | undefined;
@@ -311,8 +312,8 @@ export interface Pass {
   readonly requests: LimitState | undefined;
   readonly tokens: LimitState | undefined;
   /**
-   * Ends the request's share of the concurrency; corrects the token estimate by what was used.
-   * Once.
+   * Ends the request's share of the concurrency and corrects the token estimate by the true use.
+   * Works once.
    */
   finish(tokensUsed: number): void;
 }
@@ -325,7 +326,7 @@ export interface Overrun {
   readonly tokens: LimitState | undefined;
 }
 
-/** Who shares an allowance (a user in a group, a key), and which. */
+/** An allowance, and the subject that shares it (a user in a group, a key). */
 export interface Share {
   readonly subject: string;
   readonly allowance: Allowance;
@@ -333,13 +334,13 @@ export interface Share {
 
 export interface Limiter {
   /**
-   * `also`: a second share, which must have room too. A refused request uses nothing up, of
-   * neither. Synchronous in one process.
+   * `also`: a second share, which must have room too. A refused request uses up nothing of either.
+   * Synchronous in one process.
    */
   enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | Overrun;
 }
 
-/** The same for several nodes, where the answer may come from another machine. */
+/** The same for several nodes, where another machine may decide. */
 export interface SharedLimiter {
   enter(
     subject: string,

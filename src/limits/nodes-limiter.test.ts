@@ -156,7 +156,7 @@ function nodeOn(state: SharedState, nowMicros?: () => number): NodesLimiter {
   return node;
 }
 
-/** How many of so many that ask one after the other are let in, at a hundred a minute. */
+/** How many of `asks` requests, one after the other, are let in at a hundred a minute. */
 async function entriesOf(node: NodesLimiter, asks: number): Promise<number> {
   let entered = 0;
   for (let i = 0; i < asks; i++) {

@@ -16,7 +16,7 @@ import {
   windowMs,
 } from './limiter.ts';
 
-/** A place among the concurrent requests is kept for so long without a word from its node. */
+/** A concurrent request keeps its place this long without a renewal from its node. */
 export const concurrencyLeaseMs = 15_000;
 const renewalsPerLease = 3;
 /** Ids in one renewal. */
@@ -27,7 +27,8 @@ const numbersBefore = 3;
 export interface NodesLimiterOptions {
   readonly state: SharedState;
   /**
-   * What holds while the state is away: each node by itself, so that nobody is refused for that.
+   * The limiter while the shared state is away: each node by itself, so that no request is refused
+   * because of the outage.
    */
   readonly own: Limiter;
   /** Microseconds; undefined: the state's own clock, which all nodes share. */
@@ -35,16 +36,16 @@ export interface NodesLimiterOptions {
 }
 
 /**
- * Limits that hold over all nodes together. Each request asks once, and is answered in one step
- * where all meet.
+ * Limits that hold over all nodes together. Each request costs one call of the shared state, which
+ * decides in one step.
  */
 export class NodesLimiter implements SharedLimiter {
   readonly #state: SharedState;
   readonly #own: Limiter;
   readonly #nowMicros: () => number | '';
-  /** So that ids of two nodes differ. */
+  /** Keeps the ids of two nodes apart. */
   readonly #node = randomText(10);
-  /** Ids of the requests that run here, by the key that counts them. */
+  /** Ids of the requests that run here, by the key of the set that counts them. */
   readonly #running = new Map<string, Set<string>>();
   readonly #timer: NodeJS.Timeout;
   #last = 0;
@@ -115,8 +116,8 @@ export class NodesLimiter implements SharedLimiter {
         finish: this.#runs(shares, id, (used) => this.#leave(keys, id, used, paid)),
       };
     } catch {
-      // It may have been heard all the same, and then it is over. What did not arrive ends with its
-      // lease.
+      // The state may have got the call all the same; this ends it. A leave that does not arrive
+      // ends with the lease.
       this.#leave(
         keys,
         id,
@@ -128,7 +129,7 @@ export class NodesLimiter implements SharedLimiter {
     }
   }
 
-  /** Keeps the request's places until the function that it gives is called, which works once. */
+  /** Keeps the request's places until the returned function is called, which works once. */
   #runs(shares: readonly Share[], id: string, leave: (used: number) => void): Pass['finish'] {
     const places = shares
       .filter(({ allowance }) => allowance.concurrency !== undefined)
@@ -163,8 +164,8 @@ export class NodesLimiter implements SharedLimiter {
   }
 
   /**
-   * Says that they still run, also to a state that has lost everything. Happens by itself, thrice
-   * in a lease.
+   * Renews the leases of running requests, even if the state has lost everything. A timer calls it
+   * three times per lease.
    */
   renew(): void {
     for (const [place, running] of this.#running) {
@@ -195,7 +196,7 @@ const keysOf = (subject: string): readonly [levels: string, running: string] => 
 interface ShareAnswer {
   readonly requests: LimitState | undefined;
   readonly tokens: LimitState | undefined;
-  /** Microseconds, of the clock that was asked. */
+  /** Microseconds of the clock that the script used. */
   readonly paidUntil: number;
 }
 
@@ -214,10 +215,10 @@ function readShare(answer: readonly number[], share: number, { rpm, tpm }: Allow
 }
 
 /**
- * The algorithm of gcra.ts where all nodes meet, by one clock: the server's, unless a time is
+ * The algorithm of limiter.ts in the shared state, by one clock: the server's, unless a time is
  * given. A level is how far beyond `a` (microseconds) use is paid for, in ms: time minus time keeps
- * more digits than either, and a clock that is set back makes nobody wait. `run` are the requests
- * that run, each until its lease ends: those of a node that died are over by themselves.
+ * more digits than either, and a clock that is set back makes no request wait. `run` holds the
+ * running requests, each until its lease ends: those of a dead node end by themselves.
  */
 const begin = `
 local now = tonumber(ARGV[1])

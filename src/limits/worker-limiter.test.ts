@@ -10,7 +10,7 @@ const allowance = (some: Partial<Allowance>): Allowance => ({
   ...some,
 });
 
-/** Two processes whose limits one keeper has, with messages as they cross between processes. */
+/** Two worker processes and the keeper of their limits, with messages as they cross processes. */
 function crew() {
   const limiter = new MemoryLimiter(systemClock);
   const workers = [0, 1].map(() => {

@@ -9,7 +9,7 @@ import {
   unlimited,
 } from './limiter.ts';
 
-/** What a process asks of the one that keeps the limits of all; plain data. */
+/** A request of a worker process to the process that keeps all limits; plain data. */
 export type LimitQuestion =
   | {
       readonly limit: 'enter';
@@ -21,16 +21,16 @@ export type LimitQuestion =
     }
   | { readonly limit: 'finish'; readonly id: number; readonly tokens: number };
 
-/** Its answer to `enter`: an overrun, or a pass without its `finish`. */
+/** The answer to `enter`: an overrun, or a pass without its `finish`. */
 export interface LimitAnswer {
   readonly id: number;
   readonly entered: Overrun | Pick<Pass, 'requests' | 'tokens'>;
 }
 
 /**
- * The limits of one process of several on one machine: they are kept in another, which is asked.
- * What arrives here together is asked together: a message between processes costs as much as a good
- * part of a request, whatever it says.
+ * The limits of one worker process among several on one machine: another process keeps them.
+ * Requests that arrive together are sent together, since a message between processes costs as much
+ * as a good part of a request, whatever its content.
  */
 export class WorkerLimiter implements SharedLimiter {
   readonly #ask: (questions: readonly LimitQuestion[]) => void;
@@ -97,7 +97,7 @@ export class LimitKeeper {
   }
 
   asked(questions: readonly LimitQuestion[]): void {
-    // Its last questions may be read after its end has been heard of.
+    // Messages of a process may still arrive after the news of its end.
     if (this.#gone) return;
     const answers = questions.flatMap((question) => this.#answerTo(question) ?? []);
     if (answers.length > 0) this.#answer(answers);
@@ -121,7 +121,7 @@ export class LimitKeeper {
     return { id, entered: { requests: entered.requests, tokens: entered.tokens } };
   }
 
-  /** The process has ended: what it ran runs no more, and counts as it was estimated. */
+  /** The process has ended: its running requests end, and count as they were estimated. */
   gone(): void {
     this.#gone = true;
     for (const { pass, tokens } of this.#running.values()) pass.finish(tokens);

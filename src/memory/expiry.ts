@@ -1,6 +1,6 @@
 /**
- * Something that forgets: at most `expiredMax` at a time, so that no commit is long. Returns how
- * many.
+ * A store whose entries expire. `expire` deletes at most `expiredAtOnceMax` at a time, so that no
+ * commit is long, and returns how many.
  */
 interface Expiring {
   expire(): Promise<number>;
@@ -8,12 +8,12 @@ interface Expiring {
 
 export const expiredAtOnceMax = 500;
 const everyMs = 3_600_000;
-/** A process that never gets an hour old forgets as well. */
+/** A process that lives less than an hour expires entries as well. */
 const firstMs = 60_000;
 
 /**
- * Forgets what has expired, a minute from now and then every hour; a database that is away then is
- * asked again in the next one.
+ * Deletes expired entries, a minute from now and then every hour. When the database is away, the
+ * next hour tries again.
  */
 export function expireHourly(memories: readonly Expiring[]): { stop(): void } {
   const expire = async (memory: Expiring): Promise<void> => {

@@ -3,8 +3,8 @@ import type { Database, Row, Transaction } from '../storage/database.ts';
 import { expiredAtOnceMax } from './expiry.ts';
 
 /**
- * A request that shall happen once: `key` is the client's word for it, `digest` what was asked,
- * `id` the request's and so its charge's.
+ * A request that must happen once: `key` is the client's idempotency key, `digest` identifies the
+ * content, `id` is the request's and its charge's.
  */
 export interface IdempotentRequest {
   readonly account: string;
@@ -13,16 +13,15 @@ export interface IdempotentRequest {
   readonly id: string;
 }
 
-/** An answer as the client was given it, status 200. */
+/** An answer as the client got it, with status 200. */
 export interface StoredAnswer {
   readonly contentType: string;
   readonly body: string;
 }
 
 /**
- * `mine`: to be answered by whoever asks; with `orphan`, after another request of this id has begun
- * it and was not heard of again. `running`: somebody else is at it. `other`: the key was used for
- * another request.
+ * `mine`: the caller answers; `orphan` is an earlier request with this key that began and then went
+ * silent. `running`: another request is at work. `other`: the key was used for another request.
  */
 export type IdempotencyClaim =
   | { readonly kind: 'mine'; readonly orphan?: string }
@@ -30,25 +29,27 @@ export type IdempotencyClaim =
   | { readonly kind: 'other' }
   | { readonly kind: 'answered'; readonly answer: StoredAnswer };
 
-/** Which submissions run, and what the finished ones were answered, for a day and on every node. */
+/**
+ * The running idempotent requests, and the answers of finished ones, for a day and on every node.
+ */
 export interface IdempotencyStore {
   /** Whether this key has been used. */
   has(submission: IdempotentRequest): Promise<boolean>;
   claim(submission: IdempotentRequest): Promise<IdempotencyClaim>;
-  /** Whoever runs a submission says so every now and then. */
+  /** The holder of a claim renews it regularly. */
   renew(submission: IdempotentRequest): Promise<void>;
-  /** False when another has taken the submission over. */
+  /** False when another request has taken the key over. */
   keep(submission: IdempotentRequest, answer: StoredAnswer): Promise<boolean>;
-  /** There was no answer worth keeping: the next with this key begins anew. */
+  /** Drops a claim without an answer: the next request with this key begins anew. */
   forget(submission: IdempotentRequest): Promise<void>;
-  /** For whoever knows that no other process lives: nobody is at any submission. */
+  /** Frees all claims. Call it only when no other process is alive. */
   release(): Promise<void>;
-  /** Forgets what has expired, `expiredMax` at most; returns how many. */
+  /** Deletes expired answers, at most `expiredAtOnceMax`; returns how many. */
   expire(): Promise<number>;
 }
 
 export const answerRetentionMs = 86_400_000;
-/** Who runs a submission and was not heard of for so long is gone. */
+/** A holder that has not renewed its claim for this long is gone. */
 export const answerLeaseMs = 30_000;
 
 export function openIdempotencyStore(database: Database, clock: Clock): IdempotencyStore {

@@ -1,7 +1,7 @@
 import type { Migration } from '../storage/database.ts';
 
 /**
- * What is remembered for a while. `input` and `body` are JSON text; times are milliseconds of the
+ * Tables of data kept for a while. `input` and `body` are JSON text; times are milliseconds of the
  * wall clock.
  */
 export const memoryMigrations: readonly Migration[] = [
@@ -33,8 +33,8 @@ export const memoryMigrations: readonly Migration[] = [
   {
     id: '0007-recall-answers',
     statements: [
-      // `lease_until` is NULL once there is an answer; until then `holder` is the request that is
-      // at it.
+      // `lease_until` is NULL once there is an answer; until then `holder` is the request that
+      // works on it.
       `CREATE TABLE answer (
         account TEXT NOT NULL,
         key TEXT NOT NULL,
@@ -53,7 +53,7 @@ export const memoryMigrations: readonly Migration[] = [
   {
     id: '0009-recall-signatures',
     statements: [
-      // `call` is a hash of the tool call, `sealed` what was signed with it.
+      // `call` is a hash of the tool call, `sealed` the signature that came with it.
       `CREATE TABLE signature (
         account TEXT NOT NULL,
         signer TEXT NOT NULL,

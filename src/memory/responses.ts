@@ -11,10 +11,7 @@ export type StoredResponseStatus =
   | 'cancelled';
 type Item = Readonly<Record<string, unknown>>;
 
-/**
- * A response as it is remembered: what was asked in this turn, and the response object as the
- * client was given it.
- */
+/** A stored response: the input of this turn, and the response object as the client got it. */
 export interface StoredResponse {
   readonly id: string;
   readonly status: StoredResponseStatus;
@@ -24,47 +21,45 @@ export interface StoredResponse {
 }
 
 /**
- * Stored responses of all accounts. Whoever asks names the account; what belongs to another is not
- * there.
+ * Stored responses of all accounts. Queries take the account; responses of other accounts are not
+ * found.
  */
 export interface ResponseStore {
-  /** Remembers a response that has ended. */
+  /** Stores a response that has ended. */
   keep(account: string, response: StoredResponse): Promise<void>;
-  /**
-   * Remembers one that runs in the background; whoever runs it says every now and then that it
-   * still does.
-   */
+  /** Stores a response that runs in the background; its runner renews it regularly. */
   begin(account: string, response: StoredResponse): Promise<void>;
-  /** Still running: false when it was cancelled or deleted meanwhile. */
+  /** Whether it still runs: false when it was cancelled or deleted in the meantime. */
   renew(id: string, status: StoredResponseStatus): Promise<boolean>;
   /**
-   * The end of one that ran in the background; nothing when it was cancelled or deleted meanwhile.
+   * Stores the end of a background response; does nothing when it was cancelled or deleted in the
+   * meantime.
    */
   finish(account: string, response: StoredResponse): Promise<void>;
   find(account: string, id: string): Promise<StoredResponse | undefined>;
   /**
-   * All that was said up to and with this response, oldest first; undefined when a part of it is no
-   * longer there.
+   * All items up to and including this response, oldest first; undefined when a part of it no
+   * longer exists.
    */
   conversation(account: string, id: string): Promise<readonly Item[] | undefined>;
   /** The items that have these ids. */
   items(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Item>>;
-  /** Whether there was one. */
+  /** Deletes a response; returns whether there was one. */
   forget(account: string, id: string): Promise<boolean>;
   /** Ends a response that is running; undefined when there is none of that id. */
   cancel(account: string, id: string): Promise<StoredResponse | undefined>;
-  /** Forgets what has expired; returns how many. */
+  /** Deletes expired responses; returns how many. */
   expire(): Promise<number>;
 }
 
 const dayMs = 86_400_000;
 export const responseRetentionMs = 30 * dayMs;
 /**
- * A background response whose node has not been heard of for so long has failed. It is told every
- * two seconds, so that nodes' clocks may differ by far.
+ * A background response whose node has not renewed it for this long has failed. Nodes renew every
+ * two seconds, so their clocks may differ widely.
  */
 export const responseLeaseMs = 30_000;
-/** Turns of one conversation. */
+/** The most turns of one conversation. */
 const turnsMax = 1_000;
 
 const running: ReadonlySet<string> = new Set(['queued', 'in_progress']);
@@ -121,7 +116,9 @@ class DatabaseResponseStore implements ResponseStore {
     return row && this.#read(row);
   }
 
-  /** As it stands now: one whose node is gone has failed, whatever its row says. */
+  /**
+   * The response at this moment: one whose node is gone has failed, even if its row says otherwise.
+   */
   #read(row: Row): StoredResponse {
     const response = read(row);
     const orphaned =
@@ -215,7 +212,9 @@ function* insert(
   yield* index(account, response);
 }
 
-/** Items that one statement indexes. Few sizes, because each is a statement of its own. */
+/**
+ * Numbers of items that one statement indexes. Few sizes, because each is a statement of its own.
+ */
 const rowsAtOnce = [64, 8, 1];
 
 function* index(account: string, { id, input, body }: StoredResponse): Transaction<void> {

@@ -3,33 +3,35 @@ import type { Database } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
 import { expiredAtOnceMax } from './expiry.ts';
 
-/** Which call → what was signed with it. */
+/** Tool call → its signature. */
 type Signatures = ReadonlyMap<string, string>;
 
 /**
- * What vendors signed with their tool calls, for clients that do not bring it back. It belongs to
- * an account and to who signed it: whoever asks names both. It may hold a model's thoughts, so it
- * is sealed at rest.
+ * Signatures that vendors put on their tool calls, for clients that do not bring them back. A
+ * signature belongs to an account and a signer: callers pass both. It may hold a model's thoughts,
+ * so it is sealed at rest.
  */
 export interface SignatureStore {
   /**
-   * What is remembered of these calls: at once where this process knows it, else asked of the
-   * database.
+   * The remembered signatures of these calls: without a promise where this process knows them, else
+   * from the database.
    */
   find(account: string, signer: string, calls: readonly string[]): Signatures | Promise<Signatures>;
   keep(account: string, signer: string, signatures: Signatures): Promise<void>;
-  /** Forgets what has expired; returns how many. */
+  /** Deletes expired signatures; returns how many. */
   expire(): Promise<number>;
 }
 
 export interface SignatureLimits {
-  /** A conversation that rests longer goes on without. */
+  /** A conversation that rests longer goes on without its signatures. */
   readonly keptForMs: number;
-  /** What is signed with one answer, in characters; more is not remembered. */
+  /** The most characters of one answer's signatures; more are not remembered. */
   readonly answerCharsMax: number;
-  /** What this process keeps of it all, in characters. */
+  /** The most characters that this process keeps in memory. */
   readonly nearCharsMax: number;
-  /** How long a process believes that there is nothing: another one may be about to write it. */
+  /**
+   * How long a process trusts that a signature is absent: another process may be about to write it.
+   */
   readonly absentForMs: number;
 }
 
@@ -136,12 +138,12 @@ const placeOf = (account: string, signer: string, call: string): string =>
   `${account} ${signer} ${call}`;
 
 interface CachedSignatures {
-  /** `''`: there is nothing. */
+  /** `''`: no signature. */
   readonly signature: string;
   readonly until: number;
 }
 
-/** What this process has seen lately, as much of it as fits. */
+/** The signatures that this process used lately, as many as fit. */
 class SignatureCache {
   readonly #charsMax: number;
   readonly #kept = new Map<string, CachedSignatures>();
@@ -151,7 +153,7 @@ class SignatureCache {
     this.#charsMax = charsMax;
   }
 
-  /** Undefined when it is not known here. */
+  /** Undefined when this process does not know it. */
   get(place: string, now: number): string | undefined {
     const known = this.#kept.get(place);
     if (known === undefined || known.until <= now) return undefined;

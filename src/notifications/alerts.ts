@@ -7,22 +7,22 @@ import { channelAcrossNodes, type NodeReport } from '../gateway/reports/report.t
 import type { Transaction } from '../storage/database.ts';
 import type { NotificationSettings } from './settings.ts';
 
-/** Users that are told in one look; the others in the next. */
+/** Users alerted in one look; the others follow in the next. */
 const usersMax = 500;
-/** What comes and goes is told of so often at most. */
+/** The shortest time between two alerts about trouble that comes and goes. */
 const againAfterMs = 3_600_000;
 
 export interface AlertContext {
   readonly settings: NotificationSettings;
-  /** Where the console is, for links; undefined: not known. */
+  /** The console's address, for links; undefined: not known. */
   readonly home: string | undefined;
   /** Wall clock, ms. */
   readonly at: number;
 }
 
 /**
- * Puts what is to be said where the sender finds it: operators hear of everything by webhook, and
- * by mail of channels; a user by mail of his own balance.
+ * Queues an alert for the sender: operators get all alerts by webhook, and those about channels by
+ * mail; a user gets mail about the user's own balance.
  */
 function* enqueueAlert(
   event: AlertEvent,
@@ -50,8 +50,9 @@ const balanceOf =
   'a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)';
 
 /**
- * Whoever has less than he asked to be told of, once, until there is as much again. Once an hour at
- * most, too: whoever turns his own amount up and down writes nobody letters.
+ * Alerts each user whose balance is below the user's own threshold: once, until the balance is
+ * above it again, and at most once an hour, so that a user who keeps changing the threshold causes
+ * no flood of mails.
  */
 export function* checkBalances(teller: AlertContext): Transaction<void> {
   const rows = yield {
@@ -102,9 +103,9 @@ interface AlertState {
 }
 
 /**
- * Channels in use that fail or are shut out: what a vendor refuses for our key or our account is
- * told at once, the rest after a while. One that is well again is told of, too, if its trouble was;
- * one that comes and goes once an hour.
+ * Alerts about channels in use that fail or are paused. When the vendor refuses our key or our
+ * account, the alert goes out at once, for other trouble after a while. A recovered channel gets an
+ * alert too if its trouble had one; a channel that comes and goes gets one per hour.
  */
 export function* checkChannels(
   channels: readonly StoredChannel[],
@@ -163,7 +164,7 @@ function* checkChannel(
       yield { sql: 'UPDATE notice_matter SET well_at=$2 WHERE about=$1', params: [about, at] };
     return;
   }
-  // Its trouble begins anew where it had been well in between.
+  // The trouble begins anew when the channel was well in between.
   const since = matter === undefined || matter.wellAt !== undefined ? at : matter.since;
   if (matter === undefined)
     yield {
@@ -196,7 +197,7 @@ function* checkChannel(
   };
 }
 
-/** Something that somebody is told. Amounts are yuan, times ISO 8601. */
+/** The content of an alert. Amounts are yuan, times ISO 8601. */
 type AlertEvent =
   | {
       readonly type: 'balance.low';
@@ -218,7 +219,7 @@ interface Mail {
   readonly text: string;
 }
 
-/** Why a channel is in trouble, by what its last attempts said. */
+/** The reason for a channel's trouble, by the errors of its last attempts. */
 const reasons: Readonly<Record<string, { readonly zh: string; readonly en: string }>> = {
   credentials: { zh: '供应商拒绝了密钥', en: 'the vendor refuses its key' },
   quota: { zh: '在供应商处的账户余额已用完', en: 'its account at the vendor is empty' },
@@ -227,8 +228,8 @@ const reasons: Readonly<Record<string, { readonly zh: string; readonly en: strin
 const otherReason = { zh: '供应商没有正常应答', en: 'the vendor does not answer as it should' };
 
 /**
- * Nothing that a user can write stands in it: the address may be somebody else's. In the reader's
- * language; in both, where it is not known.
+ * Contains no text that a user can write: the address may belong to another person. In the reader's
+ * language; in both languages when it is not known.
  */
 function mailOf(
   event: AlertEvent,

@@ -5,13 +5,13 @@ export const notificationsMigrations: readonly Migration[] = [
   {
     id: '0034-notices',
     statements: [
-      // Whose turn it is to look and to send: one process of all.
+      // The lease of the one process that looks and sends.
       'CREATE TABLE notice_turn (id BIGINT PRIMARY KEY, node TEXT NOT NULL, until BIGINT NOT NULL)',
       "INSERT INTO notice_turn (id, node, until) VALUES (1, '', 0)",
-      // What is the matter now: since when, and when somebody was told of it. It goes when it is
-      // over.
+      // The present problems: since when, and when an alert was sent. A row goes when its problem
+      // is over.
       'CREATE TABLE notice_matter (about TEXT PRIMARY KEY, since BIGINT NOT NULL, told_at BIGINT, well_at BIGINT)',
-      // What is to be said to one address. `content` is JSON.
+      // Messages to one address each. `content` is JSON.
       `CREATE TABLE notice (
         id TEXT PRIMARY KEY,
         way TEXT NOT NULL CHECK (way IN ('email', 'webhook')),

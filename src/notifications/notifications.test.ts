@@ -31,7 +31,7 @@ interface Letter {
   readonly text: string;
 }
 
-/** A mail server as others run it, with a password. */
+/** A mail server like an operator's, with a password. */
 async function startPostOffice(): Promise<{ readonly url: string; readonly letters: Letter[] }> {
   const letters: Letter[] = [];
   const server = new SMTPServer({
@@ -64,10 +64,7 @@ interface Posted {
   readonly body: string;
 }
 
-/**
- * What an operator has at the other end; `statuses` are what it answers, one after the other, then
- * 204.
- */
+/** An operator's webhook endpoint; it answers with `statuses`, one after the other, then 204. */
 async function startHook(
   ...statuses: number[]
 ): Promise<{ readonly url: string; readonly posted: Posted[] }> {
@@ -233,7 +230,7 @@ forEachDatabase((_name, openFresh) => {
     await see({ refused: 'parked', failing: 'degraded' });
     expect(events()).toEqual(['channel.trouble refused', 'channel.trouble failing']);
     await see({ refused: 'healthy', failing: 'degraded' });
-    // It comes and goes: within the hour nobody hears of it again.
+    // The trouble comes and goes: within the hour there is no further alert.
     await see({ refused: 'parked', failing: 'degraded' });
     await see({ refused: 'healthy', failing: 'healthy' });
     expect(events().slice(2)).toEqual(['channel.recovered refused', 'channel.recovered failing']);
@@ -296,7 +293,7 @@ forEachDatabase((_name, openFresh) => {
     await next.close();
   });
 
-  test('nobody to be reached is tried six times and given up, and what was for whom is in no reason', async () => {
+  test('nobody to be reached is tried six times and given up, and no reason names the recipient', async () => {
     const database = await openFresh({ migrations });
     const said: (string | undefined)[] = [];
     const settings = {

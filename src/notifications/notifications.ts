@@ -12,28 +12,28 @@ export interface NotificationsOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly settings: NotificationSettings;
-  /** Where the console is, for links. */
+  /** The console's address, for links. */
   readonly home: string | undefined;
-  /** Hears what became of each attempt to say something; never whom it was for. */
+  /** Called with the result of each attempt to send; never with the recipient. */
   readonly onAttempt: (id: string, way: string, why: string | undefined) => void;
   readonly onError: (error: unknown) => void;
 }
 
 const lookEveryMs = 15_000;
-/** Longer than a look and its sendings take; who dies has it for so long. */
+/** Longer than a look and its sending take; a process that dies keeps its turn this long. */
 const turnMs = 60_000;
 /**
- * Said at most in one look: a thousand users whose balance is low at once are told within a quarter
- * of an hour.
+ * The most that is sent in one look: a thousand users with a low balance get their mails within a
+ * quarter of an hour.
  */
 const sentMax = 20;
-/** After a failed attempt so long until the next; after the last one it is given up. */
+/** The delays after each failed attempt; after the last one the message is given up. */
 const againAfterMs = [30_000, 120_000, 600_000, 3_600_000, 21_600_000] as const;
 const keptMs = 30 * 86_400_000;
 
 /**
- * Looks for what somebody would want to know, and says it: on one process of all, whoever has the
- * turn.
+ * Looks for conditions that need an alert, and sends the alerts. Of all processes only the one that
+ * has the turn does it.
  */
 export class Notifications {
   readonly #rooms: NotificationsOptions;
@@ -53,7 +53,7 @@ export class Notifications {
     this.#timer.unref();
   }
 
-  /** One look at everything; what fails is tried again with the next. */
+  /** One look at everything; a failure is tried again with the next. */
   look(): Promise<void> {
     this.#looking ??= this.#look()
       .catch((error: unknown) => this.#rooms.onError(error))
@@ -98,7 +98,8 @@ export class Notifications {
   }
 
   /**
-   * Taken before it is said: whoever dies in between has it said again by the next, a while later.
+   * Claims the message before it is sent: if the process dies in between, another sends it a while
+   * later.
    */
   async #say(due: Row): Promise<void> {
     const { database, clock, onAttempt: said } = this.#rooms;
@@ -133,15 +134,18 @@ export class Notifications {
 
 const dueSql = `SELECT * FROM notice WHERE state='open' AND next_at<=$1 ORDER BY next_at, id LIMIT ${sentMax}`;
 
-/** One thing to be said to one address, as it stands in the database. */
+/** One message to one address, as stored in the database. */
 interface OutgoingNotification {
   readonly id: string;
   readonly target: string;
-  /** JSON: of a mail its subject and text, of a webhook what is posted. */
+  /** JSON: subject and text of a mail, the body of a webhook. */
   readonly content: string;
 }
 
-/** Undefined: it arrived. Otherwise why not, without a word of whom it was for. */
+/**
+ * Resolves with undefined when the message arrived, otherwise with the reason; never with the
+ * recipient.
+ */
 type Send = (outgoing: OutgoingNotification, now: number) => Promise<string | undefined>;
 
 interface Senders {
@@ -156,10 +160,10 @@ const sendersOf = ({ email, webhook }: NotificationSettings): Senders => ({
   webhook: webhook && webhookSender(webhook),
 });
 
-/** The package is loaded with the first mail. */
+/** Loads the package with the first mail. */
 function emailSender({ url, from }: EmailSettings): Send {
   return async ({ id, target, content }) => {
-    // Written by `tell`.
+    // Written by `enqueueAlert`.
     const { subject, text } = JSON.parse(content) as {
       readonly subject: string;
       readonly text: string;
@@ -197,8 +201,8 @@ function emailSender({ url, from }: EmailSettings): Send {
 
 /**
  * Signed as standardwebhooks.com has it (spec of 2023-12): HMAC-SHA256 over `id.timestamp.body`, so
- * that libraries which know it verify it. The address is the operator's own word and may be
- * private: what keeps clients' addresses off private networks does not look at it.
+ * that libraries for that standard verify it. The operator sets the address, so it may be private:
+ * the check that keeps clients' addresses off private networks does not apply.
  */
 function webhookSender({ url, secret }: WebhookSettings): Send {
   const key = secret.startsWith('whsec_')
@@ -225,7 +229,7 @@ function webhookSender({ url, secret }: WebhookSettings): Send {
   };
 }
 
-/** Errors' own sentences may name the address. */
+/** The message of an error may contain the address. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
   const { code, responseCode } = error as Error & {

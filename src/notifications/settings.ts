@@ -1,13 +1,10 @@
 import { isEmail } from '../accounts/text-fields.ts';
 
-/**
- * How operators and users are told what they would want to know without looking. What is absent is
- * not done.
- */
+/** The ways to reach operators and users with alerts. A way that is absent is not used. */
 export interface NotificationSettings {
   readonly email?: EmailSettings;
   readonly webhook?: WebhookSettings;
-  /** A channel that is in trouble for so long is told of. */
+  /** A channel gets an alert when its trouble has lasted this long. */
   readonly troubleMs: number;
 }
 
@@ -22,7 +19,7 @@ export interface EmailSettings {
 
 export interface WebhookSettings {
   readonly url: string;
-  /** Signs what is sent: bytes, or `whsec_` and base64 of them. */
+  /** The signing key: its bytes, or `whsec_` and their base64. */
   readonly secret: string;
 }
 
@@ -31,7 +28,10 @@ type NotificationEnvironment = Readonly<Record<string, string | undefined>>;
 const usualTroubleMinutes = 5;
 const secretCharactersMin = 16;
 
-/** From the environment; undefined: nobody is told anything. A sentence about what is wrong. */
+/**
+ * Reads the settings from the environment. Undefined: no alerts are sent; a text: a sentence about
+ * what is wrong.
+ */
 export function notificationSettings(
   env: NotificationEnvironment,
 ): NotificationSettings | undefined | string {

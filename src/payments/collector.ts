@@ -22,9 +22,9 @@ import {
 } from './wallet.ts';
 
 /**
- * Finds the payments that no notification told of: asks wallets for what is due, so many questions
- * at a time and wallet, so that one that hangs holds no place that another needs. Every process has
- * one; a claim is one process's alone until its lease ends.
+ * Finds the payments that no notification reported: queries wallets for everything that is due. The
+ * number of queries at a time is limited per wallet, so that one that hangs takes no place from
+ * another. Every process has a collector; a claim belongs to one process until its lease ends.
  */
 export class Collector {
   readonly #parts: PaymentContext;
@@ -36,7 +36,7 @@ export class Collector {
   #stopped = false;
   #cancel: () => void = () => {};
 
-  /** `compare`: the bills that are due. */
+  /** `compare` compares the bills that are due. */
   constructor(parts: PaymentContext, compare: () => Promise<void>) {
     this.#parts = parts;
     this.#compare = compare;
@@ -52,7 +52,7 @@ export class Collector {
     });
   }
 
-  /** Claims what is due and asks for it. */
+  /** Claims and queries everything that is due. */
   async look(): Promise<void> {
     this.#lookAtBills();
     await Promise.all(
@@ -60,7 +60,7 @@ export class Collector {
     ).catch(this.#failed);
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no query is in flight any more. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -76,7 +76,7 @@ export class Collector {
     const now = clock.now();
     const room = (): number =>
       this.#stopped ? 0 : limits.atOnceMax - (this.#busy.get(wallet.id) ?? 0);
-    // Refunds are few, and somebody waits for them.
+    // Refunds are few, and a person waits for each.
     if (room() > 0) {
       const refunds = await claimRefunds(database, wallet.id, room(), now, now + limits.leaseMs);
       for (const refund of refunds) this.#ask(wallet, pollRefund(this.#parts, wallet, refund));
@@ -95,7 +95,7 @@ export class Collector {
     this.#keep(asking.catch(this.#failed).then(ended));
   }
 
-  /** A bill is a large file, and takes its time: nobody who waits for his money waits for it. */
+  /** A bill is a large file and takes time: no payment waits for it. */
   #lookAtBills(): void {
     const { clock, limits } = this.#parts;
     const now = clock.now();
@@ -109,8 +109,8 @@ export class Collector {
   }
 
   /**
-   * While the database is away nothing is claimed, and what was claimed is due again when its lease
-   * has run out.
+   * While the database does not answer nothing is claimed, and a claimed order is due again when
+   * its lease has run out.
    */
   readonly #failed = (error: unknown): void => {
     if (!isAway(error)) this.#parts.bug(error);
@@ -123,9 +123,9 @@ export class Collector {
 }
 
 /**
- * Asks a wallet how an order stands and does what follows: what was paid is credited, what has
- * expired is closed. To be called by whoever claimed the order; whatever the wallet does, the next
- * question is planned. `closing`: somebody wants it closed before its time.
+ * Queries a wallet for an order's status and acts on it: a paid order is credited, an expired one
+ * closed. Only for the process that has claimed the order; whatever the wallet answers, the next
+ * query is planned. `closing`: the order is to be closed before its time.
  */
 export async function pollOrder(
   parts: PaymentContext,
@@ -158,7 +158,7 @@ async function settle(
     (await creditPayment(parts, wallet, standing.payment)) !== 'differs'
   )
     return undefined;
-  // Paid, but not as it was ordered: nobody can pay it as it should be any more.
+  // Paid, but not as ordered: the right payment cannot come any more.
   if (standing.kind === 'paid' || standing.kind === 'closed' || standing.kind === 'returned') {
     await endOrder(database, order.id, 'closed', clock.now());
     return undefined;
@@ -170,8 +170,8 @@ async function settle(
 }
 
 /**
- * A payment may have come between the question and this: then the wallet refuses to close, and the
- * next question finds it.
+ * A payment may arrive between the query and this call: then the wallet refuses to close, and the
+ * next query finds the payment.
  */
 async function close(
   { database, clock }: PaymentContext,
@@ -184,7 +184,7 @@ async function close(
   return undefined;
 }
 
-/** Credits what a wallet has, once. */
+/** Credits a wallet's payment, once. */
 export async function creditPayment(
   { database, clock, log }: PaymentContext,
   wallet: Wallet,
@@ -197,7 +197,7 @@ export async function creditPayment(
   return taken;
 }
 
-/** When an order is asked for again; undefined: never, of itself. */
+/** The time of an order's next query; undefined: none is planned. */
 function nextLookAt(
   { clock, limits }: PaymentContext,
   order: Order,
@@ -219,10 +219,10 @@ function nextLookAt(
 }
 
 /**
- * Brings a refund one step on: asks the wallet for it, or how it stands. To be called by whoever
- * claimed it. It ends by the wallet's explicit word alone, and the wallet's answer and the money
- * are one transaction: whoever dies in between leaves a refund that is asked for again under the
- * same number.
+ * Brings a refund one step on: requests it from the wallet, or queries its status. Only for the
+ * process that has claimed it. It ends only by an explicit answer of the wallet, and that answer
+ * and the money are one transaction: a process that dies in between leaves a refund that is
+ * requested again under the same number.
  */
 export async function pollRefund(
   parts: PaymentContext,
@@ -263,8 +263,8 @@ type Outcome =
   | { readonly kind: 'failed'; readonly why?: string };
 
 /**
- * A refund that the wallet may have is asked about before it is asked for; the same number is paid
- * once, so that asking again is harmless.
+ * A refund that the wallet may have is queried before it is requested again; the wallet pays the
+ * same number once, so a repeated request is harmless.
  */
 async function standingOf(
   parts: PaymentContext,
@@ -291,8 +291,8 @@ async function standingOf(
 }
 
 /**
- * The wallet said no. It is over when the wallet has no such refund and no earlier question of ours
- * can still be on its way.
+ * The wallet refused. The refund is over when the wallet has no such refund and no earlier request
+ * of ours can still be on its way.
  */
 async function refused(
   { clock, limits }: PaymentContext,

@@ -2,7 +2,7 @@ import type { Clock, Timers } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
 import type { Wallet, WalletId } from './wallet.ts';
 
-/** What happened to money, for the operator's log. No secret, no payer. */
+/** A line of the operator's log about money. Contains no secret and no payer. */
 export interface PaymentLogLine {
   readonly event: 'credited' | 'refunded' | 'refused' | 'unmatched' | 'trouble' | 'reconciled';
   readonly wallet: WalletId;
@@ -10,57 +10,59 @@ export interface PaymentLogLine {
   readonly why?: string;
 }
 
-/** What the room works with. */
+/** Everything that the payments code needs from outside. */
 export interface PaymentContext {
   readonly database: Database;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly wallets: ReadonlyMap<WalletId, Wallet>;
   readonly limits: PaymentLimits;
-  /** How wallets and browsers reach us, without `/` at its end. */
+  /** The public address of this gateway for wallets and browsers, without `/` at its end. */
   readonly publicUrl: () => string;
   readonly log: (line: PaymentLogLine) => void;
-  /** What must not happen. */
+  /** Receives errors that must not happen. */
   readonly bug: (error: unknown) => void;
 }
 
-/** Limits of what is asked of wallets. */
+/** Limits of the requests to wallets. */
 export interface PaymentLimits {
   /** How long an order can be paid. */
   readonly expiryMs: number;
-  /** Orders of one account that wait for their payer. */
+  /** Unpaid orders that one account may have at a time. */
   readonly waitingMax: number;
-  /** Orders of one account that nobody paid and nobody asks for any more, which are remembered. */
+  /** Ended unpaid orders of one account that are kept. */
   readonly unpaidKept: number;
-  /** The most of one order, nano-yuan. */
+  /** The largest amount of one order, nano-yuan. */
   readonly amountMost: bigint;
   /**
-   * The first question after an order was made, and the most that lies between two. In between they
-   * grow with its age.
+   * The delay of the first status query after an order was made, and the longest delay between two.
+   * The delays between grow with the order's age.
    */
   readonly askMsLeast: number;
   readonly askMsMost: number;
-  /** The most that lies between two questions of which the first was not answered. */
+  /** The longest delay after a query that the wallet did not answer. */
   readonly backoffMsMost: number;
-  /** An order that was closed is asked for so long: a payment may have been on its way. */
+  /** How long a closed order is still queried: a payment may have been on its way. */
   readonly closedAskedMs: number;
-  /** One order is asked for at somebody's wish so often at most. */
+  /** The shortest time between two queries of one order that a user or operator asks for. */
   readonly userAskEveryMs: number;
-  /** Questions of this process that are under way to one wallet. */
+  /** Queries of this process that are in flight to one wallet. */
   readonly atOnceMax: number;
-  /** How often is looked for what is to be asked. */
+  /** How often the collector looks for orders and refunds that are due. */
   readonly lookEveryMs: number;
-  /** Whoever asks has it to himself for so long: beyond the longest that his questions can take. */
+  /** How long a claim lasts: longer than the longest query can take. */
   readonly leaseMs: number;
-  /** A wallet's no to a refund is believed when nothing has been unclear for so long. */
+  /**
+   * The wallet's refusal of a refund counts only when no query has been unanswered for this long.
+   */
   readonly quietMs: number;
-  /** How long a refund waits for money that others have and do not use. */
+  /** How long a refund waits for money in other processes' idle floats. */
   readonly moneyWaitMs: number;
-  /** How often is looked whether a bill is to be compared. */
+  /** How often the collector looks for a bill that is due. */
   readonly billLookEveryMs: number;
   /**
-   * When the bill of the day before is asked for, milliseconds after midnight in China: wallets
-   * make it until 10 o'clock.
+   * When the bill of the day before is fetched, milliseconds after midnight in China: wallets make
+   * it until 10 o'clock.
    */
   readonly billAtMs: number;
 }
@@ -84,6 +86,6 @@ export const paymentLimits: PaymentLimits = {
   billAtMs: 37_800_000,
 };
 
-/** When something that went wrong so often in a row is tried again. */
+/** The delay before the next try, after this many failures in a row. */
 export const backoffMs = ({ askMsLeast, backoffMsMost }: PaymentLimits, faults: number): number =>
   Math.min(backoffMsMost, askMsLeast * 2 ** Math.min(faults, 20));

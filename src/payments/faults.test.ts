@@ -7,8 +7,8 @@ import { walletIds } from './wallet.ts';
 const soon = { timeout: 5_000, interval: 20 };
 
 /**
- * What a notification of a payment says, changed and signed by the wallet all the same, or with its
- * signature broken.
+ * A notification of a payment with changed content but the wallet's signature, or with a broken
+ * signature.
  */
 function told(
   paying: Paying,
@@ -295,7 +295,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const order = await paying.paidOrder('alipay');
     paying.later(5_000);
     counter.trouble = { kind: 'hang', call: 'query' };
-    // Alipay's questions have the same name: only WeChat Pay's hangs.
+    // Alipay's calls have the same name: only WeChat Pay's hang.
     paying.sim.wallets.alipay.name = () => 'other';
     void paying.payments.look();
     await expect

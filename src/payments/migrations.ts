@@ -5,8 +5,8 @@ export const paymentsMigrations: readonly Migration[] = [
   {
     id: '0025-payments',
     statements: [
-      // `next_look_at` is a lease as well: whoever claims an order moves it beyond the end of what
-      // is about to be asked.
+      // `next_look_at` is a lease as well: a process that claims an order moves it beyond the end
+      // of its query.
       `CREATE TABLE payment_order (
         id TEXT PRIMARY KEY,
         account TEXT NOT NULL,
@@ -64,8 +64,8 @@ export const paymentsMigrations: readonly Migration[] = [
       'CREATE UNIQUE INDEX payment_refund_once ON payment_refund (order_id, idempotency_key)',
       'CREATE INDEX payment_refund_due ON payment_refund (next_look_at) WHERE next_look_at IS NOT NULL',
       'CREATE INDEX payment_refund_ended ON payment_refund (ended_at) WHERE ended_at IS NOT NULL',
-      // Money that a wallet says it has and that fits no order: never credited by itself, never
-      // forgotten.
+      // Money that a wallet reports and that fits no order: never credited automatically, never
+      // deleted.
       `CREATE TABLE payment_unmatched (
         wallet TEXT NOT NULL,
         number TEXT NOT NULL,
@@ -76,7 +76,7 @@ export const paymentsMigrations: readonly Migration[] = [
         at BIGINT NOT NULL,
         PRIMARY KEY (wallet, number)
       )`,
-      // `lease_until`: who has not written by then has died at it.
+      // `lease_until`: a process that has not written its report by then counts as dead.
       `CREATE TABLE payment_reconciliation (
         wallet TEXT NOT NULL,
         day TEXT NOT NULL,

@@ -6,7 +6,7 @@ import { skipLocked, WhereClause } from '../storage/sql.ts';
 import type { PaymentLimits } from './context.ts';
 import { type Payment, type PayMethod, type WalletId, walletIds } from './wallet.ts';
 
-/** The operator's side of what a wallet brings. */
+/** The operator's account that pays for a wallet's top-ups. */
 export const walletAccount = (wallet: WalletId): string => `wallet:${wallet}`;
 /** The wallet's number is the transfer's id: no payment is credited twice. */
 export const transferOf = (wallet: WalletId, number: string): string => `${wallet}:${number}`;
@@ -30,15 +30,13 @@ export type InsertOrderResult =
 
 const forgottenAtOnce = 100;
 
-/**
- * An order is there before any wallet hears of it. The same idempotency key gives the same order.
- */
+/** Stores an order before any wallet gets it. The same idempotency key gives the same order. */
 export function* insertOrder(
   order: NewOrder,
   { waitingMax, unpaidKept }: Pick<PaymentLimits, 'waitingMax' | 'unpaidKept'>,
 ): Transaction<InsertOrderResult> {
   const { account, wallet, method, amount, idempotencyKey } = order;
-  // The account's lock makes tabs take turns.
+  // The account's lock makes requests of several tabs take turns.
   yield { sql: 'UPDATE account SET id=id WHERE id=$1', params: [account] };
   const [known] = yield {
     sql: 'SELECT * FROM payment_order WHERE account=$1 AND idempotency_key=$2',
@@ -54,7 +52,7 @@ export function* insertOrder(
     params: [account],
   };
   if (Number(waiting?.['count']) >= waitingMax) return { kind: 'too many' };
-  // Whatever comes for one of these is kept as money that fits no order.
+  // A payment that arrives for a deleted order is kept as money that fits no order.
   yield {
     sql: `DELETE FROM payment_order WHERE id IN (SELECT id FROM payment_order WHERE account=$1 AND state IN ('closed', 'failed') AND next_look_at IS NULL
       ORDER BY id DESC LIMIT ${forgottenAtOnce} OFFSET $2)`,
@@ -78,7 +76,7 @@ export function* insertOrder(
   return { kind: 'new', order: readOrder(row ?? {}) };
 }
 
-/** What the payer scans. The first that the wallet gave stays. */
+/** Keeps the code that the payer scans. The wallet's first code stays. */
 export async function keepCode(
   database: Database,
   id: string,
@@ -91,7 +89,7 @@ export async function keepCode(
   );
 }
 
-/** The end of an order that was not paid. Nothing happens to one that has ended. */
+/** Ends an order that was not paid. An order that has ended stays as it is. */
 export async function endOrder(
   database: Database,
   id: string,
@@ -111,11 +109,11 @@ export async function markScanned(database: Database, id: string, at: number): P
   );
 }
 
-/** `differs`: it fits no order of ours as it should, and is written down for the operator. */
+/** `differs`: the payment does not fit an order of ours, and is kept for the operator. */
 export type PaymentOutcome = 'credited' | 'known' | 'differs';
 
 /**
- * Credits what a wallet has for an order: once for each of the wallet's numbers, whatever the
+ * Credits a wallet's payment for an order: once for each of the wallet's numbers, whatever the
  * order's state, if amount and currency are the order's.
  */
 export function* recordPayment(
@@ -171,8 +169,8 @@ const places = (count: number, from: number): string =>
   Array.from({ length: count }, (_, i) => `$${i + from}`).join(', ');
 
 /**
- * Takes up to `most` orders of a wallet that are to be asked for, those that have waited longest
- * first. Until `leaseUntil` they are whoever claimed them last.
+ * Claims up to `most` due orders of a wallet, those that have waited longest first. Until
+ * `leaseUntil` they belong to the latest claim.
  */
 export async function claimOrders(
   database: Database,
@@ -187,8 +185,8 @@ export async function claimOrders(
 }
 
 /**
- * Takes one order for somebody who wants to know now; undefined when it is not there, or was asked
- * for less than `everyMs` ago.
+ * Claims one order for a user or operator who waits for the answer; undefined when there is none,
+ * or its last query was less than `everyMs` ago.
  */
 export async function claimOrder(
   database: Database,
@@ -203,7 +201,10 @@ export async function claimOrder(
   return row && readOrder(row);
 }
 
-/** When it is asked for again. Nothing happens when another has it by now, or it is credited. */
+/**
+ * Plans the next query of an order. Does nothing when another process has claimed the order since,
+ * or it is credited.
+ */
 export async function planOrder(
   database: Database,
   { id, claims }: Order,
@@ -224,7 +225,7 @@ export async function planOrder(
   ]);
 }
 
-/** Undefined when there is none, or it is not this account's (where one is named). */
+/** Undefined when there is no such order, or it belongs to another account than the given one. */
 export async function findOrder(
   database: Database,
   id: string,
@@ -235,10 +236,7 @@ export async function findOrder(
   return row && readOrder(row);
 }
 
-/**
- * Orders of an account that changed at `since` (wall clock, ms) or later: what an events stream has
- * to tell.
- */
+/** Orders of an account that changed at `since` (wall clock, ms) or later, for an event stream. */
 export async function ordersSince(
   database: Database,
   account: string,
@@ -259,7 +257,9 @@ export interface OrderFilter {
   readonly to?: number | undefined;
   /** An order's id or a wallet's number. */
   readonly search?: string | undefined;
-  /** The id of the last order of the page before; newer ones instead when `newer`. */
+  /**
+   * The id of the last order of the previous page; the page has newer orders instead when `newer`.
+   */
   readonly beyond?: string | undefined;
   readonly newer?: boolean | undefined;
   readonly limit: number;
@@ -284,7 +284,7 @@ export async function listOrders(
   return filter.newer === true ? orders.reverse() : orders;
 }
 
-/** Of those ids or, where a wallet's numbers are given, of those. */
+/** The orders with these ids. */
 export async function ordersNamed(
   database: Database,
   ids: readonly string[],
@@ -295,7 +295,7 @@ export async function ordersNamed(
   ).map(readOrder);
 }
 
-/** What came in between, by the wallet's own clock. */
+/** Orders paid in a period, by the wallet's own clock. */
 export async function ordersPaid(
   database: Database,
   wallet: WalletId,
@@ -312,13 +312,13 @@ export async function listUnmatched(database: Database, limit: number): Promise<
 }
 
 /**
- * `closed`: nobody can pay it any more, but who did in that moment is credited. `failed`: the
- * wallet would not take it.
+ * `closed`: nobody can pay the order any more, but a payment made at that moment is credited.
+ * `failed`: the wallet refused the order.
  */
 const orderStates = ['waiting', 'closed', 'failed', 'credited'] as const;
 export type PaymentOrderState = (typeof orderStates)[number];
 
-/** Nobody tops up with less: what a transfer costs would be more. */
+/** The smallest top-up: a smaller one would cost more in transfer fees. */
 export const orderLeast: Nano = 1_000_000_000n;
 
 /** A top-up. Times are wall clock, ms. */
@@ -330,42 +330,42 @@ export interface Order {
   readonly method: PayMethod;
   readonly amount: Nano;
   readonly state: PaymentOrderState;
-  /** The payer has the code before him, as far as the wallet tells. */
+  /** The payer has scanned the code, as far as the wallet reports it. */
   readonly scanned: boolean;
   /**
-   * What the QR code says, or the address of the wallet's page; undefined: the wallet has not
+   * The content of the QR code, or the address of the wallet's page; undefined: the wallet has not
    * answered.
    */
   readonly code: string | undefined;
-  /** The wallet's own. */
+  /** The wallet's own number of the payment. */
   readonly number: string | undefined;
-  /** The ledger's, once credited. */
+  /** The id of the ledger's transfer, once credited. */
   readonly transfer: string | undefined;
-  /** What is on its way back, and what has gone back. */
+  /** The sum of refunds in progress; `refunded` is the sum of finished ones. */
   readonly refunding: Nano;
   readonly refunded: Nano;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** Credited all the same: it was paid in that moment. */
+  /** A closed order may still be credited: it was paid at that moment. */
   readonly closedAt: number | undefined;
   readonly paidAt: number | undefined;
   readonly creditedAt: number | undefined;
-  /** When its owner last had something new to see. */
+  /** When its owner last had something new to see: for the event stream. */
   readonly changedAt: number;
   readonly askedAt: number | undefined;
   readonly claims: bigint;
   readonly faults: number;
-  /** What went wrong lately at the wallet, for the operator. */
+  /** The latest problem at the wallet, for the operator. */
   readonly trouble: string | undefined;
 }
 
 const refundStates = ['held', 'asked', 'refunded', 'failed'] as const;
-/** `held`: the money is set aside. `asked`: the wallet may have been asked. */
+/** `held`: the money is set aside. `asked`: the wallet may have got the refund. */
 type OrderRefundState = (typeof refundStates)[number];
 
-/** Money on its way back to who paid. */
+/** Money on its way back to the payer. */
 export interface OrderRefund {
-  /** `rfd_…`; the hold's and the transfer's, and the wallet's `out_refund_no`. */
+  /** `rfd_…`; also the id of the hold and of the transfer, and the wallet's `out_refund_no`. */
   readonly id: string;
   readonly orderId: string;
   readonly account: string;
@@ -377,7 +377,7 @@ export interface OrderRefund {
   readonly endedAt: number | undefined;
   readonly claims: bigint;
   readonly faults: number;
-  /** When it was last asked for without an answer that is known. */
+  /** The last request for it whose outcome is unknown. */
   readonly unknownAt: number | undefined;
   readonly trouble: string | undefined;
 }
@@ -451,8 +451,8 @@ const timeOr = (row: Row, column: string): number | undefined =>
   row[column] === null ? undefined : Number(integer(row, column));
 
 /**
- * For the ledger's proof: what is credited has its transfer and what was transferred its order, and
- * a refund's end and its money's are one. Each must return no row (till.md §8).
+ * For the ledger's proof: each credited order has its transfer, each top-up transfer its order, and
+ * each refund's end agrees with its money's. Each query must return no row (till.md §8).
  */
 export const paymentProof: Readonly<Record<string, string>> = {
   orders: `SELECT o.id, o.state, o.amount, t.amount AS transferred FROM payment_order o LEFT JOIN transfer t ON t.id=o.transfer

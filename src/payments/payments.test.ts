@@ -105,7 +105,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       (await paying.rows('SELECT id FROM payment_order ORDER BY id')).map(({ id }) => id);
     const asked = await paying.order('alipay');
     expect(await ids()).toEqual([paid, first, second, third, asked].map(({ id }) => id));
-    // A day later nobody asks for them any more.
+    // A day later the collector no longer queries them.
     paying.later(2 * 86_400_000);
     await paying.payments.look();
     const last = await paying.order('alipay');
@@ -146,7 +146,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   );
 
   test.each(walletIds)(
-    '%s: whoever asks whether it has arrived has it credited, and asks the wallet no more than every two seconds',
+    '%s: a status request credits the payment, and queries the wallet at most every two seconds',
     async (wallet) => {
       const paying = await startPaying(fresh);
       paying.sim.wallets.counter.silent = true;

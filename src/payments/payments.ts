@@ -40,13 +40,13 @@ export interface NewOrderRequest {
   readonly method: PayMethod;
   readonly amount: Nano;
   readonly idempotencyKey: string;
-  /** What the payer reads. */
+  /** The text that the payer reads. */
   readonly subject: string;
 }
 
 /**
- * `unavailable`: the wallet does not answer; the same ask again finds the same order. Its `order`
- * says `failed` when the wallet would not take it.
+ * `unavailable`: the wallet does not answer; the same request again finds the same order. Its
+ * `order` has the state `failed` when the wallet refused it.
  */
 export type NewOrderResult =
   | { readonly kind: 'order' | 'unavailable'; readonly order: Order }
@@ -60,7 +60,7 @@ export interface NewRefundRequest {
   readonly amount: Nano;
   readonly reason: string;
   readonly idempotencyKey: string;
-  /** What is written in the same transaction: who did it. */
+  /** Runs in the same transaction: the record of the person who made the refund. */
   readonly beside?: (order: Order, refundId: string) => Transaction<unknown>;
 }
 
@@ -72,8 +72,8 @@ const nothing: NotificationReply = { status: 404, type: 'text/plain', body: '' }
 const moneyLookMs = 100;
 
 /**
- * Top-ups of all accounts: ordered here, paid at a wallet, credited by its word; paid back the same
- * way; compared with its bills every day.
+ * Top-ups of all accounts: ordered here, paid at a wallet, credited when the wallet confirms them;
+ * refunded the same way; compared with the wallets' bills every day.
  */
 export class Payments {
   readonly #parts: PaymentContext;
@@ -84,7 +84,7 @@ export class Payments {
     this.#collector = new Collector(parts, () => reconcileDaily(parts));
   }
 
-  /** The wallets that are configured, and how each can be paid with. */
+  /** The configured wallets, and the ways to pay with each. */
   get offers(): readonly { readonly wallet: WalletId; readonly methods: readonly PayMethod[] }[] {
     return [...this.#parts.wallets.values()].map(({ id, methods }) => ({ wallet: id, methods }));
   }
@@ -100,20 +100,20 @@ export class Payments {
     if (this.#parts.wallets.size > 0) this.#collector.start();
   }
 
-  /** Questions under way are waited for; whoever opened the wallets breaks them off. */
+  /** Waits for requests in flight; the caller who opened the wallets aborts them. */
   close(): Promise<void> {
     return this.#collector.close();
   }
 
-  /** Asks at once for all that is due, and waits for the answers. */
+  /** Queries everything that is due at once, and waits for the answers. */
   async look(): Promise<void> {
     await this.#collector.look();
     await this.#collector.idle();
   }
 
   /**
-   * An order and what its payer scans. The order is there before the wallet hears of it: a
-   * notification may be faster than this answer.
+   * Makes an order and the code that its payer scans. The order is stored before the wallet gets
+   * it, because a notification may arrive before the wallet's answer.
    */
   async order({
     account,
@@ -148,15 +148,15 @@ export class Payments {
   }
 
   /**
-   * Asks the wallet how an order stands, unless that was done just now. Undefined when there is no
-   * such order of this account (of any, where none is named).
+   * Queries the wallet for an order's status, unless that happened just now. Undefined when there
+   * is no such order of this account (of any account, when none is given).
    */
   async check(id: string, account?: string): Promise<Order | undefined> {
     return this.#ask(id, account, this.#parts.limits.userAskEveryMs, false);
   }
 
   /**
-   * Closes an order before its time; when it was paid meanwhile, it is credited instead. It may
+   * Closes an order before its time; an order paid meanwhile is credited instead. The order may
    * stay open when the wallet does not answer.
    */
   async closeOrder(id: string, account?: string): Promise<Order | undefined> {
@@ -164,8 +164,8 @@ export class Payments {
   }
 
   /**
-   * Pays back to whoever paid, up to what is left of the order and of the balance. Tries the wallet
-   * at once; it goes on in the background.
+   * Refunds the payer, up to what is left of the order and of the balance. Tries the wallet at
+   * once; the refund goes on in the background.
    */
   async refund(ask: NewRefundRequest): Promise<NewRefundResult> {
     const { database, clock, limits, wallets } = this.#parts;
@@ -187,8 +187,8 @@ export class Payments {
   }
 
   /**
-   * What a wallet told us. Only what is believed and committed is answered with its word for
-   * "taken".
+   * Handles a wallet's notification. It is acknowledged only when it is believed and its effect is
+   * committed.
    */
   async notice(
     id: WalletId,
@@ -207,7 +207,7 @@ export class Payments {
       return (await creditPayment(this.#parts, wallet, told.payment)) === 'differs'
         ? wallet.refused
         : wallet.taken;
-    // A refund is asked about; the word "it changed" is enough to do so now.
+    // The notification brings the next query forward; only the query's answer counts.
     if (told.kind === 'refund')
       await database.query(
         'UPDATE payment_refund SET next_look_at=$2 WHERE id=$1 AND ended_at IS NULL',
@@ -216,7 +216,9 @@ export class Payments {
     return wallet.taken;
   }
 
-  /** Compares a day's bill with our books. `day`: one of China's, `2026-11-20`, that is over. */
+  /**
+   * Compares the wallet's bill of a day with our books. `day`: a past day in China, `2026-11-20`.
+   */
   async reconcile(
     id: WalletId,
     day: string,
@@ -245,7 +247,7 @@ export class Payments {
       if (made.sure) await endOrder(database, id, 'failed', clock.now(), made.why);
     }
     const now = (await findOrder(database, id)) ?? order;
-    // Paid already: then nobody needs a code.
+    // An order that is paid already needs no code.
     return {
       kind: made.kind === 'made' || now.state === 'credited' ? 'order' : 'unavailable',
       order: now,
@@ -268,7 +270,7 @@ export class Payments {
     return findOrder(database, id);
   }
 
-  /** Money in idle floats comes in when it is called. */
+  /** Waits for money in idle floats, which come back when called in. */
   async #begin(wish: NewRefund, beside: NewRefundRequest['beside']): Promise<BeginRefundResult> {
     const { database, clock, limits, timers } = this.#parts;
     const until = clock.monotonicMs() + limits.moneyWaitMs;
@@ -280,10 +282,13 @@ export class Payments {
   }
 }
 
-/** No wallet's notification is as large. */
+/** Larger than any wallet's notification. */
 const bodyBytesMax = 64 * 1024;
 
-/** Where wallets tell us. `bug`: what they are told nothing about; they tell it again. */
+/**
+ * The server's routes for wallets' notifications. After an error for `bug` the wallet gets no
+ * acknowledgement and sends the notification again.
+ */
 export function serveNotifications(
   server: FastifyInstance,
   payments: Payments,

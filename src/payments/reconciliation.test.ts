@@ -9,7 +9,7 @@ import { readWechatBill } from './wallets/wechat-pay.ts';
 
 const dayMs = 86_400_000;
 
-/** Noon of some day, in China: a bill has the whole day. */
+/** Noon of a day in China, with the whole day left for its bill. */
 function atNoon(paying: Paying): string {
   const tomorrow = dayBounds(dayBefore(paying.clock.now() + 2 * dayMs));
   paying.later((tomorrow?.from ?? 0) + dayMs / 2 - paying.clock.now());

@@ -8,7 +8,7 @@ import type { BillLine, Wallet, WalletFault, WalletId } from './wallet.ts';
 
 export type Difference = 'paid_not_credited' | 'credited_not_in_bill' | 'amount_differs';
 
-/** What a wallet's bill and our books do not agree about. Refunds count as negative amounts. */
+/** A difference between a wallet's bill and our books. Refunds count as negative amounts. */
 export interface BillDifference {
   readonly what: Difference;
   readonly order: string | undefined;
@@ -16,7 +16,7 @@ export interface BillDifference {
   readonly wallet: Nano | undefined;
   readonly ours: Nano | undefined;
   readonly at: number;
-  /** So close to midnight that it may stand in the next day's bill. */
+  /** The time is so close to midnight that the line may be in the next day's bill. */
   readonly nextDay: boolean;
 }
 
@@ -30,11 +30,11 @@ export interface ReconciliationReport {
   readonly billLines: number;
   readonly ourLines: number;
   readonly sums: Readonly<Record<'matched' | Difference, WalletSum>>;
-  /** The first of them; the sums are of all. */
+  /** The first differences; the sums count all of them. */
   readonly differences: readonly BillDifference[];
 }
 
-/** Ours, of the same day and of whatever the bill names. */
+/** Our orders and refunds of the same day, and all others that the bill names. */
 export interface Books {
   readonly orders: readonly Order[];
   readonly refunds: readonly OrderRefund[];
@@ -52,8 +52,8 @@ interface Entry {
 }
 
 /**
- * Compares a wallet's bill of one day with what was credited and paid back, line by line, by the
- * wallet's number or our refund's.
+ * Compares a wallet's bill of one day with credits and refunds, line by line, by the wallet's
+ * number or our refund id.
  */
 export function reconcile(
   date: string,
@@ -112,7 +112,7 @@ export function reconcile(
   };
 }
 
-/** A refund that was not made here has no number of ours; its order stands for it. */
+/** A refund made at the wallet itself has no refund id of ours; the order's id stands for it. */
 const entryOfBill = ({ kind, number, orderId, refundId, amount, at }: BillLine): Entry =>
   kind === 'payment'
     ? { key: `payment ${number}`, order: orderId, number, amount, at }
@@ -150,7 +150,7 @@ function add(sum: Adding, wallet: Nano | undefined, ours: Nano | undefined): voi
   sum.ours += ours ?? 0n;
 }
 
-/** How a day's bill compared with our books when it was last compared. */
+/** The latest comparison of a day's bill with our books. */
 export interface RecordedReconciliation {
   readonly wallet: WalletId;
   readonly day: string;
@@ -165,17 +165,17 @@ export type ReconcileRun =
   | WalletFault;
 
 /**
- * What a run may take; a bill that is not there, or a wallet that does not answer, is asked for
- * again after so long.
+ * The longest time of a run; also the delay before the next try when the bill is missing or the
+ * wallet does not answer.
  */
 const leaseMs = 600_000;
 const namesAtOnce = 500;
-/** Days that were missed (a node that was down) are made up for. */
+/** Missed days (a node that was down) are compared later, at most this many days back. */
 const daysBack = 3;
 
 /**
- * Compares a day's bill with our books and keeps the report. What was paid and is not credited is
- * asked for at once.
+ * Compares a day's bill with our books and keeps the report. Orders that are paid but not credited
+ * are queried at once.
  */
 export async function runReconciliation(
   parts: PaymentContext,
@@ -226,8 +226,8 @@ export async function findReconciliation(
 }
 
 /**
- * After 10:30 in China each wallet's bill of the day before, once for all processes, and those of
- * days that were missed.
+ * After 10:30 in China, compares each wallet's bill of the day before, and those of missed days,
+ * once for all processes.
  */
 export async function reconcileDaily(parts: PaymentContext): Promise<void> {
   const { clock, limits, wallets } = parts;
@@ -242,8 +242,8 @@ export async function reconcileDaily(parts: PaymentContext): Promise<void> {
 }
 
 /**
- * False: it has been done, or another process is at it, or it was tried a little while ago. A
- * wallet without a single order has no bill to compare.
+ * False: the day is done, another process is at work on it, or the last try was a short while ago.
+ * A wallet without a single order has no bill to compare.
  */
 async function claimDay(
   { database, clock }: PaymentContext,
@@ -289,8 +289,8 @@ function* chunks(ids: readonly string[]): Generator<readonly string[]> {
 }
 
 /**
- * Orders that the wallet has money for and we do not: the wallet itself is asked, for a bill
- * credits nothing.
+ * Brings forward the next query of the orders that are paid by the bill but not credited here: a
+ * bill itself credits nothing.
  */
 async function hasten(
   database: Database,
@@ -308,7 +308,7 @@ async function hasten(
   }
 }
 
-/** Amounts are integers that JSON would round. */
+/** Amounts are integers that JSON numbers would round. */
 const writeReport = (report: ReconciliationReport): string =>
   JSON.stringify(report, (_name, value: unknown) =>
     typeof value === 'bigint' ? `${value}n` : value,

@@ -15,16 +15,16 @@ export interface NewRefund {
 }
 
 /**
- * `not enough`: the user has spent it, or it is in idle floats that come in now. `too much`: more
- * than is left of the order.
+ * `not enough`: the user has spent the money, or it is in idle floats that are being called in.
+ * `too much`: more than is left of the order.
  */
 export type BeginRefundResult =
   | { readonly kind: 'new' | 'known'; readonly refund: OrderRefund }
   | { readonly kind: 'key reused' | 'no such order' | 'not credited' | 'too much' | 'not enough' };
 
 /**
- * The first step: the money is set aside, before the wallet hears of it. `beside`: what is written
- * with it, once.
+ * The first step: sets the money aside, before the wallet gets the refund. `beside` runs in the
+ * same transaction, once.
  */
 export function* beginRefund(
   wish: NewRefund,
@@ -82,9 +82,9 @@ export type RefundEnd =
   | { readonly kind: 'failed'; readonly why: string };
 
 /**
- * The second step, when the wallet has said so: the money is gone, or the user's again. False when
- * it had ended before, or when it is said to have failed and another asks for it by now: what he
- * hears decides.
+ * The second step, with the wallet's answer: the money is gone, or the user's again. False when the
+ * refund had ended before, or when it failed but another process has claimed it since: that
+ * process's answer decides.
  */
 export function* endRefund(refund: OrderRefund, end: RefundEnd, at: number): Transaction<boolean> {
   yield { sql: 'UPDATE payment_order SET id=id WHERE id=$1', params: [refund.orderId] };
@@ -116,8 +116,8 @@ export function* endRefund(refund: OrderRefund, end: RefundEnd, at: number): Tra
 }
 
 /**
- * From here on the wallet may have it, and until its answer is written down nobody knows. False:
- * another has the refund by now.
+ * From here on the wallet may have the refund, and its outcome is unknown until its answer is
+ * stored. False: another process has claimed the refund since.
  */
 export async function markRefundSent(
   database: Database,
@@ -131,7 +131,7 @@ export async function markRefundSent(
 
 const claim = 'UPDATE payment_refund SET next_look_at=$3, claims=claims+1 WHERE';
 
-/** Takes up to `most` refunds of a wallet's orders that are to be asked for. */
+/** Claims up to `most` due refunds of a wallet's orders. */
 export async function claimRefunds(
   database: Database,
   wallet: WalletId,
@@ -144,7 +144,7 @@ export async function claimRefunds(
   return (await database.query(sql, [now, most, leaseUntil, wallet])).map(readRefund);
 }
 
-/** Takes one, whoever had it. Undefined when it has ended. */
+/** Claims one refund, even from another process. Undefined when it has ended. */
 export async function claimRefund(
   database: Database,
   id: string,

@@ -5,7 +5,7 @@ import { Alipay } from './wallets/alipay.ts';
 import { privateKeyFrom, publicKeyFrom } from './wallets/rsa.ts';
 import { WechatPay } from './wallets/wechat-pay.ts';
 
-/** What is written of each wallet, by member: in the configuration file, or in the environment. */
+/** The settings of each wallet by member, from the configuration file or the environment. */
 export type WalletTexts = Readonly<Record<string, string | undefined>>;
 export interface PaymentSettings {
   readonly wechat_pay?: WalletTexts | undefined;
@@ -15,14 +15,15 @@ export interface PaymentSettings {
 }
 
 /**
- * Something is missing, or is not what it should be: the operator's to mend. Never tells a secret.
+ * A setting is missing or wrong, and the operator must correct it. The message never contains a
+ * secret.
  */
 class PaymentSettingsError extends Error {}
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * By wallet: its members, and the variable of each. A key may be a file as well:
+ * By wallet: its members, and the environment variable of each. A key may be a file as well:
  * `private_key_file`, `WECHAT_PAY_PRIVATE_KEY_FILE`.
  */
 const variables: Readonly<Record<WalletId, Readonly<Record<string, string>>>> = {
@@ -49,7 +50,9 @@ const variables: Readonly<Record<WalletId, Readonly<Record<string, string>>>> = 
   },
 };
 
-/** The file's word before the environment's. A wallet of which nothing is written is absent. */
+/**
+ * A value in the file takes precedence over the environment. A wallet without any value is absent.
+ */
 export function paymentSettings(written: PaymentSettings, env: Env): PaymentSettings {
   const textsOf = (wallet: WalletId): WalletTexts | undefined => {
     const members = Object.entries(variables[wallet]).map(([member, variable]) => [
@@ -62,8 +65,8 @@ export function paymentSettings(written: PaymentSettings, env: Env): PaymentSett
 }
 
 /**
- * Opens the wallets that are configured. Throws a `PaymentSettingsError` for one that is configured
- * by half. `stop` breaks off what is asked of them.
+ * Opens the configured wallets. Throws a `PaymentSettingsError` for one that is configured in part.
+ * `stop` aborts requests to them.
  */
 export function openWallets(
   settings: PaymentSettings,
@@ -81,7 +84,7 @@ export function openWallets(
   return wallets;
 }
 
-/** What is wrong with them, in a sentence. */
+/** The first problem of the settings, in a sentence; undefined when there is none. */
 export function wrongPayments(settings: PaymentSettings): string | undefined {
   try {
     openWallets(settings, systemClock, AbortSignal.abort());

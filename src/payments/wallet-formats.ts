@@ -1,7 +1,7 @@
 import { assert } from '../base/assert.ts';
 import type { Nano } from '../base/money.ts';
 
-/** Both wallets live in one zone, which has no summer time. */
+/** Both wallets use one time zone, which has no summer time. */
 const offsetMs = 8 * 3_600_000;
 const dayMs = 86_400_000;
 
@@ -16,7 +16,7 @@ export const plainTime = (at: number): string => local(at).slice(0, 19).replace(
 /** `2026-11-21` */
 export const chinaDate = (at: number): string => local(at).slice(0, 10);
 
-/** Of `2026-11-21 10:00:00`, milliseconds since 1970; undefined when it is no such time. */
+/** Reads `2026-11-21 10:00:00` as milliseconds since 1970; undefined when it is no such time. */
 export function readPlainTime(text: string): number | undefined {
   const at = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(text)
     ? Date.parse(`${text.replace(' ', 'T')}+08:00`)
@@ -24,7 +24,7 @@ export function readPlainTime(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** Of a time that names its zone. */
+/** Reads a time with its zone (RFC 3339). */
 export function readTime(text: string): number | undefined {
   const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(text)
     ? Date.parse(text)
@@ -33,8 +33,8 @@ export function readTime(text: string): number | undefined {
 }
 
 /**
- * The bounds of a day, wall clock: `from` is in it, `to` is not. Undefined when there is no such
- * day.
+ * The bounds of a day, wall clock: `from` inclusive, `to` exclusive. Undefined when there is no
+ * such day.
  */
 export function dayBounds(
   date: string,
@@ -43,10 +43,10 @@ export function dayBounds(
   return from === undefined || chinaDate(from) !== date ? undefined : { from, to: from + dayMs };
 }
 
-/** The day before the one in which `at` is. */
+/** The day before that of `at`. */
 export const dayBefore = (at: number): string => chinaDate(at - dayMs);
 
-/** Milliseconds since midnight. */
+/** Milliseconds since midnight in China. */
 export const timeOfDay = (at: number): number => (at + offsetMs) % dayMs;
 
 /** Wallets count in fen, a hundredth of a yuan. */
@@ -65,14 +65,14 @@ export function yuanText(amount: Nano): string {
   return `${fen.slice(0, -2)}.${fen.slice(-2)}`;
 }
 
-/** Of fen as a wallet's JSON has them; undefined when it is no amount. */
+/** Reads an amount in fen, as in a wallet's JSON; undefined when it is none. */
 export function ofFen(fen: unknown): Nano | undefined {
   return typeof fen === 'number' && Number.isSafeInteger(fen) && fen >= 0
     ? BigInt(fen) * nanoPerFen
     : undefined;
 }
 
-/** Of `1.00` or `-1.0`; undefined when it is no amount in whole fen. */
+/** Reads `1.00` or `-1.0`; undefined when it is no amount in whole fen. */
 export function ofYuanText(text: unknown): Nano | undefined {
   const parts = typeof text === 'string' ? /^(-?)(\d{1,9})(?:\.(\d{1,2}))?$/.exec(text) : null;
   if (parts === null) return undefined;
@@ -81,7 +81,7 @@ export function ofYuanText(text: unknown): Nano | undefined {
   return parts[1] === '-' ? -nano : nano;
 }
 
-/** The members of a JSON object; undefined when the text is none. */
+/** The members of a JSON object; undefined when the text is no such object. */
 export function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     return walletJsonMembers(JSON.parse(text));

@@ -4,28 +4,28 @@ import type { Nano } from '../base/money.ts';
 export const walletIds = ['wechat_pay', 'alipay'] as const;
 export type WalletId = (typeof walletIds)[number];
 
-/** How the payer gets to the wallet: by scanning a code, or on a page of the wallet's own. */
+/** The payer's way to the wallet: a code to scan, or a page of the wallet's own. */
 export type PayMethod = 'qr' | 'page';
 
-/** What a wallet must know of an order before anybody can pay it. */
+/** An order as the wallet gets it, before anybody can pay it. */
 export interface OrderRequest {
-  /** Ours, and the wallet's `out_trade_no`. */
+  /** Our order's id, and the wallet's `out_trade_no`. */
   readonly id: string;
   readonly amount: Nano;
   readonly method: PayMethod;
-  /** Wall clock, ms: later the wallet takes no money for it. */
+  /** Wall clock, ms: the wallet takes no money for it later. */
   readonly expiresAt: number;
   readonly subject: string;
-  /** Where the wallet tells us. */
+  /** The address for the wallet's notifications. */
   readonly notifyUrl: string;
-  /** Where the wallet's page leads back to. */
+  /** The address to which the wallet's page returns the payer. */
   readonly returnUrl: string;
 }
 
-/** Money that a wallet says it has, for an order of ours. */
+/** A payment that a wallet reports for an order of ours. */
 export interface Payment {
   readonly orderId: string;
-  /** The wallet's own number: with it the money is credited once. */
+  /** The wallet's own number: it makes the credit happen once. */
   readonly number: string;
   readonly amount: Nano;
   readonly currency: string;
@@ -34,22 +34,22 @@ export interface Payment {
 }
 
 /**
- * `sure`: the wallet itself said no, and nothing happened. Else nobody knows whether it did: no
- * answer, none that can be believed, an error of its own.
+ * `sure`: the wallet itself refused, and nothing happened. Otherwise the outcome is unknown: no
+ * answer, one that cannot be believed, or an internal error of the wallet.
  */
 export interface WalletFault {
   readonly kind: 'fault';
   readonly sure: boolean;
-  /** For the operator. */
+  /** The reason, for the operator. */
   readonly why: string;
 }
 
-/** `code`: what the QR code says, or the address of the page. */
+/** `code`: the content of the QR code, or the address of the page. */
 export type CreatedOrder = { readonly kind: 'made'; readonly code: string } | WalletFault;
 
 /**
- * `absent`: the wallet knows of no such order (yet). `returned`: it was paid, and the money went
- * back without us.
+ * `absent`: the wallet has no such order (yet). `returned`: it was paid, and refunded at the wallet
+ * itself.
  */
 export type PaymentStatus =
   | { readonly kind: 'paid'; readonly payment: Payment }
@@ -60,19 +60,19 @@ export type PaymentStatus =
 export type CloseResult = { readonly kind: 'closed' } | WalletFault;
 
 export interface RefundRequest {
-  /** Ours: the same id is paid back once. */
+  /** Our refund's id: the wallet pays the same id once. */
   readonly id: string;
   readonly orderId: string;
   readonly amount: Nano;
-  /** Of the whole order. */
+  /** The amount of the whole order. */
   readonly total: Nano;
   readonly reason: string;
   readonly notifyUrl: string;
 }
 
 /**
- * `pending`: the wallet has it and is at it. `stuck`: it cannot go on without the operator, at the
- * wallet. `failed`: it will not, for good.
+ * `pending`: the wallet is processing it. `stuck`: it needs the operator's action at the wallet.
+ * `failed`: the wallet will never do it.
  */
 export type RefundStatus =
   | { readonly kind: 'done'; readonly number: string | undefined }
@@ -82,7 +82,7 @@ export type RefundStatus =
   | { readonly kind: 'stuck'; readonly why: string }
   | WalletFault;
 
-/** What a wallet told us by itself, once it is believed. `other`: nothing that concerns us. */
+/** A wallet's notification, after its signature was checked. `other`: nothing that concerns us. */
 export type WalletNotification =
   | { readonly kind: 'payment'; readonly payment: Payment }
   | { readonly kind: 'refund'; readonly refundId: string }
@@ -95,13 +95,13 @@ export interface BillLine {
   /** The wallet's number of the payment. */
   readonly number: string;
   readonly orderId: string;
-  /** Ours, as we told it to the wallet. Only of refunds. */
+  /** Our refund's id as the wallet got it. Only for refunds. */
   readonly refundId: string | undefined;
   readonly amount: Nano;
   readonly at: number;
 }
 
-/** `not yet`: it is being made; `none`: there was no trade on that day. */
+/** `not yet`: the wallet is still making it; `none`: there was no trade on that day. */
 export type WalletBill =
   | { readonly kind: 'bill'; readonly lines: readonly BillLine[] }
   | { readonly kind: 'not yet' }
@@ -114,7 +114,9 @@ export interface NotificationReply {
   readonly body: string;
 }
 
-/** One wallet: everything that is said to it and read from it. Knows no database and no ledger. */
+/**
+ * One wallet: all requests to it and everything read from it. It uses no database and no ledger.
+ */
 export interface Wallet {
   readonly id: WalletId;
   readonly methods: readonly PayMethod[];
@@ -124,12 +126,12 @@ export interface Wallet {
   refund(refund: RefundRequest): Promise<RefundStatus>;
   refundStatus(refund: Pick<RefundRequest, 'id' | 'orderId'>): Promise<RefundStatus>;
   readNotification(headers: IncomingHttpHeaders, body: Buffer): Promise<WalletNotification>;
-  /** `date`: a day of China's, `2026-11-20`. */
+  /** `date`: a day in China, `2026-11-20`. */
   bill(date: string): Promise<WalletBill>;
-  /** What a notification is answered with: by `taken` the wallet stops telling. */
+  /** The response that acknowledges a notification: the wallet then stops sending it. */
   readonly taken: NotificationReply;
   readonly refused: NotificationReply;
 }
 
-/** Where a wallet tells us, below the public address. */
+/** The path for a wallet's notifications, below the public address. */
 export const notificationPath = (wallet: WalletId): string => `/pay/${wallet}/notify`;

@@ -17,16 +17,16 @@ export interface VendorCall {
    * never re-encodes them.
    */
   readonly bytes: Buffer;
-  /** The id the client wrote in `model`, and what answers carry in `model`. */
+  /** The id that the client wrote in `model`, and that answers carry in `model`. */
   readonly publicModel: string;
   /** The vendor's id for it. */
   readonly upstreamModel: string;
-  /** The client asked for a stream. */
+  /** The client requested a stream. */
   readonly stream: boolean;
   /** The client set `stream_options.include_usage`. */
   readonly includeUsage: boolean;
   /**
-   * Ask the vendor for a stream: always when `stream`, and for whole answers when money is short
+   * The vendor is to stream: always when `stream`, and for whole answers when money is short
    * (till.md §5).
    */
   readonly streamUpstream: boolean;
@@ -37,14 +37,14 @@ export interface VendorCall {
   readonly outputTokensMax: number | undefined;
   /** The client's headers, in formats where some of them belong to the request. */
   readonly clientHeaders?: Readonly<Record<string, string | string[] | undefined>> | undefined;
-  /** What is remembered of the calls that `unsigned` named. */
+  /** The remembered signatures of the tool calls that `Adapter.unsigned` named. */
   readonly signatures?: Signatures;
   /**
-   * Where pictures are asked for: what the body and the files beside it say. `bytes` is empty when
-   * the client did not send JSON.
+   * The image request, read from the body and the attached files. `bytes` is empty when the client
+   * did not send JSON.
    */
   readonly image?: ImageRequest | undefined;
-  /** Where sound is to be written down, and where text is to be read aloud. */
+  /** The request for a transcription, or for speech. */
   readonly transcription?: TranscriptionRequest | undefined;
   readonly speech?: SpeechRequest | undefined;
   /**
@@ -53,7 +53,7 @@ export interface VendorCall {
    */
   readonly bounds?: readonly JsonChange[] | undefined;
   /**
-   * The client asked for another tier or speed than the standard one. The adapter reads from the
+   * The client requested another tier or speed than the standard one. The adapter reads from the
    * answer which one served it.
    */
   readonly asksForTier?: boolean | undefined;
@@ -62,13 +62,13 @@ export interface VendorCall {
   /** Unix seconds, for answers whose vendor gives no time of its own. */
   readonly created: number;
   /**
-   * Set by a bridge: the members of the client's request that chat has no word for, in the client's
-   * names (`Ask.dropped`).
+   * Set by a bridge: the members of the client's request that chat cannot express, in the client's
+   * names (`VendorRequest.dropped`).
    */
   readonly dropped?: readonly string[] | undefined;
   /**
-   * Set by a bridge: values of the client's format that chat has no word for. An adapter lists
-   * those that it reads (`Adapter.reads`).
+   * Set by a bridge: values of the client's format that chat cannot express. An adapter lists those
+   * that it reads (`Adapter.readsAnthropicOptions`).
    */
   readonly messagesOptions?: MessagesOptions | undefined;
   /** A bridge's note on this very call: a copy of the call has it, too, and means another. */
@@ -86,24 +86,24 @@ export interface MessagesOptions {
 }
 
 /**
- * What a vendor wants back with its tool calls: which call → what was signed. Both are opaque to
- * everybody but adapters.
+ * Signatures that a vendor requires back with its tool calls, by call. Only adapters interpret the
+ * keys and values.
  */
 export type Signatures = ReadonlyMap<string, string>;
 
-/** Something that the client gave by its address. */
+/** A medium that the client gave by its address. */
 export interface MediaReference {
   readonly url: string;
   readonly kind: 'image' | 'file' | 'video';
-  /** As the client calls it. */
+  /** The client's name for it. */
   readonly name: string | undefined;
 }
 
 export type HttpMethod = 'POST' | 'GET' | 'PUT' | 'DELETE';
 
-/** What to send: `path` is appended to the channel's base URL. */
+/** The request to the vendor: `path` is appended to the channel's base URL. */
 export interface VendorRequest {
-  /** POST, unless said. Those of others are empty. */
+  /** Absent: POST. With any other method the body is empty. */
   readonly method?: HttpMethod;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -114,13 +114,13 @@ export interface VendorRequest {
    */
   readonly dropped?: readonly string[] | undefined;
   /**
-   * A member that the vendor itself is known to refuse. Other channels are asked first. Where none
-   * takes the request, this vendor is asked, for its message.
+   * A member that the vendor is known to refuse. Other channels get the request first. Where none
+   * takes it, this vendor gets the request, for its error message.
    */
   readonly unsupported?: UnsupportedParam;
   /**
-   * What follows the body: files that nobody holds in memory, bytes between and after them, parts
-   * of the client's own body. Nothing of a request whose body is signed.
+   * Content after `body`: files that are not held in memory, bytes between and after them, parts of
+   * the client's own body. Not for a request whose body is signed.
    */
   readonly rest?: readonly (Buffer | EnclosedFile)[];
 }
@@ -129,17 +129,19 @@ export interface VendorRequest {
 export interface PricingFacts {
   /** The vendor's name of the tier or speed that served it. */
   readonly servedTier?: string | undefined;
-  /** The vendor's name of the model that answered, where it may be another than the asked one. */
+  /**
+   * The vendor's name of the model that answered, where it may be another than the requested one.
+   */
   readonly model?: string | undefined;
   /**
-   * The calls of models that made the answer, where they are several. The answer's quantities are
-   * their sum.
+   * The model calls that made the answer, where they are several. The answer's quantities are their
+   * sum.
    */
   readonly parts?: readonly UsagePart[] | undefined;
 }
 
 /**
- * `model`: the vendor's name of it, where the answer has it. `painted`: pictures within a text
+ * `model`: the vendor's name of it, where the answer has it. `isImageUsage`: images within a text
  * answer, with the `variant` of a price.
  */
 export interface UsagePart {
@@ -159,8 +161,8 @@ export interface UnsupportedParam {
 }
 
 /**
- * A whole answer in the client's format. `quantities` is undefined when the vendor told no usage;
- * then `outputText` is what to count (it is empty otherwise).
+ * A whole answer in the client's format. `quantities` is undefined when the vendor reported no
+ * usage; then the charge is counted from `outputText` (which is empty otherwise).
  */
 export interface VendorAnswer {
   readonly body: Buffer;
@@ -170,72 +172,80 @@ export interface VendorAnswer {
   readonly pricingFacts?: PricingFacts | undefined;
   readonly upstreamId: string | undefined;
   readonly outputText: string;
-  /** Of its tool calls: to be remembered, because most clients do not bring it back. */
+  /**
+   * The signatures of its tool calls. The gateway remembers them, because most clients do not send
+   * them back.
+   */
   readonly signatures?: Signatures | undefined;
-  /** The quantities are an estimate of ours. */
+  /** The quantities are Tollgate's estimate. */
   readonly estimated?: boolean;
   /**
-   * What it shows. Then `body` is the answer without them, and they are had and written in before
-   * anything is charged.
+   * The generated images. Then `body` is the answer without them; they are fetched and added to it
+   * before anything is charged.
    */
   readonly pictures?: readonly GeneratedImage[];
 }
 
-/** A picture that a vendor has made: at hand, or behind an address that no client ever sees. */
+/** An image that a vendor has made: its bytes, or an address that no client ever sees. */
 export interface GeneratedImage {
   readonly from:
     | { readonly base64: string }
     | {
-        readonly url: string /** Which its host wants to see. */;
+        readonly url: string;
+        /** Headers that the image's host requires. */
         readonly headers?: Readonly<Record<string, string>>;
       };
-  /** What the vendor has made of the client's prompt. */
+  /** The client's prompt as the vendor has rewritten it. */
   readonly revisedPrompt?: string | undefined;
 }
 
 /**
- * The vendor has taken the request and is asked again for what became of it. What it has taken is
- * never sent to another.
+ * The vendor has accepted the request and is polled for its result. An accepted request is never
+ * sent to another vendor.
  */
 export interface PendingAnswer {
   /**
-   * GET, mostly. `url` is where the vendor wants to be asked, and used if that is a host of its own
-   * (`Vendor.domains`); otherwise it is `path`.
+   * The poll request, usually a GET. `url` is the vendor's own address for it, used if its host
+   * belongs to the vendor (`Vendor.domains`); otherwise `path` is used.
    */
   readonly ask: VendorRequest & { readonly url?: string };
-  /** Before it is sent. Faults make it longer. */
+  /** The delay before the poll. Faults make it longer. */
   readonly afterMs: number;
   /**
-   * A fault that `ended` is the vendor's own word that nothing will come. Any other (HTML, a state
-   * that nobody wrote down) is asked again until the time is over.
+   * A fault with `ended` means that the vendor itself reports that there will be no result. After
+   * any other fault (HTML, an undocumented state) the vendor is polled again until the time is
+   * over.
    */
   readonly read: (
     reply: Buffer,
     contentType: string,
     call: VendorCall,
   ) => VendorAnswer | PendingAnswer | PendingFault;
-  /** The adapter's, unless said. Here, too, only `ended` ends the wait. */
+  /** Absent: the adapter's `fault`. Here, too, only `ended` ends the wait. */
   readonly fault?: (...reply: Parameters<BaseAdapter['fault']>) => PendingFault;
-  /** Stops the vendor's work, where it can be stopped: nobody waits for it any more. */
+  /**
+   * Cancels the vendor's work when the client no longer waits for it. Absent where the vendor
+   * cannot cancel.
+   */
   readonly cancel?: VendorRequest;
 }
 
 /**
- * `gone`: the vendor knows nothing of what it took, which is believed of nobody at first
- * (`limits.later.goneAfterMs`).
+ * `gone`: the vendor does not know the request that it accepted. This is not believed at first
+ * (`limits.asyncJobs.goneAfterMs`).
  */
 export type PendingFault = Fault & { readonly gone?: true };
 
 /**
- * What a stream has told so far; the pipeline reads it after each push. A cut stream is charged by
- * this.
+ * The measurements of a stream so far; the pipeline reads them after each push. A cut stream is
+ * charged by them.
  */
 export interface StreamMeter {
-  /** The vendor's own count, as soon as it has told it. */
+  /** The vendor's own count, as soon as it reports it. */
   quantities: Quantities | undefined;
   pricingFacts?: PricingFacts | undefined;
   /**
-   * The vendor's count of the input, where it tells it before the answer: a cut stream is charged
+   * The vendor's count of the input, where it reports it before the answer: a cut stream is charged
    * by this and by what was delivered.
    */
   input?: Quantities | undefined;
@@ -249,17 +259,17 @@ export interface StreamMeter {
    * the charge when there is no count.
    */
   outputBytes: number;
-  /** The client was given its finish reason. */
+  /** The client has received its finish reason. */
   finished: boolean;
   /**
-   * The vendor has said all that it will say (`[DONE]`, or its format's last event): settle now, do
-   * not wait for the socket.
+   * The vendor has sent its last event (`[DONE]`, or that of its format): settle now, do not wait
+   * for the socket.
    */
   done: boolean;
   /** The vendor reported an error inside the stream. Nothing after it is forwarded. */
   fault: Fault | undefined;
   upstreamId: string | undefined;
-  /** Of the tool calls of an answer that is whole. */
+  /** The signatures of the tool calls, once the answer is complete. */
   signatures?: Signatures;
   /** The number of the client's next event, in formats that number them. */
   nextEvent?: number;
@@ -273,18 +283,18 @@ export interface StreamMeter {
  */
 export interface StreamTranslator {
   readonly meter: StreamMeter;
-  /** The content type of what the client gets, where that is no stream of events. */
+  /** The content type of the response, where it is no stream of events. */
   readonly type?: string;
   /** Returns the client's bytes for this piece, `''` when there are none yet. */
   push(piece: Buffer): string;
   /**
-   * The vendor closed the stream (or `meter.done`). Returns what was held back: a missing usage
-   * chunk, for instance. Sets `meter.fault` when the terminal event never came.
+   * The vendor closed the stream (or `meter.done`). Returns the remaining client events, for
+   * instance a missing usage chunk. Sets `meter.fault` when the terminal event never came.
    */
   end(): string;
   /**
-   * Money ended: the client's last events with finish reason `length`, usage included when it
-   * asked.
+   * The reserved funds are used up: returns the client's last events with finish reason `length`,
+   * and with usage if the client requested it.
    */
   cutShort(quantities: Quantities): string;
 }
@@ -299,8 +309,8 @@ export interface StreamCollector {
 
 /**
  * One capability in one wire format. Pure: no I/O, no clock, no ledger, no framework; writes to no
- * client and knows no price. `read` returns a Fault when a reply with a good status cannot be read
- * or is an error in disguise.
+ * client and knows no price. `read` returns a Fault when a reply with a success status cannot be
+ * read or contains an error.
  */
 export interface Adapter {
   ask(call: VendorCall): VendorRequest;
@@ -308,20 +318,20 @@ export interface Adapter {
   stream(call: VendorCall): StreamTranslator;
   collect(call: VendorCall): StreamCollector;
   /**
-   * Where the vendor takes less at a time than clients send: calls that make up this one, all of
-   * them whole. Absent, or undefined: this call is one.
+   * Splits a call that is larger than the vendor takes at a time; none of the parts is streamed.
+   * Absent, or undefined: the call is not split.
    */
   readonly split?: ((call: VendorCall) => SplitCall | undefined) | undefined;
   /**
-   * Whether the bytes of a medium have to be in the request: this vendor does not read such an
-   * address itself. Absent: it reads them all.
+   * Whether the request must contain the bytes of a medium, because this vendor does not fetch such
+   * an address itself. Absent: it fetches them all.
    */
   readonly needsBytes?: ((medium: MediaReference, call: VendorCall) => boolean) | undefined;
   /** The members of `Call.beside` that the adapter reads. */
   readonly readsMessagesOptions?: readonly (keyof MessagesOptions)[] | undefined;
   /**
-   * The earlier tool calls of a request that came back without what was signed with them. Absent:
-   * this vendor signs nothing.
+   * The earlier tool calls that the client sent back without their signatures. Absent: this vendor
+   * signs nothing.
    */
   readonly unsigned?: ((call: VendorCall) => readonly string[]) | undefined;
   fault(
@@ -332,54 +342,55 @@ export interface Adapter {
 }
 
 /**
- * A question that costs nothing and is answered at once: how many tokens a request has. `body` is
- * the client's answer.
+ * The members common to all adapters. By itself: an adapter for a free query that is answered at
+ * once, the number of tokens of a request. `body` is the client's answer.
  */
 export type BaseAdapter = Pick<Adapter, 'ask' | 'read' | 'fault'>;
 
-/** A capability that is always answered as a whole. */
+/** An adapter for a capability whose answers are whole. */
 export interface WholeAdapter extends BaseAdapter {
   /**
-   * Where the vendor takes less at a time than clients send: calls that make up this one, and how
-   * their answers do. Undefined: this call is one.
+   * Splits a call that is larger than the vendor takes at a time, and joins the answers. Undefined:
+   * the call is not split.
    */
   readonly split?: ((call: VendorCall) => SplitCall | undefined) | undefined;
-  /** For embeddings: the vendor reads text alone. Token ids are decoded before it is asked. */
+  /** For embeddings: the vendor reads text alone. Token ids are decoded before the request. */
   readonly textOnly?: boolean | undefined;
 }
 
-/** The same, where the answer may come later. */
+/** A whole adapter whose vendor may answer later, to a poll. */
 export interface ImageAdapter extends Omit<WholeAdapter, 'read'> {
   read(reply: Buffer, contentType: string, call: VendorCall): VendorAnswer | PendingAnswer | Fault;
   /**
-   * It is always answered later, and can be cancelled: a submission that nobody waits for any more
-   * is seen through, and taken back.
+   * The vendor always answers later, and can cancel. When the client leaves during the submission,
+   * the submission is completed and then cancelled.
    */
   readonly isAsync?: (call: VendorCall) => boolean;
   /**
-   * Why this vendor's model does not make what is wished for: then it is not asked, and where
-   * nobody makes it, this is the client's 400.
+   * The reason why this vendor's model cannot make the requested image. Then the channel gets no
+   * request; where no channel can make it, the reason is the client's 400.
    */
   readonly misfit?: (call: VendorCall) => ImageMisfit | undefined;
 }
 
 /**
- * The same, where clients that want to see the picture come about can be shown. `outputBytes` of
- * the meter counts what they were shown.
+ * An image adapter that can stream partial images. `outputBytes` of the meter counts the images
+ * that were sent.
  */
 export interface StreamedImageAdapter extends WholeAdapter, Pick<ImageAdapter, 'misfit'> {
   stream(call: VendorCall, contentType: string): StreamTranslator;
 }
 
-/** `why` is a sentence that tells what is allowed. */
+/** `why` is a sentence that says what is allowed. */
 export interface ImageMisfit {
   readonly param: 'size' | 'image' | 'mask' | 'prompt';
   readonly why: string;
 }
 
 /**
- * Sound. A stream is only for clients that want one; `contentType` is that of the reply. What is
- * said in `outputBytes` is text, written down or read aloud.
+ * An adapter for transcription or speech. `stream` is called only for clients that want one;
+ * `contentType` is that of the vendor's reply. `outputBytes` of the meter counts text, transcribed
+ * or spoken.
  */
 export interface AudioAdapter extends BaseAdapter {
   stream(call: VendorCall, contentType: string): StreamTranslator;
@@ -389,8 +400,8 @@ export interface SplitCall {
   readonly calls: readonly VendorCall[];
   readonly join: (answers: readonly VendorAnswer[]) => VendorAnswer;
   /**
-   * Each is worth something by itself: when one fails, no more are asked, and the others are the
-   * answer.
+   * Each call is useful by itself: when one fails, no further call is sent, and the other answers
+   * are joined.
    */
   readonly independent?: true;
 }

@@ -21,7 +21,7 @@ interface Played {
   clock: number;
 }
 
-/** A service account whose token server is on loopback, and a clock that the test turns. */
+/** A service account with a token server on loopback, and a clock that the test sets. */
 async function account(over: Record<string, unknown> = {}): Promise<Played> {
   const server = await startVendor();
   let tokens = 0;

@@ -4,13 +4,13 @@ import { isObject, parse, textOf } from '../base/json-value.ts';
 import type { Authorizer, VendorContext, AuthResult, UnsignedRequest } from './vendor.ts';
 
 /**
- * What a credentials file of Google Cloud says: a service account that signs for itself, or a user
- * who once signed in (`gcloud auth application-default login`).
+ * The contents of a Google Cloud credentials file: a service account that signs for itself, or a
+ * user who once signed in (`gcloud auth application-default login`).
  */
 export interface GoogleCredentials {
   readonly project: string | undefined;
   readonly tokenUrl: string;
-  /** The body of the request for a token, or why it cannot be made. */
+  /** The body of the request for a token, or the fault that prevents it. */
   grant(nowMs: number): URLSearchParams | Fault;
 }
 
@@ -18,7 +18,7 @@ const googleTokenServer = 'https://oauth2.googleapis.com/token';
 const googleScope = 'https://www.googleapis.com/auth/cloud-platform';
 const googleLifetimeS = 3_600;
 
-/** Reads a secret that is a credentials file's text; undefined when it is none. */
+/** Reads a secret that is the text of a credentials file; undefined when it is none. */
 export function googleCredentials(secret: string | undefined): GoogleCredentials | undefined {
   const file = secret?.trimStart().startsWith('{') ? parse(secret) : undefined;
   if (!isObject(file)) return undefined;
@@ -62,7 +62,7 @@ interface ServiceAccount {
 }
 
 /**
- * A statement signed with the account's own key (RFC 7523;
+ * A JWT signed with the account's own key (RFC 7523;
  * developers.google.com/identity/protocols/oauth2/service-account, 2026-06).
  */
 function serviceAccountGrant(
@@ -87,14 +87,14 @@ function serviceAccountGrant(
   });
 }
 
-/** From so long before its end on a token is replaced, while it still serves. */
+/** A token is renewed from this long before its end, while it is still used. */
 const googleRenewMs = 5 * 60_000;
-/** A token is not used in its last moments: the request has a way to go. */
+/** A token is not used this close to its end, since the request takes time to arrive. */
 const googleMarginMs = 30_000;
 
 /**
- * Proves requests with an access token that is fetched when needed, once at a time, and renewed
- * behind the requests' back.
+ * Authenticates requests with an access token that is fetched on demand, one fetch at a time, and
+ * renewed in the background.
  */
 export function googleAuthorizer(credentials: GoogleCredentials, means: VendorContext): Authorizer {
   let proof: AuthResult | undefined;
@@ -125,8 +125,8 @@ export function googleAuthorizer(credentials: GoogleCredentials, means: VendorCo
   return () => {
     const leftMs = endsAtMs - means.now();
     if (proof === undefined || leftMs < googleMarginMs) return fetch();
-    // Whatever becomes of this attempt: the next request makes another, and the token at hand still
-    // serves.
+    // A failure here is ignored: the next request tries again, and the present token is still
+    // valid.
     if (leftMs < googleRenewMs) fetch().catch(() => {});
     return proof;
   };
@@ -158,11 +158,11 @@ const klingHead = encodedJson({ alg: 'HS256', typ: 'JWT' });
 const klingLifetimeS = 1_800;
 /** Clocks differ: a token is valid from a little before it was made. */
 const klingEarlierS = 5;
-/** A token is replaced so long before its end. */
+/** A token is replaced this long before its end. */
 const klingRenewMs = 300_000;
 
 /**
- * A statement with the access key in it, signed with the secret key
+ * A JWT that names the access key, signed with the secret key
  * (app.klingai.com/global/dev/document-api/apiReference/commonInfo, 2026-08).
  */
 export function klingToken(accessKey: string, secretKey: string, nowMs: number): string {
@@ -172,8 +172,8 @@ export function klingToken(accessKey: string, secretKey: string, nowMs: number):
 }
 
 /**
- * Proves requests with a token that is made anew when it is about to end. The secret is
- * `ACCESSKEY:SECRETKEY`; undefined for any other, which is a key as it is.
+ * Authenticates requests with a token that is replaced before it ends. The secret is
+ * `ACCESSKEY:SECRETKEY`; undefined for any other secret, which is sent unchanged.
  */
 export function klingAuthorizer(
   secret: string | undefined,
@@ -208,8 +208,8 @@ interface VolcKeys {
 }
 
 /**
- * Proves a request as Volcengine's open interface wants it (volcengine.com/docs/6369/67269,
- * 2026-08): Amazon's fourth version in other words. Paths are plain, queries sorted already.
+ * Signs a request for Volcengine's open interface (volcengine.com/docs/6369/67269, 2026-08):
+ * Amazon's signature version 4 with other names. Expects plain paths and sorted queries.
  */
 export function volcHeaders(
   { accessKey, secretKey }: VolcKeys,

@@ -17,7 +17,7 @@ import {
  * known values only.
  */
 export interface BillableFeatures {
-  /** The service tier or speed that the client asks for. */
+  /** The service tier or speed that the client requests. */
   readonly mode: RequestedTerm | undefined;
   /** The region in which the client wants the model to run. */
   readonly region: RequestedTerm | undefined;
@@ -49,7 +49,7 @@ export interface BillableTool {
   /** The vendor reports no number of calls: `calls` are charged when it answers. */
   readonly uncounted?: true;
   /**
-   * The vendors that read the member: at another vendor, the fee would be charged for nothing.
+   * The vendors that read the member: at any other vendor the fee would be charged for nothing.
    * Absent: all.
    */
   readonly knownBy?: readonly string[];
@@ -64,16 +64,16 @@ export interface ReferencedModel {
   /** The path of its name in the body. The name may be absent there. */
   readonly path: JsonPath;
   /**
-   * `image`: makes pictures within the answer. `advisor`: the model asks it. `instead`: it answers
-   * in the model's place.
+   * `image`: makes images within the answer. `advisor`: the request's model consults it. `instead`:
+   * it answers in place of the request's model.
    */
   readonly role: 'image' | 'advisor' | 'instead';
   readonly calls: number;
-  /** The most tokens that one call writes, where the request says. */
+  /** The most tokens that one call writes, where the request sets a limit. */
   readonly outputTokens: number | undefined;
 }
 
-/** Calls of tools where the request sets no limit. */
+/** The most calls of tools where the request sets no limit. */
 export const toolCallsMax = 8;
 const picturesMax = 4;
 const adviceMax = 4;
@@ -318,7 +318,7 @@ function readExtensions(body: JsonObject, found: FoundFeatures, model: string): 
 
 /**
  * xAI, in chat and responses (docs.x.ai/docs/guides/live-search and …/api-reference, 2026-08):
- * `usage.num_sources_used` tells the number. The fee of a source is not that of a search: no list
+ * `usage.num_sources_used` reports the number. The fee of a source is not that of a search: no list
  * has it.
  */
 function readLiveSearch(body: JsonObject, found: FoundFeatures): void {
@@ -484,7 +484,7 @@ function readMessages(body: JsonObject, found: FoundFeatures, model: string): vo
     if (objectOf(skill)?.['type'] !== 'anthropic') refuseStoredObject('container.skills');
   const edits = listOf(objectOf(body['context_management'])?.['edits']);
   found.compacts = edits.some((one) => String(objectOf(one)?.['type']).startsWith('compact'));
-  // They answer in this model's place when it refuses
+  // These models answer in this model's place when it refuses
   // (platform.claude.com/docs/en/build-with-claude/refusals-and-fallback, 2026-11).
   for (const [i, one] of listOf(fallbacks).entries()) {
     const param = `fallbacks[${i}].model`;

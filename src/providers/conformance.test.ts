@@ -11,7 +11,7 @@ import {
 } from './adapter.ts';
 import { vendors } from './index.ts';
 
-/** What one prompt's answer must mean, whoever gave it. */
+/** The expected meaning of the answer to one prompt, for every vendor. */
 interface Expected {
   readonly text: string;
   readonly reasoning: string;
@@ -30,9 +30,9 @@ interface FaultRow {
 }
 
 interface Fixture {
-  /** Of a vendor whose format is another than OpenAI's: what the end of its stream begins with. */
+  /** For a vendor whose format is not OpenAI's: the first characters of its stream's end. */
   readonly terminal?: string;
-  /** The vendor gives its answers no id. */
+  /** The vendor's answers have no id. */
   readonly nameless?: boolean;
   readonly stream: Expected;
   readonly answer: Expected;
@@ -43,18 +43,15 @@ const folder = new URL('./fixtures/', import.meta.url);
 const bytes = (vendor: string, file: string): Buffer =>
   readFileSync(new URL(`${vendor}/${file}`, folder));
 
-/**
- * A vendor's stream as it sends it; of binary ones the events are written down, and made into
- * messages here.
- */
+/** A vendor's stream as it sends it; binary ones are stored as events, and encoded here. */
 function streamOf(vendor: string): Buffer {
   if (!existsSync(new URL(`${vendor}/events.json`, folder))) return bytes(vendor, 'stream.txt');
   const events: [string, unknown][] = JSON.parse(bytes(vendor, 'events.json').toString('utf8'));
   return Buffer.concat(events.map(([type, payload]) => eventFrame(type, payload)));
 }
 
-// Members that no vendor knows, numbers that no double holds, an escaped name, a duplicate: all of
-// it is the client's business.
+// Members that no vendor knows, numbers that no double holds, an escaped name, a duplicate: the
+// gateway must not change any of them.
 const clientBody =
   '{ "model":"public/model", "messages" : [{"role":"user","content":"Grüße \\u00e9 \\/ 😀"}],\n\t"x_unknown":{"n":12345678901234567890,"f":1.0,"e":1E5},"m\\u0061x_tokens":50, "x_twice":{}, "x_twice":{"a":"b"} }';
 
@@ -129,7 +126,7 @@ interface Said extends Omit<Expected, 'quantities'> {
   readonly odd: readonly unknown[];
 }
 
-/** What a client's SDK makes of the chunks. */
+/** The message that a client's SDK builds from the chunks. */
 function meaning(all: readonly Chunk[]): Said {
   let text = '';
   let reasoning = '';

@@ -1,23 +1,20 @@
 import type { Spool } from '../http/spool.ts';
 
-/**
- * Pictures as a client wants them, checked, whichever endpoint it asked. What is undefined was left
- * to the model.
- */
+/** A checked request for images, of any endpoint. The model decides about undefined members. */
 export interface ImageRequest {
-  /** Empty where only variations of a picture are wanted. */
+  /** Empty where the client wants only variations of an image. */
   readonly prompt: string;
   readonly n: number;
   readonly size: ImageSize | undefined;
-  /** `standard`, `hd`, `low`, `medium`, `high`, … as the client said it. */
+  /** `standard`, `hd`, `low`, `medium`, `high`, … as the client wrote it. */
   readonly quality: string | undefined;
-  /** How the client gets them, so that a vendor which gives either may be asked for it. */
+  /** How the client gets the images; a vendor that offers both forms is requested to use it. */
   readonly returns: 'url' | 'b64_json' | 'both';
-  /** Previews of a streamed picture. */
+  /** The number of previews of a streamed image. */
   readonly partials: number;
-  /** What is edited, or taken as an example. */
+  /** The images to edit or to use as examples. */
   readonly images: readonly InputImage[];
-  /** As large as the first picture; where it is transparent, that is painted over. */
+  /** As large as the first image; its transparent area is painted over. */
   readonly mask: InputImage | undefined;
 }
 
@@ -27,7 +24,7 @@ export interface ImageSize {
 }
 
 /**
- * A picture that the client gave, whose bytes were found to be what `type` says and of that size.
+ * An image that the client gave. Its bytes were checked: they have the type `type` and this size.
  */
 export interface InputImage extends ImageSize {
   readonly type: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif';
@@ -48,7 +45,7 @@ export function imageResolutionOf({
   return imageResolutions.find(({ pixelsMax }) => width * height <= pixelsMax)?.name ?? '4K';
 }
 
-/** What vendors call the qualities that clients of all of them know. */
+/** The other name of a quality, for vendors that know only one of the two. */
 export const qualitySynonyms: Readonly<Record<string, string>> = {
   standard: 'medium',
   medium: 'standard',
@@ -64,7 +61,7 @@ export const dataUrl = ({ type, bytes }: InputImage): string =>
 export const imageSizeText = ({ width, height }: ImageSize, between = 'x'): string =>
   `${width}${between}${height}`;
 
-/** What a recording is, by its bytes. `m4a` and `mp4` are one. */
+/** The formats of a recording, recognized by its bytes. `m4a` and `mp4` are one. */
 const audioFormats = ['wav', 'mp3', 'flac', 'ogg', 'mp4', 'webm'] as const;
 type AudioFormat = (typeof audioFormats)[number];
 
@@ -77,7 +74,7 @@ export const audioContentTypes: Readonly<Record<AudioFormat, string>> = {
   webm: 'audio/webm',
 };
 
-/** How a client wants what was said. */
+/** The formats of a transcript. */
 export const transcriptFormats = [
   'json',
   'text',
@@ -89,15 +86,15 @@ export const transcriptFormats = [
 export type TranscriptFormat = (typeof transcriptFormats)[number];
 
 /**
- * A recording that is to be written down, in its own language or in English, as a client wants it,
- * checked. What is undefined was left to the model.
+ * A checked request to transcribe a recording, in its own language or in English. The model decides
+ * about undefined members.
  */
 export interface TranscriptionRequest {
   readonly file: Spool;
-  /** As the client calls it. */
+  /** The client's name for the file. */
   readonly filename: string;
   readonly type: string;
-  /** As its bytes tell. */
+  /** Recognized by the file's bytes. */
   readonly format: AudioFormat;
   readonly seconds: number;
   readonly returns: TranscriptFormat;
@@ -121,16 +118,16 @@ export const speechContentTypes: Readonly<Record<SpeechFormat, string>> = {
   pcm: 'audio/pcm',
 };
 
-/** A text that is to be read aloud, as a client wants it, checked. */
+/** A checked request to read a text aloud. */
 export interface SpeechRequest {
   readonly input: string;
   readonly characters: number;
   readonly voice: string;
   readonly instructions: string | undefined;
-  /** Undefined: what the vendor makes, mp3 where it can. */
+  /** Undefined: the vendor's own format, mp3 where it can. */
   readonly format: SpeechFormat | undefined;
   readonly speed: number | undefined;
-  /** As events and not as bytes. */
+  /** The client wants events instead of bytes. */
   readonly events: boolean;
 }
 

@@ -3,12 +3,10 @@ import type { Quantities } from '../base/quantities.ts';
 import type { VendorRequest } from './adapter.ts';
 import type { VideoRequest, VideoMisfit } from './media-request.ts';
 
-/** A wish on its way to one vendor. */
+/** A video request to one vendor. */
 export interface VideoCall {
   readonly request: VideoRequest;
-  /**
-   * Our own id of the task, which vendors that take one are given as their customer's reference.
-   */
+  /** Tollgate's id of the task, sent as the customer's reference to vendors that take one. */
   readonly taskId: string;
   readonly publicModel: string;
   readonly upstreamModel: string;
@@ -17,77 +15,79 @@ export interface VideoCall {
 /** A task that the vendor has accepted, as it is remembered until its end. */
 export interface AcceptedTask {
   /**
-   * What `submitted` made of the vendor's answer: opaque to everybody but the adapter, which may
-   * put more than one word into it.
+   * The id that `readSubmission` made of the vendor's answer. Only the adapter interprets it; it
+   * may contain several values.
    */
   readonly upstreamId: string;
   readonly upstreamModel: string;
-  /** As asked for. */
+  /** As requested. */
   readonly seconds: number;
 }
 
-/** What a vendor says of a submission that it has accepted: where the task can be asked for. */
+/** A vendor's answer to a submission that it has accepted: the id by which the task is polled. */
 export interface AcceptedSubmission {
   readonly upstreamId: string;
 }
 
 /**
- * How far a task is. `completed` and `failed` are the vendor's explicit ends and nothing else is:
- * `unknown` (a state that nobody wrote down) is asked again until the task's time is over.
+ * The progress of a task. Only the vendor's explicit statement makes it `completed` or `failed`:
+ * after `unknown` (an undocumented state) it is polled again until the task's time is over.
  * Cancelled, expired and moderated tasks are `failed`.
  */
 export type VendorTaskProgress =
-  | { readonly state: 'queued' | 'running' | 'unknown' /** 0 to 100. */; readonly percent?: number }
+  | {
+      readonly state: 'queued' | 'running' | 'unknown';
+      /** 0 to 100. */
+      readonly percent?: number;
+    }
   | {
       readonly state: 'completed';
       readonly file: TaskFile;
-      /**
-       * What the vendor has metered; what it does not tell is one request and the seconds asked
-       * for.
-       */
+      /** The quantities that the vendor reports; absent: one request and the requested seconds. */
       readonly quantities?: Quantities;
     }
   | {
       readonly state: 'failed';
-      /** The vendor's reason, sanitised; `content_policy` where it did not like the content. */
+      /** The vendor's reason, sanitised; `content_policy` where it rejected the content. */
       readonly fault: Fault;
     };
 
-/** Where the video is. Addresses never reach a client: the file is copied. */
+/** The place of the finished video. Addresses never reach a client: the file is copied. */
 export type TaskFile =
-  /** Read without our key, from wherever it is. */
+  /** Read without the channel's key, from any host. */
   | { readonly kind: 'address'; readonly url: string }
   /**
-   * Read with our key; `path` is under the channel's base URL. Redirects are followed, and only the
-   * channel's own host sees the key.
+   * Read with the channel's key; `path` is under the channel's base URL. Redirects are followed,
+   * and only the channel's own host receives the key.
    */
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
-  /** Has to be asked for: the reply to `ask` is read by `located`. */
+  /** Needs one more request: `readFileLocation` reads the reply to `ask`. */
   | { readonly kind: 'asked'; readonly ask: VendorRequest };
 
 /**
- * Work that outlives its request, in one wire format: submitted once, asked for until it ends. Pure
- * like every adapter: no I/O, no clock, no price. Replies come with a status of 200 to 299; all
- * others go to `fault`. Of a submission, the kinds `protocol`, `server_error`, `network` and
- * `timeout` mean that the vendor may have accepted it (it is never sent again), every other kind
- * that it has refused. While polling, every fault is asked again later, but for `gone`.
+ * Work that outlives its request, in one wire format: submitted once, polled until it ends. Pure
+ * like every adapter: no I/O, no clock, no price. `read…` functions get replies with a status of
+ * 200 to 299; all others go to `fault`. After a submission, faults of the kinds `protocol`,
+ * `server_error`, `network` and `timeout` mean that the vendor may have accepted it (it is never
+ * sent again), and faults of every other kind that it has refused it. After a poll, every fault but
+ * `gone` leads to another poll.
  */
 export interface TaskAdapter {
-  /** Undefined: this model makes it, as far as this vendor has told. */
+  /** Undefined: the model can make the video, as far as this vendor documents it. */
   readonly misfit?: (call: VideoCall) => VideoMisfit | undefined;
   /**
-   * What the price may distinguish, the most telling name first (`1080p+audio`, `1080p`): the first
-   * that the model's price lists decides.
+   * Names by which the price may distinguish videos, the most specific first (`1080p+audio`,
+   * `1080p`): the first that the model's price lists decides.
    */
   readonly variants: (call: VideoCall) => readonly string[];
   /**
-   * Where the vendor meters something else than seconds and requests: the most of it that this
-   * video can come to.
+   * Where the vendor meters other units than seconds and requests: the most units that this video
+   * can use.
    */
   readonly quantitiesMax?: (call: VideoCall) => Quantities;
   /**
-   * Whether the bytes of an image have to be in the request. Absent: the vendor reads addresses
+   * Whether the request must contain the bytes of an image. Absent: the vendor fetches addresses
    * itself.
    */
   readonly needsBytes?: (url: string, call: VideoCall) => boolean;
@@ -97,11 +97,11 @@ export interface TaskAdapter {
   readPoll(reply: Buffer, task: AcceptedTask): VendorTaskProgress | Fault;
   /** For files of the kind `asked`. */
   readonly readFileLocation?: (reply: Buffer, task: AcceptedTask) => TaskFile | Fault;
-  /** Stops the vendor's work, where it can be stopped. */
+  /** Cancels the vendor's work. Absent where the vendor cannot cancel. */
   readonly cancel?: (task: AcceptedTask) => VendorRequest;
   /**
-   * `gone`: a poll's reply says that there is no such task, and will not be. In the first minute
-   * that is believed of nobody.
+   * `gone`: the reply to a poll says that there is no such task, and will not be. In the task's
+   * first minute this is not believed.
    */
   fault(
     status: number,

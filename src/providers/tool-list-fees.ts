@@ -23,10 +23,10 @@ const openaiSearch =
  * The vendors' list fees of the tools that they run, for models whose price names no fee. A tool
  * has a row where its vendor counts the calls in its answer, or charges one call with each request.
  *
- * No row: searches of file stores, since every user of the model could then search the stores of
- * the operator's account; containers by the hour (Anthropic); searches that are neither counted nor
- * made with each request (Gemini, Groq, Moonshot, Qwen); fees that depend on the engine (Zhipu) or
- * on the size of the search (Perplexity).
+ * Without a row: searches of file stores, since every user of the model could then search the
+ * stores of the operator's account; containers by the hour (Anthropic); searches that are neither
+ * counted nor made with each request (Gemini, Groq, Moonshot, Qwen); fees that depend on the engine
+ * (Zhipu) or on the size of the search (Perplexity).
  */
 const rows: readonly FeeRow[] = [
   {
@@ -45,7 +45,7 @@ const rows: readonly FeeRow[] = [
   {
     vendor: 'openai',
     models: all,
-    // A container of 1 GB for 20 minutes. Larger ones are refused (price-demand.ts).
+    // A container of 1 GB for 20 minutes. Larger ones are refused (billable-features.ts).
     fees: { code_session: '0.03' },
     source: 'developers.openai.com/api/docs/pricing, by simonw/llm#1592, 2026-08-04',
   },
@@ -78,7 +78,7 @@ const rows: readonly FeeRow[] = [
   {
     vendor: 'openrouter',
     models: /^google\/gemini-[12]/,
-    // The model's own search costs what its vendor takes: 35 dollars a thousand.
+    // The model's own search costs its vendor's price: 35 dollars a thousand.
     fees: { web_search: '0.035' },
     source: 'openrouter.ai/docs/web-search; discuss.ai.google.dev/t/…/94046, 2026-08',
   },
@@ -86,7 +86,7 @@ const rows: readonly FeeRow[] = [
     vendor: 'openrouter',
     // Models that always search have fees of their own, which are not known here.
     models: /^(?!.*search-preview)/,
-    // Five results at 4 dollars a thousand. More are refused (price-demand.ts).
+    // Five results at 4 dollars a thousand. More are refused (billable-features.ts).
     fees: { web_search: '0.02' },
     source: 'openrouter.ai/docs/features/web-search#pricing, 2026-08',
   },

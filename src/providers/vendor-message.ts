@@ -1,13 +1,17 @@
 const messageMax = 1000;
 /**
- * How much of a message is read: it may repeat a long text of a client, and the patterns take time.
+ * The most characters of a message that are read: it may repeat a long text of a client, and the
+ * patterns take time.
  */
 const charsReadMax = 4 * messageMax;
 
-/** Vendors' words for our account. */
+/** Vendors' names for the operator's account. */
 const account =
   '(?:organi[sz]ation|org|project|workspace|tenant|subscription|account|team|api key)';
-/** Hosts inside our network: private and local addresses, and names with an internal ending. */
+/**
+ * Hosts inside the operator's network: private and local addresses, and names with an internal
+ * ending.
+ */
 const innerHost = [
   'localhost',
   String.raw`(?:127|10)(?:\.\d{1,3}){3}`,
@@ -53,8 +57,8 @@ const redactions: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The vendor's message without our secrets: keys, organisations, ids of accounts, addresses inside
- * our network.
+ * The vendor's message without the operator's secrets: keys, organisations, ids of accounts,
+ * addresses inside the network.
  */
 export function sanitizeVendorMessage(message: string): string {
   const clean = redactions

@@ -21,7 +21,7 @@ import type { TaskAdapter } from './task-adapter.ts';
 export const bearer: Vendor['sign'] = (secret) =>
   secret === undefined || secret === '' ? {} : { authorization: `Bearer ${secret}` };
 
-/** A vendor as its file tells it. Most sign with a bearer token and own their models. */
+/** A vendor with defaults: most sign with a bearer token and own their models. */
 export function defineVendor(
   vendor: Omit<Vendor, 'sign' | 'ownedBy'> & Partial<Pick<Vendor, 'sign' | 'ownedBy'>>,
 ): Vendor {

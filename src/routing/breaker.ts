@@ -5,7 +5,7 @@ import type { Fault, FaultKind } from '../base/fault.ts';
  * number.
  */
 const windowResults = 20;
-/** Results are forgotten when nothing was heard for this long. */
+/** Results are forgotten after this long without a new one. */
 const windowIdleMs = 60_000;
 /** Fewer failures than this never open a breaker: nothing is disabled by one error. */
 const failuresMin = 5;
@@ -14,16 +14,16 @@ const failureRate = 0.5;
 /** An open breaker lets one request through as a probe this often. */
 export const probeEveryMs = 5_000;
 /**
- * First stay of a channel whose credentials were refused or whose vendor account is empty; doubles
+ * First pause of a channel that refuses our credentials or whose vendor account is empty; doubles
  * with each further refusal.
  */
 export const parkMs = 15_000;
 export const parkMaxMs = 600_000;
-/** Longest that a vendor's own retry-after is believed. */
+/** A vendor's own retry-after counts at most this long. */
 export const coolDownMaxMs = 600_000;
 
 /**
- * What a fault says of its channel. Absent: the vendor answered and blames the request or its
+ * How a fault counts against its channel. Absent: the vendor answered and blames the request or its
  * model; the channel is well.
  */
 const verdicts: Readonly<Partial<Record<FaultKind, 'park' | 'count'>>> = {
@@ -45,8 +45,8 @@ function ones(bits: number): number {
 
 /**
  * The health of one channel. *Shut* is hard: no request until then; only refused credentials, an
- * empty account and a vendor's own retry-after do that. *Open* is soft: a failing channel that
- * others are preferred to, probed until it answers.
+ * empty account and a vendor's own retry-after shut a channel. *Open* is soft: the channel fails,
+ * so others are preferred, and it is probed until it answers.
  */
 export class Breaker {
   shutUntil = 0;
@@ -60,8 +60,8 @@ export class Breaker {
   private heardAt = 0;
 
   /**
-   * One request at a time finds an open breaker due; `claimProbe` sends the others away for another
-   * while.
+   * Only one request at a time sees the probe of an open breaker as due; `claimProbe` postpones the
+   * next one.
    */
   probeDue(now: number): boolean {
     return now >= this.probeAt;
@@ -102,7 +102,7 @@ export class Breaker {
     if (this.open) this.claimProbe(now);
   }
 
-  /** Requests that were on their way together are refused together: that is one park, not many. */
+  /** Requests that ran together are refused together: they count as one park. */
   private park(by: FaultKind, now: number): void {
     if (this.parks > 0 && now < this.shutUntil) return;
     this.shut(by, now + Math.min(parkMs * 2 ** this.parks, parkMaxMs));

@@ -21,7 +21,7 @@ const choice = (policy: Choice['policy'], together?: number, streamed = true): C
   streamed,
 });
 
-/** Of 10,000 picks the share of each. */
+/** Each candidate's share of 10,000 picks. */
 function shares(
   health: Health,
   candidates: readonly RoutingCandidate[],
@@ -51,7 +51,7 @@ describe('latency', () => {
     expect(slow).toBeLessThan(0.08);
   });
 
-  test('whoever becomes fast again is asked as often again', () => {
+  test('a candidate that becomes fast again gets as many requests again', () => {
     const health = new Health();
     for (const one of all) health.recordLatency(one, true, 100);
     for (let i = 0; i < 10; i++) health.recordLatency(all[1] as RoutingCandidate, true, 5_000);
@@ -216,7 +216,7 @@ describe('a crowd', () => {
     expect([counts.has(away.id), counts.has(tried.id)]).toEqual([false, false]);
   });
 
-  test('when nearly all are away, whoever is left is found', () => {
+  test('when nearly all are away, the one that is left is found', () => {
     const health = new Health();
     const well = crowd[39];
     for (const { id } of crowd.slice(0, 39))

@@ -1,15 +1,16 @@
 import type { RoutingPolicy } from '../base/routing-policy.ts';
 
-/** What one request asks of the choice. */
+/** How one request wants its candidate chosen. */
 export interface Choice {
   readonly policy: RoutingPolicy;
   /**
-   * A number that requests have in common which should meet again; undefined: this one belongs to
-   * no other.
+   * A number shared by requests that should reach the same candidate; undefined: the request has no
+   * such group.
    */
   readonly affinity: number | undefined;
   /**
-   * Speeds of streams and of whole answers cannot be compared: to the first byte, or to the last.
+   * Whether the request streams: times to the first byte (streams) and to the last (whole answers)
+   * cannot be compared.
    */
   readonly streamed: boolean;
 }
@@ -23,10 +24,16 @@ export function order(a: RoutingCandidate, b: RoutingCandidate, { policy }: Choi
   return ofA === ofB ? 0 : ofA - ofB;
 }
 
-/** The slowest keeps this part of its share, so that it is seen when it has become fast. */
+/**
+ * The slowest candidate keeps this part of its share, so that the gateway notices when it becomes
+ * fast.
+ */
 const slowestShare = 1 / 16;
 
-/** Twice as slow is asked a quarter as often. Who has not been measured counts as the fastest. */
+/**
+ * A candidate twice as slow gets a quarter of the requests. An unmeasured candidate counts as the
+ * fastest.
+ */
 export function latencyShare(
   { weight }: RoutingCandidate,
   ms: number | undefined,
@@ -39,14 +46,14 @@ export function latencyShare(
 
 /**
  * When a candidate arrives in a race that it wins as often as its share says (exponentially
- * distributed times). `luck` is in [0, 1): at random, or always the same for the same two, and then
- * a candidate that joins or leaves moves only those requests that it wins or had won (rendezvous
- * hashing).
+ * distributed times). `luck` is in [0, 1): random, or fixed for a pair of request group and
+ * candidate. With fixed luck, a candidate that joins or leaves moves only those requests that it
+ * wins or had won (rendezvous hashing).
  */
 export const arrivalTime = (luck: number, share: number): number => -Math.log(luck) / share;
 
 /**
- * The luck of these two with each other, on every node the same. `hash` is what `togetherOf` makes
+ * The fixed luck of a request group and a candidate, the same on every node. `hash` is `hashTexts`
  * of the candidate's id.
  */
 export function hashFraction(together: number, hash: number): number {
@@ -56,7 +63,7 @@ export function hashFraction(together: number, hash: number): number {
   return ((mixed ^ (mixed >>> 16)) >>> 0) / 4_294_967_296;
 }
 
-/** A number for what these texts have in common (FNV-1a). */
+/** A hash of these texts (FNV-1a). */
 export function hashTexts(texts: readonly string[]): number {
   let hash = 0x811c9dc5;
   for (const text of texts) {
@@ -66,41 +73,41 @@ export function hashTexts(texts: readonly string[]): number {
   return hash >>> 0;
 }
 
-/** What routing needs to know of a channel. Generic, so that it needs no catalog. */
+/** The facts of a channel that routing needs. Generic, so that routing needs no catalogue. */
 export interface RoutingCandidate {
-  /** One breaker for each id (channel and key). */
+  /** Each id (channel and key) has one breaker. */
   readonly id: string;
   /** Lower first. */
   readonly priority: number;
   /** Share among those of the same priority; 0 = only when nothing else is left. */
   readonly weight: number;
-  /** What a usual request costs there, in any one unit. Absent: nobody has said. */
+  /** What a usual request costs there, in any one unit. Absent: unknown. */
   readonly cost?: number;
-  /** By what its speed is remembered; absent: by its id. */
+  /** The key under which its latency is remembered; absent: its id. */
   readonly pace?: string;
 }
 
 /** How far an attempt had come when it failed. */
 export type Stage = 'connecting' | 'waiting' | 'streaming';
 
-/** Fewer candidates than these are looked at one by one. */
+/** Below this number, candidates are examined one by one. */
 export const samplerMin = 8;
 
 /**
- * Those of a long list who come first as long as all are well, with what finds one of them without
- * a look at each.
+ * The candidates of a long list that come first while all are healthy, with the tables to find one
+ * of them without examining each.
  */
 export interface WeightedSampler {
-  /** Where they stand in the list. */
+  /** Positions in the list. */
   readonly places: readonly number[];
   readonly weights: Float64Array;
-  /** At each place the weights up to there, its own included. */
+  /** At each position, the sum of the weights up to it, its own included. */
   readonly sums: Float64Array;
-  /** Of their ids. */
+  /** Hashes of the ids. */
   readonly hashes: Uint32Array;
 }
 
-/** Empty when nobody has any weight. */
+/** Empty when no candidate has any weight. */
 export function samplerFor(
   candidates: readonly RoutingCandidate[],
   policy: RoutingPolicy,
@@ -128,7 +135,7 @@ export function samplerFor(
 }
 
 /**
- * The place of whom this luck, in [0, 1), falls on: as often as the weights say. -1: the crowd is
+ * The position that `luck`, in [0, 1), selects, as often as the weights say. -1: the sampler is
  * empty.
  */
 export function sampleFrom({ places, sums }: WeightedSampler, luck: number): number {
@@ -143,8 +150,8 @@ export function sampleFrom({ places, sums }: WeightedSampler, luck: number): num
 }
 
 /**
- * The place of who wins the race for what belongs together: the same one that a look at each
- * candidate finds. -1: the crowd is empty.
+ * The position of the rendezvous winner for this group of requests: the same one that examining
+ * each candidate finds. -1: the sampler is empty.
  */
 export function rendezvousWinner(
   { places, weights, hashes }: WeightedSampler,

@@ -19,17 +19,17 @@ import {
 } from './choice.ts';
 
 /**
- * Channels remembered at most; the one met first is forgotten. Only ids that no longer exist can
- * bring it there.
+ * The most channels remembered; the oldest is forgotten first. Only ids that no longer exist can
+ * fill it up.
  */
 export const breakersMax = 10_000;
-/** What a client is told to wait when no channel says how long it will be away. */
+/** The client's retry delay when no channel says how long it will be away. */
 export const retryLaterMs = 5_000;
 
-/** One channel as an operator sees it. */
+/** The health of one channel for operators. */
 export interface CandidateHealth {
   readonly breaker: 'closed' | 'open' | 'half-open';
-  /** Set while no request may use the channel, and why. */
+  /** Set while no request may use the channel: the reason and the remaining time. */
   readonly shut: { readonly because: FaultKind; readonly forMs: number } | undefined;
   /** Failures among the last `results` requests. */
   readonly failures: number;
@@ -51,15 +51,14 @@ const untouched: CandidateHealth = {
  */
 const unusable = 4;
 /**
- * How often somebody well is looked for by luck before all are looked at; by latency also somebody
- * fast.
+ * Random draws for a healthy candidate before all are examined; by latency, for a fast one, too.
  */
 const drawsMax = 4;
 const fastDrawsMax = 48;
-/** Among many, the fastest is looked for so often. */
+/** How often the fastest of many candidates is determined again. */
 const fastestEveryMs = 100;
 
-/** What is known of a list that is never changed: a new catalogue brings new ones. */
+/** Facts of a list that never changes: a new catalogue brings new lists. */
 interface CandidateList {
   readonly policy: RoutingPolicy;
   readonly sampler: WeightedSampler;
@@ -69,9 +68,9 @@ interface CandidateList {
 }
 
 /**
- * What this process knows of its channels, one breaker for each candidate id. `now` is everywhere
- * in milliseconds of one steady clock. Every attempt that reached a vendor ends in `answered` or
- * `faulted`, an attempt that a client left in neither.
+ * The health of this process's channels, one breaker per candidate id. `now` is always milliseconds
+ * of one steady clock. Every attempt that reached a vendor ends in `answered` or `faulted`, except
+ * an attempt that the client left.
  */
 export class Health {
   private readonly breakers = new Map<string, Breaker>();
@@ -87,12 +86,12 @@ export class Health {
     this.breaker(id).faulted(fault, now);
   }
 
-  /** How long a candidate took to answer: what the policy `latency` goes by. */
+  /** Records how long a candidate took to answer: the policy `latency` uses it. */
   recordLatency(candidate: RoutingCandidate, streamed: boolean, ms: number): void {
     this.latencies.record(candidate, streamed, ms);
   }
 
-  /** What was broken off after so long has taken longer than that. */
+  /** Records that an attempt broken off after `ms` takes longer than that. */
   recordLatencyAtLeast(candidate: RoutingCandidate, streamed: boolean, ms: number): void {
     if (ms > (this.latencies.of(candidate, streamed) ?? 0))
       this.latencies.record(candidate, streamed, ms);
@@ -167,9 +166,9 @@ export class Health {
   }
 
   /**
-   * By luck among those who come first, as often as it takes to meet one who is well: a thousand
-   * channels cost no more than ten. Undefined: look at all of them. Who was met and is not well
-   * leaves the others' shares as they are to each other.
+   * Draws among the candidates that come first until a healthy one is found: a thousand channels
+   * cost no more than ten. Undefined: examine all of them. Skipping an unhealthy candidate keeps
+   * the others' shares in proportion.
    */
   private draw<C extends RoutingCandidate>(
     list: readonly C[],
@@ -279,9 +278,9 @@ export class Health {
   }
 }
 
-/** Lanes remembered at most; the one met first is forgotten. */
+/** The most candidates whose latency is remembered; the oldest is forgotten first. */
 export const latenciesMax = 10_000;
-/** How much one answer says beside all before it. */
+/** The weight of the newest answer against all before it. */
 const newest = 0.2;
 
 interface Latency {
@@ -317,13 +316,13 @@ export class Latencies {
     }
   }
 
-  /** Milliseconds; undefined: nothing of the kind was measured. */
+  /** Milliseconds; undefined: no such answer was measured. */
   of(candidate: RoutingCandidate, streamed: boolean): number | undefined {
     const pace = this.#paces.get(latencyKeyOf(candidate));
     return (streamed ? pace?.streamMs : pace?.wholeMs) || undefined;
   }
 
-  /** Of those that were measured; Infinity when none was. */
+  /** The fastest measured candidate's milliseconds; Infinity when none was measured. */
   fastest(candidates: readonly RoutingCandidate[], streamed: boolean): number {
     let fastest = Infinity;
     for (const candidate of candidates)

@@ -1,23 +1,23 @@
-/** Of so many requests that might be asked of a second channel, one may. */
+/** One hedge is allowed for this many requests that could be hedged. */
 export const requestsPerHedge = 10;
-/** What quiet times save up at most. */
+/** The most hedges that a quiet time saves up. */
 export const hedgesSavedMax = 5;
 /**
- * Models remembered at most; the one met first is forgotten. Only ids that are sold no more can
- * bring it there.
+ * The most models remembered; the oldest is forgotten first. Only ids that are no longer sold can
+ * fill it up.
  */
 const modelsMax = 10_000;
 
 /**
- * Who may ask twice. Each model earns its hedges by its requests, so that a vendor that hangs
- * doubles nobody's load: a tenth of what is asked is asked once more, and the rest waits as it
- * would have waited without.
+ * Decides which requests may call a second channel. Each model earns its hedges by its requests, so
+ * that a hanging vendor cannot double the load: a tenth of the requests get a second call, and the
+ * rest wait as they would without hedging.
  */
 export class HedgeBudget {
-  /** In tenths of a hedge. */
+  /** Counted in tenths of a hedge. */
   readonly #saved = new Map<string, number>();
 
-  /** One more request that might need one. */
+  /** Counts one more request that might need a hedge. */
   earn(model: string): void {
     const saved = this.#saved.get(model);
     this.#saved.set(
@@ -27,7 +27,7 @@ export class HedgeBudget {
     if (saved === undefined && this.#saved.size > modelsMax) this.#forgetOldest();
   }
 
-  /** Whether one is left. Then it is spent. */
+  /** Spends one hedge, if one is left; returns whether it did. */
   spend(model: string): boolean {
     const saved = this.#saved.get(model) ?? 0;
     if (saved < requestsPerHedge) return false;

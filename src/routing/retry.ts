@@ -2,14 +2,14 @@ import type { FaultKind } from '../base/fault.ts';
 import type { Stage } from './choice.ts';
 
 /**
- * What asking again may cost. `text`: chat, embeddings, transcription. `media`: image and video,
- * which may be paid for although no answer came.
+ * What a retry may cost. `text`: chat, embeddings, transcription. `media`: image and video, which
+ * may be charged although no answer came.
  */
 export type CapabilityClass = 'text' | 'media';
 
 /**
  * How many attempts of one request may fail with this fault and still be followed by another.
- * Absent: the vendor blames the request, and so would the next one.
+ * Absent: the vendor blames the request, and so would the next vendor.
  */
 const forgiven: Readonly<Partial<Record<FaultKind, number>>> = {
   unknown_model: Infinity,
@@ -23,15 +23,13 @@ const forgiven: Readonly<Partial<Record<FaultKind, number>>> = {
   protocol: 1,
 };
 
-/**
- * Where a vendor may be at work whatever we heard of it; all other faults are its word that it is
- * not.
- */
+/** Faults after which the vendor may still be at work; all other faults say that it is not. */
 const maybeTaken: readonly FaultKind[] = ['network', 'timeout', 'server_error', 'protocol'];
 
 /**
- * Whether a request goes on to its next channel, by what failed and when. `failures` counts the
- * attempts of this request that ended with this fault, the present one included.
+ * Whether a request goes on to its next channel, by the fault and how far the attempt had come.
+ * `failures` counts the attempts of this request that ended with this fault, the present one
+ * included.
  */
 export function mayRetry(
   fault: FaultKind,

@@ -1,9 +1,6 @@
 import { memoize } from '../base/memoize.ts';
 
-/**
- * What is told of one request when it is over: one line in the log. No prompt, no answer, no
- * secret.
- */
+/** The log line of one finished request. No prompt, no answer, no secret. */
 export interface AccessLine {
   readonly id: string;
   readonly userId: string;
@@ -23,16 +20,19 @@ export interface AccessLine {
   readonly cost: string;
   readonly firstByteMs: number | undefined;
   readonly durationMs: number;
-  /** Of that, while an attempt at a vendor was under way; absent where that was not measured. */
+  /**
+   * The part of `durationMs` in which a vendor attempt was under way; absent where it was not
+   * measured.
+   */
   readonly vendorMs?: number;
 }
 
-/** A name as JSON text. Names come from the catalogue and return all the time. */
+/** A name as JSON text. Names come from the catalogue and recur, so the text is kept. */
 const quote = memoize((name) => JSON.stringify(name));
 
 /**
- * The line's members as JSON text, without the braces. Written by hand: it is made for every
- * request. Ids and outcomes are our own words.
+ * The line's members as JSON text, without the braces. Written by hand, because every request makes
+ * one. Ids and outcomes are our own values.
  */
 export function accessText(line: AccessLine): string {
   const channel = line.channel === undefined ? '' : `,"channel":${quote(line.channel)}`;

@@ -1,20 +1,20 @@
 /**
- * Sixteen classes to a factor of ten: each is a seventh wider than the one before, and what is told
- * of a class is that exact.
+ * Sixteen classes to a factor of ten: each is a seventh wider than the one before, and reported
+ * values are that exact.
  */
 const perDecade = 16;
 export const bucketGrowth = 10 ** (1 / perDecade);
-/** Of these, one in four is told to Prometheus. */
+/** Prometheus gets one in four of these. */
 const significantBuckets = 4;
 const decades = 8;
 const last = decades * perDecade;
 
 /**
- * How long something took. Counting costs a logarithm and two additions; who wants to know more
- * adds the classes up.
+ * A histogram of durations. Counting costs a logarithm and two additions; readers add the classes
+ * up.
  */
 export class DurationHistogram {
-  /** How many lay in each class; class n ends at `leastMs × growth ** n`. */
+  /** The count in each class; class n ends at `leastMs × growth ** n`. */
   readonly counts: readonly number[];
   readonly #counts: number[];
   readonly #leastMs: number;
@@ -23,8 +23,8 @@ export class DurationHistogram {
   #sumMs = 0;
 
   /**
-   * What is shorter than `leastMs` is of the first class. Prometheus is told bounds of `fromMs` to
-   * `toMs`, which are powers of ten.
+   * A duration shorter than `leastMs` falls into the first class. Prometheus gets bounds from
+   * `fromMs` to `toMs`, which are powers of ten.
    */
   constructor({ leastMs, fromMs, toMs }: HistogramRange) {
     this.#counts = Array.from({ length: last + 1 }, () => 0);
@@ -71,7 +71,7 @@ export interface HistogramRange {
   readonly toMs: number;
 }
 
-/** From a cached word to a long piece of reasoning. */
+/** From a cached answer to a long piece of reasoning. */
 export const answerTimeRange: HistogramRange = { leastMs: 1, fromMs: 10, toMs: 1_000_000 };
 /** From a request that waits for nothing to one that waits for money or for a database. */
 export const ownTimeRange: HistogramRange = { leastMs: 0.01, fromMs: 0.1, toMs: 10_000 };

@@ -11,8 +11,8 @@ export interface MetricFamily {
 }
 
 /**
- * A label's value by its name. Values come from the catalogue or are words of ours, never a
- * client's, so that their number is bounded.
+ * Label values by name. Values come from the catalogue or are our own, never a client's, so that
+ * their number is bounded.
  */
 export type MetricLabels = Readonly<Record<string, string>>;
 
@@ -48,8 +48,8 @@ export function expositionText(families: readonly MetricFamily[]): string {
 }
 
 /**
- * The metrics pages of several processes as one. Counters and histograms add up; a gauge says whose
- * it is (`worker`).
+ * The metrics pages of several processes as one. Counters and histograms add up; a gauge keeps the
+ * process in its label `worker`.
  */
 export function mergeMetricsPages(pages: ReadonlyMap<string, string>): string {
   const families = new Map<string, SampleFamily>();
@@ -64,7 +64,7 @@ export function mergeMetricsPages(pages: ReadonlyMap<string, string>): string {
 }
 
 interface SampleFamily {
-  /** The lines that say what it is. */
+  /** The lines that describe the metric. */
   readonly head: string;
   readonly samples: Map<string, number | string>;
 }

@@ -27,8 +27,8 @@ const source = (name: string): string => JSON.stringify(new URL(name, import.met
 const linesWritten = 20_000;
 
 /**
- * Writes lines, and tells on standard error how long the event loop stood still and how many were
- * dropped.
+ * Writes lines, and reports on standard error how long the event loop stood still and how many
+ * lines were dropped.
  */
 const writes = `
   import { openLog } from ${source('./log.ts')};

@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts';
  */
 export interface Log {
   line(event: string, fields: object): void;
-  /** What went wrong and was no bug. */
+  /** An expected failure, not a bug. */
   warn(event: string, fields: object): void;
   /** The same for a line whose members are JSON text already, without braces. */
   text(event: string, members: string): void;
@@ -30,8 +30,8 @@ const joined = 8_192;
 const joinedShared = 4_096;
 
 /**
- * Where it went wrong. The words of a SyntaxError quote what could not be read, which may be
- * anybody's: of it only the way is told.
+ * Where the error happened. A SyntaxError's message quotes the text that could not be read, which
+ * may be a user's: only its stack is reported.
  */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -41,9 +41,8 @@ export function errorText(error: unknown): string {
 }
 
 /**
- * `level` as in pino: `info` writes a line a request, `warn` only what went wrong, `silent`
- * nothing. `shared`: other processes write to the same place. Writing a line never waits for its
- * reader.
+ * `level` as in pino: `info` writes a line per request, `warn` only failures, `silent` nothing.
+ * `shared`: other processes write to the same place. Writing a line never waits for its reader.
  */
 export function openLog(level: string, clock: Clock, shared = false): Log {
   const writer = new LineWriter({

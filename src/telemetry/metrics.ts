@@ -6,12 +6,12 @@ import {
   type MetricLabels,
 } from './exposition.ts';
 
-/** What somebody knows when he is asked. */
+/** A source of metrics, read at the moment of a scrape. */
 export type MetricsSource = () => readonly MetricFamily[];
 
 /**
- * The page that a Prometheus server reads: what its sources know at that moment, then what the
- * process is made of.
+ * The page that a Prometheus server reads: the current values of its sources, then those of the
+ * process.
  */
 export class Metrics {
   readonly #process = new Registry();
@@ -24,7 +24,10 @@ export class Metrics {
   readonly #overruns = new Map<string, number>();
   readonly #losses = new Map<string, number>();
 
-  /** `watched`: somebody may ask. Otherwise nothing watches the event loop and the collector. */
+  /**
+   * `watched`: the page is served. Otherwise the event loop and the garbage collector are not
+   * measured.
+   */
   constructor(watched: boolean) {
     if (watched) collectDefaultMetrics({ register: this.#process });
     this.add(() => [
@@ -81,29 +84,32 @@ export class Metrics {
     more(this.#refusals, refusal);
   }
 
-  /** An attempt on a channel came to nothing. */
+  /** Counts a failed attempt on a channel. */
   failed(channel: string, fault: string): void {
     more(within(this.#faults, channel), fault);
   }
 
-  /** Two channels were asked, and one of them was broken off, if it had not failed before. */
+  /**
+   * Counts a request sent to two channels; `brokenOff` is the channel that was broken off, if it
+   * had not failed before.
+   */
   hedged(model: string, won: string, brokenOff: string | undefined, inputTokens: number): void {
     more(within(this.#hedges, model), won);
     if (brokenOff !== undefined) more(this.#brokenOff, brokenOff, inputTokens);
   }
 
-  /** An answer of a channel went beyond its request, at this loss. */
+  /** Counts an answer of a channel beyond its request's bound, at this loss. */
   overran(channel: string, excessNano: bigint): void {
     more(this.#overruns, channel);
     more(this.#losses, channel, Number(excessNano) / 1e9);
   }
 
-  /** Work that outlives its request is over. */
+  /** Counts a background task that has ended. */
   ended(model: string, outcome: string): void {
     more(within(this.#tasks, model), outcome);
   }
 
-  /** Of the page, as HTTP calls it. */
+  /** The content type of the page. */
   get type(): string {
     return this.#process.contentType;
   }

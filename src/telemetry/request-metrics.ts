@@ -2,10 +2,10 @@ import type { AccessLine } from './access-log.ts';
 import { answerTimeRange, DurationHistogram, ownTimeRange } from './duration-histogram.ts';
 import { type MetricFamily, metricFamily, type MetricLabels, labelText } from './exposition.ts';
 
-/** What one channel did. The channel is '' where no vendor was asked. */
+/** One channel's request counts. The channel is '' where no vendor was called. */
 export interface ChannelRequests {
   readonly channel: string;
-  /** Requests that went well, those that failed by no fault of the client's, and all. */
+  /** Requests that succeeded, requests that failed through no fault of the client, and all. */
   readonly ok: number;
   readonly failed: number;
   readonly all: number;
@@ -34,9 +34,9 @@ interface ModelCounts {
 }
 
 /**
- * Every finished request is counted here, once: metrics read it, and so do the reports of this
- * process. Plain numbers in maps by name, since this is done for every request and read a few times
- * a minute. They only grow.
+ * Counts every finished request once: metrics and this process's reports read the counts. Plain
+ * numbers in maps by name, since each request writes and readers come a few times a minute. They
+ * only grow.
  */
 export class RequestMetrics {
   readonly #models = new Map<string, ModelCounts>();
@@ -61,12 +61,12 @@ export class RequestMetrics {
       (this.#firsts.get(name) ?? this.#openFirst(name)).observe(line.firstByteMs);
   }
 
-  /** Work that ended after its request had: of a film, the money. */
+  /** Adds the charge of a task that ended after its request: a video's. */
   charged(model: string, costNano: string): void {
     (this.#models.get(model) ?? this.#openModel(model)).chargedNano += Number(costNano);
   }
 
-  /** By channel, of all models; those without a vendor among them, under ''. */
+  /** Counts by channel, over all models; requests without a vendor are under ''. */
   channels(): readonly ChannelRequests[] {
     const sums = new Map<string, ChannelRequests>();
     for (const { channels } of this.#models.values()) {

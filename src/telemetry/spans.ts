@@ -24,15 +24,15 @@ import type { TracedAttempt, TracedRequest, Traces } from './traces.ts';
 export interface SpanOptions {
   readonly version: string;
   readonly clock: Clock;
-  /** Spans could not be sent. */
+  /** Called when spans could not be sent. */
   readonly trouble: (error: unknown) => void;
 }
 
-/** Sends spans where the `OTEL_…` variables say, which the SDK reads itself. */
+/** Sends spans to the endpoint that the `OTEL_…` variables name, which the SDK reads itself. */
 export function openSpans({ version, clock, trouble }: SpanOptions): Traces {
   setGlobalErrorHandler(trouble);
   const ours = resourceFromAttributes({ 'service.name': 'tollgate', 'service.version': version });
-  // What the variables say of the service wins.
+  // The variables' service attributes win.
   const resource = defaultResource()
     .merge(ours)
     .merge(detectResources({ detectors: [envDetector] }));
@@ -56,7 +56,7 @@ const headers: TextMapGetter<IncomingHttpHeaders> = {
   keys: (all) => Object.keys(all),
 };
 
-/** Spans are made when a request is over: until then it costs an entry in a map. */
+/** Makes spans once a request is over: until then, a request costs one entry in a map. */
 class Spans implements Traces {
   readonly #running = new Map<string, OpenSpan>();
   readonly #propagator = new W3CTraceContextPropagator();
@@ -126,13 +126,13 @@ class Spans implements Traces {
   }
 }
 
-/** How a request ends that is no error. */
+/** Outcomes that are no error. */
 const ends: ReadonlySet<string> = new Set(['ok', 'length', 'submitted', 'ok, not kept']);
 const clientLeft = 'left';
 
 /**
- * A path with its ids left out, so that there are few. Of a word of ours, only the version has a
- * figure in it.
+ * A path with its ids left out, so that the number of routes stays small. Of our own path segments,
+ * only the version contains a digit.
  */
 function routeOf(url: string): string {
   const [path = ''] = url.split('?', 1);
@@ -143,8 +143,8 @@ function routeOf(url: string): string {
 }
 
 /**
- * opentelemetry.io/docs/specs/semconv/http/http-spans, 1.41, and what only a gateway knows. Paths
- * beside routes hold names of models and ids.
+ * opentelemetry.io/docs/specs/semconv/http/http-spans, 1.41, and attributes that only a gateway
+ * knows. Paths of unknown routes may hold model names and ids.
  */
 function requestAttributes(
   id: string,
@@ -178,8 +178,8 @@ function lineAttributes(line: AccessLine | undefined): Attributes {
 }
 
 /**
- * opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans, 2026-11. What was asked and answered is
- * no part of it.
+ * opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans, 2026-11. The content of requests and
+ * answers is left out.
  */
 function attemptAttributes(attempt: TracedAttempt, line: AccessLine | undefined): Attributes {
   const { hostname, port, protocol } = new URL(attempt.url);
@@ -220,7 +220,7 @@ const operations: Readonly<Record<string, string>> = {
   speech: 'generate_content',
 };
 
-/** Those that the conventions name; what they do not is called as we call it. */
+/** The operation name of the conventions; our own name where they have none. */
 const operationOf = (capability: string): string => operations[capability] ?? capability;
 
 const outputs: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AccessLine } from './access-log.ts';
 
-/** A request as it came in. */
+/** A request as it arrived. */
 export interface TracedRequest {
   readonly method: string;
   readonly url: string;
@@ -15,20 +15,20 @@ export interface TracedAttempt {
   readonly upstreamModel: string;
   readonly capability: string;
   readonly stream: boolean;
-  /** The vendor's address. */
+  /** The URL of the vendor. */
   readonly url: string;
   /** Milliseconds of the process's steady clock. */
   readonly beganMs: number;
   readonly endedMs: number;
   /** Milliseconds to the first byte of a stream for the client. */
   readonly firstByteMs: number | undefined;
-  /** The kind of the fault in which it ended, or `left`. */
+  /** The kind of the fault that ended the attempt, or `left`. */
   readonly error: string | undefined;
 }
 
 /**
- * Who is told of requests, by their ids, where they are traced. Nothing is asked of it while a
- * request runs: the client's `traceparent` says where its trace begins, and no vendor hears of it.
+ * Receives the events of traced requests, by request id. A running request never waits for it: the
+ * client's `traceparent` says where its trace begins, and no vendor gets it.
  */
 export interface Traces {
   /** `at`: wall clock, ms. */
@@ -36,8 +36,8 @@ export interface Traces {
   attempted(id: string, attempt: TracedAttempt): void;
   finished(line: AccessLine): void;
   refused(id: string, status: number, refusal: string): void;
-  /** Its answer is over. */
+  /** The response has ended. */
   ended(id: string): void;
-  /** Sends what is still here. */
+  /** Sends the remaining spans. */
   close(): Promise<void>;
 }

@@ -1,7 +1,10 @@
 import type { Transaction } from '../storage/database.ts';
 import { SqlParameters, type TimeRange } from './ranges.ts';
 
-/** First bytes are counted in classes, told by their upper end in ms; the last one has none. */
+/**
+ * Times to first byte are counted in classes, each named by its upper end in ms; the last one has
+ * none.
+ */
 const classEnds = [
   50, 75, 100, 150, 200, 300, 400, 500, 650, 800, 1_000, 1_300, 1_700, 2_200, 3_000, 4_000, 5_500,
   8_000, 12_000, 20_000, 35_000, 60_000,
@@ -13,13 +16,13 @@ export function firstByteClass(column: string): string {
   return `CASE ${classEnds.map((end) => `WHEN ${column}<=${end} THEN ${end}`).join(' ')} ELSE ${lastClassEnd} END`;
 }
 
-/** How a model, or one channel of it, did within a span of whole hours. */
+/** The figures of a model, or of one of its channels, for one whole hour. */
 export interface SpeedHour {
   readonly model: string;
   readonly channel: string;
   readonly hour: number;
   readonly requests: number;
-  /** Broken off by the vendor. */
+  /** Cut off by the vendor. */
   readonly cut: number;
   readonly cost: bigint;
   readonly durationMs: number;
@@ -32,8 +35,8 @@ export interface SpeedQuery extends TimeRange {
 }
 
 /**
- * All channels' figures by model and hour, as far as they are rolled up: those of the last minutes
- * are not yet in them.
+ * All channels' figures by model and hour, as far as they are rolled up: the last minutes are not
+ * included yet.
  */
 export function* speedsByHour({ model, from, to }: SpeedQuery): Transaction<readonly SpeedHour[]> {
   const places = new SqlParameters();
@@ -75,7 +78,7 @@ export interface SpeedSummary {
   readonly meanDurationMs: number | undefined;
 }
 
-/** Several hours, channels or models as one. */
+/** The sum of several hours, channels or models. */
 export function summarizeSpeeds(speeds: readonly SpeedHour[]): SpeedSummary {
   const classes = new Map<number, number>();
   for (const { firstBytes } of speeds)
@@ -93,7 +96,7 @@ export function summarizeSpeeds(speeds: readonly SpeedHour[]): SpeedSummary {
   };
 }
 
-/** Within its class as if all lay evenly; undefined without any. */
+/** Interpolates within its class as if the values lay evenly; undefined without any. */
 export function quantile(classes: ReadonlyMap<number, number>, share: number): number | undefined {
   const total = [...classes.values()].reduce((sum, count) => sum + count, 0);
   if (total === 0) return undefined;

@@ -4,7 +4,7 @@ export const usageMigrations: readonly Migration[] = [
   {
     id: '0004-usage',
     statements: [
-      // `id` is the request's, and the transfer's. What each column holds: record.ts.
+      // `id` is the id of the request and of the transfer. record.ts describes the columns.
       `CREATE TABLE usage (
         id TEXT PRIMARY KEY,
         account TEXT NOT NULL,
@@ -28,14 +28,14 @@ export const usageMigrations: readonly Migration[] = [
         output_tokens BIGINT NOT NULL,
         lines TEXT NOT NULL
       )`,
-      // Also for one key's records: a key belongs to one account. Every further index costs each
+      // Serves one key's records too: a key belongs to one account. Every further index costs each
       // request a tenth of its charge.
       'CREATE INDEX usage_of_account ON usage (account, reserved_at, id)',
     ],
   },
   {
-    // By month on PostgreSQL (months.ts). A key of a partitioned table has the month in it: that a
-    // request is charged once is the transfer's to say.
+    // By month on PostgreSQL (partitions.ts). The primary key of a partitioned table includes the
+    // month: only the transfer ensures that a request is charged once.
     id: '0008-usage-months',
     statements: [
       'ALTER TABLE usage RENAME TO usage_before',
@@ -50,14 +50,14 @@ export const usageMigrations: readonly Migration[] = [
     ].map((postgres) => ({ sqlite: '', postgres })),
   },
   {
-    // What the console asks is in the order of charges: an account's days are cut by when it was
-    // charged, as the ledger does.
+    // The console reads in the order of charges: an account's days are split by the time of the
+    // charge, as in the ledger.
     id: '0014-usage-hours',
     statements: [
       'DROP INDEX usage_of_account',
       'CREATE INDEX usage_of_account ON usage (account, finished_at, id)',
-      // One row for each hour (UTC) of charges of one kind, made of the records before
-      // `usage_rolled.until` (hours.ts). `cost` is what was paid.
+      // One row for each hour (UTC) of charges of one kind, made from the records before
+      // `usage_rolled.until` (rollup.ts). `cost` is the amount paid.
       `CREATE TABLE usage_hour (
         account TEXT NOT NULL,
         hour BIGINT NOT NULL,
@@ -71,7 +71,7 @@ export const usageMigrations: readonly Migration[] = [
         dearest BIGINT NOT NULL,
         PRIMARY KEY (account, hour, key_id, model, capability, status, estimated)
       )`,
-      // The same by what was metered. `quantity` is in millionths of its unit; `cost` as priced.
+      // The same by measure. `quantity` is in millionths of its unit; `cost` as priced.
       `CREATE TABLE usage_hour_line (
         account TEXT NOT NULL,
         hour BIGINT NOT NULL,
@@ -85,7 +85,7 @@ export const usageMigrations: readonly Migration[] = [
         cost BIGINT NOT NULL,
         PRIMARY KEY (account, hour, key_id, model, capability, status, estimated, measure)
       )`,
-      // The same for all of an account: statements are long.
+      // The same for a whole account: statements cover long periods.
       `CREATE TABLE spend_hour (
         account TEXT NOT NULL,
         hour BIGINT NOT NULL,
@@ -93,7 +93,7 @@ export const usageMigrations: readonly Migration[] = [
         cost BIGINT NOT NULL,
         PRIMARY KEY (account, hour)
       )`,
-      // The same for a key from its beginning on.
+      // The same for a key since it was made.
       `CREATE TABLE spend_key (
         account TEXT NOT NULL,
         key_id TEXT NOT NULL,
@@ -101,7 +101,7 @@ export const usageMigrations: readonly Migration[] = [
         cost BIGINT NOT NULL,
         PRIMARY KEY (account, key_id)
       )`,
-      // Of all accounts: how fast channels are. `first_byte` is the upper end of its class
+      // Of all accounts: the speed of channels. `first_byte` is the upper end of its class
       // (histogram.ts).
       `CREATE TABLE speed_hour (
         model TEXT NOT NULL,
@@ -120,8 +120,8 @@ export const usageMigrations: readonly Migration[] = [
     ],
   },
   {
-    // Hours of a month are many where models and keys are many: what does not ask by the hour reads
-    // whole days of UTC. They are the sums of their hours, as far as those are complete.
+    // A month has many hours where models and keys are many: a query that is not by hour reads
+    // whole days of UTC. Days are the sums of their hours, as far as those are complete.
     id: '0029-usage-days',
     statements: [
       `CREATE TABLE usage_day (
@@ -149,7 +149,7 @@ export const usageMigrations: readonly Migration[] = [
         cost BIGINT NOT NULL,
         PRIMARY KEY (account, day, key_id, model, capability, status, estimated, measure)
       )`,
-      // All figures are made again, days with them.
+      // All figures are computed again, days included.
       'UPDATE usage_rolled SET until=0',
       ...['usage_hour', 'usage_hour_line', 'spend_hour', 'spend_key', 'speed_hour'].map(
         (table) => `DELETE FROM ${table}`,
@@ -157,7 +157,7 @@ export const usageMigrations: readonly Migration[] = [
     ],
   },
   {
-    // Null where the charge is all that the vendor reported.
+    // Null where the charge covers everything that the vendor reported.
     id: '0041-usage-reported',
     statements: [
       'ALTER TABLE usage ADD COLUMN excess BIGINT CHECK (excess > 0)',

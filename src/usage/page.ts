@@ -12,7 +12,7 @@ import {
   isFiltered,
 } from './ranges.ts';
 
-/** A place in an account's records: that of the last one on the page before. */
+/** A position in an account's records: the last record of the previous page. */
 export interface UsagePosition {
   readonly chargedAt: number;
   readonly id: string;
@@ -29,21 +29,21 @@ export interface UsageQuery extends TimeRange {
 export interface UsagePage {
   readonly rows: readonly Row[];
   /**
-   * Where the next page begins; undefined: there is none. A page may be shorter than was asked and
-   * yet not the last one.
+   * The start of the next page; undefined: there is none. A page may have fewer records than the
+   * limit and yet not be the last one.
    */
   readonly next: UsagePosition | undefined;
 }
 
 /**
- * Of so many records at most a page is picked: a filter that few match shows them page by page
- * instead of keeping its reader waiting.
+ * The most records read for one page: a filter with few matches shows them over several pages
+ * instead of making its reader wait.
  */
 const lookedThroughMax = 30_000;
 
 /**
- * One page of an account's usage records by when they were charged. As fast on the last page as on
- * the first, whoever else has how many records. To be run in a snapshot.
+ * One page of an account's usage records by time of charge. The last page is as fast as the first,
+ * however many records other accounts have. Run it in a snapshot.
  */
 export function* usagePage(question: UsageQuery): Transaction<UsagePage> {
   const { filter = {}, limit } = question;
@@ -61,7 +61,7 @@ export function* usagePage(question: UsageQuery): Transaction<UsagePage> {
     if (rows.length > limit)
       return { rows: rows.slice(0, limit), next: positionOf(rows[limit - 1]) };
   }
-  // As many hours as are looked at: there may be more.
+  // The limit of hours was reached: there may be more.
   const last = stretches.length >= searchWindowsMax - 1 ? stretches.at(-1) : undefined;
   return {
     rows,
@@ -76,7 +76,7 @@ export function* usagePage(question: UsageQuery): Transaction<UsagePage> {
   };
 }
 
-/** The place before the first record of a stretch: no id is smaller than none. */
+/** The position before the first record of a stretch: the empty id sorts before every other. */
 const edgeOf = ({ order }: UsageQuery, { from, to }: TimeRange): UsagePosition => ({
   chargedAt: order === 'oldest' ? from : to,
   id: '',
@@ -87,7 +87,7 @@ const positionOf = (row: Row | undefined): UsagePosition => ({
   id: String(row?.['id']),
 });
 
-/** What is left of the span behind the place. */
+/** The rest of the range after the position. */
 function spanFrom({ from, to, after, order }: UsageQuery): TimeRange {
   if (after === undefined) return { from, to };
   return order === 'oldest'
@@ -111,16 +111,16 @@ function pageOf(
 }
 
 interface SearchWindow extends TimeRange {
-  /** How many records of all kinds are there. */
+  /** Number of records in it, matching or not. */
   readonly requests: number;
 }
 
-/** Hours that are looked at for one page. */
+/** Hours searched for one page. */
 const searchWindowsMax = 400;
 
 /**
- * Where matching records are, as the hourly figures know; and what is not rolled up yet, as it is.
- * In the order of the page.
+ * The hours that contain matching records, by the hourly figures, and the time that is not rolled
+ * up yet as a whole. In the order of the page.
  */
 function* matching(
   { account, filter = {}, order }: UsageQuery,
@@ -162,7 +162,7 @@ const searchWindowOf = (
   requests,
 });
 
-/** One record of this account; undefined as well when it is another's. */
+/** One record of this account; undefined also when it is another account's. */
 export function* usageRecord(account: string, id: string): Transaction<Row | undefined> {
   const [row] = yield {
     sql: 'SELECT * FROM usage WHERE id=$1 AND account=$2',

@@ -138,8 +138,8 @@ onPostgres((_name, openFresh) => {
 
   test('records are written while months are made, by several nodes', async () => {
     const database = await openFresh({ migrations: usageMigrations });
-    // A row on its way into the default partition while its month is made finds no place there:
-    // that is no fault of its own, and it is sent again.
+    // A row on its way into the default partition while its month is made has no place there: the
+    // write fails as `busy` and is repeated.
     const write = async (i: number): Promise<void> => {
       try {
         await fill(database, 10, november + i * 86_400_000, 1_000, 3);

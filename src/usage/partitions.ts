@@ -4,12 +4,12 @@ import type { Database, Transaction } from '../storage/database.ts';
 import { noTimeoutStatement } from '../storage/sql.ts';
 
 /**
- * Months that are there before they begin: whoever is not started for so long finds its records in
- * the default partition, and sorts them then.
+ * Months made before they begin. After a longer pause of the gateway, records go to the default
+ * partition, and are moved at the next start.
  */
 const monthsAhead = 2;
 const keepEveryMs = 6 * 3_600_000;
-/** Any constant will do, as long as it stays the same: nodes sort one after the other. */
+/** Any constant will do, as long as it stays the same: it makes nodes take turns. */
 const advisoryLock = 7_461_003_920n;
 
 interface Month {
@@ -26,8 +26,9 @@ export function partitionAt(at: number): Month {
 
 /**
  * On PostgreSQL the usage records of each month are a table of their own: its indexes stay small,
- * and an old month can be detached as it is. SQLite has no such thing and needs none. Makes this
- * month's and the next ones, and those of records that were written before there was one.
+ * and an old month can be detached as it is. SQLite cannot partition and needs none. Makes the
+ * partitions of this month, of the next ones, and of records that were written before their month
+ * had one.
  */
 export async function createPartitions(database: Database, clock: Clock): Promise<void> {
   if (database.dialect !== 'postgres') return;
@@ -35,8 +36,8 @@ export async function createPartitions(database: Database, clock: Clock): Promis
 }
 
 /**
- * The same now and every few hours. What fails, by a lock that is not to be had for instance, is
- * tried again the next time: records have their place meanwhile.
+ * `createPartitions` now and every few hours. A failure, for instance a lock that is not free, is
+ * tried again the next time: the default partition takes the records meanwhile.
  */
 export async function keepPartitions(database: Database, clock: Clock): Promise<{ stop(): void }> {
   const keep = () => createPartitions(database, clock).catch(() => undefined);
@@ -46,7 +47,7 @@ export async function keepPartitions(database: Database, clock: Clock): Promise<
 }
 
 function* make(now: number): Transaction<void> {
-  // Records that have waited long in the default partition take their time to move.
+  // Moving many records out of the default partition takes time.
   yield noTimeoutStatement;
   yield { sql: 'SELECT pg_advisory_xact_lock($1)', params: [advisoryLock] };
   const made = new Set(
@@ -70,8 +71,8 @@ function* make(now: number): Transaction<void> {
 }
 
 /**
- * What the default partition has of the month moves over. Nobody writes there meanwhile, or the
- * month could not be attached.
+ * Makes one month and moves its records over from the default partition. The lock keeps other
+ * writes out of it, or the month could not be attached.
  */
 function* makeOne({ table, from, to }: Month): Transaction<void> {
   yield { sql: 'LOCK TABLE usage_default IN ACCESS EXCLUSIVE MODE', params: [] };

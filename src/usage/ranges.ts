@@ -6,19 +6,19 @@ export const dayMs = 24 * hourMs;
 /** Later than any record, and small enough for sums. */
 export const endOfTime = 2 ** 52;
 /**
- * Longer than any request or task takes: on PostgreSQL a record lies in the month in which it
- * began, which is at most so long before it was charged.
+ * Longer than any request or task takes: on PostgreSQL a record lies in the month in which its
+ * request began, at most this long before the charge.
  */
 const longestMs = 7 * 86_400_000;
 
 export interface TimeRange {
-  /** Wall clock, ms: from (inclusive) and to (exclusive), by when it was charged. */
+  /** Wall clock, ms: from (inclusive) and to (exclusive), by time of charge. */
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Where a span's figures are: in whole days and hours (UTC) that are rolled up, and in records for
+ * The sources of a range's figures: whole days and hours (UTC) that are rolled up, and records for
  * the rest.
  */
 export interface SplitRange {
@@ -28,8 +28,8 @@ export interface SplitRange {
 }
 
 /**
- * `until`: records charged before it are in the hours, later ones are not. Days are those whose
- * hours are all rolled up; with `unit` hour there are none.
+ * `until`: hours cover the records charged before it, not later ones. A day counts only when all
+ * its hours are rolled up; with `unit` hour there are no days.
  */
 export function splitRange(
   { from, to }: TimeRange,
@@ -48,7 +48,7 @@ export function splitRange(
   const days = [{ from: firstDay, to: lastDay }].filter(notEmpty);
   return {
     days,
-    // The hour in which `until` lies is rolled up in part: the rest of it is in records.
+    // The hour that contains `until` is rolled up in part: its rest is in records.
     hours:
       days.length === 0
         ? [{ from: first, to: last }]
@@ -65,13 +65,15 @@ export function splitRange(
 
 const notEmpty = ({ from, to }: TimeRange): boolean => from < to;
 
-/** Up to when records are rolled up. To be yielded in the snapshot of the figures themselves. */
+/**
+ * The time up to which records are rolled up. Yield it in the snapshot of the figures themselves.
+ */
 export function* rolledUntil(): Transaction<number> {
   const [row] = yield { sql: 'SELECT until FROM usage_rolled', params: [] };
   return Number(row?.['until'] ?? 0);
 }
 
-/** Places in a statement: what is added gets the next number. */
+/** The parameters of a statement: `add` returns the placeholder of the next number. */
 export class SqlParameters {
   readonly params: (string | number | bigint)[] = [];
 
@@ -81,7 +83,7 @@ export class SqlParameters {
   }
 }
 
-/** The condition for records (table `r`) of one account that were charged within the span. */
+/** The condition for records (table `r`) of one account that were charged within the range. */
 export function chargedWithin(
   places: SqlParameters,
   account: string,
@@ -90,23 +92,23 @@ export function chargedWithin(
   return `r.account=${places.add(account)} AND r.finished_at>=${places.add(from)} AND r.finished_at<${places.add(to)} AND ${begunWithin(places, { from, to })}`;
 }
 
-/** Said for PostgreSQL, which leaves out the months that cannot have any. */
+/** Lets PostgreSQL skip the months that cannot have matching records. */
 export function begunWithin(places: SqlParameters, { from, to }: TimeRange): string {
   return `r.reserved_at>=${places.add(from - longestMs)} AND r.reserved_at<${places.add(to + hourMs)}`;
 }
 
-/** Which of an account's records. */
+/** Selects some of an account's records. */
 export interface UsageFilter {
   readonly keyId?: string | undefined;
   readonly model?: string | undefined;
   readonly capability?: string | undefined;
   readonly status?: string | undefined;
   readonly estimated?: boolean | undefined;
-  /** Those that cost at least so much. */
+  /** Records that cost at least this much. */
   readonly costMin?: Nano | undefined;
 }
 
-/** Whether it leaves anything out. */
+/** Whether the filter leaves anything out. */
 export const isFiltered = (filter: UsageFilter): boolean =>
   Object.values(filter).some((value) => value !== undefined);
 
@@ -129,7 +131,7 @@ function columnsCondition(
     .join('');
 }
 
-/** Of records (table `r`). */
+/** The condition for records (table `r`). */
 export function recordsCondition(places: SqlParameters, filter: UsageFilter): string {
   return (
     columnsCondition(places, 'r', filter) +
@@ -137,7 +139,7 @@ export function recordsCondition(places: SqlParameters, filter: UsageFilter): st
   );
 }
 
-/** Of hours (table `h`) in which there are such records. */
+/** The condition for hours (table `h`) that contain matching records. */
 export function hoursCondition(places: SqlParameters, filter: UsageFilter): string {
   return (
     columnsCondition(places, 'h', filter) +
@@ -145,7 +147,7 @@ export function hoursCondition(places: SqlParameters, filter: UsageFilter): stri
   );
 }
 
-/** The hours, or days, (table `h`) of an account within a span. */
+/** The condition for hours or days (table `h`) of an account within a range. */
 export function accountHoursCondition(
   places: SqlParameters,
   account: string,
@@ -156,14 +158,15 @@ export function accountHoursCondition(
 }
 
 /**
- * Twice as long as records usually wait for the roll-up; and what is read in a tenth of a second.
+ * Twice as long as records usually wait for the roll-up; and as many records as can be read in a
+ * tenth of a second.
  */
 const tailMsMost = 15 * 60_000;
 const tailRecordsMost = 4_000;
 
 /**
- * How recent figures of all accounts are: `until` (wall clock, ms), by the records of `tail` beside
- * what is rolled up.
+ * The end of the figures of all accounts: they reach to `until` (wall clock, ms) if the records of
+ * `tail` are added to the rolled-up hours.
  */
 interface RecentRange {
   readonly until: number;
@@ -171,7 +174,7 @@ interface RecentRange {
 }
 
 /**
- * The records of a span that are in no hour yet, as far as they are soon read. To be yielded in the
+ * The records of a range that are in no hour yet, when they are few enough to read. Yield it in the
  * snapshot of the figures themselves.
  */
 export function* recentOf({ from, to }: TimeRange, now: number): Transaction<RecentRange> {
@@ -183,7 +186,7 @@ export function* recentOf({ from, to }: TimeRange, now: number): Transaction<Rec
   return { until: now, tail };
 }
 
-/** Counts no further than to `most`. */
+/** Counts no further than `most`. */
 function* isMoreThan(most: number, span: TimeRange): Transaction<boolean> {
   const places = new SqlParameters();
   const counted = `SELECT 1 AS one ${recordsOf(places, span)} LIMIT ${places.add(most + 1)}`;
@@ -194,7 +197,7 @@ function* isMoreThan(most: number, span: TimeRange): Transaction<boolean> {
   return Number(row?.['count'] ?? 0) > most;
 }
 
-/** When anybody was charged first; undefined: nobody was. */
+/** The time of the first charge of all; undefined when there is none. */
 export function* firstChargeOfAll(): Transaction<number | undefined> {
   const [row] = yield {
     sql: 'SELECT MIN((SELECT MIN(r.finished_at) FROM usage r WHERE r.account=u.id)) AS first FROM users u',
@@ -205,8 +208,8 @@ export function* firstChargeOfAll(): Transaction<number | undefined> {
 }
 
 /**
- * SQL: all records of a span, each user's own stretch of the index, so that nothing else is read;
- * `join`: with what comes of each.
+ * SQL: all records of a range, read per user from that user's part of the index, so that nothing
+ * else is read. `join` joins a table to each record.
  */
 export function recordsOf(places: SqlParameters, span: TimeRange, join = ''): string {
   return `FROM users u CROSS JOIN usage r${join} WHERE r.account=u.id

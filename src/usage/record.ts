@@ -18,14 +18,14 @@ export const recordColumns = [
   { name: 'upstream_id', type: 'text' },
   { name: 'status', type: 'text' }, // 'ok' | 'cut' (vendor) | 'left' (client) | 'length' (money) | 'error'
   { name: 'stream', type: 'bigint' }, // 0 | 1
-  { name: 'estimated', type: 'bigint' }, // 0 | 1: counted by us because the vendor told no usage
+  { name: 'estimated', type: 'bigint' }, // 0 | 1: counted by us because the vendor reported no usage
   { name: 'first_byte_ms', type: 'bigint' },
   { name: 'duration_ms', type: 'bigint' },
   { name: 'attempts', type: 'bigint' },
   { name: 'input_tokens', type: 'bigint' }, // all input, cached included
   { name: 'output_tokens', type: 'bigint' }, // all output, reasoning included
   { name: 'lines', type: 'text' }, // JSON: [[measure, quantity, "nano per million", "nano"], …]; the last ones add up to `cost`
-  { name: 'excess', type: 'bigint' }, // nano beyond `cost` that the vendor reported and the house bears; null: nothing
+  { name: 'excess', type: 'bigint' }, // nano beyond `cost` that the vendor reported and the operator bears; null: nothing
   { name: 'reported', type: 'text' }, // `lines` of what the vendor reported, where that was more than the request can have cost
 ] as const satisfies readonly { readonly name: string; readonly type: 'text' | 'bigint' }[];
 
@@ -33,16 +33,16 @@ export type RecordValues = readonly SqlValue[];
 
 /**
  * One line of a usage record: quantity × rate, rounded up once. `rate` is nano-yuan per million
- * units at the group's multiplier.
+ * units, with the group's multiplier.
  */
 export interface RecordLine {
   readonly measure: Measure;
   readonly quantity: number;
   readonly rate: Nano;
   readonly cost: Nano;
-  /** What the model's plain price was multiplied by, and why. */
+  /** The multiplier on the model's plain price, and its reason. */
   readonly terms?: string | undefined;
-  /** Whose price it is, where it is not the record's model. */
+  /** The model whose price applies, where it is not the record's. */
   readonly model?: string | undefined;
 }
 

@@ -109,7 +109,7 @@ test('a span is covered once, by days, hours and records together', () => {
       expect(
         days.every(({ from, to }) => from % dayMs === 0 && to % dayMs === 0 && to <= until),
       ).toBe(true);
-      // What the hours know is what was charged before `until`.
+      // Hours cover the charges before `until`.
       const parts = [
         ...days,
         ...hours.map(({ from, to }) => ({ from, to: Math.min(to, until) })),
@@ -125,7 +125,7 @@ test('a span is covered once, by days, hours and records together', () => {
 });
 
 forEachDatabase((_name, openFresh) => {
-  test('hourly figures are those of the records, however far they are rolled up, whoever asks for which span', async () => {
+  test('hourly figures are those of the records, however far they are rolled up, for every account and range', async () => {
     const database = await withUsers(await openFresh({ migrations }));
     const records = fc.sample(longer, { numRuns: 200, seed: 7 });
     await insert(database, records);

@@ -13,22 +13,22 @@ import {
   chargedWithin,
 } from './ranges.ts';
 
-/** What was charged so lately may not be committed yet. */
+/** A more recent charge may not be committed yet. */
 export const settledAfterMs = 120_000;
-/** Rolled up at least so much at a time, once it is there: less would be more work. */
+/** The least that is rolled up at a time: smaller steps would be more work. */
 const stepMsMin = 300_000;
 
 /**
- * Adds the records that were charged since the last time to the hourly figures, at most an hour of
- * them; gives up to when it has come, undefined when there is nothing left to do. The figures and
- * how far they go are one transaction: whoever dies in it has done nothing, and of two who do it at
- * once one waits and goes on where the other ended.
+ * Adds the records charged since the last time to the hourly figures, at most an hour of them.
+ * Returns the time it has reached, undefined when nothing is left to do. The figures and that time
+ * are one transaction: a crash in it changes nothing, and of two runs at once the second waits and
+ * goes on where the first ended.
  */
 export function rollUp(database: Database, now: number): Promise<number | undefined> {
   return database.transact(() => rolling(database, now));
 }
 
-/** Forgets all hourly figures; `rollUp` makes them again from the records. */
+/** Deletes all hourly figures; `rollUp` makes them again from the records. */
 export function forgetHours(database: Database): Promise<void> {
   return database.transact(function* (): Transaction<void> {
     yield { sql: 'UPDATE usage_rolled SET until=0', params: [] };
@@ -52,7 +52,7 @@ function* rolling(database: Database, now: number): Transaction<number | undefin
   const from = until === 0 ? yield* firstHour() : until;
   if (from === undefined) return undefined;
   const to = Math.min(now - settledAfterMs, (Math.floor(from / hourMs) + 1) * hourMs);
-  // The rest of an hour is done even when it is short; the beginning of one waits.
+  // The rest of an hour is rolled up even when it is short; a short beginning waits.
   if (to <= from || (to - from < stepMsMin && to % hourMs !== 0)) return undefined;
   for (const statement of Object.values(additions(database, { from, to }))) yield statement;
   if (to % hourMs === 0)
@@ -61,15 +61,13 @@ function* rolling(database: Database, now: number): Transaction<number | undefin
   return to;
 }
 
-/** The hour of the first record ever; undefined when there is none. */
+/** The hour of the very first record; undefined when there is none. */
 function* firstHour(): Transaction<number | undefined> {
   const first = yield* firstChargeOfAll();
   return first === undefined ? undefined : Math.floor(first / hourMs) * hourMs;
 }
 
-/**
- * Adds complete hours to their days. `account`: of this one alone. All of the span is one day's.
- */
+/** Adds complete hours, all of one day, to that day. `account`: only this account's. */
 export function addToDay({ from, to }: TimeRange, account?: string): readonly Statement[] {
   const day = Math.floor(from / dayMs) * dayMs;
   const adding = (table: string, keys: string, sums: readonly string[]): Statement => {
@@ -100,7 +98,10 @@ const kindColumns = 'account, hour, key_id, model, capability, status, estimated
 const kindOfRecord = (hour: () => string): string =>
   `r.account, ${hour()}, r.key_id, r.model, r.capability, r.status, r.estimated`;
 
-/** `account`: of this one alone. */
+/**
+ * The statements that add the range's records to the hourly figures. `account`: only this
+ * account's.
+ */
 export function additions(
   database: Pick<Database, 'dialect'>,
   span: TimeRange,
@@ -163,8 +164,8 @@ interface Addition {
 }
 
 /**
- * From every user's own stretch of the index: nothing else is read. The order of the join is
- * SQLite's to keep, and PostgreSQL's to choose.
+ * Reads each user's part of the index, and nothing else. SQLite keeps the order of the join;
+ * PostgreSQL may choose another.
  */
 function addition(
   span: TimeRange,
@@ -194,18 +195,20 @@ function addition(
 }
 
 /**
- * So much is compared in one transaction: on SQLite nobody else writes meanwhile. A day has some of
- * them.
+ * The most that is compared in one transaction: on SQLite it blocks all other writes. A day has
+ * several such steps.
  */
 const rebuildStepMs = 6 * hourMs;
-/** Figures of one account that a late record changes; `speed_hour` is everybody's, and no money. */
+/**
+ * The figures of one account that a late record changes; `speed_hour` belongs to no account, and is
+ * no money.
+ */
 const rebuiltTables = ['usage_hour', 'usage_hour_line', 'spend_hour'] as const;
 
 /**
- * Makes an account's hourly figures say again what its records say; how many hours were wrong. A
- * record that is committed hours after it was charged (its database was away meanwhile) comes too
- * late to be rolled up with the others of its hour. Whoever finds that an account's figures and its
- * ledger differ asks for this.
+ * Corrects an account's hourly figures from its records; returns how many hours were wrong. A
+ * record that is committed hours after its charge (its database did not answer meanwhile) comes too
+ * late for the roll-up of its hour. Called when an account's figures and its ledger differ.
  */
 export async function rebuildHours(database: Database, account: string): Promise<number> {
   const [bounds] = await database.query(
@@ -228,7 +231,7 @@ export async function rebuildHours(database: Database, account: string): Promise
   return mended;
 }
 
-/** The same for one hour of all accounts that have records in it; how many were wrong. */
+/** The same for one hour of all accounts that have records in it; returns how many were wrong. */
 export async function recheckHour(database: Database, hour: number): Promise<number> {
   const span = { from: hour, to: hour + hourMs };
   const wrong = await database.snapshot(() => differing(database, span));
@@ -262,7 +265,7 @@ const figureText = ({ requests = null, cost = null }: Row): string => `${request
 
 function* rebuilding(database: Database, account: string, span: TimeRange): Transaction<number> {
   yield* noStatementTimeout(database);
-  // Nobody rolls up meanwhile.
+  // Locks out a concurrent roll-up.
   yield { sql: 'UPDATE usage_rolled SET until=until', params: [] };
   const places = new SqlParameters();
   const recorded = yield {
@@ -312,14 +315,14 @@ function* sumKeys(account: string): Transaction<void> {
 
 const rollUpEveryMs = 60_000;
 /**
- * Hours are looked at again so much later, for what came late: a database may have been away
- * meanwhile.
+ * Hours are checked again this much later, for records that came late: a database may not have
+ * answered meanwhile.
  */
 const recheckAfterMs = [hourMs, 24 * hourMs];
 
 /**
- * Rolls up now and every minute, up to date before it rests. What fails is tried again the next
- * time: until then figures are read from records.
+ * Rolls up now and every minute, each time until it is up to date. A failure is tried again the
+ * next time: until then figures are read from records.
  */
 export function keepRolledUp(database: Database, clock: Clock): { stop(): void } {
   let busy = false;
@@ -336,7 +339,7 @@ export function keepRolledUp(database: Database, clock: Clock): { stop(): void }
         if (until % hourMs === 0)
           for (const after of recheckAfterMs) await recheckHour(database, until - hourMs - after);
     } catch {
-      // The database is away, or another is at it.
+      // The database does not answer, or another process is rolling up.
     }
     busy = false;
   };

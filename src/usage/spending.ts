@@ -17,7 +17,7 @@ import {
   accountHoursCondition,
 } from './ranges.ts';
 
-/** By what figures are told apart; `hour` is its beginning in UTC. */
+/** The columns to group figures by; `hour` is its beginning in UTC. */
 export type SpendingGroup = 'hour' | 'key_id' | 'model' | 'capability' | 'status' | 'estimated';
 
 export interface SpendingQuery extends TimeRange {
@@ -25,14 +25,14 @@ export interface SpendingQuery extends TimeRange {
   readonly filter?: UsageFilter;
 }
 
-/** What was paid for how many requests; `of` holds the values of what was asked by. */
+/** The amount paid and the number of requests of one group; `of` holds the group's values. */
 export interface SpendingRow {
   readonly of: Readonly<Partial<Record<SpendingGroup, string>>>;
   readonly requests: number;
   readonly cost: Nano;
 }
 
-/** What was metered of one measure, in millionths of its unit, and how it was priced. */
+/** The metered quantity of one measure, in millionths of its unit, and its price. */
 export interface Metered {
   readonly of: Readonly<Partial<Record<SpendingGroup, string>>>;
   readonly measure: Measure;
@@ -41,8 +41,8 @@ export interface Metered {
 }
 
 /**
- * Of days and hours that are rolled up where they are whole, and of records for the rest: exact to
- * this moment. To be run in a snapshot.
+ * Spending from rolled-up days and hours where they are whole, and from records for the rest: exact
+ * to this moment. Run it in a snapshot.
  */
 export function* spending(
   question: SpendingQuery,
@@ -73,7 +73,7 @@ export function* spending(
     }));
 }
 
-/** The same by what was metered. */
+/** The same by measure. */
 export function* metered(
   database: Pick<Database, 'dialect'>,
   question: SpendingQuery,
@@ -114,7 +114,7 @@ function partsOf(
   rolled: (unit: 'hour' | 'day') => (span: TimeRange) => string,
   ofRecords: (span: TimeRange) => string,
 ): readonly string[] {
-  // What single requests cost is in records alone.
+  // Only records have the cost of single requests.
   if (filter?.costMin !== undefined) return from < to ? [ofRecords({ from, to })] : [];
   return [...days.map(rolled('day')), ...hours.map(rolled('hour')), ...records.map(ofRecords)];
 }
@@ -151,8 +151,8 @@ const groupValuesOf = (row: Row, by: readonly SpendingGroup[]): SpendingRow['of'
   Object.fromEntries(by.map((name) => [name, String(row[name])]));
 
 /**
- * All that an account was charged within a span, from the shortest table that knows it. To be run
- * in a snapshot.
+ * The total of an account's charges within a range, from the shortest table that has it. Run it in
+ * a snapshot.
  */
 export function* charged(
   account: string,
@@ -178,7 +178,7 @@ export function* charged(
   return { requests: Number(row?.['requests'] ?? 0), cost: BigInt(row?.['cost'] ?? 0) };
 }
 
-/** What each of an account's keys has spent since it was made. To be run in a snapshot. */
+/** The spending of each of an account's keys since it was made. Run it in a snapshot. */
 export function* spentByKey(
   account: string,
 ): Transaction<ReadonlyMap<string, { readonly requests: number; readonly cost: Nano }>> {
@@ -199,8 +199,8 @@ export function* spentByKey(
 }
 
 /**
- * The same for spans that follow each other (days, for instance): one figure for each. At once
- * where all begin at full hours.
+ * The same for ranges that follow each other (days, for instance): one figure for each. One query
+ * when all begin at full hours.
  */
 export function* chargedBySpan(
   account: string,
@@ -251,8 +251,8 @@ function spreadOverSpans(
 }
 
 /**
- * When the youngest `most` requests of the span began, to the hour: what is only in records is not
- * added up beyond that.
+ * The beginning, to the hour, of the newest `most` requests of the range: figures that only records
+ * have are not added up beyond it.
  */
 export function* startOfNewest(
   account: string,
@@ -271,7 +271,7 @@ export function* startOfNewest(
   return from;
 }
 
-/** Which of the spans, in their order, `at` lies in; -1: none. */
+/** The index of the range that contains `at`; -1: none. */
 export function spanIndex(spans: readonly TimeRange[], at: number): number {
   let [low, high] = [0, spans.length - 1];
   while (low <= high) {

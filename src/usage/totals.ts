@@ -4,19 +4,22 @@ import type { Database, Row, Transaction } from '../storage/database.ts';
 import { jsonRows } from '../storage/sql.ts';
 import { SqlParameters, type TimeRange, recordsOf } from './ranges.ts';
 
-/** Whole hours as far as they are rolled up, and the records of `tail`, which are not (tail.ts). */
+/**
+ * Whole hours as far as they are rolled up, and the records of `tail`, which are not (`recentOf` in
+ * ranges.ts).
+ */
 export interface RangeWithTail extends TimeRange {
   readonly tail?: TimeRange | undefined;
 }
 
-/** What all accounts together were sold of a model, of one measure, in millionths of its unit. */
+/** The quantity of one measure sold of a model to all accounts, in millionths of its unit. */
 export interface SoldQuantity {
   readonly model: string;
   readonly measure: Measure;
   readonly micros: bigint;
 }
 
-// Every user's own stretch of the key, so that nothing else is read.
+// Reads each user's part of the key, and nothing else.
 const hoursOfAll =
   'FROM users u CROSS JOIN usage_hour_line h WHERE h.account=u.id AND h.hour>=$1 AND h.hour<$2';
 const quantity = 'CAST(SUM(h.quantity) AS BIGINT) AS quantity';
@@ -41,7 +44,7 @@ export function* soldByModel(
 const withTail = (hours: string, records: string | undefined): string =>
   records === undefined ? hours : `${hours} UNION ALL ${records}`;
 
-/** The same of one model, by who bought it in which group. */
+/** The same for one model, by buying account and group. */
 export interface SoldToAccount extends Omit<SoldQuantity, 'model'> {
   readonly account: string;
   readonly group: string;
@@ -63,7 +66,7 @@ export async function soldTo(
   }));
 }
 
-/** What the keys of a group bought on whole days (UTC), by who bought it. */
+/** The quantities that the keys of a group bought on whole days (UTC), by account. */
 export async function soldInGroup(
   database: Database,
   group: string,
@@ -85,7 +88,7 @@ const meteredOf = (row: Row): Pick<SoldQuantity, 'measure' | 'micros'> => ({
   micros: BigInt(row['quantity'] ?? 0),
 });
 
-/** What was paid, and for how many requests, of all accounts. */
+/** The amount paid and the number of requests, of all accounts. */
 export function* revenueWithin({
   from,
   to,
@@ -101,7 +104,7 @@ export function* revenueWithin({
   return { requests: Number(row?.['requests'] ?? 0), cost: BigInt(row?.['cost'] ?? 0) };
 }
 
-/** By model, how many of its requests each channel has served. */
+/** By model, the number of its requests that each channel has served. */
 export function* channelShares({
   from,
   to,
@@ -131,7 +134,9 @@ export function* channelShares({
   });
 }
 
-/** The cost that a channel's vendor reported beyond the bounds of requests. The house bore it. */
+/**
+ * The cost that a channel's vendor reported beyond the bounds of requests. The operator bore it.
+ */
 export interface ChannelLoss {
   readonly answers: number;
   readonly amount: Nano;

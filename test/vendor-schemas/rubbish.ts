@@ -12,7 +12,7 @@ export const rubbish: readonly {
     why: 'members that nobody knows pass to vendors of the client’s own format, whatever they make of them',
   },
   {
-    file: 'src/providers/takes/effort.test.ts',
+    file: 'src/providers/support/effort.test.ts',
     test: 'names an effort',
     why: 'an effort that nobody knows is the vendor’s to judge',
   },
@@ -22,32 +22,32 @@ export const rubbish: readonly {
     why: 'the vendor’s refusal is the answer',
   },
   {
-    file: 'src/providers/wire/openai-responses-chat.test.ts',
+    file: 'src/providers/formats/openai-responses/chat.test.ts',
     test: 'a conversation becomes items',
     why: 'its schema is there to be moved, not to be strict',
   },
   {
-    file: 'src/providers/wire/openai-chat.test.ts',
+    file: 'src/providers/formats/openai-chat/adapter.test.ts',
     test: 'sampling',
     why: 'fragments of a request, without its messages',
   },
   {
-    file: 'src/providers/takes/takes.test.ts',
+    file: 'src/providers/support/support.test.ts',
     test: 'a member that nobody knows passes',
     why: 'so it says',
   },
   {
-    file: 'src/providers/takes/effort.test.ts',
+    file: 'src/providers/support/effort.test.ts',
     test: 'reads no picture, which names the part',
     why: 'a part that nobody knows passes',
   },
   {
-    file: 'src/providers/takes/effort.test.ts',
+    file: 'src/providers/support/effort.test.ts',
     test: 'vllm m is told',
     why: 'templates of its models have words of their own, which pass',
   },
   {
-    file: 'src/providers/wire/vectors.test.ts',
+    file: 'src/providers/formats/embeddings/vectors.test.ts',
     test: 'byte for byte',
     why: 'a member that nobody knows passes',
   },

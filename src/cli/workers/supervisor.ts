@@ -14,18 +14,18 @@ import {
 } from './worker.ts';
 
 /**
- * A worker that ends by itself is replaced after this; one that ends at once again and again must
- * not cost a processor.
+ * The delay before a worker that ended is replaced; a worker that keeps ending at once must not
+ * take a whole processor.
  */
 const replaceMs = 1_000;
-/** A worker that does not tell its metrics by then is left out of the page. */
+/** A worker that has not sent its metrics by then is left out of the page. */
 const pageMs = 1_000;
 
 /**
- * Several processes that serve on one address. The first one starts alone, so that it finds what a
- * crashed gateway left; the others follow. One that ends is replaced. The supervisor serves nobody:
- * it hands out connections, keeps the limits that all share, and puts their metrics together.
- * Resolves when the first serves.
+ * Runs several worker processes on one address. The first one starts alone, so that it cleans up
+ * after a crashed gateway; the others follow. A worker that ends is replaced. The supervisor
+ * handles no requests: it hands out connections, keeps the limits that all share, and merges their
+ * metrics. Resolves when the first worker serves.
  */
 export async function supervise(
   count: number,
@@ -59,8 +59,8 @@ class Supervisor {
   }
 
   /**
-   * Keeps this many workers running from here on. The signal to stop may have come before the first
-   * worker was heard to be ready: no other starts then, because nothing would end it.
+   * Keeps this many workers running from here on. A signal to stop may come before the first worker
+   * reports that it is ready: then no other starts, because nothing would end it.
    */
   keep(count: number): void {
     this.#kept = count;
@@ -68,14 +68,14 @@ class Supervisor {
     while (this.#workers.size < count) void this.start('further');
   }
 
-  /** Resolves when it serves; with undefined when it has ended before. */
+  /** Resolves when the worker serves; with undefined when it ends before. */
   start(place: 'alone' | 'first' | 'further'): Promise<WorkerReady | undefined> {
     const worker = cluster.fork({ [workerVariable]: place });
     this.#workers.add(worker);
     const send = (heard: SupervisorMessage): void =>
       void (worker.isConnected() && worker.send(heard));
     const keeper = new LimitKeeper(this.#limiter, (limited) => send({ limited }));
-    // What is sent to one that has died a moment ago is lost with it; its end is heard of soon.
+    // A message to a worker that has just died is lost; its exit event follows soon.
     worker.on('error', () => {});
     return new Promise((resolve) => {
       worker.on('message', (told: WorkerMessage) => {
@@ -98,7 +98,7 @@ class Supervisor {
     if (!this.stopping) setTimeout(() => this.keep(this.#kept), replaceMs);
   }
 
-  /** Every worker drains. */
+  /** Makes every worker drain. */
   readonly stop = (): void => {
     this.stopping = true;
     for (const worker of this.#workers) worker.process.kill('SIGTERM');
@@ -116,7 +116,9 @@ class Supervisor {
   }
 }
 
-/** Pages of several workers, until all have told theirs or the time is over. */
+/**
+ * Collects the metrics pages of several workers, until all have sent theirs or the time is over.
+ */
 class PageCollection {
   readonly #missing: Set<Worker>;
   readonly #pages = new Map<string, string>();

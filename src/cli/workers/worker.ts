@@ -6,34 +6,34 @@ import {
   type LimitQuestion,
 } from '../../limits/worker-limiter.ts';
 
-/** What a worker tells its supervisor. */
+/** Messages from a worker to its supervisor. */
 export type WorkerMessage =
   | { readonly limits: readonly LimitQuestion[] }
   | { readonly ready: WorkerReady }
-  /** The page of all is wanted; and this worker's own, which was asked for. */
+  /** A request for the page of all workers; and this worker's own page, on request. */
   | { readonly wanted: number }
   | { readonly page: string; readonly of: number };
 
-/** What it hears. */
+/** Messages from the supervisor to a worker. */
 export type SupervisorMessage =
   | { readonly limited: readonly LimitAnswer[] }
   | { readonly tell: number }
   | { readonly all: string; readonly wanted: number };
 
-/** Where the first worker is to be found. */
+/** The first worker's address and sign-in link. */
 export interface WorkerReady {
   readonly url: string;
   readonly link: string | undefined;
 }
 
-/** By which a worker knows its place. */
+/** The environment variable with a worker's place. */
 export const workerVariable = 'TOLLGATE_WORKER';
 
 export interface ClusterWorker extends WorkerGroup {
   ready(told: WorkerReady): void;
 }
 
-/** This process as one of several, when a supervisor has started it. */
+/** This process as one of several; undefined unless a supervisor started it. */
 export function clusterWorker(env: NodeJS.ProcessEnv): ClusterWorker | undefined {
   const place = env[workerVariable];
   if (!cluster.isWorker || place === undefined) return undefined;

@@ -10,12 +10,12 @@ import type {
 } from './shared.ts';
 import type { ModelRow, OrderView, RefundView } from './user.ts';
 
-/** GET `operator/overview`: needs attention first. */
+/** GET `operator/overview`: attention comes first. */
 export interface OperatorOverview {
   readonly attention: readonly Attention[];
-  /** When was last looked. */
+  /** The time of the last check. */
   readonly checked_at: Instant;
-  /** Of the last five minutes; `null` where there was no traffic. */
+  /** Over the last five minutes; `null` when there was no traffic. */
   readonly now: {
     readonly requests_per_minute: number;
     readonly error_share: number | null;
@@ -29,7 +29,7 @@ export interface OperatorOverview {
     readonly vendor_cost: Yuan | null;
     readonly margin: number | null;
     readonly requests: number;
-    /** Up to when: now, but where hourly figures are far behind. */
+    /** The end of the figures: now, unless hourly figures are far behind. */
     readonly as_of: Instant;
   };
   /** By channel and hour, the last 24. */
@@ -43,7 +43,9 @@ export interface ErrorHour {
   readonly errors: number;
 }
 
-/** A sentence is made by `code` and `values` from the dictionary; `action` is its one button. */
+/**
+ * The client makes a sentence from `code` and `values`; `path` is the page behind its one button.
+ */
 export interface Attention {
   readonly code:
     | 'channel_parked'
@@ -85,12 +87,15 @@ export interface ChannelView {
   readonly priority: number;
   readonly weight: number;
   /**
-   * The vendor bills the input of requests that are cancelled before the first byte, and users pay
-   * for it.
+   * The vendor charges the input of requests that are cancelled before the first byte, and users
+   * pay for it.
    */
   readonly bills_cancelled_input: boolean;
   readonly state: ChannelStateName;
-  /** Why, by code (`rate_limited`, `credentials_refused`, …); `until` of a cooling one. */
+  /**
+   * The reason as a code (`rate_limited`, `credentials_refused`, …); `until` only for a cooling
+   * one.
+   */
   readonly why: {
     readonly code: string;
     readonly since: Instant;
@@ -105,30 +110,30 @@ export interface ChannelView {
   };
   readonly vendor_cost_24h: Yuan | null;
   /**
-   * Answers beyond what their requests can have cost, and what the house lost by what was reported
+   * Answers beyond what their requests can have cost, and the operator's loss by what was reported
    * for them.
    */
   readonly overruns_24h: { readonly answers: number; readonly loss: Yuan };
-  /** What the vendor takes, by model, where it has been entered. */
+  /** The vendor's prices by model, where they have been entered. */
   readonly costs: readonly { readonly model: string; readonly prices: readonly UnitPrice[] }[];
   /**
-   * What the configuration names is changed there: here it can be switched off and on, and its
-   * costs entered.
+   * A channel of the configuration is changed there: here it can only be switched off and on, and
+   * its costs entered.
    */
   readonly origin: OriginName;
   readonly version: number;
 }
 
-/** One of a channel's keys, by its number from 1 on: what it ends with, and how it does. */
+/** One of a channel's keys, by its number from 1 on: its last characters and its state. */
 export interface ChannelKey {
   readonly number: number;
   readonly last4: string | null;
   readonly state: 'healthy' | 'degraded' | 'cooling' | 'parked';
-  /** Why it is not well, by code. */
+  /** The reason for its state, as a code. */
   readonly why: string | null;
 }
 
-/** Whose an object is. */
+/** Where an object is managed. */
 export type OriginName = 'configuration' | 'console';
 
 export interface ChannelModel {
@@ -140,7 +145,7 @@ export interface ChannelModel {
 
 /**
  * POST `operator/channels` (with `idempotency-key`), PATCH `operator/channels/:name` (with
- * `if-match`): what is left out stays.
+ * `if-match`): absent members stay.
  */
 export interface ChannelBody {
   readonly name?: string;
@@ -148,7 +153,7 @@ export interface ChannelBody {
   readonly base_url?: string | null;
   /** Write-only. */
   readonly secret?: string;
-  /** All of its keys, in the place of `secret`: a number is one that it has. Write-only. */
+  /** All of its keys, instead of `secret`: a number stands for a key that it has. Write-only. */
   readonly secrets?: readonly (string | number)[];
   readonly groups?: readonly string[];
   readonly models?: readonly {
@@ -160,15 +165,15 @@ export interface ChannelBody {
   readonly weight?: number;
   readonly bills_cancelled_input?: boolean;
   readonly disabled?: boolean;
-  /** By model, as prices are written; replaces all that were entered. */
+  /** By model, in the format of prices; replaces all that were entered. */
   readonly costs?: Readonly<Record<string, WrittenPrices>>;
-  /** Nothing is changed: the answer is a ChannelEffect. */
+  /** Changes nothing: the response is a `ChannelEffect`. */
   readonly dry_run?: boolean;
-  /** That models lose their last channel has been said and accepted. */
+  /** The operator accepts that models lose their last channel. */
   readonly accept_unserved?: boolean;
 }
 
-/** What a change would do (`dry_run`), and beside `would_unserve` as `current`. */
+/** The effect of a change: for `dry_run`, and as `current` of a `would_unserve` problem. */
 export interface ChannelEffect {
   readonly unserved_models: readonly string[];
 }
@@ -259,15 +264,18 @@ export interface UserAnswer {
 }
 
 /**
- * GET `operator/models`, `operator/models/:id`. Prices are base prices: a group's multiplier is not
- * in them.
+ * GET `operator/models`, `operator/models/:id`. Prices are base prices, without a group's
+ * multiplier.
  */
 export interface OperatorModel extends ModelRow {
   readonly active: boolean;
   readonly channels: readonly string[];
   readonly price_version: number;
   readonly durations: readonly number[] | null;
-  /** After so long without a byte of a stream a second channel is asked as well; `null`: never. */
+  /**
+   * After this time without a byte of a stream a second channel gets the request as well; `null`:
+   * never.
+   */
   readonly hedge_after_ms: number | null;
   readonly origin: OriginName;
   readonly version: number;
@@ -285,8 +293,8 @@ export interface ModelBody {
   readonly shutdown_date?: string | null;
   readonly active?: boolean;
   /**
-   * As in the configuration: `{input: "2", cached_input: "0.2", output: "3"}`; of a new model.
-   * Changes go by publishing.
+   * As in the configuration: `{input: "2", cached_input: "0.2", output: "3"}`; only for a new
+   * model. Price changes are published.
    */
   readonly price?: WrittenPrices;
 }
@@ -300,12 +308,12 @@ export type WrittenPrices = Readonly<Record<string, unknown>>;
 /** GET `operator/models/:id/prices`: newest first. */
 export interface PriceVersionView {
   readonly version: number;
-  /** When it takes effect: later than now of one that waits. */
+  /** When it takes effect: in the future for a version that waits. */
   readonly since: Instant;
   readonly published_at: Instant;
   readonly prices: readonly UnitPrice[];
   readonly reason: string | null;
-  /** User's id, `command` or `configuration`. */
+  /** A user's id, `command` or `configuration`. */
   readonly actor: string;
 }
 
@@ -319,11 +327,11 @@ export interface PriceChange {
 export interface PublishBody {
   readonly changes: readonly PriceChange[];
   readonly reason: string;
-  /** Now where it is not said. */
+  /** Default: now. */
   readonly effective_at?: Instant;
 }
 
-/** `versions`: of each model, the number of its new version. */
+/** `versions`: the number of each model's new version. */
 export interface PublishAnswer {
   readonly versions: readonly { readonly model: string; readonly version: number }[];
 }
@@ -376,7 +384,7 @@ export interface ImportBody {
 }
 
 /**
- * All changes are published together, or none: `published` is false of a dry run and where a line
+ * All changes are published together, or none: `published` is false for a dry run and when a line
  * is refused.
  */
 export interface PriceImportReport {
@@ -399,7 +407,7 @@ export interface PriceImportReport {
   readonly published: boolean;
 }
 
-/** What decides among healthy channels of one priority. */
+/** The choice among healthy channels of one priority. */
 export type PolicyName = 'weighted' | 'latency' | 'cost' | 'sticky';
 
 /** GET `operator/groups`, `operator/groups/:name`; POST and PATCH with the settable members. */
@@ -418,13 +426,13 @@ export interface OperatorGroup {
 
 /**
  * POST `operator/groups/:name/preview` with another `multiplier`: on the usage of the last seven
- * whole days of UTC.
+ * whole days (UTC).
  */
 export interface GroupPreview {
   readonly revenue: { readonly now: Yuan; readonly new: Yuan; readonly change: number | null };
-  /** How many used the group in those days. */
+  /** Number of users of the group in those days. */
   readonly users: number;
-  /** Models of which its keys would pay less than some vendor takes. */
+  /** Models that its keys would pay less for than some vendor takes. */
   readonly below_vendor_cost: readonly string[];
 }
 
@@ -437,7 +445,7 @@ export interface GroupBody {
   readonly policy?: PolicyName;
 }
 
-/** GET `operator/orders`, a page. POST `…/:id/query`, `…/:id/close` answer it, too. */
+/** GET `operator/orders`, a page. POST `…/:id/query`, `…/:id/close` return it too. */
 export interface OperatorOrder extends OrderView {
   readonly user: { readonly id: string; readonly name: string };
 }
@@ -453,11 +461,11 @@ export interface RefundAnswer {
   readonly refund: RefundView;
 }
 
-/** GET `operator/reconciliation?date&wallet`; POST `…/run` answers it, too. */
+/** GET `operator/reconciliation?date&wallet`; POST `…/run` returns it too. */
 export interface Reconciliation {
   readonly day: Day;
   readonly wallet: WalletName;
-  /** Null: not run yet. */
+  /** Null: not compared yet. */
   readonly run_at: Instant | null;
   readonly bill_lines: number;
   readonly our_lines: number;
@@ -490,7 +498,7 @@ export interface ReconciliationDifference {
  */
 export interface LedgerCheckView {
   readonly id: string;
-  /** Null while it runs, and of one whose process ended before it. */
+  /** Null while it runs, and for a check whose process died. */
   readonly ok: boolean | null;
   readonly running: boolean;
   readonly started_at: Instant;
@@ -520,8 +528,8 @@ export interface LedgerCheckEvents {
 }
 
 /**
- * GET `operator/audit?actor&action&target&account&from&to`, a page; `action=channel.` are all that
- * begin so. Secrets are told as changed, never shown.
+ * GET `operator/audit?actor&action&target&account&from&to`, a page; `action=channel.` matches all
+ * actions that begin so. Of secrets only the change is recorded.
  */
 export interface AuditEntry {
   readonly id: string;
@@ -544,7 +552,7 @@ export interface AuditEntry {
 
 /** GET `operator/announcements`; POST, PATCH with the settable members. */
 export interface OperatorAnnouncement extends AnnouncementView {
-  /** Null: everybody. */
+  /** Null: for everybody. */
   readonly group: string | null;
   readonly state: 'planned' | 'shown' | 'over';
   readonly version: number;

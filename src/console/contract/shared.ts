@@ -1,6 +1,6 @@
 /**
- * Yuan as a decimal string with nine decimals, minus sign ASCII: `-0.013577263`. No number is ever
- * money.
+ * Yuan as a decimal string with nine decimals, minus sign ASCII: `-0.013577263`. Money is never a
+ * number.
  */
 export type Yuan = string;
 /** ISO 8601 in UTC with milliseconds: `2026-11-21T06:03:22.000Z`. */
@@ -9,25 +9,25 @@ export type Instant = string;
 export type Day = string;
 
 /**
- * One page of a keyset: cursors are opaque and belong to the filter they were made with. No totals:
- * those are the summary's of the same filter.
+ * One page of a list: cursors are opaque and belong to the filter they were made with. It has no
+ * totals: the summary of the same filter has them.
  */
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Older ones: `?after=`. */
+  /** Older items: `?after=`. */
   readonly next: string | null;
-  /** Newer ones: `?after=` as well. */
+  /** Newer items: `?after=` as well. */
   readonly prev: string | null;
   readonly as_of: Instant;
 }
 
-/** Answers of small lists that have no pages. */
+/** Small lists without pages. */
 export interface List<Item> {
   readonly items: readonly Item[];
 }
 
 /**
- * Every answer that says no. `fields`: which member of the body is wrong, and how, by code
+ * Every error response. `fields`: the wrong members of the body, each with its code
  * (`below_minimum`).
  */
 export interface ErrorBody {
@@ -43,7 +43,7 @@ export interface ErrorBody {
   readonly current?: unknown;
 }
 
-/** What can be sold by the unit. Of tokens, `class` says which. */
+/** Units of sale. For tokens, `class` tells the kind. */
 export type PriceUnit =
   | 'token'
   | 'image'
@@ -53,7 +53,7 @@ export type PriceUnit =
   | 'request'
   | 'call';
 
-/** Classes of quantity are disjoint: `input` has no cached tokens in it, `output` no reasoning. */
+/** Classes of quantity are disjoint: `input` contains no cached tokens, `output` no reasoning. */
 export type PriceClass =
   | 'input'
   | 'cached_input'
@@ -78,8 +78,8 @@ export type PriceClass =
   | 'mcp_call';
 
 /**
- * `{"amount":"2.125","per":1000000,"unit":"token","class":"cached_input"}`: as many decimals as it
- * has, at least two.
+ * `{"amount":"2.125","per":1000000,"unit":"token","class":"cached_input"}`: all decimals, at least
+ * two.
  */
 export interface UnitPrice {
   readonly amount: string;
@@ -87,17 +87,17 @@ export interface UnitPrice {
   readonly unit: PriceUnit;
   readonly class: PriceClass;
   /**
-   * Of a class whose price depends on it: `1024x1024/hd`, `720p`, or the terms that a user reads
-   * beside the plain price: `fast`, `us`, `peak`.
+   * For a class whose price depends on it: `1024x1024/hd`, `720p`, or the terms beside the plain
+   * price: `fast`, `us`, `peak`.
    */
   readonly variant?: string;
-  /** Of requests with more input tokens than this. */
+  /** For requests with more input tokens than this. */
   readonly above_input_tokens?: number;
 }
 
-/** Tokens by class, always beside the money that they cost. */
+/** Tokens by class, always shown beside their cost. */
 export interface TokenMix {
-  /** All input, cached and written included. */
+  /** All input, including tokens read from and written to the cache. */
   readonly input: number;
   readonly cached_input: number;
   readonly cache_write: number;
@@ -118,8 +118,8 @@ export type ModelKindName =
   | 'video';
 
 /**
- * How a request ended. `cut`: its vendor broke off · `left`: its client did · `length`: the money
- * ended.
+ * How a request ended. `cut`: its vendor broke off · `left`: its client disconnected · `length`:
+ * the money ended.
  */
 export type ChargeStatus = 'ok' | 'cut' | 'left' | 'length' | 'error';
 
@@ -128,11 +128,11 @@ export type SignInMethod = 'github' | 'wechat' | 'link';
 export type WalletName = 'wechat_pay' | 'alipay';
 export type Language = 'zh' | 'en';
 
-/** Of the shell, the overview and every answer that moved money. */
+/** Part of the session, the overview and every response that moved money. */
 export interface BalanceView {
-  /** What can be spent: total − held. */
+  /** The amount that can be spent: total − held. */
   readonly available: Yuan;
-  /** For running tasks. */
+  /** Held for running tasks. */
   readonly held: Yuan;
   readonly total: Yuan;
   readonly tasks_running: number;
@@ -162,27 +162,27 @@ export interface Me {
 }
 
 export interface Settings {
-  /** IANA name; cuts the days of the statement. */
+  /** IANA name; decides where the statement's days begin. */
   readonly zone: string;
   readonly language: Language | null;
-  /** Warn when less is available; null: by runway alone. */
+  /** Warns when less is available; null: by runway alone. */
   readonly low_balance: Yuan | null;
-  /** Where that is told as well, when `features.email`; null: nowhere. */
+  /** The address that gets the warning as well, when `features.email`; null: none. */
   readonly email: string | null;
   readonly shortcuts: boolean;
 }
 
-/** PATCH `me`, with `if-match`: what is left out stays. */
+/** PATCH `me`, with `if-match`: absent members stay. */
 export type MeChange = Partial<Settings> & { readonly name?: string };
 
-/** GET `session`, for anyone. What is not configured is not shown. */
+/** GET `session`, for anyone. Features that are not configured are absent. */
 export interface SessionView {
   readonly site: string;
-  /** Where clients call: `{base_url}/v1`. */
+  /** The address for API clients: `{base_url}/v1`. */
   readonly base_url: string;
   readonly methods: readonly SignInMethod[];
   readonly wallets: readonly WalletName[];
-  /** The least and the most of one order. */
+  /** The limits of one order. */
   readonly top_up: { readonly least: Yuan; readonly most: Yuan };
   readonly features: {
     readonly payments: boolean;
@@ -190,13 +190,13 @@ export interface SessionView {
     readonly email: boolean;
   };
   readonly me: Me | null;
-  /** Goes into `x-csrf-token` of everything but GET; null when signed out. */
+  /** The value of `x-csrf-token` for everything but GET; null when signed out. */
   readonly csrf: string | null;
   readonly balance: BalanceView | null;
   readonly as_of: Instant;
 }
 
-/** GET `sessions`. `way`: how it was signed in. */
+/** GET `sessions`. `way`: the method of the sign-in. */
 export interface DeviceView {
   readonly id: string;
   readonly way: string;
@@ -216,7 +216,7 @@ export interface IdentityView {
   readonly removable: boolean;
 }
 
-/** GET `announcements`: those that this user should see now. */
+/** GET `announcements`: the current ones for this user. */
 export interface AnnouncementView {
   readonly id: string;
   readonly title: { readonly zh: string; readonly en: string };

@@ -22,7 +22,7 @@ export interface OverviewView {
   readonly last_7_days: Spending;
   /** The last 30 days of the account's zone, today included. */
   readonly series: SeriesView;
-  /** What costs most in the same 30 days, dearest first, at most ten. */
+  /** The models with the highest cost in the same 30 days, highest first, at most ten. */
   readonly top: readonly TopModel[];
   readonly last_charges: readonly ChargeView[];
   readonly start: StartCard;
@@ -37,8 +37,8 @@ export interface Spending {
 }
 
 /**
- * Stacked bars: `values[i]` of a series is what it cost on `days[i]`. Dearest series first; those
- * after the sixth are one, named `other`.
+ * Stacked bars: `values[i]` of a series is its cost on `days[i]`. Highest cost first; the series
+ * after the sixth are merged into one, named `other`.
  */
 export interface SeriesView {
   readonly by: 'model' | 'key';
@@ -61,20 +61,20 @@ export interface Series {
 export interface TopModel {
   readonly model: string;
   readonly cost: Yuan;
-  /** Of all that was spent in the period, 0 to 1. */
+  /** Share of all spending in the period, 0 to 1. */
   readonly share: number;
   readonly requests: number;
-  /** Of input tokens, 0 to 1; null when there were none. */
+  /** Share of input tokens, 0 to 1; null when there were none. */
   readonly cached_share: number | null;
 }
 
-/** Steps tick off by facts. Shown until the first charge. */
+/** The steps of the start card, each true once it has happened. Shown until the first charge. */
 export interface StartCard {
   readonly done: boolean;
   readonly topped_up: boolean;
   readonly has_key: boolean;
   readonly charged: boolean;
-  /** The first charge, to be checked. */
+  /** The first charge, for the user to check. */
   readonly first_charge: ChargeView | null;
   /** A chat model that the user's newest key can call, for the sample. */
   readonly sample_model: string | null;
@@ -88,7 +88,7 @@ export interface StartCard {
 export interface ChargeView {
   /** The request's id, or the task's. */
   readonly id: string;
-  /** When it was charged; its request began `total_ms` before. */
+  /** The time of the charge; its request began `total_ms` before. */
   readonly at: Instant;
   readonly model: string;
   /** The capability: `chat`, `images`, `video`, … */
@@ -100,7 +100,7 @@ export interface ChargeView {
   readonly estimated: boolean;
   readonly streamed: boolean;
   readonly tokens: TokenMix | null;
-  /** What is not tokens: 2 images, 5 seconds, … */
+  /** The quantity that is not tokens: 2 images, 5 seconds, … */
   readonly quantity: {
     readonly amount: number;
     readonly unit: 'image' | 'megapixel' | 'second' | 'character' | 'request' | 'call';
@@ -114,8 +114,8 @@ export interface ChargeView {
 export interface ChargeDetail extends ChargeView {
   readonly lines: readonly ChargeLine[];
   /**
-   * Paid = the ledger's transfer of the same id. Less than the lines' sum only when the money had
-   * ended: then `forgiven` is the rest.
+   * The ledger's transfer of the same id. Less than the lines' sum only when the money had ended:
+   * then `forgiven` is the rest.
    */
   readonly transfer: {
     readonly id: string;
@@ -126,12 +126,12 @@ export interface ChargeDetail extends ChargeView {
   readonly forgiven: Yuan;
   /** `0.85`; null when the group is gone or its multiplier has changed since. */
   readonly multiplier: string | null;
-  /** Which prices were in force then; null when they were recorded before versions were kept. */
+  /** The price version in force then; null when the charge is older than price versions. */
   readonly price_version: PriceVersionRef | null;
-  /** What the input would have cost without the cache, where there was one. */
+  /** The cost of the input without the cache, when some of it was cached. */
   readonly without_cache: Yuan | null;
   readonly refunds: readonly { readonly id: string; readonly amount: Yuan; readonly at: Instant }[];
-  /** For operators alone. */
+  /** Only for operators. */
   readonly attempts: {
     readonly count: number;
     readonly channel: string | null;
@@ -148,17 +148,17 @@ export interface PriceVersionRef {
 export interface ChargeLine {
   readonly class: PriceClass;
   readonly variant: string | null;
-  /** Whose price it is, where another model was called on the way. */
+  /** The model whose price applies, where another model was called on the way. */
   readonly model: string | null;
-  /** What the plain price was multiplied by, and why: `× 6 (ultrafast) × 11/10 (us)`. */
+  /** The factors on the plain price, with their reasons: `× 6 (ultrafast) × 11/10 (us)`. */
   readonly terms: string | null;
   /** Decimal: tokens, images, characters and requests are whole; seconds may have six decimals. */
   readonly quantity: string;
-  /** What was paid for the unit, multiplier included. */
+  /** The price per unit that was paid, multiplier included. */
   readonly price: UnitPrice;
-  /** Before the multiplier, where the version that was used is known. */
+  /** The price before the multiplier, where the version is known. */
   readonly base_price: UnitPrice | null;
-  /** As many decimals as it takes. */
+  /** All decimals. */
   readonly exact: string;
   readonly charged: Yuan;
   readonly rounded_up: boolean;
@@ -166,26 +166,23 @@ export interface ChargeLine {
 
 /** GET `usage/summary` of a filter. */
 export interface UsageSummary {
-  /**
-   * Since when it is summed up: later than the filter says where `min_cost` has too many records to
-   * look at.
-   */
+  /** The start of the sum: later than the filter's when `min_cost` has too many records to read. */
   readonly from: Instant;
   readonly requests: number;
   readonly cost: Yuan;
   readonly tokens: TokenMix;
-  /** What is not tokens, by unit. */
+  /** Quantities that are not tokens, by unit. */
   readonly quantities: readonly {
     readonly class: PriceClass;
     readonly amount: string;
     readonly cost: Yuan;
   }[];
-  /** Of all requests those that broke off (`cut`), 0 to 1; null when there were none. */
+  /** The share of all requests that broke off (`cut`), 0 to 1; null when there were none. */
   readonly error_share: number | null;
   readonly as_of: Instant;
 }
 
-/** GET `usage/series?by=model|key` of a filter: per day, and each series' sum. */
+/** GET `usage/series?by=model|key` of a filter: cost per day, and each series' sum. */
 export interface UsageSeries {
   readonly by: 'model' | 'key';
   readonly zone: string;
@@ -196,27 +193,24 @@ export interface UsageSeries {
 
 export type KeyState = 'active' | 'disabled' | 'expired' | 'limit_reached';
 
-/** What confines a key, beside its group and its money; null = nothing does. */
+/** The restrictions of a key, beside its group and its money; null = none. */
 export interface KeyTermsView {
-  /** Of its group's models. */
+  /** A subset of its group's models. */
   readonly only_models: readonly string[] | null;
-  /**
-   * Addresses and networks, `10.0.0.0/8`, from which it may be used. The playground asks nobody
-   * where he is.
-   */
+  /** Addresses and networks, `10.0.0.0/8`, that may use the key. The playground ignores them. */
   readonly addresses: readonly string[] | null;
-  /** Requests and tokens in a minute, requests at once; its group's limits hold as well. */
+  /** Requests and tokens per minute, requests at once; its group's limits apply as well. */
   readonly rpm: number | null;
   readonly tpm: number | null;
   readonly concurrency: number | null;
 }
 
 /**
- * The same, to be written: what is left out stays as it is, null or an empty list takes it away.
+ * The same in a body: absent members stay as they are, null or an empty list removes a restriction.
  */
 export type KeyTermsBody = Partial<KeyTermsView>;
 
-/** GET `keys` is a page of these, in the order in which they were made, newest first. */
+/** GET `keys` is a page of these, newest first. */
 export interface KeyView extends KeyTermsView {
   readonly id: string;
   readonly name: string;
@@ -227,8 +221,8 @@ export interface KeyView extends KeyTermsView {
   readonly state: KeyState;
   readonly spent: Yuan;
   /**
-   * All that it may ever spend, in a day, in a month; null = no limit. Days and months of limits
-   * are the operator's.
+   * The most that it may spend in all, in a day, in a month; null = no limit. The operator's zone
+   * decides the days and months of limits.
    */
   readonly limit: Yuan | null;
   readonly daily_limit: Yuan | null;
@@ -246,11 +240,11 @@ export interface KeyView extends KeyTermsView {
 export interface KeyDetail extends KeyView {
   readonly series: SeriesView;
   readonly top: readonly TopModel[];
-  /** Those that it reaches. */
+  /** The models that it can call. */
   readonly models: readonly string[];
   /** Requests in the last hour: what disabling it would stop. */
   readonly requests_last_hour: number;
-  /** What was done with it, newest first, at most twenty. */
+  /** Its latest changes, newest first, at most twenty. */
   readonly history: readonly KeyAct[];
 }
 
@@ -277,8 +271,8 @@ export interface NewKeyBody extends KeyTermsBody {
 }
 
 /**
- * `secret` is here once and nowhere else. Repeating the idempotency key answers the key with
- * `secret: null`.
+ * `secret` is in this response only. Repeating the idempotency key returns the key with `secret:
+ * null`.
  */
 export interface CreatedKey {
   readonly key: KeyView;
@@ -286,8 +280,9 @@ export interface CreatedKey {
 }
 
 /**
- * PATCH `keys/:id`, with `if-match`: what is left out stays. A limit that the key was made with may
- * change and not go; another it does not get (400, field `limit_fixed`). The group never changes.
+ * PATCH `keys/:id`, with `if-match`: absent members stay. A limit that the key was made with may
+ * change but not go; a key gets no other limit later (400, field `limit_fixed`). The group never
+ * changes.
  */
 export interface KeyChange extends KeyTermsBody {
   readonly name?: string;
@@ -297,7 +292,7 @@ export interface KeyChange extends KeyTermsBody {
   readonly expires_at?: Instant | null;
 }
 
-/** GET `groups`: those that a key can be made for. */
+/** GET `groups`: the groups that a key can be made for. */
 export interface GroupView {
   readonly name: string;
   /** `0.85`. */
@@ -318,7 +313,7 @@ export interface StatementView {
   readonly zone: string;
   readonly opening: { readonly at: Instant; readonly balance: Yuan };
   readonly top_ups: { readonly count: number; readonly amount: Yuan };
-  /** As a negative amount. */
+  /** A negative amount. */
   readonly charges: { readonly count: number; readonly amount: Yuan };
   /** Charges paid back. */
   readonly refunds: { readonly count: number; readonly amount: Yuan };
@@ -328,7 +323,7 @@ export interface StatementView {
    */
   readonly adjustments: { readonly count: number; readonly amount: Yuan };
   readonly closing: { readonly at: Instant; readonly balance: Yuan };
-  /** opening + all of the above = closing, and closing is what the ledger's counters say. */
+  /** opening + all of the above = closing, and closing equals the ledger's counters. */
   readonly adds_up: boolean;
   readonly held: Yuan;
   readonly available: Yuan;
@@ -337,8 +332,8 @@ export interface StatementView {
 }
 
 /**
- * Oldest first, in the ledger's order; a top-up between charges splits a day's charges in two rows,
- * so that every balance was once true.
+ * Oldest first, in the ledger's order; a top-up between charges splits a day's charges into two
+ * rows, so that every balance was once true.
  */
 export type StatementRow = ChargesRow | MoveRow;
 
@@ -358,20 +353,20 @@ export interface MoveRow {
   readonly kind: 'top_up' | 'refund' | 'credit' | 'debit' | 'withdrawal';
   readonly day: Day;
   readonly at: Instant;
-  /** The transfer's. */
+  /** The transfer's id. */
   readonly id: string;
-  /** The order, or the request that was paid back. */
+  /** The order, or the refunded request. */
   readonly ref: string | null;
   readonly wallet: string | null;
-  /** Why an operator gave or took it. */
+  /** The operator's reason. */
   readonly reason: string | null;
   readonly amount: Yuan;
   readonly balance: Yuan;
 }
 
 /**
- * GET `statement/:date?from&to&limit&after`: the charges of a day, oldest first, and what was held
- * and let go without a charge.
+ * GET `statement/:date?from&to&limit&after`: the charges of a day, oldest first, and the holds
+ * released without a charge.
  */
 export interface StatementDay extends Page<StatementLine> {
   readonly day: Day;
@@ -393,15 +388,15 @@ export type StatementLine =
       readonly error: string | null;
     };
 
-/** POST `statement/verify` with `{from, to}`: added up again from the ledger's transfers. */
+/** POST `statement/verify` with `{from, to}`: the sum of the ledger's transfers. */
 export interface StatementProof {
   readonly ok: boolean;
-  /** Transfers that were read. */
+  /** Number of transfers read. */
   readonly lines: number;
   readonly opening: Yuan;
   readonly closing: Yuan;
   readonly took_ms: number;
-  /** The first that differs. */
+  /** The first charge that differs. */
   readonly differs: {
     readonly id: string;
     readonly recorded: Yuan | null;
@@ -412,8 +407,7 @@ export interface StatementProof {
 
 /**
  * `waiting` → `scanned` → `credited`, or `expired` (its code), `closed` (at the wallet), `failed`
- * (the wallet did not take it). A payment that arrives after closing is credited, with
- * `late: true`.
+ * (the wallet refused it). A payment that arrives after closing is credited, with `late: true`.
  */
 export type OrderStateName = 'waiting' | 'scanned' | 'credited' | 'expired' | 'closed' | 'failed';
 
@@ -424,9 +418,9 @@ export interface OrderView {
   readonly wallet: WalletName;
   readonly state: OrderStateName;
   readonly late: boolean;
-  /** What the QR code says, while it waits. */
+  /** The content of the QR code, while the order waits. */
   readonly qr: string | null;
-  /** The wallet's page, where it has one. */
+  /** The wallet's page, if it has one. */
   readonly pay_url: string | null;
   readonly expires_at: Instant;
   readonly created_at: Instant;
@@ -460,8 +454,8 @@ export interface OrderAnswer {
 }
 
 /**
- * GET `models?group=`: what the group can call, at its prices. Default group: that of the key used
- * last. Small enough to be searched by the client.
+ * GET `models?group=`: the models that the group can call, at its prices. Default group: that of
+ * the key used last. Small enough for the client to search.
  */
 export interface ModelsView {
   readonly group: string;
@@ -481,24 +475,27 @@ export interface ModelRow {
   readonly shutdown_date: string | null;
 }
 
-/** GET `models/:id?group=`; the id may hold `/`. */
+/** GET `models/:id?group=`; the id may contain `/`. */
 export interface ModelDetail extends ModelRow {
   readonly by_group: readonly ModelPrices[];
   readonly created_at: Instant;
   readonly price_version: { readonly version: number; readonly since: Instant } | null;
-  /** Of models of pictures. */
+  /** For image models. */
   readonly image: {
     readonly sizes: readonly string[] | null;
     readonly qualities: readonly string[] | null;
     readonly images_max: number | null;
-    /** What an unsaid size or quality stands for; null: its vendor decides. */
+    /**
+     * The size that a request without one gets; null: its vendor decides. `usual_quality` is the
+     * same for quality.
+     */
     readonly usual_size: string | null;
     readonly usual_quality: string | null;
     readonly price_names: ImagePriceNames;
   } | null;
-  /** Of films, in seconds. */
+  /** The durations of its videos, in seconds. */
   readonly durations: readonly number[] | null;
-  /** Of all users' requests in the last 24 hours; null when there were none. */
+  /** Over all users' requests in the last 24 hours; null when there were none. */
   readonly speed: {
     readonly requests: number;
     readonly first_byte_median_ms: number | null;
@@ -507,11 +504,11 @@ export interface ModelDetail extends ModelRow {
   } | null;
 }
 
-/** Under which names besides its own a charge looks for the price of a size or quality. */
+/** Further names under which a charge looks for the price of a size or quality. */
 export interface ImagePriceNames {
   /** By quality. */
   readonly also_called: Readonly<Record<string, string>>;
-  /** Of sizes, the smallest first; null: all larger ones. */
+  /** By size, the smallest first; null: all larger ones. */
   readonly resolutions: readonly { readonly name: string; readonly pixels_max: number | null }[];
 }
 
@@ -535,7 +532,7 @@ export interface TaskView {
   readonly seconds: number;
   readonly size: string | null;
   readonly state: TaskStateName;
-  /** 0 to 100; null when its vendor tells none. */
+  /** 0 to 100; null when its vendor reports none. */
   readonly progress: number | null;
   /** While it runs. */
   readonly held: Yuan;
@@ -550,14 +547,14 @@ export interface TaskView {
 
 export interface TaskDetail extends TaskView {
   readonly lines: readonly ChargeLine[];
-  /** How long such a task usually takes, from our own last ones; null when there were too few. */
+  /** The usual duration of such a task, from our own last ones; null when there were too few. */
   readonly usual_ms: number | null;
 }
 
 /**
  * GET `events`, server-sent: `event:` is the name, `data:` the JSON, `id:` resumes by
- * `Last-Event-ID`. `announcement` and `channel` say that something changed: ask for it again.
- * `refused` tells the start card that a request arrived and was refused.
+ * `Last-Event-ID`. `announcement` and `channel` only say that something changed: the client reads
+ * it again.
  */
 export interface ConsoleEvents {
   readonly balance: BalanceView;
@@ -565,7 +562,7 @@ export interface ConsoleEvents {
   readonly task: TaskView;
   readonly charge: ChargeView;
   readonly announcement: { readonly changed: true };
-  /** For operators alone. */
+  /** Only for operators. */
   readonly channel: { readonly changed: true };
 }
 

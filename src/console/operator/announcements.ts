@@ -34,7 +34,7 @@ const changed = z.strictObject({
 const made = changed.required({ title: true, text: true, level: true });
 type Change = z.output<typeof changed>;
 
-/** What users are told, in both languages. */
+/** The operator's announcements to users, in both languages. */
 export function announcementRoutes({
   database,
   clock,
@@ -106,7 +106,7 @@ export function announcementRoutes({
   ];
 }
 
-/** It ends after it begins, and its group exists. */
+/** Checks that it ends after it begins, and that its group exists. */
 function checkedAnnouncement(
   wanted: NewAnnouncement,
   groups: ReadonlyMap<string, unknown>,
@@ -158,7 +158,7 @@ function operatorView(announcement: Announcement, now: number): OperatorAnnounce
   return { ...viewOf(announcement), group: group ?? null, state, version };
 }
 
-/** What is announced to a user now, for the user's own pages. */
+/** The current announcements for a user, for the user's own pages. */
 export async function announcementsFor(
   database: Database,
   userId: string,

@@ -21,7 +21,7 @@ const filtered = z.object({
 const listed = filtered.extend({ limit: pageLimit, after: z.string().optional() });
 type Filter = z.output<typeof filtered>;
 
-/** Who did what, to what, and why: read, never written here. */
+/** The audit trail: reads it, never writes it. */
 export function auditRoutes({ database, cursors }: OperatorContext): readonly ConsoleRoute[] {
   const role = 'operator';
   return [
@@ -159,7 +159,7 @@ async function views(
   });
 }
 
-/** `channel:ark`; of what is told by its id alone the action says the kind. */
+/** Splits `channel:ark`; for a target that is only an id, the action names the kind. */
 function targetOf({ target, action }: Pick<Entry, 'target' | 'action'>): {
   readonly kind: string;
   readonly id: string;

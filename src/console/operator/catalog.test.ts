@@ -306,7 +306,7 @@ forEachDatabase((_name, openFresh) => {
     expect((await post('prices/publish', wish, 'form-publish')).json).toEqual({
       versions: [{ model: 'glm', version: 2 }],
     });
-    // The 2 M of input of group economy, at 2.2 × 0.85, and at its half.
+    // The 2 M of input of group economy, at 2.2 × 0.85, and at half of it.
     expect((await post('groups/economy/preview', { multiplier: '0.425' })).json).toEqual({
       revenue: { now: '3.740000000', new: '1.870000000', change: -0.5 },
       users: 1,

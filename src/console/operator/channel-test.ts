@@ -23,8 +23,8 @@ const input = z.strictObject({
 });
 
 /**
- * One small question to a channel's vendor, stage by stage, in the vendor's own words; no user pays
- * for it.
+ * Sends one small request to a channel's vendor and reports it stage by stage, with the vendor's
+ * own messages; no user pays for it.
  */
 export function channelTestRoutes({
   database,
@@ -42,8 +42,7 @@ export function channelTestRoutes({
       async handle(visit) {
         const { params, reply, at } = visit;
         const { capability, model, prompt } = visit.input;
-        // As it is recorded: whoever has just made a channel tests it before this process has heard
-        // of it.
+        // Reads the stored channel: an operator tests a new one before this process has loaded it.
         const { channels } = await loadCatalog(database, sealer);
         const channel = channels.find(({ name }) => name === params['name']);
         if (channel === undefined) return throwProblem('not_found');

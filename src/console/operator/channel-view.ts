@@ -15,12 +15,12 @@ import type { ChannelKey, ChannelModel, ChannelStateName, ChannelView } from '..
 import { instant, instantOrNull, yuan } from '../format.ts';
 import { wholePpm, pricesOf } from '../prices.ts';
 
-/** All that the view of a channel is made of, read at one moment. */
+/** All data that a channel's view is made from, read at one moment. */
 export interface ChannelReadings {
   readonly catalogue: StoredCatalog;
   readonly vendors: ReadonlyMap<string, Vendor>;
   readonly reports: readonly NodeReport[];
-  /** What each channel's keys end with; undefined: too short to tell of it. */
+  /** The last characters of each channel's keys; undefined: the key is too short to show any. */
   readonly endings: ReadonlyMap<string, readonly (string | undefined)[]>;
   /** Of the last hour. */
   readonly counts: readonly ChannelCount[];
@@ -29,14 +29,14 @@ export interface ChannelReadings {
   /** Of the last 24 hours, nano-yuan, by channel; where costs are entered. */
   readonly costs: ReadonlyMap<string, bigint>;
   /**
-   * Answers of the last 24 hours beyond what their requests can have cost, by channel, and what was
-   * lost by them.
+   * Answers of the last 24 hours beyond what their requests can have cost, by channel; `losses` is
+   * the money lost by them.
    */
   readonly overruns: ReadonlyMap<string, number>;
   readonly losses: ReadonlyMap<string, ChannelLoss>;
 }
 
-/** After so long every process has heard of a change, and told of what it runs. */
+/** After this time every process has loaded a change, and has reported what it runs. */
 const heardAfterMs = 4_000;
 
 export function channelView(channel: StoredChannel, sight: ChannelReadings): ChannelView {
@@ -95,7 +95,7 @@ export function channelView(channel: StoredChannel, sight: ChannelReadings): Cha
   };
 }
 
-/** Counts are told every few seconds, and losses are there with their charges. */
+/** Processes report counts every few seconds; losses are there with their charges. */
 function overrunsOf(
   name: string,
   { overruns, losses }: ChannelReadings,
@@ -107,7 +107,7 @@ function overrunsOf(
   };
 }
 
-/** Drained is who runs nothing any more, as told by processes that have heard of it. */
+/** Drained: no process that knows of the change runs anything on the channel any more. */
 function stateOf(
   { state, changedAt }: StoredChannel,
   seen: ChannelStateName,
@@ -134,7 +134,7 @@ function keysOf(name: string, { endings, reports }: ChannelReadings): readonly C
   });
 }
 
-/** Why a channel is not well, by code. */
+/** The reason for a channel's trouble, as a code. */
 export const whyCode = (fault: string): string =>
   fault === 'credentials'
     ? 'credentials_refused'
@@ -161,10 +161,12 @@ function modelsOf(
   });
 }
 
-/** What a channel would be after a change; undefined: it is gone. */
+/** A channel after a planned change; undefined: removed. */
 export type ChannelAfter = Pick<StoredChannel, 'name' | 'models' | 'state' | 'groups'> | undefined;
 
-/** Models that a channel sells now and that nobody would sell in some group after the change. */
+/**
+ * Models that the channel sells now and that no channel would sell in some group after the change.
+ */
 export function unservedBy(
   { channels, models }: StoredCatalog,
   name: string,

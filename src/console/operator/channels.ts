@@ -41,7 +41,7 @@ const storyMax = 50;
 const role = 'operator';
 const base = 'operator/channels';
 
-/** Whom we buy from, how they do, and what may be changed of it. */
+/** The channels, their health, and their changes. */
 export function channelRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   return [...readingRoutes(rooms), ...writingRoutes(rooms)];
 }
@@ -206,12 +206,12 @@ function vendorView({ id, baseUrl, adapters: speaks, env, consoleUrl }: Vendor):
   };
 }
 
-/** Keys of one channel. */
+/** The most keys of one channel. */
 const keysMax = 100;
 
 /**
- * What is written of a channel is checked where the configuration file is: here it has to be of
- * these members.
+ * The members of a channel's change; their values are checked by the same code as the configuration
+ * file.
  */
 const channelChangeInput = z.strictObject({
   vendor: z.string().optional(),
@@ -239,11 +239,13 @@ const newChannelInput = channelChangeInput.extend({
 const acceptInput = z.object({ accept_unserved: z.boolean().optional() });
 type Change = z.output<typeof channelChangeInput>;
 
-/** One change of a channel; `accept`: that it leaves models without any has been said before. */
+/**
+ * One change of a channel. `accept`: the operator accepts that models are left without a channel.
+ */
 interface ChannelAction {
   readonly action: string;
   readonly accept: boolean;
-  /** Nothing is done, and what it would do is told. */
+  /** Changes nothing, and reports the effect. */
   readonly dry?: boolean | undefined;
 }
 
@@ -312,8 +314,8 @@ async function dropChannel(
 }
 
 /**
- * A change with what it leaves without a channel said before, and told in the trail. A dry run is
- * taken back.
+ * Makes a change, after checking that it leaves no model without a channel unaccepted, and records
+ * it in the audit trail. A dry run is rolled back.
  */
 async function applyAction(
   { database }: OperatorContext,
@@ -345,7 +347,7 @@ async function applyAction(
   });
 }
 
-/** In the words of a change, to be held against one. */
+/** The channel in the format of a change, for comparison after a conflict. */
 const asWritten = ({
   name,
   vendor,
@@ -372,7 +374,7 @@ class DryRun extends Error {
   }
 }
 
-/** Of a secret it is told that there is one, and that it was changed. */
+/** Of a secret the audit trail says only that it is set, or that it was changed. */
 function auditedChange({ before, after }: Pick<EditDone<StoredChannel>, 'before' | 'after'>) {
   const told = (channel: StoredChannel | undefined, word: string) =>
     auditFacts(channel && { ...channel, secret: channel.secret === undefined ? undefined : word });

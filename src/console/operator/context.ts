@@ -12,11 +12,11 @@ import type { Cursors } from '../cursor.ts';
 import { throwProblem } from '../problem.ts';
 import type { SignedInRequest } from '../route.ts';
 
-/** Who acts, as the audit trail tells it. */
+/** The operator who acts, for the audit trail. */
 export const byOperator = ({ user, ip }: Pick<SignedInRequest, 'user' | 'ip'>) =>
   ({ actorKind: 'operator', actor: user.id, ip }) as const;
 
-/** What became of a change of the catalogue, when something did; everything else is a no. */
+/** The result of a successful change of the catalogue; throws a problem for every other outcome. */
 export function editOrThrow<Thing>(
   edited: EditResult<Thing>,
   view: (thing: Thing) => unknown,
@@ -54,7 +54,7 @@ export function auditFacts(thing: object | undefined): AuditFacts | undefined {
   return facts;
 }
 
-/** What operators' rows work with. */
+/** What the operators' routes need. */
 export interface OperatorContext {
   readonly database: Database;
   readonly clock: Clock;
@@ -62,11 +62,11 @@ export interface OperatorContext {
   readonly cursors: Cursors;
   readonly catalog: () => Snapshot;
   readonly vendors: ReadonlyMap<string, Vendor>;
-  /** The list that comes with the program, read when somebody asks for it. */
+  /** The price list that comes with the program, read on demand. */
   readonly bundled: () => Promise<Bundled>;
   readonly listFees: ListFees;
-  /** What other rooms have to prove of the ledger, by rule (ledger/check.ts). */
+  /** Queries by which other modules prove their part of the ledger, by rule (ledger/check.ts). */
   readonly proofs: Readonly<Record<string, string>>;
-  /** What others have to say that needs somebody: payments that nobody can match, for instance. */
+  /** Sources of problems that need an operator's attention: unmatched payments, for instance. */
   readonly attention: readonly ((now: number) => Promise<readonly Attention[]>)[];
 }

@@ -34,7 +34,9 @@ const changed = z.strictObject({
 });
 const made = changed.extend({ name: z.string().trim().min(1, 'empty').max(100, 'too_long') });
 
-/** Groups: what their keys may call, at which multiple of the prices, and how fast. */
+/**
+ * Groups: the models their keys may call, their multiplier of the prices, and their rate limits.
+ */
 export function groupRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   const { database } = rooms;
   const role = 'operator';
@@ -127,7 +129,7 @@ function writtenOf({ multiplier, policy, ...limits }: z.output<typeof changed>):
   };
 }
 
-/** In the words of a change, to be held against one. */
+/** The group in the format of a change, for comparison after a conflict. */
 const asWritten = ({
   name,
   multiplierPpm,
@@ -189,7 +191,7 @@ function viewOf(
   };
 }
 
-/** A group that keys or channels name stays. */
+/** Refuses to remove a group that keys or channels use. */
 function* unneeded(name: string): Transaction<void> {
   const [found] = yield {
     sql: "SELECT COUNT(*) AS keys FROM api_keys WHERE group_name=$1 AND status='active'",
@@ -206,7 +208,7 @@ function* unneeded(name: string): Transaction<void> {
 const previewInput = z.strictObject({ multiplier: z.string() });
 const daysBack = 7;
 
-/** What becomes of a group with another multiplier, before anybody changes it. */
+/** The effect of another multiplier on a group, before it is changed. */
 function groupPreviewRoute({ database, clock, listFees }: OperatorContext): ConsoleRoute {
   return defineRoute({
     method: 'POST',
@@ -226,8 +228,8 @@ function groupPreviewRoute({ database, clock, listFees }: OperatorContext): Cons
 }
 
 /**
- * What another multiplier would have brought with the usage of the last seven whole days (UTC), and
- * which models it would sell below what they cost.
+ * The revenue that another multiplier would have brought with the usage of the last seven whole
+ * days (UTC), and the models that it would sell below cost.
  */
 async function groupPreview(
   database: Database,

@@ -9,7 +9,7 @@ import { instant, yuan } from '../format.ts';
 const lookEveryMs = 250;
 const checksShown = 50;
 
-/** The proof of the ledger: it runs on its own, and whoever comes back finds it. */
+/** The proof of the ledger: it runs in the background, and an operator who returns finds it. */
 export function ledgerRoutes({
   database,
   clock,

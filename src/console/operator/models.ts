@@ -28,14 +28,14 @@ const members = {
   shutdown_date: z.string().nullable().optional(),
 };
 const changed = z.strictObject({ ...members, active: z.literal(false).optional() });
-/** Without anything but its id, it is taken as the bundled list has it. */
+/** With only an id, the model is taken from the bundled list. */
 const made = z.strictObject({
   ...members,
   id: z.string().trim().min(1, 'empty').max(200, 'too_long'),
   price: z.unknown().optional(),
 });
 
-/** Models that are or were sold. What they cost is published (operator-prices.ts). */
+/** Models that are or were sold. Prices change by publishing (prices.ts). */
 export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   const { database, bundled } = rooms;
   const role = 'operator';
@@ -105,7 +105,7 @@ export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRou
   ];
 }
 
-/** The members that a body has. */
+/** The members that are present in a body. */
 const givenFields = (body: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 
@@ -129,7 +129,7 @@ function act(
   });
 }
 
-/** In the words of a change, to be held against one. */
+/** The model in the format of a change, for comparison after a conflict. */
 const asWritten = ({
   id,
   ownedBy,

@@ -36,8 +36,8 @@ const refunded = z.strictObject({
 const reconciled = z.object({ date: dayInput, wallet });
 
 /**
- * Orders of everybody, refunds, and the wallets' bills. There is no "mark as paid": money enters by
- * a wallet's own word alone.
+ * All users' orders, refunds, and the wallets' bills. There is no "mark as paid": money enters only
+ * when a wallet confirms it.
  */
 export function operatorOrderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
   const { database, payments } = rooms;
@@ -100,7 +100,7 @@ export function operatorOrderRoutes(rooms: OrdersContext): readonly ConsoleRoute
 
 function list(rooms: OrdersContext, { input, at }: SignedInRequest<z.output<typeof filtered>>) {
   const { limit, after, from, to, user, q, ...more } = input;
-  // A range that begins so long before now means the same list a moment later.
+  // A relative range (`-7d`) means the same list a moment later.
   const of = ['operator orders', more, user, q, from?.(0), to?.(0)];
   const filter = { ...more, account: user, search: q, from: from?.(at), to: to?.(at) };
   return ordersPage(rooms, of, filter, { limit, after }, at, (orders) =>

@@ -25,7 +25,7 @@ const hoursShown = 24;
 const retiringWithinMs = 30 * dayMs;
 const slowDatabaseMs = 500;
 
-/** What needs somebody, before everything else; then how it goes. */
+/** Problems that need attention first; then the figures. */
 export function operatorOverviewRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
@@ -76,7 +76,7 @@ async function overview(
   };
 }
 
-/** What users paid and what vendors took, to the last record. */
+/** Revenue and vendor costs, to the last record. */
 function* figuresOf(database: Database, catalogue: StoredCatalog, span: TimeRange, at: number) {
   const { until, tail } = yield* recentOf(span, at);
   const taken = yield* revenueWithin({ ...span, tail });
@@ -156,8 +156,8 @@ async function failedCheck(database: Database, now: number): Promise<readonly At
 }
 
 /**
- * Channels whose vendors report more than requests can have cost, or do not end: of a day, and what
- * it cost the house.
+ * Channels whose vendors reported more than requests can have cost, or did not end their answers,
+ * in the last day, and the operator's loss by it.
  */
 async function overran(
   database: Database,
@@ -176,7 +176,7 @@ async function overran(
   });
 }
 
-/** Models that channels name, all of which are switched off. */
+/** Models that channels name, but only channels that are switched off. */
 function withoutChannel({ models, channels }: StoredCatalog): readonly Attention[] {
   return models.flatMap(({ id, active }) => {
     const naming = channels.filter((channel) => channel.models.has(id));

@@ -16,8 +16,8 @@ const weekMs = 7 * dayMs;
 const largePercent = 50;
 
 /**
- * Classes that cost what the plain one costs when nobody prices them, which is seldom what is
- * meant.
+ * Classes that cost the same as the plain class when they have no price of their own, which is
+ * seldom intended.
  */
 const classes: readonly Measure[] = [
   ...([
@@ -31,7 +31,7 @@ const classes: readonly Measure[] = [
   ] as const),
 ];
 
-/** A price of the model with the list fees of the channels that sell it. */
+/** A model's price with the list fees of the channels that sell it. */
 export function chargedBy(
   { channels }: StoredCatalog,
   { id, kind }: StoredModel,
@@ -45,7 +45,7 @@ export function chargedBy(
   return withListFees(kind, price, fees);
 }
 
-/** What another price would have brought with the last seven days' usage. */
+/** The revenue that another price would have brought with the last seven days' usage. */
 export async function pricePreview(
   database: Database,
   catalogue: StoredCatalog,
@@ -189,7 +189,7 @@ function warningsOf(
   ];
 }
 
-/** Of every class that some group would pay less for than a channel's vendor takes. */
+/** A warning for every class that some group would pay less for than a channel's vendor takes. */
 export function belowCost(
   { groups, channels }: StoredCatalog,
   model: string,

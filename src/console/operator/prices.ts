@@ -54,7 +54,7 @@ const imported = z.strictObject({
 });
 const listBytesMax = 4 * 1024 * 1024;
 
-/** Prices are published in versions: looked at before, never changed after. */
+/** Prices are published in versions: previewed before, never changed after. */
 export function priceRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   const { database, clock, listFees } = rooms;
   const role = 'operator';
@@ -113,7 +113,9 @@ export function priceRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   ];
 }
 
-/** The price as it would be charged; throws what is wrong with it, below `at`. */
+/**
+ * The price as it would be charged; throws a problem for a wrong member, with its path below `at`.
+ */
 function priced(
   { models }: StoredCatalog,
   { model: id, price: written }: z.output<typeof change>,
@@ -137,8 +139,8 @@ function priced(
 }
 
 /**
- * The form holds amounts alone. Modes, places, windows and tiers by output, which it lacks, stay as
- * they are.
+ * The form holds amounts alone. Modes, places, windows and tiers by output, which it lacks, are
+ * kept.
  */
 function withTerms(price: Price, now: Price, written: unknown): Price {
   const named = (member: string): boolean =>
@@ -210,7 +212,9 @@ async function publish(
   });
 }
 
-/** Whoever sends a form twice has published once: the version that says the same already. */
+/**
+ * A form sent twice publishes once: returns the latest version if it has the same price already.
+ */
 function* isLatest(
   { id }: StoredModel,
   price: Price,
@@ -305,9 +309,9 @@ function reported(
 const ofModel = new Set(['id', 'owned_by', 'kind', 'context', 'max_output', 'shutdown_date']);
 
 /**
- * A price list as a table (`id,input,cached_input,output`, one model a line) → the same as JSON
- * with one model a line, so that line numbers stay what they are. Undefined where the text is no
- * such table. Cells that are empty are members that are absent.
+ * Turns a price list as a table (`id,input,cached_input,output`, one model a line) into JSON with
+ * one model a line, so that line numbers stay the same. Undefined when the text is no such table.
+ * Empty cells become absent members.
  */
 function csvAsList(text: string): string | undefined {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
@@ -339,7 +343,7 @@ function entryOf(
   };
 }
 
-/** Cells may stand in quotes, and then hold commas and doubled quotes. */
+/** Cells may be quoted, and then contain commas and doubled quotes. */
 function cellsOf(line: string): readonly string[] {
   const cells: string[] = [];
   for (const [, quoted, plain] of line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g))

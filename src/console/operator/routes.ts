@@ -14,7 +14,7 @@ import type { OperatorContext } from './context.ts';
 import { throwProblem } from '../problem.ts';
 import type { ConsoleRoute } from '../route.ts';
 
-/** All that operators see and do at the console but orders. */
+/** All routes of operators except those of orders. */
 export function operatorRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   return [
     ...operatorOverviewRoutes(rooms),
@@ -30,12 +30,12 @@ export function operatorRoutes(rooms: OperatorContext): readonly ConsoleRoute[] 
   ];
 }
 
-/** What a user reads of himself, and an operator of a user. */
+/** The routes that a user reads about the user's own account, and an operator about a user. */
 const families = ['statement', 'statement.csv', 'usage', 'usage.csv', 'keys', 'orders', 'tasks'];
 
 /**
- * The same questions as users ask, about one of them: `operator/users/:user/statement`, … Nothing
- * is done in his name.
+ * The same reading routes as users have, about one user: `operator/users/:user/statement`, … They
+ * change nothing.
  */
 export function userTabRoutes(
   database: Database,

@@ -191,7 +191,7 @@ forEachDatabase((_name, openFresh) => {
     ]);
   });
 
-  test('what is announced reaches whom it is for, while it lasts', async () => {
+  test('an announcement reaches its readers, while it lasts', async () => {
     const { post, patch, operator, database, acts } = await startOperatorConsole(
       await openFresh({ migrations }),
       sold,

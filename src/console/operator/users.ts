@@ -35,7 +35,7 @@ const listed = z.object({
   after: z.string().optional(),
 });
 const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
-/** 10 million yuan: more than that is a slip of the finger. */
+/** 10 million yuan: a larger amount is a typing error. */
 const amountMost = 10_000_000n * nanoPerYuan;
 const amount = moneyInput
   .refine((some) => some > 0n, 'below_minimum')
@@ -45,8 +45,8 @@ const reasoned = z.strictObject({ reason });
 const newRole = z.strictObject({ role: z.enum(['user', 'operator']), reason });
 
 /**
- * Users, and what an operator does to them: each with its reason, in the trail, where the user
- * reads it, too.
+ * Users and an operator's actions on them: each has its reason in the audit trail, where the user
+ * can read it too.
  */
 export function operatorUserRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   const role = 'operator';
@@ -116,7 +116,7 @@ async function turn(
   const id = params['user'] ?? '';
   await rooms.database.transact(function* () {
     if (!(yield* stillOperator(visit.user.id))) throwProblem('operator_only');
-    // As it is now: operators take turns here.
+    // Operators' changes take turns here, so the user is read again.
     const [found] = yield* userPage({ id, limit: 1 });
     const before = found?.user ?? throwProblem('not_found');
     const after = yield* change(before);
@@ -201,7 +201,7 @@ function* viewOf(
   };
 }
 
-/** The same form sent twice is the same transfer. */
+/** A form sent twice makes the same transfer. */
 function transferId(kind: 'grant' | 'debit', visit: SignedInRequest<unknown>): string {
   const said = [visit.user.id, idempotencyKeyIn(visit.headers)];
   return `${kind}_${createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, 32)}`;
@@ -232,7 +232,7 @@ async function give(
   return { user: await one(rooms, user.id, at), transfer: id };
 }
 
-/** Idle floats of running processes are called in, and come within seconds. */
+/** Running processes give idle floats back within seconds after they are called in. */
 const floatsWaitMs = 3_000;
 const floatsLookMs = 200;
 

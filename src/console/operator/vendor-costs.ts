@@ -6,9 +6,9 @@ import { channelShares, soldByModel, type RangeWithTail } from '../../usage/tota
 import { wholePpm } from '../prices.ts';
 
 /**
- * What vendors took for what was sold, nano-yuan by channel, where costs are entered. Exact for
- * models that one channel serves; of several, each is taken to have its share of requests of every
- * quantity. To be run in a snapshot.
+ * The vendors' costs of what was sold, nano-yuan by channel, where costs are entered. Exact for
+ * models that one channel serves; with several, each counts for its share of the requests in every
+ * quantity. Run it in a snapshot.
  */
 export function* vendorCosts(
   database: Pick<Database, 'dialect'>,
@@ -33,8 +33,8 @@ const scaled = (micros: bigint, share: number): bigint =>
   share === 1 ? micros : (micros * BigInt(Math.round(share * 1e6))) / wholePpm;
 
 /**
- * What such quantities cost at a price, tiers and variants left aside, since sums do not tell of
- * them. A measure at a time, rounded up once.
+ * The cost of quantities at a price, without tiers and variants, which sums cannot show. Rounded up
+ * once per measure.
  */
 export function costOfQuantities(
   price: Price,

@@ -39,8 +39,8 @@ export interface AccountContext {
 const pageRows = 500;
 
 /**
- * What is kept of a user, to be taken away, and the account's end. Usage and statement are tables
- * of their own (CSV).
+ * The export of a user's data, and the end of the account. Usage and statement are tables of their
+ * own (CSV).
  */
 export function accountRoutes({ database, site }: AccountContext): readonly ConsoleRoute[] {
   return [
@@ -73,8 +73,8 @@ export function accountRoutes({ database, site }: AccountContext): readonly Cons
 }
 
 /**
- * Keys stop within a second, and nobody signs in. Records and money stay as the books have them: an
- * operator pays back what is left, or restores the account.
+ * Keys stop within a second, and no sign-in works. Records and money stay in the books: an operator
+ * pays back what is left, or restores the account.
  */
 function closeAccount(
   database: Database,
@@ -104,7 +104,7 @@ function closeAccount(
   });
 }
 
-/** No secret is in it: keys are told by their first and last letters. */
+/** Contains no secret: of each key only its first and last letters. */
 async function* accountText(database: Database, user: User, at: number): AsyncGenerator<string> {
   const { keys, funds } = await database.snapshot(function* () {
     const all = yield* userKeys({ userId: user.id, order: 'oldest', limit: keysMax });
@@ -158,14 +158,14 @@ export interface ShellContext {
   readonly announced: (userId: string, now: number) => Promise<readonly AnnouncementView[]>;
 }
 
-/** What this installation has: what is not configured is not shown. */
+/** The features of this installation; the console hides what is not configured. */
 interface ShellFacts {
   readonly name: string;
   readonly methods: readonly SignInMethod[];
   readonly wallets: readonly WalletName[];
-  /** Of one top-up, nano-yuan. */
+  /** The limits of one top-up, nano-yuan. */
   readonly amounts: { readonly least: bigint; readonly most: bigint };
-  /** Whether users are told by e-mail what they ask to be told. */
+  /** Whether users can get their alerts by e-mail. */
   readonly email: boolean;
 }
 
@@ -178,7 +178,7 @@ const settings = z.strictObject({
   shortcuts: z.boolean().optional(),
 });
 
-/** What every page needs, and what users say about themselves. */
+/** The data that every page needs, and the users' own settings. */
 export function shellRoutes({
   database,
   clock,

@@ -11,17 +11,17 @@ import type { BalanceView, Runway } from '../contract.ts';
 import { yuan } from '../format.ts';
 
 const meanOfDays = 7;
-/** Less of them is too little to tell from. */
+/** Fewer days are too few for an estimate. */
 const daysMin = 2;
 const daysMax = 365;
 
 export interface BalanceOwner {
   readonly userId: string;
-  /** Where the user's days begin. */
+  /** The time zone of the user's days. */
   readonly zone: string;
 }
 
-/** What a user has and how long it lasts. To be run in a snapshot. */
+/** A user's balance and how long it lasts. Run it in a snapshot. */
 export function* balanceView(
   { userId, zone }: BalanceOwner,
   snapshot: Snapshot,
@@ -63,7 +63,7 @@ function* runwayOf(
   return { state: 'days', days: Math.max(0, left), mean_per_day: yuan(mean) };
 }
 
-/** When an account was charged first; undefined: never. */
+/** The time of an account's first charge; undefined: never charged. */
 export function* firstChargeAt(account: string): Transaction<number | undefined> {
   const [row] = yield {
     sql: 'SELECT MIN(finished_at) AS first FROM usage WHERE account=$1',
@@ -75,9 +75,7 @@ export function* firstChargeAt(account: string): Transaction<number | undefined>
 
 const cheapestOf = new WeakMap<Snapshot, Nano>();
 
-/**
- * What the shortest request to the cheapest model costs; with less than that nothing can be paid.
- */
+/** The cost of the shortest request to the cheapest model; less than that pays for nothing. */
 function cheapest(snapshot: Snapshot): Nano {
   const known = cheapestOf.get(snapshot);
   if (known !== undefined) return known;

@@ -16,7 +16,7 @@ import { multiplierText, unitPrice, unitOf } from '../prices.ts';
 const million = 1_000_000n;
 
 /**
- * One charge with all its arithmetic; undefined when this user has no such one. To be run in a
+ * One charge with all its arithmetic; undefined when this user has no such charge. Run it in a
  * snapshot.
  */
 export function* chargeDetail(
@@ -72,18 +72,17 @@ const attemptsOf = (record: Row): ChargeDetail['attempts'] => ({
   upstream_id: record['upstream_id'] === null ? null : String(record['upstream_id']),
 });
 
-/** quantity × rate, in nanos of a millionth: what is rounded up to a charge. */
+/**
+ * quantity × rate, in nanos of a millionth: the exact value before it is rounded up to a charge.
+ */
 export function exactOf({ quantity, rate }: Pick<RecordLine, 'quantity' | 'rate'>): bigint {
-  // Seconds come with fractions, to the microsecond.
+  // Seconds have fractions, to the microsecond.
   return Number.isInteger(quantity)
     ? BigInt(quantity) * rate * million
     : BigInt(Math.round(quantity * 1e6)) * rate;
 }
 
-/**
- * One line as it can be worked out by hand. `basis`: what the model's own price was, where it is
- * known.
- */
+/** One line, for checking by hand. `basis`: the model's own price, where it is known. */
 export function lineView(line: RecordLine, basis?: Basis): ChargeLine {
   const { measure, quantity, rate, cost, model = null, terms = null } = line;
   const exact = exactOf(line);
@@ -101,7 +100,7 @@ export function lineView(line: RecordLine, basis?: Basis): ChargeLine {
   };
 }
 
-/** Yuan of nanos of a millionth of a millionth: all decimals that there are, at least nine. */
+/** Yuan from nanos of a millionth of a millionth: all decimals that there are, at least nine. */
 function exactText(exact: bigint): string {
   const digits = exact.toString().padStart(22, '0');
   const fraction = digits.slice(-21);
@@ -109,13 +108,13 @@ function exactText(exact: bigint): string {
   return `${digits.slice(0, -21)}.${fraction.slice(0, 9)}${kept}`;
 }
 
-/** The rate that the model's price names for a line, and under which variant. */
+/** The rate in the model's price that a line was charged at, and its variant. */
 interface Basis {
   readonly rate: Nano;
   readonly variant: string | undefined;
 }
 
-/** Which of a price's rates gives this line's at the multiplier; undefined: none. */
+/** The rate of a price that gives this line's rate at the multiplier; undefined: none. */
 function basisOf(
   { measure, rate, terms }: RecordLine,
   price: Price,
@@ -137,8 +136,8 @@ function basisOf(
 }
 
 /**
- * A base rate, multiplied by the group's multiplier and by the factors of the line's terms: `× 6
- * (ultrafast) × 11/10 (us)`.
+ * A base rate times the group's multiplier and the factors of the line's terms: `× 6 (ultrafast) ×
+ * 11/10 (us)`.
  */
 function multipliedRate(base: Nano, terms: string | undefined, multiplier: bigint): Nano {
   if (terms === undefined) return divideUp(base * multiplier, million);
@@ -150,7 +149,7 @@ function multipliedRate(base: Nano, terms: string | undefined, multiplier: bigin
   return ceiling(factor);
 }
 
-/** The group's multiplier, if it makes all of the recorded rates of the price that was in force. */
+/** The group's multiplier, if it explains all recorded rates by the price that was in force. */
 function multiplierOf(
   lines: readonly RecordLine[],
   price: StoredPriceVersion | undefined,
@@ -163,7 +162,7 @@ function multiplierOf(
   return own.every((line) => basisOf(line, price.price, now) !== undefined) ? now : undefined;
 }
 
-/** What the same input would have cost had none of it been cached; null where nothing was. */
+/** The cost of the same input without the cache; null when nothing was cached. */
 function withoutCache(lines: readonly RecordLine[]): string | null {
   const plain = lines.find(({ measure }) => measure === 'input');
   const cached = lines.find(({ measure }) => measure === 'cached_input');
@@ -182,7 +181,7 @@ const inputs: readonly Measure[] = [
 ];
 const outputs: readonly Measure[] = ['output', 'reasoning', 'audio_output', 'image_output'];
 
-/** Tokens by class of what was metered, whoever added it up. */
+/** Tokens by class, from any list of metered quantities. */
 export function mixOf(
   lines: readonly { readonly measure: Measure; readonly quantity: number }[],
 ): TokenMix {
@@ -206,8 +205,8 @@ const statuses: readonly ChargeStatus[] = ['ok', 'cut', 'left', 'length', 'error
 function chargeView(row: Row, keyNames: ReadonlyMap<string, string>): ChargeView {
   const lines = linesOf(String(row['lines']));
   const keyId = String(row['key_id']);
-  // Without tokens in its lines (a request sold by the piece) the record's own count may still tell
-  // of some.
+  // Without tokens in its lines (a request sold by the piece) the record's own count may still have
+  // some.
   const mix = mixOf(lines);
   const told = { input: Number(row['input_tokens']), output: Number(row['output_tokens']) };
   const tokens = mix.input + mix.output > 0 ? mix : { ...mix, ...told };
@@ -230,7 +229,7 @@ function chargeView(row: Row, keyNames: ReadonlyMap<string, string>): ChargeView
   };
 }
 
-/** What is told beside tokens, or in their place; the request itself goes without saying. */
+/** The quantity shown beside or instead of tokens; the request itself needs no mention. */
 function piecesOf(lines: readonly RecordLine[]): ChargeView['quantity'] {
   for (const { measure, quantity } of lines) {
     const unit = unitOf(measure);
@@ -254,7 +253,7 @@ export function* keyNamesOf(
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
 }
 
-/** Rows of records with the names of their keys. */
+/** Usage records with the names of their keys. */
 export function* chargeViews(
   userId: string,
   rows: readonly Row[],

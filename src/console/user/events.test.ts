@@ -15,7 +15,7 @@ interface Heard {
   readonly data: ReturnType<typeof JSON.parse>;
 }
 
-/** What a page hears from now on. */
+/** Collects the events that a page gets from now on. */
 async function listen(
   url: string,
   { cookie }: Browser,
@@ -67,7 +67,7 @@ const key = async (browser: Browser): Promise<string> =>
   ).json.key.id;
 
 forEachDatabase((_name, openFresh) => {
-  test('a charge and the balance after it are told to its owner alone, once, whoever made it', async () => {
+  test('a charge and the balance after it are sent to its owner alone, once, from any process', async () => {
     const { database, url, newUser } = await startUserConsole(
       await openFresh({ migrations }),
       systemClock,
@@ -88,7 +88,7 @@ forEachDatabase((_name, openFresh) => {
     const theirs = await listen(url, other);
     await expect.poll(() => mine.heard.map(({ event }) => event)).toEqual(['balance']);
     expect(mine.heard[0]?.data.available).toBe('4.999999993');
-    // Finished before the page was opened, and committed after it.
+    // Finished before the page opened, and committed after it.
     await charge(database, {
       account: owner.userId,
       keyId,
@@ -177,7 +177,7 @@ forEachDatabase((_name, openFresh) => {
       .toMatchObject({ event: 'announcement', data: { changed: true } });
   });
 
-  test('nothing is told to whoever has left, was suspended or is no operator any more', async () => {
+  test('nothing is sent to a user who has left, was suspended or is no operator any more', async () => {
     const { database, url, newUser } = await startUserConsole(
       await openFresh({ migrations }),
       systemClock,

@@ -32,27 +32,24 @@ export interface EventsContext extends TasksContext {
 }
 
 const usualLookMs = 1_000;
-/** What is charged so long before it is committed may be told late; it is not told twice. */
+/** A charge committed this long after its time is still sent, late, but never twice. */
 const lateMs = 30_000;
 const chargesMax = 100;
 const sentMax = 2_000;
 const retryMs = 30_000;
 /**
- * Of one user, in one process: each asks the database. A browser needs one for all of its pages.
+ * Per user and process: each stream queries the database. A browser needs one for all of its pages.
  */
 const streamsMax = 20;
-/**
- * Of one process: whoever wants something else of the database does not wait behind a thousand open
- * pages.
- */
+/** Per process: other queries of the database must not wait behind a thousand open pages. */
 const looksAtOnce = 4;
 /** From 200 streams on each looks less often. */
 const msPerStream = 5;
 
 /**
- * What happens to a user's money and work, as it happens, whichever process does it: the database
- * is asked once a second. An event's id is the moment of the look that found it: whoever comes back
- * with it hears what has happened since.
+ * Events about a user's money and work as they happen in any process: each stream queries the
+ * database once a second. An event's id is the time of the query that found it: a browser that
+ * reconnects with it gets everything that has happened since.
  */
 export function eventRoutes(rooms: EventsContext): readonly ConsoleRoute[] {
   const open = new Map<string, number>();
@@ -100,8 +97,8 @@ async function follow(
   const { signal } = stream;
   const since = startOf(visit.headers['last-event-id'], clock.now());
   const watch = new UserWatch(rooms, visit, since ?? clock.now());
-  // Whoever comes without a place has read the page just now: of what was before, only the balance
-  // is told.
+  // A browser without an event id has just loaded the page: of earlier events it gets only the
+  // balance.
   let told: readonly ConsoleEventName[] | undefined = since === undefined ? ['balance'] : undefined;
   const look = () =>
     watch.look((event, data, id) => {
@@ -112,14 +109,14 @@ async function follow(
       if (!(await looks.run(signal, look))) stream.end();
       told = undefined;
     } catch (error) {
-      // What happens while the database is away is told when it is back.
+      // What happens while the database does not answer is sent when it is back.
       if (!signal.aborted && !isAway(error)) throw error;
     }
     await pause(everyMs(), signal);
   }
 }
 
-/** Where a browser was, if that is not long ago. */
+/** The browser's last event, if it is recent. */
 function startOf(lastId: string | string[] | undefined, now: number): number | undefined {
   const at = Number(lastId);
   return Number.isInteger(at) && at > now - 3_600_000 && at <= now ? at : undefined;
@@ -149,7 +146,7 @@ interface Changes {
   readonly topics: readonly Row[];
 }
 
-/** What one browser was told already. */
+/** Finds the news of one browser, and remembers what it has sent. */
 class UserWatch {
   readonly #rooms: EventsContext;
   readonly #user: SignedInRequest['user'];
@@ -169,7 +166,7 @@ class UserWatch {
     this.#since = since;
   }
 
-  /** False: whoever listens is not signed in any more, and is told nothing. */
+  /** Resolves with false when the user is not signed in any more; then nothing is sent. */
   async look(tell: SendEvent): Promise<boolean> {
     const { database, clock } = this.#rooms;
     const now = clock.now();
@@ -197,7 +194,7 @@ class UserWatch {
     return true;
   }
 
-  /** Everything of one moment, from indexes alone. */
+  /** Everything at one moment, read from indexes alone. */
   *#news(now: number): Transaction<Changes | undefined> {
     const role = yield* roleOfSession(this.#session, now);
     if (role === undefined) return undefined;
@@ -241,7 +238,7 @@ class UserWatch {
     this.#balance = text;
   }
 
-  /** Announcements are for everybody, channels for operators. */
+  /** Announcements go to everybody, channels to operators. */
   #tellTopics({ role, topics }: Changes, tell: SendEvent, id: string): void {
     for (const { topic, version } of topics) {
       const name =
@@ -266,7 +263,7 @@ class UserWatch {
   }
 }
 
-/** Oldest first. Of more than can be told the latest: a list that moves shows those. */
+/** Oldest first. When there are too many, only the latest. */
 function* chargesSince(account: string, since: number): Transaction<readonly ChargeView[]> {
   const { rows } = yield* usagePage({ account, from: since, to: endOfTime, limit: chargesMax });
   return yield* chargeViews(account, rows.toReversed());

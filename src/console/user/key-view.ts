@@ -23,7 +23,7 @@ const count = z
   .max(countMax, 'too_large')
   .nullish();
 
-/** What confines a key, as its owner writes it: null or an empty list confines nothing. */
+/** The restrictions of a key as its owner enters them: null or an empty list restricts nothing. */
 export const termsInput = {
   only_models: z.array(z.string()).max(namedMax, 'too_long').nullish(),
   addresses: z
@@ -39,8 +39,8 @@ export const termsInput = {
 type WrittenTerms = z.output<z.ZodObject<typeof termsInput>>;
 
 /**
- * What is written, and of `before` what is not. A model that the group does not sell would open
- * nothing.
+ * The entered restrictions, completed from `before`. Refuses a model that the group does not sell,
+ * because the key would open nothing.
  */
 export function termsIn(
   written: WrittenTerms,
@@ -68,7 +68,7 @@ const termsView = ({ models, addresses, rpm, tpm, concurrency }: KeyTerms): KeyT
   concurrency: concurrency ?? null,
 });
 
-/** The same for the trail, which knows texts. */
+/** The same for the audit trail, which holds texts. */
 const termFacts = ({ models, addresses, rpm, tpm, concurrency }: KeyTerms) => ({
   only_models: models?.join(', ') ?? null,
   addresses: addresses?.join(', ') ?? null,
@@ -93,7 +93,7 @@ const countOf = (
 const seriesDays = 30;
 const historyMax = 20;
 
-/** Keys of one user as their owner sees them. To be run in a snapshot. */
+/** Keys of one user as their owner sees them. Run it in a snapshot. */
 export function* keyViews(
   keys: readonly Key[],
   userId: string,
@@ -132,7 +132,7 @@ export function* keyViews(
   });
 }
 
-/** A key as the trail of what was done tells it. */
+/** A key as the audit trail records it. */
 export const keyFacts = ({
   name: called,
   status,
@@ -151,7 +151,7 @@ export const keyFacts = ({
   ...termFacts(terms),
 });
 
-/** What was done with a key, for its owner. */
+/** A key's entries in the audit trail, for its owner. */
 export async function keyHistory(
   database: Database,
   { id, userId }: Pick<Key, 'id' | 'userId'>,

@@ -56,7 +56,7 @@ const changed = z.strictObject({
   ...termsInput,
 });
 
-/** Keys of the user: who can spend, and how much. */
+/** The user's keys: what each may spend and has spent. */
 export function keyRoutes(rooms: KeysContext): readonly ConsoleRoute[] {
   const { database, catalog } = rooms;
   return [
@@ -203,7 +203,7 @@ async function create(
     return { view, secret: done.secret ?? null };
   };
   const { view, secret } = await database.transact(making).catch((error: unknown) => {
-    // Another request with the same idempotency key was faster: its key is there now.
+    // Another request with the same idempotency key was faster: its key exists now.
     if (error instanceof DatabaseError && error.kind === 'constraint')
       return database.transact(making);
     throw error;
@@ -237,7 +237,7 @@ function change(
   return changeTo(rooms, visit, wantedOf, versionIn(headers));
 }
 
-/** `version` undefined: whichever it is. */
+/** `version` undefined: any. */
 async function changeTo(
   { database }: KeysContext,
   visit: SignedInRequest<unknown>,
@@ -246,7 +246,7 @@ async function changeTo(
 ): Promise<KeyView> {
   const { user, params, at, ip } = visit;
   const outcome = await database.transact(function* () {
-    // Whoever changes keys takes turns.
+    // Changes of keys take turns.
     yield { sql: 'UPDATE change SET version=version WHERE topic=$1', params: [keysTopic] };
     const before = yield* userKey(user.id, params['id'] ?? '');
     if (before === undefined) return throwProblem('not_found');
@@ -273,7 +273,7 @@ async function changeTo(
   return outcome ?? throwProblem('not_found');
 }
 
-/** The first limit that is wanted and that the key was not made with. */
+/** The first wanted limit that the key was not made with. */
 function lacking(key: Key, wanted: KeyPatch): string | undefined {
   if (wanted.limit !== undefined && key.limit === undefined) return 'limit';
   if (wanted.dailyLimit !== undefined && key.dailyLimit === undefined) return 'daily_limit';

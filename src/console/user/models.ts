@@ -22,7 +22,7 @@ export interface ModelsContext {
 const modelsInput = z.object({ group: z.string().optional() });
 const speedHours = 24;
 
-/** What can be bought, at the prices of a group, and how it has done lately. */
+/** The models on sale, at a group's prices, with their recent speed. */
 export function modelRoutes(rooms: ModelsContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
@@ -60,7 +60,7 @@ async function list(
   };
 }
 
-/** The group that is asked for; else that of the key used last. */
+/** The requested group; else the group of the key used last. */
 async function groupFor(
   database: Database,
   snapshot: Snapshot,

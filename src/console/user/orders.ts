@@ -80,7 +80,7 @@ function orderView(order: Order, refunds: readonly OrderRefund[]): OrderView {
   };
 }
 
-/** Not `expired` before the wallet has said that nobody paid. */
+/** Not `expired` before the wallet has confirmed that nobody paid. */
 function stateOf({ state, scanned, closedAt, expiresAt }: Order): OrderStateName {
   if (state === 'waiting') return scanned ? 'scanned' : 'waiting';
   return state === 'closed' && closedAt !== undefined && closedAt >= expiresAt ? 'expired' : state;
@@ -109,7 +109,7 @@ const newOrderInput = z.strictObject({
   page: z.enum(['qr', 'web'], 'unknown').optional(),
 });
 
-/** Top-ups of the user: order, pay, see that it arrived. */
+/** The user's top-ups: order, pay, see the payment arrive. */
 export function orderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
   const { database, payments } = rooms;
   const role = 'user';
@@ -161,8 +161,8 @@ export function orderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
 const changesMax = 100;
 
 /**
- * For the stream of events: the user's orders that changed at `since` (wall clock, ms) or later,
- * with when they did.
+ * For the event stream: the user's orders that changed at `since` (wall clock, ms) or later, with
+ * the time of the change.
  */
 export async function changedOrders(database: Database, account: string, since: number) {
   const orders = await ordersSince(database, account, since, changesMax);

@@ -22,13 +22,13 @@ export interface OverviewContext {
   readonly database: Database;
   readonly clock: Clock;
   readonly catalog: () => Snapshot;
-  /** What is announced to this user now. */
+  /** The announcements for this user now. */
   readonly announced: (userId: string, now: number) => Promise<readonly AnnouncementView[]>;
 }
 
 const input = z.object({ by: z.enum(['model', 'key']).default('model') });
 
-/** The whole page in one request, of one moment. */
+/** The whole page in one request, from one snapshot. */
 export function overviewRoutes({
   database,
   clock,
@@ -102,7 +102,7 @@ function* overview(asked: OverviewQuery): Transaction<Omit<OverviewView, 'announ
   };
 }
 
-/** The dearest ones, and how much of their input was cached. */
+/** The models with the highest cost, and the cached share of their input. */
 export function* topModels(
   database: Database,
   account: string,

@@ -4,12 +4,12 @@ import type { Database } from '../../storage/database.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
-/** What is tried: each is an endpoint of the interface, with its body and its answer. */
+/** The endpoints of the playground: each is one of the API, with its body and its response. */
 export type PlaygroundEndpoint = 'chat' | 'images' | 'images/edits' | 'videos';
 
 /**
- * Runs a request as the interface does for a client whose key this is; resolves when it is
- * answered. Throws a Refusal.
+ * Runs a request as the API does for a client with this key; resolves when the response has ended.
+ * Throws a `Refusal`.
  */
 export type PlaygroundCall = (
   what: PlaygroundEndpoint,
@@ -26,8 +26,8 @@ export interface PlaygroundContext {
 const paths: readonly PlaygroundEndpoint[] = ['chat', 'images', 'images/edits', 'videos'];
 
 /**
- * The playground: the interface itself, paid by one of the user's own keys, which the page knows by
- * its id alone.
+ * The playground: the API itself, paid by one of the user's own keys, which the page knows only by
+ * its id.
  */
 export function playgroundRoutes({
   database,

@@ -10,7 +10,7 @@ import { type StatementContext, statementRoutes } from './statement-routes.ts';
 import { type TasksContext, taskRoutes } from './tasks.ts';
 import { type UsageContext, usageRoutes } from './usage.ts';
 
-/** What the pages of users need. */
+/** What the routes of the users' pages need. */
 export type UserContext = ShellContext &
   AccountContext &
   OverviewContext &
@@ -23,7 +23,7 @@ export type UserContext = ShellContext &
   EventsContext &
   PlaygroundContext;
 
-/** All that users see and do at the console but sign in and pay. */
+/** All routes of users except sign-in and payment. */
 export function userRoutes(rooms: UserContext): readonly ConsoleRoute[] {
   return [
     ...shellRoutes(rooms),

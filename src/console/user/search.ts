@@ -14,8 +14,8 @@ const ofEachKind = 5;
 const searchInput = z.object({ q: z.string().trim().max(100, 'too_long') });
 
 /**
- * What the palette finds: names of keys and models, and whole ids of what the user has, orders by
- * their wallet's number as well; operators find users and everybody's orders, too.
+ * The command palette's search: names of keys and models, and complete ids of the user's own
+ * objects, orders also by their wallet's number; operators also find users and everybody's orders.
  */
 export function searchRoutes({ database, catalog }: SearchContext): readonly ConsoleRoute[] {
   return [
@@ -128,5 +128,5 @@ const userFound = ({ id, name }: Row): Found => {
   };
 };
 
-/** A pattern for what contains the text; its own signs mean nothing. */
+/** A LIKE pattern for values that contain the text; its own wildcards are escaped. */
 const containing = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, '!$&')}%`;

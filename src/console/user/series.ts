@@ -7,10 +7,10 @@ import type { Series, UsageSeries } from '../contract.ts';
 import { keyNamesOf } from './charges.ts';
 import { yuan } from '../format.ts';
 
-/** What a series is told apart by. */
+/** The column that separates the series. */
 export type SeriesBy = 'model' | 'key';
 
-/** What one model or key cost on each of the days. */
+/** The cost of one model or key on each of the days. */
 export interface Daily {
   readonly id: string;
   readonly cost: Nano;
@@ -19,7 +19,7 @@ export interface Daily {
   readonly counts: readonly number[];
 }
 
-/** More are shown as one. */
+/** Further series are merged into one. */
 const seriesMax = 6;
 
 interface DailyQuery {
@@ -30,7 +30,7 @@ interface DailyQuery {
 }
 
 /**
- * Dearest first. At once where all days begin at full hours, else day by day. To be run in a
+ * Highest cost first. One query where all days begin at full hours, else day by day. Run it in a
  * snapshot.
  */
 export function* daily({
@@ -43,7 +43,8 @@ export function* daily({
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return [];
   const found: { readonly day: number; readonly spent: SpendingRow }[] = [];
-  // A day that is cut begins or ends anywhere; those between tell how the zone's days lie.
+  // The first and the last day may be cut anywhere; those between show the zone's offset from the
+  // full hour.
   if (days.slice(1).every(({ from }) => from % hourMs === 0)) {
     const spent = yield* spending({ account, from: first.from, to: last.to, filter }, [
       'hour',
@@ -79,7 +80,7 @@ export function* daily({
     .sort((a, b) => (a.cost === b.cost ? (a.id < b.id ? -1 : 1) : a.cost < b.cost ? 1 : -1));
 }
 
-/** As the contract has it: six of them, all others together, and their sums. */
+/** As the contract has it: the first six, one for all others, and the sums. */
 export function* seriesView(
   userId: string,
   zone: string,

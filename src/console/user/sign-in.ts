@@ -11,10 +11,10 @@ import type { DeviceView, List, IdentityView } from '../contract.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
 
-/** What all families of rows need together. */
+/** The context of both families of routes. */
 export type SignInContext = SessionContext & IdentityContext;
 
-/** Every endpoint of the console, family by family. */
+/** The routes about sessions and sign-in methods. */
 export function signInRoutes(rooms: SignInContext): readonly ConsoleRoute[] {
   return [...sessionRoutes(rooms), ...identityRoutes(rooms)];
 }
@@ -24,7 +24,7 @@ interface SessionContext {
   readonly site: Site;
 }
 
-/** The browsers in which somebody is signed in. `GET session` itself is the shell's. */
+/** The browsers in which the user is signed in. `GET session` itself is in `shellRoutes`. */
 export function sessionRoutes({ database, site }: SessionContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
@@ -72,7 +72,7 @@ interface IdentityContext {
   readonly signin: Signin;
 }
 
-/** The ways in which a user signs in. */
+/** The user's ways to sign in. */
 export function identityRoutes({
   database,
   site,
@@ -93,7 +93,7 @@ export function identityRoutes({
       perMinute: 10,
       input: z.object({ next: z.string('text_expected').optional() }),
       /**
-       * Begins to link: the page sends the browser to `location`, from where it comes back to
+       * Begins to link: the page sends the browser to `location`, and the provider sends it back to
        * `next`.
        */
       async handle({ user, params, input, headers, at, reply }) {

@@ -27,11 +27,13 @@ export interface StatementContext {
   readonly database: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
-  /** What was held for this user between two moments and let go again without a charge. */
+  /**
+   * The user's tasks that ended without a charge between two moments, with their released holds.
+   */
   readonly released: (userId: string, from: number, to: number) => Promise<readonly ReleasedTask[]>;
 }
 
-/** A task that came to nothing. Times are wall clock, ms. */
+/** A task that failed. Times are wall clock, ms. */
 export interface ReleasedTask {
   readonly id: string;
   readonly model: string;
@@ -55,7 +57,7 @@ const listed = z.object({
   after: z.string().optional(),
 });
 
-/** Where the money went, down to each price line, and that it adds up. */
+/** Every movement of money, down to each price line, and the proof that it adds up. */
 export function statementRoutes(rooms: StatementContext): readonly ConsoleRoute[] {
   const { database, clock } = rooms;
   const mended = new Map<string, number>();
@@ -115,9 +117,7 @@ function questionOf(
   return { account: user.id, zone: user.zone, first, last, now };
 }
 
-/**
- * Figures that a late record is missing from are made anew, now and then, and then they are right.
- */
+/** When figures lack a late record they are made again, but not too often, and are then right. */
 async function addedUp(
   { database, clock }: StatementContext,
   mended: Map<string, number>,
@@ -198,7 +198,7 @@ async function dayOf(
 }
 
 /**
- * What an account had before the charge at this place, moves of that moment left to `movesSince`.
+ * The balance before the charge at this position; `movesSince` has the moves of the same moment.
  */
 function* balanceBefore(account: string, at: number, id: string): Transaction<Nano> {
   const moved = yield* transferSum(account, { from: 0, to: at });
@@ -210,7 +210,10 @@ function* balanceBefore(account: string, at: number, id: string): Transaction<Na
   return moved - cost - BigInt(same?.['cost'] ?? 0);
 }
 
-/** What was held and released on the first page, in its order: information, no amount. */
+/**
+ * Adds holds that were released without a charge to the first page, in its order: information, no
+ * amount.
+ */
 function withReleased(
   items: readonly StatementLine[],
   released: readonly ReleasedTask[],
@@ -233,8 +236,8 @@ function withReleased(
 }
 
 /**
- * Adds a range up again from the ledger's transfers, day by day: never so many at once that others
- * wait.
+ * Adds up a range again from the ledger's transfers, day by day, so that no query is long enough to
+ * hold up others.
  */
 async function verify(
   { database, clock }: StatementContext,

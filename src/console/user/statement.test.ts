@@ -30,7 +30,7 @@ const rollAll = async (database: Database): Promise<void> => {
   while (await rollUp(database, noon)) continue;
 };
 
-/** Amounts of a table by column, without its first and last line (the balances). */
+/** The sum of a column of a table, without its first and last line (the balances). */
 function csvSum(text: string, column: string): bigint {
   const [head = '', ...lines] = text.replace('\uFEFF', '').trim().split('\r\n');
   const index = head.split(',').indexOf(column);
@@ -348,7 +348,7 @@ forEachDatabase((_name, openFresh) => {
   );
 });
 
-/** What the operator takes back, as the ledger has it. */
+/** A withdrawal by the operator, as the ledger has it. */
 async function withdraw(
   database: Database,
   id: string,
@@ -397,7 +397,8 @@ async function expectSums(browser: Browser, database: Database): Promise<void> {
 }
 
 /**
- * The lines of one row, page by page: they add up to it, and their balances lead to its balance.
+ * Reads the lines of one row page by page: they must add up to it, and their balances must lead to
+ * its balance.
  */
 async function expectLines(
   browser: Browser,

@@ -25,10 +25,7 @@ interface Sum {
   readonly amount: Nano;
 }
 
-/**
- * Where an account's money came from and went, day by day, adding up to the nano. To be run in a
- * snapshot.
- */
+/** The movements of an account's money, day by day, adding up to the nano. Run it in a snapshot. */
 export function* statement({
   account,
   zone,
@@ -74,10 +71,7 @@ interface DayPart extends TimeRange {
   readonly day: string;
 }
 
-/**
- * A day in the pieces between that day's moves: what was charged at a move's own moment comes after
- * it.
- */
+/** Splits a day at its moves: a charge at the exact moment of a move comes after it. */
 export function splitDayAt(
   { day, from, to }: ZoneDay,
   moves: readonly AccountTransfer[],
@@ -87,7 +81,7 @@ export function splitDayAt(
   return edges.slice(1).map((end, index) => ({ day, from: edges[index] ?? from, to: end }));
 }
 
-/** Days that are whole at once, those with moves in them piece by piece. */
+/** All whole days in one query, those with moves piece by piece. */
 function* spentBySpan(
   account: string,
   days: readonly ZoneDay[],
@@ -101,7 +95,7 @@ function* spentBySpan(
   for (const span of spans) {
     const day = whole.get(span.day);
     const isWhole = day?.day.from === span.from && day.day.to === span.to;
-    // Nothing was charged that day, so nothing in its pieces.
+    // A day without charges has none in its pieces.
     const known = isWhole || day?.spent.requests === 0 ? day?.spent : undefined;
     spent.set(span, known ?? (yield* charged(account, span)));
   }
@@ -143,7 +137,7 @@ const moveRow = (move: AccountTransfer, day: string, balance: Nano): MoveRow => 
   day,
   at: instant(move.at),
   id: move.id,
-  // What an operator gives or takes refers to nothing but its reason.
+  // An operator's credit or debit has only a reason, no reference.
   ref: move.other === 'grants' ? null : (move.ref ?? null),
   wallet: move.other.startsWith('wallet:') ? move.other.slice('wallet:'.length) : null,
   reason: move.other === 'grants' ? (move.ref ?? null) : null,
@@ -176,7 +170,7 @@ function sumsOf(
   };
 }
 
-/** Days of a statement when none are named: this month so far. */
+/** The default range of a statement: this month so far. */
 export const monthSoFar = (today: string): { readonly first: string; readonly last: string } => ({
   first: `${today.slice(0, 7)}-01`,
   last: today,
@@ -211,7 +205,7 @@ const lineHeader = [
 ];
 
 /**
- * A statement as a table. Whatever the level, its amounts add up from the opening to the closing
+ * A statement as a table. At every level its amounts add up from the opening to the closing
  * balance: a charge of the period that is committed while the table is written is in both.
  */
 export async function* statementCsv(
@@ -268,7 +262,7 @@ function writerOf(zone: string, level: StatementLevel) {
   };
 }
 
-/** Returns what they come to. */
+/** Returns their sum. */
 async function* chargesWithin(
   database: Database,
   { account, zone, now }: StatementQuery,
@@ -312,7 +306,7 @@ async function* chargesWithin(
   return paid;
 }
 
-/** Each line of the bill; what was forgiven because the money had ended is a line of its own. */
+/** Each line of the bill; the part forgiven because the money had ended is a line of its own. */
 function linesText(cells: readonly (string | null)[], written: string, shortfall: bigint): string {
   const lines = linesOf(written).map((line) => {
     const { amount, unit } = unitPrice(line.measure, line.rate);

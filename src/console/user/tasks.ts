@@ -24,12 +24,12 @@ export interface TasksContext {
 }
 
 const listed = z.object({ limit: pageLimit, after: z.string().optional() });
-/** How far back others' tasks tell how long one takes, and how many it takes to tell. */
+/** How far back other tasks count for the usual duration, and how many it takes. */
 const usualHours = 7 * 24;
 const usualMin = 5;
 const releasedMax = 200;
 
-/** Videos on their way, and those of the last day. */
+/** Running videos, and those of the last day. */
 export function taskRoutes(rooms: TasksContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
@@ -98,7 +98,7 @@ const states: Readonly<Record<Task['state'], TaskStateName>> = {
   failed: 'failed',
 };
 
-/** A task as its owner sees it. `host`: how the owner reached us. */
+/** A task as its owner sees it. `host`: the host name of the owner's request. */
 export async function taskView(
   { files }: Pick<TasksContext, 'files'>,
   task: Task,
@@ -126,7 +126,7 @@ export async function taskView(
   };
 }
 
-/** Undefined when this user has no such task, or had it a day ago. */
+/** Undefined when this user has no such task, or it is more than a day old. */
 async function taskDetail(
   rooms: TasksContext,
   userId: string,
@@ -161,8 +161,8 @@ async function taskDetail(
 }
 
 /**
- * Tasks that failed within a stretch of time: what was held for them was let go. As long as their
- * rows are kept.
+ * Tasks that failed within a period, whose holds were released. Only as long as their rows are
+ * kept.
  */
 export function releasedTasks(
   database: Database,

@@ -25,7 +25,7 @@ const newKey = async (browser: Browser, name: string): Promise<string> =>
     })
   ).json.key.id;
 
-/** Forty charges, one every three hours, by two keys of two models. */
+/** A user with forty charges, one every three hours, by two keys of two models. */
 async function filled({
   database,
   newUser,
@@ -265,7 +265,7 @@ forEachDatabase((_name, openFresh) => {
           { amount: '2.125', per: 1_000_000, unit: 'token', class: 'input' },
           { amount: '0.2125', class: 'cached_input' },
           { amount: '8.50', class: 'output' },
-          // The vendor's list fees, at the rate and the group.
+          // The vendor's list fees, at the exchange rate and the group's multiplier.
           { amount: '0.153', per: 1, unit: 'call', class: 'web_search' },
           { amount: '0.1836', class: 'code_session' },
           { amount: '0.00', class: 'mcp_call' },

@@ -24,7 +24,7 @@ export interface UsageContext {
 
 const usualDays = 30;
 const spanDaysMax = 366;
-/** What single requests cost is in records alone: so many are added up, the latest. */
+/** Only records have the cost of single requests: this many are added up, the latest. */
 const addedUpMax = 12_000;
 
 const filtered = z.object({
@@ -42,7 +42,7 @@ const parted = filtered.extend({ by: z.enum(['model', 'key']).default('model') }
 
 export type FilterInput = z.output<typeof filtered>;
 
-/** Every charge of the user's: listed, summed, drawn, opened until it is arithmetic, and saved. */
+/** Every charge of the user: as list, sum and chart, in full detail, and as a file. */
 export function usageRoutes(rooms: UsageContext): readonly ConsoleRoute[] {
   const { database } = rooms;
   return [
@@ -117,7 +117,7 @@ export function filterOf({
   };
 }
 
-/** A range ends now unless it is said, and is not longer than a year. */
+/** A range ends now by default, and is not longer than a year. */
 export function usageRangeOf({ from, to }: FilterInput, now: number): TimeRange {
   const end = to?.(now) ?? now + 60_000;
   const begin = from?.(now) ?? end - usualDays * dayMs;
@@ -131,7 +131,7 @@ async function list(
   { user, input, at }: SignedInRequest<z.output<typeof listed>>,
 ): Promise<Page<ChargeView>> {
   const { limit, after, from, to, ...filter } = input;
-  // As it was written: `-7d` moves on, and the cursor stays.
+  // The range as written: `-7d` moves on while the cursor stays valid.
   const written = [from?.(0), to?.(0)];
   const of = [
     'usage',
@@ -175,7 +175,7 @@ async function list(
   });
 }
 
-/** The page that has one request, or none. */
+/** A page with the one request, or empty. */
 async function one(
   database: Database,
   userId: string,
@@ -244,7 +244,7 @@ async function series(
       zoneDayAt(user.zone, from),
       zoneDayAt(user.zone, Math.max(from, Math.min(span.to, at + 1) - 1)),
     ];
-    // The first and the last day are cut where the range is.
+    // The first and the last day are cut at the ends of the range.
     const days = zoneDays(user.zone, first.day, last.day).map((one) => ({
       day: one.day,
       from: Math.max(one.from, from),
@@ -257,7 +257,7 @@ async function series(
 
 const pageRows = 500;
 
-/** Charges a page at a time, oldest first: each page is read when the last one was taken. */
+/** Charges page by page, oldest first: a page is read when the one before has been written. */
 async function* chargesOf(
   database: Database,
   question: Omit<UsageQuery, 'limit' | 'after' | 'order'>,
@@ -304,7 +304,10 @@ const header = [
   'cost_yuan',
 ];
 
-/** The filter's charges as a table, however many. Times are the account's, with their offset. */
+/**
+ * The filter's charges as a table, of any length. Times are in the account's zone, with their
+ * offset.
+ */
 async function* usageCsv(
   database: Database,
   question: Omit<UsageQuery, 'limit' | 'after' | 'order'>,

@@ -14,22 +14,25 @@ import type { TaskAdapter } from '../../providers/task-adapter.ts';
 import type { Authorizer, VendorContext, Vendor } from '../../providers/vendor.ts';
 
 /**
- * A stream has its connection for itself, so this is how many one channel can have open; what more
- * is asked waits.
+ * A stream takes a whole connection, so this is how many streams one channel can have open; further
+ * requests wait.
  */
 export const upstreamLimits: UpstreamLimits = { connectionsMax: 16_384, connectTimeoutMs: 5_000 };
 
-/** A channel made ready: its vendor's adapters, open connections and proof of who we are. */
+/** A channel made ready: its vendor's adapters, open connections and credentials. */
 export interface ChannelClient {
-  /** What its vendor is called in OpenTelemetry's conventions. */
+  /** The vendor's name in OpenTelemetry's conventions. */
   readonly provider: string;
   readonly upstream: Upstream;
   readonly sign: Readonly<Record<string, string>>;
-  /** The channel's key, which no client may see, whoever repeats it. */
+  /** The channel's key. No client may see it, even if a vendor repeats it in a message. */
   readonly secret: string | undefined;
   /** Only where `sign` is not proof enough. */
   readonly authorize: Authorizer | undefined;
-  /** Who can read again what this vendor signs; undefined where only the same account can. */
+  /**
+   * Which vendor model or account can read this vendor's signatures again; undefined where only the
+   * same account can.
+   */
   readonly signer: string | undefined;
   /** As in `Vendor`. */
   readonly thinksBeyondLimit: boolean;
@@ -38,14 +41,15 @@ export interface ChannelClient {
     capability: SynchronousCapability,
   ): Adapter | WholeAdapter | ImageAdapter | StreamedImageAdapter | AudioAdapter | undefined;
   taskAdapter(capability: TaskCapability): TaskAdapter | undefined;
-  /** Where the vendor counts the tokens of such a request. */
+  /** The adapter that lets the vendor count the tokens of such a request. */
   counter(capability: Capability): BaseAdapter | undefined;
-  /** Where an adapter's path lies under this channel's base URL. */
+  /** The place of an adapter's path under this channel's base URL. */
   place(path: string, upstreamModel: string): string;
-  /** Attempts that are under way there. */
+  /** Attempts under way on this channel. */
   running: number;
   /**
-   * Of the vendor's own hosts, the one that it has sent us to; undefined when it is none of them.
+   * The connection to another host of the vendor that its answer names; undefined when the host is
+   * not the vendor's.
    */
   vendorHost(url: URL): Upstream | undefined;
 }
@@ -57,12 +61,15 @@ interface OpenClient {
 }
 
 /**
- * Its first key's lane has the channel's own name; no name of a channel begins with a line feed.
+ * The client of the first key has the channel's own name; no channel name begins with a line feed.
  */
 const clientKey = (name: string, keyNumber: number | undefined): string =>
   keyNumber === undefined ? name : `\n${keyNumber} ${name}`;
 
-/** The lanes of all channels, kept open across changes of the catalogue that do not touch them. */
+/**
+ * The clients of all channels. They stay open across changes of the catalogue that do not touch
+ * them.
+ */
 export class ChannelClients {
   readonly #vendors: ReadonlyMap<string, Vendor>;
   readonly #means: VendorContext;
@@ -90,7 +97,7 @@ export class ChannelClients {
   }
 
   /**
-   * Those of a model's channels whose vendor can do what is asked: looked for once, since a changed
+   * The candidates whose vendor has this capability. Computed once per list, since a changed
    * catalogue brings new lists.
    */
   capableOf(
@@ -153,8 +160,8 @@ export class ChannelClients {
   }
 
   /**
-   * Attempts under way over a channel with all its keys; those over the address that it had before
-   * are not among them.
+   * Attempts under way on a channel with all its keys, except those to a base URL that it had
+   * before.
    */
   running({ name, moreSecrets = [] }: Channel): number {
     let running = this.#clients.get(name)?.client.running ?? 0;
@@ -163,9 +170,7 @@ export class ChannelClients {
     return running;
   }
 
-  /**
-   * Of the connections to a channel's vendor: how many are open, or how many attempts wait for one.
-   */
+  /** Connections to a channel's vendor: how many are open, or how many attempts wait for one. */
   connections(channel: string, which: 'open' | 'waiting'): number {
     let count = 0;
     for (const { channel: of, client } of this.#clients.values())
@@ -173,7 +178,7 @@ export class ChannelClients {
     return count;
   }
 
-  /** Closes the lanes of channels that are no longer sold. */
+  /** Closes the clients of channels that are no longer sold. */
   keepOnly(snapshot: Snapshot): void {
     for (const [name, kept] of this.#clients) {
       const channel = snapshot.channels.get(kept.channel.name);
@@ -203,12 +208,12 @@ function sameAddress(a: Channel, b: Channel): boolean {
   return a.vendor === b.vendor && a.baseUrl === b.baseUrl && a.secret === b.secret;
 }
 
-/** Other hosts of one vendor, at most: more than that is no vendor's way to spread its work. */
+/** The most hosts of one vendor: no vendor spreads its work over more. */
 const vendorHostsMax = 16;
 
 /**
- * The hosts of a vendor beside that of its base URL. It sends us there by its answers, so that only
- * hosts that it has declared are believed.
+ * The hosts of a vendor beside that of its base URL. The vendor's answers name them, so only hosts
+ * that the vendor has declared are trusted.
  */
 class VendorHosts {
   readonly #home: Upstream;
@@ -222,7 +227,7 @@ class VendorHosts {
     this.#limits = limits;
   }
 
-  /** Paths of what it returns are whole. The base URL's own host is as good as declared. */
+  /** Paths on the returned upstream are complete. The base URL's own host counts as declared. */
   of(url: URL): Upstream | undefined {
     const known = this.#open.get(url.origin);
     if (known !== undefined) return known;

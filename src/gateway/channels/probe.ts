@@ -12,7 +12,7 @@ import type { AuthResult, Vendor } from '../../providers/vendor.ts';
 import { withoutSecret } from '../error-mapping.ts';
 import { ChannelClients, type ChannelClient } from './clients.ts';
 
-/** What can be asked of a channel for a few tokens, to see whether it answers. */
+/** Capabilities that cost only a few tokens, for checking whether a channel answers. */
 export const probeCapabilities = ['chat', 'embeddings', 'moderations', 'rerank'] as const;
 export type ProbeCapability = (typeof probeCapabilities)[number];
 
@@ -25,7 +25,7 @@ export interface Probe {
   readonly prompt: string;
 }
 
-/** How a vendor has answered, in its own words: for operators, never for clients. */
+/** How a vendor answered, in its own text: for operators, never for clients. */
 export interface ProbeResult {
   readonly ok: boolean;
   readonly status: number | undefined;
@@ -40,9 +40,9 @@ const replyBytesMax = 4 * 1024 * 1024;
 const errorCharsMax = 4_000;
 
 /**
- * Asks a vendor something small over a connection of its own, as a client's request would, through
- * the same adapter; no user is charged and no breaker hears of it. `told` hears when each stage is
- * over, in milliseconds from the beginning.
+ * Sends a vendor a small request over its own connection, through the adapter that client requests
+ * use. Charges no user and changes no breaker. Calls `told` at the end of each stage, with the
+ * milliseconds since the beginning.
  */
 export async function probe(
   vendors: ReadonlyMap<string, Vendor>,
@@ -77,7 +77,7 @@ export async function probe(
   }
 }
 
-/** Vendors repeat a part of a key that they refuse, some of them the whole. */
+/** Vendors repeat part of a key that they refuse, and some repeat all of it. */
 const errorTextWithout = (secret: string | undefined, said: string): string =>
   withoutSecret(secret, said).slice(0, errorCharsMax);
 
@@ -178,7 +178,7 @@ function read({ status, headers, body }: Reply, adapter: Reads, call: VendorCall
   };
 }
 
-/** What a person would read of an answer. */
+/** The part of an answer that a person would read. */
 function errorTextOf({ body }: VendorAnswer): string {
   const text = body.toString('utf8');
   const content = /"content"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text)?.[1];

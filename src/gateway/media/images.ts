@@ -15,13 +15,13 @@ import type { Exchange } from '../exchange.ts';
 import type { ChannelClient } from '../channels/clients.ts';
 import { imageUsageOf } from './usage.ts';
 
-/** How often a picture's address is asked: the vendor has made it, and nobody else will. */
+/** Tries to download an image: the vendor has made it, and no other vendor will. */
 const triesMax = 3;
 
 /**
- * The answer with its pictures in it, as the client wants them: as our own addresses, or as bytes.
- * A picture that cannot be had is the vendor's fault: then nothing is charged, and nobody else is
- * asked.
+ * The answer with its images as the client wants them: as URLs of Tollgate, or as bytes. An image
+ * that cannot be downloaded is the vendor's fault: nothing is charged, and no other channel is
+ * called.
  */
 export async function storeImages(
   exchange: Exchange,
@@ -36,7 +36,7 @@ export async function storeImages(
     const data = await Promise.all(pictures.map((picture) => easel.item(picture)));
     const had = data.flatMap((item) => ('why' in item ? [] : [item]));
     const failed = data.find((item) => 'why' in item);
-    // What there is of them is delivered, and nothing else is charged.
+    // The available images are delivered, and only they are charged.
     if (had.length > 0 || failed === undefined) {
       const { quantities, estimated } = imageUsageOf(
         exchange,
@@ -66,7 +66,7 @@ interface Item {
   readonly revised_prompt?: string;
 }
 
-/** Where the pictures of one answer come together. */
+/** Collects the images of one answer. */
 class ImageStore {
   readonly #files: Files;
   readonly #account: string;
@@ -131,7 +131,7 @@ class ImageStore {
     return { url, home: this.#home, ...(headers === undefined ? {} : { headers }) };
   }
 
-  /** Pictures that no client will see take no room. What cannot be removed now expires. */
+  /** Removes images that no client will see. An image that cannot be removed now expires. */
   async clear(): Promise<void> {
     await Promise.allSettled(
       this.#stored.map(({ account, id }) => this.#files.remove(account, id)),
@@ -162,7 +162,7 @@ function imagesMissing({ why, detail }: NotStored, id: string): AttemptResult {
   return { kind: 'fault', stage: 'streaming', fault };
 }
 
-/** `data` after `created`, where clients are used to see it. */
+/** Puts `data` after `created`, where clients expect it. */
 function withData(body: Buffer, data: readonly Item[]): Buffer {
   const { created, ...rest }: Record<string, unknown> = JSON.parse(body.toString('utf8'));
   return Buffer.from(JSON.stringify({ created, data, ...rest }));

@@ -12,13 +12,13 @@ import type { AttemptResult } from '../attempt.ts';
 import type { Exchange } from '../exchange.ts';
 import type { MediaAddress } from '../accept.ts';
 
-/** A call that is not made. */
+/** The reason why no call is made. */
 export type NotSent = Extract<AttemptResult, { kind: 'refused' | 'left' }>;
 
 /**
- * The call with the bytes of what its vendor does not read by address; undefined when it reads all.
- * What cannot be downloaded is the client's to mend: no vendor was asked, and nothing is charged. A
- * second channel gets what was downloaded for the first.
+ * The call with the bytes of media that its vendor does not read by URL; undefined when it reads
+ * all. A failed download is the client's to correct: no vendor is called, and nothing is charged. A
+ * second channel gets the media downloaded for the first.
  */
 export function inlineMedia(
   exchange: Exchange,
@@ -30,7 +30,7 @@ export function inlineMedia(
   return wanted.length === 0 ? undefined : withBytes(exchange, wanted, call);
 }
 
-/** The addresses that this vendor does not read itself. */
+/** The URLs that this vendor does not read itself. */
 export function addressesToInline(
   addresses: readonly MediaAddress[],
   adapter: Adapter | WholeAdapter | ImageAdapter | AudioAdapter | undefined,
@@ -83,14 +83,14 @@ function withContents(
   return { ...call, body: isMembers(body) ? body : call.body, bytes };
 }
 
-/** `messages[0].content[1].image_url.url` → where that is. */
+/** `messages[0].content[1].image_url.url` → its path. */
 function pathOf(param: string): JsonPath {
   return param
     .split(/[.[\]]+/)
     .flatMap((step) => (step === '' ? [] : [/^\d+$/.test(step) ? Number(step) : step]));
 }
 
-/** A copy in which the value at `path` is another; all beside it is shared. */
+/** A copy with another value at `path`; everything else is shared. */
 function put(value: unknown, [step, ...rest]: JsonPath, to: unknown): unknown {
   if (step === undefined) return to;
   if (Array.isArray(value))

@@ -10,8 +10,8 @@ export const previewTokens = 100;
 type MediaUsage = Pick<AnswerEnd, 'quantities' | 'estimated'>;
 
 /**
- * What so many pictures are: what was measured of them here, and beside it the vendor's count;
- * where the price is by what it does not tell, the terms' estimate.
+ * The usage of a number of images: the quantities measured here and the vendor's count; where the
+ * price is by a measure that neither has, the likely quantities of the request.
  */
 function usageOfImages(
   { request, admitted }: Exchange,
@@ -36,8 +36,8 @@ function times(quantities: Quantities, pictures: number): Quantities {
 }
 
 /**
- * A whole answer's. The vendor counts what it made: of pictures that could not be had, the client
- * pays nothing.
+ * The usage of a whole answer. The vendor counts what it made; the client does not pay for images
+ * that could not be downloaded.
  */
 export function imageUsageOf(
   exchange: Exchange,
@@ -56,9 +56,9 @@ export function imageUsageOf(
 }
 
 /**
- * A stream's. `outputBytes` counts what was shown of it, previews included. Who leaves after a
- * preview has seen a picture, and the vendor goes on to make it; a vendor that breaks off has made
- * no more than the previews.
+ * The usage of a stream. `outputBytes` counts the images shown, previews included. A client that
+ * leaves after a preview has seen an image, and the vendor goes on to make it; a vendor that breaks
+ * off has made no more than the previews.
  */
 export function streamedImageUsage(
   exchange: Exchange,
@@ -75,8 +75,8 @@ export function streamedImageUsage(
 }
 
 /**
- * What a vendor told, and beside it what was measured here. Undefined when the price is by
- * something that nobody knows: then it is counted.
+ * The vendor's report with the quantities measured here. Undefined when the price is by a measure
+ * that neither has: then the answer is counted.
  */
 export function measuredUsage(
   { request, admitted }: Exchange,
@@ -87,7 +87,7 @@ export function measuredUsage(
   return costOf(admitted.tariff, all).lines.length > 0 ? all : undefined;
 }
 
-/** The same for a stream: of a text that was not read to its end, what was heard is charged. */
+/** The same for a stream: of speech that broke off, only the part that was sent is charged. */
 export function streamedSoundUsage(
   exchange: Exchange,
   meter: StreamMeter,

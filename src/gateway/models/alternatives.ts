@@ -13,10 +13,7 @@ import {
 } from '../pricing/quote.ts';
 import type { ApiRequest } from '../accept.ts';
 
-/**
- * A larger request is not tried on other models: that would cost too much for a sentence in a
- * message.
- */
+/** A larger request is not tried on other models: that would cost too much for one sentence. */
 const triedBytesMax = 65_536;
 /** How many models of the key are tried, and how many of those that take the request are named. */
 const modelsTriedMax = 200;
@@ -58,8 +55,8 @@ export function withAlternatives(exchange: RefusedRequest, why: Refusal): Refusa
 }
 
 /**
- * The refusal of what is not in the model's price, with the models of the client's key that have
- * it.
+ * The refusal of a feature that the model's price does not have, with the models of the client's
+ * key that have it.
  */
 export function withSellingModels(
   parts: GatewayParts,

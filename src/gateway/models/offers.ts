@@ -3,7 +3,7 @@ import { type Capability, capabilities } from '../../base/capability.ts';
 import type { ModelKind, Offer, Snapshot } from '../../catalog/snapshot.ts';
 import type { Share } from '../../limits/limiter.ts';
 
-/** The kinds of models that each capability is asked of. */
+/** The kinds of models that serve each capability. */
 export const kindsFor: Readonly<Record<Capability, readonly ModelKind[]>> = {
   chat: ['chat'],
   messages: ['chat'],
@@ -22,7 +22,7 @@ export const kindsFor: Readonly<Record<Capability, readonly ModelKind[]>> = {
   video: ['video'],
 };
 
-/** Where a client that came to the wrong endpoint is sent. */
+/** The endpoint that a refusal recommends for each kind of model. */
 export const endpointFor: Readonly<Record<ModelKind, string>> = {
   chat: '/v1/chat/completions',
   completion: '/v1/completions',
@@ -35,7 +35,7 @@ export const endpointFor: Readonly<Record<ModelKind, string>> = {
   video: '/v1/video/generations',
 };
 
-/** Whether who speaks so can be asked for models of this kind. */
+/** Whether a vendor with these adapters can serve models of this kind. */
 export function servesKind(
   kind: ModelKind,
   speaks: Readonly<Partial<Record<Capability, unknown>>>,
@@ -46,8 +46,8 @@ export function servesKind(
 }
 
 /**
- * What is sold to a key under a model's name: its group's offer, unless the key is confined to
- * others.
+ * The offer that a key gets under a model's name: its group's, unless the key is confined to other
+ * models.
  */
 export function offerTo(
   catalog: Snapshot,

@@ -17,11 +17,11 @@ import type { ApiRequest } from '../accept.ts';
 export const tokenizersDiffer = 2;
 /**
  * Tokens that a vendor may put before the client's text: its system prompt, the prompts of tools, a
- * schema in words.
+ * schema as text.
  */
 export const tokensAdded = 2_048;
 /**
- * One picture at its highest price: gpt-4o-mini, 8 tiles
+ * One image at its highest price: gpt-4o-mini, 8 tiles
  * (developers.openai.com/api/docs/guides/images-vision, 2026-08).
  */
 export const tokensPerPicture = 49_152;
@@ -35,7 +35,7 @@ export const contextUnknown = 1_048_576;
  */
 export const roundsMax = 10;
 /**
- * Pictures and sound cost at most this many times the amount that was reserved for them: vendors
+ * Images and audio cost at most this many times the amount that was reserved for them: vendors
  * round up.
  */
 const sizedFactor = 2n;
@@ -61,7 +61,10 @@ export interface BoundBasis {
   readonly request: ApiRequest;
   readonly admitted: Admission;
   readonly funds: Pick<ReservedFunds, 'outputMost' | 'thinkingMost'>;
-  /** A model was asked that reads more than the request holds: it searches the web by itself. */
+  /**
+   * Set once a model that reads more than the request holds has been called: it searches the web by
+   * itself.
+   */
   readonly readsBeyond: boolean;
 }
 
@@ -156,7 +159,7 @@ async function inputMost(
   return (Math.max(bySize, text * tokenizersDiffer) + beside) * calls;
 }
 
-/** Whether the request holds all that a model reads, as text or as pictures. */
+/** Whether the request holds all that a model reads, as text or as images. */
 export function isCountable({
   body,
   media,

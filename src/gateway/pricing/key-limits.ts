@@ -8,8 +8,8 @@ import type { Transaction } from '../../storage/database.ts';
 const none: readonly LimitWindow[] = [];
 
 /**
- * The windows that a request which reserves its money at `at` (wall clock, ms) is charged to; their
- * accounts in the ledger are made by the first draw.
+ * The limit windows charged by a request that reserves its money at `at` (wall clock, ms). The
+ * first draw makes their accounts in the ledger.
  */
 export function limitWindowsOf(
   { keyId, limit, dailyLimit, monthlyLimit }: Principal,
@@ -30,8 +30,8 @@ export function limitWindowsOf(
 }
 
 /**
- * What a key may spend from now on, in the windows that it has; undefined: as before. Belongs into
- * the transaction that changes the key.
+ * Sets what a key may spend from now on, in the windows that it has; undefined: as before. Belongs
+ * in the transaction that changes the key.
  */
 export function* changeKeyLimits(
   keyId: string,

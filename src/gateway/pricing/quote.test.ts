@@ -11,7 +11,7 @@ const peak = { name: 'peak', zone: 'UTC', from: 540, to: 720, times: times(2n) }
 const noon = Date.parse('2026-11-20T12:00Z');
 const size = { textTokens: 1_000, media: { inputTokens: 0, output: false }, outputTokens: 100 };
 const answer: Quantities = { input: 1_000, output: 100 };
-/** One nano for a token in, ten for one out. */
+/** One nano for an input token, ten for an output token. */
 const rates = { input: 1_000_000n, output: 10_000_000n };
 
 function open(

@@ -34,7 +34,7 @@ const tokensPerToolCall = 8_000;
  * no limit.
  */
 const tokensPerSummary = 8_192;
-/** The text that an image model reads beside the pictures of the conversation. */
+/** The text that an image model reads beside the images of the conversation. */
 const tokensPerImagePrompt = 4_096;
 /** A generated image whose size is not known. */
 const tokensPerGeneratedImage = 16_384;
@@ -54,8 +54,8 @@ export interface SizeEstimate {
 
 /**
  * The prices at which one request may be charged, where its model's plain price is not the only
- * one. The dearest is reserved. The one that the answer reports is charged, but never a dearer one
- * than was asked for.
+ * one. The dearest is reserved. The price that the answer reports is charged, but never a dearer
+ * one than the request asked for.
  */
 export class Quote {
   readonly #demand: BillableFeatures | undefined;
@@ -126,7 +126,7 @@ export class Quote {
     return this.#outputMore + byOthers;
   }
 
-  /** Whether the vendor is asked for another tier than its standard one. */
+  /** Whether the request asks the vendor for another tier than its standard one. */
   get asksMode(): boolean {
     return this.#demand?.mode !== undefined;
   }
@@ -186,8 +186,8 @@ export class Quote {
     for (const [i, part] of (parts ?? []).entries()) {
       const other =
         part.isImageUsage === true ? this.#imageModel() : this.#namedBy(part.model, candidate);
-      // Several calls of the asked model are one request. A call of another model is a request of
-      // its own.
+      // Several calls of the requested model are one request. A call of another model is a request
+      // of its own.
       const counted =
         other === undefined && i > 0 ? { request: 0, ...part.quantities } : part.quantities;
       bill.add(
@@ -204,8 +204,8 @@ export class Quote {
   }
 
   /**
-   * The tariff of the tier that the answer reports, but never a dearer one than the asked tier's or
-   * the standard one.
+   * The tariff of the tier that the answer reports, but never a dearer one than the requested
+   * tier's or the standard one.
    */
   #served(
     quantities: Quantities,
@@ -242,8 +242,8 @@ export class Quote {
   }
 
   /**
-   * The model with this name at the vendor; undefined: the asked model. An unknown name counts as
-   * the dearest of the named models.
+   * The model with this name at the vendor; undefined: the requested model. An unknown name counts
+   * as the dearest of the named models.
    */
   #namedBy(
     upstream: string | undefined,
@@ -424,7 +424,7 @@ export function makeQuote(
 const noneNamed: readonly NamedModelPrice[] = [];
 
 /**
- * The tariffs at which a request may be charged: the asked mode, then the standard one, each in
+ * The tariffs at which a request may be charged: the requested mode, then the standard one, each in
  * every window that may hold.
  */
 function tariffsOf(

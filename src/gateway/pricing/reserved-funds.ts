@@ -2,21 +2,21 @@ import type { Reservation } from '../../ledger/contract.ts';
 import { type Admission, affordableTokens, worstCaseOf } from '../admit.ts';
 
 /**
- * Output tokens reserved at first for an answer that arrives piece by piece, and at most at a time
- * (till.md §5).
+ * Output tokens reserved at first for a streamed answer, and the most reserved at a time (till.md
+ * §5).
  */
 const sliceFirst = 256;
 const sliceMax = 4_096;
-/** Progress is taken as one token for two bytes: reserving too much is harmless, usage settles. */
-const bytesPerTokenReserved = 2;
 /**
- * Longer text for each token means that the answer goes beyond the output limit that was reserved
- * for.
+ * Progress counts one token for two bytes. Reserving too much is harmless, since settling corrects
+ * it.
  */
+const bytesPerTokenReserved = 2;
+/** More bytes per token mean that the answer exceeds the output limit that was reserved. */
 const bytesPerTokenMax = 8;
 /**
- * No text has more bytes for each token, apart from some tokens of blanks or dashes. Recorded
- * answers have at most 18.
+ * No text has more bytes per token, apart from some tokens of blanks or dashes. Recorded answers
+ * have at most 18.
  */
 const bytesPerTokenEver = 32;
 const tokensOfBlanks = 1_024;
@@ -27,7 +27,7 @@ export function firstSlice(outputTokens: number): number {
 
 /**
  * The money behind one running answer. Knows how far the answer may go, and takes the next slice
- * before it is needed. `nextLookBytes` is all that a piece is compared with on the common path.
+ * before it is needed. The common path compares each piece with `nextLookBytes` only.
  */
 export class ReservedFunds {
   nextLookBytes: number;
@@ -37,17 +37,14 @@ export class ReservedFunds {
   readonly outputMost: number;
   /** The most thinking tokens that can be charged beside them. */
   thinkingMost = 0;
-  /**
-   * The output limit that is reserved for. Where there is none, a usual one, until the answer goes
-   * beyond it.
-   */
+  /** The reserved output limit. Without a limit, a usual one, until the answer exceeds it. */
   #mostTokens: number;
   #coveredTokens: number;
   #slice = sliceFirst;
   #asking: Promise<boolean> | undefined;
 
   /**
-   * `tokensAtFirst`: how much of the answer the reservation was asked for; it may have got less.
+   * `tokensAtFirst`: how much of the answer the first reservation was to cover; it may cover less.
    */
   constructor(
     reservation: Reservation,
@@ -70,15 +67,15 @@ export class ReservedFunds {
     return this.#reservation;
   }
 
-  /** For a channel whose models think beyond the output limit. */
+  /** Called for a channel whose models think beyond the output limit. */
   allowThinking(tokens: number): void {
     this.thinkingMost = tokens;
     this.nextLookBytes = this.#lookAt();
   }
 
   /**
-   * Whether the answer is longer than any answer within the limits: its vendor does not keep them,
-   * or sends without end.
+   * Whether the answer is longer than any answer within the limits: its vendor ignores them, or
+   * sends without end.
    */
   isPast(bytes: number): boolean {
     return bytes > this.#endBytes;
@@ -89,8 +86,8 @@ export class ReservedFunds {
   }
 
   /**
-   * Half a slice before the money ends, and once the whole answer is covered only where a longer
-   * one begins.
+   * The byte count of the next check: half a slice before the money ends; once the whole answer is
+   * covered, only where a longer answer would begin.
    */
   #lookAt(): number {
     if (this.#admitted.most !== undefined) return Infinity;
@@ -101,7 +98,7 @@ export class ReservedFunds {
     return Math.max(0, this.#coveredTokens - Math.ceil(this.#slice / 2)) * bytesPerTokenReserved;
   }
 
-  /** The answer has come to this many bytes and would go past what is reserved. */
+  /** Whether an answer of this many bytes exceeds what is reserved. */
   exceeded(bytes: number): boolean {
     if (!this.canGrow()) {
       if (this.#mostTokens >= this.outputMost || bytes <= this.#mostTokens * bytesPerTokenMax)
@@ -115,14 +112,14 @@ export class ReservedFunds {
   }
 
   /**
-   * The answer has lasted this many tokens' time at the model's top speed: thinking is not seen, so
-   * it is paid for by the clock.
+   * Whether the reservation covers the tokens that the model could have written by now at top
+   * speed. Thinking is not visible, so it is paid for by the clock.
    */
   coversTokens(tokens: number): boolean {
     return tokens <= this.#coveredTokens;
   }
 
-  /** Takes the next slice if it is there at once. */
+  /** Takes the next slice if it is free at once. */
   grow(): void {
     if (!this.canGrow()) return;
     const target = this.#target();
@@ -130,14 +127,14 @@ export class ReservedFunds {
     if (missing <= 0n || this.#reservation.extend(missing) >= missing) this.#covered(target);
   }
 
-  /** There is more of this answer to be paid for than is covered. */
+  /** Whether more of this answer is to be paid for than is covered. */
   canGrow(): boolean {
     return this.#coveredTokens < this.#mostTokens;
   }
 
   /**
-   * Waits for the next slice; false when the account has no money for it in time. Who asks while
-   * another waits, waits with it.
+   * Waits for the next slice; false when the account has no money for it in time. Concurrent
+   * callers share one wait.
    */
   growOrWait(waitMs: number): Promise<boolean> {
     this.#asking ??= this.#ask(waitMs).finally(() => {

@@ -3,12 +3,12 @@ const tokenizedCharsMax = 65_536;
 /** Tokenizers take time quadratic in a run of one character; a slice bounds the run. */
 const sliceChars = 1_024;
 const charsPerTokenEstimated = 3;
-/** What the format itself adds to a question: role marks and the start of the answer. */
+/** Tokens that the format itself adds to a prompt: role marks and the start of the answer. */
 const tokensOfFraming = 8;
 
 /**
- * Tokens of a text by o200k_base, the count of most current models within some percent. For
- * reservations and for answers whose vendor told no usage.
+ * Tokens of a text by o200k_base, which is within some percent of most current models' counts. Used
+ * for reservations and for answers whose vendor reported no usage.
  */
 export async function countTokens(text: string): Promise<number> {
   const { countTokens: count } = await import('gpt-tokenizer/encoding/o200k_base');
@@ -42,7 +42,7 @@ export function textOfAnswer(body: Buffer): string {
   try {
     collect(JSON.parse(body.toString('utf8')), false, pieces);
   } catch {
-    return ''; // Sound, or another body that is not JSON, has no text.
+    return ''; // Audio, or another body that is not JSON, has no text.
   }
   return pieces.join('');
 }
@@ -63,11 +63,11 @@ function collect(value: unknown, isWritten: boolean, pieces: string[]): void {
  */
 const tokensPerCharacterSpoken = 1.5;
 
-/** Output tokens of a text that was read aloud. */
+/** Output tokens of a text read aloud. */
 export const spokenTokens = (characters: number): number =>
   Math.ceil(characters * tokensPerCharacterSpoken);
 
-/** Tokens of what a model is asked, framing included. */
+/** Tokens of a prompt, framing included. */
 export async function countPrompt(text: string): Promise<number> {
   return (await countTokens(text)) + tokensOfFraming;
 }

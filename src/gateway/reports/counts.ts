@@ -3,22 +3,22 @@ import type { FaultKind } from '../../base/fault.ts';
 import { bucketGrowth } from '../../telemetry/duration-histogram.ts';
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
 
-/** Counts of an hour can be told to ten minutes. */
+/** Counts of past hours have a resolution of ten minutes. */
 export const slotMs = 600_000;
 const minuteMs = 60_000;
-/** What is told of now is told of so many minutes. */
+/** "Now" covers this many minutes. */
 export const recentMinutes = 5;
 
 const firstPrefix = 'first:';
 /**
- * The kind that counts answers beyond the bound of their requests. Their attempts are counted under
- * another kind, too.
+ * The kind that counts answers beyond the bound of their requests. The attempts of these answers
+ * count under another kind, too.
  */
 export const overrunKind = 'overrun';
 
 /**
- * So much of one kind that one channel did within a slot (its beginning, wall clock, ms): `ok`, the
- * kind of a fault, `overrun`, or the class of a first byte.
+ * A channel's count of one kind within a slot (its beginning, wall clock, ms): `ok`, the kind of a
+ * fault, `overrun`, or the class of a first byte.
  */
 export interface ChannelCount {
   readonly slot: number;
@@ -27,10 +27,10 @@ export interface ChannelCount {
   readonly count: number;
 }
 
-/** The class in which a first byte lies, in words. */
+/** The kind that names the class of a first byte. */
 const firstByteKind = (at: number): string => `${firstPrefix}${at}`;
 
-/** Milliseconds below which this share of first bytes came; undefined without any. */
+/** The milliseconds within which this share of first bytes came; undefined without any. */
 export function firstByteShare(
   counts: Iterable<Pick<ChannelCount, 'kind' | 'count'>>,
   share: number,
@@ -51,7 +51,7 @@ export function firstByteShare(
   return undefined;
 }
 
-/** Of the last minutes, all channels together. */
+/** Counts of the last minutes, all channels together. */
 export interface RecentCounts {
   readonly requests: number;
   readonly errors: number;
@@ -72,7 +72,7 @@ interface Minute {
   readonly firsts: Map<number, number>;
 }
 
-/** How far one channel's counts had come when they were last read. */
+/** One channel's counts at the last read. */
 interface LastRead {
   ok: number;
   failed: number;
@@ -81,8 +81,8 @@ interface LastRead {
 }
 
 /**
- * What this process has counted and nobody has written down yet. Requests are counted elsewhere,
- * once and for all who ask: what is new there is read every few seconds.
+ * Counts of this process that are not written yet. `RequestMetrics` counts the requests once for
+ * all readers; this class reads the increase every few seconds.
  */
 export class ChannelCounts {
   readonly #clock: Clock;
@@ -90,7 +90,7 @@ export class ChannelCounts {
   readonly #seen = new Map<string, LastRead>();
   #slot = 0;
   #tallies = new Map<string, Tally>();
-  /** Of slots that are over, and what could not be written. */
+  /** Counts of past slots, and counts that could not be written. */
   #waiting: ChannelCount[] = [];
   #minutes: Minute[] = [];
 
@@ -99,12 +99,12 @@ export class ChannelCounts {
     this.#requests = requests;
   }
 
-  /** One attempt did not come to anything. */
+  /** Counts one failed attempt. */
   failed({ channel, fault }: { readonly channel: string; readonly fault: FaultKind }): void {
     more(this.#tally(channel, this.#clock.now()).faults, fault);
   }
 
-  /** One answer of a channel went beyond the bound of its request. */
+  /** Counts one answer beyond the bound of its request. */
   overran(channel: string): void {
     more(this.#tally(channel, this.#clock.now()).others, overrunKind);
   }
@@ -123,7 +123,7 @@ export class ChannelCounts {
     };
   }
 
-  /** What is to be written down; it is counted here no more. */
+  /** Takes the counts to write; they are no longer kept here. */
   take(): readonly ChannelCount[] {
     this.#read();
     this.#close();
@@ -132,12 +132,12 @@ export class ChannelCounts {
     return taken;
   }
 
-  /** It could not be written. Who is away for long loses the oldest. */
+  /** Takes back counts that could not be written. Beyond the limit, the oldest are lost. */
   putBack(counts: readonly ChannelCount[]): void {
     this.#waiting = [...counts, ...this.#waiting].slice(-waitingMax);
   }
 
-  /** What was counted since the last time is of now. */
+  /** Adds the increase since the last read to the current minute. */
   #read(): void {
     const now = this.#clock.now();
     const minute = this.#minute(now);
@@ -213,7 +213,7 @@ export class ChannelCounts {
   }
 }
 
-/** Counts that wait for a database at most. */
+/** The most counts that wait for the database. */
 const waitingMax = 100_000;
 
 function more<Key>(counts: Map<Key, number>, key: Key, by = 1): void {

@@ -5,11 +5,10 @@ export const reportsMigrations: readonly Migration[] = [
   {
     id: '0022-reports',
     statements: [
-      // What one process knows of itself and its channels at this moment, written anew every few
-      // seconds (report.ts).
+      // The current state of one process and its channels, rewritten every few seconds (report.ts).
       'CREATE TABLE node_report (node TEXT PRIMARY KEY, at BIGINT NOT NULL, report TEXT NOT NULL)',
-      // What all processes have counted together: attempts that went well, faults by kind, first
-      // bytes by class (counts.ts).
+      // Counts of all processes together: successful attempts, faults by kind, first bytes by class
+      // (counts.ts).
       `CREATE TABLE channel_count (
         slot BIGINT NOT NULL,
         channel TEXT NOT NULL,
@@ -17,7 +16,7 @@ export const reportsMigrations: readonly Migration[] = [
         count BIGINT NOT NULL,
         PRIMARY KEY (slot, channel, kind)
       )`,
-      // When a process began to see a channel differently, and why.
+      // When a process began to see a channel in another state, and why.
       `CREATE TABLE channel_turn (
         channel TEXT NOT NULL,
         at BIGINT NOT NULL,

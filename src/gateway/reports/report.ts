@@ -11,12 +11,12 @@ import {
 } from './counts.ts';
 
 /**
- * `parked`: our key or our account there is refused. `cooling`: the vendor asked us to stay away.
- * `degraded`: it fails, and others are preferred.
+ * `parked`: the vendor refuses our key or account. `cooling`: the vendor requested a pause.
+ * `degraded`: the channel fails, and other channels are preferred.
  */
 export type ChannelHealthState = 'healthy' | 'degraded' | 'cooling' | 'parked';
 
-/** One key of several. */
+/** The state of one of several keys. */
 export interface KeyReport {
   readonly state: ChannelHealthState;
   readonly why: FaultKind | undefined;
@@ -30,25 +30,25 @@ export interface ChannelReport {
   readonly until: number | undefined;
   /** Attempts under way. */
   readonly running: number;
-  /** Of a channel that has several keys, each of them. */
+  /** Each key, where the channel has several. */
   readonly keys?: readonly KeyReport[];
 }
 
-/** What one process tells of itself. */
+/** The report of one process about itself. */
 export interface NodeReport {
   readonly node: string;
   readonly at: number;
   readonly openStreams: number;
   readonly recent: RecentCounts;
-  /** How long its last report took to write. */
+  /** How long writing the last report took. */
   readonly databaseMs: number;
   readonly channels: Readonly<Record<string, ChannelReport>>;
 }
 
-/** Who has said nothing for so long is not there any more. */
+/** A process whose report is older than this is gone. */
 export const reportAgeMsMax = 30_000;
 
-/** Of every process that is there. */
+/** The reports of every live process. */
 export async function nodeReports(
   database: Database,
   clock: Clock,
@@ -73,9 +73,7 @@ export const healthOrder: readonly ChannelHealthState[] = [
   'parked',
 ];
 
-/**
- * A channel as all processes see it together: as bad as any of them says, and all that runs there.
- */
+/** A channel as all processes see it: the worst reported state, and all running attempts. */
 export function channelAcrossNodes(reports: readonly NodeReport[], channel: string): ChannelReport {
   let worst: ChannelReport = {
     state: 'healthy',
@@ -94,7 +92,7 @@ export function channelAcrossNodes(reports: readonly NodeReport[], channel: stri
   return { ...worst, running };
 }
 
-/** The same for one of its keys, by its place. */
+/** The same for one of its keys, by position. */
 export function keyAcrossNodes(
   reports: readonly NodeReport[],
   channel: string,
@@ -109,7 +107,7 @@ export function keyAcrossNodes(
   );
 }
 
-/** All processes' last minutes as one. */
+/** The last minutes of all processes together. */
 export interface CurrentLoad {
   readonly requestsPerMinute: number;
   readonly errorShare: number | undefined;
@@ -132,7 +130,7 @@ export function currentLoad(reports: readonly NodeReport[]): CurrentLoad {
   };
 }
 
-/** What all processes have counted since `from`, of one channel or of all. */
+/** The counts of all processes since `from`, for one channel or all. */
 export async function channelCounts(
   database: Database,
   { from, channel }: { from: number; channel?: string },
@@ -153,7 +151,7 @@ export async function channelCounts(
   }));
 }
 
-/** What counts come to: attempts, which of them failed and how, and how fast the others were. */
+/** Totals of counts: attempts, failed attempts by kind, and the speed of the others. */
 export interface CountTotals {
   readonly requests: number;
   readonly errors: number;
@@ -180,7 +178,7 @@ export function countTotals(counts: readonly ChannelCount[]): CountTotals {
   };
 }
 
-/** How many answers went beyond the bound of their requests, by channel. */
+/** The number of answers beyond the bound of their requests, by channel. */
 export function overrunsOf(counts: readonly ChannelCount[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const { channel, kind, count } of counts)
@@ -188,7 +186,7 @@ export function overrunsOf(counts: readonly ChannelCount[]): ReadonlyMap<string,
   return sums;
 }
 
-/** When a channel was seen differently than before, the latest first. */
+/** When a channel's state changed, the latest first. */
 export interface HealthChange {
   readonly at: number;
   readonly node: string;
@@ -219,7 +217,7 @@ export interface NewHealthChange extends Omit<HealthChange, 'node'> {
   readonly channel: string;
 }
 
-/** Adds counts and turns to what is there, and replaces the process's report. */
+/** Adds counts and state changes to the tables, and replaces the process's report. */
 export function* writeReport(
   report: NodeReport,
   counts: readonly ChannelCount[],
@@ -245,7 +243,7 @@ export function* writeReport(
 const countsKeptMs = 8 * 86_400_000;
 const turnsKeptMs = 30 * 86_400_000;
 
-/** Forgets what nobody asks for any more. */
+/** Deletes expired counts, state changes and reports. */
 export function* forgetReports(now: number): Transaction<void> {
   yield { sql: 'DELETE FROM channel_count WHERE slot<$1', params: [now - countsKeptMs] };
   yield { sql: 'DELETE FROM channel_turn WHERE at<$1', params: [now - turnsKeptMs] };

@@ -33,13 +33,13 @@ export interface ReporterSources {
 }
 
 const everyMs = 2_000;
-/** Whoever has nothing new says so this often: that it is there. */
+/** An unchanged report is rewritten this often, to show that the process is alive. */
 const unchangedMsMax = 10_000;
 const forgetEveryMs = 3_600_000;
 
 /**
- * Writes down every few seconds what this process sees and has counted, so that an operator of many
- * sees all of them.
+ * Writes the state and counts of this process every few seconds, so that an operator sees all
+ * processes.
  */
 export class Reporter {
   readonly #rooms: ReporterSources;
@@ -55,12 +55,12 @@ export class Reporter {
     this.#rooms = rooms;
   }
 
-  /** How long the last report took to write. */
+  /** How long writing the last report took. */
   get databaseMs(): number {
     return this.#databaseMs;
   }
 
-  /** How this process sees its channels, as it last wrote down. */
+  /** The state of the channels in the last report. */
   get channels(): Readonly<Record<string, ChannelReport>> {
     return this.#channels;
   }
@@ -73,7 +73,7 @@ export class Reporter {
     }, everyMs).unref();
   }
 
-  /** Writes what there is to tell now. What cannot be written is told the next time. */
+  /** Writes the current report and counts. What cannot be written goes into the next report. */
   async report(): Promise<void> {
     const { database, clock, counts, watch } = this.#rooms;
     const { channels, turns } = this.#look();
@@ -97,7 +97,7 @@ export class Reporter {
       this.#last = { text, at };
       await this.#forget(at);
     } catch {
-      // The database is away, which is told by whoever needs it more.
+      // The database is away; other parts of Tollgate report that.
       counts.putBack(waiting);
     }
     this.#databaseMs = Math.round(clock.monotonicMs() - begun);
@@ -114,13 +114,13 @@ export class Reporter {
     this.#timer = undefined;
     await this.#writing;
     await this.report();
-    // Whoever is gone sees nothing any more.
+    // A process that has ended reports nothing more.
     await this.#rooms.database
       .query('DELETE FROM node_report WHERE node=$1', [this.#node])
       .catch(() => []);
   }
 
-  /** Every channel as it is now, and which of them are not what they were. */
+  /** The current state of every channel, and the changes since the last report. */
   #look(): {
     readonly channels: Readonly<Record<string, ChannelReport>>;
     readonly turns: readonly NewHealthChange[];
@@ -138,7 +138,7 @@ export class Reporter {
         states.length === 1 ? undefined : states.map((key) => ({ state: key.state, why: key.why }));
       const until = forMs === undefined ? undefined : now + forMs;
       const same = (before?.state ?? 'healthy') === state && (before?.why ?? why) === why;
-      // The end of a wait is counted from now again and again: only a longer one is news.
+      // The end of a wait is recomputed from the current time: only a longer wait is news.
       const end =
         same && until !== undefined && before?.until !== undefined && until - before.until < everyMs
           ? before.until
@@ -171,7 +171,7 @@ export class Reporter {
   }
 }
 
-/** A channel is as well as the best of its keys: that is where its requests go. */
+/** A channel's state is that of its best key, since its requests go there. */
 function bestOf(states: readonly KeyState[]): KeyState {
   return states.reduce((best, state) =>
     healthOrder.indexOf(state.state) < healthOrder.indexOf(best.state) ? state : best,

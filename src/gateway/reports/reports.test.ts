@@ -42,7 +42,7 @@ const line = (changed: Partial<AccessLine> = {}): AccessLine => ({
   ...changed,
 });
 
-/** A process: its own health and counts, on a clock that all share. */
+/** A process with its own health and counts, on a shared clock. */
 function node(
   database: Parameters<typeof nodeReports>[0],
   clock: { at: number; now(): number; monotonicMs(): number },

@@ -9,7 +9,7 @@ import { endTask, type TaskEnd } from './queries.ts';
 import type { Task, TaskError } from './task.ts';
 
 /**
- * The video is ours: it is charged, recorded and shown, in one transaction. Throws a
+ * Once the video is stored: charges it, records it and shows it, in one transaction. Throws a
  * `DatabaseError`: the next poll repeats it.
  */
 export async function completeTask(
@@ -30,19 +30,19 @@ export async function completeTask(
     file: file.id,
     hold: { state: 'posted', cost: total, code: 'video', at: finishedAt, record },
   });
-  // Another has copied it as well, and was faster: one copy is enough.
+  // Another process copied the video too, and was faster: one copy is enough.
   if (!ended) await parts.files.remove(task.account, file.id);
 }
 
 /**
- * Nothing came of it: the whole hold is free again. Throws a `DatabaseError`: the next poll repeats
- * it.
+ * Ends a task without a result and frees its whole hold. Throws a `DatabaseError`: the next poll
+ * repeats it.
  */
 export async function failTask(parts: TaskParts, task: Task, error: TaskError): Promise<void> {
   await endAndLog(parts, task, parts.clock.now(), { state: 'failed', error });
 }
 
-/** False: it had ended before. */
+/** False: the task had ended before. */
 async function endAndLog(parts: TaskParts, task: Task, at: number, how: TaskEnd): Promise<boolean> {
   const ended = await parts.database.transact(() => endTask(task, how, at));
   if (ended === undefined) return false;
@@ -61,8 +61,8 @@ async function endAndLog(parts: TaskParts, task: Task, at: number, how: TaskEnd)
 }
 
 /**
- * As it was priced when it was asked for; by what the vendor has metered beside seconds and
- * requests, where it is sold by that.
+ * The price at submission; where the vendor metered more than seconds and requests, and the price
+ * is by that, the price of the metered quantities.
  */
 function finalBill(parts: TaskParts, task: Task, metered: Quantities | undefined): VideoBill {
   const asked: VideoBill = { total: task.cost, text: task.bill };
@@ -94,16 +94,16 @@ function recordOf(
   return [...whatFor, 'ok', 0, 0, durationMs, durationMs, 1, 0, 0, bill, null, null];
 }
 
-/** Its name, without which of its keys it was. */
+/** The channel's name, without the key. */
 const channelOf = ({ channel }: Task): string => channel.slice(0, channel.lastIndexOf('@'));
 
-/** What a video costs, and how that comes about. */
+/** The cost of a video, and its price lines as text. */
 interface VideoBill {
   readonly total: Nano;
   readonly text: string;
 }
 
-/** `variants`: the names that its price may go by, the most telling first. */
+/** `variants`: the names under which the price may be listed, the most specific first. */
 export function videoBill(
   tariff: Tariff,
   quantities: Quantities,

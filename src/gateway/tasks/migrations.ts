@@ -5,8 +5,8 @@ export const tasksMigrations: readonly Migration[] = [
   {
     id: '0011-tasks',
     statements: [
-      // `next_poll_at` is a lease as well: whoever claims a task moves it beyond the end of what is
-      // about to be done, and counts `claims` up, so that nobody who comes late writes.
+      // `next_poll_at` is a lease as well: a process that claims a task moves it beyond the end of
+      // the coming work and increments `claims`, so that a late process cannot write.
       `CREATE TABLE task (
         id TEXT PRIMARY KEY,
         account TEXT NOT NULL,
@@ -42,19 +42,18 @@ export const tasksMigrations: readonly Migration[] = [
       'CREATE INDEX task_account ON task (account, created_at, id)',
       'CREATE INDEX task_created ON task (created_at)',
       'CREATE INDEX task_idempotency ON task (account, idempotency_key) WHERE idempotency_key IS NOT NULL',
-      // The address and the key that tasks were submitted with, for as long as the catalogue may
-      // have forgotten them. `id`: the channel's name and revision. The secret is sealed.
+      // The base URL and the key that tasks were submitted with, even after the catalogue has
+      // forgotten them. `id`: the channel's name and revision. The secret is sealed.
       'CREATE TABLE task_channel (id TEXT PRIMARY KEY, name TEXT NOT NULL, vendor TEXT NOT NULL, base_url TEXT, secret TEXT)',
-      // Rows that change all the time leave room beside them.
+      // Frequently updated rows leave room in their page.
       { sqlite: '', postgres: 'ALTER TABLE task SET (fillfactor = 50)' },
     ],
   },
 ];
 
 /**
- * For the ledger's proof: a task's end and its money's are one, and no money waits for a task that
- * is not there (those of refunds are proved by whoever pays out). Each must return no row (till.md
- * §8).
+ * Proofs for the ledger: a task and its money end together, and no money waits for a task that does
+ * not exist (payments prove the holds of refunds). Each query must return no row (till.md §8).
  */
 export const taskProof: Readonly<Record<string, string>> = {
   tasks: `SELECT t.id, t.state, h.state AS hold FROM task t LEFT JOIN hold h ON h.id=t.id

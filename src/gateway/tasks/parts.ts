@@ -5,7 +5,7 @@ import type { GatewayParts } from '../parts.ts';
 import type { TaskChannels } from './task-channels.ts';
 import type { Task } from './task.ts';
 
-/** What is told of a task when it has ended, in the words of a request's line. */
+/** The log line of an ended task, with the fields of a request's line. */
 export interface TaskLine {
   readonly id: string;
   readonly user: string;
@@ -19,7 +19,7 @@ export interface TaskLine {
   readonly durationMs: number;
 }
 
-/** What work that outlives its request needs beside the pipeline's parts. */
+/** The parts that background tasks need beside the pipeline's. */
 export interface TaskParts
   extends Pick<
     GatewayParts,
@@ -39,37 +39,33 @@ export interface TaskParts
   readonly taskChannels: TaskChannels;
   readonly taskLimits: TaskLimits;
   readonly ended: (line: TaskLine) => void;
-  /**
-   * Something went wrong that nobody is told of: the task, or several of them, are asked for again.
-   */
+  /** Called for an error that no client sees: the task, or several of them, are polled again. */
   readonly trouble: (task: Task | undefined, error: unknown) => void;
 }
 
-/**
- * Limits of work that outlives its request; docs/reference/config.md lists those that are settings.
- */
+/** Limits of background tasks; docs/reference/config.md lists those that are settings. */
 export interface TaskLimits {
-  /** A task that has not ended by then is cancelled, and its money is back. */
+  /** A task that has not ended by this age is cancelled, and its money is freed. */
   readonly ageMs: number;
   /**
-   * The first question after a task's submission, and the most that lies between two. In between
-   * they grow with its age.
+   * The pause before a task's first poll, and the longest pause. In between, the pause grows with
+   * the task's age.
    */
   readonly pollMsLeast: number;
   readonly pollMsMost: number;
-  /** The most that lies between two questions of which the first told nothing. */
+  /** The longest pause after a poll that failed. */
   readonly backoffMsMost: number;
-  /** Questions of this process that are under way to one channel, and to all. */
+  /** Polls of this process that are under way on one channel, and on all. */
   readonly channelPollsMax: number;
   readonly pollsMax: number;
-  /** Files of this process that are copied at the same time, and the time that one may take. */
+  /** Files that this process copies at the same time, and the time limit of one copy. */
   readonly copiesMax: number;
   readonly copyMs: number;
-  /** How often is looked for tasks that are due. */
+  /** How often the poller looks for due tasks. */
   readonly lookEveryMs: number;
-  /** How long a submission waits for money that others have and do not use. */
+  /** How long a submission waits for money that other requests hold and do not use. */
   readonly moneyWaitMs: number;
-  /** Channels tried for one submission at most. */
+  /** The most channels tried for one submission. */
   readonly attemptsMax: number;
   readonly replyBytesMax: number;
   readonly submit: UpstreamTimes;
@@ -96,22 +92,22 @@ export const taskLimits: TaskLimits = {
   poll: { firstByteTimeoutMs: 10_000, idleTimeoutMs: 10_000 },
 };
 
-/** Beyond the longest that something can take: who is not heard of for so long is gone. */
+/** Time beyond the longest possible step: a process that is silent for this long is gone. */
 const leaseSpareMs = 10_000;
 
-/** Connecting, the head and the body, each with a limit of its own. */
+/** The limits of connecting, the head and the body, added up. */
 export const replyMsMax = ({ firstByteTimeoutMs, idleTimeoutMs }: UpstreamTimes): number =>
   5_000 + firstByteTimeoutMs + idleTimeoutMs;
 
-/** How long a submission has a task to itself, for each channel that it tries. */
+/** How long a submission owns a task, for each channel that it tries. */
 export const submitLeaseMs = ({ submit }: TaskLimits): number => replyMsMax(submit) + leaseSpareMs;
 
-/** How long a poll has a task to itself. */
+/** How long a poll owns a task. */
 export const pollLeaseMs = ({ poll }: TaskLimits): number => replyMsMax(poll) + leaseSpareMs;
 
 /**
- * When a task of this age is asked for again, in whole milliseconds, after so many questions in a
- * row that told nothing.
+ * The pause before the next poll of a task of this age, in whole milliseconds, after `faults`
+ * failed polls in a row.
  */
 export function pollAfterMs(
   { pollMsLeast, pollMsMost, backoffMsMost }: TaskLimits,

@@ -20,18 +20,18 @@ import { type PollResult, taskKeptMs } from './queries.ts';
 import type { Task, TaskError } from './task.ts';
 
 /**
- * A vendor that has just taken a task may not know it yet on all of its servers (wire-formats
- * §2.0): before this age, and fewer times than that, it is not believed.
+ * A vendor may not know a new task on all of its servers yet (wire-formats §2.0): before this age,
+ * and for fewer answers than this, "unknown task" is not believed.
  */
 const goneAfterMs = 60_000;
 const goneTimes = 3;
 
-/** What a poll came to: the task has ended, or how it stands and whether the vendor was heard. */
+/** The outcome of a poll: the task has ended, or its progress and the fault of the poll. */
 export type PollOutcome =
   | { readonly kind: 'ended' }
   | { readonly kind: 'standing'; readonly standing: PollResult; readonly fault: Fault | undefined };
 
-/** Gives way to copying: `undefined` when there are too many already. */
+/** Runs a copy; `undefined` when too many copies run already. */
 export type CopyFile = (
   task: Task,
   copying: (signal: AbortSignal) => Promise<StoredFile | Fault>,
@@ -49,9 +49,9 @@ const vanished: TaskError = {
 };
 
 /**
- * Asks the vendor once for a task that is claimed, and ends it if the vendor has. Only a vendor's
- * explicit word ends a task, or its age: whatever else is wrong is asked again later. Throws a
- * `DatabaseError`, and what the channel's lane throws; then the claim runs out.
+ * Polls the vendor once for a claimed task, and ends the task if the vendor has. Only an explicit
+ * answer of the vendor or the task's age ends a task; after any other fault the task is polled
+ * again. Throws a `DatabaseError` and errors of the channel client; then the claim runs out.
  */
 export async function pollTask(
   parts: TaskParts,
@@ -59,8 +59,8 @@ export async function pollTask(
   copy: CopyFile,
   stop: AbortSignal,
 ): Promise<PollOutcome> {
-  // Whoever submitted it did not live to know what came of it, and nobody else does: it is not sent
-  // a second time.
+  // The submitting process died before it stored the vendor's id, so the vendor may have the task:
+  // it is not sent a second time.
   if (task.upstreamId === undefined) return failed(parts, task, neverSent);
   let client: ChannelClient;
   try {
@@ -129,10 +129,7 @@ async function failed(parts: TaskParts, task: Task, error: TaskError): Promise<P
   return ended;
 }
 
-/**
- * In words for the client, who may change what it asked for; a vendor's own trouble is nobody's
- * business.
- */
+/** The error for the client, who may change its request; the vendor's own trouble stays hidden. */
 function errorOf(fault: Fault, channel: HiddenFacts): TaskError {
   if (fault.kind === 'content_policy')
     return {
@@ -151,7 +148,7 @@ async function delivered(
   copying: (signal: AbortSignal) => Promise<StoredFile | Fault>,
 ): Promise<PollOutcome> {
   const file = await copy(task, copying);
-  // Others are being copied: this one is asked for again soon.
+  // Too many copies run already: this task is polled again soon.
   if (file === undefined) return stands(parts, task, { state: 'running' }, undefined);
   if (!('kind' in file)) {
     await completeTask(parts, task, file, quantities);
@@ -161,7 +158,7 @@ async function delivered(
   return failed(parts, task, timedOut);
 }
 
-/** A copy of the video that nobody but us has to do with. */
+/** Stores a copy of the video that is independent of the vendor. */
 async function keep(
   parts: TaskParts,
   client: ChannelClient,
@@ -217,7 +214,7 @@ async function sourceOf(
   return { url, headers: { ...client.sign, ...proof?.headers }, home };
 }
 
-/** How the task stands now: never behind what was known before. */
+/** The task's progress, never behind what was known before. */
 function stands(
   { clock, taskLimits }: TaskParts,
   task: Task,
@@ -230,7 +227,7 @@ function stands(
   const percent = Math.min(99, Math.max(task.percent, Math.round(progress?.percent ?? 0)));
   const askedMs = Math.min(Math.ceil(fault?.retryAfterMs ?? 0), taskLimits.backoffMsMost);
   const afterMs = Math.max(pollAfterMs(taskLimits, now - task.createdAt, faults), askedMs);
-  // Nobody is kept waiting for the end of its time.
+  // The last poll is due when the task's time ends, not later.
   const overAt = task.createdAt + taskLimits.ageMs;
   const nextPollAt = now < overAt ? Math.min(now + afterMs, overAt) : now + afterMs;
   return {

@@ -7,13 +7,13 @@ import { type CopyFile, pollTask } from './poll.ts';
 import { claimTasks, dueTasks, renewClaim, type PollResult, writePollResults } from './queries.ts';
 import type { Task } from './task.ts';
 
-/** A channel that says nothing is asked by so few at a time. */
+/** The fewest concurrent polls on a channel that does not answer. */
 const channelPollsLeast = 4;
 const silences: ReadonlySet<FaultKind> = new Set(['timeout', 'network']);
 
 /**
  * The polls of one channel. `most` halves with each silence and grows with each answer, so that a
- * vendor that hangs holds no place that others need.
+ * hanging vendor takes no capacity from others.
  */
 interface ChannelPolls {
   busy: number;
@@ -23,8 +23,8 @@ interface ChannelPolls {
 }
 
 /**
- * Asks vendors for the tasks that are due, as many at a time as its limits say. Every process has
- * one; a claim is one process's alone until its lease ends.
+ * Polls vendors for due tasks, within its limits. Every process has one; until its lease ends, a
+ * claim belongs to one process alone.
  */
 export class Poller {
   readonly #parts: TaskParts;
@@ -40,7 +40,7 @@ export class Poller {
   constructor(parts: TaskParts) {
     this.#parts = parts;
     this.#standings = new PollResults(parts.database, (error) => parts.trouble(undefined, error));
-    // Every poll and every copy listens to it.
+    // Every poll and every copy listens to this signal.
     setMaxListeners(0, this.#stop.signal);
   }
 
@@ -52,12 +52,12 @@ export class Poller {
     });
   }
 
-  /** Polls and copies that are under way. */
+  /** Polls and copies under way. */
   get busy(): number {
     return this.#busy;
   }
 
-  /** Tasks that were due and not yet claimed when it last looked. */
+  /** Tasks that were due and unclaimed at the last look. */
   get due(): number {
     let due = 0;
     for (const desk of this.#desks.values()) due += desk.due;
@@ -65,8 +65,8 @@ export class Poller {
   }
 
   /**
-   * Claims what is due and can be asked for. A database that is away is asked again at the next
-   * look.
+   * Claims the due tasks that can be polled. Tries again at the next look when the database is
+   * away.
    */
   async look(): Promise<void> {
     const { database, clock } = this.#parts;
@@ -78,13 +78,13 @@ export class Poller {
         if (desk.due === 0 && desk.busy === 0) this.#desks.delete(channel);
       await Promise.all(due.map(({ channel }) => this.#fill(channel)));
     } catch {
-      // Nothing was claimed, or what was claimed is due again when its lease has run out.
+      // Either nothing was claimed, or the claimed tasks are due again when their lease runs out.
     }
   }
 
   /**
-   * Claims nothing any more, breaks off what is under way and waits until its outcome is written:
-   * others go on with it.
+   * Claims nothing more, breaks off the running polls and waits until their outcome is written:
+   * other processes go on with the tasks.
    */
   async close(): Promise<void> {
     this.#stop.abort();
@@ -135,7 +135,7 @@ export class Poller {
       desk.busy -= 1;
       this.#busy -= 1;
       if (this.#busy === 0) this.#idle?.();
-      // By halves, so that a claim is worth its statement.
+      // Refills half of the capacity at a time, so that a claim is worth its statement.
       if (desk.due > 0 && desk.busy <= desk.most / 2)
         void this.#fill(channel).catch(() => undefined);
     }
@@ -148,7 +148,7 @@ export class Poller {
     else desk.most = Math.min(channelPollsMax, desk.most + 1);
   }
 
-  /** A copy takes as long as it takes, within its limit: meanwhile its claim is renewed. */
+  /** Runs one copy within its time limit, and renews the task's claim meanwhile. */
   readonly #copy: CopyFile = (task, copying) => {
     const { copiesMax, copyMs } = this.#parts.taskLimits;
     if (this.#copying >= copiesMax) return undefined;
@@ -171,7 +171,7 @@ export class Poller {
         this.#copying -= 1;
         cancel();
         renewing();
-        // Were it written after how the task stands, nobody would ask for it until the lease is
+        // A renewal written after the poll's result would block the next poll until the lease is
         // over.
         await renewed;
         return copied;
@@ -182,8 +182,8 @@ export class Poller {
 const atOnceMax = 512;
 
 /**
- * What polls came to, on its way to the database: what gathers while a write runs is the next one.
- * A lost one costs a poll, once its lease has run out.
+ * Results of polls on their way to the database: those that gather during a write go into the next
+ * one. A lost result costs one poll, once its lease has run out.
  */
 class PollResults {
   readonly #database: Database;

@@ -9,20 +9,20 @@ import type { Database, Transaction, SqlValue } from '../../storage/database.ts'
 import { skipLocked } from '../../storage/sql.ts';
 import { type NewTask, readTask, type Task, type TaskError, type TaskStatus } from './task.ts';
 
-/** How long an id can be asked for: wall clock, milliseconds. */
+/** How long a task's id is valid: wall clock, milliseconds. */
 export const taskKeptMs = 86_400_000;
 
 /**
- * What became of a submission that is to be remembered: `known` is what an earlier one with its
- * idempotency key became.
+ * The outcome of inserting a submission: `known` holds the task of an earlier submission with the
+ * same idempotency key.
  */
 export type TaskInsertResult =
   | { readonly kind: 'inserted' | 'insufficient' }
   | { readonly kind: 'known'; readonly task: Task };
 
 /**
- * The task and the money for it, in one transaction: before any vendor hears of it, and until
- * `leaseUntil` nobody's but the submitter's.
+ * Inserts the task and its hold in one transaction, before any vendor gets the request. Until
+ * `leaseUntil` the task belongs to its submitter.
  */
 export function* insertTask(
   task: NewTask,
@@ -66,8 +66,8 @@ export function* insertTask(
 }
 
 /**
- * What an earlier submission with this key became, unless no vendor has it: then this one takes its
- * place.
+ * The task of an earlier submission with this key; undefined if no vendor has it: then the new one
+ * takes its place.
  */
 function* submittedBefore(
   { account, createdAt }: NewTask,
@@ -83,7 +83,7 @@ function* submittedBefore(
 
 type ChannelAssignment = Pick<Task, 'channel' | 'upstreamModel' | 'variants' | 'cost' | 'bill'>;
 
-/** The next channel that is asked. False: somebody else has given the task up meanwhile. */
+/** Records the next channel to call. False: another process has given the task up. */
 export async function assignChannel(
   database: Database,
   id: string,
@@ -108,7 +108,10 @@ export async function assignChannel(
   );
 }
 
-/** A vendor has it. False: somebody else has given the task up meanwhile. May be repeated. */
+/**
+ * Records that a vendor has the task. False: another process has given the task up. May be
+ * repeated.
+ */
 export async function acceptTask(
   database: Database,
   id: string,
@@ -121,8 +124,8 @@ export async function acceptTask(
 }
 
 /**
- * No vendor has it and its client is told so: there was no task, and its money is free again.
- * False: somebody else has given the task up meanwhile.
+ * Deletes a task that no vendor has, when the client gets a refusal, and frees its money. False:
+ * another process has given the task up.
  */
 export function* withdrawTask(task: Pick<NewTask, 'id' | 'limits'>): Transaction<boolean> {
   const rows = yield {
@@ -139,7 +142,7 @@ export interface DueChannel {
   readonly count: number;
 }
 
-/** The channels whose tasks wait to be asked for. */
+/** The channels with tasks that are due for a poll. */
 export async function dueTasks(database: Database, now: number): Promise<readonly DueChannel[]> {
   const sql =
     'SELECT channel, COUNT(*) AS due FROM task WHERE ended_at IS NULL AND next_poll_at<=$1 GROUP BY channel';
@@ -150,8 +153,8 @@ export async function dueTasks(database: Database, now: number): Promise<readonl
 }
 
 /**
- * Takes up to `most` tasks of a channel, those that have waited longest first: until `leaseUntil`
- * they are whoever claimed them last.
+ * Claims up to `most` tasks of a channel, the longest waiting first. Until `leaseUntil` they belong
+ * to the latest claimer.
  */
 export async function claimTasks(
   database: Database,
@@ -165,7 +168,7 @@ export async function claimTasks(
   return (await database.query(sql, [channel, now, most, leaseUntil])).map(readTask);
 }
 
-/** Keeps a claim that takes longer. */
+/** Renews a claim. */
 export async function renewClaim(
   database: Database,
   { id, claims }: Task,
@@ -177,12 +180,12 @@ export async function renewClaim(
   );
 }
 
-/** All that somebody may have claimed, or was about to submit, is due now. */
+/** Makes every unfinished task due now, whether it was claimed or about to be submitted. */
 export async function releaseTasks(database: Database): Promise<void> {
   await database.query('UPDATE task SET next_poll_at=0 WHERE ended_at IS NULL');
 }
 
-/** How a task stands after a poll, and when it is asked for again. */
+/** The progress of a task after a poll, and the time of its next poll. */
 export interface PollResult {
   readonly id: string;
   readonly claims: bigint;
@@ -196,7 +199,10 @@ const pollResultColumns = 6;
 const batchSizes = [64, 16, 4, 1];
 const batchSql = new Map(batchSizes.map((size) => [size, pollResultsSql(size)]));
 
-/** Writes many in few statements. Those whose claim another has meanwhile change nothing. */
+/**
+ * Writes many results in few statements. Results whose claim has passed to another process change
+ * nothing.
+ */
 export async function writePollResults(
   database: Database,
   standings: readonly PollResult[],
@@ -237,7 +243,10 @@ export type TaskEnd =
     }
   | { readonly state: 'failed'; readonly error: TaskError };
 
-/** The end of a task and of its money. Undefined: it had ended before, or is another's by now. */
+/**
+ * Ends a task and its hold. Undefined: the task had ended before, or another process has claimed
+ * it.
+ */
 export function* endTask(
   { id, claims, limits }: Task,
   end: TaskEnd,
@@ -257,11 +266,11 @@ export function* endTask(
 export interface TaskPage {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
-  /** The id of the last task of the page before. */
+  /** The id of the last task on the previous page. */
   readonly after: string | undefined;
 }
 
-/** Rows outlive their ids: an operator may look for them. */
+/** Rows outlive the validity of their ids: an operator may look for them. */
 const rowsKeptMs = 7 * taskKeptMs;
 const expiredMax = 500;
 
@@ -276,7 +285,7 @@ export async function findTask(
   return row && readTask(row);
 }
 
-/** By the time of their creation, `limit` and one more, if there is one. */
+/** Ordered by creation time; returns `limit` tasks, and one more if there is one. */
 export async function listTasks(
   database: Database,
   account: string,
@@ -309,20 +318,20 @@ export async function removeTask(
   return gone.length > 0 ? task : 'running';
 }
 
-/** Returns how many rows, `expiredMax` at most at a time. */
+/** Deletes expired tasks, at most `expiredMax` at a time; returns how many. */
 export async function expireTasks(database: Database, now: number): Promise<number> {
   const sql = `DELETE FROM task WHERE id IN (SELECT id FROM task WHERE created_at<=$1 AND ended_at IS NOT NULL ORDER BY created_at LIMIT ${expiredMax}) RETURNING id`;
   return (await database.query(sql, [now - rowsKeptMs])).length;
 }
 
-/** Tasks that have not ended, by the name of their channel. */
+/** The number of unfinished tasks, by channel name. */
 export async function openTasksByChannel(database: Database): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query(
     'SELECT channel, COUNT(*) AS tasks FROM task WHERE ended_at IS NULL GROUP BY channel',
   );
   const open = new Map<string, number>();
   for (const row of rows) {
-    // Of the name and the revision the name.
+    // The pin holds the channel's name and revision.
     const pin = String(row['channel']);
     const name = pin.slice(0, pin.lastIndexOf('@'));
     open.set(name, (open.get(name) ?? 0) + Number(row['tasks']));

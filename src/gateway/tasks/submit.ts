@@ -27,13 +27,13 @@ import { taskChannelId } from './task-channels.ts';
 import type { NewTask, Task } from './task.ts';
 import { callVendor } from './vendor-call.ts';
 
-/** What the client is told at once. */
+/** The fields that the client gets at once. */
 export type SubmittedTask = Pick<
   Task,
   'id' | 'model' | 'seconds' | 'size' | 'createdAt' | 'state' | 'percent'
 >;
 
-/** A fault of these kinds is a vendor's no: another may be asked. */
+/** Faults by which a vendor refuses the task: another vendor may get it. */
 const refusedKinds: ReadonlySet<FaultKind> = new Set([
   'rate_limited',
   'overloaded',
@@ -45,9 +45,9 @@ const awayRetryMs = 5_000;
 const moneyLookMs = 150;
 
 /**
- * The way in: admission → the task and its hold, committed → a vendor → its id, committed. Whoever
- * is told an id can always ask for it. Throws a Refusal (or LimitReached), and then there is no
- * task and no hold. `limitsTold` hears of the group's limits once they let it in.
+ * Submits a task: admits it, commits the task and its hold, calls a vendor, commits the vendor's
+ * id. A client that gets an id can always query it. Throws a Refusal (or LimitReached); then there
+ * is no task and no hold. Calls `limitsTold` with the group's limits after admission.
  */
 export async function submitTask(
   parts: TaskParts,
@@ -71,7 +71,7 @@ export async function submitTask(
   if ('over' in entered) throw new LimitReached(entered, 0);
   try {
     limitsTold(entered);
-    // Nobody is asked, and paid, for a film that there is no room for.
+    // No vendor makes, or bills, a video for which there is no room.
     const room = await parts.files.room(principal.userId);
     if (room === 'away')
       refuse('unavailable', { why: 'videos cannot be kept', id: request.id }, awayRetryMs);
@@ -87,8 +87,8 @@ export async function submitTask(
 }
 
 /**
- * The calls with the bytes of those images that their vendor does not read by address. What cannot
- * be downloaded is the client's to mend.
+ * The calls with the bytes of images that their vendor does not read by URL. A failed download is
+ * the client's to correct.
  */
 async function withInlineImages(
   parts: TaskParts,
@@ -118,7 +118,7 @@ async function withInlineImages(
   });
 }
 
-/** One submission that was admitted, from its money to its vendor. */
+/** One admitted submission, from its money to its vendor. */
 class Submission {
   readonly #parts: TaskParts;
   readonly #request: VideoSubmission;
@@ -220,8 +220,8 @@ class Submission {
   }
 
   /**
-   * The money and the task. What the dearest channel costs is held, so that the next one needs no
-   * more of it.
+   * Commits the money and the task. Holds the cost of the dearest channel, so that a later channel
+   * needs no more.
    */
   async #commit(task: NewTask, { candidate }: VideoCandidate): Promise<Task | undefined> {
     const { database, taskChannels: pins, clock, timers, taskLimits } = this.#parts;
@@ -259,7 +259,8 @@ class Submission {
   }
 
   /**
-   * An earlier submission with this idempotency key: its answer never arrived, and is given now.
+   * The task of an earlier submission with this idempotency key: its answer never arrived, and is
+   * returned now.
    */
   #same(task: Task): Task {
     if (task.state === 'new') refuse('idempotency_in_progress', {}, awayRetryMs);
@@ -277,7 +278,7 @@ class Submission {
     );
   }
 
-  /** `next`: this vendor has certainly not taken it, so that another may be asked. */
+  /** `next`: this vendor has certainly not taken the task, so another may get it. */
   async #ask(
     maker: VideoCandidate,
   ): Promise<{ readonly submitted: AcceptedSubmission | Fault; readonly next: boolean }> {
@@ -303,7 +304,7 @@ class Submission {
     return { submitted, next: unheard || refusedKinds.has(submitted.kind) };
   }
 
-  /** Tried until it is known to be written, or the task is not ours any more. */
+  /** Retries until the id is known to be written, or another process has given the task up. */
   async #accept(id: string, upstreamId: string): Promise<boolean> {
     const { database, clock, timers, taskLimits } = this.#parts;
     const untilMs = clock.monotonicMs() + submitLeaseMs(taskLimits);
@@ -322,7 +323,7 @@ class Submission {
     }
   }
 
-  /** This process was so slow that another one has given the task up, and its money back. */
+  /** Another process has given the task up and freed its money, because this one was too slow. */
   #lost(): never {
     refuse(
       'unavailable',
@@ -362,13 +363,13 @@ class Submission {
   }
 }
 
-/** What was certainly not done can be asked for again. */
+/** A transaction that certainly did not happen can be repeated. */
 function whenBusy(error: unknown): { readonly kind: 'busy' } {
   if (error instanceof DatabaseError && error.kind === 'busy') return { kind: 'busy' };
   throw error;
 }
 
-/** An answer that cannot be read may be that of a vendor that has taken the task. */
+/** A vendor whose answer cannot be read may have taken the task. */
 function readSubmitted(
   { adapter }: VideoCandidate,
   reply: Buffer,
@@ -381,24 +382,24 @@ function readSubmitted(
   }
 }
 
-/** A submission as its endpoint understood it. */
+/** A submission as its endpoint parsed it. */
 export interface VideoSubmission {
-  /** Of the request. */
+  /** The id of the request. */
   readonly id: string;
   readonly taskId: string;
   readonly principal: Principal;
   readonly model: string;
-  /** Undefined: the model's usual length. */
+  /** Undefined: the model's default length. */
   readonly seconds: number | undefined;
   readonly wish: Omit<VideoRequest, 'seconds'>;
-  /** Lengths of models of which the catalogue names none. */
+  /** Lengths for models without any in the catalogue. */
   readonly usualDurations: readonly number[];
-  /** Lengths that this endpoint knows beside them. */
+  /** Further lengths that this endpoint accepts. */
   readonly moreSeconds: readonly number[];
-  /** The client's names of the members of its request. */
+  /** The client's names of the request members. */
   readonly names: Readonly<Record<VideoMisfit['param'], string>>;
   readonly idempotencyKey: string | undefined;
-  /** Awaited before the task is written. What it throws ends the submission. */
+  /** Awaited before the task is written. An error that it throws ends the submission. */
   readonly begin: (() => Promise<void>) | undefined;
 }
 
@@ -416,7 +417,10 @@ interface VideoCandidate {
 const usualSeconds = 5;
 const listed = (seconds: readonly number[]): string => seconds.toSorted((a, b) => a - b).join(', ');
 
-/** The video request with its length. Throws the Refusal of what this model is not for, or does not make. */
+/**
+ * The video request with its length. Throws a Refusal when this model is not for video or does not
+ * make such a video.
+ */
 function videoRequestFor(
   { model }: Offer,
   { wish: request, seconds, usualDurations, moreSeconds, names }: VideoSubmission,
@@ -453,8 +457,8 @@ function videoRequestFor(
 }
 
 /**
- * The channels that can make it. Throws the Refusal that tells what is allowed where none can, so
- * that nothing is ever silently shortened.
+ * The channels that can make the video. Throws a Refusal that names the allowed values where none
+ * can, so that nothing is ever shortened silently.
  */
 function videoCandidates(
   channelClients: ChannelClients,

@@ -5,16 +5,17 @@ import type { ChannelClient, ChannelClients } from '../channels/clients.ts';
 
 const secretPurpose = 'task-channel';
 /**
- * Channels remembered that the catalogue does not have any more; the one met first is forgotten.
+ * The most remembered channels that the catalogue no longer has; the oldest entry is forgotten
+ * first.
  */
 const rememberedMax = 1_000;
 
-/** The channel as it is now, and the key that the vendor knows the task by. */
+/** The id of the channel as it is now, with the key by which the vendor knows the task. */
 export const taskChannelId = channelId;
 
 /**
- * Channels as they were when tasks were submitted over them: whoever took a task is asked for it,
- * at the same address and with the same key.
+ * Channels as they were when tasks were submitted: a task is polled at the vendor that took it, at
+ * the same URL and with the same key.
  */
 export class TaskChannels {
   readonly #database: Database;
@@ -36,7 +37,7 @@ export class TaskChannels {
     this.#catalog = catalog;
   }
 
-  /** Before a task names it: the channel can be had from the database as it is now. */
+  /** Stores the channel as it is now, before a task refers to it. */
   async write(channel: Channel): Promise<void> {
     const id = taskChannelId(channel);
     if (this.#written.has(id)) return;
@@ -50,8 +51,8 @@ export class TaskChannels {
   }
 
   /**
-   * Throws when the database is away, when its secret cannot be opened, or when its vendor is no
-   * more.
+   * Throws when the database is away, when the channel's secret cannot be opened, or when its
+   * vendor no longer exists.
    */
   async client(id: string): Promise<ChannelClient> {
     const known = this.#gone.get(id) ?? this.#sold(id);
@@ -79,7 +80,7 @@ export class TaskChannels {
     return this.#clients.of(channel);
   }
 
-  /** As it is sold, if it still is. */
+  /** The channel in the catalogue, if it is still sold unchanged. */
   #sold(id: string): Channel | undefined {
     const channel = this.#catalog().channels.get(id.slice(0, id.lastIndexOf('@')));
     return channel && withEachKey(channel).find((keyed) => taskChannelId(keyed) === id);

@@ -2,22 +2,19 @@ import type { Nano } from '../../base/money.ts';
 import type { LimitWindow } from '../../ledger/contract.ts';
 import type { Row } from '../../storage/database.ts';
 
-/**
- * `new`: committed, and not yet known to be with a vendor. `completed` and `failed` are ends, and
- * nothing follows them.
- */
+/** `new`: committed, and not yet known to be with a vendor. `completed` and `failed` are final. */
 export type TaskStatus = 'new' | 'queued' | 'running' | 'completed' | 'failed';
 
-/** A video on its way, as its row says. */
+/** A video task, as its row stores it. */
 export interface Task {
   readonly id: string;
   readonly account: string;
   readonly keyId: string;
-  /** The windows of its key's limits that its money counts in. */
+  /** The windows of its key's limits that its money counts towards. */
   readonly limits: readonly LimitWindow[];
   readonly model: string;
   readonly group: string;
-  /** Name and revision of the channel that has it. */
+  /** Name and revision of the channel that has the task. */
   readonly channel: string;
   readonly upstreamModel: string;
   readonly upstreamId: string | undefined;
@@ -26,22 +23,19 @@ export interface Task {
   readonly percent: number;
   readonly seconds: number;
   readonly size: string | undefined;
-  /** The names that its price goes by, the most telling first. */
+  /** The variants by which it is priced, the most specific first. */
   readonly variants: readonly string[];
-  /**
-   * What it costs when it is delivered, as it was priced when it was asked for, and how that comes
-   * about (the lines of its usage record).
-   */
+  /** The cost on delivery, at the price of submission, and the lines of its usage record. */
   readonly cost: Nano;
   readonly bill: string;
-  /** What went wrong, in words for the client. */
+  /** The failure, in text for the client. */
   readonly error: TaskError | undefined;
   /** The id of the file. */
   readonly file: string | undefined;
   readonly createdAt: number;
   readonly endedAt: number | undefined;
   readonly claims: bigint;
-  /** Polls in a row that told nothing. */
+  /** Failed polls in a row. */
   readonly faults: number;
 }
 
@@ -50,7 +44,7 @@ export interface TaskError {
   readonly message: string;
 }
 
-/** Asked for by a client, and remembered before any vendor hears of it. */
+/** A task that a client requested, stored before any vendor gets it. */
 export type NewTask = Pick<
   Task,
   | 'id'

@@ -267,7 +267,7 @@ forEachDatabase((_name, openFresh) => {
       expect(await on.spendable()).toBe(20n * nanoPerYuan);
       expect(asked()).toHaveLength(1);
       await node.close();
-      // Whoever was so slow hears that the task is not its own any more.
+      // The slow submitter learns that it no longer owns the task.
       expect(await submitting).toMatchObject({ refusal: 'unavailable' });
       await books(on);
     });
@@ -285,7 +285,7 @@ forEachDatabase((_name, openFresh) => {
     });
   });
 
-  describe('whoever has it', () => {
+  describe('the vendor that has the task', () => {
     it('is asked with the key and at the address that it was submitted with, whatever is sold meanwhile', async () => {
       const on = await stage();
       const { vendor, node, account } = on;

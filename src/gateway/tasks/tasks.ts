@@ -14,8 +14,8 @@ import { type SubmittedTask, submitTask, type VideoSubmission } from './submit.t
 import type { Task } from './task.ts';
 
 /**
- * Work that outlives its request, of all accounts: submitted here, asked for in the background,
- * told to its owner for a day.
+ * Background tasks of all accounts: submitted here, polled in the background, visible to their
+ * owner for a day.
  */
 export class Tasks {
   readonly #parts: TaskParts;
@@ -28,7 +28,7 @@ export class Tasks {
     setMaxListeners(0, this.#stop.signal);
   }
 
-  /** For whoever knows that no other process lives: nobody is at any task. */
+  /** Frees all claims. Call it only when no other process is alive. */
   release(): Promise<void> {
     return releaseTasks(this.#parts.database);
   }
@@ -38,8 +38,7 @@ export class Tasks {
   }
 
   /**
-   * How far this process's polls have come: tasks that wait for one, and polls and copies under
-   * way.
+   * The progress of this process's polls: tasks that wait for one, and polls and copies under way.
    */
   get polls(): { readonly due: number; readonly busy: number } {
     return { due: this.#poller.due, busy: this.#poller.busy };
@@ -50,7 +49,7 @@ export class Tasks {
     return submitTask(this.#parts, request, this.#stop.signal, limitsTold);
   }
 
-  /** Undefined when this account has none of this id, or had it a day ago. */
+  /** Undefined when this account has no task of this id, or had it more than a day ago. */
   find(account: string, id: string): Promise<Task | undefined> {
     return findTask(this.#parts.database, account, id, this.#parts.clock.now());
   }
@@ -59,7 +58,7 @@ export class Tasks {
     return listTasks(this.#parts.database, account, page, this.#parts.clock.now());
   }
 
-  /** Forgets a task that has ended, with its file. */
+  /** Deletes a task that has ended, with its file. */
   async remove(account: string, id: string): Promise<'removed' | 'unknown' | 'running'> {
     const removed = await removeTask(this.#parts.database, account, id, this.#parts.clock.now());
     if (typeof removed === 'string') return removed;
@@ -72,8 +71,8 @@ export class Tasks {
   }
 
   /**
-   * Submissions and polls under way are broken off; what was submitted is asked for by other
-   * processes, or by the next one.
+   * Breaks off submissions and polls under way. Other processes, or the next one, poll the
+   * submitted tasks.
    */
   async close(): Promise<void> {
     this.#stop.abort();

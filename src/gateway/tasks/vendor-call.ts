@@ -15,8 +15,8 @@ import type { ChannelClient } from '../channels/clients.ts';
 import { replyMsMax } from './parts.ts';
 
 /**
- * How far a contact came before it failed. `connecting`: the vendor has heard nothing. `refused`:
- * it has said no. `waiting`: nobody knows.
+ * How far a call came before it failed. `connecting`: nothing reached the vendor. `refused`: the
+ * vendor refused. `waiting`: unknown.
  */
 export interface TaskCallFailure {
   readonly fault: TaskFault;
@@ -26,12 +26,12 @@ export interface TaskCallFailure {
 export type TaskCallResult = { readonly reply: Buffer } | TaskCallFailure;
 
 export interface TaskCallLimits {
-  /** Of a reply: an inline video is as long as one. */
+  /** The size of a response: it may hold an inline video. */
   readonly replyBytesMax: number;
   readonly times: UpstreamTimes;
 }
 
-/** One question to a vendor and its whole reply, within `limits` and until `stop`. Never throws. */
+/** One call to a vendor and its whole response, within `limits` and until `stop`. Never throws. */
 export async function callVendor(
   client: ChannelClient,
   adapter: Pick<TaskAdapter, 'fault'>,
@@ -63,7 +63,8 @@ export async function callVendor(
       resolve({ fault, stage });
     };
     const leaving = leave(stopped);
-    // Silence has its own limits; a reply that trickles must not outlive its task's lease either.
+    // Silence has its own limits; this one keeps a trickling response from outliving its task's
+    // lease.
     const late = setTimeout(
       leave({ kind: 'timeout', message: 'the reply took too long' }),
       replyMsMax(times),
@@ -144,7 +145,7 @@ class WholeReply implements UpstreamListener {
       );
     } catch (error) {
       if (good) return { fault: replyFault(String(error)), stage: 'waiting' };
-      reply = Buffer.alloc(0); // The status alone has to say it.
+      reply = Buffer.alloc(0); // Only the status remains to go by.
     }
     if (good) return { reply };
     return {

@@ -4,7 +4,7 @@ import type { Transaction } from '../../storage/database.ts';
 import { integerColumn, integerColumnOrZero, textColumn } from '../../storage/sql.ts';
 
 export interface Credit {
-  /** Makes it happen once: the wallet's own number, or the operator's. */
+  /** Makes the credit happen once: the wallet's own number, or the operator's. */
   readonly id: string;
   readonly account: string;
   readonly amount: Nano;
@@ -15,7 +15,7 @@ export interface Credit {
   readonly at: number;
 }
 
-/** `exists_different`: the id was used for something else. Nothing happened but for `created`. */
+/** `exists_different`: the id belongs to another transfer. Only `created` changes anything. */
 export type CreditResult = 'created' | 'exists' | 'exists_different' | 'no_account';
 
 export interface Refund {
@@ -26,13 +26,13 @@ export interface Refund {
   readonly at: number;
 }
 
-/** `too_much`: with what was refunded before it would be more than the original. */
+/** `too_much`: together with earlier refunds it would exceed the original. */
 export type RefundResult = CreditResult | 'too_much' | 'no_original';
 
 const insertTransfer = `INSERT INTO transfer (id, debit, credit, amount, code, ref, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
   ON CONFLICT (id) DO NOTHING RETURNING id`;
 
-/** Does nothing when the account is there. */
+/** Does nothing when the account exists. */
 export function* createAccountTx({
   id,
   kind,
@@ -46,7 +46,7 @@ export function* createAccountTx({
   };
 }
 
-/** Money comes in. Frozen accounts are credited too; floats are not looked at. */
+/** Credits an account. Frozen accounts are credited too; floats play no part. */
 export function* creditTx({
   id,
   account,
@@ -95,8 +95,7 @@ function* compare(
 }
 
 /**
- * Pays a charge back to the account it was taken from. The account's lock makes refunds of one
- * original take turns.
+ * Pays a charge back to its account. The account's lock makes refunds of one original take turns.
  */
 export function* refundTx({ id, original, amount, at }: Refund): Transaction<RefundResult> {
   assert(amount > 0n, 'a refund is more than nothing');
@@ -124,7 +123,7 @@ export function* refundTx({ id, original, amount, at }: Refund): Transaction<Ref
   return 'created';
 }
 
-/** Of whom nobody knows whether it was charged: it is paid back if it was. */
+/** For a charge whose outcome nobody knows: pays it back if it was made. */
 export function* payBackTx({
   id,
   at,
@@ -140,7 +139,7 @@ export function* payBackTx({
   if (amount > 0n) yield* refundTx({ id: `${id}/refund`, original: id, amount, at });
 }
 
-/** A frozen account lends nothing more; floats are called in. Credits still arrive. */
+/** A frozen account lends nothing more, and its floats are called in. Credits still arrive. */
 export function* freezeTx({
   account,
   frozen,
@@ -156,8 +155,8 @@ export function* freezeTx({
 }
 
 /**
- * Windows that have been used before are changed, those of a day or a month under the id without
- * its date; one that has not is made by its first draw.
+ * Changes windows that exist already: the one with this id, and the day and month windows whose id
+ * begins with it. A window that does not exist yet is made by its first draw.
  */
 export function* changeLimitTx({
   id,

@@ -31,38 +31,40 @@ export interface BatchCharge {
 }
 
 /**
- * Charges as they travel: one list of values, which has id, account, amount, code, at, cost,
- * shortfall and the record's values of the first, then of the next. Whatever is sent to a thread is
- * copied, and there each name and each list of its own costs as much as some values.
+ * Charges as they travel to the database: one list with id, account, amount, code, at, cost,
+ * shortfall and the record's values of the first charge, then of the next. Sending to a thread
+ * copies everything, and there each name and each nested list costs as much as some values.
  */
 export interface Charges {
   readonly count: number;
   readonly values: readonly SqlValue[];
 }
 
-/** The values of a charge that are in its transfer; cost, shortfall and record follow. */
+/** How many of a charge's values go into its transfer; cost, shortfall and record follow. */
 const transferValues = 5;
 
 /**
- * What a vendor reported beyond what a request can have cost: the house's, in the transaction of
- * the request's charge.
+ * The part of the vendor's reported usage beyond what a request can have cost. The operator bears
+ * it, in the transaction of the request's charge.
  */
 export interface ChargeLoss {
-  /** The request's. */
+  /** The request's id. */
   readonly id: string;
   readonly amount: Nano;
   readonly at: number;
 }
 
-/** What one account's float of this process pays for in this batch: users and limits alike. */
+/**
+ * The amount that one account's float of this process pays in this batch: users and limits alike.
+ */
 export interface Spend {
   readonly account: string;
   readonly amount: Nano;
 }
 
 /**
- * Everything that one process wants to have done in one transaction. `seq` is the process row's
- * before it.
+ * Everything that one process does in one transaction. `seq` is the value in the process row before
+ * it.
  */
 export interface BatchInput {
   readonly process: string;
@@ -70,15 +72,15 @@ export interface BatchInput {
   readonly charges: Charges;
   readonly losses: readonly ChargeLoss[];
   readonly spends: readonly Spend[];
-  /** By ascending account: the order in which everybody locks account rows (R11). */
+  /** By ascending account: every transaction locks account rows in this order (R11). */
   readonly moves: readonly FloatChange[];
-  /** How a usage record is inserted: as rows (`intoRecords`), or as columns of arrays. */
+  /** How usage records are inserted: as rows (`intoRecords`), or as columns of arrays. */
   readonly records: string | RecordTable;
 }
 
 /**
- * `done`: it had been committed before · `fenced`: nothing happened, and never will · `behind`: the
- * database has forgotten batches.
+ * `done`: an earlier copy of the batch was committed · `fenced`: nothing happened, and never will ·
+ * `behind`: the database has forgotten batches.
  */
 export type BatchReply =
   | { readonly outcome: 'ok' | 'done'; readonly floats: readonly FloatRow[] }
@@ -86,12 +88,15 @@ export type BatchReply =
   | { readonly outcome: 'behind' };
 
 /**
- * Fence, idempotency number and heartbeat in one statement (R2): without its row nothing else of a
- * batch happens.
+ * Fence, idempotency number and heartbeat in one statement (R2): if it returns no row, nothing of
+ * the batch happens.
  */
 const claim = 'UPDATE process SET seq=seq+1 WHERE id=$1 AND seq=$2 AND fenced=0 RETURNING id';
 
-/** The batch as a procedure where every statement is a function call away: SQLite's thread. */
+/**
+ * The batch as one statement per step, for SQLite's thread, where a statement costs a function
+ * call.
+ */
 export function* batchStepByStep(input: BatchInput): Transaction<BatchReply> {
   const claimed = yield { sql: claim, params: [input.process, input.seq] };
   if (claimed.length === 0) return yield* earlierOutcome(input);
@@ -111,8 +116,8 @@ export function* batchStepByStep(input: BatchInput): Transaction<BatchReply> {
 }
 
 /**
- * The batch over a network: charges are one statement, and without moves and losses that is all
- * there is, committed by itself.
+ * The batch over a network: all charges in one statement. Without moves and losses it is the only
+ * one, and commits by itself.
  */
 export function* batchAtOnce(input: BatchInput): Transaction<BatchReply> {
   const statement =
@@ -130,8 +135,8 @@ export function* batchAtOnce(input: BatchInput): Transaction<BatchReply> {
 }
 
 /**
- * One statement for all charges. A float that is missing under a process that is not fenced is a
- * bug, and must fail the statement: hence the division.
+ * One statement for all charges. A missing float of a process that is not fenced is a bug and must
+ * fail the statement: hence the division.
  */
 function chargeAtOnce({ process, seq, charges, spends, records }: BatchInput): Statement {
   assert(typeof records !== 'string', 'charges at once need the columns of their records');
@@ -189,7 +194,10 @@ export const insertLoss = ({ id, amount, at }: ChargeLoss): Statement => ({
   params: [`${id}/excess`, amount, id, at],
 });
 
-/** Usage records: who, how much of it nobody paid for, and then the record's own columns. */
+/**
+ * The head of an INSERT of usage records: account, cost and shortfall, then the record's own
+ * columns.
+ */
 export function intoRecords({ table, columns }: RecordTable): string {
   return `INSERT INTO ${table} (id, account, cost, shortfall${columns.map(({ name }) => `, ${name}`).join('')})`;
 }
@@ -200,8 +208,8 @@ export function recordInsert(records: RecordTable): string {
 }
 
 /**
- * The process row did not move. Touching it keeps whoever would fence it away until the floats are
- * read; a sweep can therefore not have begun when they are.
+ * The claim changed no row. Updating the process row blocks a concurrent fence until the floats are
+ * read, so no sweep can have begun by then.
  */
 function* earlierOutcome(input: BatchInput): Transaction<BatchReply> {
   const [row] = yield {
@@ -229,8 +237,8 @@ function floatRow(row: Row): FloatRow {
 }
 
 /**
- * Rows that one statement inserts. Few sizes, because each is a prepared statement of its own;
- * large ones, because a call costs as much as a row.
+ * The row counts of one INSERT. Few sizes, because each is a prepared statement of its own; large
+ * ones, because a call costs as much as a row.
  */
 const sizes = [32, 16, 8, 4, 2, 1];
 const written = new Map<string, string>();
@@ -252,7 +260,7 @@ function* insertRows(into: string, count: number, values: readonly SqlValue[]): 
   }
 }
 
-/** The statement that inserts so many rows of so many columns. */
+/** The INSERT for `rows` rows of `columns` columns. */
 export function insertOf(into: string, rows: number, columns: number): string {
   const name = `${rows} ${into}`;
   let sql = written.get(name);
@@ -266,15 +274,15 @@ export function insertOf(into: string, rows: number, columns: number): string {
 }
 
 export interface LateInput {
-  /** Its `amount` is what the request would have been charged; what is free decides. */
+  /** Without `amount`: the free money decides how much of the cost is charged. */
   readonly charge: Omit<BatchCharge, 'amount'>;
   readonly limits: readonly string[];
   readonly records: RecordTable;
 }
 
 /**
- * `exists`: the batch of the fenced process had been committed after all. `clash`: the id is
- * another account's.
+ * `exists`: the fenced process had committed the batch after all. `clash`: the id belongs to
+ * another account's charge.
  */
 export interface LateReply {
   readonly outcome: 'paid' | 'exists' | 'clash';
@@ -283,8 +291,8 @@ export interface LateReply {
 
 /**
  * Settles a finished request whose process was fenced: directly on the account, as far as money is
- * free there; the rest is shortfall. The transfer's id tells whether it had been settled before
- * (R6). Repeatable until known.
+ * free there; the rest is shortfall. The transfer's id tells whether the request was settled before
+ * (R6). Repeatable until the outcome is known.
  */
 export function* settleLate({ charge, limits, records }: LateInput): Transaction<LateReply> {
   const { id, account, cost, code, at, loss, record } = charge;
@@ -318,7 +326,7 @@ export function* settleLate({ charge, limits, records }: LateInput): Transaction
   return { outcome: 'paid', amount };
 }
 
-/** Keeps what the database refused to settle where the operator finds it. */
+/** Keeps a charge that the database refused where the operator finds it. */
 export function* keepFailedCharge({
   charge,
   why,

@@ -11,11 +11,11 @@ export interface Hold {
   readonly account: string;
   readonly amount: Nano;
   readonly at: number;
-  /** The windows of a key's limits in which it counts. */
+  /** The windows of the key's limits that the hold counts in. */
   readonly limits?: readonly LimitWindow[];
 }
 
-/** Open ends exactly once, by one of these. */
+/** An open hold ends exactly once, in one of these ways. */
 export type HoldEnd =
   | { readonly state: 'voided' }
   | {
@@ -33,16 +33,16 @@ export interface HoldResult {
   readonly shortfall: Nano;
 }
 
-/** Of the part of a hold that counts in a window: it is there as long as the hold is open. */
+/** The id of the part of a hold that counts in a window; it exists as long as the hold is open. */
 const partId = (id: string, window: string): string => `${id}/${window}`;
 
 const insertHold =
   "INSERT INTO hold (id, account, amount, state, made_at) VALUES ($1, $2, $3, 'open', $4)";
 
 /**
- * Sets money aside for work that outlives its request. `insufficient`: others' idle floats were
- * called in, ask again; nothing else happened. To be yielded in the transaction that makes the
- * task, which is committed before the vendor is asked.
+ * Sets money aside for work that outlives its request. `insufficient`: idle floats of other
+ * processes were called in, try again; nothing else happened. Yield it in the transaction that
+ * makes the task, which commits before the request goes to the vendor.
  */
 export function* openHold({
   id,
@@ -78,9 +78,9 @@ export function* openHold({
 }
 
 /**
- * Ends a hold: posted (charged up to what it holds and what is free beside it) or voided. To be
- * yielded in the transaction that ends the task, with the windows that it was opened with.
- * Undefined when it had ended before: nothing changes.
+ * Ends a hold: posted (charged up to the held amount and what is free beside it) or voided. Yield
+ * it in the transaction that ends the task, with the windows that the hold was opened with.
+ * Undefined when the hold had ended before: nothing changes.
  */
 export function* endHold(
   id: string,
@@ -129,7 +129,7 @@ export function* endHold(
   return { posted, shortfall: cost - posted };
 }
 
-/** Money that leaves the house: held first, and gone when whoever pays it out says so. */
+/** Money that leaves Tollgate: first held, then gone when the payout is confirmed. */
 interface Payout {
   readonly id: string;
   readonly account: string;
@@ -138,8 +138,8 @@ interface Payout {
 }
 
 /**
- * `insufficient`: others' idle floats were called in, ask again; nothing else happened. A frozen
- * account's money can be paid out, too.
+ * `insufficient`: idle floats of other processes were called in, try again; nothing else happened.
+ * A frozen account's money can be paid out too.
  */
 export function* openPayout({
   id,
@@ -163,20 +163,24 @@ export function* openPayout({
   return 'open';
 }
 
-/** `paid`: the whole amount has gone to the operator's account `to`. `ref`: what it pays back. */
+/**
+ * `paid`: the whole amount went to the operator's account `to`. `ref`: the transfer that it pays
+ * back.
+ */
 type PayoutEnd =
   | {
       readonly kind: 'paid';
       readonly to: string;
       readonly ref: string;
-      readonly at: number /** `payout` unless said. */;
+      readonly at: number;
+      /** Default `payout`. */
       readonly code?: string;
     }
   | { readonly kind: 'kept' };
 
 /**
- * Ends a payout, once. False when it had ended before: nothing changes. To be yielded in the
- * transaction that ends what it was for.
+ * Ends a payout, once. False when it had ended before: nothing changes. Yield it in the transaction
+ * that ends the payout's purpose.
  */
 export function* endPayout(id: string, end: PayoutEnd): Transaction<boolean> {
   const paid = end.kind === 'paid';

@@ -3,18 +3,22 @@ import type { Nano } from '../../base/money.ts';
 import type { Row, Transaction, SqlValue } from '../../storage/database.ts';
 import { integerColumnOrZero, textColumn } from '../../storage/sql.ts';
 
-/** What one account row and this process's float on it exchange in one batch. All amounts ≥ 0. */
+/**
+ * The amounts that one account row and this process's float on it exchange in one batch. All ≥ 0.
+ */
 export interface FloatChange {
   readonly account: string;
-  /** A limit's account is made by its first draw, with this limit; undefined for a user's. */
+  /**
+   * For a limit's account, the limit with which its first draw makes it; undefined for a user's.
+   */
   readonly limit: Nano | undefined;
-  /** To be drawn if it is there, else whatever is there, but not less than `least`. */
+  /** The amount to draw; a smaller free amount is drawn too, but not less than `least`. */
   readonly want: Nano;
   readonly least: Nano;
-  /** To be drawn on top, from no more than this part of what then is free: 1 ÷ `spareParts`. */
+  /** Drawn on top, but at most 1 ÷ `spareParts` of the free money that is left. */
   readonly spare: Nano;
   readonly spareParts: bigint;
-  /** To be given back: never more than is free in the float. */
+  /** The amount to give back: never more than is free in the float. */
   readonly back: Nano;
   /** Charged to a limit directly, because its float lacks it. */
   readonly direct: Nano;
@@ -37,8 +41,8 @@ export interface LockedAccount extends AccountFacts {
 }
 
 /**
- * Locks the account row (an UPDATE that changes nothing: SQLite knows no FOR UPDATE) and reads it
- * with this process's float. An account that does not exist has nothing.
+ * Locks the account row (an UPDATE that changes nothing: SQLite has no FOR UPDATE) and reads it
+ * with this process's float. An account that does not exist counts as empty.
  */
 export function* lockAccount(process: string, account: string): Transaction<LockedAccount> {
   const [row] = yield {
@@ -64,8 +68,8 @@ export function lockedAccount(row: Row | undefined): LockedAccount {
 }
 
 /**
- * What a move does to the account row and to the float, which it folds: all that was spent is now
- * the account's debits, and `spent` is 0.
+ * The effect of a move on the account row and on the float. It folds the float: everything spent
+ * moves into the account's debits, and `spent` becomes 0.
  */
 export interface AccountChange {
   readonly account: string;
@@ -76,9 +80,9 @@ export interface AccountChange {
 }
 
 /**
- * Folds what the float has spent into the account's debits, then gives back, charges directly and
- * draws. A draw that gets nothing calls in others' idle floats. Undefined when there is nothing to
- * do. Only under the account row's lock is it true when it is done (R9).
+ * Folds the float's spending into the account's debits, then gives back, charges directly and
+ * draws. A draw that gets nothing calls in the idle floats of other processes. Undefined when there
+ * is nothing to do. The result holds only under the account row's lock (R9).
  */
 export function accountChange(before: LockedAccount, move: FloatChange): AccountChange | undefined {
   assert(
@@ -104,7 +108,7 @@ function toDraw({ want, least, spare, spareParts }: FloatChange, free: Nano): Na
   return free >= least && free > 0n ? free : 0n;
 }
 
-/** One move after the other, for where every statement is a function call away. */
+/** One move after the other, for SQLite's thread, where a statement costs a function call. */
 export function* movesStepByStep(
   process: string,
   moves: readonly FloatChange[],
@@ -149,7 +153,7 @@ function* perform(
   };
 }
 
-/** The float and its account as they are once `done` is. */
+/** The float and its account after `done`. */
 export function floatAfter(
   account: string,
   before: LockedAccount,
@@ -170,8 +174,7 @@ export function floatAfter(
 
 /**
  * The same as `movesStepByStep` over a network: as many statements for a thousand accounts as for
- * one. The rows are locked in the order of the accounts' bytes, which is that in which everybody
- * locks them (R11).
+ * one. It locks the rows in the order of the accounts' bytes, as every transaction does (R11).
  */
 export function* movesAtOnce(
   process: string,
@@ -246,7 +249,7 @@ const special = /["\\]/g;
 /**
  * PostgreSQL's text form of an array,
  * https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO. Texts are always quoted, so that
- * none is taken for NULL.
+ * none is read as NULL.
  */
 export function arrayLiteral(values: readonly SqlValue[]): string {
   let literal = '{';

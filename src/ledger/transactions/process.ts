@@ -41,7 +41,7 @@ export function* listProcesses(): Transaction<readonly ProcessRow[]> {
   }));
 }
 
-/** Who asks for the accounts on which this process has floats. */
+/** The accounts of this process's floats, with their call-in counters and frozen flags. */
 export function* listCallIns({
   process,
 }: {
@@ -60,8 +60,9 @@ export function* listCallIns({
 }
 
 /**
- * Compare and set on the `seq` that was seen (R4): a process that has committed meanwhile is alive.
- * Without `seq`: whatever it did, as by its own parent or itself.
+ * Fences a process, but with `seq` only while its row still has that value (R4): a process that has
+ * committed meanwhile is alive. Without `seq` it is fenced in any case: its own parent or the
+ * process itself asks for that.
  */
 export function* fenceProcess({
   id,
@@ -85,8 +86,8 @@ export function* fenceProcess({
 }
 
 /**
- * For whoever knows that no other process lives: the only one on a SQLite file, or a backup just
- * restored.
+ * Fences every process. Only for a caller that knows that no other process lives: it is the only
+ * one on a SQLite file, or has just restored a backup.
  */
 export function* fenceAllProcesses(): Transaction<readonly string[]> {
   const rows = yield { sql: 'UPDATE process SET fenced=1 RETURNING id', params: [] };
@@ -94,9 +95,9 @@ export function* fenceAllProcesses(): Transaction<readonly string[]> {
 }
 
 /**
- * Gives back up to `floatsMax` floats of a fenced process, folding what they spent into the
- * accounts' debits (R5), and the process row with the last of them. Locking the process row first
- * lets sweepers take turns. True when there is nothing left.
+ * Gives back up to `floatsMax` floats of a fenced process, folding their spending into the
+ * accounts' debits (R5), and deletes the process row with the last of them. Locking the process row
+ * first makes sweepers take turns. True when nothing is left.
  */
 export function* sweepProcess({
   id,

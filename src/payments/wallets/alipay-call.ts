@@ -7,7 +7,7 @@ import { rsaSign, rsaVerifies } from './rsa.ts';
 
 export interface AlipayAccount {
   readonly appId: string;
-  /** `2088…`: whom the money is paid to. */
+  /** `2088…`: the account that receives the money. */
   readonly sellerId: string;
   readonly privateKey: KeyObject;
   readonly alipayKey: KeyObject;
@@ -15,7 +15,7 @@ export interface AlipayAccount {
   readonly gateway: string;
 }
 
-/** `none`: Alipay itself said no, signed. */
+/** `none`: Alipay itself refused, in a signed answer. */
 export type AlipayReply =
   | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>> }
   | {
@@ -26,7 +26,7 @@ export type AlipayReply =
     }
   | WalletFault;
 
-/** Failures of Alipay's own: it may have done it all the same. */
+/** Internal errors of Alipay: the call may have succeeded all the same. */
 const troubles = /SYSTEM_ERROR|unknow-error|isp\./;
 
 export class AlipayCaller {
@@ -41,8 +41,8 @@ export class AlipayCaller {
   }
 
   /**
-   * One call: common parameters in the address, its content in the body, both signed. What Alipay
-   * did not sign says nothing.
+   * One call: common parameters in the address, its content in the body, both signed. An answer
+   * that Alipay did not sign counts as unknown.
    */
   async call(
     method: string,
@@ -71,7 +71,7 @@ export class AlipayCaller {
     }
   }
 
-  /** The address of a page of Alipay's, where the payer goes himself. */
+  /** The address of a page of Alipay's that the payer opens. */
   page(method: string, content: Readonly<Record<string, unknown>>, more: Parameters): string {
     return `${this.#account.gateway}?${String(new URLSearchParams(this.signed(method, content, more)))}`;
   }
@@ -97,8 +97,8 @@ export class AlipayCaller {
       `${method.replaceAll('.', '_')}_response`,
       this.#account.alipayKey,
     );
-    // What it says to a request that it could not attribute to anybody (a wrong signature of ours)
-    // is not signed.
+    // Alipay does not sign its answer to a request that it cannot attribute (our signature was
+    // wrong).
     if (part === undefined)
       return unclearFault(
         `Alipay's answer (${status}) is not signed as it should be: ${subCodeOf(text)}`,
@@ -123,7 +123,7 @@ const subCodeOf = (text: string): string =>
 type Parameters = Readonly<Record<string, string>>;
 
 /**
- * What is signed: `a=1&b=2`, by name, raw, without the empty ones
+ * The text to sign: `a=1&b=2`, sorted by name, raw, without empty values
  * (opendocs.alipay.com/common/02kf5q, 2026-11).
  */
 function signable(parameters: Parameters, without: ReadonlySet<string>): string {
@@ -151,8 +151,8 @@ export function noticeHolds(parameters: Parameters, key: KeyObject): boolean {
 }
 
 /**
- * An answer is signed as the very characters that stand behind its member: they are cut out and not
- * written anew. Gives them when they are signed by Alipay, else undefined.
+ * Alipay signs the exact characters of the answer's member, so they are cut out and not serialized
+ * again. Returns them when the signature is valid, else undefined.
  */
 export function signedPart(text: string, member: string, key: KeyObject): string | undefined {
   const begin = new RegExp(`^\\s*\\{\\s*"${member}"\\s*:\\s*`).exec(text)?.[0].length;
@@ -168,7 +168,7 @@ export function signedPart(text: string, member: string, key: KeyObject): string
   return rsaVerifies(part, signature.replaceAll('\\/', '/'), key) ? part : undefined;
 }
 
-/** Behind the brace that closes the object which begins at `begin`. */
+/** The position after the brace that closes the object which begins at `begin`. */
 function objectEnd(text: string, begin: number): number | undefined {
   let depth = 0;
   let quoted = false;

@@ -34,8 +34,8 @@ const refused: NotificationReply = { status: 200, type: 'text/plain', body: 'fai
 const absent = 'ACQ.TRADE_NOT_EXIST';
 
 /**
- * Alipay: codes to be scanned (precreate) and its own page (page.pay):
- * opendocs.alipay.com/open/02ekfg and /028r8t, 2026-11.
+ * Alipay: codes to scan (precreate) and its own page (page.pay): opendocs.alipay.com/open/02ekfg
+ * and /028r8t, 2026-11.
  */
 export class Alipay implements Wallet {
   readonly id = 'alipay';
@@ -111,7 +111,8 @@ export class Alipay implements Wallet {
     };
     const reply = await this.#caller.call('alipay.trade.refund', content);
     if (reply.kind !== 'ok') return faultOf(reply);
-    // Without a change of funds it was done by an earlier call, or not yet: only a question tells.
+    // Without a change of funds an earlier call made the refund, or it is not made yet: only a
+    // status query tells.
     return reply.body['fund_change'] === 'Y'
       ? { kind: 'done', number: nonEmptyText(reply.body['trade_no']) }
       : { kind: 'pending' };
@@ -182,7 +183,7 @@ export class Alipay implements Wallet {
   }
 }
 
-/** Alipay's trades are in yuan unless they say something else. */
+/** Alipay's trades are in yuan unless the answer names another currency. */
 function paymentOf(body: Members, time: unknown): Payment | undefined {
   const amount = ofYuanText(body['total_amount']);
   const number = nonEmptyText(body['trade_no']);
@@ -223,7 +224,7 @@ function faultOf(reply: AlipayReply): WalletFault {
   };
 }
 
-/** Several files in one: the details, and sums of them. */
+/** The ZIP file has several files: the details, and sums of them. */
 function billOf(file: Buffer): WalletBill {
   const bills = unzip(file, billBytesMax)?.map(readAlipayBill);
   const lines = bills?.find((read) => read !== undefined);
@@ -233,13 +234,13 @@ function billOf(file: Buffer): WalletBill {
 }
 
 const headBegins = '支付宝交易号,商户订单号,';
-/** Where what the merchant wrote stands, commas and all. */
+/** The column of the merchant's own text, which may contain commas. */
 const subjectColumn = 3;
 
 /**
  * The details of a trade bill (opendocs.alipay.com/open/02e7lj, 2026-11): GB 18030, remarks behind
  * `#`, a head, a line for each payment and each refund with tabulators behind numbers. Undefined
- * when it is not such a file, or a line cannot be read.
+ * when the file is no such bill, or a line cannot be read.
  */
 export function readAlipayBill(file: Buffer): readonly BillLine[] | undefined {
   const lines = new TextDecoder('gb18030')

@@ -1,8 +1,8 @@
 import { inflateRawSync } from 'node:zlib';
 
 /**
- * Rows of a bill by the names in its head; one with another number of cells has none. `split` cuts
- * a line, and takes off what stands around its cells.
+ * A bill's rows by the column names in its head; a row with another number of cells is empty.
+ * `split` cuts a line into cells and strips their padding.
  */
 export function rowsByName(
   head: string,
@@ -29,9 +29,9 @@ const stored = 0;
 const deflated = 8;
 
 /**
- * The contents of a ZIP file's entries, in its order (pkware.com APPNOTE 6.3.10, §4.3). No names: a
- * wallet's are in an encoding of their own. Undefined when it is no such file, or larger than
- * `bytesMax` when unpacked.
+ * The contents of a ZIP file's entries, in its order (pkware.com APPNOTE 6.3.10, §4.3). Without
+ * names: wallets write them in an encoding of their own. Undefined when it is no such file, or
+ * larger than `bytesMax` when unpacked.
  */
 export function unzip(file: Buffer, bytesMax: number): readonly Buffer[] | undefined {
   try {
@@ -60,7 +60,7 @@ function entries(file: Buffer, bytesMax: number): readonly Buffer[] {
   return contents;
 }
 
-/** It stands at the end of the file, before a comment. */
+/** The end record stands at the end of the file, before a comment. */
 function endOf(file: Buffer): number {
   for (let at = file.length - endBytes; at >= Math.max(0, file.length - endBytes - 0xffff); at--) {
     if (file.readUInt32LE(at) === endMark) return at;

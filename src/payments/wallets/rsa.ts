@@ -7,7 +7,7 @@ import {
   X509Certificate,
 } from 'node:crypto';
 
-/** RSA with SHA-256 and PKCS #1 v1.5, base64: how both wallets sign. */
+/** RSA with SHA-256 and PKCS #1 v1.5, base64: both wallets sign this way. */
 export const rsaSign = (text: string, key: KeyObject): string =>
   sign('RSA-SHA256', Buffer.from(text, 'utf8'), key).toString('base64');
 
@@ -17,8 +17,8 @@ export function rsaVerifies(text: string, signature: string, key: KeyObject): bo
 }
 
 /**
- * PEM, or the bare base64 that wallets' tools write (PKCS #8 or PKCS #1). Undefined when it is no
- * RSA key.
+ * Reads PEM, or the bare base64 that wallets' tools write (PKCS #8 or PKCS #1). Undefined when it
+ * is no RSA key.
  */
 export function privateKeyFrom(text: string): KeyObject | undefined {
   return rsaOnly(
@@ -30,7 +30,7 @@ export function privateKeyFrom(text: string): KeyObject | undefined {
   );
 }
 
-/** The same of a public key; a certificate will do. */
+/** The same for a public key, or a certificate. */
 export function publicKeyFrom(text: string): KeyObject | undefined {
   return rsaOnly(
     firstOf(
@@ -51,7 +51,7 @@ function firstOf(...ways: readonly (() => KeyObject)[]): KeyObject | undefined {
     try {
       return way();
     } catch {
-      // The next way.
+      // Tries the next format.
     }
   }
   return undefined;

@@ -11,13 +11,16 @@ export interface WechatAccount extends Merchant {
   readonly appId: string;
   /** 32 bytes. */
   readonly apiV3Key: Buffer;
-  /** By its id (`PUB_KEY_ID_…`); undefined: certificates are fetched, and change now and then. */
+  /**
+   * With its id (`PUB_KEY_ID_…`); undefined: WeChat's certificates are fetched, and change now and
+   * then.
+   */
   readonly publicKey: { readonly id: string; readonly key: KeyObject } | undefined;
   /** Without `/` at its end. */
   readonly baseUrl: string;
 }
 
-/** `none`: WeChat answered, signed, with a status that says no. */
+/** `none`: WeChat refused, in a signed answer. */
 export type WechatReply =
   | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>> }
   | {
@@ -29,13 +32,13 @@ export type WechatReply =
   | WalletFault;
 
 /**
- * A serial that we do not know makes us ask for certificates, so often at most: anybody can send
+ * An unknown serial makes us fetch certificates, but not more often than this: anybody can send
  * one.
  */
 const certificatesEveryMs = 60_000;
 const userAgent = 'tollgate';
 
-/** Signed calls, and what WeChat signed: believed under its own key alone. */
+/** Signs calls, and believes only what WeChat's own key signed. */
 export class WechatCaller {
   readonly #account: WechatAccount;
   readonly #clock: Clock;
@@ -49,7 +52,7 @@ export class WechatCaller {
     this.#stop = stop;
   }
 
-  /** `path` with its query. An answer that is not signed, or not now, says nothing. */
+  /** `path` with its query. An answer without a valid, recent signature counts as unknown. */
   async call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<WechatReply> {
     const text = body === undefined ? '' : JSON.stringify(body);
     try {
@@ -68,7 +71,7 @@ export class WechatCaller {
     }
   }
 
-  /** A file that a signed answer named; the file itself is not signed. */
+  /** Downloads a file that a signed answer named; the file itself is not signed. */
   async download(url: string, bytesMax: number): Promise<Buffer | WalletFault> {
     try {
       const reply = await callControl(url, {
@@ -84,7 +87,7 @@ export class WechatCaller {
     }
   }
 
-  /** Whether WeChat Pay signed this text, lately. */
+  /** Whether WeChat Pay signed this text recently. */
   async signed(headers: IncomingHttpHeaders, text: string): Promise<boolean> {
     const seal = sealOf(headers, this.#clock.now());
     const key = seal && (await this.#keyOf(seal));
@@ -125,8 +128,8 @@ export class WechatCaller {
   }
 
   /**
-   * They come sealed with the APIv3 key, which is why the first answer can be believed: it is
-   * signed with a key that it brings.
+   * The certificates come encrypted with the APIv3 key. That is why the first answer can be
+   * believed, although the key of its signature is in the answer itself.
    */
   async #fetchCertificates(): Promise<ReadonlyMap<string, KeyObject> | undefined> {
     const url = `${this.#account.baseUrl}/v3/certificates`;
@@ -173,12 +176,12 @@ function read(status: number, text: string): WechatReply {
 }
 
 /**
- * Who we are to WeChat Pay, as its requests are signed
+ * The merchant's identity that signs requests to WeChat Pay
  * (pay.weixin.qq.com/doc/v3/merchant/4012365342, 2026-11).
  */
 interface Merchant {
   readonly mchId: string;
-  /** Of the merchant's certificate, whose key signs. */
+  /** The serial of the merchant's certificate, whose key signs. */
   readonly serial: string;
   readonly privateKey: KeyObject;
 }
@@ -203,7 +206,7 @@ export function authorize(
   return `WECHATPAY2-SHA256-RSA2048 mchid="${mchId}",nonce_str="${nonce}",signature="${signature}",timestamp="${timestamp}",serial_no="${serial}"`;
 }
 
-/** The headers that sign an answer or a notification. */
+/** The signature headers of an answer or a notification. */
 interface Seal {
   readonly serial: string;
   readonly timestamp: number;
@@ -211,16 +214,12 @@ interface Seal {
   readonly signature: string;
 }
 
-/**
- * Probes of WeChat's own, with which it finds out whether signatures are looked at, begin so; they
- * must fail.
- */
+/** The prefix of WeChat's own probes, which test whether signatures are checked; they must fail. */
 const probe = 'WECHATPAY/SIGNTEST/';
 const toleranceMs = 300_000;
 
 /**
- * Undefined when a header is missing, or the time is not now: what was signed long ago may be
- * somebody's copy.
+ * Undefined when a header is missing, or the timestamp is not recent: an old one may be a replay.
  */
 export function sealOf(headers: IncomingHttpHeaders, now: number): Seal | undefined {
   const serial = nonEmptyText(headers['wechatpay-serial']);
@@ -250,8 +249,8 @@ export function sealHolds(
 const tagBytes = 16;
 
 /**
- * What WeChat sends under the APIv3 key (`AEAD_AES_256_GCM`): base64 of the ciphertext and its tag.
- * Undefined when it was not sealed with this key.
+ * Decrypts a resource that WeChat encrypted with the APIv3 key (`AEAD_AES_256_GCM`): base64 of the
+ * ciphertext and its tag. Undefined when it was encrypted with another key.
  */
 export function unseal(
   key: Buffer,

@@ -51,7 +51,7 @@ const refused: NotificationReply = {
 };
 
 /**
- * WeChat Pay, API v3, codes to be scanned (Native): pay.weixin.qq.com/doc/v3/merchant/4012791832,
+ * WeChat Pay, API v3, codes to scan (Native): pay.weixin.qq.com/doc/v3/merchant/4012791832,
  * 2026-11.
  */
 export class WechatPay implements Wallet {
@@ -189,7 +189,7 @@ export class WechatPay implements Wallet {
       : { kind: 'payment', payment };
   }
 
-  /** Undefined when something is missing, or it is another merchant's or another app's. */
+  /** Undefined when a member is missing, or the payment belongs to another merchant or app. */
   #paymentOf(body: Members): Payment | undefined {
     const { appId, mchId } = this.#account;
     const amount = walletJsonMembers(body['amount']);
@@ -211,7 +211,7 @@ export class WechatPay implements Wallet {
   }
 }
 
-/** As many whole characters as fit. */
+/** The longest prefix of whole characters that fits in `bytesMax`. */
 function cut(text: string, bytesMax: number): string {
   let cutText = text;
   while (Buffer.byteLength(cutText) > bytesMax) cutText = [...cutText].slice(0, -1).join('');
@@ -244,7 +244,7 @@ function faultOf(reply: WechatReply): WalletFault {
   };
 }
 
-/** The hash is that of the text, before it was compressed. */
+/** WeChat hashes the text before it compresses it. */
 function billOf(file: Buffer, told: Members): WalletBill {
   let text: Buffer;
   try {
@@ -266,7 +266,7 @@ function billOf(file: Buffer, told: Members): WalletBill {
 /**
  * A trade bill of all kinds (pay.weixin.qq.com/doc/v3/merchant/4012791866, 2026-11): a head, a line
  * for each payment and each refund, every cell with a backtick in front, then a summary with a head
- * of its own. Undefined when it is not such a file, or a line cannot be read.
+ * of its own. Undefined when the text is no such bill, or a line cannot be read.
  */
 export function readWechatBill(text: string): readonly BillLine[] | undefined {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
@@ -277,7 +277,7 @@ export function readWechatBill(text: string): readonly BillLine[] | undefined {
   return read.every((line) => line !== undefined) ? read : undefined;
 }
 
-/** What a merchant wrote may hold commas; the backtick behind a comma begins a cell. */
+/** A merchant's text may contain commas; only a comma before a backtick separates cells. */
 const cellsOf = (line: string): readonly string[] =>
   line
     .replace(/^`/, '')
@@ -289,7 +289,7 @@ function lineOf(row: ReadonlyMap<string, string>): BillLine | undefined {
   const orderId = row.get('商户订单号');
   const at = readPlainTime(row.get('交易时间') ?? '');
   const isRefund = row.get('交易状态') === 'REFUND' || row.get('交易状态') === 'REVOKED';
-  // Older bills have the amount that is settled alone, without vouchers.
+  // Older bills have only the settled amount, without vouchers.
   const amount = ofYuanText(
     isRefund
       ? (row.get('申请退款金额') ?? row.get('退款金额'))

@@ -9,33 +9,38 @@ import {
   type StreamTranslator,
 } from '../adapter.ts';
 
-/** Chat's paths, and the client's. */
+/** Chat's path of a member → the client's path of it. */
 export type PathNames = Readonly<Record<string, string>>;
 
 const noNames: PathNames = {};
 
-/** How one client format is said in chat's words, and what chat answers in the format's own. */
+/** The translation of one client format to chat, and of chat's answers back. */
 export interface Bridge {
-  /** The same request as a chat completion. Throws the Refusal of what chat has no word for. */
+  /**
+   * The same request as a chat completion. Throws the Refusal of a member that chat cannot express.
+   */
   readonly toChat: (call: VendorCall) => VendorCall;
   /**
    * Chat's paths of members that the client's format names otherwise (`response_format` →
    * `text.format`), for `x-tollgate-dropped` and refusals. The longest path that fits counts; a
-   * path that is not here is the same.
+   * path that is not listed is the same in both.
    */
   readonly names?: (call: VendorCall) => PathNames;
   readonly answer: (answer: VendorAnswer, call: VendorCall) => VendorAnswer;
   readonly stream: (call: VendorCall, chat: StreamTranslator) => StreamTranslator;
 }
 
-/** A client format for a vendor that speaks chat: asked, read and streamed by its chat adapter. */
+/**
+ * An adapter of a client format for a vendor that has chat: the vendor's chat adapter writes the
+ * request and reads the answer.
+ */
 export function bridgeOver(
   chat: Adapter,
   { toChat, answer, stream, names = () => noNames }: Bridge,
 ): Adapter {
   /**
-   * Each attempt needs it twice: to ask, and to read. A weak map of calls would keep each until it
-   * has grown old.
+   * Each attempt needs the chat call twice: to write the request, and to read the answer. A weak
+   * map of calls would keep each call until a late garbage collection.
    */
   const chatCall = (call: VendorCall): VendorCall => {
     if (call.bridged?.of !== call) call.bridged = { of: call, chat: toChat(call) };
@@ -63,7 +68,7 @@ export function bridgeOver(
   };
 }
 
-/** The vendor's request, with what was left out in the client's own names. */
+/** The vendor's request, with dropped and unsupported members in the client's own names. */
 function requestOver(chat: Adapter, call: VendorCall, namesOf: () => PathNames): VendorRequest {
   let ask: VendorRequest;
   try {
@@ -106,8 +111,9 @@ export function clientPath(path: string, names: PathNames): string {
 }
 
 /**
- * Nearly every chunk brings words and nothing else: their bytes become the event's, unparsed.
- * Inside a string the head's quotes would be escaped.
+ * The JSON text of a chunk that has text and nothing else, as nearly every chunk does: its bytes
+ * become the event's, unparsed. `head` cannot match inside a string, where its quotes would be
+ * escaped.
  */
 export function plainTextOf(json: string, head: string): string | undefined {
   const at = json.indexOf(head);
@@ -120,8 +126,8 @@ export function plainTextOf(json: string, head: string): string | undefined {
 }
 
 /**
- * What becomes of the chunks that a chat adapter gave. It writes JSON without line ends, so that
- * each event is a line.
+ * Translates the chunks that a chat adapter wrote. It writes JSON without line ends, so that each
+ * event is a line.
  */
 export function mapChunks(chunks: string, translate: (json: string) => string): string {
   let out = '';

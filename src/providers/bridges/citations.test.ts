@@ -11,7 +11,7 @@ type Format = 'chat' | 'messages' | 'responses';
 
 const url = 'https://example.com/sky';
 const text = 'Über dem Meer 🌊 ist es blau [1].';
-/** What is cited: the last three words. Code points count the wave as one. */
+/** The cited text: the last three words. Code points count the wave as one character. */
 const cited = 'ist es blau';
 const start = [...text].join('').indexOf(cited) - 1;
 const end = start + cited.length;
@@ -69,8 +69,8 @@ const at = (value: unknown, ...path: (string | number)[]): unknown =>
   );
 
 /**
- * Where a client of each format finds what a whole answer cites, as `url start end title`, or
- * `url title` where the format knows no offsets.
+ * The citations of a whole answer in each client format, as `url start end title`, or `url title`
+ * where the format has no offsets.
  */
 function citedWhole(format: Format, body: Value): string[] {
   if (format === 'chat')
@@ -96,7 +96,7 @@ function citedStreamed(format: Format, all: readonly Value[]): string[] {
   const told = all
     .filter(({ type }) => type === 'response.output_text.annotation.added')
     .map((one) => pageOf(at(one, 'annotation')));
-  // What the events told stands in the response that ends them, too.
+  // The response in the last event has everything that the events have.
   expect(citedWhole('responses', { ...Object(at(all.at(-1), 'response')) })).toEqual(told);
   return told;
 }
@@ -362,7 +362,7 @@ test('T10: a place in a document reaches each client in its own words', () => {
       end_char_index: 5,
     },
   ]);
-  // Open Responses knows annotations with an address alone.
+  // Open Responses has only annotations with an address.
   expect(at(told('responses'), 'output', 0, 'content', 0, 'annotations')).toEqual([]);
 });
 

@@ -38,7 +38,7 @@ export function compactOverResponses(responses: Adapter): Adapter {
 
 const idChars = 29;
 /**
- * The prefix of our summaries in `encrypted_content`. A summary is not encrypted: it is the
+ * The prefix of Tollgate's summaries in `encrypted_content`. A summary is not encrypted: it is the
  * client's own conversation.
  */
 const mark = 'tollgate.summary.1.';
@@ -51,7 +51,7 @@ const introduction = 'What stood here before was replaced by this summary of it:
 
 /**
  * The conversation as one message with a transcript, which any vendor reads, whatever calls,
- * thoughts or media it has.
+ * reasoning or media the conversation has.
  */
 function summaryCallOf(call: VendorCall): VendorCall {
   const { body } = call;
@@ -96,8 +96,8 @@ function compactionAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer 
 }
 
 /**
- * The item for the next turn: one of our summaries becomes a message of the user, any other item
- * stays.
+ * The item for the next turn: one of Tollgate's summaries becomes a message of the user, any other
+ * item stays.
  */
 export function openedSummary(item: JsonObject): JsonObject {
   const seal = textOf(item['encrypted_content']);

@@ -27,16 +27,16 @@ import {
 import { completionParts } from '../formats/openai-completions/response.ts';
 import { bridgeOver, mapChunks, plainTextOf } from './bridge.ts';
 
-/** Chat chunks, which the vendor's own adapter has made regular, as chunks of text. */
+/** Translates chat chunks, which the vendor's own adapter has normalized, into chunks of text. */
 class CompletionsOverChatStream implements StreamTranslator {
   readonly meter: StreamMeter;
   readonly #call: VendorCall;
   readonly #chat: StreamTranslator;
   /**
-   * Where each choice's text has come to, in characters; a choice that is not here has not begun.
+   * The length of each choice's text so far, in characters; a choice that is absent has not begun.
    */
   readonly #offsets = new Map<number, number>();
-  /** Words alone can be read without parsing: one choice, and nothing told beside its words. */
+  /** Whether plain text chunks can be translated without parsing: one choice, and no logprobs. */
   readonly #plain: boolean;
   #head: string | undefined;
 
@@ -103,15 +103,15 @@ function textChoice(text: string, index: number, logprobs = 'null', finish?: str
   return `{"text":${text},"index":${index},"logprobs":${logprobs},"finish_reason":${finish === undefined ? 'null' : `"${finish}"`}}`;
 }
 
-/** What a choice begins with when the client wants its prompt back. */
+/** The start of a choice's text: the prompt, when the client requested `echo`. */
 export const echoOf = (call: VendorCall): string =>
   call.body['echo'] === true ? onlyPrompt(call) : '';
 
-/** Completions know three ends. */
+/** Completions have three finish reasons. */
 export const completionEnd = (finish: unknown): string =>
   finish === 'length' || finish === 'content_filter' ? finish : 'stop';
 
-/** A chat completion as a text completion. Thoughts are not part of a text. */
+/** A chat completion as a text completion. Reasoning is not part of its text. */
 function completionFrom(answer: VendorAnswer, call: VendorCall): JsonObject {
   const body = objectOf(parse(answer.body.toString('utf8'))) ?? {};
   const echo = echoOf(call);
@@ -140,7 +140,7 @@ function completionFrom(answer: VendorAnswer, call: VendorCall): JsonObject {
   };
 }
 
-/** Offsets count from the prompt's begin, as in the convention. */
+/** Offsets count from the beginning of the prompt, as in OpenAI's format. */
 export const promptLength = (call: VendorCall): number => onlyPrompt(call).length;
 
 /**
@@ -179,16 +179,16 @@ const stream = (call: VendorCall, chat: StreamTranslator): StreamTranslator =>
   new CompletionsOverChatStream(call, chat);
 
 /**
- * `/v1/completions` for models whose vendor speaks chat: the prompt is a user's message, the
- * answer's words are the text (wire-formats §0.3, §1.2).
+ * `/v1/completions` for models whose vendor has chat: the prompt becomes a user's message, and the
+ * text of the answer the completion (wire-formats §0.3, §1.2).
  */
 export function completionsOverChat(chat: Adapter): Adapter {
   return { ...bridgeOver(chat, { toChat: chatCallFrom, answer, stream }), split: completionParts };
 }
 
 /**
- * For vendors that are asked as `/completions` are, under a path of their own, and answer as chat
- * does.
+ * For vendors whose requests are those of `/completions`, under a path of their own, and whose
+ * answers are those of chat.
  */
 export function completionsAnsweredAsChat(chat: Adapter, quirks: CompletionQuirks): Adapter {
   const toChat = (call: VendorCall): VendorCall => ({ ...call, answerId: chatId(call) });
@@ -202,8 +202,8 @@ export function completionsAnsweredAsChat(chat: Adapter, quirks: CompletionQuirk
 const chatId = ({ answerId }: VendorCall): string => answerId.replace(/^cmpl-/, 'chatcmpl-');
 
 /**
- * What only completions have goes, everything else stays as it was sent. What would change the
- * answer and cannot be said is refused.
+ * Removes the members that only completions have; everything else stays as it was sent. Refuses a
+ * member that would change the answer and that chat cannot express.
  */
 function chatCallFrom(call: VendorCall): VendorCall {
   const { prompt: _, suffix, echo, best_of: bestOf, logprobs, ...rest } = call.body;

@@ -9,8 +9,8 @@ import { messagesOverChat, messagesAsChat } from './messages-over-chat.ts';
 import { responsesOverChat, responsesAsChat } from './responses-over-chat.ts';
 
 /**
- * What a vendor speaks natively as it is, and everything else that its chat can stand for. Made
- * once per channel.
+ * The vendor's own adapters, and bridges over its chat for the other formats. Made once per
+ * channel.
  */
 export function adaptersOf({ adapters: speaks, readsCacheMarks = false }: Vendor): VendorAdapters {
   const { chat } = speaks;
@@ -26,8 +26,8 @@ export function adaptersOf({ adapters: speaks, readsCacheMarks = false }: Vendor
 }
 
 /**
- * What clients of other formats are told of a vendor that counts the tokens of its own. `marks`: it
- * reads `cache_control`.
+ * Token counts in other client formats, for a vendor that counts the tokens of its own format.
+ * `marks`: the vendor reads `cache_control`.
  */
 export function countsOverChat(
   count: ChatCount,

@@ -27,7 +27,7 @@ import {
 } from '../formats/anthropic-messages/reasoning.ts';
 import { mapChunks, plainTextOf } from './bridge.ts';
 
-/** Anthropic's words for why an answer ended. */
+/** Anthropic's stop reasons, by chat's finish reasons. */
 const stopReasons: Readonly<Record<string, string>> = {
   stop: 'end_turn',
   length: 'max_tokens',
@@ -36,19 +36,19 @@ const stopReasons: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 };
 
-/** An answer that called is one that waits for results, whatever the vendor says of its end. */
+/** An answer with tool calls ends with `tool_use`, whatever finish reason the vendor reports. */
 export function stopReasonOf(finish: unknown, calls: number): string {
   const reason = stopReasons[textOf(finish) ?? ''] ?? 'end_turn';
   return calls > 0 && reason === 'end_turn' ? 'tool_use' : reason;
 }
 
 const bytesPerTokenOut = 4;
-/** What is told where the vendor told nothing; the charge is counted by the same rule. */
+/** The usage to report where the vendor reported none; the charge is counted by the same rule. */
 export const estimatedUsage = (outputBytes: number): Quantities => ({
   output: Math.ceil(outputBytes / bytesPerTokenOut),
 });
 
-/** What every message of an answer begins with. */
+/** The first members of every message of an answer. */
 export function messageHead(call: VendorCall): JsonObject {
   return { id: call.answerId, type: 'message', role: 'assistant', model: call.publicModel };
 }
@@ -73,14 +73,16 @@ export function messageFrom(answer: VendorAnswer, call: VendorCall): JsonObject 
   });
 }
 
-/** What the text cites; where the message says nothing of that, the sources beside it. */
+/** The citations of the message; where it has none, the sources beside it. */
 function citationsOf(body: JsonObject, said: JsonObject): JsonObject {
   const own = messageCitations(said);
   const citations = own.length ? own : sourcesBeside(body, '').map(messageCitation);
   return citations.length ? { citations } : {};
 }
 
-/** Text and thoughts, each where it stood. What the text cites stands with the last of it. */
+/**
+ * Blocks of text and thinking, in their original order. The citations are in the last text block.
+ */
 function textBlocksFrom(said: JsonObject, text: string, cited: JsonObject): JsonObject[] {
   const thoughts = thinkingFrom(said);
   const texts = cutText(
@@ -100,7 +102,7 @@ function textBlocksFrom(said: JsonObject, text: string, cited: JsonObject): Json
   return blocks;
 }
 
-/** Thinking with its signature where there is one; without, it is told all the same. */
+/** Thinking with its signatures; without any, the plain reasoning text. */
 function thinkingFrom(said: JsonObject): PositionedThinking[] {
   const blocks = positionedThinking(said);
   if (blocks.some(({ block }) => block['type'] === 'thinking')) return blocks;
@@ -122,13 +124,13 @@ function toolUse(call: JsonObject): JsonObject {
 }
 
 /**
- * What a vendor wants back with the call travels in the block, as it does in chat: Gemini's
- * signatures, for one.
+ * The data that a vendor requires back with the call are in the block, as they are in chat:
+ * Gemini's signatures, for one.
  */
 export const extraContentOf = ({ extra_content }: JsonObject): JsonObject =>
   extra_content === undefined ? {} : { extra_content };
 
-/** Arguments as an object. What a model wrote wrongly is told as it is, under a name. */
+/** Arguments as an object. Arguments that are no JSON object are the member `arguments`. */
 function inputFrom(args: string): JsonObject {
   const input = args.trim() === '' ? null : parse(args);
   return input === null ? {} : (objectOf(input) ?? { arguments: args });
@@ -136,7 +138,7 @@ function inputFrom(args: string): JsonObject {
 
 interface ToolUse {
   readonly block: number;
-  /** What came of its arguments. */
+  /** The arguments received so far. */
   args: string;
   open: boolean;
 }
@@ -144,8 +146,8 @@ interface ToolUse {
 /**
  * Writes the content blocks of a streamed message
  * (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11): `latin1` text, one block open
- * at a time. Only calls whose arguments arrive interleaved are open beside each other. The start
- * goes out with the first block.
+ * at a time, except calls whose arguments arrive interleaved. `message_start` is written with the
+ * first block.
  */
 export class MessageBlocks {
   readonly #call: VendorCall;
@@ -158,22 +160,19 @@ export class MessageBlocks {
     this.#call = call;
   }
 
-  /** How many tools were called. */
+  /** The number of tool calls. */
   get calls(): number {
     return this.#calls.size;
   }
 
-  /** `json` is the JSON text of a string, as it came. */
+  /** `json` is the JSON text of a string, as it was received. */
   text(json: string): string {
     return json === '""'
       ? ''
       : this.#begin('text', '"text":""') + this.#delta('text_delta', 'text', json);
   }
 
-  /**
-   * What the text cites: of the block that is open, or of an empty one where the text has been
-   * told.
-   */
+  /** Adds citations to the open text block, or to an empty one where the text has already ended. */
   cite(citations: readonly JsonObject[]): string {
     if (citations.length === 0) return '';
     let out = this.#begin('text', '"text":""');
@@ -189,7 +188,7 @@ export class MessageBlocks {
           this.#delta('thinking_delta', 'thinking', json);
   }
 
-  /** Signs the thinking before it, also where nothing of it was told. */
+  /** Signs the thinking before it, also where none of it was sent. */
   signature(signature: string): string {
     const begun = this.#begin('thinking', '"thinking":"","signature":""');
     return (
@@ -206,7 +205,7 @@ export class MessageBlocks {
     );
   }
 
-  /** `members` of the block, once, and more of its arguments. */
+  /** Begins a call's block with `members`, once, and adds to its arguments. */
   call(index: number, members: JsonObject, args: string): string {
     let out = '';
     let call = this.#calls.get(index);
@@ -220,7 +219,7 @@ export class MessageBlocks {
     return out + deltaOf(call.block, 'input_json_delta', 'partial_json', jsonText(args));
   }
 
-  /** The start, if nothing was said, and the end of what is open. */
+  /** Ends the open blocks; begins the message first, if nothing was written yet. */
   close(): string {
     return (
       (this.#started ? '' : this.#startMessage()) + this.#stopOpen() + this.#stopCalls(() => true)
@@ -283,7 +282,10 @@ function deltaOf(index: number, type: string, member: string, json: string): str
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${delta}}\n\n`;
 }
 
-/** Chat chunks, which the vendor's own adapter has made regular, as the events of a message. */
+/**
+ * Translates chat chunks, which the vendor's own adapter has normalized, into the events of a
+ * message.
+ */
 export class MessagesOverChatStream implements StreamTranslator {
   readonly meter: StreamMeter;
   readonly #chat: StreamTranslator;
@@ -291,7 +293,7 @@ export class MessagesOverChatStream implements StreamTranslator {
   #finish: string | undefined;
   #refused = false;
   #ended = false;
-  /** The newest chunk that told sources beside its choices. */
+  /** The newest chunk that has sources beside its choices. */
   #sources: JsonObject | undefined;
   #cited = false;
 

@@ -5,8 +5,8 @@ import { redactedDetail, signedDetail } from '../formats/anthropic-messages/reas
 import { extraContentOf } from './messages-over-chat-answer.ts';
 
 /**
- * `system` and `messages` of Anthropic's format as OpenAI's messages (wire-formats §4.2, the other
- * way round).
+ * `system` and `messages` of Anthropic's format as OpenAI's messages (wire-formats §4.2, in the
+ * other direction).
  */
 export function chatMessages(body: JsonObject, model: string, marks: boolean): JsonObject[] {
   const messages: JsonObject[] = [];
@@ -24,8 +24,8 @@ export function chatMessages(body: JsonObject, model: string, marks: boolean): J
 }
 
 /**
- * Where content stands in the client's request, whom it is for, and whether they read marks of the
- * cache.
+ * The path of content in the client's request, the requested model, and whether its vendor reads
+ * `cache_control`.
  */
 interface BlockPosition {
   readonly param: string;
@@ -43,8 +43,8 @@ export const cacheMarkOf = ({ cache_control }: JsonObject, marks: boolean): Json
   marks && isObject(cache_control) ? { cache_control } : {};
 
 /**
- * Claude Code tells its version in a block of its own, with a mark that changes on each request: no
- * other model's cache would hold.
+ * Claude Code sends its version in a block of its own, with a mark that changes on each request: it
+ * would make every other model's cache useless.
  */
 const forAnthropicAlone = /^x-anthropic-billing-header:/;
 
@@ -59,7 +59,7 @@ function instructions(system: unknown, marks: boolean): unknown {
   );
 }
 
-/** Results of tools are messages of their own and come first; what else the user says follows. */
+/** Tool results become messages of their own and come first; the user's other content follows. */
 function user(content: unknown, place: BlockPosition): JsonObject[] {
   if (typeof content === 'string') return [{ role: 'user', content }];
   const results: JsonObject[] = [];
@@ -78,7 +78,7 @@ function user(content: unknown, place: BlockPosition): JsonObject[] {
     : results;
 }
 
-/** Text alone is told as text: not every vendor takes parts. */
+/** Content that is only text becomes a string: not every vendor takes parts. */
 function joined(parts: readonly JsonObject[], between: string): unknown {
   const plain = parts.every(
     (part) => part['type'] === 'text' && part['cache_control'] === undefined,
@@ -88,7 +88,7 @@ function joined(parts: readonly JsonObject[], between: string): unknown {
 
 interface ToolResultParts {
   readonly message: JsonObject;
-  /** Chat takes text alone from a tool; the rest follows in the user's name. */
+  /** Chat takes only text from a tool; other content follows in a user's message. */
   readonly media: readonly JsonObject[];
 }
 
@@ -149,7 +149,7 @@ function partsWithoutMark(block: JsonObject, place: BlockPosition): JsonObject[]
   }
 }
 
-/** Sources are asked for in documents and results of searches; only Claude tells them. */
+/** Documents and search results may request citations; only Claude gives them. */
 const asksForCitations = (block: unknown): boolean =>
   isObject(block) && objectOf(block['citations'])?.['enabled'] === true;
 
@@ -196,7 +196,7 @@ function documentParts(block: JsonObject, source: JsonObject, place: BlockPositi
   return [{ type: 'file', file: { filename: title ?? 'document.pdf', file_data: data } }];
 }
 
-/** Blocks of the assistant's that are said in chat's words. */
+/** The assistant's blocks that chat can express, or that are refused. */
 const carriedBlocks = new Set<unknown>([
   'text',
   'tool_use',
@@ -207,8 +207,8 @@ const carriedBlocks = new Set<unknown>([
 ]);
 
 /**
- * The kinds of blocks that stay between Claude and Anthropic, which runs their tools itself: what
- * they found is in the text that follows.
+ * The paths of content that is dropped: requests for citations, and blocks of tools that Anthropic
+ * runs itself, whose results are in the text that follows.
  */
 export function droppedBlocks(messages: unknown): string[] {
   const paths = new Set<string>();
@@ -225,7 +225,8 @@ export function droppedBlocks(messages: unknown): string[] {
 }
 
 /**
- * What a model signed after it had called belongs behind its calls: it begins a message of its own.
+ * The assistant's messages of one turn. Signed thinking that follows tool calls must stay behind
+ * them: it begins a message of its own.
  */
 function assistant(content: unknown, place: BlockPosition): JsonObject[] {
   if (typeof content === 'string') return [{ role: 'assistant', content }];
@@ -243,7 +244,7 @@ function assistant(content: unknown, place: BlockPosition): JsonObject[] {
 /** A message of the assistant while blocks are added to it. */
 interface Draft {
   readonly texts: JsonObject[];
-  /** How many characters the texts have. */
+  /** The number of characters of the texts. */
   length: number;
   reasoning: string;
   readonly details: JsonObject[];

@@ -430,7 +430,7 @@ test('a whole answer: a refusal is one, arguments are an object, and what was wr
   });
 });
 
-test('whoever sells chat sells messages, natively where the vendor speaks them', () => {
+test('a vendor with chat serves messages, natively where it has them', () => {
   for (const vendor of vendors.values())
     expect(adaptersOf(vendor).messages === undefined).toBe(vendor.adapters.chat === undefined);
   const path = (id: string, upstreamModel: string): string | undefined => {

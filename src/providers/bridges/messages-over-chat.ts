@@ -15,8 +15,8 @@ import { messageFrom, MessagesOverChatStream } from './messages-over-chat-answer
 import { droppedBlocks, chatMessages, cacheMarkOf } from './messages-over-chat-turns.ts';
 
 /**
- * `/v1/messages` for models whose vendor speaks chat (wire-formats §4.2 and §4.3, read the other
- * way round). `marks`: it reads `cache_control`.
+ * `/v1/messages` for models whose vendor has chat (wire-formats §4.2 and §4.3, in the other
+ * direction). `marks`: the vendor reads `cache_control`.
  */
 export function messagesOverChat(chat: Adapter, marks = false): Adapter {
   return bridgeOver(chat, {
@@ -37,11 +37,13 @@ const names = {
 const byEffort = { ...names, reasoning_effort: 'output_config.effort' };
 const byThinking = { ...names, reasoning_effort: 'thinking' };
 
-/** How much to think is said in one of two members. */
+/** Clients set the amount of thinking in one of two members. */
 const namesOf = ({ body }: VendorCall): PathNames =>
   objectOf(body['output_config'])?.['effort'] === undefined ? byThinking : byEffort;
 
-/** The same request as a chat completion. Throws the Refusal of what chat has no word for. */
+/**
+ * The same request as a chat completion. Throws the Refusal of a member that chat cannot express.
+ */
 export function messagesAsChat(
   call: VendorCall,
   marks: boolean,
@@ -68,9 +70,10 @@ function messageAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer {
 }
 
 /**
- * A request to `/v1/messages` as a chat completion. What tunes only Claude is left out (marks of
- * the cache but where `marks` are read); what would change the answer and cannot be said is
- * refused. For the rest see `besideChat` and `leftOutOfChat`.
+ * A request to `/v1/messages` as a chat completion. Members that tune only Claude are left out
+ * (`cache_control` too, unless `marks` are read); a member that would change the answer and that
+ * chat cannot express is refused. For the others see `anthropicOptionsOf` and
+ * `droppedFromMessages`.
  */
 function chatBodyFrom(call: VendorCall, marks: boolean): JsonObject {
   const { body } = call;
@@ -83,7 +86,7 @@ function chatBodyFrom(call: VendorCall, marks: boolean): JsonObject {
   return {
     model: call.publicModel,
     messages: chatMessages(body, call.publicModel, marks),
-    // Whoever asks how many tokens a request has says nothing of the answer's.
+    // A request to count tokens has no `max_tokens`.
     ...(body['max_tokens'] === undefined
       ? {}
       : { max_tokens: Math.max(1, countOf(body['max_tokens']) ?? 1) }),
@@ -122,8 +125,8 @@ function betasIn(header: string | string[] | undefined): readonly string[] | und
 }
 
 /**
- * The names of the members that chat has no word for. A budget that the adapter does not read
- * becomes an effort. Throws the Refusal of a member that changes the meaning.
+ * The names of the members that chat cannot express and the adapter does not read. Throws the
+ * Refusal of a member that changes the meaning.
  */
 function droppedFromMessages(
   { body, publicModel }: VendorCall,
@@ -188,8 +191,8 @@ function toolChoice(choice: JsonObject | undefined): JsonObject {
 const isOff = (thinking: unknown): boolean => objectOf(thinking)?.['type'] === 'disabled';
 
 /**
- * Budgets as efforts, and thinking that is off as none: what the model takes of them is told by its
- * vendor's table.
+ * The effort that stands for a thinking budget, and `none` for thinking that is off. The vendor's
+ * table decides which efforts the model takes.
  */
 function effortOf(body: JsonObject): string | undefined {
   const thinking = objectOf(body['thinking']);
@@ -234,7 +237,7 @@ function isStrict(schema: unknown): boolean {
 
 /**
  * Tools that clients run, and whose schema only Claude knows, since Anthropic has trained it:
- * requests do not hold the schema, and other models are sent this one
+ * requests do not hold the schema, and other models get this one
  * (platform.claude.com/docs/en/agents-and-tools/tool-use/bash-tool, /text-editor-tool,
  * /memory-tool, 2026-11). A type ends in a date, which the patterns leave open.
  */

@@ -11,7 +11,7 @@ export type ResponseObjectStatus =
   | 'queued'
   | 'cancelled';
 
-/** How a response stands: what the frame does not take from the request. */
+/** The state of a response: the members that do not come from the request. */
 export interface ResponseState {
   readonly status: ResponseObjectStatus;
   readonly output: readonly JsonObject[];
@@ -21,8 +21,8 @@ export interface ResponseState {
 }
 
 /**
- * A response with every member that the format requires, in the order in which OpenAI writes them:
- * what was asked, with its defaults, and how it stands.
+ * A response with every member that the format requires, in OpenAI's order: the request's members,
+ * with their defaults, and the state.
  */
 export function responseObject(
   call: Pick<VendorCall, 'answerId' | 'created' | 'publicModel' | 'body'>,
@@ -38,7 +38,7 @@ export function responseObject(
     created_at: call.created,
     status,
     background: body['background'] === true,
-    // No adapter knows the time; a response is as old as its beginning.
+    // Adapters have no clock: the time of the beginning stands for the end.
     completed_at: status === 'completed' ? call.created : null,
     error: error ?? null,
     frequency_penalty: body['frequency_penalty'] ?? 0,

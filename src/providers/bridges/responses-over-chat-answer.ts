@@ -56,13 +56,13 @@ export function responseAnswer(answer: VendorAnswer, call: VendorCall): VendorAn
   return { ...answer, body: Buffer.from(JSON.stringify(response)) };
 }
 
-/** What the message cites; where it says nothing of that, the sources beside it. */
+/** The citations of the message; where it has none, the sources beside it. */
 function annotationsOf(body: JsonObject, message: JsonObject, content: string): JsonObject[] {
   const own = responsesAnnotations(message);
   return own.length ? own : sourcesBeside(body, content).map(responsesAnnotation);
 }
 
-/** Annotations of a text that is cut in pieces: each stands with the piece in which it ends. */
+/** The annotations of one piece of a text: each belongs to the piece in which it ends. */
 function within(
   annotations: readonly JsonObject[],
   from: number,
@@ -81,13 +81,16 @@ function within(
 }
 
 interface Thought {
-  /** How many characters of text stood before it. */
+  /** The number of characters of text before it. */
   readonly at: number;
   readonly reasoning: string;
   readonly details: readonly unknown[];
 }
 
-/** What a model thought, by where it stood: those that signs its thoughts tells their places. */
+/**
+ * The model's reasoning by its place in the text. Only the details of models that sign their
+ * reasoning have places.
+ */
 function thoughtsOf(message: JsonObject): Thought[] {
   const reasoning = textOf(message['reasoning_content']) ?? '';
   const details = listOf(message['reasoning_details']);

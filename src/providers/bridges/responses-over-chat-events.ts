@@ -40,8 +40,8 @@ export class SequenceNumbers {
 
 /**
  * A text that grows by the JSON texts of its pieces, without their quotes, and is decoded once, at
- * its end. A piece that is longer than a few letters is copied: as a slice it would keep all that
- * it was cut from.
+ * its end. A piece longer than a few characters is copied: a slice would keep the whole string that
+ * it was cut from in memory.
  */
 class TextBuffer {
   #inside = '';
@@ -64,14 +64,14 @@ class TextBuffer {
   }
 }
 
-/** An item of the output while it is being said. */
+/** An item of the output while it is being written. */
 export interface OpenItem {
   readonly kind: 'reasoning' | 'message' | 'call';
   /** The events that end it. */
   close(status: ItemStatus): string;
 }
 
-/** Where an item stands: the members that its events share. */
+/** The place of an item: the members that its events share. */
 interface ItemPosition {
   readonly id: string;
   readonly index: number;
@@ -84,11 +84,11 @@ const itemPositionOf = (id: string, index: number): ItemPosition => ({
   json: `,"item_id":"${id}","output_index":${index}`,
 });
 
-/** What the items of one response write to. */
+/** The output that the items of one response share. */
 export interface Output {
   readonly numbered: SequenceNumbers;
   readonly ids: ItemIds;
-  /** Items as they are finished, by their place. */
+  /** The finished items, by their place. */
   readonly items: JsonObject[];
 }
 
@@ -97,7 +97,7 @@ function finishItem(output: Output, { index }: ItemPosition, item: JsonObject): 
   return output.numbered.event('response.output_item.done', { output_index: index, item });
 }
 
-/** Thoughts, told as a summary: what clients of this format show. */
+/** Reasoning, sent as a summary, which clients of this format show. */
 export class OpenReasoning implements OpenItem {
   readonly kind = 'reasoning';
   readonly #output: Output;
@@ -118,7 +118,7 @@ export class OpenReasoning implements OpenItem {
     });
   }
 
-  /** `json`: the JSON text of the words. */
+  /** `json`: the JSON text of the piece. */
   words(json: string): string {
     if (json === '""') return '';
     const { numbered } = this.#output;
@@ -165,7 +165,7 @@ export class OpenReasoning implements OpenItem {
   }
 }
 
-/** Pieces of one detail are one again: texts grow, everything else is the newest. */
+/** Joins the pieces of each detail: texts are appended, other members take the newest value. */
 function joinedDetails(details: readonly unknown[]): unknown[] {
   const joined: Record<string, unknown>[] = [];
   for (const detail of details) {
@@ -196,7 +196,7 @@ interface MessagePart {
   readonly annotations: JsonObject[];
 }
 
-/** What the model says to the user, in parts: text, or why it refuses. */
+/** A message to the user, in parts: text, or a refusal. */
 export class OpenMessage implements OpenItem {
   readonly kind = 'message';
   readonly #output: Output;
@@ -216,12 +216,12 @@ export class OpenMessage implements OpenItem {
     });
   }
 
-  /** The part that is open is text. */
+  /** Whether the open part is text. */
   get saysText(): boolean {
     return this.#parts.at(-1)?.type === 'output_text';
   }
 
-  /** More text for the part that is open. `json`: the JSON text of the words. */
+  /** More text for the open part. `json`: the JSON text of the piece. */
   words(json: string): string {
     return json === '""' ? '' : this.delta('output_text', json, []);
   }
@@ -250,7 +250,7 @@ export class OpenMessage implements OpenItem {
     );
   }
 
-  /** The text of the part that is open. */
+  /** The text of the open part. */
   get text(): string {
     return this.#parts.at(-1)?.said.text ?? '';
   }
@@ -309,7 +309,9 @@ export class OpenMessage implements OpenItem {
 const contentOf = ({ type, said: { text }, logprobs, annotations }: MessagePart): JsonObject =>
   type === 'refusal' ? refusalPart(text) : textPart(text, logprobs, annotations);
 
-/** A call of a function, or of a custom tool: then its input is known once all of it is there. */
+/**
+ * A call of a function or of a custom tool. The input of a custom tool is sent when it is complete.
+ */
 export class OpenCall implements OpenItem {
   readonly kind = 'call';
   readonly #output: Output;
@@ -372,7 +374,7 @@ export class OpenCall implements OpenItem {
   }
 }
 
-/** The last event of a stream, for what was said. */
+/** The last event of a stream, with all items. */
 export function lastEvent(
   call: VendorCall,
   { numbered, items }: Output,

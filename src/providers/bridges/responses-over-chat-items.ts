@@ -60,7 +60,7 @@ export interface FunctionCall {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly arguments: string;
-  /** What the vendor put beside the call and wants back with it. */
+  /** Data that the vendor added to the call and requires back with it. */
   readonly extra: unknown;
 }
 
@@ -95,21 +95,24 @@ export function callItem(
   };
 }
 
-/** By its own names, what chat calls `chatName`. A model may call what it was not given. */
+/**
+ * The client's tool that chat calls `chatName`. A model may call a tool that the request does not
+ * have.
+ */
 export function clientToolOf(chatName: string, tools: ReadonlyMap<string, ClientTool>): ClientTool {
   return tools.get(chatName) ?? { name: chatName, namespace: undefined, custom: false };
 }
 
-/** The one text of a custom tool, from the function that stood for it. */
+/** The input text of a custom tool, from the arguments of the function that stands for it. */
 export function customToolInput(args: string): string {
   const value = parse(args);
   return textOf(objectOf(value)?.[customInput]) ?? (typeof value === 'string' ? value : args);
 }
 
 /**
- * Signatures and other things that a chat vendor wants back travel as a reasoning item's
- * `encrypted_content`: clients keep that member as it is. It is no secret: the client could read
- * the same from a chat completion.
+ * Signatures and other data that a chat vendor requires back are sent as a reasoning item's
+ * `encrypted_content`: clients keep that member unchanged. It is no secret: the client could read
+ * the same data in a chat completion.
  */
 const mark = ownSeal;
 
@@ -118,7 +121,7 @@ const sealReasoning = (details: readonly unknown[]): string =>
 
 const isOurs = (seal: unknown): boolean => typeof seal === 'string' && seal.startsWith(mark);
 
-/** What was sealed here; nothing when another's vendor sealed it, or nobody did. */
+/** The details that Tollgate sealed; none for content that a vendor has sealed. */
 export function openReasoning(seal: string | undefined): readonly JsonObject[] {
   if (seal === undefined || !isOurs(seal)) return [];
   return listOf(parse(Buffer.from(seal.slice(mark.length), 'base64url').toString('utf8'))).filter(
@@ -129,17 +132,18 @@ export function openReasoning(seal: string | undefined): readonly JsonObject[] {
 /** A custom tool takes one text; for chat it is a function with one of this name. */
 export const customInput = 'input';
 
-/** A tool as the request has it. */
+/** A tool of the request, in the client's names. */
 export interface ClientTool {
   readonly name: string;
   /**
-   * Of the tools that it stands among (Codex CLI 0.169 sends its own and those of MCP so, 2026-11).
+   * The namespace that contains the tool (Codex CLI 0.169 sends its own tools and those of MCP so,
+   * 2026-11).
    */
   readonly namespace: string | undefined;
   readonly custom: boolean;
 }
 
-/** Chat has functions side by side: one of a namespace is called by both names. */
+/** Chat has no namespaces: the name of a tool in a namespace is made of both names. */
 export function chatName({ namespace, name }: JsonObject): string {
   const [within, own] = [textOf(namespace) ?? '', textOf(name) ?? ''];
   if (within === '') return own;
@@ -175,7 +179,7 @@ interface PositionedTool {
 export const isToolSearch = (tool: JsonObject): boolean =>
   tool['type'] === 'tool_search' && tool['execution'] !== 'client';
 
-/** The tools of the request, and those that its input brought along later: one of each name. */
+/** The tools of the request, and those that items of its input add: one of each name. */
 function allTools(body: JsonObject): readonly PositionedTool[] {
   const placed = positionedTools(body['tools'], 'tools');
   const names = new Set(placed.map(({ tool, namespace }) => chatName({ ...tool, namespace })));
@@ -191,8 +195,7 @@ function allTools(body: JsonObject): readonly PositionedTool[] {
 }
 
 /**
- * Items that tell of further tools (developers.openai.com/api/docs/guides/tools-tool-search,
- * 2026-11).
+ * Items that add further tools (developers.openai.com/api/docs/guides/tools-tool-search, 2026-11).
  */
 export const toolBearingItems: ReadonlySet<unknown> = new Set([
   'additional_tools',

@@ -35,7 +35,7 @@ import {
 } from './responses-over-chat-items.ts';
 
 /**
- * The chunks of a chat completion, which its own adapter has made regular, as the events of a
+ * Translates chat chunks, which the vendor's own adapter has normalized, into the events of a
  * response (wire-formats §1.7).
  */
 export class ResponseStream implements StreamTranslator {
@@ -46,9 +46,9 @@ export class ResponseStream implements StreamTranslator {
   readonly #tools: ReadonlyMap<string, ClientTool>;
   readonly #calls = new Map<unknown, OpenCall>();
   #items = 0;
-  /** The messages that have been said, and the one that is open. */
+  /** The finished messages, and the open one. */
   readonly #messages: OpenMessage[] = [];
-  /** The newest chunk that told sources beside its choices. */
+  /** The newest chunk that has sources beside its choices. */
   #sources: JsonObject | undefined;
   #annotated = false;
   #speaking: OpenReasoning | OpenMessage | undefined;
@@ -103,7 +103,7 @@ export class ResponseStream implements StreamTranslator {
     return out;
   };
 
-  /** Nearly every chunk: more words of what is being said. */
+  /** Translates the usual chunk without parsing: more text of the open item. */
   #plain(json: string): string | undefined {
     const open = this.#speaking;
     if (open instanceof OpenMessage && open.saysText) {
@@ -119,7 +119,10 @@ export class ResponseStream implements StreamTranslator {
     return thoughts && open?.words(thoughts);
   }
 
-  /** Nothing leaves before the model has said something: until then its vendor may be replaced. */
+  /**
+   * The first events are written only with the model's first output: until then another vendor may
+   * still answer.
+   */
   #beginning(): string {
     if (this.#begun) return '';
     this.#begun = true;
@@ -178,7 +181,7 @@ export class ResponseStream implements StreamTranslator {
     return out + open.delta(type, jsonText(text), logprobs);
   }
 
-  /** Nothing is cited but what the open message says. */
+  /** Annotates the open message only. */
   #annotate(delta: JsonObject): string {
     const open = this.#speaking;
     if (!(open instanceof OpenMessage)) return '';
@@ -189,14 +192,14 @@ export class ResponseStream implements StreamTranslator {
     return open.annotate(annotations);
   }
 
-  /** Sources that the message itself does not cite: told when all of it is there. */
+  /** Adds the sources that the message itself does not cite, once its text is complete. */
   #tellSources(): string {
     const open = this.#speaking;
     if (this.#sources === undefined || this.#annotated || !(open instanceof OpenMessage)) return '';
     return open.annotate(sourcesBeside(this.#sources, open.text).map(responsesAnnotation));
   }
 
-  /** Calls stay open until the end: pieces of several may come in turn. */
+  /** Calls stay open until the end: pieces of several calls may alternate. */
   #toolCall(delta: JsonObject): string {
     const fn = objectOf(delta['function']) ?? {};
     const args = textOf(fn['arguments']) ?? '';

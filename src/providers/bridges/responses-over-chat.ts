@@ -16,7 +16,7 @@ import {
 } from './responses-over-chat-items.ts';
 import { ResponseStream } from './responses-over-chat-stream.ts';
 
-/** Responses of a vendor that speaks chat. */
+/** `/v1/responses` for models whose vendor has chat. */
 export function responsesOverChat(chat: Adapter): Adapter {
   return bridgeOver(chat, {
     toChat: responsesAsChat,
@@ -35,13 +35,15 @@ const names = {
   'messages[].reasoning_details': 'input[].reasoning',
 };
 
-/** With the effort goes the summary of what would have been thought. */
+/** A vendor that drops the effort also drops the summary of the reasoning. */
 const namesOf = ({ body }: VendorCall): PathNames => {
   const { summary, generate_summary: older } = objectOf(body['reasoning']) ?? {};
   return summary == null && older == null ? names : { ...names, reasoning_effort: 'reasoning' };
 };
 
-/** The same request as a chat completion. Throws the Refusal of what chat has no word for. */
+/**
+ * The same request as a chat completion. Throws the Refusal of a member that chat cannot express.
+ */
 export function responsesAsChat(call: VendorCall): VendorCall {
   const body = chatBody(call);
   const answerId = call.answerId.replace(/^resp_/, 'chatcmpl-');
@@ -91,8 +93,8 @@ function droppedItems(input: unknown): string[] {
 type Draft = Record<string, unknown> & { readonly role: string };
 
 /**
- * `instructions` and `input` as chat's messages: what an assistant thought, said and called between
- * two words of others is one message.
+ * `instructions` and `input` as chat's messages. Consecutive reasoning, text and calls of the
+ * assistant become one message.
  */
 function chatMessages({
   body,
@@ -141,8 +143,8 @@ function addItem(messages: Draft[], item: JsonObject, param: string, model: stri
 }
 
 /**
- * The assistant's message that is being put together. What it thinks after it has called begins a
- * new one.
+ * The assistant's message to which items are added. Reasoning after a text or a call begins a new
+ * one.
  */
 function assistant(messages: Draft[], thinks = false): Draft {
   const last = messages.at(-1);
@@ -161,8 +163,8 @@ function addMessage(messages: Draft[], item: JsonObject, param: string): void {
   const { content } = item;
   if (role !== 'assistant') {
     messages.push({
-      // Not everybody knows a developer in chat (api-docs.deepseek.com, create-chat-completion,
-      // 2026-11: refused); a system is known to all.
+      // Not every vendor knows the role `developer` in chat (api-docs.deepseek.com,
+      // create-chat-completion, 2026-11: refused); all know `system`.
       role: role === 'developer' ? 'system' : role,
       content:
         typeof content === 'string'
@@ -194,11 +196,11 @@ function addCall(into: Draft, item: JsonObject, args: string): void {
   into['tool_calls'] = [...listOf(into['tool_calls']), call];
 }
 
-/** What a model of ours thought comes back to it. */
+/** Adds reasoning from earlier answers, with the details that Tollgate sealed. */
 function addReasoning(messages: Draft[], item: JsonObject): void {
   const parts = [...listOf(item['content']), ...listOf(item['summary'])].filter(isObject);
   const text = parts.map((part) => textOf(part['text']) ?? '').join('\n\n');
-  // Where a thought stood is told by the place of its item.
+  // The place of the item replaces `at`.
   const details = openReasoning(textOf(item['encrypted_content'])).map(
     ({ at: _, ...detail }): JsonObject => detail,
   );
@@ -262,8 +264,8 @@ const translatedMembers = [
 ] as const;
 
 /**
- * The members that chat has no word for, and the items of another vendor's tools. Throws the
- * Refusal of a member that changes the meaning.
+ * The members that chat cannot express, and the items of another vendor's tools. Throws the Refusal
+ * of a member that changes the meaning.
  */
 const droppedFromResponses = ({ body, publicModel }: VendorCall): readonly string[] | undefined =>
   withDropped(droppedMembers(body, publicModel, responsesToChat), [
@@ -272,7 +274,10 @@ const droppedFromResponses = ({ body, publicModel }: VendorCall): readonly strin
     ...droppedReasoning(body['reasoning']),
   ]);
 
-/** Of `reasoning` chat has the effort. A model that is told one tells its thoughts: the summary. */
+/**
+ * The members of `reasoning` that are dropped. Chat has the effort, and a model that gets an effort
+ * returns its reasoning, which is the summary.
+ */
 function droppedReasoning(reasoning: unknown): string[] {
   const wishes = Object.entries(objectOf(reasoning) ?? {}).filter(([, value]) => value != null);
   const has = new Set(
@@ -287,8 +292,8 @@ const droppedToolSearches = (tools: unknown): string[] =>
   listOf(tools).some((tool) => isObject(tool) && isToolSearch(tool)) ? ['tools[].tool_search'] : [];
 
 /**
- * A request for a response as a chat completion (wire-formats §1.7). What a chat model has no word
- * for is refused by its place.
+ * A request for a response as a chat completion (wire-formats §1.7). Tools, items and content that
+ * chat cannot express are refused, by their path.
  */
 function chatBody(call: VendorCall): JsonObject {
   const { body } = call;

@@ -27,8 +27,8 @@ interface Collected {
 }
 
 /**
- * Puts a stream together from the client's own events, which the translator has made regular
- * already.
+ * Puts a stream together from the events written for the client: the translator has already made
+ * them regular.
  */
 export class ChatCollector implements StreamCollector {
   readonly meter: StreamMeter;
@@ -55,7 +55,8 @@ export class ChatCollector implements StreamCollector {
       .map(([index, choice]) => {
         const { message } = choice;
         if (choice.calls.length) message['tool_calls'] = choice.calls.filter(Boolean);
-        // Only who called, refused or spoke has no content (wire-formats row 14).
+        // `content` stays null only in a message with calls, a refusal or audio (wire-formats row
+        // 14).
         else if (
           message['content'] === null &&
           message['refusal'] == null &&
@@ -141,8 +142,8 @@ export class ChatCollector implements StreamCollector {
 }
 
 /**
- * Texts and lists grow, objects are merged (logprobs), anything else is replaced; `role` and null
- * say nothing new.
+ * Joins the pieces of a member: texts and lists grow, objects are merged (logprobs), any other
+ * value is replaced. `role` and null add nothing.
  */
 export function joined(before: unknown, value: unknown): unknown {
   if (value === null || value === undefined) return before ?? null;
@@ -160,8 +161,8 @@ export function joined(before: unknown, value: unknown): unknown {
 }
 
 /**
- * Pieces of one reasoning detail carry its index: their texts grow, a signature is the last piece's
- * (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08).
+ * Joins reasoning details by their index: their texts grow, and the last piece carries the
+ * signature (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08).
  */
 export function withDetails(before: readonly unknown[], pieces: readonly unknown[]): unknown[] {
   const all = [...before];
@@ -211,28 +212,28 @@ function addCalls(into: Collected, deltas: readonly unknown[]): void {
   }
 }
 
-/** Members of a delta that may carry what is signed. */
+/** The beginning of delta members that may carry signatures. */
 const detailsHead = '"reasoning_details":[';
 
 interface Called {
   readonly id: string;
   readonly name: string;
-  /** Inside of a JSON string, in `latin1`. */
+  /** The inside of a JSON string, in `latin1`. */
   args: string;
   /** Members of the call, in `latin1`. */
   readonly more: string;
 }
 
 /**
- * What a streamed turn calls and signs, kept as the text that it was told in and read only at its
- * end.
+ * Collects the calls and signed details of a streamed turn. They are kept as the text in which they
+ * came and parsed only at the end.
  */
 export class TurnSignatures {
   readonly #details: string[] = [];
   readonly #calls: Called[] = [];
   #isSigned = false;
 
-  /** Members of a delta as they are told. */
+  /** Takes the members of a delta as they are sent to the client. */
   delta(members: string): void {
     if (members.startsWith(detailsHead)) this.#details.push(members);
   }
@@ -242,7 +243,7 @@ export class TurnSignatures {
     this.#calls.push({ id, name, args: argsJson.slice(1, -1), more });
   }
 
-  /** A further piece of the arguments of call `index`, as JSON text of a string. */
+  /** Takes a further piece of the arguments of call `index`, as the JSON text of a string. */
   arguments(index: number, json: string): void {
     const call = this.#calls[index];
     if (call !== undefined) call.args += json.slice(1, -1);

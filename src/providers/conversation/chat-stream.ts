@@ -15,15 +15,15 @@ import { chatUsage } from './client-usage.ts';
 import { signaturesOf } from './tool-calls.ts';
 import { StopText } from './stop-text.ts';
 
-/** OpenAI's words for why an answer ended. */
+/** OpenAI's names for why an answer ended. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
-/** What one of several answers has said so far. */
+/** The state of one of several choices. */
 interface Choice {
   readonly index: number;
   begun: boolean;
   finished: boolean;
-  /** The reason to finish with when the stream ends. */
+  /** The reason with which the stream finishes this choice at its end. */
   held: FinishReason | undefined;
   calls: number;
   /** Only where tools may be called. */
@@ -34,9 +34,10 @@ interface Choice {
 
 /**
  * Writes OpenAI's chunks (wire-formats §1.1) for vendors of other formats: whole events as `latin1`
- * text, built by joining and never by encoding an object. The role travels with the first delta,
- * not before it: until then nothing has left, and a vendor that fails may be replaced. Texts come
- * as JavaScript strings, or (`…Json`) as the JSON text of a string, quotes included, in `latin1`.
+ * text, built by joining and never by encoding an object. The role travels with the first delta:
+ * nothing reaches the client before it, so that another channel may still replace a vendor that
+ * fails. Texts come as JavaScript strings, or (`…Json`) as the JSON text of a string, quotes
+ * included, in `latin1`.
  */
 export class ChatChunks {
   /** Bytes of text, reasoning and arguments written so far. */
@@ -70,12 +71,12 @@ export class ChatChunks {
     return choice;
   }
 
-  /** What follows belongs to this choice; 0 until told otherwise. */
+  /** Selects the choice to which the following deltas belong; 0 at the start. */
   choose(index: number): void {
     if (index !== this.#choice.index) this.#choice = this.#choiceAt(index);
   }
 
-  /** Every choice has its finish reason, or holds one. */
+  /** Whether every choice has its finish reason, or holds one. */
   get finished(): boolean {
     for (const choice of this.#choices)
       if (!choice.finished && choice.held === undefined) return false;
@@ -88,7 +89,8 @@ export class ChatChunks {
   }
 
   /**
-   * A chunk whose delta has these members: `"refusal":"…"`. For what the methods below do not say.
+   * Writes a chunk whose delta has these members (`"refusal":"…"`), for members that have no method
+   * of their own.
    */
   delta(members: string): string {
     this.#choice.turn?.delta(members);
@@ -107,18 +109,21 @@ export class ChatChunks {
     return this.#shown(stop.push(textOf(parse(utf8(json))) ?? ''));
   }
 
-  /** What the watch for stop texts lets through. */
+  /** The chunk of text that the stop text filter lets through. */
   #shown(text: string): string {
     return text === '' ? '' : this.#chunk(`"content":${jsonText(text)}`, 'null');
   }
 
-  /** What the watch holds back, once something else than text follows. */
+  /**
+   * The text that the stop text filter holds back; it is released once something other than text
+   * follows.
+   */
   #held(): string {
     const { stop } = this.#choice;
     return stop === undefined ? '' : this.#shown(stop.end());
   }
 
-  /** The answer has ended before one of the client's stop texts: nothing that follows is told. */
+  /** The answer has ended before one of the client's stop texts: later deltas are dropped. */
   get #stopped(): boolean {
     return this.#choice.stop?.met === true;
   }
@@ -127,7 +132,9 @@ export class ChatChunks {
     return text === '' ? '' : this.reasoningJson(jsonText(text));
   }
 
-  /** `more` are further members of the delta, where reasoning travels with an extension. */
+  /**
+   * `more`: further members of the delta, for vendors whose reasoning travels with an extension.
+   */
   reasoningJson(json: string, more = ''): string {
     if (json === '""') return '';
     this.outputBytes += stringBytes(json);
@@ -136,8 +143,8 @@ export class ChatChunks {
   }
 
   /**
-   * A tool call begins; its index is `calls` as it was before. `args` is all of its arguments where
-   * the vendor sends them whole, `more` are further members of the call (`"extra_content":{…}`).
+   * Begins a tool call; its index is the value of `calls` before. `args`: all of its arguments, if
+   * the vendor sends them whole. `more`: further members of the call (`"extra_content":{…}`).
    */
   call(id: string, name: string, args = '', more = ''): string {
     if (this.#stopped) return '';
@@ -150,7 +157,7 @@ export class ChatChunks {
     return before + this.#chunk(`"tool_calls":[${call}]`, 'null');
   }
 
-  /** A call of a custom tool, whole. */
+  /** Writes a whole call of a custom tool. */
   custom(id: string, name: string, input: string): string {
     if (this.#stopped) return '';
     const before = this.#held();
@@ -161,7 +168,7 @@ export class ChatChunks {
     return before + this.#chunk(`"tool_calls":[${call}]`, 'null');
   }
 
-  /** More of the arguments of call `index`. */
+  /** Writes a further piece of the arguments of call `index`. */
   arguments(index: number, text: string): string {
     return text === '' ? '' : this.argumentsJson(index, jsonText(text));
   }
@@ -176,12 +183,12 @@ export class ChatChunks {
     );
   }
 
-  /** A chunk whose choice has these members beside an empty delta: `"logprobs":{…}`. */
+  /** Writes a chunk whose choice has these members beside an empty delta: `"logprobs":{…}`. */
   beside(members: string): string {
     return this.#chunk('', 'null', `,${members}`);
   }
 
-  /** The chunk with the finish reason; nothing when there has been one. */
+  /** Writes the chunk with the finish reason; `''` when the choice has finished already. */
   finish(reason: FinishReason): string {
     if (this.#choice.finished) return '';
     this.#choice.finished = true;
@@ -189,14 +196,14 @@ export class ChatChunks {
   }
 
   /**
-   * For formats in which more may follow a finish reason: the last one counts, once the stream has
-   * ended.
+   * Sets the finish reason for the end of the stream, in formats that may send more after it. The
+   * last one counts.
    */
   finishLater(reason: FinishReason): void {
     this.#choice.held = reason;
   }
 
-  /** Finishes every choice that is open: with the reason it holds, else with this one. */
+  /** Finishes every open choice with the reason that it holds, or with `otherwise`. */
   finishAll(otherwise: FinishReason): string {
     let out = '';
     for (const choice of this.#choices) {
@@ -206,14 +213,14 @@ export class ChatChunks {
     return out;
   }
 
-  /** The usage chunk, for clients that asked for it. */
+  /** The usage chunk, if the client requested it; else `''`. */
   usage(quantities: Quantities | undefined): string {
     return this.#includeUsage && quantities !== undefined
       ? `${this.#start}],"usage":${chatUsage(quantities)}}\n\n`
       : '';
   }
 
-  /** What was signed of all calls. */
+  /** The signatures of all calls. */
   get signatures(): Signatures | undefined {
     const all = this.#hasTools
       ? this.#choices.flatMap(({ turn }) => [...(turn?.signatures() ?? [])])
@@ -247,7 +254,7 @@ export interface AnswerCall {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** What a vendor said, as a whole. */
+/** The content of a vendor's whole answer. */
 export interface AnswerContent {
   readonly content: string;
   readonly reasoning: string;
@@ -256,7 +263,7 @@ export interface AnswerContent {
   readonly quantities: Quantities | undefined;
   readonly upstreamId: string | undefined;
   readonly refusal?: string | undefined;
-  /** The choice's, in OpenAI's words. */
+  /** The choice's `logprobs` in OpenAI's format. */
   readonly logprobs?: object | undefined;
   /** Further members of the message: `reasoning_details`, `images`. */
   readonly more?: Readonly<Record<string, unknown>> | undefined;
@@ -267,7 +274,7 @@ function callInMessage({ id, name, arguments: args, custom, more }: AnswerCall):
   return { id, type: 'function', function: { name, arguments: args }, ...more };
 }
 
-/** An answer as far as it goes before the first of the client's stop texts. */
+/** Cuts an answer before the first of the client's stop texts. */
 function stopped(
   { content, calls, finish }: AnswerContent,
   stops: readonly string[],
@@ -277,8 +284,7 @@ function stopped(
   return stop.met ? { content: shown, calls: [], finish: 'stop' } : { content, calls, finish };
 }
 
-/** A whole answer in OpenAI's format. */
-/** `stops` as in `ChatChunks`. */
+/** A whole answer in OpenAI's format. `stops` as in `ChatChunks`. */
 export function chatAnswer(
   call: VendorCall,
   said: AnswerContent,
@@ -317,7 +323,7 @@ export function chatAnswer(
   };
 }
 
-/** How one wire format reads its own events. Made for each stream. */
+/** Reads the events of one wire format. Made for each stream. */
 export interface EventReader {
   /**
    * One whole event (`data` as the frames give it: `latin1` for server-sent events). Returns the
@@ -325,14 +331,14 @@ export interface EventReader {
    * `meter.upstreamId`; the rest of the meter follows from `chunks`.
    */
   event(data: string, name: string): string;
-  /** The stream closed with `rest`, which is no event: JSON with an error, as a rule. */
+  /** Reads the rest of a closed stream that is no event: usually JSON with an error. */
   rest?(rest: string): Fault | undefined;
 }
 
 export type MakeReader = (call: VendorCall, chunks: ChatChunks, meter: StreamMeter) => EventReader;
 
 /**
- * A vendor's stream of another format on its way to a client of OpenAI's: frames, events, chunks.
+ * Translates a vendor's stream of another format for a client of OpenAI's: frames, events, chunks.
  */
 export class TranslatedStream implements StreamTranslator {
   readonly meter: StreamMeter = {
@@ -385,8 +391,8 @@ export class TranslatedStream implements StreamTranslator {
   }
 
   /**
-   * After the vendor's last word: the usage, or the fault that nothing was finished. An answer that
-   * is finished is whole, whatever came after.
+   * Ends the stream with the usage, or with a fault if the answer has not finished. An answer that
+   * has finished is whole, whatever came after.
    */
   #conclude(): string {
     const { meter } = this;

@@ -11,7 +11,7 @@ export interface Citation {
   readonly title: string;
   readonly start: number;
   readonly end: number;
-  /** The cited words of the source. */
+  /** The passage of the source that is cited. */
   readonly quote?: string | undefined;
 }
 
@@ -39,9 +39,8 @@ export const responsesAnnotation = ({ url, title, start, end }: Citation): JsonO
 });
 
 /**
- * A text block's citation in Anthropic's words
- * (platform.claude.com/docs/en/build-with-claude/citations, 2026-11). No vendor but Anthropic seals
- * an index.
+ * A citation of Anthropic's text block (platform.claude.com/docs/en/build-with-claude/citations,
+ * 2026-11). Only Anthropic seals an index.
  */
 export const messageCitation = ({ url, title, quote }: Citation): JsonObject => ({
   type: 'web_search_result_location',
@@ -53,7 +52,9 @@ export const messageCitation = ({ url, title, quote }: Citation): JsonObject => 
 
 const address = /^https?:\/\//i;
 
-/** Anthropic's citation of a page; undefined for places in documents, which have no address. */
+/**
+ * Reads Anthropic's citation of a page; undefined for a place in a document, which has no address.
+ */
 export function citationOfClaude(
   citation: JsonObject,
   start: number,
@@ -71,7 +72,7 @@ export function citationOfClaude(
 }
 
 /**
- * Citations of an answer: pages as chat's annotations; places in documents in the vendor's form,
+ * The citations of an answer: pages as chat's annotations, places in documents in the vendor's form
  * with their passage.
  */
 export interface Cited {
@@ -95,7 +96,7 @@ export const citedMembers = ({ annotations, citations }: Cited): JsonObject => (
   ...(citations.length ? { citations } : {}),
 });
 
-/** The same as members of a delta. */
+/** The citations as members of a delta. */
 export const citedDelta = (cited: Cited): string => jsonText(citedMembers(cited)).slice(1, -1);
 
 /**
@@ -121,7 +122,9 @@ export function citeConverse(
   cite(into, said, start, end);
 }
 
-/** Converse's kinds of places, with Claude's names of them, of their beginning and of their end. */
+/**
+ * The kinds of places in Converse: its name, Claude's name, and Claude's names of start and end.
+ */
 const places = [
   ['documentChar', 'char_location', 'start_char_index', 'end_char_index'],
   ['documentPage', 'page_location', 'start_page_number', 'end_page_number'],
@@ -142,7 +145,9 @@ function placeOfConverse(location: JsonObject, source: string | undefined): Json
   return { type: 'content_block_location', document_index: 0 };
 }
 
-/** A page among chat's annotations or Responses'; undefined for an annotation of another kind. */
+/**
+ * Reads a page from an annotation of chat or Responses; undefined for another kind of annotation.
+ */
 export function citationOfAnnotation(annotation: unknown): Citation | undefined {
   const told = objectOf(objectOf(annotation)?.['url_citation']) ?? objectOf(annotation);
   const url = textOf(told?.['url']);
@@ -152,8 +157,8 @@ export function citationOfAnnotation(annotation: unknown): Citation | undefined 
 }
 
 /**
- * Cohere's citations of documents that have an address (docs.cohere.com/v2/docs/rag-citations,
- * 2026-08).
+ * Reads Cohere's citations of documents that have an address
+ * (docs.cohere.com/v2/docs/rag-citations, 2026-08).
  */
 function citationsOfCohere(citation: unknown): Citation[] {
   if (!isObject(citation)) return [];
@@ -174,7 +179,7 @@ function citationsOfCohere(citation: unknown): Citation[] {
   });
 }
 
-/** The pages that a chat message, or a delta of one, cites. */
+/** The pages that a chat message or a delta cites. */
 function pagesIn(message: JsonObject): Citation[] {
   const annotations = listOf(message['annotations']).map(citationOfAnnotation);
   return [...annotations, ...listOf(message['citations']).map(citationsOfCohere)]
@@ -182,7 +187,7 @@ function pagesIn(message: JsonObject): Citation[] {
     .filter((one) => one !== undefined);
 }
 
-/** The places in documents. */
+/** The places in documents that a chat message or a delta cites. */
 const documentsIn = (message: JsonObject): JsonObject[] =>
   listOf(message['citations']).filter(
     (one): one is JsonObject => isObject(one) && String(one['type']).endsWith('_location'),
@@ -199,9 +204,9 @@ export const messageCitations = (message: JsonObject): JsonObject[] => [
 ];
 
 /**
- * The same as annotations of Responses' `output_text`. `from`: the position of its text in the
- * message's. A place in a document that the client sent has no address; it is left out, since Open
- * Responses (2026-04-24) requires one.
+ * The citations of a chat message as annotations of Responses' `output_text`. `from`: where that
+ * part begins in the message's text. A place in a document that the client sent has no address; it
+ * is left out, since Open Responses (2026-04-24) requires one.
  */
 export const responsesAnnotations = (message: JsonObject, from = 0): JsonObject[] =>
   pagesIn(message).map((page) =>
@@ -209,10 +214,10 @@ export const responsesAnnotations = (message: JsonObject, from = 0): JsonObject[
   );
 
 /**
- * Sources that stand beside the choices: Perplexity's `search_results` and `citations`
+ * Reads sources that stand beside the choices: Perplexity's `search_results` and `citations`
  * (docs.perplexity.ai/api-reference/chat-completions-post, 2026-08), xAI's `citations`
- * (docs.x.ai/docs/guides/live-search, 2026-06). The text refers to them by number, `[1]`; one that
- * it does not refer to is a source of all of it.
+ * (docs.x.ai/docs/guides/live-search, 2026-06). The text refers to them by number, `[1]`; a source
+ * without a reference counts for the whole text.
  */
 export function sourcesBeside(body: JsonObject, text: string): Citation[] {
   const results = listOf(body['search_results']).filter(isObject);
@@ -241,7 +246,7 @@ export function characters(text: string): number {
   return count;
 }
 
-/** The same of a JSON string with its quotes, in `latin1`. */
+/** The number of code points of a JSON string with its quotes, in `latin1`. */
 export function charactersInJson(json: string): number {
   if (json.includes('\\'))
     return characters(String(JSON.parse(Buffer.from(json, 'latin1').toString('utf8'))));

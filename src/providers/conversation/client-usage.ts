@@ -11,7 +11,7 @@ const chatInputs: readonly Measure[] = [
 ];
 const chatOutputs: readonly Measure[] = ['output', 'reasoning', 'audio_output', 'image_output'];
 
-/** The client's `usage` for quantities that we counted ourselves. */
+/** Chat's `usage` for quantities that Tollgate counted itself. */
 export function chatUsage(quantities: Quantities): string {
   const sum = (of: readonly Measure[]): number =>
     of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
@@ -35,7 +35,7 @@ export function chatUsage(quantities: Quantities): string {
 }
 
 /**
- * A message's `usage` for quantities that are ours or another format's (wire-formats §4.1).
+ * A message's `usage` for quantities that Tollgate or another format counted (wire-formats §4.1).
  * Thinking is part of the output.
  */
 export function messageUsage(quantities: Quantities): Readonly<Record<string, unknown>> {
@@ -73,7 +73,7 @@ const inputs: readonly Measure[] = [
 ];
 const outputs: readonly Measure[] = ['output', 'reasoning', 'audio_output', 'image_output'];
 
-/** The `usage` of a response for quantities. */
+/** Responses' `usage` for quantities. */
 export function responsesUsage(quantities: Quantities): JsonObject {
   const sum = (of: readonly Measure[]): number =>
     of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);

@@ -8,17 +8,17 @@ import {
   textOf,
 } from '../../base/json-value.ts';
 
-/** Bytes that the client sent along, in base64 as it wrote them. */
+/** Bytes that the client sent inside the request, in base64 as it wrote them. */
 export interface InlineBytes {
   readonly mime: string;
   readonly base64: string;
 }
 
 interface PartPosition {
-  /** Where it stands in the client's request: what a refusal names. */
+  /** The position in the client's request, which a refusal names. */
   readonly param: string;
   /**
-   * The client's mark that the prompt may be cached up to here, in Anthropic's words; OpenAI's
+   * The client's mark that the prompt may be cached up to here, in Anthropic's format; OpenAI's
    * `prompt_cache_breakpoint` means the same.
    */
   readonly cache: JsonObject | undefined;
@@ -28,8 +28,8 @@ export interface TextPart extends PartPosition {
   readonly kind: 'text';
   readonly text: string;
   /**
-   * The client's words, of instructions in mid-conversation: `text` marks them for models that know
-   * instructions only at the beginning.
+   * The client's own text of an instruction inside the conversation. `text` wraps it in tags, for
+   * models that take instructions only at the beginning.
    */
   readonly instruction?: string;
 }
@@ -63,13 +63,13 @@ export interface ToolCall extends PartPosition {
 
 export interface ToolResult extends PartPosition {
   readonly id: string;
-  /** The tool's name, from the call that this answers. */
+  /** The tool's name, taken from the call that this result belongs to. */
   readonly name: string | undefined;
   readonly parts: readonly ContentPart[];
   readonly isError: boolean;
 }
 
-/** One message of the assistant's. */
+/** One message of the assistant. */
 export interface MessageSpan {
   readonly message: JsonObject;
   readonly parts: readonly ContentPart[];
@@ -77,30 +77,30 @@ export interface MessageSpan {
 }
 
 /**
- * Everything that one side says before the other speaks. Results stand first, calls last: all
- * vendors want them so.
+ * Consecutive messages of one role. Results stand first and calls last: all vendors require this
+ * order.
  */
 export interface ConversationTurn {
   readonly role: 'user' | 'assistant';
   readonly results: ToolResult[];
   readonly parts: ContentPart[];
   readonly calls: ToolCall[];
-  /** The messages that it was put together from. */
+  /** The messages of which the turn is made. */
   readonly messages: JsonObject[];
-  /** The same of an assistant, with what each of them says and calls. */
+  /** The assistant's messages, each with its parts and calls. */
   readonly spans: MessageSpan[];
 }
 
 export interface Conversation {
-  /** The instructions before the first turn; white space alone is none. */
+  /** The instructions before the first turn; empty when they are white space alone. */
   readonly system: readonly TextPart[];
-  /** User and assistant in turn. Empty texts are left out, and turns that say nothing. */
+  /** User and assistant turns, alternating. Empty texts and empty turns are left out. */
   readonly turns: readonly ConversationTurn[];
 }
 
 /**
  * Reads the client's `messages` (wire-formats §4.2, §7 rows 13 and 14) for vendors whose
- * conversations alternate. Refuses what no such vendor takes.
+ * conversations alternate. Throws the Refusal of content that no such vendor takes.
  */
 export function readConversation(messages: unknown): Conversation {
   const system: TextPart[] = [];
@@ -114,7 +114,7 @@ export function readConversation(messages: unknown): Conversation {
     if (role === 'system' || role === 'developer') {
       const texts = textParts(message, param);
       if (leading) system.push(...texts);
-      // Instructions in mid-conversation have no place of their own: they are told where they
+      // The format has no place for instructions inside a conversation: they become text where they
       // stand.
       else if (texts.length)
         turnOf(turns, 'user', message).parts.push(
@@ -143,7 +143,7 @@ export function readConversation(messages: unknown): Conversation {
   };
 }
 
-/** Text of white space alone: most vendors refuse it. */
+/** A text of white space alone: most vendors refuse it. */
 export const isBlank = (part: ContentPart): boolean =>
   part.kind === 'text' && part.text.trim() === '';
 
@@ -159,7 +159,7 @@ function turnOf(
   return turn;
 }
 
-/** An empty turn that was left out may have stood between two of one side. */
+/** Merges neighbouring turns of one role: an empty turn between them may have been left out. */
 function joined(turns: readonly ConversationTurn[]): ConversationTurn[] {
   const all: ConversationTurn[] = [];
   for (const turn of turns) {
@@ -190,7 +190,7 @@ function readAssistant(
 
 function callsOf(message: JsonObject, param: string, names: Map<string, string>): ToolCall[] {
   const legacy = objectOf(message['function_call']);
-  // Some servers write every member of the format, empty where it says nothing.
+  // Some servers write every member of the format and leave unused ones empty.
   const calls =
     legacy && textOf(legacy['name']) !== ''
       ? [{ id: legacyId(textOf(legacy['name'])), function: legacy }]
@@ -216,7 +216,8 @@ function callsOf(message: JsonObject, param: string, names: Map<string, string>)
 const legacyId = (name: string | undefined): string => `call_${name ?? ''}`;
 
 /**
- * A call's arguments as an object. What a model once wrote wrongly is kept as it is, under a name.
+ * A call's arguments as an object. Arguments that are not a JSON object are kept as text under a
+ * name.
  */
 function inputOf(args: unknown): JsonObject {
   if (isObject(args)) return args;
@@ -303,8 +304,7 @@ function partOf(part: JsonObject, param: string): ContentPart[] {
     };
     return [{ kind: 'audio', source, ...placed }];
   }
-  // Thinking that comes back in the content belongs to whoever signed it, and is told apart from
-  // it.
+  // Thinking in the content is read elsewhere, by the adapter of the vendor that signed it.
   if (type === 'thinking' || type === 'redacted_thinking') return [];
   return refuse('invalid_value', {
     param: `${param}.type`,
@@ -316,7 +316,7 @@ const dataUrl = /^data:([^;,]*)(?:;[^,;]*)*?;base64,/i;
 
 function sourceOf(url: string, param: string): ImagePart['source'] {
   if (/^https?:\/\//i.test(url)) return { url };
-  // The head alone is matched: what follows may be megabytes.
+  // Only the head is matched: the rest may be megabytes.
   const head = dataUrl.exec(url.slice(0, 200))?.[0];
   if (head === undefined)
     refuse('invalid_value', { param, why: "expected 'https://…' or 'data:…;base64,…'." });
@@ -329,17 +329,17 @@ function cacheOf(part: JsonObject): JsonObject | undefined {
   return objectOf(part['prompt_cache_breakpoint']) ? { type: 'ephemeral' } : undefined;
 }
 
-/** Says that this model cannot take a part: 400, with its place. */
+/** Throws the Refusal (400, with its position) of a part that this model cannot take. */
 export function refusePart(part: ContentPart, model: string, accepted: string): never {
   return refuse('unsupported_content', { param: part.param, model, content: part.kind, accepted });
 }
 
-/** What stands for words where a vendor wants some and the client has said nothing. */
+/** Stands for the prompt where a vendor requires one and the client has sent none. */
 const nothing: TextPart = { kind: 'text', text: '…', param: 'messages', cache: undefined };
 
 /**
- * A conversation of instructions alone: then they are what is said. In one without a word, a sign
- * stands for them.
+ * Makes a conversation that has only instructions a user turn of those instructions. Without any
+ * text at all, a placeholder is the turn.
  */
 export function withFirstTurn({ system, turns }: Conversation): Conversation {
   if (turns.length > 0) return { system, turns };

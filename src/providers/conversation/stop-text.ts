@@ -1,9 +1,6 @@
-/**
- * Cuts a text that comes in pieces before the first of some words, for vendors that cannot stop
- * there themselves.
- */
+/** Cuts a streamed text before the first of the stop texts, for vendors that cannot stop there. */
 export class StopText {
-  /** A word was met: nothing more is let through. */
+  /** A stop text was found: nothing more is let through. */
   met = false;
   readonly #words: readonly string[];
   readonly #longest: number;
@@ -14,7 +11,7 @@ export class StopText {
     this.#longest = Math.max(0, ...words.map((word) => word.length));
   }
 
-  /** What may be shown now; the beginning of a word waits for its rest. */
+  /** Returns the text that may be sent now. A possible beginning of a stop text is held back. */
   push(piece: string): string {
     if (this.met) return '';
     if (this.#longest === 0) return piece;
@@ -32,7 +29,7 @@ export class StopText {
     return text.slice(0, text.length - waiting);
   }
 
-  /** What was held back, once no more comes. */
+  /** Returns the text that was held back, at the end of the stream. */
   end(): string {
     const rest = this.met ? '' : this.#held;
     this.#held = '';
@@ -49,17 +46,17 @@ export class StopText {
 }
 
 /**
- * Stop texts of white space alone: Claude refuses to be told of them ("stop_sequences: each stop
- * sequence must contain non-whitespace").
+ * The stop texts that are white space alone. Claude refuses them ("stop_sequences: each stop
+ * sequence must contain non-whitespace"), so that Tollgate stops there itself.
  */
 export const blankStops = (stop: unknown): readonly string[] | undefined =>
   stop == null ? undefined : stopWords(stop).filter((word) => word.trim() === '');
 
-/** Stop texts beyond those that a vendor takes. */
+/** The stop texts beyond the number that a vendor takes. */
 export const stopsBeyond = (stop: unknown, taken: number): readonly string[] | undefined =>
   stop == null ? undefined : stopWords(stop).slice(taken);
 
-/** The client's `stop`, as a list without empty words. */
+/** The client's `stop` as a list without empty texts. */
 export function stopWords(stop: unknown): string[] {
   const words: unknown[] = Array.isArray(stop) ? stop : [stop];
   return words.filter((word): word is string => typeof word === 'string' && word !== '');

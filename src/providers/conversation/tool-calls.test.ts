@@ -39,8 +39,8 @@ const sse = (...events: readonly JsonObject[]): Buffer =>
   );
 
 /**
- * How a vendor calls `weather` twice and signs it: whole and as a stream; and what its next request
- * has to hold.
+ * A vendor that calls `weather` twice and signs the calls: its whole answer, its stream, and what
+ * its next request must contain.
  */
 interface Case {
   readonly vendor: string;
@@ -259,8 +259,8 @@ function answered({ vendor, model, whole }: Case): {
 }
 
 /**
- * What most clients keep of an answer; `respell` writes the arguments anew, as clients that parse
- * them do.
+ * The members of an answer that most clients keep. `respell` rewrites the arguments, as clients
+ * that parse them do.
  */
 function plain(
   { role, content, tool_calls }: JsonObject,

@@ -10,9 +10,9 @@ import {
 import type { Signatures } from '../adapter.ts';
 
 /**
- * What vendors want back with their tool calls, in the extension members in which clients of chat
- * are given it: `extra_content` of the call, and `reasoning_details` of the message, which belong
- * to its first call. Most clients drop both; then it is put back from memory.
+ * A tool call with what the vendor wants back with it. Chat clients get it in two extension
+ * members: `extra_content` of the call, and `reasoning_details` of the message, which belong to its
+ * first call. Most clients drop both; then Tollgate puts them back from its memory.
  */
 export interface SignedCall {
   readonly id: string;
@@ -22,7 +22,9 @@ export interface SignedCall {
   readonly extra: unknown;
 }
 
-/** By what the calls of an answer are remembered; undefined when nobody signed anything. */
+/**
+ * The signatures of an answer by the keys of its calls; undefined when the vendor signed nothing.
+ */
 export function signaturesOf(
   calls: readonly SignedCall[],
   details: readonly unknown[],
@@ -42,8 +44,8 @@ export function signaturesOf(
 }
 
 /**
- * Some vendors' ids are short and come again: name and arguments tell the calls apart, however a
- * client has written the arguments.
+ * The key of a call. Some vendors reuse short ids, so that name and arguments are part of it; their
+ * order and spacing in the client's JSON make no difference.
  */
 function callKey(id: string, name: string, args: unknown): string {
   const text = JSON.stringify([
@@ -70,10 +72,10 @@ function keyOf(call: unknown): string {
   );
 }
 
-/** Calls remembered for one request at most: the latest of a conversation. */
+/** The most calls looked up for one request: the latest ones of the conversation. */
 const callsMax = 256;
 
-/** The calls of the assistant's messages that came back without what was signed. */
+/** The keys of the assistant's calls that came back without their signatures. */
 export function unsignedCalls(
   messages: unknown,
   isSigned: (message: JsonObject) => boolean,
@@ -88,7 +90,7 @@ export function unsignedCalls(
   return keys;
 }
 
-/** The messages with what is remembered of their calls in its place. */
+/** The messages with the remembered signatures put back. */
 export function withCallSignatures(messages: unknown, signatures: Signatures | undefined): unknown {
   if (signatures === undefined || signatures.size === 0) return messages;
   return listOf(messages).map((message) =>
@@ -122,15 +124,15 @@ function signed(
   };
 }
 
-/** A call's id as it is sent, and whether a result has named it. */
+/** A call's id as the vendor gets it, and whether a result has referred to it. */
 interface Begun {
   readonly sent: string;
   answered: boolean;
 }
 
 /**
- * The ids of calls as a vendor takes them: of its alphabet, and none for two calls of a
- * conversation. The same request gets the same ids.
+ * Maps call ids to ids that a vendor accepts: in its alphabet, and unique in the conversation. The
+ * same request always gets the same ids.
  */
 export class CallIds {
   readonly #taken: RegExp;
@@ -150,7 +152,7 @@ export class CallIds {
     return sent;
   }
 
-  /** The oldest call of that id without a result is the one that is answered. */
+  /** The sent id for a result: that of the oldest call of this id without a result. */
   of(id: string): string {
     const begun = this.#begun.get(id);
     const call = begun?.find(({ answered }) => !answered) ?? begun?.at(-1);
@@ -163,5 +165,7 @@ export class CallIds {
 const hashed = (text: string): string =>
   `call_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
 
-/** An id in the alphabet that the vendor takes: the same for the same id, on every request. */
+/**
+ * The id if the vendor accepts it, else a hash of it: the same for the same id in every request.
+ */
 export const fittingId = (id: string, taken: RegExp): string => (taken.test(id) ? id : hashed(id));

@@ -8,7 +8,9 @@ import type {
   ImageAdapter,
 } from '../adapter.ts';
 
-/** The one adapter or the other, for each call. `fault` reads the refusals of all of them. */
+/**
+ * An adapter that picks another adapter for each call. `fault` reads the refusals of all of them.
+ */
 export function perCall(of: (call: VendorCall) => Adapter, fault: Adapter['fault']): Adapter {
   return {
     ask: (call) => of(call).ask(call),
@@ -22,7 +24,7 @@ export function perCall(of: (call: VendorCall) => Adapter, fault: Adapter['fault
   };
 }
 
-/** The same for what is answered as a whole. */
+/** The same for adapters whose answers are always whole. */
 export function wholePerCall(
   of: (call: VendorCall) => WholeAdapter,
   { fault, textOnly }: Pick<WholeAdapter, 'fault' | 'textOnly'>,
@@ -36,7 +38,7 @@ export function wholePerCall(
   };
 }
 
-/** What all parts of a request count together; undefined when one of them told nothing. */
+/** The sum of the quantities of all parts; undefined when a part reported none. */
 export function totalQuantities(answers: readonly VendorAnswer[]): Quantities | undefined {
   const total: Partial<Record<Measure, number>> = {};
   for (const { quantities } of answers) {
@@ -51,10 +53,7 @@ export function totalQuantities(answers: readonly VendorAnswer[]): Quantities | 
 /** Below this a copy costs less than several writes. */
 const piecesBytesMin = 65_536;
 
-/**
- * The body of a request that was made of another one's parts: as one where it is short, else
- * uncopied.
- */
+/** The body of a request made of pieces of the client's: joined if it is short, else uncopied. */
 export function requestBody(pieces: readonly Buffer[]): Pick<VendorRequest, 'body' | 'rest'> {
   const [body, ...rest] = pieces;
   if (body !== undefined && rest.length === 0) return { body };
@@ -64,19 +63,25 @@ export function requestBody(pieces: readonly Buffer[]): Pick<VendorRequest, 'bod
     : { body, rest };
 }
 
-/** How a vendor is asked for the tokens of a chat request, and under which name it tells them. */
+/**
+ * How a chat request's tokens are counted by the vendor, and the member of its reply that holds the
+ * count.
+ */
 export interface ChatCount extends Pick<Adapter, 'ask' | 'fault'> {
   readonly member: string;
 }
 
-/** For models that are asked in one way whether they get pictures or not. */
+/** For models whose request has the same form for all image operations. */
 export const forAllImageOperations = <Adapter>(adapter: Adapter) => ({
   images: adapter,
   image_edits: adapter,
   image_variations: adapter,
 });
 
-/** The one adapter or the other, for each call; `fault` reads the refusals of all of them. */
+/**
+ * An image adapter that picks another adapter for each call. `fault` reads the refusals of all of
+ * them.
+ */
 export const picturesPerCall = (
   of: (call: VendorCall) => ImageAdapter,
   fault: ImageAdapter['fault'],

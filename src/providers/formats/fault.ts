@@ -10,14 +10,14 @@ import {
 } from '../../base/json-value.ts';
 import type { FaultRule, ChatQuirks } from './openai-chat/quirks.ts';
 
-/** What a refusal says, wherever the vendor put it. */
+/** A vendor's refusal, wherever its reply holds these values. */
 interface Refused {
   readonly code: string;
   readonly message: string;
   readonly param: string | undefined;
 }
 
-/** Codes and types that vendors share. Order matters: the first row that fits decides. */
+/** Codes and types that vendors share. The first row that matches decides. */
 const shared: readonly FaultRule[] = [
   {
     code: /^(insufficient_quota|credit_balance_exhausted|\w+_(spend|usage)_limit_exceeded|insufficient_balance|billing_(error|hard_limit_reached)|payment_required|exceeded_current_quota_error)$/,
@@ -39,7 +39,8 @@ const shared: readonly FaultRule[] = [
     kind: 'content_policy',
   },
   {
-    // The word alone is no verdict: "Unknown parameter: 'moderation'." is a 400 like any other.
+    // The word "moderation" alone proves nothing: "Unknown parameter: 'moderation'." is an ordinary
+    // 400.
     text: /content[_ ]filter|ResponsibleAI|content[_ ](management )?policy|sensitive content|(by|pass|fail(ed|s)?|violates) (our |the |your )?(input |output |content )?moderation|moderation (policy|filter|system|check|block|guideline)|flagged/i,
     kind: 'content_policy',
   },
@@ -71,7 +72,7 @@ const shared: readonly FaultRule[] = [
   { status: 408, kind: 'timeout' },
   { status: 504, kind: 'timeout' },
   { status: 424, kind: 'server_error' },
-  // No request asks for these: the address is wrong, or what stands before the vendor is.
+  // Tollgate never sends such requests: the address is wrong, or a proxy answered for the vendor.
   { status: 405, kind: 'protocol' },
   { status: 407, kind: 'protocol' },
 ];
@@ -119,12 +120,12 @@ function fits(rule: FaultRule, status: number, refused: Refused): boolean {
   return !rule.text || rule.text.test(refused.message);
 }
 
-/** An error inside a reply with a good status, that does not say which status it stands for. */
+/** The status for an error inside a reply with a good status, if it does not name one. */
 const unknownStatus = 0;
 
 function kindOf(status: number, refused: Refused, quirks: ChatQuirks): FaultKind {
   for (const rule of quirks.faults ?? []) if (fits(rule, status, refused)) return rule.kind;
-  // A server that failed does not know why: only codes that say so make it anything else.
+  // A failed server does not know the cause: only codes and statuses count, not its text.
   const rules = status >= 500 ? shared.filter((rule) => rule.code || rule.status) : shared;
   for (const rule of rules) if (fits(rule, status, refused)) return rule.kind;
   if (status >= 200 && status < 400) return 'protocol';
@@ -156,8 +157,8 @@ const header = (headers: FaultHeaders, name: string): string | undefined => {
 };
 
 /**
- * A date or a count of seconds; dates are measured against the vendor's own `date` header, because
- * an adapter has no clock.
+ * Reads `retry-after`: a date or a number of seconds. Dates are compared with the vendor's own
+ * `date` header, because an adapter has no clock.
  */
 function retryAfter(headers: FaultHeaders): number | undefined {
   const ms = Number(header(headers, 'retry-after-ms') ?? Number.NaN);
@@ -171,8 +172,8 @@ function retryAfter(headers: FaultHeaders): number | undefined {
 }
 
 /**
- * When the limits are whole again: the vendor's `x-ratelimit-reset*`, as a duration, as seconds, or
- * as a time of the clock in seconds or milliseconds.
+ * When the rate limits reset, from the vendor's `x-ratelimit-reset*`: a duration, seconds, or a
+ * point in time in seconds or milliseconds. Returns milliseconds.
  */
 function resetAfter(headers: FaultHeaders): number | undefined {
   let longest: number | undefined;
@@ -188,7 +189,7 @@ function resetAfter(headers: FaultHeaders): number | undefined {
   return longest;
 }
 
-/** Of a page no more is looked at. */
+/** The part of an HTML page in which its title is searched. */
 const lookedAtMax = 4_000;
 
 const isPage = (reply: string): boolean => /^\s*</.test(reply);
@@ -199,7 +200,7 @@ function plainMessage(status: number, reply: string): string {
   return `status ${status} with an HTML page${title ? ` (${title})` : ''}`;
 }
 
-/** A reply whose status is an error. `reply` is its body as text. */
+/** The fault for a reply with an error status. `reply` is its body as text. */
 export function faultOf(
   status: number,
   headers: FaultHeaders,
@@ -207,13 +208,13 @@ export function faultOf(
   quirks: ChatQuirks,
 ): Fault {
   const body = parse(reply);
-  // Some gateways wrap the error in a list: Google's, behind its compatible endpoint.
+  // Some gateways wrap the error in a list, as Google does behind its compatible endpoint.
   const object = objectOf(body) ?? objectOf(listOf(body)[0]);
   const refused = object
     ? refusedBy(object)
     : { code: '', message: plainMessage(status, reply), param: undefined };
-  // What stands before the vendor blocks single prompts, too (a firewall that reads SQL or HTML in
-  // one): the key may be as good as ever.
+  // A firewall in front of the vendor may block single prompts (text that looks like SQL or HTML):
+  // the 403 says nothing about the key.
   const kind = status === 403 && isPage(reply) ? 'protocol' : kindOf(status, refused, quirks);
   const retryAfterMs =
     retryAfter(headers) ??
@@ -235,13 +236,15 @@ function fault(kind: FaultKind, refused: Refused, status: number, retryAfterMs?:
   };
 }
 
-/** Whether `faultWithin` could find a fault: cheap, and good for text that is not decoded yet. */
+/**
+ * Whether `faultWithin` could find a fault: a cheap check, good for text that is not decoded yet.
+ */
 export const mayTellFault = (body: JsonObject): boolean =>
   'error' in body || 'base_resp' in body || body['object'] === 'error';
 
 /**
- * An error that came with a good status: an `error` member, MiniMax's `base_resp`, an error event
- * in a stream. Undefined when `body` tells none.
+ * The fault for an error that came with a good status: an `error` member, MiniMax's `base_resp`, an
+ * error event in a stream. Undefined when `body` holds none.
  */
 export function faultWithin(body: JsonObject, quirks: ChatQuirks): Fault | undefined {
   const base = objectOf(body['base_resp']);
@@ -268,5 +271,5 @@ export function faultWithin(body: JsonObject, quirks: ChatQuirks): Fault | undef
   return fault(kindOf(told ?? unknownStatus, refused, quirks), refused, told ?? 200);
 }
 
-/** A fault of the format itself: what came cannot be read. */
+/** A fault of the format itself: the reply cannot be read. */
 export const protocolFault = (message: string): Fault => ({ kind: 'protocol', message });

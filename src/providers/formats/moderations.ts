@@ -17,8 +17,8 @@ import type { ChatQuirks } from './openai-chat/quirks.ts';
 import { plainUsage } from './openai-chat/usage.ts';
 
 /**
- * The wire format of OpenAI's `/moderations` (wire-formats §1.6). Categories are the vendor's own;
- * nobody's are another's.
+ * The wire format of OpenAI's `/moderations` (wire-formats §1.6). Categories are passed on as the
+ * vendor names them: those of two vendors do not correspond.
  */
 export function openaiModerations(quirks: Pick<ChatQuirks, 'faults'> = {}): WholeAdapter {
   return {
@@ -52,7 +52,7 @@ function read(reply: Buffer, call: VendorCall, quirks: ChatQuirks): VendorAnswer
   };
 }
 
-/** Mistral tells the categories and leaves it to the reader to look whether one applies. */
+/** Adds `flagged` for Mistral, which sends the categories only. */
 function withVerdict(result: string): string {
   const parsed = parse(result);
   if (!isObject(parsed) || 'flagged' in parsed) return result;

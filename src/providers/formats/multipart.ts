@@ -5,8 +5,8 @@ const quoted = (text: string): string =>
   text.replace(/["\r\n]/g, (c) => ({ '"': '%22', '\r': '%0D' })[c] ?? '%0A');
 
 /**
- * A form with fields and one recording, which is read while it is sent. The request's own id keeps
- * its parts apart: nobody outside knows it beforehand.
+ * A form with fields and one recording, which is read from its file while it is sent. The boundary
+ * is made of the request's own id, which no client knows beforehand.
  */
 export function recordingRequest(
   path: string,
@@ -43,8 +43,8 @@ const endings = {
 } as const;
 
 /**
- * `multipart/form-data` of the fields that have a value. `mark` is what no field can contain: an id
- * that was made up for this request.
+ * A `multipart/form-data` request of the fields that have a value. `mark` becomes the boundary: an
+ * id made for this request, so that no field contains it.
  */
 export function formRequest(
   path: string,

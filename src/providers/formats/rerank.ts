@@ -16,18 +16,19 @@ import { faultOf, faultWithin, protocolFault } from './fault.ts';
 import type { FaultRule } from './openai-chat/quirks.ts';
 
 /**
- * How a vendor departs from the shape that Cohere and Jina share. Each entry cites its page and
+ * How a vendor departs from the format that Cohere and Jina share. Each entry cites its page and
  * date.
  */
 export interface RerankQuirks {
   readonly path?: (call: VendorCall) => string;
-  /** Members under another name: client's → vendor's. */
+  /** Renamed members: client's name → vendor's name. */
   readonly rename?: Readonly<Record<string, string>>;
   readonly drop?: readonly string[];
-  /** Members that the vendor wants beside the client's. */
+  /** Members that the vendor requires beside the client's. */
   readonly fixed?: JsonObject;
   /**
-   * Tells nothing of what it charges, but is known to charge a unit for so many documents begun.
+   * The number of documents in a unit, if the vendor reports no units but is known to charge one
+   * for each such number begun.
    */
   readonly documentsAUnit?: number;
   readonly faults?: readonly FaultRule[];
@@ -37,7 +38,7 @@ const headers = { 'content-type': 'application/json' } as const;
 
 /**
  * The wire format of `/rerank`: `{query, documents, top_n}` in, indexes by relevance out. The
- * documents in the answer are the client's own, added here.
+ * adapter puts the client's own documents into the answer.
  */
 export function rerank(quirks: RerankQuirks = {}): WholeAdapter {
   const { faults = [] } = quirks;
@@ -48,7 +49,7 @@ export function rerank(quirks: RerankQuirks = {}): WholeAdapter {
   };
 }
 
-/** A document is a text, or has one. */
+/** A document is a text, or an object that has one. */
 const documentText = (document: unknown): string =>
   textOf(document) ?? textOf(objectOf(document)?.['text']) ?? '';
 
@@ -123,15 +124,15 @@ function quantitiesOf(
 const billedIn = (body: JsonObject): JsonObject =>
   objectOf(objectOf(body['meta'])?.['billed_units']) ?? {};
 
-/** Cohere's: one for a question and a hundred documents. */
+/** Cohere's search units: one for a query and a hundred documents. */
 function unitsIn(body: JsonObject): number | undefined {
   const units = countOf(billedIn(body)['search_units']);
   return units === 0 ? undefined : units;
 }
 
 /**
- * Wherever a vendor tells it: in `usage`, in SiliconFlow's `meta.tokens` or `tokens`, in what was
- * billed.
+ * The tokens, from any place where a vendor reports them: `usage`, SiliconFlow's `meta.tokens` or
+ * `tokens`, or the billed units.
  */
 function tokensIn(body: JsonObject): number | undefined {
   const usage = objectOf(body['usage']) ?? {};

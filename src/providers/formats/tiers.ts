@@ -4,11 +4,11 @@ import type { VendorCall, PricingFacts } from '../adapter.ts';
 import { type JsonObject, textOf } from '../../base/json-value.ts';
 
 /**
- * Prices decide which tiers are sold, before an adapter is called (price-demand.ts). Adapters do
- * two things. They send `auto` as the name of the standard tier: with `auto`, the settings of the
- * operator's account at the vendor may choose a dearer tier (OpenAPI description, ServiceTier,
- * 2026-11). And an adapter whose endpoint cannot ask for a tier refuses the request, so that the
- * tier is not paid for.
+ * Prices decide which tiers are sold, before an adapter is called (billable-features.ts). Adapters
+ * do two things. They send `auto` as the name of the standard tier: with `auto`, the settings of
+ * the operator's account at the vendor may choose a dearer tier (OpenAPI description, ServiceTier,
+ * 2026-11). And an adapter whose endpoint offers no tiers refuses the request, so that the client
+ * does not pay for the tier.
  */
 export function serviceTierChanges(
   { body }: Pick<VendorCall, 'body'>,
@@ -22,8 +22,7 @@ export function serviceTierChanges(
 const noChanges: readonly JsonChange[] = [];
 
 /**
- * Throws the Refusal of a request for a tier or speed that this vendor's endpoint cannot be asked
- * for.
+ * Throws the Refusal of a request for a tier or speed that this vendor's endpoint does not offer.
  */
 export function refuseServiceTier({
   asksForTier: asksMode,
@@ -35,7 +34,7 @@ export function refuseServiceTier({
 }
 
 /**
- * The tier that served an answer in OpenAI's format, where the client asked for another than the
+ * The tier that served an answer in OpenAI's format, if the client requested another than the
  * standard one.
  */
 export function servedTier(

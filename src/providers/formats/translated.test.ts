@@ -62,7 +62,7 @@ test.each(
 )(
   'T11, T12: %s is not asked for %s, and the refusal names it',
   (name, what, adapter, model, body, param) => {
-    // Gemini gives several answers; it and Cohere tell probabilities.
+    // Gemini gives several answers; Gemini and Cohere give log probabilities.
     const gives =
       name === 'Gemini'
         ? /^(?:probabilities|several)/.test(what)
@@ -284,8 +284,8 @@ test('T13: one call at a time is asked for in words where there is no member for
   const named = [['parallel_tool_calls'], true];
   expect(asks(wire('Claude'), 'claude-sonnet-4-5', {})).toEqual([undefined, false]);
   expect(asks(bedrockConverse, claude, {})).toEqual([undefined, false]);
-  // Converse has no word for it beside a forced call; where one tool alone is forced, there is no
-  // other to be called.
+  // Converse has no parameter for one call at a time beside a forced call. If the only forced tool
+  // is named, no other can be called.
   expect(asks(bedrockConverse, claude, { tools: [fn, other], tool_choice: 'required' })).toEqual(
     named,
   );
@@ -401,7 +401,7 @@ test('T5: the gateway watches for stop texts of white space, which Claude refuse
     usage: { input_tokens: 3, output_tokens: 5 },
   };
   expect(choiceOf(claude, JSON.stringify(whole), 'application/json', call)).toMatchObject(stopped);
-  // Without one, all of it is told.
+  // Without one, the whole answer is sent.
   expect(choiceOf(claude, claudeSse('On', 'e'), 'text/event-stream', call)).toMatchObject({
     message: { content: 'One', tool_calls: [{ id: 't' }] },
     finish_reason: 'tool_calls',

@@ -1,6 +1,6 @@
 import { parse, rawElements } from '../../base/json-value.ts';
 
-/** The longest event that is waited for: room for images in base64. */
+/** The longest event that is read: room for images in base64. */
 export const eventBytesMax = 32 * 1024 * 1024;
 
 const empty: Buffer = Buffer.alloc(0);
@@ -8,26 +8,26 @@ const empty: Buffer = Buffer.alloc(0);
 /** Cuts a byte stream into whole events. */
 export interface Frames {
   /**
-   * Gives every event that this piece completes to the reader. Returns why nothing more can be
-   * read, when that is so.
+   * Passes every event that this piece completes to the listener. Returns the reason if the stream
+   * cannot be read any further.
    */
   push(piece: Buffer): string | undefined;
   /**
-   * The stream has closed: a last event that lacks only its empty line is given, too. Returns the
-   * text that was no event.
+   * The stream has closed. An event that lacks only its empty line is passed on, too. Returns the
+   * remaining text that is no event.
    */
   end(): string;
 }
 
 /**
- * `data` is `latin1` text, several lines of it joined by LF; `name` is the event's, or `''`.
- * Returns false to hear no more.
+ * Receives one event. `data` is `latin1` text, several lines of it joined by LF; `name` is the
+ * event's, or `''`. Returns false to stop the stream.
  */
 export type EventListener = (data: string, name: string) => boolean;
 
 /**
  * The index after the empty line that ends the event at `at`, or -1. Lines end with LF or CRLF:
- * `PlainLines` has seen to that.
+ * `PlainLines` has replaced lone CRs.
  */
 export function eventEnd(text: string, at: number): number {
   for (let i = text.indexOf('\n', at); i >= 0; i = text.indexOf('\n', i + 1)) {
@@ -42,18 +42,18 @@ const [cr, lf] = [0x0d, 0x0a];
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * A stream may begin with a byte order mark and end its lines with CR alone, as the standard allows
- * and hardly anybody does: both are undone before anybody looks for events. How the first line ends
- * tells how the others do; of all streams but those this costs one comparison a piece.
+ * Removes a byte order mark at the start and turns lone CRs into LF. The standard allows both, and
+ * hardly any server sends them. The first line's end decides for the whole stream; for ordinary
+ * streams this costs one comparison a piece.
  */
 export class PlainLines {
   #begun = false;
   #ends: 'unknown' | 'in LF' | 'in CR' = 'unknown';
-  /** What cannot be told before the next byte: a part of a mark, or a CR that an LF may follow. */
+  /** Bytes that need the next byte to be read: a part of a mark, or a CR that an LF may follow. */
   #held = empty;
   #afterCr = false;
 
-  /** The piece as others would have sent it; it may be empty. */
+  /** Returns the piece in plain form; it may be empty. */
   read(piece: Buffer): Buffer {
     if (this.#ends === 'in LF') return piece;
     return this.#ends === 'in CR' ? this.#withLf(piece) : this.#first(piece);
@@ -87,7 +87,7 @@ export class PlainLines {
     const bytes = Buffer.allocUnsafe(piece.length);
     let length = 0;
     for (const byte of piece) {
-      // Where some lines end in CR LF all the same, these are one end.
+      // Where some lines end in CR LF all the same, the two bytes are one line end.
       if (byte !== lf || !this.#afterCr) bytes[length++] = byte === cr ? lf : byte;
       this.#afterCr = byte === cr;
     }
@@ -96,14 +96,14 @@ export class PlainLines {
 }
 
 /**
- * What the text before a piece ends with, as far as an empty line may be cut there: nothing of one,
- * LF, or LF CR.
+ * The end of the text before a piece, as far as an empty line may be cut there: neither (0), LF
+ * (1), or LF CR (2).
  */
 export type LineEnding = 0 | 1 | 2;
 
 /**
- * Whether an event that has begun ends with this piece. If not, it waits unjoined: a large event
- * costs one copy, in however many pieces it comes.
+ * Whether this piece ends an event that has begun. If not, the piece is kept unjoined: a large
+ * event is copied once, in however many pieces it comes.
  */
 export function endsEvent(before: LineEnding, piece: Buffer): boolean {
   if (before > 0 && (piece[0] === 0x0a || (before === 1 && piece[0] === 0x0d && piece[1] === 0x0a)))
@@ -111,7 +111,7 @@ export function endsEvent(before: LineEnding, piece: Buffer): boolean {
   return piece.includes('\n\n') || piece.includes('\n\r\n');
 }
 
-/** What the text ends with, once this piece is part of it. */
+/** The end of the text after this piece was added. */
 export function lineEndingAfter(before: LineEnding, piece: Buffer): LineEnding {
   const last = piece[piece.length - 1];
   if (last === 0x0a) return 1;
@@ -128,7 +128,7 @@ export function lineEndingOf(text: string): LineEnding {
 export class SseFrames implements Frames {
   readonly #listener: EventListener;
   readonly #lines = new PlainLines();
-  /** What came of an event that is not whole yet: its text, and the pieces after it. */
+  /** The part of an unfinished event that has come: its text, and the pieces after it. */
   #carry = '';
   #pieces: Buffer[] = [];
   #waiting = 0;
@@ -167,7 +167,7 @@ export class SseFrames implements Frames {
     const rest = this.#take(empty);
     this.#carry = '';
     this.#waiting = 0;
-    // Half an event is nothing; a whole one ends its object or is a word.
+    // A half event is dropped; a whole one ends with its object or with `[DONE]`.
     const line = rest.trimEnd();
     if (
       this.#open &&
@@ -186,7 +186,7 @@ export class SseFrames implements Frames {
     return this.#carry + before + text;
   }
 
-  /** Whether there was data between these offsets. */
+  /** Passes the event between these offsets to the listener. Returns whether it had data. */
   #event(text: string, start: number, end: number): boolean {
     let data: string | undefined;
     let name = '';
@@ -207,8 +207,8 @@ export class SseFrames implements Frames {
 }
 
 /**
- * A reply that is one JSON value: an answer, or a list of what would have been events. Each is one
- * event, once all of it is there.
+ * A reply that is one JSON value (an answer, or a list of what would have been events). It becomes
+ * one event once it is complete.
  */
 export class WholeFrames implements Frames {
   readonly #listener: EventListener;

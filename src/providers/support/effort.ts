@@ -6,15 +6,12 @@ import type { RequestEdits } from './rules.ts';
 const rank = (effort: unknown): number => reasoningEfforts.findIndex((one) => one === effort);
 export const isEffort = (value: unknown): value is ReasoningEffort => rank(value) >= 0;
 
-/**
- * The effort that the model takes for the one that the client asked for; undefined where it takes
- * none.
- */
+/** The effort that the model takes for the client's effort; undefined where it takes none. */
 export function effortFor({ takes, map }: EffortRule, asked: ReasoningEffort): string | undefined {
   const mapped = map?.[asked];
   if (mapped !== undefined || takes.includes(asked)) return mapped ?? asked;
   if (asked === 'none') return takes[0];
-  // The client asked for some thinking: `none` is not taken for it, however low its effort.
+  // The client requested some thinking: `none` is not used for it, however low its effort.
   const thinking = takes.filter((one) => one !== 'none');
   return thinking.findLast((one) => rank(one) >= 0 && rank(one) < rank(asked)) ?? thinking[0];
 }
@@ -31,17 +28,17 @@ function switchState(body: JsonObject, member: string | undefined): boolean | un
     : undefined;
 }
 
-/** Members of other vendors that say how much to think. */
+/** Members of other vendors that set the amount of thinking. */
 const foreignMembers = ['reasoning', 'thinking', 'enable_thinking'] as const;
 
-/** An effort that the client asks for by another vendor's member. */
+/** An effort that the client requests by another vendor's member. */
 export interface ForeignEffort {
   readonly member: string;
-  /** Undefined: the client asks for the model's default. */
+  /** Undefined: the client requests the model's default. */
   readonly effort: ReasoningEffort | undefined;
 }
 
-/** The effort that the client asks for by a member that this vendor does not read. */
+/** The effort that the client requests by a member that this vendor does not read. */
 export function foreignEffort(body: JsonObject, rule: EffortRule): ForeignEffort | undefined {
   for (const member of foreignMembers) {
     const value = body[member];
@@ -77,7 +74,7 @@ export function reasons(body: JsonObject, rule: EffortRule | undefined, asked: u
   return effortFor(rule, asked) !== 'none';
 }
 
-/** Whether the client asks for an amount of thinking, or for none. */
+/** Whether the client requests an amount of thinking, or none. */
 export const asksForEffort = (
   body: JsonObject,
   { switch: by }: EffortRule,
@@ -87,7 +84,7 @@ export const asksForEffort = (
 /**
  * Sends the client's effort in the model's form. `path` is the path of OpenAI's effort in the
  * request. `told` is the other vendor's member by which the client gave its effort. An unknown
- * effort passes.
+ * effort is sent unchanged.
  */
 export function fitEffort(
   body: JsonObject,

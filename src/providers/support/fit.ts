@@ -111,7 +111,7 @@ function fitToolChoice(
     return false;
   }
   if (isSilenced) changes.push({ path: [by.member], json: jsonText(by.off) });
-  // There is one tool that can be meant: it is named.
+  // There is only one tool: the choice names it.
   if (choice === 'required' && forced === 'named')
     changes.push({
       path: ['tool_choice'],
@@ -152,7 +152,7 @@ function fitStrictFormat(format: JsonObject, taken: RequestEdits): void {
 }
 
 /**
- * The stop texts that the gateway watches for, because the model does not take so many. Undefined:
+ * The stop texts that the gateway watches for, because the model takes fewer of them. Undefined:
  * none.
  */
 export function stopsToWatch(
@@ -168,7 +168,7 @@ function fitStops(body: JsonObject, stops: number | undefined, { changes }: Requ
   if (stops === 0 && body['stop'] === null) changes.push({ path: ['stop'] });
   const watched = stopsToWatch(body, stops);
   if (watched === undefined || stops === undefined) return;
-  // The vendor stops at those that it takes, and bills nothing after them.
+  // The vendor stops at the stop texts that it gets, and bills nothing after them.
   changes.push({
     path: ['stop'],
     ...(stops === 0 ? {} : { json: jsonText(watched.slice(0, stops)) }),
@@ -178,8 +178,8 @@ function fitStops(body: JsonObject, stops: number | undefined, { changes }: Requ
 const limits = ['max_tokens', 'max_completion_tokens'] as const;
 
 /**
- * Sends the client's output limit under the vendor's name, or our limit if the money allows less.
- * Of two limits `max_completion_tokens` wins (row 16).
+ * Sends the client's output limit under the vendor's name, or the gateway's limit if the reserved
+ * funds allow less. Of two limits `max_completion_tokens` wins (row 16).
  */
 function fitOutputLimit(
   { body, outputTokensMax }: VendorCall,

@@ -116,7 +116,7 @@ describe('T1: thoughts that come back go to nobody who refuses them', () => {
       expect(assistants(sent(vendor, model, turn(answered)))).toEqual([
         { role: 'assistant', content: 'a' },
       ]);
-      // Nothing is lost with what is empty.
+      // An empty member loses nothing.
       expect(dropped(vendor, model, turn(answered))).toEqual([]);
     }
     expect(assistants(sent('openai', 'gpt-4o', turn(answered)))).toEqual([answered]);
@@ -260,7 +260,7 @@ describe('T1: thoughts that come back go to nobody who refuses them', () => {
     expect(assistants(sent('deepseek', 'deepseek-v4-pro', turn(hosts)))).toEqual([thought]);
     expect(assistants(sent('vllm', 'm', turn(hosts)))).toEqual([hosts]);
     expect(dropped('ollama', 'qwen3', turn(thought))).toEqual([]);
-    // Said under both names, it goes on under one: nothing is lost.
+    // Reasoning under both names is sent under one of them: nothing is lost.
     expect(assistants(sent('ollama', 'qwen3', turn({ ...thought, reasoning: 'b' })))).toEqual([
       hosts,
     ]);

@@ -12,7 +12,7 @@ import {
 
 const known: ReadonlySet<string> = new Set(answerMembers);
 
-/** Members that hold a model's thoughts. The text of a thought has one of the two names. */
+/** Members that hold a model's reasoning. Its text has one of the two names. */
 const thoughtTexts = ['reasoning_content', 'reasoning'] as const;
 const thoughts: ReadonlySet<string> = new Set([
   ...thoughtTexts,
@@ -22,7 +22,7 @@ const thoughts: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Replaces thoughts that the client did not keep: the vendor requires some, and takes no empty
+ * Replaces reasoning that the client did not keep: the vendor requires some, and takes no empty
  * string.
  */
 const lostThoughts = '"."';
@@ -79,8 +79,8 @@ const isSystem = (message: unknown): boolean =>
   isObject(message) && (message['role'] === 'system' || message['role'] === 'developer');
 
 /**
- * Moves system messages to positions that are taken. Agents put reminders for their models at the
- * end of a conversation.
+ * Moves system messages to positions that the vendor takes. Agents put reminders for their models
+ * at the end of a conversation.
  */
 function moveSystem(messages: readonly unknown[], { changes }: RequestEdits): void {
   let end = messages.length;
@@ -134,7 +134,7 @@ function hasAnswerMembers(message: JsonObject): boolean {
 }
 
 /**
- * Fits the members beside text and calls. True: the text of the thoughts is sent under another
+ * Fits the members beside text and calls. True: the text of the reasoning is sent under another
  * name.
  */
 function fitAnswerMembers(
@@ -174,9 +174,9 @@ function fitAnswerMembers(
 }
 
 /**
- * The members of the assistant's messages that are left out where a conversation is written anew in
- * another format: all but text, calls, and the thoughts that are carried over. `goesOn` tells for
- * the index of a message whether its thoughts are. `extraContent`: signatures of calls are, too.
+ * The members of the assistant's messages that are left out where a conversation is rewritten in
+ * another format: all but text, calls, and the reasoning that is carried over. `goesOn` says for
+ * the index of a message whether its reasoning is. `extraContent`: signatures of calls are, too.
  */
 export function droppedAnswerMembers(
   messages: unknown,
@@ -203,7 +203,7 @@ export function droppedAnswerMembers(
 const callsWithoutThoughts = (message: JsonObject): boolean =>
   typeof message['reasoning_content'] !== 'string' && listOf(message['tool_calls']).length > 0;
 
-/** OpenAI keeps the sound of an answer, and reads its id alone (openai-openapi.yaml, 2026-08). */
+/** OpenAI stores the audio of an answer, and reads only its id (openai-openapi.yaml, 2026-08). */
 function fitAudio(value: unknown, path: JsonPath, changes: JsonChange[]): void {
   if (!isObject(value)) return;
   if (!says(value['id'])) changes.push({ path });

@@ -1,7 +1,9 @@
 import type { SupportRow } from './rows.ts';
 import { openrouterOnly, toolHints } from './unsupported.ts';
 
-/** What OpenAI's models take, on chat and on `/responses`; Azure sells the same ones. */
+/**
+ * The members that OpenAI's models take, on chat and on `/responses`; Azure sells the same models.
+ */
 
 const models = 'developers.openai.com/api/docs/models, 2026-08';
 const reasoningGuide = 'developers.openai.com/api/docs/guides/reasoning, 2026-08';
@@ -12,8 +14,8 @@ export const reasoningModels = /^(?:o[1-9]|gpt-(?:[5-9]|1\d)(?!\d))(?!.*-chat)/;
 const nonReasoningModels = /^(?:gpt-[34](?!\d)|chatgpt-|gpt-\d[\d.]*-chat)/;
 
 /**
- * Efforts by model (wire-formats §5.2). Models 5.1 to 5.4 reason only when they are asked to,
- * earlier and later ones unless they are told not to.
+ * Efforts by model (wire-formats §5.2). Models 5.1 to 5.4 reason only when a request sets an
+ * effort, earlier and later ones unless it turns reasoning off.
  */
 const efforts: readonly SupportRow[] = [
   { source: reasoningGuide, models: nonReasoningModels, effort: { takes: [], usual: 'none' } },
@@ -60,7 +62,7 @@ const efforts: readonly SupportRow[] = [
     effort: { takes: ['none', 'low', 'medium', 'high', 'xhigh', 'max'] },
   },
   {
-    // These never stop reasoning: "none" is refused (public issues since 2026-09).
+    // Reasoning cannot be turned off: "none" is refused (public issues since 2026-09).
     source: 'developers.openai.com/api/docs/models, 2026-11',
     models: /^gpt-6(?:-astra|\.1-sol|\.2-)/,
     effort: { takes: ['low', 'medium', 'high', 'xhigh', 'max'] },
@@ -75,7 +77,7 @@ const whileReasoning = {
   frequency_penalty: { takes: [0], otherwise: 'drop' },
 } satisfies SupportRow['members'];
 
-/** Other vendors' members for sampling and for thoughts. */
+/** Other vendors' members for sampling and reasoning. */
 const othersSampling = [
   'top_k',
   'min_p',
@@ -87,7 +89,7 @@ const othersSampling = [
 
 export const openaiChatSupport: readonly SupportRow[] = [
   ...efforts,
-  // Chat stops one short of /responses.
+  // Chat lacks the highest effort of /responses.
   {
     source: 'developers.openai.com/api/docs/models, 2026-11',
     models: /^gpt-6\.1-sol/,
@@ -195,7 +197,7 @@ export const openaiChatOverResponsesSupport: readonly SupportRow[] = [
 
 export const openaiResponsesSupport: readonly SupportRow[] = [
   ...efforts,
-  // Codex sends it with every request; no page knows it (9router#1157, SEMOSS#2532).
+  // Codex sends it with every request; no page documents it (9router#1157, SEMOSS#2532).
   {
     source: 'developers.openai.com/api/docs/api-reference/responses/create, 2026-08',
     lacks: ['client_metadata'],

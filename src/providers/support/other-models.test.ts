@@ -4,7 +4,8 @@ import type { Adapter, VendorRequest } from '../adapter.ts';
 import { adaptersOf } from '../bridges/index.ts';
 import { vendors } from '../index.ts';
 
-// "Change only the model": what a client wrote for one vendor's model, as the next vendor takes it.
+// "Change only the model": a request that a client wrote for one vendor's model, sent to another
+// vendor's.
 
 type Body = Record<string, unknown>;
 
@@ -40,7 +41,7 @@ const everyone = Object.keys(models).filter((vendor) => vendor !== 'openrouter')
 const ask = (vendor: string, body: Body, model = models[vendor] ?? ''): VendorRequest =>
   chatOf(vendor).ask(chatCall(body, model));
 
-/** What reaches the vendor, beside the model and the one message. */
+/** The members that reach the vendor, besides the model and the one message. */
 function sent(vendor: string, body: Body, model?: string): Body {
   const { model: _, ...rest }: Body = JSON.parse(ask(vendor, body, model).body.toString('utf8'));
   if (JSON.stringify(rest['messages']) === JSON.stringify([user])) delete rest['messages'];

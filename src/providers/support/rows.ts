@@ -3,7 +3,7 @@
  * that it names. A later row adds to the earlier ones, and wins where both set the same member.
  *
  * The paths of members are those of the wire format that the row is about: `verbosity`,
- * `text.verbosity`. A member that no row names passes as the client sent it (DESIGN §1, promise 4).
+ * `text.verbosity`. A member that no row names is sent unchanged (DESIGN §1, promise 4).
  */
 export interface SupportRow {
   /**
@@ -20,13 +20,13 @@ export interface SupportRow {
    */
   readonly while?: 'reasoning' | 'silent' | 'toolless';
   /**
-   * Members of OpenAI's format that are not taken. `untaken.ts` says for all vendors which of them
-   * are dropped (ids and hints) and which are refused (members that change the meaning).
+   * Members of OpenAI's format that are not taken. `unsupported.ts` says for all vendors which of
+   * them are dropped (ids and hints) and which are refused (members that change the meaning).
    */
   readonly lacks?: readonly string[];
   /**
-   * The vendor itself refuses what this row refuses. Other channels of the model are asked first.
-   * Where none takes the request, this vendor is asked: the client gets the vendor's message, or an
+   * The vendor itself refuses what this row refuses. Other channels of the model get the request
+   * first. Where none takes it, this vendor gets it: the client gets the vendor's message, or an
    * answer if the row is out of date. Absent: the vendor would ignore the member, so that the
    * request is refused before it is sent.
    */
@@ -40,9 +40,9 @@ export interface SupportRow {
    * Members that are taken with some values only, under another name, or by a rule of this vendor.
    */
   readonly members?: Readonly<Record<string, MemberRule>>;
-  /** How the model is told how much to think. */
+  /** How the effort is sent. */
   readonly effort?: EffortRule;
-  /** Which types of tools there are. Others are refused. Absent: not checked. */
+  /** The types of tools that are taken. Others are refused. Absent: not checked. */
   readonly tools?: readonly string[];
   /**
    * `tool_choice: allowed_tools` is taken. Absent: the tools that are not allowed are left out
@@ -74,8 +74,8 @@ export interface SupportRow {
   /** The vendor refuses `response_format` beside tools: it is sent as a sentence. */
   readonly formatBesideTools?: 'words';
   /**
-   * How many `stop` texts the vendor takes. The gateway itself watches for more. Absent: not
-   * checked.
+   * The number of `stop` texts that the vendor takes. For more of them, the gateway itself watches
+   * the answer. Absent: not checked.
    */
   readonly stops?: number;
   /** The name of the output limit, and whether the vendor takes the other name as well. */
@@ -95,7 +95,7 @@ export interface SupportRow {
 export interface MemberRule {
   /** The values that are taken; absent: every value, or none where `otherwise` is given. */
   readonly takes?: readonly unknown[];
-  /** Values that ask for nothing. The member is left out with them, and is not named as dropped. */
+  /** Values without an effect. The member is left out with them, and is not named as dropped. */
   readonly idle?: readonly unknown[];
   /** The value that is sent in place of another, by the client's value. */
   readonly values?: Readonly<Record<string, unknown>>;
@@ -164,10 +164,10 @@ export interface ThinkingSwitch {
 
 /**
  * How a tool is forced where the vendor does not take every forced choice. `words`: `tool_choice`
- * is `auto`, and a sentence tells the model to call the tool. `required`: a named tool is taken,
- * and `required` is sent as `words`. `named`: as `required`, but an only tool is named. `silent`,
- * in a row that holds while the model reasons: thinking is turned off by the switch of `effort` if
- * the client did not ask for thinking, else as `words`.
+ * is `auto`, and a sentence instructs the model to call the tool. `required`: a named tool is
+ * taken, and `required` is sent as `words`. `named`: as `required`, but an only tool is named.
+ * `silent`, in a row that holds while the model reasons: thinking is turned off by the switch of
+ * `effort` if the client did not request thinking, else as `words`.
  */
 export type ForcedRule = 'words' | 'required' | 'named' | 'silent';
 
@@ -222,8 +222,8 @@ export type AnswerMember = (typeof answerMembers)[number] | 'audio.id';
 export interface MessagesRule {
   /**
    * The members of the assistant's messages that the vendor documents beside content and calls. All
-   * others of `answerMembers` are left out. The text of a thought is sent under the name for it
-   * that is listed here. `audio.id`: of an answer in sound, its id alone is sent.
+   * others of `answerMembers` are left out. The text of reasoning is sent under the name for it
+   * that is listed here. `audio.id`: of an audio answer, only the id is sent.
    */
   readonly assistant: readonly AnswerMember[];
   /**
@@ -255,7 +255,7 @@ export interface MessagesRule {
   /**
    * The part for a document: OpenAI's `file` or Mistral's `document_url`. The other one is
    * rewritten as it. `instead`: documents are refused, with this list of parts that the model
-   * reads. Absent: `document_url` passes.
+   * reads. Absent: `document_url` is sent unchanged.
    */
   readonly documents?: 'file' | 'document_url' | { readonly instead: string };
 }

@@ -12,7 +12,7 @@ import type {
   MessagesRule,
 } from './rows.ts';
 
-/** What a vendor's table says of one model: its rows, put together. */
+/** The rules of one model: the rows of a vendor's table that apply to it, merged. */
 export interface ModelRules {
   readonly model: string;
   /** Rules that always hold, by the path of the member. The rules of `while` rows follow. */
@@ -58,8 +58,8 @@ export interface MemberRules {
 export type SupportTable = (model: string) => ModelRules;
 
 /**
- * How many models' rules are kept. A vendor sells fewer; more ids can only come from a catalogue
- * that changes.
+ * The most models whose rules are cached. A vendor sells fewer; more ids can only come from a
+ * catalogue that changes.
  */
 const modelsMax = 4_096;
 
@@ -167,7 +167,7 @@ function missingRule(name: string): never {
 export interface RequestEdits {
   readonly changes: JsonChange[];
   readonly dropped: string[];
-  /** What the vendor itself refuses (`Ask.untaken`). */
+  /** The member that the vendor itself refuses (`VendorRequest.unsupported`). */
   unsupported?: UnsupportedParam;
 }
 
@@ -228,10 +228,7 @@ function fitMember(
 const isSupported = ({ takes, otherwise }: MemberRule, value: unknown): boolean =>
   takes === undefined ? otherwise === undefined : includesValue(takes, value);
 
-/**
- * Whether `value` equals one of `taken`, which are small: scalars, or lists and objects of a few
- * words.
- */
+/** Whether `value` equals one of `taken`, which are small: scalars, or short lists and objects. */
 export function includesValue(taken: readonly unknown[], value: unknown): boolean {
   if (taken.includes(value)) return true;
   return (
@@ -250,8 +247,8 @@ export function refuseParam(param: string, model: string, why: string): never {
 }
 
 /**
- * The same. `byVendor`: the vendor itself refuses the member, so that nothing is thrown and
- * `taken.untaken` names it.
+ * As `refuseParam`, unless `byVendor`: the vendor itself refuses the member, so that nothing is
+ * thrown and `taken.unsupported` names it.
  */
 export function reportUnsupported(
   param: string,
@@ -264,7 +261,7 @@ export function reportUnsupported(
   taken.unsupported ??= { param, why };
 }
 
-/** Notes what was left out, once. */
+/** Adds the path of a member that was left out, once. */
 export function noteDropped(path: string, { dropped }: RequestEdits): void {
   if (!dropped.includes(path)) dropped.push(path);
 }

@@ -247,7 +247,8 @@ test('T7: o3 and o4-mini are not told whether to call tools in parallel', () => 
       expect(
         sent('openai', model, { tools: [weather], parallel_tool_calls: parallel }),
       ).not.toHaveProperty('parallel_tool_calls');
-      // Several at once are what happens anyway; one at a time is said in words.
+      // Several calls at once are the default; a sentence instructs the model to make one at a
+      // time.
       const left = dropped('openai', model, { tools: [weather], parallel_tool_calls: parallel });
       expect(left).toEqual(parallel ? [] : ['parallel_tool_calls']);
     }
@@ -283,7 +284,7 @@ describe('T8, C2: what strict schemas forbid', () => {
     expect(untaken('mistral', 'mistral-large-2512', { modalities: ['text', 'audio'] })).toBe(
       'modalities',
     );
-    // What says nothing goes, too: the member itself is unknown there.
+    // A member without an effect is left out, too: the vendor does not know the member at all.
     const idle = { modalities: ['text'], logprobs: false, verbosity: null };
     expect(sent('mistral', 'mistral-large-2512', idle)).toEqual({});
     expect(dropped('mistral', 'mistral-large-2512', idle)).toEqual([]);
@@ -309,7 +310,7 @@ describe('T8, C2: what strict schemas forbid', () => {
       store: false,
     };
     const asked = sent('mistral', 'mistral-large-2512', codex, 'responses');
-    // Mistral's own definition knows this one, and cached tokens are cheaper with it.
+    // Mistral's own definition has this member, and it makes cached tokens cheaper.
     expect(Object.keys(asked).filter((name) => name !== 'prompt_cache_key')).toEqual([]);
     expect(dropped('mistral', 'mistral-large-2512', codex, 'responses')).toContain(
       'text.verbosity',
@@ -471,17 +472,17 @@ describe('T19, C1: members of Codex and of OpenAI on other vendors', () => {
 });
 
 test('each row of every table names its page, and when it was read', () => {
-  const folders = ['src/providers/vendors', 'src/providers/takes'];
+  const folders = ['src/providers/vendors', 'src/providers/support'];
   const files = folders
     .flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`))
-    .filter((path) => !/\.test\.ts$|contract\.ts$/.test(path));
+    .filter((path) => !path.endsWith('.test.ts'));
   let rows = 0;
   for (const path of files) {
     const text = readFileSync(path, 'utf8');
     const named = new Map(
       [...text.matchAll(/const (\w+) =\s+'([^']+)';/g)].map(([, name, value]) => [name, value]),
     );
-    for (const [, literal, name] of text.matchAll(/\bsource: (?:'([^']+)'|(\w+)),?/g)) {
+    for (const [, literal, name] of text.matchAll(/\bsource: (?:'([^']+)'|(?!string\b)(\w+)),?/g)) {
       rows++;
       expect(literal ?? named.get(name) ?? `${path}: ${name}`).toMatch(/\S+, \d{4}-\d{2}/);
     }

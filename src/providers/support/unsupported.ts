@@ -5,12 +5,12 @@ import { includesValue, refuseParam } from './rules.ts';
 /**
  * Whether a member of OpenAI's formats is dropped or refused where a vendor or a model does not
  * take it, the same for all vendors. A member is dropped, and named in `x-tollgate-dropped`, if the
- * answer stays what the client asked for (ids, cache keys, tracing, hints). So is sampling, since
+ * answer stays what the client requested (ids, cache keys, tracing, hints). So is sampling, since
  * changing `model` alone has to work (wire-formats §7, row 62c). A member that changes the meaning
  * is refused.
  */
 const drop: MemberRule = { takes: [], otherwise: 'drop' };
-/** `idle`: values that ask for nothing, and are not refused. */
+/** `idle`: values without an effect, which are not refused. */
 export const refuseRule = (why: string, ...idle: readonly unknown[]): MemberRule => ({
   takes: idle,
   otherwise: { refuse: why },
@@ -30,14 +30,15 @@ const unsupportedInBoth = {
   temperature: drop,
   top_p: drop,
   top_logprobs: drop,
-  // Several calls at once are usual; one at a time is also asked for in words (`words.ts`).
+  // Several calls at once are usual; a sentence instructs the model to make one at a time
+  // (`singleCallInstruction`).
   parallel_tool_calls: { ...drop, idle: [true] },
   moderation: refuseRule('it has no moderation beside its answer.'),
   tools: refuseRule('it calls no tools.', []),
   tool_choice: refuseRule('it calls no tools.', 'none', 'auto'),
 } satisfies Readonly<Record<string, MemberRule>>;
 
-/** Of chat completions. */
+/** For chat completions. */
 export const unsupportedInChat: Readonly<Record<string, MemberRule>> = {
   ...unsupportedInBoth,
   verbosity: drop,
@@ -61,7 +62,7 @@ export const unsupportedInChat: Readonly<Record<string, MemberRule>> = {
   session_id: drop,
   trace: drop,
   plugins: refuseRule('it has no plugins.', []),
-  // Other vendors' ways to tell how much to think.
+  // Other vendors' members for the amount of thinking.
   thinking_budget: drop,
   include_reasoning: drop,
   reasoning_format: drop,
@@ -75,7 +76,7 @@ export const unsupportedInChat: Readonly<Record<string, MemberRule>> = {
   response_format: refuseRule('it answers in no format but text.', { type: 'text' }),
 };
 
-/** Of responses. */
+/** For `/v1/responses`. */
 export const unsupportedInResponses = {
   ...unsupportedInBoth,
   'text.verbosity': drop,
@@ -132,12 +133,16 @@ export const openaiOnlyExcept = (...listed: readonly (typeof openaiOnly)[number]
   openaiOnly.filter((name) => !listed.includes(name));
 
 /**
- * A request that is written anew in another format holds the members that the translation reads,
- * and no others. Each other member is dropped or refused: by the translation's own `rules`, else by
- * `untaken.ts`. A member that neither knows is dropped and named in `x-tollgate-dropped`.
+ * A request that is rewritten in another format holds the members that the translation reads, and
+ * no others. Each other member is dropped or refused: by the translation's own `rules`, else by the
+ * tables of this file. A member that none of them names is dropped and named in
+ * `x-tollgate-dropped`.
  */
 interface Translation {
-  /** The members that are carried over, all of their values or those that the code looks at. */
+  /**
+   * The members that are carried over: with every value, or with those that the code of the
+   * translation handles.
+   */
   readonly reads: ReadonlySet<string>;
   readonly rules?: Readonly<Record<string, MemberRule>>;
 }
@@ -171,8 +176,8 @@ export const chatTranslation = (
 });
 
 /**
- * The members of a request to `/v1/messages` that chat has a word for. The bridge itself refuses
- * MCP servers and containers.
+ * The members of a request to `/v1/messages` that chat can express. The bridge itself refuses MCP
+ * servers and containers.
  */
 export const messagesToChat: Translation = {
   reads: new Set([
@@ -221,7 +226,7 @@ const otherVendorsOnly: Readonly<Record<string, MemberRule>> = {
 };
 
 /**
- * The members of a request to `/v1/responses` that chat has a word for, and those that the gateway
+ * The members of a request to `/v1/responses` that chat can express, and those that the gateway
  * itself serves: it stores responses.
  */
 export const responsesToChat: Translation = {
@@ -255,7 +260,7 @@ export const responsesToChat: Translation = {
     'background',
   ]),
   rules: {
-    // It limits tools that OpenAI runs, and these are refused themselves.
+    // It limits tools that OpenAI runs, which are refused by themselves.
     max_tool_calls: { otherwise: 'drop' },
     // An input that is too long is refused for its length.
     truncation: { takes: ['disabled'], otherwise: 'drop' },

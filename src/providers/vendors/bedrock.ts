@@ -4,10 +4,7 @@ import { converseCount, bedrockConverse } from '../formats/bedrock-converse/adap
 import { bedrockEmbeddings, bedrockRerank } from '../formats/embeddings/bedrock.ts';
 import { bearer, defineVendor, type Authorizer, type VendorContext } from '../vendor.ts';
 
-/**
- * The region stands in the host's name; a private address that does not tell it is taken for the
- * first one.
- */
+/** The region in the host's name; `us-east-1` for a private address without one. */
 const regionIn = (host: string): string =>
   /\.([a-z]{2}(?:-[a-z]+)+-\d+)\./.exec(host)?.[1] ?? 'us-east-1';
 

@@ -3,8 +3,8 @@ import { bflImages } from '../formats/images/bfl.ts';
 import { forAllImageOperations } from '../formats/adapters.ts';
 
 /**
- * Black Forest Labs: api.bfl.ai/openapi.json 0.0.1, 2026-08. What one of its clusters has taken is
- * asked for there (`api.us1.bfl.ai`).
+ * Black Forest Labs: api.bfl.ai/openapi.json 0.0.1, 2026-08. A request is polled at the cluster
+ * that accepted it (`api.us1.bfl.ai`).
  */
 export const bfl = defineVendor({
   id: 'bfl',

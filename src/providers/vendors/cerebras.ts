@@ -38,7 +38,7 @@ const takes: readonly SupportRow[] = [
   },
   { source: reasoning, effort: { takes: [], usual: 'none' } },
   { source: reasoning, models: /gpt-oss/, effort: { takes: ['low', 'medium', 'high'] } },
-  // `none` is the documented way to turn it off; other values mean what the model does by itself.
+  // `none` is the documented way to turn reasoning off; other values mean the model's default.
   { source: reasoning, models: /glm/, effort: { takes: ['none'] } },
   { source: reasoning, models: /qwen-3-\d+b(?!.*instruct)/, effort: { takes: [] } },
 ];

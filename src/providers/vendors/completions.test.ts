@@ -4,7 +4,7 @@ import type { VendorRequest } from '../adapter.ts';
 import { adaptersOf } from '../bridges/index.ts';
 import { vendors } from '../index.ts';
 
-/** How each vendor is asked to complete a text. */
+/** The request by which each vendor completes a text. */
 function askOf(
   vendor: string,
   upstreamModel: string,

@@ -46,7 +46,7 @@ const takes: readonly SupportRow[] = [
   { source: reference, refusesItself: true, lacks: ['n'] },
   // "This response_format type is unavailable now" (llm-exe#662).
   { source: 'api-docs.deepseek.com/guides/json_mode, 2026-08', schema: 'object' },
-  // No model but those that see reads anything but text.
+  // Only models that read images take anything but text.
   { source: reference, models: /^(?!.*vl)/i, refusesItself: true, parts: ['text'] },
   {
     source: thinkingMode,

@@ -16,7 +16,7 @@ const faults: readonly FaultRule[] = [
 const takes: readonly SupportRow[] = [
   {
     source: 'docs.fireworks.ai/api-reference/post-chatcompletions, 2026-08',
-    // Templates of models know system, user, assistant and tool.
+    // The models' templates know the roles system, user, assistant and tool.
     developer: 'system',
     messages: { assistant: ['reasoning_content'] },
     stops: 4,

@@ -30,7 +30,7 @@ const takes: readonly SupportRow[] = [
     closed: true,
     refusesItself: true,
     members: {
-      // Known, and refused but for one value.
+      // Documented, and refused with all values but one.
       n: { takes: [1], otherwise: { refuse: 'it gives one answer at a time.' } },
       logprobs: {
         takes: [false],
@@ -54,7 +54,7 @@ const takes: readonly SupportRow[] = [
   // "property 'reasoning_content' is unsupported", and so is 'annotations' (janhq/jan#8136,
   // 2026-05; tashfeenahmed/freellmapi#1070, 2026-08).
   { source: 'janhq/jan#8136, 2026-05', messages: { assistant: ['function_call'], ...turns } },
-  // Other models do not reason and refuse to be told how much, and what they thought.
+  // Other models do not reason, and refuse both an effort and earlier reasoning.
   { source: reasoning, effort: { takes: [], usual: 'none' } },
   {
     source: reasoning,
@@ -89,8 +89,8 @@ const takes: readonly SupportRow[] = [
 ];
 
 /**
- * console.groq.com/docs/speech-to-text, 2026-08: no captions, but segments to make them of; no
- * events.
+ * console.groq.com/docs/speech-to-text, 2026-08: no captions, but segments from which they can be
+ * made; no events.
  */
 const whisper: TranscriptionQuirks = {
   writes: () => ['json', 'text', 'verbose_json'],
@@ -112,7 +112,7 @@ export const groq = defineVendor({
     chat: openaiChat({ takes, standardTier: 'on_demand', faults }),
     transcriptions: openaiTranscriptions(whisper),
     translations: openaiTranscriptions({ ...whisper, path: '/audio/translations' }),
-    // console.groq.com/docs/text-to-speech/orpheus, 2026-08: WAV alone
+    // console.groq.com/docs/text-to-speech/orpheus, 2026-08: only WAV
     speech: openaiSpeech({ makes: ['wav'], usualVoice: 'autumn', drop: ['instructions'], faults }),
   },
 });

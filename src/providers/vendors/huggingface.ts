@@ -3,7 +3,7 @@ import type { SupportRow } from '../support/rows.ts';
 import { defineVendor } from '../vendor.ts';
 
 const takes: readonly SupportRow[] = [
-  // Which roles there are is up to the provider that it routes to; each knows a system.
+  // The roles depend on the provider to which it routes; every provider knows `system`.
   {
     source: 'huggingface.co/docs/inference-providers/tasks/chat-completion, 2026-08',
     developer: 'system',

@@ -18,7 +18,7 @@ const takes: readonly SupportRow[] = [
   {
     source: 'github.com/ggml-org/llama.cpp tools/server/README.md, 2026-08',
     limit: { name: 'max_tokens', takesBoth: false },
-    // the model's template decides, and many refuse it (ggml-org/llama.cpp#20079, 2026-03)
+    // The model's template decides, and many refuse it (ggml-org/llama.cpp#20079, 2026-03).
     developer: 'system',
     messages: { assistant: ['reasoning_content'] },
   },
@@ -37,7 +37,7 @@ export const llamacpp = defineVendor({
     chat: openaiChat({
       takes,
       thinkTags: true,
-      // As a server of one's own, it would read addresses inside the network that it stands in.
+      // A self-hosted server would fetch addresses inside its own network.
       readsAddresses: [],
       faults,
     }),

@@ -53,7 +53,7 @@ const takes: readonly SupportRow[] = [
       'reasoning_format',
       ...openrouterOnly,
     ],
-    // litellm#30835: `reasoning_content` in messages is a 422, and so is a name but on a tool's
+    // litellm#30835: `reasoning_content` in messages is a 422, and so is a name, except on a tool's
     // result.
     messages: {
       assistant: [],
@@ -87,7 +87,7 @@ const takes: readonly SupportRow[] = [
 ];
 
 const chat = openaiChat({
-  // Usage comes on the finish chunk unasked.
+  // The finish chunk has the usage without a request for it.
   streamOptions: false,
   toolIds: { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
   takes,
@@ -95,8 +95,8 @@ const chat = openaiChat({
 });
 
 /**
- * Fill in the middle (docs.mistral.ai/api/endpoint/fim, 2026-08; recorded): asked as completions
- * are, answered as chat is.
+ * Fill in the middle (docs.mistral.ai/api/endpoint/fim, 2026-08; recorded): requests like those of
+ * completions, answers like those of chat.
  */
 const fim = completionsAnsweredAsChat(chat, {
   path: '/fim/completions',
@@ -117,8 +117,8 @@ const fim = completionsAnsweredAsChat(chat, {
 const bridged = completionsOverChat(chat);
 
 /**
- * docs.mistral.ai/capabilities/audio_transcription, 2026-08: one format, with its parts and who
- * said them when asked; a language and times exclude each other.
+ * docs.mistral.ai/capabilities/audio_transcription, 2026-08: one format, with segments and speakers
+ * on request; a language and timestamps exclude each other.
  */
 function listened({
   returns,
@@ -156,7 +156,7 @@ export const mistral = defineVendor({
       fields: listened,
       faults,
     }),
-    // Recorded 2026-08: the whole voice in one answer of JSON.
+    // Recorded 2026-08: all audio in one JSON answer.
     speech: openaiSpeech({
       makes: ['mp3', 'wav', 'pcm', 'flac', 'opus'],
       usualVoice: 'en_paul_neutral',

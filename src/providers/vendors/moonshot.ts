@@ -83,7 +83,7 @@ export const moonshot = defineVendor({
   adapters: {
     chat: openaiChat({
       takes,
-      // Images and videos as base64 or by file id alone
+      // Images and videos only as base64 or by file id
       // (platform.moonshot.cn/docs/guide/use-kimi-vision-model, 2026-08).
       readsAddresses: [],
       faults: [

@@ -45,7 +45,7 @@ export const ollama = defineVendor({
     chat: openaiChat({ takes, readsAddresses: [] }),
     // "prompt currently only accepts a string" (same page).
     completions: openaiCompletions({ onePrompt: true }),
-    // Versions that know no base64 answer in numbers.
+    // Versions without base64 answer with numbers.
     embeddings: openaiEmbeddings({ textOnly: true }),
   },
 });

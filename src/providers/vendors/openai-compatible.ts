@@ -14,14 +14,14 @@ const takes: readonly SupportRow[] = [
     source: 'the format itself, as old servers read it, 2026-08',
     // The older name is the one that every such server reads.
     limit: { name: 'max_tokens', takesBoth: true },
-    // Every server knows a system, few a developer.
+    // Every server knows the role `system`, few know `developer`.
     developer: 'system',
   },
 ];
 
 /**
- * Any other server that speaks OpenAI's chat completions: its base URL is the operator's to give.
- * What clients refer to by address it reads itself, as the format says.
+ * Any other server with OpenAI's chat completions; the operator configures its base URL. It fetches
+ * the addresses in requests itself, as the format says.
  */
 export const openaiCompatible = defineVendor({
   id: 'openai-compatible',

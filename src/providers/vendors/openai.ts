@@ -32,7 +32,7 @@ import { openAiVideos } from '../formats/video/openai.ts';
 /**
  * From gpt-5.4 on functions are refused on chat while the model reasons: "To use function tools,
  * use /v1/responses or set reasoning_effort to 'none'." (public issues since 2026-05). 5.4 does not
- * reason unless it is asked to (recorded: chat calls, 200).
+ * reason unless a request sets an effort (recorded: chat calls, 200).
  */
 export const functionsElsewhere =
   /^(?!.*-chat)gpt-(?:5\.(?:[4-9](?!\d)|[1-9]\d)|(?:[6-9]|1\d)(?!\d))/;
@@ -61,7 +61,7 @@ export const legacyCompletions = (chat: Adapter, native: Adapter): Adapter => {
 
 /**
  * developers.openai.com/api/docs/guides/speech-to-text, 2026-08: whisper writes captions, its
- * successors count tokens and stream; the second that has begun counts.
+ * successors count tokens and stream; a second that has begun is counted whole.
  */
 export const transcribing = {
   writes: (model) =>
@@ -76,7 +76,7 @@ export const transcribing = {
 
 /**
  * …/guides/text-to-speech, 2026-08: tts-1 is sold by the character, its successors by tokens, which
- * they tell in events alone.
+ * they report only in events.
  */
 export const speaking = { counts: (model) => !model.startsWith('tts-') } satisfies SpeechQuirks;
 
@@ -95,7 +95,7 @@ const chat = chatOrResponses(
 
 export const openai = defineVendor({
   id: 'openai',
-  // Sealed reasoning opens for the organization alone that it was sealed for.
+  // Only the organization for which reasoning was sealed can open it.
   signsForAccount: true,
   baseUrl: 'https://api.openai.com/v1',
   consoleUrl: 'https://platform.openai.com',

@@ -19,8 +19,8 @@ const faults: readonly FaultRule[] = [
 ];
 
 /**
- * Other models in place of the one that was asked for and is charged
- * (openrouter.ai/docs/guides/routing/model-fallbacks, 2026-08): taking over is the gateway's.
+ * Members that let another model answer than the requested one, which is charged
+ * (openrouter.ai/docs/guides/routing/model-fallbacks, 2026-08): failover is the gateway's task.
  */
 const fallbacks = ['models', 'route'];
 
@@ -47,7 +47,7 @@ const takes: readonly SupportRow[] = [
 ];
 
 /**
- * openrouter.ai/docs/api/reference/errors-and-debugging, 2026-08. Codes are statuses; 403 tells of
+ * openrouter.ai/docs/api/reference/errors-and-debugging, 2026-08. Codes are statuses; 403 reports
  * moderation.
  */
 export const openrouter = defineVendor({
@@ -59,8 +59,8 @@ export const openrouter = defineVendor({
   readsCacheMarks: true,
   // Some of the models that it sells do so (recorded 2026-08: x-ai/grok-4-fast).
   thinksBeyondLimit: true,
-  // openrouter.ai/docs/features/web-search, 2026-08: a suffix of the model's name; others are
-  // searching models themselves.
+  // openrouter.ai/docs/features/web-search, 2026-08: a suffix of the model's name; other models
+  // search by themselves.
   readsBeyond: (model) => /:online$|^perplexity\/|search-preview|deep-research/.test(model),
   adapters: {
     chat: openaiChat({

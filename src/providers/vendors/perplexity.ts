@@ -47,12 +47,12 @@ export const perplexity = defineVendor({
   baseUrl: 'https://api.perplexity.ai',
   consoleUrl: 'https://www.perplexity.ai/settings/api',
   env: { apiKey: 'PERPLEXITY_API_KEY' },
-  // All of Sonar searches; the tokens of what it reads are counted in deep research
+  // All Sonar models search; deep research counts the tokens that it reads
   // (docs.perplexity.ai/getting-started/pricing, 2026-08).
   readsBeyond: (model) => /sonar/.test(model),
   adapters: {
-    // docs.perplexity.ai/api-reference/embeddings-post, 2026-08: signed bytes unless asked for
-    // bits; no path of the others.
+    // docs.perplexity.ai/api-reference/embeddings-post, 2026-08: signed bytes unless bits are
+    // requested; a path unlike those of the other endpoints.
     embeddings: openaiEmbeddings({
       path: '/v1/embeddings',
       textOnly: true,

@@ -40,13 +40,13 @@ const takes: readonly SupportRow[] = [
     lacks: [...openaiOnlyExcept('modalities', 'audio'), ...openrouterOnly, 'user'],
   },
   { source: deepThinking, effort: { takes: [], usual: 'none' } },
-  // Models that think when they are told to.
+  // Models that think only when a request turns thinking on.
   {
     source: deepThinking,
     models: /^qwen(?:-(?:plus|turbo|flash)|3-(?:max|vl-|omni-))/,
     effort: { takes: [], usual: 'none', switch: thinking },
   },
-  // Models that think unless they are told not to.
+  // Models that think unless a request turns thinking off.
   {
     source: deepThinking,
     models: /^qwen3(?:\.\d+-|-\d+b)(?!.*(?:instruct|coder))/,
@@ -69,7 +69,7 @@ const takes: readonly SupportRow[] = [
 const [atOnce, later] = [dashscopeImages(faults), dashscopeTasks(faults)];
 
 /**
- * Wan's pictures before 2.6 are tasks
+ * Wan's image models before 2.6 answer with a task
  * (help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference, 2026-08).
  */
 const images = picturesPerCall(

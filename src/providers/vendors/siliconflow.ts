@@ -38,7 +38,7 @@ const takes: readonly SupportRow[] = [
     ],
     effort: { takes: [], switch: { member: 'enable_thinking', off: false, on: true } },
   },
-  // These think always, or never: "Value error, current model does not support parameter
+  // These models think always, or never: "Value error, current model does not support parameter
   // `enable_thinking`".
   {
     source: 'docs.siliconflow.cn/cn/api-reference/chat-completions, 2026-08',
@@ -65,7 +65,8 @@ export const siliconflow = defineVendor({
     // docs.siliconflow.cn/cn/api-reference/embeddings and /rerank, 2026-08: 32 texts at a time.
     embeddings: openaiEmbeddings({ inputsMax: 32, textOnly: true, faults }),
     rerank: rerank({ faults }),
-    // docs.siliconflow.cn/cn/api-reference/audio, 2026-08: a file and a model, and a text alone.
+    // docs.siliconflow.cn/cn/api-reference/audio, 2026-08: the request has a file and a model, the
+    // answer only a text.
     transcriptions: openaiTranscriptions({
       writes: () => ['json', 'text'],
       fields: () => [],

@@ -77,7 +77,7 @@ test('Claude is asked as at home, with its model in the path and its version in 
   });
 });
 
-test('a refusal is read in the words of whoever refused', () => {
+test('an error is read in the format of the publisher that sent it', () => {
   const fault = (body: object): unknown =>
     vertex.adapters.chat?.fault(400, {}, JSON.stringify(body)).kind;
   expect(

@@ -15,7 +15,7 @@ import { bearer, defineVendor } from '../vendor.ts';
 import { vertexEmbeddings } from '../formats/embeddings/gemini.ts';
 
 /**
- * Access tokens as `gcloud auth print-access-token` prints them; other words are keys of express
+ * Access tokens as `gcloud auth print-access-token` prints them; other secrets are keys of express
  * mode (cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode, 2026-08).
  */
 const accessToken = /^ya29\./;
@@ -34,13 +34,13 @@ const onVertex = {
 
 const isClaude = ({ upstreamModel }: VendorCall): boolean => upstreamModel.startsWith('claude-');
 
-/** Each publisher's models speak as they do at home. */
+/** Each publisher's models have the wire format of their publisher. */
 const byPublisher = (claude: Adapter, gemini: Adapter): Adapter =>
   perCall((call) => (isClaude(call) ? claude : gemini), faultByPublisher(claude, gemini));
 
 /**
- * Google refuses in its own words whosever model was asked for; a publisher's words mark
- * themselves.
+ * Errors of Google have Google's format, whichever publisher's model was requested; Anthropic's
+ * errors have the type `error`.
  */
 function faultByPublisher(claude: BaseAdapter, gemini: BaseAdapter): BaseAdapter['fault'] {
   return (status, headers, reply) => {
@@ -54,8 +54,8 @@ function faultByPublisher(claude: BaseAdapter, gemini: BaseAdapter): BaseAdapter
 }
 
 /**
- * platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08: a model of its own
- * counts for all of them.
+ * platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, 2026-08: a special model
+ * counts the tokens for all Claude models.
  */
 const claudeCount = anthropicCountAt(
   '/publishers/anthropic/models/count-tokens:rawPredict',

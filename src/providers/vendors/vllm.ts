@@ -9,8 +9,8 @@ import type { SupportRow } from '../support/rows.ts';
 const takes: readonly SupportRow[] = [
   {
     source: 'docs.vllm.ai/en/stable/serving/openai_compatible_server, 2026-08',
-    // Which roles there are is up to the model's template; many know no `developer` ("Unexpected
-    // message role.", public issues, 2026-06).
+    // The roles depend on the model's template; many know no `developer` ("Unexpected message
+    // role.", public issues, 2026-06).
     developer: 'system',
     messages: { assistant: ['reasoning_content', 'reasoning', 'refusal'] },
   },
@@ -26,13 +26,13 @@ export const vllm = defineVendor({
   env: { apiKey: 'VLLM_API_KEY', baseUrl: 'VLLM_BASE_URL' },
   pathFor: (prefix, path) => (prefix === '' ? `/v1${path}` : path),
   adapters: {
-    // As a server of one's own, it would read addresses inside the network that it stands in.
+    // A self-hosted server would fetch addresses inside its own network.
     chat: openaiChat({ takes, thinkTags: true, readsAddresses: [] }),
     completions: openaiCompletions(),
     embeddings: openaiEmbeddings(),
     rerank: rerank(),
     // docs.vllm.ai/en/stable/serving/openai_compatible_server/#transcriptions-api, 2026-08: its
-    // events are those of chat, and are not asked for.
+    // events are those of chat, and are not requested.
     transcriptions: openaiTranscriptions({
       writes: () => ['json', 'text', 'verbose_json'],
       timedBy: 'verbose_json',

@@ -42,12 +42,12 @@ const takes: readonly SupportRow[] = [
     models: /seed/,
     effort: {
       takes: ['minimal', 'low', 'medium', 'high'],
-      // `minimal` is no thinking at all there.
+      // At Volcengine `minimal` means no thinking at all.
       map: { minimal: 'low' },
       switch: { member: 'thinking', off: { type: 'disabled' } },
     },
   },
-  // Those before 1.8 have the switch alone.
+  // Models before 1.8 have only the switch.
   {
     source: deepThinking,
     models: /seed-1-6(?!-lite)/,
@@ -90,8 +90,8 @@ export const volcengine = defineVendor({
   adapters: {
     ...forAllImageOperations(seedream(faults)),
     chat: openaiChat({ takes, faults }),
-    // volcengine.com/docs/82379/1521766, 2026-08: 256 texts at a time; models that see have an
-    // address of their own.
+    // volcengine.com/docs/82379/1521766, 2026-08: 256 texts at a time; models that read images have
+    // an address of their own.
     embeddings: byModel(
       multimodalEmbeddings({ faults }),
       openaiEmbeddings({ inputsMax: 256, textOnly: true, faults }),

@@ -11,7 +11,7 @@ import type { SupportRow } from '../support/rows.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 400, text: /incorrect api key/i, kind: 'credentials' },
-  // The status and the code are those of a forbidden key; only the words tell them apart (seen by
+  // The status and the code are those of a forbidden key; only the text distinguishes them (seen by
   // clients since 2025-08).
   { status: 403, text: /violates usage guidelines/i, kind: 'content_policy' },
   { status: 400, text: /maximum prompt length/i, kind: 'context_length' },
@@ -24,8 +24,8 @@ const reasoning = 'docs.x.ai/developers/model-capabilities/text/reasoning, 2026-
 const thinking = /^grok-(?:[4-9]|3-mini|code|build)(?!.*non-reasoning)/;
 
 /**
- * "does not support parameter reasoningEffort" (chenyme/grok2api#814, 2026-08): only some models of
- * one that reasons take an effort.
+ * "does not support parameter reasoningEffort" (chenyme/grok2api#814, 2026-08): only some of the
+ * reasoning models take an effort.
  */
 const efforts: readonly SupportRow[] = [
   { source: reasoning, effort: { takes: [], usual: 'none' } },
@@ -47,7 +47,7 @@ const efforts: readonly SupportRow[] = [
     models: /^grok-4\.[6-9]/,
     effort: { takes: ['low', 'medium', 'high', 'xhigh'] },
   },
-  // Here it is the number of agents that work together.
+  // Here the effort is the number of agents that work together.
   {
     source: reasoning,
     models: /^grok-4\.20-multi-agent/,
@@ -105,8 +105,8 @@ export const xai = defineVendor({
   baseUrl: 'https://api.x.ai/v1',
   consoleUrl: 'https://console.x.ai',
   env: { apiKey: 'XAI_API_KEY' },
-  // Recorded 2026-08: 502 reasoning tokens where the limit was 100. What is answered beside them
-  // keeps it.
+  // Recorded 2026-08: 502 reasoning tokens where the limit was 100. The visible answer keeps the
+  // limit.
   thinksBeyondLimit: true,
   adapters: {
     ...forAllImageOperations(xaiEdits(faults)),

@@ -57,7 +57,7 @@ const takes: readonly SupportRow[] = [
     effort: { takes: [], usual: 'none' },
   },
   {
-    // The effort counts from 5.2 on, and is read over before that (recorded 2026-03: glm-4.7-flash,
+    // The effort has an effect from 5.2 on, and is ignored before (recorded 2026-03: glm-4.7-flash,
     // 200).
     source: 'docs.bigmodel.cn/api-reference, 2026-08',
     models: /^glm-(?:4\.[5-9]|[5-9])/,
@@ -87,7 +87,7 @@ export const zhipu = defineVendor({
       faults,
     }),
     rerank: rerank({ faults }),
-    // docs.bigmodel.cn/api-reference, 2026-08: glm-asr writes a text alone, glm-tts makes WAV.
+    // docs.bigmodel.cn/api-reference, 2026-08: glm-asr writes only a text, glm-tts makes WAV.
     transcriptions: openaiTranscriptions({
       writes: () => ['json', 'text'],
       fields: () => [],

@@ -43,8 +43,9 @@ export function anthropicMessages(host: MessagesHost = {}): Adapter {
 }
 
 /**
- * Nothing without TLS, and of files only PDFs: an address that says that it is none is not fetched
- * (platform.claude.com/docs/en/build-with-claude/pdf-support and /vision, 2026-11).
+ * Claude fetches https addresses only, and of files only PDFs: an address or name that ends
+ * otherwise is not fetched (platform.claude.com/docs/en/build-with-claude/pdf-support and /vision,
+ * 2026-11).
  */
 const noPdf = /\.(?:txt|md|csv|json|xml|html?|ya?ml|docx?|xlsx?|png|jpe?g|gif|webp)(?:[?#].*)?$/i;
 

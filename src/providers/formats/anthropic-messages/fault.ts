@@ -4,8 +4,8 @@ import type { FaultRule } from '../openai-chat/quirks.ts';
 import type { JsonObject } from '../../../base/json-value.ts';
 
 /**
- * platform.claude.com/docs/en/api/errors, 2026-11, and recorded refusals. What these rows leave
- * open follows from words and codes that vendors share.
+ * platform.claude.com/docs/en/api/errors, 2026-11, and recorded refusals. Other refusals are read
+ * by the codes and texts that vendors share.
  */
 const faults: readonly FaultRule[] = [
   { text: /credit balance is too low|specified API usage limits|spend limit/i, kind: 'quota' },
@@ -29,8 +29,8 @@ const faults: readonly FaultRule[] = [
 const quirks = { faults };
 
 /**
- * A refusal by status. A rate limit without `retry-after` says when it is whole again:
- * `anthropic-ratelimit-*`.
+ * The fault for an error status. A rate limit without `retry-after` is timed by the
+ * `anthropic-ratelimit-*` headers.
  */
 export function messagesFault(status: number, headers: FaultHeaders, reply: string): Fault {
   const fault = faultOf(status, headers, reply, quirks);
@@ -39,15 +39,17 @@ export function messagesFault(status: number, headers: FaultHeaders, reply: stri
   return retryAfterMs === undefined ? fault : { ...fault, retryAfterMs };
 }
 
-/** An error inside a stream, or one with a good status. Undefined when `body` is none. */
+/**
+ * The fault inside a stream, or in a reply with a good status. Undefined when `body` is no error.
+ */
 export const messagesFaultWithin = (body: JsonObject): Fault | undefined =>
   faultWithin(body, quirks);
 
 const limits = ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const;
 
 /**
- * Resets are times of the clock (RFC 3339), measured against the vendor's own `date` because an
- * adapter has no clock. Milliseconds until the last limit that is used up.
+ * Milliseconds until the last limit that is used up resets. The headers hold points in time (RFC
+ * 3339), compared with the vendor's own `date` because an adapter has no clock.
  */
 function resetAfter(headers: FaultHeaders): number | undefined {
   const now = Date.parse(String(headers['date']));

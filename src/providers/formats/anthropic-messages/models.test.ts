@@ -93,7 +93,7 @@ describe('thinking', () => {
       tool_choice: { type: 'any' },
       thinking: { type: 'disabled' },
     });
-    // Who cannot stop thinking is not asked to.
+    // Models that cannot stop thinking get no request to do so.
     expect(sent(body, 'claude-fable-5')).toMatchObject({
       tool_choice: { type: 'any' },
       output_config: { effort: 'high' },

@@ -1,29 +1,29 @@
 import { countOf, type JsonObject, objectOf, textOf } from '../../../base/json-value.ts';
 import type { VendorCall } from '../../adapter.ts';
 
-/** What a generation of Claude takes. */
+/** What a generation of Claude accepts. */
 export interface ClaudeTraits {
   /**
-   * What is asked for when the client sets no limit, thinking included, because `max_tokens` is
-   * required: all that the model is documented to write.
+   * The `max_tokens` that is sent when the client sets no limit, because the member is required:
+   * all that the model is documented to write, thinking included.
    */
   readonly outputUsual: number;
-  /** More than this it has never been seen to take. */
+  /** The highest `max_tokens` that the model has been seen to accept. */
   readonly outputMax: number;
-  /** How thinking is asked for: not at all, by a budget of tokens, or by an effort alone. */
+  /** How a request turns thinking on: not at all, by a budget of tokens, or by an effort alone. */
   readonly thinking: 'none' | 'budget' | 'adaptive';
   /**
-   * What "no thinking" is in its words; `'never'` where it always thinks, and then the least effort
-   * is the nearest.
+   * How a request turns thinking off. `'never'`: the model always thinks, and the least effort is
+   * the nearest setting.
    */
   readonly rest: 'disabled' | 'between_tools' | 'never';
   /** Takes the effort `xhigh`. */
   readonly xhigh: boolean;
-  /** Thinking is told only when asked for: `thinking.display`. */
+  /** The model shows its thinking only when `thinking.display` requests it. */
   readonly silent: boolean;
   /** `temperature`, `top_p` and `top_k`: all of them, one of temperature and top_p, or none. */
   readonly sampling: 'any' | 'one' | 'none';
-  /** A conversation may end with the assistant's words, which are then continued. */
+  /** A conversation may end with an assistant's message, which the model continues. */
   readonly prefill: boolean;
   /** `tool_choice` may be `any` or `tool`. */
   readonly forcing: boolean;
@@ -67,7 +67,7 @@ const fable50: ClaudeTraits = { ...claude47, rest: 'never' };
 const claude55: ClaudeTraits = { ...fable50, forcing: false };
 const sonnet55: ClaudeTraits = { ...claude55, rest: 'between_tools' };
 
-/** Families that came after Opus: their 5.1 is of the generation of Opus 5.5. */
+/** Families that came after Opus: their 5.1 belongs to the generation of Opus 5.5. */
 const newFamilies = new Set(['fable', 'mythos']);
 
 /**
@@ -79,9 +79,9 @@ const named = /claude-(?:([a-z]+)-(\d)(?:[-.](\d{1,2})(?!\d))?|(\d)(?:[-.](\d))?
 /**
  * The traits of a model by its upstream id:
  * platform.claude.com/docs/en/about-claude/models/overview, /build-with-claude/adaptive-thinking,
- * /build-with-claude/structured-outputs and what's new in 4.6, 4.7 and 5.5, as of 2026-11. A Claude
- * of an unknown name is taken for the newest, which refuses the most; a model that is no Claude for
- * the oldest, which asks the least.
+ * /build-with-claude/structured-outputs and what's new in 4.6, 4.7 and 5.5, as of 2026-11. An
+ * unknown Claude gets the traits of the newest, which refuses the most; a model that is no Claude
+ * gets those of the oldest, whose requests use the fewest features.
  */
 export function claudeTraits(model: string): ClaudeTraits {
   const id = model.toLowerCase();
@@ -112,11 +112,11 @@ export interface ReasoningRequest {
   readonly budget: number | undefined;
 }
 
-/** `thinking` and `output_config.effort`, as far as they are to be sent. */
+/** The members `thinking` and `output_config.effort` of the vendor's request. */
 export interface Thinking {
   readonly thinking?: JsonObject;
   readonly effort?: string;
-  /** The model is told to think: it takes no sampling parameters then. */
+  /** Thinking is on: the model then takes no sampling parameters. */
   readonly on: boolean;
 }
 
@@ -132,8 +132,8 @@ const budgets: Readonly<Record<string, number>> = {
 const budgetMin = 1024;
 
 /**
- * OpenAI's `reasoning_effort`; the objects by which OpenRouter (`reasoning`) and Anthropic itself
- * (`thinking`) say the same.
+ * Reads the request for thinking from OpenAI's `reasoning_effort`, OpenRouter's `reasoning` or
+ * Anthropic's `thinking`.
  */
 export function reasoningRequest({
   body,
@@ -145,7 +145,7 @@ export function reasoningRequest({
   const budget =
     beside?.budget ?? countOf(thinking?.['budget_tokens']) ?? countOf(reasoning?.['max_tokens']);
   if (effort !== undefined) return { effort, budget };
-  // Qwen's switch is a boolean.
+  // Qwen's switch for thinking is a boolean.
   const isOff =
     thinking?.['type'] === 'disabled' ||
     reasoning?.['enabled'] === false ||
@@ -161,8 +161,9 @@ export function reasoningRequest({
 }
 
 /**
- * The members by which the client asks for thinking, where the model is `told` nothing of it.
- * A wish for no thinking is fulfilled then.
+ * The members of the client's request for thinking that the vendor's request drops. `told`: the
+ * model gets the request. Without it, a request for no thinking is fulfilled and nothing is
+ * dropped.
  */
 export function droppedReasoning(
   call: Pick<VendorCall, 'body' | 'messagesOptions'>,
@@ -176,9 +177,10 @@ export function droppedReasoning(
 }
 
 /**
- * How the client's wish is said to this model (wire-formats §4.2). `forced`: a tool call is forced,
- * which excludes thinking. `interrupted`: the model waits for tool results but its signed thinking
- * before the calls is lost, so that models with budgets refuse to go on thinking.
+ * Writes the client's request for thinking in the form of this model (wire-formats §4.2). `forced`:
+ * a tool call is forced, which excludes thinking. `interrupted`: the model waits for tool results
+ * but its signed thinking before the calls is lost, so that models with budgets refuse to go on
+ * thinking.
  */
 export function thinkingFor(
   call: Pick<VendorCall, 'body' | 'messagesOptions'>,
@@ -191,8 +193,8 @@ export function thinkingFor(
   if (traits.thinking === 'budget') {
     if (!wish || wish.effort === 'none' || forced || interrupted || maxTokens <= budgetMin)
       return { on: false };
-    // The limit counts thinking, too: some of it stays for the answer, unless the client has
-    // divided it itself.
+    // The limit counts thinking, too: a fifth of it stays for the answer, unless the client has set
+    // the budget itself.
     const wanted = Math.min(
       wish.budget ?? budgets[wish.effort] ?? budgetMin,
       Math.floor(maxTokens * (wish.budget === undefined ? 0.8 : 1)),
@@ -203,8 +205,8 @@ export function thinkingFor(
   if (forced && traits.rest === 'disabled') return { thinking: { type: 'disabled' }, on: false };
   if (!wish) return { on: false };
   if (wish.effort === 'none') return atRest(traits);
-  // Who always thinks does so beside a forced call, but may not be asked to ("Thinking may not be
-  // enabled when tool_choice forces tool use.").
+  // A model that always thinks does so beside a forced call, too, but refuses `thinking` there
+  // ("Thinking may not be enabled when tool_choice forces tool use.").
   if (forced) return { effort: effortOf(wish.effort, traits), on: false };
   const display = traits.silent ? { display: 'summarized' } : {};
   return {

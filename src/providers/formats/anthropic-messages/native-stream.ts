@@ -31,16 +31,16 @@ import {
 } from './usage.ts';
 
 const deltaHead = '{"type":"content_block_delta","index":';
-/** The deltas that bring what the model wrote. */
+/** The deltas that carry what the model wrote. */
 const written = /^,"delta":\{"type":"\w+","(?:text|thinking|partial_json)":(?=")/;
 const headBytesMax = 80;
 
 const event = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
 
 /**
- * Anthropic's events on their way to a client of the same format. The bytes of each event's data
- * stay, but for id and model at the start. The start waits for the first block, so that until then
- * another channel may take over; `message_stop` is the pipeline's to send.
+ * A stream of Anthropic's events for a client of the same format. The data of each event keeps its
+ * bytes, except id and model in the first. The first event waits for the first block, so that until
+ * then another channel may take over. The pipeline sends `message_stop`.
  */
 export class NativeMessageStream implements StreamTranslator {
   readonly meter: StreamMeter = {
@@ -56,10 +56,10 @@ export class NativeMessageStream implements StreamTranslator {
   readonly #frames = new SseFrames((data, name) => this.#hear(data, name));
   readonly #open = new Set<number>();
   #out = '';
-  /** The start, while it waits. */
+  /** The first event, while it waits. */
   #start = '';
   #closed = false;
-  /** The vendor's name for the model that answers. */
+  /** The vendor's name for the model that answers, as the stream reports it. */
   #model: string | undefined;
 
   constructor(call: VendorCall) {
@@ -80,14 +80,14 @@ export class NativeMessageStream implements StreamTranslator {
     return out;
   }
 
-  /** After the vendor's last word. An answer that is finished is whole, whatever came after. */
+  /** Ends the stream. An answer that has finished is whole, whatever came after. */
   #conclude(): void {
     this.#closed = true;
     if (this.meter.finished) this.meter.fault = undefined;
     else this.meter.fault ??= protocolFault('the stream ended without its last event');
   }
 
-  /** False: nothing more is to be heard. */
+  /** Reads one event; returns false to stop the stream. */
   #hear(data: string, name: string): boolean {
     if (data.startsWith(deltaHead)) {
       const bytes = deltaBytes(data);
@@ -137,7 +137,7 @@ export class NativeMessageStream implements StreamTranslator {
         return;
       default:
         this.meter.fault = messagesFaultWithin(body);
-        // Events of tomorrow are the client's to know.
+        // Unknown events are newer than this code: the client gets them as they are.
         if (this.meter.fault === undefined) this.#tell(type, data);
     }
   }
@@ -169,7 +169,10 @@ export class NativeMessageStream implements StreamTranslator {
     return out;
   }
 
-  /** No stream came but one JSON value: an error with a good status, or the message as a whole. */
+  /**
+   * The vendor sent one JSON value instead of a stream: an error with a good status, or a whole
+   * message.
+   */
   #whole(body: JsonObject): void {
     this.meter.fault ??= messagesFaultWithin(body);
     if (
@@ -193,7 +196,7 @@ export class NativeMessageStream implements StreamTranslator {
   }
 }
 
-/** The event that tells why an answer ended and what it took. */
+/** The event with the stop reason and the usage of an answer. */
 export function messageDelta(stopReason: string, quantities: Quantities): string {
   const delta = `{"stop_reason":"${stopReason}","stop_sequence":null,"stop_details":null,"container":null}`;
   return event(
@@ -203,8 +206,8 @@ export function messageDelta(stopReason: string, quantities: Quantities): string
 }
 
 /**
- * Bytes of what the model wrote, found without parsing; undefined where an event is not written as
- * the vendor always does.
+ * Bytes of what the model wrote, found without parsing; undefined if an event is not written in the
+ * vendor's usual form.
  */
 function deltaBytes(data: string): number | undefined {
   const comma = data.indexOf(',', deltaHead.length);
@@ -225,8 +228,8 @@ const writtenIn = (delta: JsonObject): string =>
   textOf(delta['text']) ?? textOf(delta['thinking']) ?? textOf(delta['partial_json']) ?? '';
 
 /**
- * How the words of a block are streamed: the member of the block that holds them, and the delta
- * that brings them.
+ * How the text of a block is streamed: the member of the block that holds it, and the type of its
+ * deltas.
  */
 const streamed: Readonly<Record<string, { readonly member: string; readonly delta: string }>> = {
   text: { member: 'text', delta: 'text_delta' },
@@ -234,8 +237,8 @@ const streamed: Readonly<Record<string, { readonly member: string; readonly delt
 };
 
 /**
- * A whole message as the events that would have told it, for a client that asked for a stream of a
- * server that does not. Without `message_stop`.
+ * Writes a whole message as events, for a client that requested a stream of a server that sends
+ * none. Without `message_stop`.
  */
 function eventsOfMessage(message: JsonObject): JsonObject[] {
   const { content, stop_reason, stop_sequence = null, usage } = message;
@@ -279,7 +282,7 @@ function eventsOfBlock(block: JsonObject, index: number): JsonObject[] {
 }
 
 /**
- * Blocks with what a tool found that the vendor ran
+ * Blocks with the result of a tool that the vendor ran
  * (platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools, 2026-11).
  */
 const results: Readonly<Record<string, ToolMeasure>> = {
@@ -292,8 +295,8 @@ const results: Readonly<Record<string, ToolMeasure>> = {
 };
 
 /**
- * The calls so far, with that of this block. What failed has no fee, and all code runs in one
- * container.
+ * Adds the call of this block to the calls so far. Failed calls have no fee, and all code runs in
+ * one container.
  */
 function withResult(
   calls: Quantities | undefined,
@@ -311,7 +314,7 @@ function withResult(
 type Block = Record<string, unknown>;
 
 /**
- * Puts a stream of `/v1/messages` together into the message it would have been
+ * Puts a stream of `/v1/messages` together into one message
  * (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11).
  */
 export class MessageCollector implements StreamCollector {
@@ -334,7 +337,7 @@ export class MessageCollector implements StreamCollector {
     this.#add(cut ? this.#stream.cutShort(cut) : this.#stream.end());
     for (const [index, input] of this.#inputs) {
       const block = this.#blocks[index];
-      // Half an argument is none: a call that was cut is told without.
+      // Arguments that were cut off are left out: half a JSON value cannot be parsed.
       if (block !== undefined)
         block['input'] = objectOf(parse(input.trim() === '' ? '{}' : input)) ?? {};
     }

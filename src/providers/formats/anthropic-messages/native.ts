@@ -39,14 +39,15 @@ import {
 } from './usage.ts';
 
 /**
- * What the client's own headers say of the format: which version of it, and which of its betas
+ * The client's headers about the format: its version and its betas
  * (platform.claude.com/docs/en/api/beta-headers, 2026-11).
  */
 const formatHeaders = [messagesVersionHeader, 'anthropic-beta'] as const;
 
 /**
- * Clients of `/v1/messages` and a vendor that speaks it: bytes untouched but for the model, what
- * this model would refuse, and a limit that it cannot reach.
+ * The adapter for clients of `/v1/messages` and a vendor of the same format. The bytes stay the
+ * same except for the model, the parts that this model would refuse, and a limit beyond its
+ * maximum.
  */
 export function anthropicNative({
   path,
@@ -85,8 +86,8 @@ export function anthropicNative({
 }
 
 /**
- * How many tokens a request has (platform.claude.com/docs/en/build-with-claude/token-counting,
- * 2026-11): costs nothing.
+ * Counts the tokens of a request, which the vendor does for free
+ * (platform.claude.com/docs/en/build-with-claude/token-counting, 2026-11).
  */
 export const anthropicCount: BaseAdapter = {
   ask: (call) => askAt('/messages/count_tokens', call, commonChanges(call)),
@@ -99,7 +100,7 @@ export const anthropicCount: BaseAdapter = {
   fault: messagesFault,
 };
 
-/** The same where the model stands in no path, but the version in the body. */
+/** The same for vendors whose path is fixed and whose body carries the version. */
 export function anthropicCountAt(path: string, bodyVersion: string): BaseAdapter {
   const version: JsonChange = { path: ['anthropic_version'], json: jsonText(bodyVersion) };
   return { ...anthropicCount, ask: (call) => askAt(path, call, [...commonChanges(call), version]) };
@@ -107,7 +108,7 @@ export function anthropicCountAt(path: string, bodyVersion: string): BaseAdapter
 
 function commonChanges(call: VendorCall, bodyVersion?: string): JsonChange[] {
   const changes = withoutOthers(call);
-  // Where the model stands in the path, the body tells the version.
+  // Where the path names the model, the body carries the version.
   if (bodyVersion === undefined)
     changes.push({ path: ['model'], json: jsonText(call.upstreamModel) });
   else
@@ -133,9 +134,9 @@ function headersOf({ clientHeaders }: VendorCall): VendorRequest['headers'] {
 }
 
 /**
- * What another model of the same conversation said with it would be refused here: thinking that no
- * Claude signed, signatures of calls, citations that it did not seal, ids of another alphabet, and
- * texts of white space alone.
+ * Removes from the messages what another model of the same conversation wrote and this vendor would
+ * refuse: thinking that no Claude signed, extensions of tool calls, citations without Anthropic's
+ * seal, ids of another alphabet, and texts of white space alone.
  */
 function withoutOthers(call: VendorCall): JsonChange[] {
   const changes: JsonChange[] = [];
@@ -156,7 +157,9 @@ function withoutOthers(call: VendorCall): JsonChange[] {
   return changes;
 }
 
-/** The thoughts among them, by name. */
+/**
+ * The thinking that is removed, as the name of a dropped member; empty thinking is not reported.
+ */
 const othersLeftOut = ({ body }: VendorCall): string[] =>
   listOf(body['messages']).some((message) =>
     listOf(objectOf(message)?.['content']).some(
@@ -174,7 +177,8 @@ const isOthers = (block: unknown): boolean =>
   foreignId(block) !== undefined;
 
 /**
- * "text content blocks must contain non-whitespace text": models write such between their calls.
+ * The vendor refuses "text content blocks must contain non-whitespace text"; models write such
+ * blocks between their calls.
  */
 const isBlankText = (block: unknown): boolean =>
   isObject(block) &&
@@ -185,7 +189,7 @@ const isBlankText = (block: unknown): boolean =>
 const idsTaken = /^[a-zA-Z0-9_-]+$/;
 const idNames = { tool_use: 'id', tool_result: 'tool_use_id' } as const;
 
-/** Where a block has an id that Anthropic's pattern does not take (`functions.add:0`). */
+/** The member of a block that holds an id outside Anthropic's pattern (`functions.add:0`). */
 function foreignId(block: unknown): 'id' | 'tool_use_id' | undefined {
   const type = isObject(block) ? block['type'] : undefined;
   if (!isObject(block) || (type !== 'tool_use' && type !== 'tool_result')) return undefined;
@@ -206,7 +210,7 @@ const isMarked = (block: unknown): boolean =>
   isObject(block) && block['type'] === 'tool_use' && block['extra_content'] !== undefined;
 
 /**
- * `encrypted_index` is Anthropic's own, and required
+ * A citation of another vendor: `encrypted_index` is required, and only Anthropic fills it
  * (platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool, 2026-11).
  */
 const isElse = (citation: unknown): boolean =>
@@ -261,15 +265,15 @@ function wordsOf(block: unknown): string {
 }
 
 /**
- * From this version of the format on `temperature`, `top_p` and `top_k` are refused, whatever they
- * say (platform.claude.com/docs/en/api/versioning, 2026-11).
+ * From this version of the format on, the vendor refuses `temperature`, `top_p` and `top_k` with
+ * any value (platform.claude.com/docs/en/api/versioning, 2026-11).
  */
 const versionUnsampled = '2026-10-21';
 
 /**
- * What a request says that another generation of Claude took and this one refuses, said in its way,
- * so that changing the model is enough: thinking, sampling and forced calls (wire-formats §4.2,
- * §0.10). Nothing changes in a request that fits.
+ * Rewrites members that another generation of Claude takes and this one refuses, so that a client
+ * can change the model and nothing else: thinking, sampling and forced calls (wire-formats §4.2,
+ * §0.10). A request that fits is not changed.
  */
 function fitToModel({ body, upstreamModel, outputTokensMax, clientHeaders }: VendorCall): {
   readonly changes: JsonChange[];
@@ -286,14 +290,15 @@ function fitToModel({ body, upstreamModel, outputTokensMax, clientHeaders }: Ven
       ...fittingChoice(body, traits),
       ...fittingEnd(body['messages'], traits),
     ],
-    // 1 is what happens anyway.
+    // 1 is the default, so that removing it changes nothing.
     dropped: [...dropped, ...sampling.filter((name) => name === 'top_k' || body[name] !== 1)],
   };
 }
 
 /**
- * An answer that this model does not go on with is followed by a request to do so. Turns that the
- * vendor has paused and calls that wait for their results stay last.
+ * If a conversation ends with an assistant's text that this model cannot continue, adds a user's
+ * message that requests it. Turns that the vendor has paused and calls that wait for their results
+ * stay last.
  */
 function fittingEnd(messages: unknown, { prefill }: ClaudeTraits): JsonChange[] {
   const last = listOf(messages).length - 1;
@@ -312,8 +317,8 @@ const forced = (body: JsonObject): boolean =>
   ['any', 'tool'].includes(String(objectOf(body['tool_choice'])?.['type']));
 
 /**
- * Whether a model of these traits takes `thinking` of this type as it is. A budget has to stay
- * below a limit that is tighter than the client's.
+ * Whether a model of these traits takes `thinking` of this type unchanged. A budget must stay below
+ * a limit that is tighter than the client's.
  */
 function takes(
   asked: JsonObject | undefined,
@@ -358,7 +363,7 @@ function fittingThinking(
 const samplingIn = (body: JsonObject): string[] =>
   ['temperature', 'top_p', 'top_k'].filter((name) => body[name] !== undefined);
 
-/** The members that tune and are refused. */
+/** The sampling members that this model refuses. */
 function fittingSampling(body: JsonObject, { sampling }: ClaudeTraits, thinks: boolean): string[] {
   const given = samplingIn(body);
   // While it thinks, a model takes `top_p` from 0.95 on
@@ -372,7 +377,7 @@ function fittingSampling(body: JsonObject, { sampling }: ClaudeTraits, thinks: b
   return [...new Set([...refused, ...second])];
 }
 
-/** A call that cannot be forced is asked for in words. */
+/** If the model cannot be forced to call a tool, an instruction requests the call. */
 function fittingChoice(body: JsonObject, { forcing }: ClaudeTraits): JsonChange[] {
   if (forcing || !forced(body)) return [];
   const choice = objectOf(body['tool_choice']) ?? {};

@@ -4,14 +4,13 @@ import type { ContentPart, MessageSpan, ToolCall } from '../../conversation/conv
 
 /**
  * OpenRouter's name for thinking signed by Anthropic
- * (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). It tells whose signature a detail
- * carries.
+ * (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). It shows which vendor signed a detail.
  */
 const format = 'anthropic-claude-v1';
 
 /**
- * A thinking block as an extension of the convention: a client that sends it back gives the model
- * its thoughts back.
+ * A thinking block as an extension of chat: a client that sends it back lets the model go on with
+ * its thinking.
  */
 export interface ReasoningDetail {
   readonly type: 'reasoning.text' | 'reasoning.encrypted';
@@ -20,7 +19,7 @@ export interface ReasoningDetail {
   readonly data?: string;
   readonly format: typeof format;
   readonly index: number;
-  /** How many characters of text stood before it; absent where it stood first. */
+  /** The number of characters of text before it; absent at the start. */
   readonly at?: number;
 }
 
@@ -46,18 +45,18 @@ export const redactedDetail = (index: number, data: string, at = 0): ReasoningDe
   ...placed(at),
 });
 
-/** Other models sign and seal their thoughts, too. */
+/** Whether a detail may be Claude's: other models sign and seal their thinking, too. */
 export const isClaudes = (detail: JsonObject): boolean =>
   detail['format'] === undefined || detail['format'] === format;
 
-/** A piece of a signed detail: a member of a delta. */
+/** A piece of a signed detail as a member of a delta. */
 export const detailsMember = (inside: string, index: number, at = 0): string =>
   `"reasoning_details":[{"type":"reasoning.text",${inside},"format":"${format}","index":${index}${at === 0 ? '' : `,"at":${at}`}}]`;
 
 /**
- * The thinking blocks that an assistant's message brings back, unchanged: in `reasoning_details`,
- * or in LiteLLM's `thinking_blocks`. Streamed details are put together again by those clients that
- * keep every piece: text in pieces, its signature in a piece of its own.
+ * The thinking blocks that an assistant's message brings back, unchanged: from `reasoning_details`,
+ * or from LiteLLM's `thinking_blocks`. Clients that keep every streamed piece send text in pieces
+ * and its signature in a piece of its own; these are joined.
  */
 export const thinkingBlocks = (message: JsonObject): JsonObject[] =>
   positionedThinking(message).map(({ block }) => block);
@@ -102,16 +101,18 @@ const plainBlock = (block: JsonObject): JsonObject =>
     ? { type: 'thinking', thinking: textOf(block['thinking']) ?? '', signature: block['signature'] }
     : { type: 'redacted_thinking', data: block['data'] };
 
-/** A thought, a part or a call of an assistant. Steps keep the order in which they were made. */
+/**
+ * A thinking block, a content part or a tool call of an assistant. Steps keep their original order.
+ */
 type TurnStep =
   | { readonly kind: 'thinking'; readonly block: JsonObject }
   | { readonly kind: 'part'; readonly part: ContentPart }
   | { readonly kind: 'call'; readonly call: ToolCall };
 
 /**
- * The steps of one turn. Signed thoughts keep their positions: within text, and between the calls
- * of a turn that several messages make up. Other calls stand last. `thinks`: the model gets its
- * thoughts back.
+ * The steps of one turn. Signed thinking keeps its position: within text, and between the calls of
+ * a turn made of several messages. Other calls stand last. `thinks`: the model gets its thinking
+ * back.
  */
 export function turnSteps(spans: readonly MessageSpan[], thinks: boolean): TurnStep[] {
   const steps: TurnStep[] = [];
@@ -157,7 +158,7 @@ function interleaved(
   return steps;
 }
 
-/** The text, cut at the positions of the thoughts within it. */
+/** Cuts the text at the positions of the thinking within it. */
 export function cutText(text: string, cuts: readonly number[]): string[] {
   if (cuts.length === 0) return [text];
   const letters = [...text];

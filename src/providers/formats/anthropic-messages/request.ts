@@ -39,24 +39,22 @@ import {
 import { thinkingBlocks, turnSteps } from './reasoning.ts';
 import { planTools, type ToolPlan } from './tools.ts';
 
-/** Where the format is spoken, and how that place departs from Anthropic's own API. */
+/** How a host of this format departs from Anthropic's own API. */
 export interface MessagesHost {
-  /**
-   * The version in the body, where the model is in the path (Vertex, Bedrock) and not in the body.
-   */
+  /** The version for the body, where the path names the model (Vertex, Bedrock). */
   readonly bodyVersion?: string;
   /** What is appended to the base URL; `/messages` when absent. */
   readonly path?: (upstreamModel: string, stream: boolean) => string;
-  /** False where images and files by URL are not fetched. */
+  /** False where the host does not fetch images and files by URL. */
   readonly fetches?: boolean;
-  /** False where structured outputs are shut off. */
+  /** False where the host offers no structured outputs. */
   readonly structured?: boolean;
 }
 
 const headers = { 'content-type': 'application/json' } as const;
 
 /**
- * The members of a chat request that Claude has a word for. It has two tiers of its own
+ * The members of a chat request that Claude has an equivalent for. It has two tiers of its own
  * (platform.claude.com/docs/en/api/service-tiers, 2026-11).
  */
 const chatToClaude = chatTranslation(
@@ -67,8 +65,8 @@ const chatToClaude = chatTranslation(
 );
 
 /**
- * OpenAI's chat request as Anthropic's (wire-formats §4.2). Refuses what cannot be carried; drops
- * what only tunes (row 62c) and names it.
+ * Writes OpenAI's chat request as Anthropic's (wire-formats §4.2). Throws the Refusal of content
+ * that cannot be carried; members that only tune are dropped and named (row 62c).
  */
 export function messagesRequest(call: VendorCall, host: MessagesHost): VendorRequest {
   const { body } = call;
@@ -116,7 +114,10 @@ export function messagesRequest(call: VendorCall, host: MessagesHost): VendorReq
   };
 }
 
-/** The same for asking and for reading the answer: whether the hidden tool is in play. */
+/**
+ * Whether the answer travels as the input of the hidden tool. Request and response must agree on
+ * it.
+ */
 export function messagesUsesHiddenTool(call: VendorCall, host: MessagesHost): boolean {
   return (
     objectOf(call.body['response_format']) !== undefined &&
@@ -129,13 +130,13 @@ function traitsFor({ upstreamModel }: VendorCall, host: MessagesHost): ClaudeTra
   return host.structured === false ? { ...traits, structured: false } : traits;
 }
 
-/** Calls that came back without the thinking before them, of models that think. */
+/** The keys of calls that came back without the thinking before them, for models that think. */
 export function unsignedMessages(call: VendorCall, host: MessagesHost): readonly string[] {
   if (traitsFor(call, host).thinking === 'none') return [];
   return unsignedCalls(call.body['messages'], (message) => thinkingBlocks(message).length > 0);
 }
 
-/** Which messages bring thoughts that Claude has signed, for a model that takes them back. */
+/** Tells which messages bring thinking that Claude signed, for a model that takes it back. */
 export const thoughtsOf = (messages: unknown, thinks: boolean): ((index: number) => boolean) => {
   const all = listOf(messages);
   return (index) => {
@@ -144,7 +145,7 @@ export const thoughtsOf = (messages: unknown, thinks: boolean): ((index: number)
   };
 };
 
-/** The model waits for tool results, and the thoughts before its calls did not come back. */
+/** The model waits for tool results, and the thinking before its calls did not come back. */
 export function isInterrupted({ turns }: Conversation): boolean {
   const caller = turns.at(-2);
   return Boolean(
@@ -155,8 +156,8 @@ export function isInterrupted({ turns }: Conversation): boolean {
 }
 
 /**
- * The client's limit (of two, `max_completion_tokens`: row 16), never more than the model takes or
- * the money pays for.
+ * The client's limit (of two, `max_completion_tokens`: row 16), at most what the model takes and
+ * what the reserved funds pay for.
  */
 function limitOf(
   { body, outputTokensMax }: VendorCall,
@@ -167,7 +168,7 @@ function limitOf(
   return Math.max(1, Math.min(wanted, outputMax, outputTokensMax ?? outputMax));
 }
 
-// A member that is undefined is not in the JSON.
+// `JSON.stringify` leaves out undefined members.
 const toolMembers = ({ tools, choice }: ToolPlan): JsonObject => ({
   tools: tools.length ? tools : undefined,
   tool_choice: choice,
@@ -180,7 +181,10 @@ function thinkingMembers({ format }: ToolPlan, { thinking, effort }: Thinking): 
   };
 }
 
-/** Sampling that the client wished for and the model does not take; a default is no wish. */
+/**
+ * Adds the sampling members that the client set and the model does not take. A member with the
+ * default value 1 is not reported.
+ */
 export function withSampling(
   dropped: readonly string[] | undefined,
   body: JsonObject,
@@ -194,7 +198,7 @@ export function withSampling(
 const samplingMembers = ['temperature', 'top_p', 'top_k'] as const;
 
 /**
- * Sampling as far as the model takes it: temperatures to 1, none beside thinking, one of two on
+ * The sampling that the model takes: temperatures up to 1, none beside thinking, one of two on
  * newer models.
  */
 function sampling(
@@ -238,13 +242,13 @@ function members(body: JsonObject, host: MessagesHost): JsonObject {
 /** `tool_use` takes ids of these characters. */
 const callId = /^[a-zA-Z0-9_-]+$/;
 
-/** What the writer of a conversation has to know of the request. */
+/** Facts about the request that its messages depend on. */
 interface MessageOptions {
-  /** As the client calls it, for refusals. */
+  /** The model's public name, for refusals. */
   readonly model: string;
   /** The vendor fetches images and files by URL itself. */
   readonly fetches: boolean;
-  /** The model knows thinking: it is given its thoughts back. */
+  /** The model thinks: its messages carry its earlier thinking. */
   readonly thinks: boolean;
 }
 
@@ -255,8 +259,8 @@ interface AnthropicMessage {
 }
 
 /**
- * The conversation in Anthropic's words (platform.claude.com/docs/en/api/messages, 2026-11).
- * `prefill`: it may end with the assistant's words.
+ * Writes the conversation in Anthropic's format (platform.claude.com/docs/en/api/messages,
+ * 2026-11). `prefill`: it may end with an assistant's message.
  */
 function writeMessages(
   { turns }: Conversation,
@@ -318,7 +322,7 @@ function resultBlock(result: ToolResult, writing: MessageOptions, ids: CallIds):
   );
 }
 
-/** The last words of a conversation may not end in white space. */
+/** The last text of a conversation may not end in white space. */
 function assistantBlocks(
   { calls, spans }: TurnContent,
   writing: MessageOptions,

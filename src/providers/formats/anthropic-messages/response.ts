@@ -32,7 +32,8 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 };
 
 /**
- * OpenAI's word for the vendor's. `calls`: how many calls the client sees; a hidden one is none.
+ * OpenAI's finish reason for the vendor's stop reason. `calls`: the calls that the client sees,
+ * without the hidden tool's.
  */
 export function messagesFinish(stopReason: unknown, calls: number): FinishReason {
   const reason = reasons[textOf(stopReason) ?? ''] ?? 'stop';
@@ -42,8 +43,8 @@ export function messagesFinish(stopReason: unknown, calls: number): FinishReason
 }
 
 /**
- * What the vendor says of a refusal: recorded as
- * `stop_details: {type: "refusal", category, explanation}`.
+ * The vendor's explanation of a refusal, recorded as `stop_details: {type: "refusal", category,
+ * explanation}`.
  */
 export const explanationOf = (stopped: JsonObject | undefined): string | undefined =>
   textOf(objectOf(stopped?.['stop_details'])?.['explanation']) || undefined;
@@ -56,7 +57,7 @@ interface Collected {
   readonly cited: Cited;
 }
 
-/** A whole message as OpenAI's answer. */
+/** Reads a whole message as OpenAI's answer. */
 export function readMessage(
   reply: Buffer,
   call: VendorCall,
@@ -97,7 +98,10 @@ export function readMessage(
   return chatAnswer(call, whole, blankStops(call.body['stop']));
 }
 
-/** Blocks of tools that the vendor runs itself are between the model and the vendor. */
+/**
+ * Adds a block to the answer. Blocks of tools that the vendor runs itself are not shown to the
+ * client.
+ */
 function collect(said: Collected, block: JsonObject, hidden: boolean): void {
   if (block['type'] === 'text') {
     const start = said.content;

@@ -218,7 +218,7 @@ describe('a stream', () => {
       fault: { kind: 'overloaded', message: 'Overloaded' },
     });
     expect(finish(heard)).toEqual([]);
-    // Before the first word nothing has left, so that another channel may answer.
+    // Before the first text nothing was sent, so that another channel may answer.
     expect(play(start() + event(error)).chunks).toEqual([]);
     expect(play(JSON.stringify(error)).meter.fault).toMatchObject({ kind: 'overloaded' });
   });
@@ -286,7 +286,7 @@ describe('a hidden tool', () => {
     const own = { type: 'function', function: { name: 'f' } };
     const heard = play(start() + block(0, ...use('f', '{}')) + end('tool_use'), wanting([own]));
     expect(finish(heard)).toEqual(['tool_calls']);
-    // Without a wanted format it is a tool like any other.
+    // If the client requested no format, it is a tool like any other.
     expect(finish(play(start() + answer + end('tool_use')))).toEqual(['tool_calls']);
   });
 

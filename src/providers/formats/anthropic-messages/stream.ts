@@ -24,7 +24,7 @@ import {
 } from '../../../base/json-value.ts';
 import { protocolFault } from '../fault.ts';
 
-/** What becomes of a content block's deltas. */
+/** Where the deltas of a content block go. */
 type Block =
   | { readonly kind: 'text'; readonly from: number; readonly citations: unknown[] }
   | { readonly kind: 'thinking'; readonly detail: number; readonly at: number }
@@ -74,9 +74,9 @@ export class MessagesReader implements EventReader {
   }
 
   /**
-   * Nearly every event: one delta with one string, in the order in which the vendor always writes
-   * its members. The string's own bytes become the client's; nothing is parsed or encoded.
-   * Undefined where an event is not quite so.
+   * Handles nearly every event: one delta with one string, in the order in which the vendor always
+   * writes its members. The string's bytes are copied to the client without parsing or encoding.
+   * Undefined for an event of another form.
    */
   #plainDelta(data: string): string | undefined {
     const comma = data.indexOf(',', deltaHead.length);
@@ -92,12 +92,12 @@ export class MessagesReader implements EventReader {
     } catch {
       return undefined;
     }
-    // Events are padded with blanks before the last brace.
+    // The vendor pads events with blanks before the last brace.
     if (data.charCodeAt(end) !== 0x7d || data.slice(end + 1).trim() !== '}') return undefined;
     return this.#said(block, data.slice(start, end));
   }
 
-  /** A piece of what a block says, as JSON text of a string. */
+  /** A piece of a block's content, as the JSON text of a string. */
   #said(block: Block, json: string): string {
     if (json === '""') return '';
     const chunks = this.#chunks;
@@ -126,8 +126,8 @@ export class MessagesReader implements EventReader {
         const message = objectOf(body['message']);
         this.#meter.upstreamId ??= textOf(message?.['id']);
         addMessageUsage(this.#counts, objectOf(message?.['usage']));
-        // The output is counted at the end, the input is not going to change: a stream that is cut
-        // is charged by it.
+        // The vendor counts the output only at the end, while the input is final now: a stream that
+        // is cut is charged by it.
         if (this.#counts.input !== undefined)
           this.#meter.input = messageQuantities({ ...this.#counts, output: 0, thinking: 0 });
         return '';
@@ -147,7 +147,7 @@ export class MessagesReader implements EventReader {
         this.#meter.done = true;
         return '';
       default:
-        // Pings and events of tomorrow say nothing; errors have one shape whatever they are called.
+        // Pings and unknown events are dropped; errors have one form whatever their type.
         this.#meter.fault = messagesFaultWithin(body);
         return '';
     }
@@ -199,8 +199,8 @@ export class MessagesReader implements EventReader {
   }
 
   /**
-   * What a text cites is known once all of it is there. A tool without arguments says nothing of
-   * them, and some servers tell all of them at the start.
+   * Ends a block. The citations of a text are known only once all of it has come. A tool call
+   * without arguments has no deltas, and some servers send all arguments at its start.
    */
   #stop(block: Block | undefined): string {
     if (block?.kind === 'text' && block.citations.length > 0) {
@@ -231,7 +231,7 @@ export class MessagesReader implements EventReader {
   }
 }
 
-/** The member that holds a block's words in its deltas. */
+/** The member of a block's deltas that holds its content. */
 const wordOf: Readonly<Partial<Record<Block['kind'], string>>> = {
   text: 'text',
   thinking: 'thinking',

@@ -4,20 +4,20 @@ import { refuseParam } from '../../support/rules.ts';
 import type { ClaudeTraits } from './models.ts';
 
 /**
- * The tool that stands for a wanted JSON answer where the model has no structured outputs: its
+ * The tool that stands for a requested JSON answer where the model has no structured outputs: its
  * input is the answer.
  */
 export const hiddenTool = 'json_answer';
 
-/** What becomes of tools, their choice and the answer's format (wire-formats §4.2). */
+/** The tools, the tool choice and the answer's format of a request (wire-formats §4.2). */
 export interface ToolPlan {
   readonly tools: readonly JsonObject[];
   readonly choice: JsonObject | undefined;
-  /** The model must call a tool: then it may not think. */
+  /** The model must call a tool, and therefore may not think. */
   readonly forced: boolean;
   /** `output_config.format`. */
   readonly format: JsonObject | undefined;
-  /** Instructions for what the request has no parameter for. */
+  /** Instructions that stand for settings without a parameter. */
   readonly told: readonly string[];
   /** A JSON answer travels as the hidden tool's input. */
   readonly hidden: boolean;
@@ -62,8 +62,8 @@ export function planTools(
 }
 
 /**
- * The answer is a tool's input. With other tools in play the model has to choose one of them or the
- * answer, and not both.
+ * Makes the answer a tool's input. If the client has tools, the model must choose one of them or
+ * the answer, and not both.
  */
 function withHidden(tools: readonly JsonObject[], schema: JsonObject, wanted: Choice): ToolPlan {
   const either = tools.length > 0 && wanted !== 'none';
@@ -82,7 +82,7 @@ function withHidden(tools: readonly JsonObject[], schema: JsonObject, wanted: Ch
 const hiddenDescription =
   'Gives the answer to the user. Call it once, with the whole answer as its input.';
 
-/** The words that stand for a forced call. */
+/** The instruction that replaces a forced call. */
 export const obligation = (choice: Choice): string =>
   typeof choice === 'object'
     ? `You must call the tool "${choice.name}" in your next answer.`
@@ -106,8 +106,8 @@ function toolsOf(body: JsonObject, model: string): Tool[] {
 }
 
 /**
- * Strict tools are compiled, too; more than the compiler takes and none of them can be (20 tools,
- * as of 2026-11).
+ * Strict tools are compiled, too. If there are more than the compiler takes, none may be strict (20
+ * tools, as of 2026-11).
  */
 const strictMax = 20;
 function mayBeStrict(tools: readonly Tool[], format: JsonObject | undefined): boolean {
@@ -134,9 +134,10 @@ function writeTool(tool: Tool, strict: boolean): JsonObject {
 const combiners = ['oneOf', 'anyOf', 'allOf'] as const;
 
 /**
- * The root must say that it is an object (recorded: "input_schema.type: Field required"), and may
- * not be one of several ("input_schema does not support oneOf, allOf, or anyOf at the top level"):
- * it takes the members of all of them then, and its description says what they were.
+ * Gives the root the form that the vendor requires. It must be an object (recorded:
+ * "input_schema.type: Field required") and may not be composed ("input_schema does not support
+ * oneOf, allOf, or anyOf at the top level"): a composed root becomes one object with the members of
+ * all alternatives, and its description lists them.
  */
 function rooted(schema: JsonObject): JsonObject {
   if (combiners.every((name) => schema[name] === undefined))
@@ -161,7 +162,7 @@ function rooted(schema: JsonObject): JsonObject {
   };
 }
 
-/** `tool_choice` as the convention has it; a list of allowed tools leaves the others away. */
+/** Reads chat's `tool_choice`. With a list of allowed tools, the others are left out. */
 function choiceOf(value: unknown): { choice: Choice; allowed?: ReadonlySet<string> } {
   if (value === 'none' || value === 'required') return { choice: value };
   const choice = objectOf(value);
@@ -187,7 +188,7 @@ interface Format {
   readonly native?: JsonObject;
   readonly hidden?: JsonObject;
   readonly told: readonly string[];
-  /** What is compiled natively. */
+  /** The schema that the vendor compiles. */
   readonly schema?: JsonObject;
 }
 
@@ -211,8 +212,8 @@ function formatOf(body: JsonObject, choice: Choice, traits: ClaudeTraits): Forma
 }
 
 /**
- * What the compiler of structured outputs takes of JSON Schema, as of 2026-11
- * (platform.claude.com/docs/en/build-with-claude/structured-outputs). Everything else becomes words
+ * The part of JSON Schema that the compiler of structured outputs takes, as of 2026-11
+ * (platform.claude.com/docs/en/build-with-claude/structured-outputs). Everything else becomes text
  * in the description: the model still reads it.
  */
 const kept = new Set([
@@ -249,12 +250,12 @@ const maps: Readonly<Record<string, string>> = {
   $defs: '$defs',
   definitions: '$defs',
 };
-/** Said otherwise, or nothing to a model. */
+/** Members that are expressed otherwise or mean nothing to a model. */
 const dropped = new Set(['additionalProperties', 'nullable', '$comment', 'examples', 'strict']);
 
 /**
- * The schema as the compiler takes it: every object closed, constraints that it does not know told
- * in words.
+ * The schema in the form that the compiler takes: every object closed, unsupported constraints
+ * written into the description.
  */
 function compiledSchema(schema: JsonObject): JsonObject {
   const out: Record<string, unknown> = {};
@@ -288,7 +289,7 @@ const typesOf = (schema: JsonObject): readonly unknown[] =>
 const isObjectType = (schema: JsonObject): boolean =>
   typesOf(schema).includes('object') || schema['properties'] !== undefined;
 
-/** What the compiler counts over all schemas of a request. */
+/** What the compiler limits over all schemas of a request. */
 interface Weight {
   optional: number;
   unions: number;
@@ -297,8 +298,8 @@ const optionalMax = 24;
 const unionsMax = 16;
 
 /**
- * Whether the compiler takes what these schemas mean: no recursion, no objects with free names, not
- * too many choices.
+ * Whether the compiler takes these schemas without a change of meaning: no recursion, no objects
+ * with free names, not too many choices.
  */
 function compiles(schemas: readonly JsonObject[]): boolean {
   const weight: Weight = { optional: 0, unions: 0 };
@@ -331,7 +332,9 @@ function weigh(
   return innerSchemas(schema).every((inner) => weigh(inner, root, weight, open));
 }
 
-/** An object whose names are all known may be closed; one that is a map would lose its meaning. */
+/**
+ * Whether an object may be closed: it may if all its names are known; a map would lose its meaning.
+ */
 function closable(schema: JsonObject): boolean {
   const more = schema['additionalProperties'];
   if (isObject(more) || schema['patternProperties'] !== undefined) return false;

@@ -9,12 +9,12 @@ import {
   textOf,
 } from '../../../base/json-value.ts';
 
-/** A message's `usage` as the vendor tells it, in pieces while it streams. */
+/** The counts of a message's `usage`, which a stream sends in pieces. */
 export interface MessageCounts {
   input: number | undefined;
   cacheRead: number;
   cacheWrite: number;
-  /** The part of `cacheWrite` that stays for an hour. */
+  /** The part of `cacheWrite` that the vendor keeps for an hour. */
   cacheWriteHour: number;
   output: number | undefined;
   thinking: number;
@@ -22,7 +22,7 @@ export interface MessageCounts {
   fetches: number;
   /** Code ran in a container of the vendor. */
   container: boolean;
-  /** The speed at which it was served. */
+  /** The speed at which the vendor served the answer. */
   speed: string | undefined;
   iterations: readonly JsonObject[];
 }
@@ -44,7 +44,7 @@ export const newMessageCounts = (): MessageCounts => ({
 const noIterations: readonly JsonObject[] = [];
 
 /**
- * Takes what this `usage` tells; a later one of the same message overrides an earlier one
+ * Adds the counts of one `usage`; a later one of the same message overrides an earlier one
  * (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11).
  */
 export function addMessageUsage(into: MessageCounts, usage: JsonObject | undefined): void {
@@ -71,9 +71,9 @@ function noteTokens(into: MessageCounts, usage: JsonObject): void {
 }
 
 /**
- * Disjoint: `input_tokens` leaves the cache out, `output_tokens` holds the thinking. Undefined
- * while the vendor has not counted the output. With the calls of tools that the vendor ran, and
- * with all iterations.
+ * The disjoint quantities of a message: `input_tokens` does not hold cached tokens, `output_tokens`
+ * holds the thinking. The calls of tools that the vendor ran and all iterations are included.
+ * Undefined while the vendor has not counted the output.
  */
 export function messageQuantities(counted: MessageCounts): Quantities | undefined {
   const own = tokensOf(counted);
@@ -115,10 +115,10 @@ function tokensOf({
 }
 
 /**
- * The calls of models that an answer was made of, where they are more than its top-level count
- * tells. That count is the sum of the model's own sampling: what shortens the conversation and what
- * an advisor says is outside of it (platform.claude.com/docs/en/build-with-claude/compaction and
- * …/advisor-tool, 2026-11; recorded 2026-08). Thinking is told at the top alone.
+ * The model calls that an answer was made of, if they are more than its top-level count reports.
+ * That count is the sum of the model's own sampling and leaves out compaction and the advisor's
+ * answers (platform.claude.com/docs/en/build-with-claude/compaction and …/advisor-tool, 2026-11;
+ * recorded 2026-08). Only the top-level count reports thinking.
  */
 function partsOf(counted: MessageCounts): readonly UsagePart[] | undefined {
   const { iterations } = counted;
@@ -145,7 +145,7 @@ interface MutablePart extends UsagePart {
   readonly quantities: Partial<Record<Measure, number>>;
 }
 
-/** The thinking that the top-level count tells, within what the model itself has written. */
+/** Moves the thinking of the top-level count into the parts that the model itself has written. */
 function moveThoughts(parts: readonly MutablePart[], thinking: number): void {
   let left = thinking;
   for (const { model, quantities } of parts) {
@@ -158,7 +158,7 @@ function moveThoughts(parts: readonly MutablePart[], thinking: number): void {
   }
 }
 
-/** What the usage tells beside the sum; undefined where that is all. */
+/** Facts of the usage that decide prices, beside the quantities; undefined when there are none. */
 export function messagePriceFacts(
   counted: MessageCounts,
   model: string | undefined,

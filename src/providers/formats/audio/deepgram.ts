@@ -16,7 +16,7 @@ const faults: readonly FaultRule[] = [
   { text: /No such model|model.{0,20}not (?:found|available)/i, kind: 'unknown_model' },
 ];
 
-/** `{err_code, err_msg}` → what every reader of refusals knows. */
+/** Turns `{err_code, err_msg}` into the error format that `faultOf` reads. */
 function fault(
   status: number,
   headers: Parameters<AudioAdapter['fault']>[1],
@@ -33,7 +33,7 @@ function fault(
 
 /**
  * developers.deepgram.com/reference/speech-to-text/listen-pre-recorded, 2026-08, and recorded: the
- * recording is the body, all else is in the query.
+ * recording is the body, and all settings are in the query.
  */
 export const deepgramTranscriptions: AudioAdapter = {
   ...transcriptionAdapter({

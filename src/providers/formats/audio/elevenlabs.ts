@@ -8,8 +8,8 @@ import { SpeechStream, voiceFormat, noVoiceFault, soundSource, voiceOf } from '.
 import { transcriptionAdapter, speakerFormats } from './transcription.ts';
 
 /**
- * elevenlabs.io/docs/api-reference/errors, 2026-08: what is wrong stands in `detail`, with a status
- * in words.
+ * elevenlabs.io/docs/api-reference/errors, 2026-08: `detail` holds the error, with a status in
+ * words.
  */
 const faults: readonly FaultRule[] = [
   { text: /quota_exceeded|exceeds your quota|payment_required/i, kind: 'quota' },
@@ -19,7 +19,7 @@ const faults: readonly FaultRule[] = [
   { status: 422, kind: 'bad_request' },
 ];
 
-/** `{detail: {status, message}}` → what every reader of refusals knows. */
+/** Turns `{detail: {status, message}}` into the error format that `faultOf` reads. */
 function fault(
   status: number,
   headers: Parameters<AudioAdapter['fault']>[1],
@@ -32,8 +32,8 @@ function fault(
 }
 
 /**
- * elevenlabs.io/docs/api-reference/speech-to-text/convert, 2026-08; the answer was recorded. Words
- * and what is between them, with times and speakers.
+ * elevenlabs.io/docs/api-reference/speech-to-text/convert, 2026-08; the answer was recorded: words
+ * and the spaces between them, with times and speakers.
  */
 export const elevenlabsTranscriptions: AudioAdapter = {
   ...transcriptionAdapter({
@@ -72,12 +72,12 @@ const codecs = {
   pcm: 'pcm_24000',
 } as const;
 const makes = ['mp3', 'opus', 'wav', 'pcm'] as const;
-/** The voice of its own examples. */
+/** The voice that the vendor's own examples use. */
 const usualVoice = 'JBFqnCBsd6RMkjVDRZzb';
 
 /**
- * elevenlabs.io/docs/api-reference/text-to-speech/stream, 2026-08: the voice in the path, the
- * format in the query, bytes as they are made.
+ * elevenlabs.io/docs/api-reference/text-to-speech/stream, 2026-08: the voice is in the path, the
+ * format in the query, and the reply is a stream of bytes.
  */
 export const elevenlabsSpeech: AudioAdapter = {
   ask(call) {
@@ -85,8 +85,8 @@ export const elevenlabsSpeech: AudioAdapter = {
     const format = voiceFormat(call, makes);
     const codec =
       format === 'opus' || format === 'wav' || format === 'pcm' ? codecs[format] : codecs.mp3;
-    // Its speeds go from 0.7 to 1.2 (elevenlabs.io/docs/product-guides/playground/text-to-speech,
-    // 2026-08).
+    // The vendor takes speeds from 0.7 to 1.2
+    // (elevenlabs.io/docs/product-guides/playground/text-to-speech, 2026-08).
     const settings =
       speed === undefined ? {} : { voice_settings: { speed: Math.min(1.2, Math.max(0.7, speed)) } };
     return {

@@ -16,9 +16,9 @@ import { SpeechStream, type SpeechEvent, voiceFormat, voiceOf } from './speech.t
 const usualHz = 24_000;
 
 /**
- * The voice of Gemini's models (ai.google.dev/gemini-api/docs/speech-generation, 2026-08):
- * generateContent with one modality, AUDIO, which comes as bare samples in base64. How something is
- * said is told to the model before the text.
+ * Speech by Gemini's models (ai.google.dev/gemini-api/docs/speech-generation, 2026-08):
+ * generateContent with one modality, AUDIO, whose answer holds bare samples in base64. Instructions
+ * on how to speak stand before the text.
  */
 export const geminiSpeech: AudioAdapter = {
   ask(call) {
@@ -84,7 +84,7 @@ function readEvent(said: JsonObject): SpeechEvent {
   };
 }
 
-/** Of a voice all that comes out is sound, whether or not the details say so. */
+/** The quantities of speech: all output is audio, whether or not the details say so. */
 function spoken(usage: JsonObject): SpeechEvent['quantities'] {
   const { output = 0, audio_output: audio = 0, ...rest } = geminiQuantities(usage);
   return { ...rest, audio_output: audio + output };

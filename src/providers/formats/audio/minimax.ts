@@ -9,8 +9,8 @@ const slowest = 0.5;
 const fastest = 2;
 
 /**
- * platform.minimax.io/docs/api-reference/speech-t2a-http, 2026-08: events with the sound in
- * hexadecimal digits; the last would repeat all of it unless told not to.
+ * platform.minimax.io/docs/api-reference/speech-t2a-http, 2026-08: events with the audio in
+ * hexadecimal digits. The last event would repeat all of it unless the request turns that off.
  */
 export const minimaxSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
   ask(call) {

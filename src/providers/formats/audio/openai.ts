@@ -46,16 +46,17 @@ import {
 export interface TranscriptionQuirks {
   readonly path?: string;
   /**
-   * The formats that it writes for a model; beside them there is `text`, which is made from `json`.
+   * The formats that the vendor writes for a model. `text` is always offered: it is made from
+   * `json`.
    */
   readonly writes?: (model: string) => readonly TranscriptFormat[];
-  /** It tells when words were said: captions and segments are made from what it answers to this. */
+  /** The format in which the vendor reports times: captions and segments are made from it. */
   readonly timedBy?: 'verbose_json' | 'json';
-  /** Who can be asked for events. */
+  /** The models that can answer with events. */
   readonly streams?: (model: string) => boolean;
-  /** The fields that it is sent; the client's others are dropped. Undefined: all. */
+  /** The fields that the vendor gets; the client's others are dropped. Undefined: all. */
   readonly fields?: (wish: TranscriptionRequest) => readonly (readonly [string, string])[];
-  /** It charges each second that has begun, also where its answer does not say so. */
+  /** The vendor charges each second that has begun, even if its answer does not say so. */
   readonly wholeSeconds?: true;
   readonly faults?: readonly FaultRule[];
 }
@@ -83,7 +84,8 @@ export function openaiTranscriptions(quirks: TranscriptionQuirks = {}): AudioAda
 }
 
 /**
- * What the vendor is asked to write, so that what the client wants is written or can be made of it.
+ * The format that the vendor gets in the request: the client's own, or one from which it can be
+ * made. Throws the Refusal of a format that cannot be made.
  */
 function askedFormat(
   call: VendorCall,
@@ -92,7 +94,7 @@ function askedFormat(
   const { returns } = transcriptionRequestOf(call);
   const written = writes(call.upstreamModel);
   const streamed = call.stream && returns !== 'diarized_json';
-  // The count comes with JSON alone.
+  // Only JSON answers report the usage.
   if (returns === 'text' || returns === 'json' || streamed) return 'json';
   if (written.includes(returns)) return returns;
   const made =
@@ -117,7 +119,7 @@ function ask(call: VendorCall, quirks: TranscriptionQuirks): VendorRequest {
   return recordingRequest(path, call, [['model', call.upstreamModel], ...said, ...events], wish);
 }
 
-/** The client's fields; the format among them only where it has to be said. */
+/** The client's fields with `response_format`, which is left out where JSON is the default. */
 function withFormat(
   fields: readonly (readonly [string, string])[],
   format: TranscriptFormat,
@@ -178,8 +180,8 @@ function readJson(
 }
 
 /**
- * The vendor's own bytes, under the name that the client knows, without what is the vendor's alone,
- * and its usage in OpenAI's words.
+ * The vendor's bytes with the public model name, without members of the vendor's own, and with
+ * usage in OpenAI's format.
  */
 function asOurs(
   reply: Buffer,
@@ -233,8 +235,8 @@ export function saidIn(list: unknown): readonly TranscriptSegment[] | undefined 
 }
 
 /**
- * openrouter.ai/docs/features/multimodal/audio, 2026-08, and recorded: the recording in base64 in
- * JSON, and a text with its seconds back.
+ * openrouter.ai/docs/features/multimodal/audio, 2026-08, and recorded: the request holds the
+ * recording in base64 in JSON, the answer a text and its seconds.
  */
 export const openrouterTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =>
   transcriptionAdapter({
@@ -267,11 +269,11 @@ export const openrouterTranscriptions = (faults: readonly FaultRule[]): AudioAda
 
 /** How a vendor departs from OpenAI's speech. Each entry cites its page and date. */
 export interface SpeechQuirks {
-  /** What it makes; the first is what it makes when nothing is said. */
+  /** The formats that the vendor makes; the first is its default. */
   readonly makes?: readonly [SpeechFormat, ...SpeechFormat[]];
-  /** Models that can send events, which tell the count: they are asked for them. */
+  /** Models that can send events. They are requested, because events report the usage. */
   readonly counts?: (model: string) => boolean;
-  /** The voice of clients that name one of OpenAI's. */
+  /** The voice for clients that name one of OpenAI's. */
   readonly usualVoice?: string;
   readonly drop?: readonly string[];
   readonly faults?: readonly FaultRule[];
@@ -280,7 +282,7 @@ export interface SpeechQuirks {
 const all = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
 
 /**
- * The wire format of OpenAI's `/audio/speech` (wire-formats §1.5): JSON in, bytes out, or events
+ * The wire format of OpenAI's `/audio/speech` (wire-formats §1.5): JSON in; bytes out, or events
  * with bytes in base64.
  */
 export function openaiSpeech(quirks: SpeechQuirks = {}): AudioAdapter {

@@ -11,8 +11,8 @@ import { transcriptionAdapter, textFormats } from './transcription.ts';
 const json = { 'content-type': 'application/json' } as const;
 
 /**
- * help.aliyun.com/zh/model-studio/qwen-asr-api-reference, 2026-08: a chat about one recording, in
- * base64; what a system message says is context. A text comes back.
+ * help.aliyun.com/zh/model-studio/qwen-asr-api-reference, 2026-08: a chat about one recording in
+ * base64; a system message gives context. The answer is text.
  */
 export const qwenTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =>
   transcriptionAdapter({
@@ -68,8 +68,8 @@ const makes = ['wav', 'pcm'] as const;
 
 /**
  * help.aliyun.com/zh/model-studio/qwen-tts-api, 2026-08: DashScope's own interface, beside the
- * compatible one. As events it sends bare samples in base64 and last the address of the whole,
- * which no client needs.
+ * compatible one. The events hold bare samples in base64; the last one holds the address of the
+ * whole, which no client needs.
  */
 export const qwenSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
   ask(call) {

@@ -14,29 +14,32 @@ import { protocolFault, faultWithin } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { newMeter } from './transcription.ts';
 
-/** What one event, or a whole answer in JSON, brings. */
+/** The content of one event, or of a whole answer in JSON. */
 export interface SpeechEvent {
   readonly sound?: Buffer | undefined;
   readonly quantities?: Quantities | undefined;
   readonly fault?: Fault | undefined;
   readonly upstreamId?: string | undefined;
-  /** There is no more. */
+  /** This was the last event. */
   readonly done?: boolean;
 }
 
-/** How a vendor sends a voice. `bytes`: as they are. */
+/** The form in which a vendor sends speech. `bytes`: the audio itself. */
 export type VoiceSource =
   | 'bytes'
   | { readonly from: 'events' | 'json'; readonly read: (said: JsonObject) => SpeechEvent };
 
-/** Samples without a head, which get one when the client wants WAV. */
+/** Bare samples, which get a header when the client wants WAV. */
 export interface Samples {
   readonly hz: number;
 }
 
 const wholeBytesMax = 128 * 1024 * 1024;
 const charactersPerSecond = 15;
-/** About, of speech: decides how much of a text somebody has heard who leaves in the middle. */
+/**
+ * Roughly the bytes of a second of speech: they estimate how much of the text was spoken before a
+ * client left.
+ */
 const bytesPerSecond: Readonly<Record<SpeechFormat, number>> = {
   mp3: 16_000,
   opus: 8_000,
@@ -46,7 +49,7 @@ const bytesPerSecond: Readonly<Record<SpeechFormat, number>> = {
   pcm: 48_000,
 };
 
-/** A vendor's voice on its way to a client: bytes, or events with the bytes in base64. */
+/** A vendor's speech for a client: bytes, or events with the bytes in base64. */
 export class SpeechStream implements StreamTranslator {
   readonly meter = newMeter();
   readonly type: string;
@@ -61,8 +64,8 @@ export class SpeechStream implements StreamTranslator {
   #out = '';
 
   /**
-   * `made`: what the vendor makes; `samples`: that it makes bare samples, of which the client wants
-   * a file.
+   * `made`: the format that the vendor makes. `samples`: the vendor makes bare samples, of which
+   * the client gets a file.
    */
   constructor(call: VendorCall, made: SpeechFormat, source: VoiceSource, samples?: Samples) {
     const { events } = speechRequestOf(call);
@@ -155,7 +158,7 @@ export class SpeechStream implements StreamTranslator {
   }
 }
 
-/** What a page or an object begins with, and no file of sound does. */
+/** The first byte of an HTML page or a JSON object, with which no audio file begins. */
 const words: ReadonlySet<number | undefined> = new Set([0x3c, 0x7b]);
 
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
@@ -169,8 +172,8 @@ function tokens({ input = 0, audio_output: audio = 0, output = 0 }: Quantities =
 }
 
 /**
- * The head of a WAV file of 16-bit samples on one channel whose length is not known yet: as long as
- * can be said.
+ * The header of a WAV file of 16-bit samples on one channel. The length is not known yet, so that
+ * the header holds the greatest length.
  */
 function wavHead(hz: number): Buffer {
   const head = Buffer.alloc(44);
@@ -187,22 +190,22 @@ function wavHead(hz: number): Buffer {
 }
 
 /**
- * Names that OpenAI's voices have (platform.openai.com/docs/guides/text-to-speech, 2026-08):
- * another vendor's model speaks with its own usual voice instead.
+ * The names of OpenAI's voices (platform.openai.com/docs/guides/text-to-speech, 2026-08): another
+ * vendor's model uses its own default voice for them.
  */
 const openaiVoices = new Set(
   'alloy ash ballad coral echo fable nova onyx sage shimmer verse marin cedar'.split(' '),
 );
 
-/** The client's voice as another vendor knows it. */
+/** The client's voice, or the vendor's default for a voice of OpenAI's. */
 export const voiceOf = (call: VendorCall, usual: string): string => {
   const { voice } = speechRequestOf(call);
   return openaiVoices.has(voice) ? usual : voice;
 };
 
 /**
- * What is made: what the client wants, or the first of what the vendor can. Throws the Refusal that
- * lists it.
+ * The format that the vendor makes: the client's, or the vendor's default. Throws the Refusal that
+ * lists the formats.
  */
 export function voiceFormat(
   call: VendorCall,
@@ -217,7 +220,7 @@ export function voiceFormat(
   });
 }
 
-/** A reply with a good status that is no voice at all. */
+/** The fault for a reply with a good status that holds no audio. */
 export function noVoiceFault(reply: Buffer, faults: readonly FaultRule[]): VendorAnswer | Fault {
   const body = parse(reply.toString('utf8'));
   return (
@@ -226,7 +229,7 @@ export function noVoiceFault(reply: Buffer, faults: readonly FaultRule[]): Vendo
   );
 }
 
-/** The source of a vendor that answers with bytes: JSON in their place tells what is wrong. */
+/** The source of a vendor that answers with bytes: JSON in their place is an error. */
 export function soundSource(contentType: string, faults: readonly FaultRule[]): VoiceSource {
   if (!/^(?:application\/json|text\/)/.test(contentType)) return 'bytes';
   return {

@@ -38,7 +38,7 @@ const written = (
   extra: Partial<TranscriptionRequest> = {},
 ): string => answerOf(transcript, callFor(returns, extra), { second: 9.5 }).body.toString('utf8');
 
-/** Words of half a second each, from the second that is given. */
+/** Words of half a second each, starting at second `from`. */
 const spoken = (text: string, from = 0, speaker?: string): TranscriptSegment[] =>
   text
     .split(' ')

@@ -3,7 +3,7 @@ import type { Quantities } from '../../../base/quantities.ts';
 import { type VendorAnswer, type VendorCall, transcriptionRequestOf } from '../../adapter.ts';
 import type { TranscriptionRequest } from '../../media-request.ts';
 
-/** A part of what was said, in seconds. */
+/** A part of the transcript, with times in seconds. */
 export interface TranscriptSegment {
   readonly text: string;
   readonly start: number;
@@ -11,22 +11,22 @@ export interface TranscriptSegment {
   readonly speaker?: string | undefined;
 }
 
-/** What was said, as vendors tell it: the text, and as far as they know it, when and by whom. */
+/** A transcript as vendors report it: the text and, if they know it, times and speakers. */
 export interface Transcript {
   readonly text: string;
-  /** A name or a code, as the vendor has it. */
+  /** A name or a code, as the vendor writes it. */
   readonly language?: string | undefined;
   readonly seconds?: number | undefined;
   readonly segments?: readonly TranscriptSegment[] | undefined;
   readonly words?: readonly TranscriptSegment[] | undefined;
 }
 
-/** A caption that is longer cannot be read. */
+/** The limits of a caption that viewers can read. */
 const captionSecondsMax = 7;
 const captionCharsMax = 84;
 const pauseSeconds = 0.9;
 
-/** The answer that the client asked for. `usage`: what its JSON tells of the cost. */
+/** The answer in the client's format. `quantities` become the `usage` of a JSON answer. */
 export function answerOf(
   transcript: Transcript,
   call: VendorCall,
@@ -72,7 +72,7 @@ export function answerOf(
   }
 }
 
-/** The cost in OpenAI's words: tokens where they were counted, else seconds. */
+/** The usage in OpenAI's format: tokens if they were counted, else seconds. */
 export function usageOf(quantities: Quantities | undefined): { readonly usage?: unknown } {
   if (quantities === undefined) return {};
   const { input = 0, audio_input: audio = 0, output = 0, second } = quantities;
@@ -130,7 +130,7 @@ function bySpeaker(transcript: Transcript, wish: TranscriptionRequest): unknown[
   }));
 }
 
-/** Those of the vendor, or its words put together, or all of it in one. */
+/** The vendor's segments, or segments made of its words, or one segment with the whole text. */
 export function segmentsOf(
   { text, segments, words = [], seconds }: Transcript,
   wish: TranscriptionRequest,
@@ -194,8 +194,8 @@ const srtTime = (seconds: number): string => clockOf(seconds, ',');
 const vttTime = (seconds: number): string => clockOf(seconds, '.');
 
 /**
- * Longer than any recording that is taken: a figure beyond it is a vendor's mistake, and money must
- * not move by it.
+ * Longer than any recording that Tollgate accepts: a larger number is a vendor's mistake, which
+ * must not be charged.
  */
 const secondsMax = 7 * 24 * 3600;
 
@@ -205,9 +205,9 @@ export const secondsOf = (value: unknown): number | undefined => {
 };
 
 /**
- * What an answer in OpenAI's shape tells of its cost: `usage` in tokens or seconds (OpenAI;
- * Mistral's `prompt_audio_seconds`, recorded 2026-08), or the length of the recording beside the
- * text (Groq, Venice, recorded 2026-08). Undefined when it tells nothing.
+ * The usage of an answer in OpenAI's format: `usage` in tokens or seconds (OpenAI; Mistral's
+ * `prompt_audio_seconds`, recorded 2026-08), or the length of the recording beside the text (Groq,
+ * Venice, recorded 2026-08). Undefined when it reports none.
  */
 export function transcriptQuantities(answer: JsonObject): Quantities | undefined {
   const usage = objectOf(answer['usage']) ?? {};

@@ -39,7 +39,7 @@ export const newMeter = (): StreamMeter => ({
   upstreamId: undefined,
 });
 
-/** OpenAI's events (wire-formats §1.5), as they are. */
+/** A stream of OpenAI's events (wire-formats §1.5), passed on unchanged. */
 export class TranscriptEvents implements StreamTranslator {
   readonly meter = newMeter();
   readonly #frames = new SseFrames((data) => this.#event(data));
@@ -100,8 +100,8 @@ export class TranscriptEvents implements StreamTranslator {
 const answerBytesMax = 32 * 1024 * 1024;
 
 /**
- * For models that answer as a whole: what a client that wants events gets of it is one piece, or
- * one for each part with its speaker.
+ * A stream made of a whole answer, for models that do not stream: one delta, or one for each part
+ * with its speaker.
  */
 export class TranscriptInOne implements StreamTranslator {
   readonly meter = newMeter();
@@ -109,7 +109,7 @@ export class TranscriptInOne implements StreamTranslator {
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
-  /** `read` answers with JSON: that of `json` or `diarized_json`. */
+  /** `read` returns an answer in the format `json` or `diarized_json`. */
   constructor(read: (reply: Buffer) => VendorAnswer | Fault) {
     this.#read = read;
   }
@@ -155,7 +155,7 @@ export class TranscriptInOne implements StreamTranslator {
   }
 }
 
-/** The call that asks for what `TranscriptInOne` reads. */
+/** The call in the format that `TranscriptInOne` reads. */
 export function inJson(call: VendorCall): VendorCall {
   const wish = transcriptionRequestOf(call);
   return {
@@ -167,19 +167,19 @@ export function inJson(call: VendorCall): VendorCall {
   };
 }
 
-/** What a vendor's answer says, and what it tells of its cost. */
+/** The transcript and the usage of a vendor's answer. */
 export interface TranscriptionResult {
   readonly transcript: Transcript;
   readonly quantities?: Quantities | undefined;
   readonly upstreamId?: string | undefined;
 }
 
-/** A vendor with a shape of its own for what was said. */
+/** A vendor with its own format for transcripts. */
 interface TranscriptionApi {
-  /** What can be made of its answers. */
+  /** The formats that can be made of its answers. */
   readonly formats: readonly TranscriptFormat[];
   readonly ask: (call: VendorCall, wish: TranscriptionRequest) => VendorRequest;
-  /** Undefined: it is no answer. */
+  /** Undefined: this is no answer. */
   readonly read: (answer: JsonObject, call: VendorCall) => TranscriptionResult | undefined;
   readonly faults?: readonly FaultRule[];
 }
@@ -188,9 +188,7 @@ export const textFormats: readonly TranscriptFormat[] = ['json', 'text'];
 const timedFormats: readonly TranscriptFormat[] = [...textFormats, 'srt', 'verbose_json', 'vtt'];
 export const speakerFormats: readonly TranscriptFormat[] = [...timedFormats, 'diarized_json'];
 
-/**
- * Transcription by a vendor that knows nothing of OpenAI's formats: all of them are written here.
- */
+/** An adapter for vendors without OpenAI's formats: Tollgate writes all of them itself. */
 export function transcriptionAdapter({
   formats,
   ask,

@@ -9,8 +9,8 @@ import { transcriptQuantities } from './transcript.ts';
 import { transcriptionAdapter, speakerFormats } from './transcription.ts';
 
 /**
- * docs.x.ai/docs/api-reference#speech-to-text, 2026-08, and recorded: one model without a name;
- * words with their times. The file is the last field.
+ * docs.x.ai/docs/api-reference#speech-to-text, 2026-08, and recorded: one model without a name; the
+ * answer holds words with their times. The file must be the last field.
  */
 export const xaiTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =>
   transcriptionAdapter({
@@ -18,7 +18,7 @@ export const xaiTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =>
     faults,
     ask: (call, wish) => {
       const { language, returns } = wish;
-      // Its formatting needs a language; without one it is found out.
+      // `format` needs a language; without one the vendor detects it.
       const spoken =
         language === undefined
           ? []

@@ -25,7 +25,7 @@ export const bedrockConverse: Adapter = {
   ask: converseRequest,
   read(reply, contentType, call) {
     if (!/event-?stream/.test(contentType)) return readConverse(reply, call);
-    // An answer that streams unasked.
+    // The vendor streamed although the request did not ask for it.
     const collector = new ChatCollector(call, stream);
     collector.push(reply);
     const answer = collector.answer();
@@ -40,15 +40,14 @@ export const bedrockConverse: Adapter = {
 };
 
 /**
- * Names of places, which a model's id may begin with: those profiles are not counted for, the model
- * itself is (recorded).
+ * The regions that a model's id may begin with. CountTokens takes the model itself, not such a
+ * profile (recorded).
  */
 const place = /^(?:us|us-gov|eu|apac|jp|au|global)\./;
 
 /**
- * Bedrock's CountTokens
- * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html, 2026-08): for some
- * models only.
+ * Bedrock's CountTokens, which some models offer
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html, 2026-08).
  */
 export const converseCount: ChatCount = {
   ask(call) {
@@ -64,7 +63,7 @@ export const converseCount: ChatCount = {
   member: 'inputTokens',
   fault(status, headers, reply) {
     const fault = converseFault(status, headers, reply);
-    // Another may count, and in the end we do.
+    // Another channel may count; if none does, Tollgate counts itself.
     return /support counting tokens/i.test(fault.message)
       ? { ...fault, kind: 'unknown_model' }
       : fault;

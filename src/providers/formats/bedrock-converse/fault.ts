@@ -4,7 +4,7 @@ import { faultOf, type FaultHeaders } from '../fault.ts';
 import type { ChatQuirks } from '../openai-chat/quirks.ts';
 
 /**
- * Exceptions by name and, where one name means many things, by their words:
+ * Exceptions by name and, where one name means many things, by their text:
  * docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html,
  * APIReference/CommonErrors.html, 2026-08, and recorded ones.
  */
@@ -14,7 +14,8 @@ const quirks: ChatQuirks = {
       code: /^(UnrecognizedClient|ExpiredToken|InvalidSignature|SignatureDoesNotMatch|IncompleteSignature|MissingAuthenticationToken|InvalidClientTokenId|OptInRequired|NotAuthorized)/i,
       kind: 'credentials',
     },
-    // A subscription that cannot be paid: the account's trouble, although it is told of the model.
+    // A subscription that cannot be paid: the account's problem, although the message names the
+    // model.
     { text: /INVALID_PAYMENT_INSTRUMENT|valid payment instrument/, kind: 'quota' },
     {
       text: /access to the model|model access|end of its life|marked by provider as Legacy/i,
@@ -36,16 +37,16 @@ const quirks: ChatQuirks = {
       kind: 'context_length',
     },
     { code: /^Validation/i, text: /content filter|responsible AI/i, kind: 'content_policy' },
-    // Inside a stream the name is all there is.
+    // Inside a stream, the exception's name is the only information.
     { status: 0, code: /^Validation/i, kind: 'bad_request' },
   ],
 };
 
-/** Words of our own account, which are nobody else's business. */
+/** Resource names that contain the operator's AWS account, which clients must not see. */
 const account = /arn:aws[\w-]*:[\w:/.*+@-]+/g;
 
 /**
- * A refusal of Bedrock's: `{"message"}`, its name in a header that goes on with an address
+ * Reads Bedrock's refusal: `{"message"}`, with its name in a header that goes on with an address
  * (`ThrottlingException:http://…`) or in `__type`.
  */
 export function converseFault(status: number, headers: FaultHeaders, reply: string): Fault {
@@ -61,13 +62,13 @@ export function converseFault(status: number, headers: FaultHeaders, reply: stri
   return named(name, textOf(body['message']) ?? textOf(body['Message']) ?? '', status, headers);
 }
 
-/** What a status without a name means. */
+/** The exception for a status without a name. */
 const usual: Readonly<Record<number, string>> = {
   400: 'ValidationException',
   429: 'ThrottlingException',
 };
 
-/** An exception inside a stream, or in the place of an answer. */
+/** The fault for an exception inside a stream, or in the place of an answer. */
 export const converseException = (name: string, data: unknown): Fault =>
   named(
     name,

@@ -23,7 +23,7 @@ function hear(pieces: readonly Buffer[]): Heard {
   return { events, problem: undefined };
 }
 
-/** Pieces of these bytes, cut at these places. */
+/** Cuts the bytes into pieces at these offsets. */
 const cut = (bytes: Buffer, places: readonly number[]): Buffer[] => {
   const at = [
     0,

@@ -27,7 +27,7 @@ interface Placed {
 }
 
 /**
- * Writes a conversation in Converse's words
+ * Writes a conversation in Converse's format
  * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-08).
  */
 export class TurnsWriter {
@@ -40,7 +40,7 @@ export class TurnsWriter {
     this.#media = new MediaWriter(publicModel);
   }
 
-  /** `prefill`: the conversation may end with the assistant's words. */
+  /** `prefill`: the conversation may end with an assistant's message. */
   messages({ turns }: Conversation, prefill: boolean): ConverseMessage[] {
     const messages = turns.flatMap((turn, i): ConverseMessage[] => {
       const content =
@@ -48,8 +48,8 @@ export class TurnsWriter {
       const message = { role: turn.role, content };
       return this.#model.apart ? takenApart(message) : [message];
     });
-    // "A conversation must start with a user message": but for Claude's. And with most models it
-    // ends with one.
+    // "A conversation must start with a user message", except for Claude. For most models it must
+    // end with one, too.
     if (messages[0]?.role === 'assistant' && !this.#model.claude) messages.unshift(nudge('Begin.'));
     if (messages.at(-1)?.role === 'assistant' && !prefill) messages.push(nudge('Continue.'));
     return messages;
@@ -116,9 +116,10 @@ const nudge = (text: string, role: ConversationTurn['role'] = 'user'): ConverseM
 });
 
 /**
- * Llama takes no word beside calls or their results ("Conversation blocks and tool result blocks
- * cannot be provided in the same turn", told to users of llama4-maverick, 2025-11): each becomes a
- * turn of its own, with a word of the other side in between.
+ * Splits a message for Llama, which takes no text beside calls or their results ("Conversation
+ * blocks and tool result blocks cannot be provided in the same turn", reported by users of
+ * llama4-maverick, 2025-11): each becomes a turn of its own, with a short message of the other role
+ * in between.
  */
 function takenApart({ role, content }: ConverseMessage): ConverseMessage[] {
   const tooling = content.filter((block) => 'toolUse' in block || 'toolResult' in block);
@@ -132,17 +133,14 @@ function takenApart({ role, content }: ConverseMessage): ConverseMessage[] {
   ];
 }
 
-/**
- * Anthropic's `cache_control` as Converse says it; five minutes are what it means when nothing is
- * said.
- */
+/** Anthropic's `cache_control` as Converse's cache point; five minutes are the default. */
 export const cachePoint = (cache: JsonObject): JsonObject => ({
   cachePoint: { type: 'default', ...(cache['ttl'] === '1h' ? { ttl: '1h' } : {}) },
 });
 
 /**
- * A signed thinking block of Claude. Redacted ones are bytes to Converse: base64 of the text that
- * Anthropic's own API gives.
+ * Writes a signed thinking block of Claude. Converse takes redacted ones as bytes: base64 of the
+ * text that Anthropic's own API gives.
  */
 function reasoningBlock(block: JsonObject): JsonObject {
   if (block['type'] === 'redacted_thinking')
@@ -191,12 +189,12 @@ const videos: Readonly<Record<string, string>> = {
 };
 const plainText = /^(text\/|application\/(json|xml|yaml|x-yaml|toml|javascript)$)/;
 
-/** Parts of one request as Converse's blocks; it wants every document to have a name of its own. */
+/** Writes the parts of one request as Converse's blocks. Every document needs a name of its own. */
 class MediaWriter {
   readonly #model: string;
   readonly #names = new Set<string>();
 
-  /** `model`: as the client calls it, for refusals. */
+  /** `model`: its public name, for refusals. */
   constructor(model: string) {
     this.#model = model;
   }
@@ -239,8 +237,8 @@ class MediaWriter {
   }
 
   /**
-   * Letters, digits, single spaces, hyphens, parentheses and brackets, 200 at most: without the
-   * ending, whose dot is refused.
+   * A document's name in Converse's alphabet: letters, digits, single spaces, hyphens, parentheses
+   * and brackets, 200 at most. The file ending is removed because its dot is refused.
    */
   #name(name: string): string {
     const plain = name

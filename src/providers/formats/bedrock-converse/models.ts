@@ -2,31 +2,32 @@ import type { VendorCall } from '../../adapter.ts';
 import { type ClaudeTraits, claudeTraits } from '../anthropic-messages/models.ts';
 import type { JsonObject } from '../../../base/json-value.ts';
 
-/** What a model behind Converse takes beyond what all of them take. */
+/** What a model behind Converse takes beyond the features of all models. */
 export interface ConverseModel {
   /**
-   * In the words of Claude's own format: tools, choices and structured outputs are planned alike.
+   * The traits in the terms of Claude's own format, so that tools, choices and structured outputs
+   * are planned with the same code.
    */
   readonly traits: ClaudeTraits;
-  /** Thinks as Claude does, and signs it. */
+  /** The model thinks as Claude does, and signs its thinking. */
   readonly claude: boolean;
-  /** What `toolChoice` may ask for: a tool by name, any tool, or nothing. */
+  /** The strictest `toolChoice`: a tool by name, any tool, or none at all. */
   readonly chooses: 'named' | 'any' | 'nothing';
-  /** Where `cachePoint` blocks are taken. */
+  /** Where the model takes `cachePoint` blocks. */
   readonly caches: 'nowhere' | 'messages' | 'everywhere';
   /** `toolResult.status`. */
   readonly resultStatus: boolean;
-  /** Calls and their results want turns of their own, without a word beside them. */
+  /** Calls and their results must be in turns of their own, without text beside them. */
   readonly apart: boolean;
   /** `additionalModelRequestFields` for sampling by the `k` likeliest tokens. */
   readonly topK: ((k: number) => JsonObject) | undefined;
-  /** The same for `reasoning_effort`; whether the output is limited matters to some. */
+  /** The same for `reasoning_effort`. For some models it matters whether the output is limited. */
   readonly effort: ((effort: string, isLimited: boolean) => ConverseEffort) | undefined;
 }
 
 export interface ConverseEffort {
   readonly fields: JsonObject;
-  /** Beside this effort, sampling is refused. */
+  /** Sampling is refused beside this effort. */
   readonly fixed?: boolean;
 }
 
@@ -45,9 +46,9 @@ const threeLevels = (effort: string): string =>
       : effort;
 
 /**
- * Nova 2 takes no limit of output and no sampling at its highest effort, so that a limited request
- * gets the next one (docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html,
- * 2026-08).
+ * The fields for Nova 2. At its highest effort it takes no output limit and no sampling, so that a
+ * limited request gets the next lower one
+ * (docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html, 2026-08).
  */
 function novaEffort(effort: string, isLimited: boolean): ConverseEffort {
   if (effort === 'none') return { fields: { reasoningConfig: { type: 'disabled' } } };
@@ -70,7 +71,7 @@ const nova = {
  * Families by their ids, as of 2026-11:
  * docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, prompt-caching.html,
  * inference-reasoning.html, model-parameters.html and APIReference/API_runtime_ToolChoice.html. The
- * first row that fits decides; who is not in it takes the least.
+ * first row that matches decides; a model without a row gets the fewest features.
  */
 const rows: readonly Row[] = [
   {
@@ -109,13 +110,13 @@ const rows: readonly Row[] = [
   { models: /cohere|command-r/, topK: (k) => ({ k }) },
 ];
 
-/** Ids that say nothing of the model behind them. */
+/** Ids that do not name the model behind them. */
 const opaque =
   /:(application-inference-profile|provisioned-model|imported-model|custom-model(-deployment)?|prompt|endpoint)\//;
 
 /**
- * The model that a call is for, by the vendor's id, or by the public one where the vendor's is only
- * an address.
+ * The model of a call, by the vendor's id, or by the public id where the vendor's is only an
+ * address.
  */
 export function converseModel({ upstreamModel, publicModel }: VendorCall): ConverseModel {
   const id = (opaque.test(upstreamModel) ? publicModel : upstreamModel).toLowerCase();

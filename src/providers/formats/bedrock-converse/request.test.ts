@@ -424,7 +424,7 @@ describe('limits, sampling and thinking', () => {
     expect(
       sent({ reasoning_effort: 'high', temperature: 0.2, top_p: 0.5 }, nova2).inferenceConfig,
     ).toBeUndefined();
-    // Limited, the highest effort is refused.
+    // The model refuses its highest effort beside an output limit.
     expect(
       sent({ reasoning_effort: 'high', temperature: 0.2, max_tokens: 50 }, nova2),
     ).toMatchObject({

@@ -28,12 +28,12 @@ import { TurnsWriter, cachePoint } from './messages.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
-/** The members of a chat request that Converse has a word for. */
+/** The members of a chat request that Converse has an equivalent for. */
 const chatToConverse = chatTranslation(['parallel_tool_calls']);
 
 /**
- * OpenAI's chat request as Converse's (wire-formats §5.3, §4.2 where they are alike). The model and
- * whether to stream stand in the path.
+ * Writes OpenAI's chat request as Converse's (wire-formats §5.3, §4.2 where they are alike). The
+ * path names the model and whether to stream.
  */
 export function converseRequest(call: VendorCall): VendorRequest {
   const { body } = call;
@@ -45,7 +45,7 @@ export function converseRequest(call: VendorCall): VendorRequest {
   const conversation = withFirstTurn(readConversation(told));
   const reasoning = reasoningFor(call, model, conversation, plan.forced);
   const tools = toolConfig(plan, conversation, model);
-  // Forced calls, and models that are not Claude, cannot be held to one call at a time.
+  // A forced call, or a model that is not Claude, cannot be limited to one call at a time.
   const single = wantsSingleCall(body) && tools.fields['tool_choice'] === undefined;
   const thinks = model.claude
     ? reasoning.on || reasoning.effort !== undefined
@@ -93,7 +93,7 @@ export function converseRequest(call: VendorCall): VendorRequest {
 /**
  * Betas that Claude on Bedrock knows and that change no price
  * (docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html,
- * 2026-08); of others it says "invalid beta flag".
+ * 2026-08); others get "invalid beta flag".
  */
 const betasTaken = new Set([
   'interleaved-thinking-2025-05-14',
@@ -112,7 +112,8 @@ function betasOf(
 }
 
 /**
- * What the client wished for and this model does not take, beside what Converse has no word for.
+ * The client's members that this model does not take, beside those without an equivalent in
+ * Converse.
  */
 function droppedOf(
   { body, messagesOptions: beside }: VendorCall,
@@ -138,7 +139,7 @@ function droppedOf(
   return lostBetas ? withDropped(all, ['anthropic-beta']) : all;
 }
 
-/** Calls that came back without the thinking before them, of models that sign it. */
+/** The keys of calls that came back without the thinking before them, for models that sign it. */
 export function unsignedConverse(call: VendorCall): readonly string[] {
   const { claude, traits } = converseModel(call);
   if (!claude || traits.thinking === 'none') return [];
@@ -146,7 +147,8 @@ export function unsignedConverse(call: VendorCall): readonly string[] {
 }
 
 /**
- * The same for asking and for reading the answer: whether a JSON answer travels as a tool's input.
+ * Whether a JSON answer travels as the input of the hidden tool. Request and response must agree on
+ * it.
  */
 export function converseUsesHiddenTool(call: VendorCall): boolean {
   return (
@@ -155,7 +157,7 @@ export function converseUsesHiddenTool(call: VendorCall): boolean {
   );
 }
 
-/** Claude refuses to be told of white space alone. */
+/** The stop texts of white space alone, which Claude refuses: Tollgate stops there itself. */
 export const converseWatchedStops = (call: VendorCall): readonly string[] | undefined =>
   call.body['stop'] != null && converseModel(call).claude
     ? blankStops(call.body['stop'])
@@ -167,7 +169,7 @@ interface Reasoning {
   /** `outputConfig.effort`. */
   readonly effort: string | undefined;
   readonly on: boolean;
-  /** No sampling parameter may be sent. */
+  /** The model refuses all sampling parameters. */
   readonly fixed: boolean;
 }
 
@@ -213,8 +215,8 @@ function reasoningFor(
 }
 
 /**
- * The client's limit (of two, `max_completion_tokens`: row 16), or ours when money is the tighter
- * one; never more than the model writes, as far as that is known.
+ * The client's limit (of two, `max_completion_tokens`: row 16), or the limit that the reserved
+ * funds pay for if it is tighter; at most what the model writes, if that is known.
  */
 function limitOf(
   { body, outputTokensMax }: VendorCall,
@@ -228,7 +230,7 @@ function limitOf(
 function inferenceConfig(call: VendorCall, model: ConverseModel, { fixed }: Reasoning): JsonObject {
   const { body } = call;
   const { traits, claude } = model;
-  // Without a limit Converse takes the model's own, also beside a budget of thinking (recorded).
+  // Without a limit, Converse uses the model's own, also beside a budget of thinking (recorded).
   const maxTokens = limitOf(call, model);
   const temperature = fixed ? undefined : numberOf(body['temperature']);
   const topP =
@@ -238,7 +240,7 @@ function inferenceConfig(call: VendorCall, model: ConverseModel, { fixed }: Reas
   const texts = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter(
     (text) => textOf(text),
   );
-  // Claude refuses white space alone.
+  // Claude refuses stop texts of white space alone.
   const stop = claude ? texts.filter((text) => textOf(text)?.trim()) : texts;
   return {
     ...(maxTokens === undefined ? {} : { maxTokens }),
@@ -268,19 +270,19 @@ function outputConfig(
   };
 }
 
-/** Tools in Converse's words. */
+/** The tools in Converse's format. */
 interface ConverseTools {
   readonly config: JsonObject | undefined;
   /** `additionalModelRequestFields`. */
   readonly fields: JsonObject;
-  /** Instructions for what Converse has no parameter for. */
+  /** Instructions that stand for settings without a parameter. */
   readonly told: readonly string[];
 }
 
 const silence = 'Do not call any tool in your next answer.';
 
 /**
- * Converse knows no `none`; and calls in the conversation want their tools declared ("The
+ * Converse has no choice `none`, and a conversation with calls must declare their tools ("The
  * toolConfig field must be defined when using toolUse and toolResult content blocks").
  */
 function toolConfig(
@@ -300,8 +302,8 @@ function toolConfig(
   }
   const asked = choice?.['type'] === 'any' || choice?.['type'] === 'tool';
   const declared = asked && model.chooses === 'nothing' ? obliging(tools, choice) : tools;
-  // A named choice and Claude's own cannot be given at once, so that only a free choice can ask for
-  // one call at a time.
+  // A request cannot hold both `toolChoice` and Claude's own `tool_choice`, so that one call at a
+  // time can be set only with a free choice.
   const single =
     model.claude && choice?.['type'] === 'auto' && choice['disable_parallel_tool_use'] === true;
   const toolChoice = single ? undefined : choiceOf(choice, model);
@@ -327,8 +329,8 @@ function choiceOf(
 }
 
 /**
- * Where a call cannot be demanded ("This model doesn't support the toolConfig.toolChoice.any
- * field"), the tools say themselves that they want to be called.
+ * Where a call cannot be forced ("This model doesn't support the toolConfig.toolChoice.any field"),
+ * the descriptions of the tools request it.
  */
 function obliging(tools: readonly JsonObject[], choice: JsonObject): JsonObject[] {
   const named = choice['name'];
@@ -355,7 +357,7 @@ function written(tool: JsonObject, { caches }: ConverseModel): JsonObject[] {
   return cache && caches === 'everywhere' ? [{ toolSpec }, cachePoint(cache)] : [{ toolSpec }];
 }
 
-/** A tool of which only the calls are left. */
+/** Stands for a tool that the conversation calls and the request does not declare. */
 const unknownTool = (name: string): JsonObject => ({
   toolSpec: { name, inputSchema: { json: { type: 'object', properties: {} } } },
 });

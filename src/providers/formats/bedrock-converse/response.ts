@@ -41,8 +41,8 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 };
 
 /**
- * The finish reason, or the fault that `malformed_model_output` and `malformed_tool_use` are. Calls
- * that were made decide against a plain end.
+ * The finish reason, or the fault for `malformed_model_output` and `malformed_tool_use`. The calls
+ * in the answer decide between `stop` and `tool_calls`.
  */
 export function converseFinish(stopReason: unknown, calls: number): FinishReason | Fault {
   if (typeof stopReason === 'string' && stopReason.startsWith('malformed_'))
@@ -52,13 +52,13 @@ export function converseFinish(stopReason: unknown, calls: number): FinishReason
   return reason === 'tool_calls' && calls === 0 ? 'stop' : reason;
 }
 
-/** What Anthropic's own API gives as text, Converse gives as bytes. */
+/** Anthropic's own API gives redacted thinking as text, Converse as bytes in base64. */
 export const redacted = (base64: string): string =>
   Buffer.from(base64, 'base64').toString('latin1');
 
 /**
- * A whole answer. Texts are decoded, arguments keep the vendor's bytes: numbers beyond a double's
- * survive.
+ * Reads a whole answer. Texts are decoded, arguments keep the vendor's bytes: numbers that a double
+ * cannot hold survive.
  */
 export function readConverse(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
   const text = reply.toString('latin1').trim();
@@ -160,9 +160,9 @@ function readReasoning(said: Contents, block: JsonObject | undefined): void {
 }
 
 /**
- * Converse counts what was read from and written to the cache outside `inputTokens`
+ * The quantities of a usage. Converse counts cache reads and writes outside `inputTokens`
  * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html, 2026-08). Undefined
- * when it counts nothing.
+ * when the usage counts nothing.
  */
 export function converseQuantities(value: unknown): Quantities | undefined {
   const usage = objectOf(value);

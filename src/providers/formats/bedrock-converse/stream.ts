@@ -28,7 +28,7 @@ import { converseUsesHiddenTool } from './request.ts';
 import { converseException } from './fault.ts';
 import { converseModel } from './models.ts';
 
-/** What stands before the text of nearly every event. */
+/** The beginning of nearly every event, before its text. */
 const beforeText = '"delta":{"text":';
 
 /** The JSON text of a member that is a string. */
@@ -37,16 +37,19 @@ function stringIn(raw: ReadonlyMap<string, string>, name: string): string | unde
   return json?.startsWith('"') ? json : undefined;
 }
 
-/** What becomes of a block that has begun. */
+/** The state of a content block. */
 interface Block {
-  /** The call that it is; `'hidden'`: the JSON answer; undefined: what the client is not told. */
+  /**
+   * The index of the call; `'hidden'`: the JSON answer; undefined: a block that the client does not
+   * see.
+   */
   readonly call: number | 'hidden' | undefined;
   hasArguments: boolean;
 }
 
 /**
- * Reads Converse's stream: messageStart, contentBlockStart/Delta/Stop, messageStop and `metadata`,
- * which together are the end.
+ * Reads Converse's stream: messageStart, contentBlockStart/Delta/Stop, messageStop and `metadata`.
+ * The last two together end it.
  */
 export class ConverseReader implements EventReader {
   readonly #chunks: ChatChunks;
@@ -55,16 +58,16 @@ export class ConverseReader implements EventReader {
   readonly #hidden: boolean;
   readonly #signs: boolean;
   readonly #blocks = new Map<number, Block>();
-  /** The thinking block that is being told, and how many there were before it. */
+  /** The current thinking block, and the index of its detail. */
   #thinking: number | undefined;
   #details = -1;
   /**
-   * Text beside a JSON answer that travels as a tool's input: told only when that does not come.
+   * Text beside a JSON answer that travels as a tool's input: sent only if that answer does not
+   * come.
    */
   #held = '';
   /**
-   * How many characters of text there are so far, where the block that is being told began, and
-   * what it cites.
+   * The length of the text so far in characters, where the current block began, and its citations.
    */
   #length = 0;
   #from = 0;
@@ -81,7 +84,7 @@ export class ConverseReader implements EventReader {
     if (name === 'contentBlockDelta') {
       const text = this.#hidden ? undefined : stringAfter(data, beforeText);
       if (text !== undefined) return this.#text(text);
-      // The parts are cut out of the text, which has to be JSON for that.
+      // The parts are cut out of the text, which must be valid JSON for that.
       return isObject(parse(data)) ? this.#delta(rawMembers(data)) : this.#broken();
     }
     const event = objectOf(parse(utf8(data)));
@@ -156,8 +159,8 @@ export class ConverseReader implements EventReader {
   }
 
   /**
-   * Thinking and, of models that sign theirs, what brings it back: text in pieces, the signature in
-   * a piece of its own.
+   * Sends thinking and, for models that sign it, the details that a client sends back: text in
+   * pieces, the signature in a piece of its own.
    */
   #reasoning(index: number, reasoning: ReadonlyMap<string, string>): string {
     const text = stringIn(reasoning, 'text');
@@ -179,7 +182,7 @@ export class ConverseReader implements EventReader {
     return out;
   }
 
-  /** A call without a word of arguments has none: `{}`. */
+  /** Ends a block. A call without arguments gets `{}`. */
   #stop(event: JsonObject): string {
     const [from, citations] = [this.#from, this.#citations];
     this.#from = this.#length;
@@ -203,7 +206,7 @@ export class ConverseReader implements EventReader {
       return '';
     }
     this.#stopped = true;
-    // Some have the metadata before it (recorded).
+    // Some models send the metadata before this event (recorded).
     this.#meter.done = this.#meter.quantities !== undefined;
     return this.#chunks.content(this.#held) + this.#chunks.finish(finish);
   }
@@ -221,26 +224,29 @@ export class ConverseReader implements EventReader {
  */
 const preludeBytes = 12;
 const crcBytes = 4;
-/** What AWS's own libraries accept. */
+/** The limits of AWS's own libraries. */
 const frameBytesMax = 24 * 1024 * 1024;
 const headersBytesMax = 128 * 1024;
 
-/** Streams repeat a few blocks of headers; those that do not are read each time. */
+/**
+ * The header blocks that are remembered, because streams repeat a few of them; others are parsed
+ * each time.
+ */
 const headersKnownMax = 32;
 
-/** Bytes of a header's value by its type; 6 and 7 tell their own length. */
+/** The bytes of a header's value by its type; types 6 and 7 carry their own length. */
 const valueBytes: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16];
 
 /**
- * Cuts an event stream into its messages. Payloads are `latin1` text; an exception's name begins
- * with `exception:`.
+ * Cuts an event stream into its messages. Payloads are `latin1` text; the name of an exception
+ * begins with `exception:`.
  */
 export class EventStreamFrames implements Frames {
   readonly #listener: EventListener;
   readonly #names = new Map<string, string>();
   #pieces: Buffer[] = [];
   #waiting = 0;
-  /** Bytes that must be there before there is anything to do. */
+  /** The number of bytes to wait for before the next step. */
   #needed = preludeBytes;
   #open = true;
 
@@ -260,7 +266,7 @@ export class EventStreamFrames implements Frames {
     while (this.#open && bytes.length - at >= preludeBytes) {
       const length = bytes.readUInt32BE(at);
       const headersLength = bytes.readUInt32BE(at + 4);
-      // The lengths are checked before they are waited for.
+      // The lengths are verified before the frame is waited for.
       if (crc32(bytes.subarray(at, at + 8)) !== bytes.readUInt32BE(at + 8))
         return 'bytes that are no event stream';
       if (length > frameBytesMax || headersLength > headersBytesMax)
@@ -280,7 +286,7 @@ export class EventStreamFrames implements Frames {
     return undefined;
   }
 
-  /** Half an event is nothing. */
+  /** A half event is dropped. */
   end(): string {
     return '';
   }
@@ -301,8 +307,8 @@ export class EventStreamFrames implements Frames {
 }
 
 /**
- * An event's name, or `exception:` and that of an exception, or the code of an error. Undefined:
- * these are no headers.
+ * An event's name, or `exception:` and that of an exception, or the code of an error. Undefined if
+ * these bytes are no headers.
  */
 function nameIn(headers: string): string | undefined {
   const strings = new Map<string, string>();

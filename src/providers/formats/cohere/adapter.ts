@@ -19,7 +19,7 @@ export const cohereChat: Adapter = {
   ask: cohereRequest,
   read(reply, contentType, call) {
     if (!/event-?stream/.test(contentType)) return readCohere(reply, call);
-    // An answer that streams unasked.
+    // The vendor streamed although the request did not ask for it.
     const collector = new ChatCollector(call, stream);
     collector.push(reply);
     const answer = collector.answer();

@@ -10,7 +10,7 @@ import type { FaultRule, ChatQuirks } from '../openai-chat/quirks.ts';
  */
 export const cohereFaultRules: readonly FaultRule[] = [
   { code: /^TOO_MANY_TOKENS$/, kind: 'context_length' },
-  // A trial key has a limit a minute, too: that one passes.
+  // A trial key has a limit per minute, too, which is no `quota`: it passes.
   { text: /calls? \/ month|monthly limit/i, kind: 'quota' },
   { status: 498, kind: 'credentials' },
   { status: 499, kind: 'network' },
@@ -24,7 +24,7 @@ const quirks: ChatQuirks = { faults: cohereFaultRules };
 export const cohereFault = (status: number, headers: FaultHeaders, reply: string): Fault =>
   faultOf(status, headers, reply, quirks);
 
-/** An error in the place of an answer or of an event. */
+/** The fault in the place of an answer or of an event. */
 export function cohereFaultWithin(body: JsonObject): Fault | undefined {
   const message =
     textOf(body['message']) ??

@@ -27,10 +27,10 @@ import { singleCallInstruction } from '../../support/fit.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
-/** Members by which clients of Cohere's own say what OpenAI's convention has no word for. */
+/** Cohere's own members, which OpenAI's format has no equivalent for. */
 const own = ['documents', 'citation_options', 'safety_mode', 'strict_tools', 'priority'] as const;
 
-/** The members of a chat request that Cohere has a word for. */
+/** The members of a chat request that Cohere has an equivalent for. */
 const chatToCohere = chatTranslation([
   ...own,
   'k',
@@ -82,7 +82,10 @@ interface Tools {
   readonly choice: 'REQUIRED' | 'NONE' | undefined;
 }
 
-/** Cohere can demand a tool, but not which one: the one that is wanted is then the only one. */
+/**
+ * Cohere can be forced to call a tool, but not a named one: then that tool is the only one
+ * declared.
+ */
 function toolsOf({ body, publicModel }: VendorCall): Tools {
   if (listOf(body['functions']).length)
     refuseParam('functions', publicModel, 'it takes functions as `tools` only.');
@@ -113,7 +116,7 @@ function toolsOf({ body, publicModel }: VendorCall): Tools {
   return { tools: left, choice: names && allowed?.['mode'] !== 'auto' ? 'REQUIRED' : undefined };
 }
 
-/** Some clients name a tool beside its type. */
+/** Some clients write a tool's name beside its type. */
 const nameOf = (tool: unknown): string =>
   textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ??
   textOf(objectOf(tool)?.['name']) ??
@@ -123,8 +126,8 @@ const plainJson =
   'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
 
 /**
- * "response_format … is not supported in combination with documents and tools"
- * (docs.cohere.com/docs/structured-outputs, 2026-08): then it is told in words.
+ * The answer's format, as a parameter or as an instruction: "response_format … is not supported in
+ * combination with documents and tools" (docs.cohere.com/docs/structured-outputs, 2026-08).
  */
 function formatOf(
   body: JsonObject,
@@ -166,8 +169,8 @@ function isTakenInside(schema: unknown): boolean {
 export const cohereStopsMax = 5;
 
 /**
- * Limits and sampling under Cohere's names and within its ranges: what only tunes is fitted, never
- * refused (row 17).
+ * Limits and sampling with Cohere's names and within its ranges: members that only tune are
+ * adjusted, never refused (row 17).
  */
 function tuning({ body, messagesOptions: beside, outputTokensMax }: VendorCall): JsonObject {
   const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
@@ -191,7 +194,7 @@ function tuning({ body, messagesOptions: beside, outputTokensMax }: VendorCall):
 
 /**
  * "cannot specify both frequency_penalty and presence_penalty" (docs.cohere.com/reference/errors,
- * 2026-08): the one that counts more often stays.
+ * 2026-08): the one whose effect grows with repetition stays.
  */
 function penalties(body: JsonObject): Readonly<Record<string, number | undefined>> {
   const frequency_penalty = within(body['frequency_penalty'], 0, 1);
@@ -204,11 +207,11 @@ function penalties(body: JsonObject): Readonly<Record<string, number | undefined
 const within = (value: unknown, least: number, most: number): number | undefined =>
   typeof value === 'number' ? Math.min(most, Math.max(least, value)) : undefined;
 
-/** Models that reason (docs.cohere.com/docs/models, 2026-08); the others take no word of it. */
+/** Models that reason (docs.cohere.com/docs/models, 2026-08); the others take no setting for it. */
 const reasoningModels = /reasoning|command-a-plus|north/;
 
 /**
- * Tokens that a model may think for an effort; models that reason do so by themselves
+ * The tokens that a model may think for an effort. Models that reason do so by default
  * (docs.cohere.com/docs/reasoning, 2026-08).
  */
 const budgets: Readonly<Record<string, number>> = { minimal: 512, low: 1024, medium: 4096 };
@@ -232,17 +235,17 @@ function thinkingOf(call: VendorCall): JsonObject {
 }
 
 interface CohereOptions {
-  /** As the client calls it, for refusals. */
+  /** The model's public name, for refusals. */
   readonly model: string;
-  /** The model reasons, and takes its thoughts back. */
+  /** The model reasons, and takes its thinking back. */
   readonly thinks: boolean;
   /** Further instructions. */
   readonly told: readonly string[];
 }
 
 /**
- * A conversation in Cohere's words: the roles of OpenAI's, with a plan beside calls and thoughts
- * among the content (docs.cohere.com/v2/reference/chat, 2026-08).
+ * Writes a conversation in Cohere's format: OpenAI's roles, with a plan beside calls and thinking
+ * in the content (docs.cohere.com/v2/reference/chat, 2026-08).
  */
 function cohereMessages({ system, turns }: Conversation, writing: CohereOptions): JsonObject[] {
   const instructions = [...system.map((part) => part.text), ...writing.told].join('\n');
@@ -250,7 +253,7 @@ function cohereMessages({ system, turns }: Conversation, writing: CohereOptions)
   const spoken = turns.flatMap((turn) =>
     turn.role === 'user' ? userMessages(turn, writing) : [assistantMessage(turn, writing)],
   );
-  // An answer follows what a user or a tool says.
+  // The model answers only a message of a user or a tool.
   const nudge = turns.at(-1)?.role === 'assistant' ? [{ role: 'user', content: 'Continue.' }] : [];
   return [...messages, ...spoken, ...nudge];
 }
@@ -275,7 +278,7 @@ function userMessages(
       said.push(part);
       continue;
     }
-    // Instructions are taken wherever they stand (recorded).
+    // Cohere takes instructions at any place (recorded).
     speak();
     messages.push({ role: 'system', content: part.instruction });
   }
@@ -308,11 +311,11 @@ function resultText({ parts }: ToolResult, model: string): string {
   return media ? refusePart(media, model, 'text in tool results') : joined(parts);
 }
 
-/** The text of a thought has one of two names in the convention. */
+/** The thinking of a message, under either of its two names in OpenAI's format. */
 const thoughtOf = (message: JsonObject): string =>
   textOf(message['reasoning_content']) ?? textOf(message['reasoning']) ?? '';
 
-/** Whether the thought of this message goes on: as a thought, or as the plan of its calls. */
+/** Whether a message's thinking is sent: as thinking, or as the plan of its calls. */
 const carriesThought = (message: JsonObject, thinks: boolean): boolean =>
   thoughtOf(message) !== '' && (thinks || listOf(message['tool_calls']).length > 0);
 

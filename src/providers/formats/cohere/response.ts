@@ -33,8 +33,8 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 };
 
 /**
- * OpenAI's word for the vendor's, or the fault that `ERROR` and `TIMEOUT` are: nothing after them
- * makes the answer whole.
+ * OpenAI's finish reason for the vendor's, or the fault for `ERROR` and `TIMEOUT`, after which an
+ * answer is not whole.
  */
 export function cohereFinish(reason: unknown, error: unknown, calls: number): FinishReason | Fault {
   if (reason === 'TIMEOUT')
@@ -53,9 +53,9 @@ export function cohereFinish(reason: unknown, error: unknown, calls: number): Fi
 }
 
 /**
- * `tokens` is all that the model read and wrote, cached and reasoning tokens included;
- * `billed_units` leaves out the vendor's own preamble. Clients are told, and charged for, what
- * OpenAI's convention counts: all tokens.
+ * The quantities of a usage. `tokens` holds all that the model read and wrote, cached and reasoning
+ * tokens included; `billed_units` leaves out the vendor's own preamble. Clients see, and are
+ * charged for, what OpenAI's format counts: all tokens.
  */
 export function cohereQuantities(value: unknown): Quantities | undefined {
   const usage = objectOf(value);
@@ -77,7 +77,7 @@ export function cohereQuantities(value: unknown): Quantities | undefined {
 /**
  * `logprobs` as a choice's (docs.cohere.com/reference/chat, 2026-11: `LogprobItem`). An item is a
  * piece of text and the probabilities of its tokens; a piece of several tokens is as probable as
- * all of them together. The vendor does not tell which other tokens were likely.
+ * all of them together. The vendor does not report alternative tokens.
  */
 export function cohereLogprobs(items: readonly unknown[]): object | undefined {
   const content = items.filter(isObject).map((item) => {
@@ -106,8 +106,7 @@ export function readCohere(reply: Buffer, call: VendorCall): VendorAnswer | Faul
   const citations = listOf(message['citations']);
   const whole = {
     content: textOf(message['content']) ?? texts('text'),
-    // What a model without thoughts says of its calls before it makes them is what it thinks of
-    // them.
+    // The plan of a model without thinking, which it writes before its calls, stands for thinking.
     reasoning: texts('thinking') + (textOf(message['tool_plan']) ?? ''),
     calls,
     finish,
@@ -128,14 +127,14 @@ function callIn(call: JsonObject, index: number): { id: string; name: string; ar
   };
 }
 
-/** What stands before the text of nearly every event. */
+/** The beginning of nearly every event, before its text. */
 const beforeText = '"delta":{"message":{"content":{"text":';
 
 /** Cohere's events (docs.cohere.com/v2/docs/streaming, 2026-08) as OpenAI's chunks. */
 export class CohereReader implements EventReader {
   readonly #chunks: ChatChunks;
   readonly #meter: StreamMeter;
-  /** The vendor's index of a call → ours, and whether its arguments have begun. */
+  /** The vendor's index of a call → the client's index, and whether its arguments have begun. */
   readonly #calls = new Map<number, { readonly call: number; told: boolean }>();
 
   readonly #tellsLogprobs: boolean;
@@ -199,7 +198,7 @@ export class CohereReader implements EventReader {
       case 'citation-end':
         return '';
       default:
-        // Events of tomorrow say nothing; errors have no type that is documented.
+        // Unknown events are dropped; errors have no documented type.
         if (type === '' || type.includes('error')) this.#meter.fault = cohereFaultWithin(body);
         return '';
     }
@@ -218,7 +217,7 @@ export class CohereReader implements EventReader {
     }
     const begun = this.#calls.get(index);
     if (!begun) return '';
-    // A call that has said nothing of its arguments has none.
+    // A call without arguments gets `{}`.
     const more = type === 'tool-call-end' && !begun.told ? '{}' : args;
     begun.told ||= more !== '';
     return this.#chunks.arguments(begun.call, more);

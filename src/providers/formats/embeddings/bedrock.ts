@@ -15,7 +15,7 @@ import {
 import { protocolFault } from '../fault.ts';
 import { rerank } from '../rerank.ts';
 
-/** A model of Bedrock is asked in its maker's words. */
+/** InvokeModel takes each model's own format. */
 export const invokePath = ({ upstreamModel }: VendorCall): string =>
   `/model/${uriEncoded(upstreamModel)}/invoke`;
 
@@ -30,7 +30,7 @@ const textOfOne = (call: VendorCall): string | undefined => textsOf(call)[0];
 
 /**
  * docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html, 2026-08: one
- * text at a time, and vectors of length one unless asked otherwise.
+ * text at a time; vectors have length one by default.
  */
 const titan: Family = {
   models: /titan-embed/,
@@ -51,7 +51,7 @@ const titan: Family = {
 
 /**
  * docs.aws.amazon.com/nova/latest/userguide/embeddings-schema.html, 2026-08: one text at a time;
- * its tokens are told in a header alone.
+ * only a header reports its tokens.
  */
 const nova: Family = {
   models: /nova[\w.-]*embed/,

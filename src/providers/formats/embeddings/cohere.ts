@@ -17,8 +17,8 @@ import { protocolFault } from '../fault.ts';
 export const cohereTextsMax = 96;
 
 /**
- * What Cohere's embedding models are asked, at home and elsewhere. The convention does not tell
- * what the vectors are for: texts to be found, unless the client says otherwise.
+ * The request for Cohere's embedding models, at Cohere and at other hosts. OpenAI's format does not
+ * say what the vectors are for: the default is documents to be searched.
  */
 export function cohereEmbedBody(call: VendorCall): JsonObject {
   const { dimensions, input_type: type, truncate } = call.body;
@@ -31,7 +31,7 @@ export function cohereEmbedBody(call: VendorCall): JsonObject {
   };
 }
 
-/** Reads the vectors by type, or as a list where no type was asked for. */
+/** Reads the vectors from an object by type, or from a list if the request named no type. */
 export function readCohereEmbed(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
   const body = parse(reply.toString('utf8'));
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');

@@ -23,13 +23,13 @@ const askWith = (call: VendorCall, method: string, body: JsonObject): VendorRequ
 });
 
 /**
- * What the vectors are for, as Google names it; the convention has no word for it, its clients may
- * send ours.
+ * What the vectors are for, in Google's terms. OpenAI's format has no such member; clients may send
+ * Google's.
  */
 const taskOf = ({ body }: VendorCall): string | undefined => textOf(body['task_type']);
 
 /**
- * The JSON text of the list under `name`, and the reply parsed; a fault when there is no such list.
+ * The parsed reply and the JSON text of the list under `name`; a fault when there is no such list.
  */
 function listIn(reply: Buffer, name: string) {
   const body = parse(reply.toString('utf8'));
@@ -40,7 +40,7 @@ function listIn(reply: Buffer, name: string) {
 }
 
 /**
- * ai.google.dev/api/embeddings, 2026-08: 100 requests in a batch. Newer models tell their tokens.
+ * ai.google.dev/api/embeddings, 2026-08: 100 requests in a batch. Newer models report their tokens.
  */
 export const geminiEmbeddings: WholeAdapter = {
   textOnly: true,
@@ -67,8 +67,8 @@ export const geminiEmbeddings: WholeAdapter = {
 };
 
 /**
- * docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings, 2026-08: one
- * input at a time of Gemini's models, 250 of older ones.
+ * docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings, 2026-08:
+ * Gemini's models take one input at a time, older ones 250.
  */
 export const vertexEmbeddings: WholeAdapter = {
   textOnly: true,

@@ -32,27 +32,30 @@ import {
 /** How a vendor departs from OpenAI's embeddings. Each entry cites its page and date. */
 export interface EmbeddingsQuirks {
   readonly path?: string;
-  /** Inputs that it takes at a time. */
+  /** The most inputs that the vendor takes at a time. */
   readonly inputsMax?: number;
-  /** Reads text alone, not tokens. */
+  /** The vendor takes text only, not tokens. */
   readonly textOnly?: boolean;
-  /** Members under another name: client's → vendor's. */
+  /** Renamed members: client's name → vendor's name. */
   readonly rename?: Readonly<Record<string, string>>;
-  /** What it refuses. The client's encoding is made here where the vendor's is another. */
+  /**
+   * Members that the vendor refuses. Tollgate converts the encoding itself if the vendor sends
+   * another.
+   */
   readonly drop?: readonly DroppedMember[];
-  /** Its base64 holds a signed byte for each dimension. */
+  /** The vendor's base64 holds a signed byte for each dimension. */
   readonly bytes?: boolean;
   readonly faults?: readonly FaultRule[];
 }
 
-/** For vendors that know no `encoding_format`, or numbers alone. */
+/** For vendors that know no `encoding_format`, or only numbers. */
 export const numbersOnly: readonly DroppedMember[] = [{ member: 'encoding_format', but: 'float' }];
 
 const headers = { 'content-type': 'application/json' } as const;
 
 /**
- * The wire format of OpenAI's `/embeddings` (wire-formats §1.3): bytes pass as they are but for the
- * model and the vendor's departures.
+ * The wire format of OpenAI's `/embeddings` (wire-formats §1.3): the bytes stay the same except for
+ * the model and the vendor's departures.
  */
 export function openaiEmbeddings(quirks: EmbeddingsQuirks = {}): WholeAdapter {
   const { inputsMax, textOnly } = quirks;
@@ -106,7 +109,7 @@ function read(reply: Buffer, call: VendorCall, quirks: EmbeddingsQuirks): Vendor
   };
 }
 
-/** Undefined when the text is not JSON to its end. */
+/** The members of an object; undefined when the text is not valid JSON. */
 function membersOf(text: string): Raw | undefined {
   try {
     return text.endsWith('}') ? rawMembers(text) : undefined;
@@ -116,15 +119,15 @@ function membersOf(text: string): Raw | undefined {
 }
 
 /**
- * A member of that name whose value is a vector; `"object":"embedding"` is none, and inside a
- * string its quotes would be escaped.
+ * Matches a member `embedding` whose value is a vector. `"object":"embedding"` does not match, and
+ * inside a string the quotes would be escaped.
  */
 const vector = /("embedding"\s*:\s*)(\[[^\]]*\]|"[^"]*")/;
 const allVectors = new RegExp(vector, 'g');
 
 /**
- * The items as the client asked for them: untouched where the vendor's encoding is the client's.
- * Undefined when there are none.
+ * The items in the client's encoding: unchanged if the vendor sent that encoding. Undefined when
+ * there are none.
  */
 function vectorsIn(
   data: string | undefined,
@@ -140,7 +143,8 @@ function vectorsIn(
 }
 
 /**
- * Voyage tells the total alone: of vectors that is the input. What the vendor told stays as it is.
+ * Reads the usage. Voyage reports the total only, which for embeddings is the input. Members that
+ * the vendor sent stay as they are.
  */
 function usageOf(text: string | undefined): ChatUsage | undefined {
   if (!isPresent(text)) return undefined;
@@ -163,8 +167,8 @@ function usageOf(text: string | undefined): ChatUsage | undefined {
 }
 
 /**
- * `/embeddings/multimodal`: everything in a request becomes one vector
- * (volcengine.com/docs/82379/1523520, 2026-08), so that each text is a request.
+ * `/embeddings/multimodal`: all inputs of a request become one vector
+ * (volcengine.com/docs/82379/1523520, 2026-08), so that each text is sent as a request of its own.
  */
 export function multimodalEmbeddings(quirks: Pick<ChatQuirks, 'faults'>): WholeAdapter {
   return {

@@ -4,7 +4,7 @@ import { type VendorCall, isFault } from '../../adapter.ts';
 import { vendors } from '../../index.ts';
 import { byteVectorText, vectorText } from './vectors.ts';
 
-/** A request for vectors on its way to an adapter. */
+/** A call for embeddings. */
 const call = (body: Record<string, unknown>, upstreamModel = 'up'): VendorCall => {
   const whole = { model: 'public/model', input: 'Hi', ...body };
   return { ...chatCall({}, upstreamModel), body: whole, bytes: Buffer.from(JSON.stringify(whole)) };

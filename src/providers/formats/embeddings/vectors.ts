@@ -13,8 +13,8 @@ import type { VendorAnswer, VendorCall, SplitCall } from '../../adapter.ts';
 import { totalQuantities } from '../adapters.ts';
 
 /**
- * How a client takes its vectors: as numbers, or as float32, little end first, in base64
- * (wire-formats §1.3). Packages ask for base64 unless told otherwise.
+ * The encoding that a client requested: numbers, or float32, little-endian, in base64 (wire-formats
+ * §1.3). OpenAI's packages request base64 by default.
  */
 export type Encoding = 'float' | 'base64';
 
@@ -23,14 +23,14 @@ export const encodingOf = ({ body }: VendorCall): Encoding =>
 
 const quote = 0x22;
 
-/** A vector's JSON text as the client asked for it; one that came so keeps its bytes. */
+/** A vector's JSON text in the client's encoding; unchanged if it came in that encoding. */
 export function vectorText(raw: string, encoding: Encoding): string {
   const isBase64 = raw.charCodeAt(0) === quote;
   if (isBase64 === (encoding === 'base64')) return raw;
   return isBase64 ? numbersText(floatsIn(bytesIn(raw))) : base64Text(listOf(parse(raw)));
 }
 
-/** The same for a vendor whose base64 is one signed byte a dimension. */
+/** The same for a vendor whose base64 holds one signed byte for each dimension. */
 export const byteVectorText = (raw: string, encoding: Encoding): string =>
   vectorText(
     raw.charCodeAt(0) === quote ? numbersText(new Int8Array(bytesIn(raw))) : raw,
@@ -41,8 +41,8 @@ const bytesIn = (raw: string): Buffer =>
   Buffer.from(raw.slice(1, -1).replaceAll('\\/', '/'), 'base64');
 
 /**
- * Pooled buffers begin anywhere, floats only at multiples of four: read one by one, whatever this
- * machine's byte order.
+ * Floats are read one by one: a pooled buffer may begin at any address, a Float32Array only at
+ * multiples of four. This also works for any byte order of the machine.
  */
 function floatsIn(bytes: Buffer): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -60,8 +60,8 @@ function base64Text(numbers: readonly unknown[]): string {
 }
 
 /**
- * The client's inputs as texts, for vendors that read nothing else and say so (`textOnly`): tokens
- * have been decoded before.
+ * The client's inputs as texts, for vendors that take text only (`textOnly`): tokens have been
+ * decoded before.
  */
 export function textsOf({ body: { input } }: VendorCall): readonly string[] {
   const all: readonly unknown[] = Array.isArray(input) ? input : [input];
@@ -71,14 +71,12 @@ export function textsOf({ body: { input } }: VendorCall): readonly string[] {
   });
 }
 
-/**
- * The numbers that the vendor wrote, without the white space of one that writes a line for each.
- */
+/** The vendor's numbers without white space: some vendors write each on a line of its own. */
 const compact = (raw: string): string => raw.replace(/\s+/g, '');
 
 /**
- * An answer in the client's format out of vectors in the order of its inputs, each the JSON text
- * that the vendor wrote. `tokens`: what the vendor counted.
+ * Writes an answer in the client's encoding. `vectors`: JSON texts as the vendor wrote them, in the
+ * order of the inputs. `tokens`: the vendor's count.
  */
 export function vectorsAnswer(
   call: VendorCall,
@@ -102,7 +100,7 @@ export const vectorUsageText = (input: number): string =>
   `{"prompt_tokens":${input},"total_tokens":${input}}`;
 
 /**
- * A request of more inputs than the vendor takes at a time, in parts. An array of numbers is one
+ * Splits a request that has more inputs than the vendor takes at a time. An array of numbers is one
  * input: tokens.
  */
 export function embeddingsParts(call: VendorCall, inputsMax: number): SplitCall | undefined {
@@ -122,7 +120,9 @@ export function embeddingsParts(call: VendorCall, inputsMax: number): SplitCall 
   return { calls, join: joined };
 }
 
-/** The vectors of all parts, numbered anew, under the first part's head. */
+/**
+ * Joins the answers of all parts: the vectors are renumbered, other members are the first part's.
+ */
 function joined(answers: readonly VendorAnswer[]): VendorAnswer {
   const items: string[] = [];
   const tops = answers.map(({ body }) => rawMembers(body.toString('latin1')));

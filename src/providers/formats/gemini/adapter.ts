@@ -56,7 +56,7 @@ export const geminiChat: Adapter = {
 };
 
 /**
- * countTokens of the Gemini API takes a whole request in an envelope (ai.google.dev/api/tokens,
+ * countTokens of the Gemini API takes a whole request inside an envelope (ai.google.dev/api/tokens,
  * 2026-08; recorded).
  */
 export const geminiCount: ChatCount = {
@@ -69,7 +69,7 @@ export const geminiCount: ChatCount = {
 };
 
 /**
- * Vertex takes what is counted and nothing else
+ * Vertex takes only members that count
  * (cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/projects.locations.publishers.models/countTokens,
  * 2026-08).
  */

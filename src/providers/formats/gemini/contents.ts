@@ -26,17 +26,18 @@ export interface Contents {
   readonly system: string;
 }
 
-/** Stands for a turn that has to be there and has nothing to say. */
+/** Stands for a turn that the format requires and that has no content. */
 const silence = '{"text":" "}';
 
 /**
- * The value that Google's page gives for calls that some other model made
+ * The signature that Google's page gives for calls of another model
  * (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08).
  */
 const unsigned = 'skip_thought_signature_validator';
 
 /**
- * The conversation as Gemini reads it (wire-formats §4.5). Refuses what this model cannot be told.
+ * Writes the conversation in Gemini's format (wire-formats §4.5). Throws the Refusal of content
+ * that this model cannot take.
  */
 export function geminiContents({ system, turns }: Conversation, model: GeminiModel): Contents {
   const instructions = system.map((part) => geminiPart(part, model));
@@ -44,7 +45,7 @@ export function geminiContents({ system, turns }: Conversation, model: GeminiMod
     role: turn.role,
     parts: turn.role === 'user' ? userParts(turn, model) : modelParts(turn, model),
   }));
-  // A model never has the first word.
+  // The first turn must be the user's.
   const opening = written[0]?.role === 'user' ? written.shift() : undefined;
   const first = [
     ...(lacksSystem(model) || turns.length === 0 ? instructions.splice(0) : []),
@@ -57,17 +58,17 @@ export function geminiContents({ system, turns }: Conversation, model: GeminiMod
   return { contents: contents.join(','), system: instructions.join(',') };
 }
 
-/** Calls that came back without their signatures, of models that ask for them. */
+/** The keys of calls that came back without their signatures, for models that require them. */
 export const unsignedContents = (messages: unknown, model: GeminiModel): readonly string[] =>
   isThird(model) ? unsignedCalls(messages, isSigned) : [];
 
-/** What Gemini thought comes back as the signature of it. */
+/** Whether a message carries Gemini's thinking, which comes back as its signature. */
 export const isSigned = (message: JsonObject): boolean =>
   listOf(message['tool_calls']).some((call) => signatureOf(objectOf(call)) !== undefined) ||
   listOf(message['reasoning_details']).some(isGeminis);
 
 /**
- * Where Google's own compatible endpoint puts it
+ * The signature where Google's own compatible endpoint puts it
  * (ai.google.dev/gemini-api/docs/thought-signatures#openai, 2026-08).
  */
 const signatureOf = (call: JsonObject | undefined): string | undefined =>
@@ -75,7 +76,7 @@ const signatureOf = (call: JsonObject | undefined): string | undefined =>
 
 function userParts({ results, parts }: ConversationTurn, model: GeminiModel): string[] {
   const told = results.map((result) => resultParts(result, model));
-  // All results of a step stand together, and what they hold beside text after them.
+  // All results of a step stand together; their media stand after them.
   return [
     ...told.map(([result]) => result),
     ...told.flatMap(([, ...media]) => media),
@@ -90,7 +91,7 @@ function modelParts({ parts, calls, messages }: ConversationTurn, model: GeminiM
   const texts = parts.map((part) => geminiPart(part, model));
   const signature = textOf(details.findLast((detail) => detail['id'] === undefined)?.['data']);
   const last = texts.at(-1);
-  // What was said comes back with the signature that came with it.
+  // The text comes back with its signature.
   if (signature !== undefined && last !== undefined)
     texts[texts.length - 1] =
       `${last.slice(0, -1)},"thoughtSignature":${JSON.stringify(signature)}}`;
@@ -103,8 +104,8 @@ const isGeminis = (detail: unknown): detail is JsonObject =>
   detail['format'] === 'google-gemini-v1';
 
 /**
- * `mustBeSigned`: the first call of a step, of models that refuse a call of theirs without its
- * signature.
+ * `mustBeSigned`: this is the first call of a step, and the model refuses a call of its own without
+ * a signature.
  */
 function callPart(
   { id, name, input, source }: ToolCall,
@@ -123,7 +124,7 @@ function callPart(
 
 const idMember = (id: string): string => (id === '' ? '' : `"id":${JSON.stringify(id)},`);
 
-/** The result, and after it the media that this model does not take inside one. */
+/** The result, and after it the media that this model does not take inside a result. */
 function resultParts(
   { id, name, parts, isError, param }: ToolResult,
   model: GeminiModel,
@@ -142,11 +143,11 @@ function resultParts(
   return [result, ...(inside ? [] : media)];
 }
 
-/** The text as it is when it is a JSON object. */
+/** The text itself if it is a JSON object; else undefined. */
 const objectText = (text: unknown): string | undefined =>
   typeof text === 'string' && isObject(parse(text)) ? text : undefined;
 
-/** Types by the end of a name or address, for what comes without one. */
+/** Media types by the ending of a name or address, for files without a type. */
 const types: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -178,7 +179,7 @@ const typeOf = (name: string | undefined): string | undefined =>
   types[/\.([a-z0-9]+)(?:[?#].*)?$/i.exec(name ?? '')?.[1]?.toLowerCase() ?? ''];
 
 /**
- * Addresses that Gemini reads by itself whatever their end: its own files, and YouTube
+ * Addresses that Gemini reads itself whatever their ending: its own files, and YouTube
  * (ai.google.dev/gemini-api/docs/video-understanding, 2026-06).
  */
 const ownFiles = /^https:\/\/generativelanguage\.googleapis\.com\/\S*files\//;
@@ -188,14 +189,15 @@ const fileData = (fileUri: string, mimeType: string | undefined): string =>
   `{"fileData":${JSON.stringify({ fileUri, ...(mimeType === undefined ? {} : { mimeType }) })}}`;
 
 /**
- * One part of a turn as JSON text: bytes go along, an address goes where Gemini reads it itself.
+ * One part of a turn as JSON text: bytes are sent inside, an address is sent if Gemini reads it
+ * itself.
  */
 function geminiPart(part: ContentPart, model: GeminiModel): string {
   if (part.kind === 'text') return `{"text":${JSON.stringify(part.text)}}`;
   const { source } = part;
   const name = part.kind === 'file' ? part.name : undefined;
   if ('base64' in source) {
-    // `image/jpg` is no type, and Gemini says so.
+    // Gemini refuses `image/jpg`, which is no registered type.
     const mimeType =
       source.mime === 'image/jpg'
         ? 'image/jpeg'
@@ -211,7 +213,7 @@ function geminiPart(part: ContentPart, model: GeminiModel): string {
 }
 
 /**
- * The part for an address that this model reads itself; undefined where it has to be given the
+ * The part for an address that this model reads itself; undefined if the request must carry the
  * bytes. `name`: the file's.
  */
 export function addressPart(

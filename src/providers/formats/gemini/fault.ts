@@ -11,14 +11,14 @@ import { durationMs, faultOf, type FaultHeaders } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 
 /**
- * Google's status words and reasons (cloud.google.com/apis/design/errors,
- * ai.google.dev/gemini-api/docs/troubleshooting, 2026-08). The first row that fits decides.
+ * Google's status names and reasons (cloud.google.com/apis/design/errors,
+ * ai.google.dev/gemini-api/docs/troubleshooting, 2026-08). The first row that matches decides.
  */
 const rules: readonly FaultRule[] = [
-  // A file or cached content that the client named and that is not there is told as a lack of
-  // permission.
+  // If a file or cached content of the client does not exist, Google reports a lack of permission.
   { text: /\b(File|CachedContent)\b.{0,80}(not exist|not found)/i, kind: 'bad_request' },
-  // A wrong key is INVALID_ARGUMENT with status 400: ours, never the client's.
+  // Google reports a wrong key as INVALID_ARGUMENT with status 400: the operator's fault, not the
+  // client's.
   {
     code: /^(API_KEY_\w+|ACCESS_TOKEN_\w+|CREDENTIALS_MISSING|UNAUTHENTICATED|SERVICE_DISABLED|CONSUMER_INVALID|USER_PROJECT_DENIED)$/,
     kind: 'credentials',
@@ -34,8 +34,8 @@ const rules: readonly FaultRule[] = [
   },
   { code: /^FAILED_PRECONDITION$/, text: /location|country|region/i, kind: 'credentials' },
   { code: /^PERMISSION_DENIED$/, kind: 'credentials' },
-  // "You exceeded your current quota … plan and billing details" is said of limits per minute, too:
-  // only credit that is used up closes the account.
+  // Limits per minute have the text "You exceeded your current quota … plan and billing details",
+  // too: only credit that is used up closes the account.
   {
     code: /^RESOURCE_EXHAUSTED$/,
     text: /prepa(y|id)|credits? .{0,20}depleted|spend(ing)? (cap|limit)/i,
@@ -47,7 +47,7 @@ const rules: readonly FaultRule[] = [
   { code: /^(INTERNAL|UNKNOWN|ABORTED|CANCELLED|DATA_LOSS)$/, kind: 'server_error' },
 ];
 
-/** The reply's `error`, which some proxies and the stream without `alt=sse` put into a list. */
+/** The reply's `error`, which some proxies and the stream without `alt=sse` wrap in a list. */
 function errorIn(body: unknown): JsonObject | undefined {
   return objectOf((objectOf(body) ?? objectOf(listOf(body)[0]))?.['error']);
 }
@@ -57,14 +57,14 @@ const detailOf = (error: JsonObject, type: string): JsonObject | undefined =>
     .filter(isObject)
     .find((detail) => textOf(detail['@type'])?.endsWith(type));
 
-/** `48s`, `0.5s`; else the words "Please retry in 48.9s." */
+/** The delay of `RetryInfo` (`48s`, `0.5s`), or else of the text "Please retry in 48.9s." */
 function delayOf(error: JsonObject): number | undefined {
   const told = textOf(detailOf(error, 'RetryInfo')?.['retryDelay']);
   const spoken = /retry in ([\d.]+m?s)/i.exec(textOf(error['message']) ?? '')?.[1];
   return durationMs(told ?? spoken ?? '');
 }
 
-/** A refusal of Google's, by its own status word. `reply` is the body as text. */
+/** The fault for Google's refusal, by its own status name. `reply` is the body as text. */
 export function geminiFault(status: number, headers: FaultHeaders, reply: string): Fault {
   const error = errorIn(parse(reply));
   if (error === undefined) return faultOf(status, headers, reply, {});
@@ -72,7 +72,7 @@ export function geminiFault(status: number, headers: FaultHeaders, reply: string
   const field = textOf(
     objectOf(listOf(detailOf(error, 'BadRequest')?.['fieldViolations'])[0])?.['field'],
   );
-  // Names of projects are the operator's.
+  // The names of projects belong to the operator: clients must not see them.
   const message = (textOf(error['message']) ?? '').replace(/\bprojects\/[\w:.-]+/g, 'projects/***');
   const told = {
     message,
@@ -86,8 +86,8 @@ export function geminiFault(status: number, headers: FaultHeaders, reply: string
 }
 
 /**
- * An error that came with a good status: an event of a stream, or a list. Undefined when `body`
- * tells none.
+ * The fault in a reply with a good status: an event of a stream, or a list. Undefined when `body`
+ * holds none.
  */
 export function geminiFaultWithin(body: unknown): Fault | undefined {
   const error = errorIn(body);

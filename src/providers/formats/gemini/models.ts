@@ -1,10 +1,10 @@
 import type { ReasoningRequest } from '../anthropic-messages/models.ts';
 
-/** What a request must know of the model that it is for, read from its id. */
+/** The facts about a model that its request depends on, read from its id. */
 export interface GeminiModel {
   /**
-   * 2.5, 3, 3.1 …; aliases such as `gemini-flash-latest` are of the newest; undefined for what is
-   * no Gemini (Gemma, a tuned model's number).
+   * 2.5, 3, 3.1 …; aliases such as `gemini-flash-latest` count as the newest; undefined for other
+   * models (Gemma, a tuned model's number).
    */
   readonly generation: number | undefined;
   readonly id: string;
@@ -24,35 +24,34 @@ export function geminiModel(id: string): GeminiModel {
 }
 
 /**
- * From this generation on models think in levels, sign their calls, and take a schema for the
+ * From this generation on, models think in levels, sign their calls, and take a schema for the
  * answer beside tools (ai.google.dev/gemini-api/docs/gemini-3, 2026-08).
  */
 export const isThird = (model: GeminiModel): boolean => (model.generation ?? 0) >= 3;
 
 /**
- * Gemma before its fourth generation knows no system instruction
+ * Gemma before its fourth generation takes no system instruction
  * (ai.google.dev/gemma/docs/core/prompt-structure, 2026-06).
  */
 export const lacksSystem = (model: GeminiModel): boolean => /^gemma-(?:[123])/.test(model.id);
 
 /**
- * Penalties are refused unless zero: "Penalty is not enabled for this model"
+ * Other models refuse penalties except zero: "Penalty is not enabled for this model"
  * (github.com/google-gemini/cookbook/issues/1290, 2026-07).
  */
 export const takesPenalties = (model: GeminiModel): boolean => model.generation === 2;
 
 /**
- * Image models take `https://…` addresses themselves from 2.5 on (wire-formats §4.5, since
- * 2026-01).
+ * From 2.5 on, models fetch `https://…` addresses themselves (wire-formats §4.5, since 2026-01).
  */
 export const fetchesAddresses = (model: GeminiModel): boolean => (model.generation ?? 0) >= 2.5;
 
 /**
- * Models of the third generation that think at least a little: MINIMAL is a 400 there (wire-formats
- * §4.5; ai.google.dev/gemini-api/docs/thinking, 2026-11).
+ * Models of the third generation that take the level MINIMAL; the others answer it with a 400
+ * (wire-formats §4.5; ai.google.dev/gemini-api/docs/thinking, 2026-11).
  */
 const takesMinimal = /^gemini-(?:3-flash|3\.1-flash-lite|3\.5-flash)/;
-/** The first of the generation knew two levels. */
+/** The first model of the generation had two levels only. */
 const lacksMedium = /^gemini-3-pro/;
 
 function levelOf(effort: string, model: GeminiModel): string | undefined {
@@ -74,8 +73,8 @@ function levelOf(effort: string, model: GeminiModel): string | undefined {
 }
 
 /**
- * Google's own figures (ai.google.dev/gemini-api/docs/openai, 2026-08); Pro cannot stop thinking,
- * Flash-Lite thinks 512 tokens or not at all.
+ * The budget of an effort: Google's own numbers (ai.google.dev/gemini-api/docs/openai, 2026-08).
+ * Pro cannot stop thinking, Flash-Lite thinks 512 tokens or not at all.
  */
 function budgetOf(effort: string, model: GeminiModel): number | undefined {
   const pro = model.id.includes('-pro');
@@ -92,8 +91,8 @@ function budgetOf(effort: string, model: GeminiModel): number | undefined {
 }
 
 /**
- * The budgets that are taken (ai.google.dev/gemini-api/docs/thinking, 2026-11): Pro cannot stop
- * thinking, Flash can, Flash-Lite thinks 512 tokens or not at all.
+ * The nearest budget that the model takes (ai.google.dev/gemini-api/docs/thinking, 2026-11): Pro
+ * cannot stop thinking, Flash can, Flash-Lite thinks 512 tokens or not at all.
  */
 function budgetWithin(budget: number, { id }: GeminiModel): number {
   if (id.includes('-pro')) return Math.min(32_768, Math.max(128, budget));
@@ -101,13 +100,13 @@ function budgetWithin(budget: number, { id }: GeminiModel): number {
   return Math.min(24_576, Math.max(id.includes('-lite') ? 512 : 1, budget));
 }
 
-/** Models that do not think refuse to be told how much. */
+/** Whether the model thinks; the others refuse a setting for it. */
 export const thinks = ({ generation, id }: GeminiModel): boolean =>
   generation !== undefined && generation >= 2.5 && !/-tts|2\.5-flash-image/.test(id);
 
 /**
- * `thinkingConfig` for what the client wishes: levels from Gemini 3 on, a budget for 2.5, nothing
- * for models that do not think.
+ * The `thinkingConfig` for the client's request: levels from Gemini 3 on, a budget for 2.5,
+ * undefined for models that do not think.
  */
 export function thinkingOf(
   { effort, budget }: ReasoningRequest,

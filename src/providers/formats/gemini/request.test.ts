@@ -78,7 +78,7 @@ test('instructions go where instructions go, and turns alternate', () => {
   });
 });
 
-test('a user speaks first, whoever did, and instructions alone are a question', () => {
+test('the first turn is always the user’s, and instructions alone become one', () => {
   const assistant = { role: 'assistant', content: 'Hi' };
   expect(sent({ messages: [assistant] })['contents']).toEqual([
     { role: 'user', parts: [{ text: ' ' }] },

@@ -23,7 +23,7 @@ import { geminiSchema } from './schema.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
-/** The members of a chat request that Gemini has a word for. */
+/** The members of a chat request that Gemini has an equivalent for. */
 const chatToGemini = chatTranslation([
   'n',
   'seed',
@@ -38,7 +38,7 @@ const chatToGemini = chatTranslation([
   'extra_body',
 ]);
 
-/** What this model does not take, by name. */
+/** The names of the members that this model does not take. */
 function droppedOf(
   call: VendorCall,
   told: unknown,
@@ -59,8 +59,8 @@ function droppedOf(
 }
 
 /**
- * The vendor's request (wire-formats §4.4, §4.5). The model and whether to stream stand in the
- * path.
+ * Writes the vendor's request (wire-formats §4.4, §4.5). The path names the model and whether to
+ * stream.
  */
 export function geminiRequest(call: VendorCall): VendorRequest {
   const { body } = call;
@@ -100,14 +100,15 @@ export function geminiRequest(call: VendorCall): VendorRequest {
 }
 
 /**
- * `/models/gemini-…`; an id with a slash says itself what it is (`tunedModels/…`, `endpoints/…`).
+ * The path of a model: `/models/gemini-…`; an id with a slash is the path already (`tunedModels/…`,
+ * `endpoints/…`).
  */
 export function modelPath(id: string): string {
   const path = id.split('/').map(encodeURIComponent).join('/');
   return path.includes('/') ? `/${path}` : `/models/${path}`;
 }
 
-/** What the client wants the answer to look like. */
+/** The format of the answer that the client requests. */
 interface Format {
   readonly json: boolean;
   readonly schema: JsonObject | undefined;
@@ -130,7 +131,7 @@ function formatOf(body: JsonObject): Format {
 const formatIsRefused = (body: JsonObject, model: GeminiModel): boolean =>
   listOf(body['tools']).length > 0 && !isThird(model);
 
-/** What is said to a model that cannot be bound to the format that the client asks for. */
+/** The instruction for a model that cannot be bound to the client's format. */
 function geminiFormatInstruction(body: JsonObject, model: GeminiModel): TextPart[] {
   const { json, schema } = formatOf(body);
   if (!json || !formatIsRefused(body, model)) return [];
@@ -142,7 +143,7 @@ function geminiFormatInstruction(body: JsonObject, model: GeminiModel): TextPart
   return [systemPart(text, 'response_format')];
 }
 
-/** An instruction for what the request has no parameter for. */
+/** An instruction that stands for a setting without a parameter. */
 const systemPart = (text: string, param: string): TextPart => ({
   kind: 'text',
   text,
@@ -151,8 +152,8 @@ const systemPart = (text: string, param: string): TextPart => ({
 });
 
 /**
- * The same schema is the same text, in whatever order a client's library wrote it today: a prefix
- * that the vendor can cache.
+ * JSON text with sorted names: the same schema gives the same text whatever order a client's
+ * library wrote, so that the vendor can cache the prompt's beginning.
  */
 function sortedText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sortedText).join(',')}]`;
@@ -173,7 +174,7 @@ function responseFormat(body: JsonObject, model: GeminiModel): object {
 /** ai.google.dev/api/generate-content#FIELDS.stop_sequences, 2026-08. */
 export const geminiStopsMax = 5;
 
-/** The vendor's seed has 32 bits; a longer one keeps its lower 31. */
+/** The client's seed: the vendor's has 32 bits, and a longer one keeps its lower 31. */
 function seedOf(seed: unknown): number | undefined {
   return typeof seed === 'number' ? seed % 2 ** 31 : undefined;
 }
@@ -187,7 +188,7 @@ function modalities(body: JsonObject): object {
     refuse('invalid_value', { param: 'audio.format', why: "this model speaks 'pcm16'." });
   const voiceName = textOf(audio?.['voice']);
   return {
-    // A model that speaks says nothing else (ai.google.dev/gemini-api/docs/speech-generation,
+    // A model that speaks has no other modality (ai.google.dev/gemini-api/docs/speech-generation,
     // 2026-08).
     responseModalities: audio === undefined ? asked.map((one) => one.toUpperCase()) : ['AUDIO'],
     ...(voiceName === undefined
@@ -203,7 +204,7 @@ function thinkingConfig(call: VendorCall, model: GeminiModel): object | undefine
   return own ?? (wish && thinkingOf(wish, model));
 }
 
-/** `generationConfig`; undefined members are left out when it is written. */
+/** The `generationConfig`. JSON leaves out its undefined members. */
 function generationConfig(call: VendorCall, model: GeminiModel): object {
   const { body } = call;
   const told = (member: string): unknown => body[member] ?? undefined;
@@ -228,8 +229,9 @@ function generationConfig(call: VendorCall, model: GeminiModel): object {
 }
 
 /**
- * A function. Searches and other tools that the vendor runs itself (`googleSearch`,
- * `codeExecution`, …) have prices of their own, and are not sold.
+ * The declaration of a function. Throws the Refusal of other tools: searches and others that the
+ * vendor runs itself (`googleSearch`, `codeExecution`, …) have prices of their own, and are not
+ * sold.
  */
 function declaration(tool: unknown, i: number, model: string): object {
   const type = textOf(objectOf(tool)?.['type']) ?? 'function';
@@ -266,7 +268,7 @@ function mode(choice: unknown): object | undefined {
     const allowedFunctionNames = listOf(allowed['tools'])
       .map(nameOf)
       .filter((name) => name !== undefined);
-    // Names are read only with ANY and VALIDATED, and VALIDATED leaves the choice to the model
+    // Gemini reads names only with ANY and VALIDATED, and VALIDATED leaves the choice to the model
     // (ai.google.dev/gemini-api/docs/function-calling, 2026-08).
     return { mode: allowed['mode'] === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames };
   }

@@ -20,13 +20,16 @@ import { protocolFault } from '../fault.ts';
 import { newCallId } from '../openai-chat/chunk.ts';
 import { geminiFaultWithin } from './fault.ts';
 
-/** Why an answer was held back (googleapis/js-genai types.ts FinishReason, 2026-08). */
+/**
+ * Finish reasons of an answer that was held back (googleapis/js-genai types.ts FinishReason,
+ * 2026-08).
+ */
 const filtered = new Set(
   'SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII MODEL_ARMOR LANGUAGE IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION'.split(
     ' ',
   ),
 );
-/** The model's own failures: worth another try when nothing was said before. */
+/** Finish reasons of the model's own failures: a retry may help if nothing was sent before. */
 const failed = new Set(
   'MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE NO_IMAGE IMAGE_OTHER OTHER'.split(
     ' ',
@@ -34,8 +37,8 @@ const failed = new Set(
 );
 
 /**
- * Proxies in front of gRPC write enums as numbers; those that both generations of the API count
- * alike.
+ * Finish reasons by number, as proxies in front of gRPC write enums: only those whose number is the
+ * same in both generations of the API.
  */
 const numbered: readonly (string | undefined)[] = [
   undefined,
@@ -46,18 +49,20 @@ const numbered: readonly (string | undefined)[] = [
   'OTHER',
 ];
 
-/** How long speech can be referred to by its id in the convention; nobody keeps it here. */
+/**
+ * How long a client may refer to speech by its id in OpenAI's format; Tollgate does not store it.
+ */
 const audioLifetimeS = 3_600;
 
 /**
- * What a client's answer is made of: a stream for it to see, a stream that is put together first,
- * or a whole reply.
+ * The source of a client's answer: a stream that the client sees, a stream that is put together
+ * first, or a whole reply.
  */
 export type GeminiReading = 'stream' | 'collected' | 'reply';
 
 /**
- * Reads Gemini's answers: each event of a stream, and a whole answer as the one event that it is
- * (wire-formats §4.6).
+ * Reads Gemini's answers: each event of a stream, or a whole answer as one event (wire-formats
+ * §4.6).
  */
 export class GeminiReader implements EventReader {
   readonly #call: VendorCall;
@@ -68,9 +73,9 @@ export class GeminiReader implements EventReader {
   #calls = 0;
   #details = 0;
   #spoken = false;
-  /** Choices that have said something beside their thoughts. */
+  /** Choices that have any content beside thinking. */
   readonly #said = new Set<number>();
-  /** What each choice has said: offsets of citations count its bytes. */
+  /** The text of each choice: the offsets of citations count its bytes. */
   readonly #texts = new Map<number, string>();
   readonly #sources = new Map<number, JsonObject>();
 
@@ -108,8 +113,8 @@ export class GeminiReader implements EventReader {
   }
 
   /**
-   * A prompt that was refused: a refusal where nothing has left, else an empty answer with that
-   * reason (wire-formats §4.6).
+   * A prompt that the vendor blocked becomes a refusal if nothing was sent, else an empty answer
+   * with that finish reason (wire-formats §4.6).
    */
   #block(feedback: JsonObject): void {
     const words =
@@ -120,8 +125,8 @@ export class GeminiReader implements EventReader {
   }
 
   /**
-   * Counts are cumulative, and early ones of some models leave the output out: those are no count
-   * of what was delivered.
+   * Counts are cumulative. The early ones of some models leave the output out: they do not count
+   * what was delivered.
    */
   #count(usage: JsonObject | undefined): void {
     if (usage === undefined) return;
@@ -148,13 +153,13 @@ export class GeminiReader implements EventReader {
     const reason =
       textOf(candidate['finishReason']) ?? numbered[countOf(candidate['finishReason']) ?? 0];
     if (reason !== undefined) this.#finish(reason, index, textOf(candidate['finishMessage']));
-    // Models that speak do not always say that they have ended; a whole reply has.
+    // Models that speak do not always send a finish reason; a whole reply is at its end.
     else if (this.#reading === 'reply' && this.#said.has(index))
       this.#finish('STOP', index, undefined);
     return reason === undefined && this.#reading !== 'reply' ? out : out + this.#cite(index);
   }
 
-  /** Streams tell their sources more than once, and where they are cited at the end. */
+  /** Sends the citations at the end: streams repeat their sources. */
   #cite(index: number): string {
     const sources = this.#sources.get(index);
     if (sources === undefined) return '';
@@ -224,7 +229,7 @@ export class GeminiReader implements EventReader {
   }
 
   /**
-   * A signature that came with text: kept where clients of OpenRouter keep it
+   * Sends a signature that came with text, in the member that clients of OpenRouter keep
    * (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-06).
    */
   #signed(signature: string): string {
@@ -250,7 +255,7 @@ export class GeminiReader implements EventReader {
   }
 }
 
-/** What a model ran by itself, and what came of it, as text. */
+/** Code that the model ran, or its result, as text. */
 function codeOf(part: JsonObject): string | undefined {
   const code = objectOf(part['executableCode']);
   if (code !== undefined)
@@ -262,7 +267,7 @@ function codeOf(part: JsonObject): string | undefined {
 /**
  * A candidate's citations: of pages that it found (ai.google.dev/gemini-api/docs/google-search,
  * 2026-08), and of works that its text resembles (`citationMetadata`). Gemini's offsets count
- * bytes. A page that is cited for no passage counts as a source of the whole text.
+ * bytes. A page without a passage counts as a source of the whole text.
  */
 function geminiCitations(candidate: JsonObject, text: string): Citation[] {
   const grounding = objectOf(candidate['groundingMetadata']);
@@ -302,7 +307,10 @@ function pageOf(chunk: unknown): Pick<Citation, 'url' | 'title' | 'quote'> | und
   return url ? { url, title: textOf(page['title']) ?? '', quote: textOf(page['text']) } : undefined;
 }
 
-/** The position of a segment: by its offsets, if its words stand there, else by its words. */
+/**
+ * The position of a segment in the text: by its offsets if its words stand there, else by a search
+ * for its words.
+ */
 function stretch(
   segment: JsonObject,
   text: string,
@@ -323,16 +331,16 @@ function stretch(
   return { start, end: start + characters(words) };
 }
 
-/** Only a number of so many digits can be more than a double holds. */
+/** Only a number of this many digits can exceed a double's precision. */
 const long = /\d{16}/;
 
 /** JSON text without the white space between its words. */
 const compact = (json: string): string => json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
 
 /**
- * The arguments of an event's function calls as the vendor wrote them, by candidate and part, where
- * reading them as JavaScript's numbers might change them; undefined where it cannot. `data` is the
- * event as `latin1` JSON text.
+ * The arguments of an event's function calls as the vendor wrote them, by candidate and part, if
+ * parsing might change their numbers; undefined if it cannot. `data` is the event as `latin1` JSON
+ * text.
  */
 function exactArguments(data: string): readonly (readonly (string | undefined)[])[] | undefined {
   if (!data.includes('"functionCall"') || !long.test(data)) return undefined;
@@ -356,8 +364,8 @@ function token(candidate: JsonObject): object {
 }
 
 /**
- * `logprobsResult` as a choice's `logprobs` (developers.openai.com/api/reference/chat-completions,
- * 2026-08).
+ * A candidate's `logprobsResult` as a choice's `logprobs`
+ * (developers.openai.com/api/reference/chat-completions, 2026-08).
  */
 function geminiLogprobs(result: JsonObject | undefined): object | undefined {
   const chosen = listOf(result?.['chosenCandidates']).filter(isObject);
@@ -370,7 +378,7 @@ function geminiLogprobs(result: JsonObject | undefined): object | undefined {
   return { content, refusal: null };
 }
 
-/** Tokens of one modality in a list of details. */
+/** The tokens of one modality in a list of details. */
 function modality(details: unknown, name: string): number {
   const detail = listOf(details)
     .map(objectOf)
@@ -379,9 +387,9 @@ function modality(details: unknown, name: string): number {
 }
 
 /**
- * What `usageMetadata` counts, in disjoint measures. Its traps (wire-formats §4.6): the prompt
- * holds what came from the cache and lacks what tools read, the candidates lack the thoughts, and
- * the details by modality count cached tokens once more.
+ * The disjoint quantities of `usageMetadata`. Its traps (wire-formats §4.6): the prompt includes
+ * cached tokens and leaves out what tools read, the candidates leave out the thinking, and the
+ * details by modality count cached tokens again.
  */
 export function geminiQuantities(usage: JsonObject): Quantities {
   const count = (member: string): number => countOf(usage[member]) ?? 0;

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../../base/json-value.ts';
 
 /**
- * JSON Schema as Gemini reads it in `parametersJsonSchema` and `responseJsonSchema`. Its page lists
- * what it understands (ai.google.dev/api/generate-content#FIELDS.response_json_schema, 2026-08) and
- * says that the rest is ignored; what is not ignored but refused or misread goes here: `const`,
- * `allOf`, `nullable`, siblings of `$ref`, references that do not point into `$defs`, titles,
- * bounds that exclude.
+ * JSON Schema in the form that Gemini reads in `parametersJsonSchema` and `responseJsonSchema`. Its
+ * page lists the supported members (ai.google.dev/api/generate-content#FIELDS.response_json_schema,
+ * 2026-08) and says that the rest is ignored. Members that Gemini refuses or misreads instead are
+ * rewritten or removed here: `const`, `allOf`, `nullable`, siblings of `$ref`, references that do
+ * not point into `$defs`, titles, exclusive bounds.
  */
 export function geminiSchema(schema: unknown): unknown {
   const root = objectOf(schema);
@@ -14,13 +14,13 @@ export function geminiSchema(schema: unknown): unknown {
 
 interface Place {
   readonly root: JsonObject;
-  /** References that are being followed: a schema inside itself is not followed again. */
+  /** The references being followed: a schema inside itself is not followed again. */
   readonly open: readonly string[];
 }
 
 /**
- * github.com/googleapis/python-genai/issues/1732 for `title`; the others were tried there, too
- * (2025-11).
+ * github.com/googleapis/python-genai/issues/1732 for `title`; the other members were tried there,
+ * too (2025-11).
  */
 const dropped = new Set([
   '$schema',
@@ -66,7 +66,7 @@ function cleanMap(value: unknown, place: Place): unknown {
   );
 }
 
-/** One allowed value is a list of one. */
+/** `const` as an `enum` of one value. */
 function constant(value: unknown, { type }: JsonObject): JsonObject {
   const kind =
     typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'number') : typeof value;
@@ -77,8 +77,7 @@ function constant(value: unknown, { type }: JsonObject): JsonObject {
 }
 
 /**
- * A reference stays one when it stands alone and points to a definition; otherwise what it points
- * to stands in its place.
+ * Keeps a reference that stands alone and points to a definition; replaces any other by its target.
  */
 function follow(ref: string, { $ref: _, ...siblings }: JsonObject, place: Place): JsonObject {
   const name = /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(ref)?.[1];
@@ -107,8 +106,8 @@ function pointed(ref: string, root: JsonObject): JsonObject | undefined {
 }
 
 /**
- * All of several schemas as one: properties and requirements add up, of anything else the outer one
- * counts.
+ * Merges the schemas of `allOf` into one: properties and requirements add up; of other members the
+ * outer one counts.
  */
 function merged(
   { allOf: _, ...schema }: JsonObject,

@@ -163,7 +163,7 @@ test('a vendor that makes fewer at a time is asked more often', () => {
       ?.calls.map(({ image }) => image?.n),
   ).toEqual([6, 4]);
   expect(openaiImages(gptImages).split?.(callFor('gpt-image-2', n))).toBeUndefined();
-  // Ten of these would be more than an answer may hold.
+  // Ten of these would be larger than an answer may be.
   expect(
     openaiImages(gptImages).split?.(callFor('gpt-image-2', { ...n, size: size('3840x2160') }))
       ?.calls,

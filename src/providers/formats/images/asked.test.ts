@@ -62,7 +62,7 @@ const ask = (adapter: ImageAdapter, call: VendorCall): VendorRequest =>
 const said = ({ body }: VendorRequest): Record<string, unknown> =>
   JSON.parse(body.toString('utf8'));
 
-/** The fields of a form; of files, their type. */
+/** The fields of a form; for a file, its type. */
 function fieldsOf({ headers, body }: VendorRequest): Record<string, string> {
   const boundary = /boundary=(.*)$/.exec(headers['content-type'] ?? '')?.[1] ?? '';
   const found: Record<string, string> = {};

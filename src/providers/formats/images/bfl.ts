@@ -26,10 +26,11 @@ import {
 /** What a family of models takes: api.bfl.ai/openapi.json 0.0.1, as of 2026-08. */
 interface Family {
   readonly ids: RegExp;
-  /** Its pictures' shape: by sides, by the ratio of the sides, or the given picture's own. */
+  /** How a request sets the image's shape: by sides, by their ratio, or by the input image. */
   readonly shape: 'free' | 'small' | 'ratio' | 'given';
   /**
-   * Where given pictures go: the first under this name, others under `…_2`. Absent: it takes none.
+   * Where input images go: the first under this name, others under `…_2`. Absent: the family takes
+   * none.
    */
   readonly image?: { readonly name: string; readonly most: number };
   readonly masks?: true;
@@ -46,7 +47,7 @@ const families: readonly Family[] = [
 const familyOf = ({ upstreamModel }: VendorCall): Family =>
   families.find(({ ids }) => ids.test(upstreamModel)) ?? { ids: /(?:)/, shape: 'small' };
 
-/** Ratios from 21:9 to 9:21 are taken; those that pictures are made in are these. */
+/** The vendor takes ratios from 21:9 to 9:21 and makes images in these. */
 const ratios = ['1:1', '21:9', '16:9', '3:2', '4:3', '3:4', '2:3', '9:16', '9:21'] as const;
 const small = { step: 32, least: 256, most: 1_440 } as const;
 const free = { step: 16, least: 64, most: 2_048, pixels: 4_194_304 } as const;
@@ -63,13 +64,13 @@ const known = {
 
 /**
  * api.bfl.ai/openapi.json 0.0.1 and black-forest-labs/skills, 2026-08: 402 is an empty account, 403
- * a key that is none, 429 too many tasks at a time.
+ * a wrong key, 429 too many tasks at once.
  */
 const { fault, polled } = faultReaders();
 
 /**
- * FLUX as Black Forest Labs sells it: submitted, polled where it says, and downloaded within ten
- * minutes.
+ * FLUX from Black Forest Labs: a task that is submitted, polled at the address in the reply, and
+ * whose image can be downloaded for ten minutes.
  */
 export const bflImages: ImageAdapter = {
   ask,
@@ -92,7 +93,8 @@ function ask(call: VendorCall): VendorRequest {
   return jsonRequest(`/${call.upstreamModel}`, {
     prompt,
     ...shapeOf(call, family),
-    // Better is more steps, where they can be set (the most that openapi.json allows).
+    // A better quality means more steps, for models that take them (the most that openapi.json
+    // allows).
     ...(quality === 'hd' && /dev|flex/.test(call.upstreamModel) ? { steps: 50 } : {}),
     ...given,
     ...(painted === undefined ? {} : { mask: base64(painted) }),
@@ -141,7 +143,7 @@ function accepted(reply: Buffer): PendingAnswer | PendingFault {
   if (body === undefined || id === undefined)
     return protocolFault('an answer without the id of a task');
   const url = textOf(body['polling_url']);
-  // Only the cluster that took it knows it, and that is where `polling_url` leads
+  // Only the cluster that accepted the task knows it, and `polling_url` leads there
   // (black-forest-labs/skills, 2026-08).
   const question = {
     ...getRequest(`/get_result?id=${encodeURIComponent(id)}`),

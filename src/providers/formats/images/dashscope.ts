@@ -32,9 +32,9 @@ import {
 interface Family {
   readonly ids: RegExp;
   readonly size: (size: ImageSize) => string;
-  /** Pictures at a time. */
+  /** The most images in one request. */
   readonly most: number;
-  /** Pictures that it is given; from the first number to the second. */
+  /** The least and the most input images. */
   readonly given: readonly [number, number];
 }
 
@@ -61,12 +61,12 @@ const known = {
   negative_prompt: 'text',
 } as const;
 
-/** Beside the compatible address, not below it. */
+/** The vendor's own interface, beside the compatible one. */
 const path = '/../../api/v1/services/aigc/multimodal-generation/generation';
 
 /**
- * Qwen-Image, and Wan from 2.6 on: answered at once, in the words of a conversation; pictures lie
- * behind addresses for a day.
+ * Qwen-Image, and Wan from 2.6 on: the request has the form of a conversation, and the reply holds
+ * addresses that work for a day.
  */
 export function dashscopeImages(faults: readonly FaultRule[]): ImageAdapter {
   return {
@@ -128,7 +128,7 @@ function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): Ve
 
 /**
  * help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference, 2026-08: sides from 512 to 1440
- * until wan2.5, which takes more.
+ * up to wan2.5, which takes larger ones.
  */
 const sides = { step: 16, least: 512, most: 1_440, pixels: 2_073_600 } as const;
 const picturesAtOnce = 4;
@@ -137,8 +137,8 @@ const taskMembers = { seed: 'number', prompt_extend: 'flag', watermark: 'flag' }
 const services = '/../../api/v1/services/aigc';
 
 /**
- * Models of the vendor's that are not answered at once (`X-DashScope-Async`): a task, asked for
- * until it has succeeded.
+ * The vendor's models that answer later (`X-DashScope-Async`): a task, polled until it has
+ * succeeded.
  */
 export function dashscopeTasks(faults: readonly FaultRule[]): ImageAdapter {
   const { fault, polled } = faultReaders(faults);
@@ -199,7 +199,7 @@ function accepted(
     afterMs,
     read: (told, _, call) => stateOf(told, id, call, later, faults),
     fault,
-    // Taken back while it waits; refused once it runs.
+    // The vendor cancels a task that waits and refuses once it runs.
     cancel: jsonRequest(`${path}/cancel`, {}),
   };
   return later;

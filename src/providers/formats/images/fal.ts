@@ -33,14 +33,14 @@ import {
 } from './response.ts';
 
 /**
- * Of the models with a page of their own on fal.ai (2026-11): those that name a ratio instead of
- * sides, that take a list of pictures, that take a mask.
+ * Models with a page of their own on fal.ai (2026-11): those that take a ratio instead of sides, a
+ * list of images, or a mask.
  */
 const byRatio = /kontext|ultra|imagen|nano-banana|gemini|grok|ideogram\/v2/;
 const manyPictures =
   /(?:flux-2|nano-banana|gemini|seedream|qwen-image-edit-plus|kontext\/(?:max\/)?multi|grok)/;
 const masked = /fill|inpaint/;
-/** These change pictures; what makes some of words alone is another way into the same app. */
+/** These models change images; the same app makes images from text at another path. */
 const changesOnly = /flux-pro\/kontext(?:\/max)?(?:\+|$)/;
 const ratios = [
   '1:1',
@@ -70,15 +70,16 @@ const known = {
 } as const;
 
 /**
- * docs.fal.ai/documentation/model-apis/errors, 2026-11: 422 lists what is wrong, each with its
- * type.
+ * docs.fal.ai/documentation/model-apis/errors, 2026-11: 422 lists the errors, each with its type.
  */
 const { fault, polled } = faultReaders([
   { status: 403, text: /exhausted balance/i, kind: 'quota' },
   { status: 422, code: /content_policy_violation/, kind: 'content_policy' },
 ]);
 
-/** Any model of fal's queue: submitted, asked for its state, then for its answer. */
+/**
+ * Any model of fal's queue: Tollgate submits the request, polls its state, then fetches the answer.
+ */
 export const falImages: ImageAdapter = {
   ask,
   split: (call) => splitByCount(call, picturesAtOnce),
@@ -132,7 +133,10 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
     : undefined;
 }
 
-/** 422 tells in `detail[].type` what it is about; a message alone may be anything. */
+/**
+ * The fault for an error status: of a 422, `detail[].type` names the reason; its message alone
+ * proves nothing.
+ */
 function refused(status: number, headers: FaultHeaders, reply: string): Fault {
   const told = listOf(objectOf(parse(reply))?.['detail']).map((one) =>
     textOf(objectOf(one)?.['type']),
@@ -145,8 +149,8 @@ function refused(status: number, headers: FaultHeaders, reply: string): Fault {
 const afterMs = 500;
 
 /**
- * An app is named by two steps, and what follows is a way into it (`@fal-ai/client` 1.x,
- * parseEndpointId).
+ * The app of a model id: its first two steps. The rest is a path inside the app (`@fal-ai/client`
+ * 1.x, parseEndpointId).
  */
 const appOf = ({ upstreamModel }: VendorCall): string =>
   upstreamModel.split('/').slice(0, 2).join('/');
@@ -187,13 +191,13 @@ function stateIn(
 ): PendingAnswer | PendingFault {
   const status = textOf(objectOf(parse(reply.toString('utf8')))?.['status']);
   if (status === 'IN_QUEUE' || status === 'IN_PROGRESS') return state;
-  // So it is called when the work has failed, too: the answer tells.
+  // The status is the same for failed work: the answer reports the failure.
   return status === 'COMPLETED' ? answer : protocolFault(`the status '${status}'`);
 }
 
 /**
- * The work's own end, when it says what was wrong; otherwise what stands before it did not reach
- * it.
+ * The fault for an answer with an error status. With an error of the work itself, it is final;
+ * otherwise a gateway on the way failed and polling goes on.
  */
 function unanswered(status: number, headers: FaultHeaders, reply: string): PendingFault {
   const detail = objectOf(parse(reply))?.['detail'];
@@ -221,11 +225,11 @@ function answered(reply: Buffer, id: string, call: VendorCall): VendorAnswer | P
   return ofAll(imagesAnswer(call, pictures, id));
 }
 
-/** What is there is there for good: asking again changes nothing. */
+/** Makes a fault final: the answer is stored, so that another poll would read the same. */
 const ofAll = (answer: VendorAnswer | Fault): VendorAnswer | PendingFault =>
   'kind' in answer ? finalFault(answer) : answer;
 
-/** `sync_mode` models write the bytes into the address. */
+/** Models with `sync_mode` put the bytes into the address. */
 function pictureAt(url: string): GeneratedImage {
   const [, base64] = /^data:[^,]*;base64,(.*)$/s.exec(url) ?? [];
   return { from: base64 === undefined ? { url } : { base64 } };

@@ -36,11 +36,11 @@ import {
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const;
 const givenMax = 14;
 
-/** A mask is a picture like any other to these models; what it means is said in words. */
+/** These models take a mask as an ordinary image; an instruction explains its meaning. */
 const maskInWords =
   'The last picture is a mask of the first one. Change the first picture only where the mask is transparent, and leave all else as it is.';
 
-/** Gemini's models that make pictures: one at a time, in the words of a conversation. */
+/** Gemini's image models: one image at a time, with the request in the form of a conversation. */
 export const geminiImages: ImageAdapter = {
   ask,
   split: (call) => partsWithImageUsage(splitByCount(call, 1)),
@@ -66,7 +66,10 @@ const inline = ({ type, bytes }: InputImage): JsonObject => ({
   inlineData: { mimeType: type, data: bytes.toString('base64') },
 });
 
-/** Only the third generation has resolutions (same page); 2.5 refuses to be told one. */
+/**
+ * The `imageConfig`. Only the third generation has resolutions (same page); 2.5 refuses the
+ * setting.
+ */
 function shape(call: VendorCall): JsonObject {
   const { size, quality } = imageRequestOf(call);
   const better = quality === 'hd' || quality === 'high';
@@ -109,14 +112,15 @@ function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault 
     : withImageUsage(answer, geminiQuantities(usage));
 }
 
-/** What it drew while it thought is no picture of the answer. */
+/** The image in a part; images in the model's thinking are left out. */
 function pictureOf(part: JsonObject): GeneratedImage[] {
   const data = textOf(objectOf(part['inlineData'])?.['data']);
   return data === undefined || part['thought'] === true ? [] : [{ from: { base64: data } }];
 }
 
 /**
- * No picture has a reason, or was talked out of: both are for the client to mend (wire-formats §3).
+ * The fault for an answer without an image: it names a reason, or the model refused in text. Either
+ * is a refusal that the client can act on (wire-formats §3).
  */
 function heldBack(
   body: JsonObject,
@@ -145,7 +149,7 @@ const known = {
   addWatermark: 'flag',
 } as const;
 
-/** Imagen on Vertex: up to four pictures of words at a time. */
+/** Imagen on Vertex: up to four images from text at a time. */
 export const imagen: ImageAdapter = {
   ask: (call) => {
     const { prompt, n, size, quality } = imageRequestOf(call);
@@ -182,7 +186,7 @@ function readImagen(reply: Buffer, _: string, call: VendorCall): VendorAnswer | 
   );
   if (pictures.length > 0) return imagesAnswer(call, pictures);
   const reason = predictions.flatMap(({ raiFilteredReason: why }) => textOf(why) ?? [])[0];
-  // All of them were filtered: then there are none, or no list at all (same page).
+  // If all images were filtered, the list is empty or absent (same page).
   if (reason !== undefined || !('error' in body)) return moderationFault(reason);
   return geminiFaultWithin(body) ?? protocolFault('an answer without a picture');
 }

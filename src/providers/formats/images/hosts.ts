@@ -59,8 +59,8 @@ const flow = {
 } as const;
 
 /**
- * `image_size` and `batch_size`; given pictures are `image`, `image2`, `image3`; the answer lists
- * `images`.
+ * SiliconFlow's images: `image_size` and `batch_size`; input images are `image`, `image2`,
+ * `image3`; the answer lists `images`.
  */
 export function siliconflowImages(faults: readonly FaultRule[]): ImageAdapter {
   return {
@@ -113,7 +113,7 @@ const ratios = [
 ] as const;
 const steps = { seed: 'number', guidance_scale: 'number', num_inference_steps: 'number' } as const;
 
-/** A workflow of the model's own, one picture at a time. */
+/** Fireworks has a path for each model and makes one image at a time. */
 export function fireworksImages(faults: readonly FaultRule[]): ImageAdapter {
   return {
     ask: (call) => {
@@ -166,8 +166,8 @@ const router = {
 
 /**
  * OpenRouter's `/images` (recorded 2026-08;
- * openrouter.ai/docs/client-sdks/typescript/models/imagegenerationrequest): pictures of words and
- * of others at one address, one at a time, always as bytes.
+ * openrouter.ai/docs/client-sdks/typescript/models/imagegenerationrequest): images from text and
+ * from other images at one address, one at a time, always as bytes.
  */
 export function openrouterImages(faults: readonly FaultRule[]): ImageAdapter {
   return {
@@ -199,7 +199,7 @@ export function openrouterImages(faults: readonly FaultRule[]): ImageAdapter {
 const sides = { step: 16, least: 512, most: 2_048, pixels: 2_097_152 } as const;
 const known = { watermark_enabled: 'flag', user_id: 'text' } as const;
 
-/** CogView and GLM-Image: one picture of words at a time, at once, behind an address. */
+/** CogView and GLM-Image: one image from text at a time; the reply holds its address. */
 export function cogView(faults: readonly FaultRule[]): ImageAdapter {
   return {
     ask: (call) => {

@@ -33,7 +33,7 @@ const ratios = [
   '3x1',
   '1x3',
 ] as const;
-/** Of version 4, which takes sides (ideogram skills, 2026). */
+/** The resolutions of version 4, which takes sides (ideogram skills, 2026). */
 const resolutions = [
   '1024x1024',
   '1344x768',
@@ -53,7 +53,7 @@ const known = {
   style_preset: 'text',
   image_weight: 'number',
 } as const;
-/** The client's quality, in this vendor's words. */
+/** The client's quality → the vendor's rendering speed. */
 const speeds: Readonly<Record<string, string>> = {
   hd: 'QUALITY',
   high: 'QUALITY',
@@ -62,12 +62,15 @@ const speeds: Readonly<Record<string, string>> = {
   low: 'TURBO',
 };
 
-/** `Api-Key`; 422 is a prompt that was not liked (developer.ideogram.ai, generate-v3, 2026-10). */
+/**
+ * The key is sent as `Api-Key`; 422 means that the vendor rejected the prompt
+ * (developer.ideogram.ai, generate-v3, 2026-10).
+ */
 const { fault } = faultReaders([{ status: 422, text: /safety/i, kind: 'content_policy' }]);
 
 /**
- * Ideogram 3 and 4: made at once; with a mask a picture is edited, without one it is remixed.
- * Addresses die within a day.
+ * Ideogram 3 and 4, which answer at once. With a mask an image is edited, without one it is
+ * remixed. Addresses work for a day at most.
  */
 export const ideogramImages: ImageAdapter = {
   ask,
@@ -78,7 +81,8 @@ export const ideogramImages: ImageAdapter = {
 };
 
 /**
- * `ideogram-v3`, `ideogram-v3-turbo`, `ideogram-v4-quality`: the last word is how fast it is made.
+ * Splits a model id (`ideogram-v3`, `ideogram-v3-turbo`, `ideogram-v4-quality`): its last word is
+ * the rendering speed.
  */
 function modelOf({ upstreamModel }: VendorCall): {
   readonly base: string;
@@ -102,10 +106,10 @@ function ask(call: VendorCall): VendorRequest {
     [fourth && way === 'generate' ? 'text_prompt' : 'prompt', prompt],
     ['image', image],
     ['mask', mask && blackAndWhite(mask, 'black')],
-    // What is edited keeps its shape.
+    // An edited image keeps its shape.
     ...(way === 'edit' ? [] : [shape]),
     ['rendering_speed', speed ?? speeds[quality ?? '']],
-    // Version 4 makes one at a time where it is not asked for more.
+    // Version 4 makes one image by default.
     ['num_images', n > 1 || !fourth ? n : undefined],
     ...Object.entries(extraMembers(call, known)).map(
       ([name, value]): FormField => [name, String(value)],

@@ -10,7 +10,7 @@ const chunk = (type: string, data: Buffer): Buffer => {
   return Buffer.concat([length, Buffer.from(type), data, Buffer.alloc(4)]);
 };
 
-/** A picture of 2 by 4 whose rows are written by hand, each with its own filter. */
+/** A PNG of 2 by 4 pixels with handwritten rows, each with its own filter. */
 function png(
   rows: readonly (readonly number[])[],
   over: { depth?: number; type?: number; interlaced?: number } = {},

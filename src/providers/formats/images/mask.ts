@@ -2,13 +2,13 @@ import { crc32, deflateSync, inflateSync } from 'node:zlib';
 import { assert } from '../../../base/assert.ts';
 import type { InputImage } from '../../media-request.ts';
 
-/** Larger masks would take the time of all other requests. */
+/** Decoding a larger mask would hold up all other requests. */
 const pixelsMax = 2_048 * 2_048;
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /**
- * Channels of a pixel by PNG's colour type: those with transparency (PNG specification, 3rd
- * edition, table 9).
+ * The number of samples of a pixel by PNG's colour type, for those with transparency (PNG
+ * specification, 3rd edition, table 9).
  */
 const channelsOf: Readonly<Record<number, number>> = { 4: 2, 6: 4 };
 
@@ -16,9 +16,8 @@ export const maskRule =
   'a mask is a PNG of 8 bits a channel, not interlaced, with transparency where the picture is to change, of at most 2048x2048 pixels.';
 
 /**
- * OpenAI's mask, transparent where the picture is to change, as the black and white one that other
- * vendors take: that place has the colour `change`. Undefined: it is none that `maskRule`
- * describes.
+ * Turns OpenAI's mask, transparent where the image is to change, into the black and white one that
+ * other vendors take: that area gets the colour `change`. Undefined if the mask breaks `maskRule`.
  */
 export function blackAndWhite(mask: InputImage, change: 'black' | 'white'): InputImage | undefined {
   const { width, height } = mask;
@@ -82,7 +81,7 @@ function alphasOf({ bytes, width, height }: InputImage): Buffer | undefined {
   }
 }
 
-/** Undoes the filters of all rows (PNG specification, 9.2) and keeps the transparency. */
+/** Undoes the filters of all rows (PNG specification, 9.2) and keeps only the transparency. */
 function lastChannel(
   rows: Buffer,
   width: number,

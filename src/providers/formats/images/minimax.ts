@@ -29,8 +29,8 @@ const known = {
 } as const;
 
 /**
- * Pictures of words; what it takes a picture for is a face to keep, which is no edit
- * (`subject_reference`).
+ * Makes images from text. The vendor's only use of an input image is a face to keep
+ * (`subject_reference`), which is no edit.
  */
 export function minimaxImages(faults: readonly FaultRule[]): ImageAdapter {
   return {
@@ -65,7 +65,7 @@ function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): Ve
       typeof base64 === 'string' ? [{ from: { base64 } }] : [],
     ),
   ];
-  // All that failed were not liked: that is what `failed_count` counts (same page).
+  // `failed_count` counts rejected images (same page).
   if (pictures.length === 0 && Number(objectOf(body['metadata'])?.['failed_count']) > 0)
     return moderationFault('');
   return imagesAnswer(call, pictures, textOf(body['id']));

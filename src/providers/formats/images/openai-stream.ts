@@ -17,10 +17,7 @@ import { faultWithin, protocolFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { openaiImageUsage } from './openai.ts';
 
-/**
- * The same vendor, for clients that want to see their picture come about: its events are theirs,
- * byte for byte.
- */
+/** The same vendor for clients that request partial images: they get its events byte for byte. */
 export function streamedImages(
   adapter: ImageAdapter,
   faults: readonly FaultRule[] = [],
@@ -79,7 +76,9 @@ class ImageEvents implements StreamTranslator {
     return this.#taken();
   }
 
-  /** All that it can cost is reserved before it begins. */
+  /**
+   * The greatest possible cost is reserved before the request, so that funds never cut the stream.
+   */
   cutShort(): string {
     return '';
   }
@@ -110,7 +109,7 @@ class ImageEvents implements StreamTranslator {
     this.meter.done = this.#completed >= imageRequestOf(this.#call).n;
   }
 
-  /** An answer that is no stream, although one was asked for. */
+  /** The vendor sent a whole answer although the request asked for a stream. */
   #whole(data: string): boolean {
     const answer = this.#read(Buffer.from(data, 'latin1'), 'application/json', this.#call);
     if (isFault(answer)) return this.#fail(answer);

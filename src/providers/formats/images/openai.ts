@@ -28,19 +28,22 @@ import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
 
 /** How a vendor departs from OpenAI's images. Each entry cites its page and date. */
 export interface ImagesQuirks {
-  /** The client's members under the vendor's name. */
+  /** Renamed members: client's name → vendor's name. */
   readonly rename?: Readonly<Record<string, string>>;
-  /** What it refuses. */
+  /** Members that the vendor refuses. */
   readonly drop?: readonly string[];
-  /** Pictures that it makes at a time, or whose bytes fit into one answer. */
+  /** The most images that the vendor makes at a time, or whose bytes fit into one answer. */
   readonly nMax?: (wish: ImageRequest) => number;
-  /** What it is told of the size, instead of `size`. Undefined: nothing. */
+  /** The members that replace `size`. Undefined: none. */
   readonly size?: (size: ImageSize, call: VendorCall) => JsonObject | undefined;
-  /** What it calls the client's quality. Undefined: it knows none. Absent: as the client does. */
+  /**
+   * The vendor's name for the client's quality. Undefined: it has no such setting. Absent: the name
+   * stays.
+   */
   readonly quality?: (quality: string, model: string) => string | undefined;
-  /** `response_format` is refused: there are bytes alone. */
+  /** The vendor refuses `response_format` and always sends bytes. */
   readonly bytesOnly?: true;
-  /** Its word for `b64_json`. */
+  /** The vendor's name for `b64_json`. */
   readonly base64?: string;
   readonly faults?: readonly FaultRule[];
   readonly path?: string;
@@ -50,12 +53,12 @@ const rules = ({ faults = [] }: ImagesQuirks): ChatQuirks => ({ faults });
 
 const json = { 'content-type': 'application/json' } as const;
 
-/** Members that are ours to say anew, or that say nothing to a vendor. */
+/** Members that Tollgate sets itself, or that a vendor has no use for. */
 const ours = ['model', 'size', 'quality', 'response_format', 'n', 'stream', 'partial_images'];
 
 /**
- * What such a call says beside its files: the client's members, but for what this vendor's model
- * takes in other words. Undefined: not at all.
+ * The members of the request beside its files: the client's, with this model's departures. An
+ * undefined value removes the member.
  */
 function changed(call: VendorCall, quirks: ImagesQuirks): ReadonlyMap<string, unknown> {
   const { body, upstreamModel } = call;
@@ -96,7 +99,7 @@ function formatSaid(
   return returns === 'url' ? 'url' : base64;
 }
 
-/** The client's own bytes but for what is said otherwise. */
+/** The client's bytes with the changed members. */
 function edited(call: VendorCall, quirks: ImagesQuirks): Buffer {
   const { body, bytes } = call;
   const changes: JsonChange[] = [];
@@ -111,8 +114,8 @@ function edited(call: VendorCall, quirks: ImagesQuirks): Buffer {
 }
 
 /**
- * `/images/generations` of OpenAI and of all who speak so (wire-formats §1.4): bytes pass as they
- * are but for the model and the vendor's departures.
+ * `/images/generations` of OpenAI and of all vendors of its format (wire-formats §1.4): the bytes
+ * stay the same except for the model and the vendor's departures.
  */
 export function openaiImages(quirks: ImagesQuirks = {}): ImageAdapter {
   const { nMax, path = '/images/generations' } = quirks;
@@ -126,7 +129,10 @@ export function openaiImages(quirks: ImagesQuirks = {}): ImageAdapter {
   };
 }
 
-/** `/images/edits` as a form, which all of them read; what came as JSON is the same form. */
+/**
+ * `/images/edits` as a form, which all of these vendors read; a client's JSON becomes the same
+ * form.
+ */
 export function openaiEdits(quirks: ImagesQuirks = {}, path = '/images/edits'): ImageAdapter {
   const { nMax } = quirks;
   return {
@@ -159,7 +165,7 @@ function form(call: VendorCall, quirks: ImagesQuirks, path: string): VendorReque
   );
 }
 
-/** Members that hold pictures. */
+/** Members that hold images. */
 const files = ['image', 'images', 'mask'];
 
 const fieldOf = (value: unknown): string | number | boolean | undefined =>
@@ -180,7 +186,7 @@ function read(reply: Buffer, call: VendorCall, quirks: ImagesQuirks): VendorAnsw
   const answer = imagesAnswer(call, pictures, textOf(body['id']));
   if (!('body' in answer)) return answer;
   const { data: _, images: __, id: ___, ...more } = body;
-  // Some tell no time, or 0.
+  // Some vendors send no time, or 0.
   const created = numberOf(more['created']) || call.created;
   return {
     ...answer,
@@ -189,7 +195,7 @@ function read(reply: Buffer, call: VendorCall, quirks: ImagesQuirks): VendorAnsw
   };
 }
 
-/** What the vendor charges us is nobody's business. */
+/** Removes the vendor's price and other members that clients must not see. */
 function withoutCost(more: JsonObject): JsonObject {
   const { model: _, usage, cost: __, timings: ___, seed, ...rest } = more;
   const told = objectOf(usage);
@@ -198,7 +204,7 @@ function withoutCost(more: JsonObject): JsonObject {
   return { ...rest, ...(seed === undefined ? {} : { seed }), ...kept };
 }
 
-/** The members of OpenAI's usage, whatever else stands there. */
+/** Keeps OpenAI's members of the usage. */
 function usageOf(told: JsonObject): JsonObject {
   const names = [
     'input_tokens',
@@ -224,13 +230,14 @@ function pictureOf(item: unknown): GeneratedImage[] {
   return from === undefined ? [] : [{ from, ...(revisedPrompt ? { revisedPrompt } : {}) }];
 }
 
-/** Some vendors write a data: URL where bytes are asked for, and others where an address is. */
+/** Some vendors write a data: URL where bytes belong, and others where an address does. */
 const bare = (text: string): string => text.replace(/^data:[^,]*,/, '');
 const source = (url: string): GeneratedImage['from'] =>
   url.startsWith('data:') ? { base64: bare(url) } : { url };
 
 /**
- * Zhipu tells a filter's verdict beside no picture; xAI says `respect_moderation: false` of one.
+ * The fault for images that were held back: Zhipu reports its filter's verdict beside an empty
+ * list; xAI sets `respect_moderation: false` on an image.
  */
 function heldBack(body: JsonObject): Fault | undefined {
   const held = listOf(body['data']).some(
@@ -247,7 +254,7 @@ function heldBack(body: JsonObject): Fault | undefined {
 }
 
 /**
- * Tokens of a picture, in disjoint measures (OpenAPI description, ImageGenUsage); undefined when
+ * The tokens of an image in disjoint measures (OpenAPI description, ImageGenUsage); undefined when
  * the vendor counts none.
  */
 export function openaiImageUsage(usage: unknown): Quantities | undefined {
@@ -275,17 +282,17 @@ export function openaiImageUsage(usage: unknown): Quantities | undefined {
 
 const gptSizes = ['1024x1024', '1536x1024', '1024x1536'] as const;
 /**
- * developers.openai.com/api/docs/guides/image-generation, 2026-11: from the second generation on
- * any size of multiples of 16 that is neither too small nor too large.
+ * developers.openai.com/api/docs/guides/image-generation, 2026-11: from the second generation on,
+ * sizes whose sides are multiples of 16 and that are neither too small nor too large.
  */
 const custom = { step: 16, least: 656, most: 3_840, pixels: 8_294_400 } as const;
 const customPixelsMin = 655_360;
 
-/** The size that a GPT image model makes which is nearest to the one that was asked for. */
+/** The size nearest to the requested one that a GPT image model makes. */
 function gptSize(size: ImageSize, { upstreamModel }: VendorCall): JsonObject {
   if (!/^gpt-image-[2-9]/.test(upstreamModel)) return { size: nearestRatio(size, gptSizes) };
   const grown = Math.max(1, Math.sqrt(customPixelsMin / (size.width * size.height)));
-  // Small squares of old are large squares.
+  // The small squares of older models become the standard square.
   if (grown > 1)
     return {
       size:
@@ -301,16 +308,16 @@ const times = ({ width, height }: ImageSize, by: number): ImageSize => ({
   height: Math.ceil(height * by),
 });
 
-/** §3.1: what models before called so. */
+/** §3.1: qualities with the names of earlier models. */
 const gptQuality: Readonly<Record<string, string>> = { standard: 'medium', hd: 'high' };
 
-/** What one answer can hold: a picture of noise is no smaller in base64 than its pixels are. */
+/** The most bytes of one answer: an image of noise is no smaller in base64 than its pixels are. */
 const answerBytes = 64_000_000;
 const base64BytesPerPixel = 4;
 const largestUsual: ImageSize = { width: 1_536, height: 1_024 };
 
 /**
- * OpenAI's own, and Azure's: `response_format` and `style` were of the models before these
+ * OpenAI's own models, and Azure's: `response_format` and `style` belonged to earlier models
  * (recorded 2026-08: "Unknown parameter").
  */
 export const gptImages = {

@@ -53,7 +53,7 @@ function laterFrom(adapter: ImageAdapter, reply: unknown): PendingAnswer {
 }
 
 /**
- * `fine`: addresses; a fault: its kind, whether it ends the wait, and whether the work is gone;
+ * `fine`: addresses; for a fault, its kind, whether it ends the wait, and whether the work is gone;
  * else `again`.
  */
 function meaning(said: Said): unknown {
@@ -156,8 +156,8 @@ describe('what a vendor says of what it has taken', () => {
       expect([later.ask.method, later.ask.path]).toEqual(['GET', path]);
       for (const [reply, means] of [...replies, ['<html>', again] as const, ['', again] as const])
         expect([reply, meaning(next(later, reply))]).toEqual([reply, means]);
-      // What cannot be read may have been taken: it is a fault of the format, and nothing tells
-      // where to ask.
+      // A reply that cannot be read may stand for an accepted task: it is a fault of the format,
+      // and no address to poll is known.
       for (const reply of ['<html>', '{}', '{"id":7}'])
         expect(meaning(read(adapter, reply))).toEqual(again);
       expect(later.fault?.(404, {}, '{"detail":"Not Found"}')).toMatchObject({ gone: true });

@@ -16,8 +16,8 @@ import { extraMembers, nearestRatio } from './request.ts';
 import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 
 /**
- * recraft.ai/docs/api-reference/appendix, 2026-11: a size is sides out of a model's own list, or
- * one of these, which all models know.
+ * recraft.ai/docs/api-reference/appendix, 2026-11: a size is one of the model's own list of sides,
+ * or one of these ratios, which all models take.
  */
 const ratios = [
   '1:1',
@@ -49,7 +49,7 @@ const knownInForms = {
   negative_prompt: 'text',
 } as const;
 /**
- * How far a picture may change where the client does not say: the vendor wants it said
+ * The strength of a change if the client sets none: the vendor requires the member
  * (recraft.ai/docs/api-reference, image to image, 2026-11).
  */
 const usualStrength = 0.5;
@@ -57,7 +57,7 @@ const usualStrength = 0.5;
 const { fault } = faultReaders();
 const parts: ImageAdapter['split'] = (call) => splitByCount(call, picturesAtOnce);
 
-/** OpenAI's generations, but for sizes and what is refused. */
+/** OpenAI's generations, except for sizes and refusals. */
 export const recraftImages: ImageAdapter = {
   ask: (call) => {
     const { prompt, n, size, returns } = imageRequestOf(call);
@@ -75,7 +75,7 @@ export const recraftImages: ImageAdapter = {
   fault,
 };
 
-/** A picture changed as a whole, or where a mask is white. */
+/** Changes an image as a whole, or where a mask is white. */
 export const recraftEdits: ImageAdapter = {
   ask: (call): VendorRequest => {
     const { prompt, n, images, mask, returns } = imageRequestOf(call);

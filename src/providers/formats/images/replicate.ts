@@ -31,7 +31,7 @@ interface Given {
   readonly list: boolean;
 }
 
-/** How models call the pictures that they are given: their schemas on replicate.com, 2026-11. */
+/** The member for input images by model: their schemas on replicate.com, 2026-11. */
 const byIds: readonly (readonly [ids: RegExp, given: Given])[] = [
   [/flux-2|gpt-image/, { name: 'input_images', most: 8, list: true }],
   [/nano-banana|seedream/, { name: 'image_input', most: 10, list: true }],
@@ -72,13 +72,13 @@ const known = {
 } as const;
 
 /**
- * replicate.com/docs/reference/http, 2026-11: problems as `{title, detail, status}`; 402 is an
- * empty account.
+ * replicate.com/docs/reference/http, 2026-11: errors are `{title, detail, status}`; 402 is an empty
+ * account.
  */
 const { fault, polled } = faultReaders();
 
 /**
- * Any model on Replicate: a prediction, asked for until it has succeeded. One picture each, since
+ * Any model on Replicate: a prediction, polled until it has succeeded. One image for each, since
  * most models make no more.
  */
 export const replicateImages: ImageAdapter = {
@@ -91,8 +91,9 @@ export const replicateImages: ImageAdapter = {
 };
 
 /**
- * `owner/name`, or `owner/name:version` for models that are no official ones. Without
- * `Prefer: wait` the id is here at once, and work that nobody waits for can be cancelled.
+ * A model is `owner/name`, or `owner/name:version` if it is no official one. Without `Prefer: wait`
+ * the reply comes at once with the id, so that a prediction can be cancelled when its client
+ * leaves.
  */
 function ask(call: VendorCall): VendorRequest {
   const [name = '', version] = call.upstreamModel.split(':');
@@ -184,7 +185,7 @@ function pictureAt(url: unknown): GeneratedImage[] {
 }
 
 /**
- * What models say when they do not like something: E005 is "flagged as sensitive"
+ * The texts with which models reject a request: E005 is "flagged as sensitive"
  * (replicate.com/docs/topics/predictions/error-codes, 2026-11).
  */
 const disliked = /nsfw|sensitive|safety|moderat|E005/i;

@@ -4,8 +4,8 @@ import type { ImageSize } from '../../media-request.ts';
 type Kind = 'text' | 'number' | 'flag' | 'any';
 
 /**
- * Members that a client sent beside OpenAI's, for this vendor (`extra_body` of the packages), as
- * the vendor spells them. Forms carry text alone: what should be a number or a flag is read as one.
+ * The vendor's own members that a client sent beside OpenAI's (`extra_body` of the packages). Forms
+ * carry text only: numbers and flags are parsed.
  */
 export function extraMembers(
   call: VendorCall,
@@ -35,7 +35,7 @@ function readAs(kind: Kind, value: unknown): unknown {
 
 const formats: readonly unknown[] = ['png', 'jpeg', 'webp'];
 
-/** The format that the client wants its pictures in: OpenAI's is PNG unless said. */
+/** The image format that the client requests; PNG by default, as at OpenAI. */
 export const imageFormat = ({ body }: VendorCall): 'png' | 'jpeg' | 'webp' => {
   const format = formats.indexOf(body['output_format']);
   return format === 1 ? 'jpeg' : format === 2 ? 'webp' : 'png';
@@ -46,7 +46,7 @@ const sides = (ratio: string): ImageSize => {
   return { width, height };
 };
 
-/** The shape among `ratios` (`16:9`, `16x9`, `1344*768`) that is nearest to that of `size`. */
+/** The ratio (`16:9`, `16x9`, `1344*768`) nearest to that of `size`. */
 export function nearestRatio<Ratio extends string>(
   size: ImageSize,
   ratios: readonly [Ratio, ...Ratio[]],
@@ -62,8 +62,8 @@ export function nearestRatio<Ratio extends string>(
 }
 
 /**
- * Its sides: multiples of `step` from `least` to `most`, and of no more than so many pixels
- * together, in its shape as far as that goes.
+ * Fits a size to a vendor's rule: sides are multiples of `step` from `least` to `most`, with at
+ * most `pixels` together; the shape is kept as far as possible.
  */
 export function fittedSize(
   size: ImageSize,

@@ -39,8 +39,8 @@ export const getRequest = (
 });
 
 /**
- * Pictures that are there, of those that were asked for. What they cost is counted by whoever has
- * them in hand; an answer without any cannot be read.
+ * The answer with the vendor's images, at most as many as the client requested; a fault when there
+ * are none. It has no quantities: the gateway counts the images that it gets.
  */
 export function imagesAnswer(
   call: VendorCall,
@@ -57,7 +57,9 @@ export function imagesAnswer(
   };
 }
 
-/** What the vendor did not like. `what` is its reason, if it told one. */
+/**
+ * The fault for a request that the vendor rejected. `what` is the vendor's reason, if it gave one.
+ */
 export const moderationFault = (what: string | undefined): PendingFault => ({
   kind: 'content_policy',
   message: `The safety system has rejected this request.${what === undefined || what === '' ? '' : ` ${what}`}`,
@@ -67,8 +69,8 @@ export const moderationFault = (what: string | undefined): PendingFault => ({
 export const finalFault = (fault: Fault): PendingFault => ({ ...fault, ended: true });
 
 /**
- * Faults of a vendor, and of asking it for what it has taken: nothing but an end that it tells ends
- * the wait.
+ * Makes the readers of a vendor's faults. `fault` reads the reply to a submission, `polled` a reply
+ * to a poll: of these, only 404 and 410 mean that the task is gone.
  */
 export function faultReaders(rules: readonly FaultRule[] = []) {
   const fault = (status: number, headers: FaultHeaders, reply: string): Fault =>
@@ -80,7 +82,7 @@ export function faultReaders(rules: readonly FaultRule[] = []) {
   return { fault, polled };
 }
 
-/** A call for more pictures than its vendor makes at once, as several. */
+/** Splits a call for more images than the vendor makes at once. */
 export function splitByCount(call: VendorCall, most: number): SplitCall | undefined {
   const image = imageRequestOf(call);
   if (image.n <= most) return undefined;
@@ -100,7 +102,7 @@ function join(answers: readonly VendorAnswer[]): VendorAnswer {
   };
 }
 
-/** The counts as the convention tells them. */
+/** Adds the usage in OpenAI's format to the answer. */
 export function withImageUsage(answer: VendorAnswer, quantities: Quantities): VendorAnswer {
   const {
     input = 0,
@@ -122,7 +124,7 @@ export function withImageUsage(answer: VendorAnswer, quantities: Quantities): Ve
   return { ...answer, quantities, body: Buffer.from(JSON.stringify({ ...told, usage })) };
 }
 
-/** Several calls are one answer, and so is their count. */
+/** Adds the usage of all parts to the joined answer. */
 export function partsWithImageUsage(parts: SplitCall | undefined): SplitCall | undefined {
   if (parts === undefined) return undefined;
   const join: SplitCall['join'] = (answers) => {

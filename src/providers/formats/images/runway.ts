@@ -22,12 +22,12 @@ import {
   splitByCount,
 } from './response.ts';
 
-/** Sent with each request: the date decides how it is read (docs.dev.runwayml.com/api, 2026-08). */
+/** Sent with each request: the date selects the version (docs.dev.runwayml.com/api, 2026-08). */
 const version = { 'x-runway-version': '2024-11-06' } as const;
 
 /**
- * docs.dev.runwayml.com/api, text_to_image, 2026-08: shapes of a picture, told as its sides. Those
- * of 720p cost less, and come first: the dearer ones are for who names them.
+ * docs.dev.runwayml.com/api, text_to_image, 2026-08: the shapes of an image as its sides. Those of
+ * 720p cost less and stand first: only a request that names a dearer size gets it.
  */
 const ratios = [
   '1024:1024',
@@ -50,10 +50,7 @@ const { fault, polled } = faultReaders([
   { text: /not have enough credits|insufficient credits/i, kind: 'quota' },
 ]);
 
-/**
- * Gen-4 Image: a task, asked for until it has succeeded; pictures that are given are what it refers
- * to.
- */
+/** Gen-4 Image: a task, polled until it has succeeded; input images are references. */
 export const runwayImages: ImageAdapter = {
   ask: (call) => {
     const { prompt, size, images } = imageRequestOf(call);
@@ -103,10 +100,7 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   return undefined;
 }
 
-/**
- * No more than one question in five seconds is asked for (docs.dev.runwayml.com/api, tasks,
- * 2026-08).
- */
+/** The vendor allows one poll in five seconds (docs.dev.runwayml.com/api, tasks, 2026-08). */
 const afterMs = 5_000;
 
 function accepted(reply: Buffer): PendingAnswer | PendingFault {

@@ -20,7 +20,10 @@ import type { FaultRule } from '../openai-chat/quirks.ts';
 import { extraMembers, fittedSize } from './request.ts';
 import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 
-/** volcengine.com/docs/82379/1541523, 2026-08: pixels in all, the least of them by generation. */
+/**
+ * volcengine.com/docs/82379/1541523, 2026-08: an image's pixels, whose minimum depends on the
+ * generation.
+ */
 const pixelsMax = 16_777_216;
 const generations = [
   { ids: /seedream-3/, least: 512 * 512, most: 2_048 * 2_048 },
@@ -38,7 +41,7 @@ const known = {
   optimize_prompt_options: 'any',
 } as const;
 
-/** The same shape with as many pixels as this generation makes. */
+/** The same shape with the least pixels of this generation, or more. */
 function grown(size: ImageSize, model: string): ImageSize {
   const { least, most } = generations.find(({ ids }) => ids.test(model)) ?? generations[2];
   const by = Math.sqrt(least / (size.width * size.height));
@@ -47,7 +50,7 @@ function grown(size: ImageSize, model: string): ImageSize {
   return fittedSize(enough, { step: 1, least: 1, most: 4_096 * 2, pixels: most });
 }
 
-/** Seedream on Ark: one picture at a time, of words or of up to fourteen others. */
+/** Seedream on Ark: one image at a time, from text or from up to fourteen images. */
 export function seedream(faults: readonly FaultRule[]): ImageAdapter {
   return {
     ask: (call) => {
@@ -90,7 +93,7 @@ function sizeSaid(
   return quality === 'hd' && !model.includes('seedream-3') ? { size: '4K' } : {};
 }
 
-/** From the fifth generation on it is chosen; before, everything is JPEG (same page). */
+/** Models from the fifth generation on take a format; earlier ones make JPEG only (same page). */
 function formatSaid({ body, upstreamModel }: VendorCall): JsonObject {
   const format = body['output_format'];
   return (format === 'png' || format === 'jpeg') && /seedream-[5-9]/.test(upstreamModel)

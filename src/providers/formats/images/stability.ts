@@ -18,8 +18,8 @@ import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './res
 const ratios = ['1:1', '16:9', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'] as const;
 
 /**
- * What is asked where: three generators, of which two take a picture to begin with, and one that
- * fills a mask.
+ * The endpoints: three generators, of which two take an image to start from, and one that fills a
+ * mask.
  */
 const ways = {
   core: { path: '/v2beta/stable-image/generate/core', images: 0 },
@@ -46,12 +46,12 @@ const known = {
   cfg_scale: 'number',
   grow_mask: 'number',
 } as const;
-/** Where the client does not say how far the picture may change: the vendor wants it said. */
+/** The strength of a change if the client sets none: the vendor requires the member. */
 const usualStrength = 0.7;
 
 const { fault } = faultReaders();
 
-/** Stable Image: forms in, one picture out, at once. */
+/** Stable Image: a form in, one image out. */
 export const stabilityImages: ImageAdapter = {
   ask,
   split: (call) => splitByCount(call, 1),
@@ -74,7 +74,7 @@ function ask(call: VendorCall): VendorRequest {
     ['image', image],
     ['strength', changes ? Number(strength ?? usualStrength) : undefined],
     ['mask', mask && blackAndWhite(mask, 'white')],
-    // The shape of a picture that there is stays; only sd3 refuses to hear another.
+    // The input image sets the shape; only sd3 would refuse the member.
     [
       'aspect_ratio',
       size === undefined || image !== undefined ? undefined : nearestRatio(size, ratios),
@@ -111,14 +111,14 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
   const body = objectOf(parse(reply.toString('latin1')));
   const base64 = textOf(body?.['image']);
-  // A picture that was filtered is sent all the same, blurred.
+  // The vendor sends a filtered image all the same, blurred.
   if (body?.['finish_reason'] === 'CONTENT_FILTERED') return moderationFault('');
   return base64 === undefined
     ? protocolFault('an answer without a picture')
     : imagesAnswer(call, [{ from: { base64 } }]);
 }
 
-/** Errors are `{id, name, errors: […]}`: 403 is a key, or a request that was not liked. */
+/** Errors are `{id, name, errors: […]}`: 403 means a wrong key, or a rejected request. */
 function refused(status: number, headers: FaultHeaders, reply: string): Fault {
   const body = objectOf(parse(reply));
   const message = listOf(body?.['errors'])

@@ -7,8 +7,8 @@ import { extraMembers, nearestRatio } from './request.ts';
 import { jsonRequest, splitByCount } from './response.ts';
 
 /**
- * docs.x.ai/developers/models/grok-imagine-image, 2026-08: a shape and one of two resolutions, and
- * nothing in pixels.
+ * docs.x.ai/developers/models/grok-imagine-image, 2026-08: a ratio and one of two resolutions, no
+ * sizes in pixels.
  */
 const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2'] as const;
 const referencesMax = 3;
@@ -18,7 +18,7 @@ const shape = (size: ImageSize): JsonObject => ({
   ...(imageResolutionOf(size) === '1K' ? {} : { resolution: '2k' }),
 });
 
-/** The second generation knows two qualities, the others none (same page). */
+/** The second generation has two qualities, other models have none (same page). */
 const quality = (name: string, model: string): string | undefined => {
   if (!/-[2-9]\.\d/.test(model)) return undefined;
   return name === 'auto' ? undefined : name === 'low' ? 'low' : 'medium';
@@ -36,7 +36,7 @@ export const xaiImages = (faults: readonly FaultRule[]): ImageAdapter =>
 
 const known = { aspect_ratio: 'text', resolution: 'text', user: 'text' } as const;
 
-/** `/images/edits`, which is JSON here (recorded 2026-08). */
+/** `/images/edits`, which takes JSON here (recorded 2026-08). */
 export function xaiEdits(faults: readonly FaultRule[]): ImageAdapter {
   const { read, fault } = openaiImages({ ...quirks, faults });
   return {

@@ -26,7 +26,7 @@ export function openaiChat(quirks: ChatQuirks = {}): Adapter {
     read(reply, contentType, call) {
       if (!/event-stream/i.test(contentType))
         return readChatResponse(reply, call, quirks, stops(call));
-      // A vendor that streams unasked.
+      // The vendor streamed although the request did not ask for it.
       const collector = new ChatCollector(call, stream);
       collector.push(reply);
       const answer = collector.answer();

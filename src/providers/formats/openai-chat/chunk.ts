@@ -15,7 +15,7 @@ import type { ChatQuirks } from './quirks.ts';
 import { readUsage, type ChatUsage } from './usage.ts';
 
 /**
- * Members of an answer that stay between the vendor and us: padding against traffic analysis
+ * Members of an answer that the client does not get: padding against traffic analysis
  * (`obfuscation`, Mistral's `p`), the vendor's own ids (rows 59, 60), Azure's filter results
  * (learn.microsoft.com/azure/ai-foundry/openai/concepts/content-streaming, 2026-08).
  */
@@ -34,12 +34,12 @@ export const hiddenInChoice = [
   'content_filter_raw',
 ] as const;
 
-/** Members that every chunk carries: one with nothing else and no choice says nothing. */
+/** Members of every chunk: a chunk with only these and no choice is empty. */
 const envelope = new Set(['service_tier', 'system_fingerprint', 'provider', 'usage']);
 
 /**
- * `call_` and the answer's own random part: unique where the vendor gave no id, and the same on
- * every reading of the same answer.
+ * Makes call ids of `call_` and the random part of the answer's id: unique where the vendor gave no
+ * id, and the same each time the same answer is read.
  */
 export const newCallId =
   (call: VendorCall) =>
@@ -47,20 +47,20 @@ export const newCallId =
     `call_${call.answerId.replace(/^chatcmpl-/, '')}_${n}`;
 
 export interface Rewritten {
-  /** The client's chunk as JSON text, `''` when nothing is left of it. */
+  /** The client's chunk as JSON text; `''` when nothing is left of it. */
   readonly text: string;
   /** Bytes of text, reasoning and arguments in it. */
   readonly bytes: number;
-  /** The vendor's finish reason told a failure. */
+  /** The vendor's finish reason means a failure. */
   readonly failed: boolean;
 }
 
 /**
- * One stream's chunks, made OpenAI's one after the other (wire-formats §5.1). Works on `latin1`
- * text and keeps the bytes of what it does not change.
+ * Rewrites the chunks of one stream in OpenAI's format, one after the other (wire-formats §5.1).
+ * Works on `latin1` text and keeps the bytes of what it does not change.
  */
 export class ChunkRewriter {
-  /** The newest usage that the vendor told. */
+  /** The latest usage in the stream. */
   usage: ChatUsage | undefined;
   readonly choices = new Map<number, ChoiceState>();
   readonly #call: VendorCall;
@@ -70,8 +70,8 @@ export class ChunkRewriter {
 
   readonly #stops: readonly string[] | undefined;
   /**
-   * The finish chunk of a choice that ended with its calls: Together says so after each of several,
-   * so that it waits until no more comes.
+   * The finish chunk of a choice that ended with calls. Together sends one after each of several
+   * calls, so that it waits for the last.
    */
   readonly #held = new Map<number, string>();
 
@@ -82,7 +82,7 @@ export class ChunkRewriter {
     this.#newId = newCallId(call);
   }
 
-  /** `{"id":…,"object":…,"created":…,"model":…`: the same on every chunk of the stream. */
+  /** `{"id":…,"object":…,"created":…,"model":…`: the same in every chunk of the stream. */
   head(created?: string): string {
     if (this.#head === undefined) {
       const time =
@@ -129,15 +129,15 @@ export class ChunkRewriter {
   #strip(top: Raw): void {
     for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers])
       top.delete(name);
-    // OpenAI writes `usage: null` on every chunk of a client that asked for usage, and no such
-    // member otherwise.
+    // OpenAI writes `usage: null` in every chunk if the client requested usage, and no such member
+    // otherwise.
     if (top.has('usage') && (isPresent(top.get('usage')) || !this.#call.includeUsage))
       top.delete('usage');
   }
 
   /**
-   * Usage is wherever the vendor put it: at the top, in Groq's `x_groq`, in Moonshot's choice. The
-   * last one wins.
+   * Reads usage wherever the vendor puts it: at the top, in Groq's `x_groq`, in Moonshot's choice.
+   * The last one counts.
    */
   #noteUsage(top: Raw, choices: readonly string[]): void {
     let text = top.get('usage');
@@ -152,7 +152,7 @@ export class ChunkRewriter {
     const index = Number(choice.get('index') ?? 0) || 0;
     let state = this.choices.get(index);
     if (!state) this.choices.set(index, (state = choiceState(this.#stops)));
-    // OpenRouter repeats the finish reason on its usage chunk; nothing follows the first.
+    // OpenRouter repeats the finish reason in its usage chunk; a finished choice sends no more.
     const delta = rawMembers(choice.get('delta') ?? '');
     if (
       state.finished &&
@@ -203,10 +203,7 @@ export class ChunkRewriter {
     };
   }
 
-  /**
-   * The last chunk of choices that ended with their calls. `''`: there is none, or it has been
-   * told.
-   */
+  /** The finish chunks that were held back; `''` if there are none, or they have been sent. */
   heldFinish(): string {
     if (this.#held.size === 0) return '';
     const texts = [...this.#held.values()];

@@ -19,7 +19,7 @@ import type { ChatQuirks } from './quirks.ts';
  */
 interface ThinkState {
   stage: 'start' | 'inside' | 'outside';
-  /** What may be the beginning of a tag and waits for the next piece. */
+  /** The possible beginning of a tag, held back until the next piece. */
   held: string;
   /** A tag has just ended: the line ends after it belong to it. */
   trim: boolean;
@@ -32,7 +32,7 @@ interface Split {
 
 const thinkState = (): ThinkState => ({ stage: 'start', held: '', trim: false });
 
-/** Whether every piece from now on is answer, untouched. */
+/** Whether all further pieces are answer and need no change. */
 export const settled = (state: ThinkState): boolean => state.stage === 'outside' && !state.trim;
 
 const space = /^(?: |\\n|\\r|\\t)+/;
@@ -51,7 +51,7 @@ function tail(text: string, tags: readonly string[]): number {
   return longest;
 }
 
-/** Feeds one piece. `last` releases what is held. */
+/** Splits one piece. `last` releases the text that is held back. */
 function splitThink(state: ThinkState, piece: string, last: boolean): Split {
   const text = state.held + piece;
   state.held = '';
@@ -90,7 +90,7 @@ function inside(state: ThinkState, text: string, last: boolean): Split {
   return { reasoning: trimmed(state, text.slice(0, text.length - keep)), content: '' };
 }
 
-/** Without the white space that follows a tag, which may fill pieces of its own. */
+/** The text without the white space after a tag, which may fill several pieces. */
 function trimmed(state: ThinkState, text: string): string {
   if (!state.trim) return text;
   const bare = text.replace(space, '');
@@ -98,16 +98,16 @@ function trimmed(state: ThinkState, text: string): string {
   return bare;
 }
 
-/** What a choice has said so far. A whole answer begins and ends with a fresh one. */
+/** The state of a choice. A whole answer begins and ends with a fresh one. */
 export interface ChoiceState {
   roleGiven: boolean;
   finished: boolean;
-  /** Tool calls in the order of the client's indexes, with the vendor's index and id. */
+  /** The tool calls by the client's index, with the vendor's index and id. */
   readonly calls: { readonly index: number; readonly id: string }[];
   readonly think: ThinkState;
-  /** The text of cumulative reasoning details, as escaped. */
+  /** The text of cumulative reasoning details so far, as escaped. */
   details: string;
-  /** Cuts the text where the client wants it to stop and the vendor does not. */
+  /** Cuts the text at the client's stop texts that the vendor does not watch for. */
   readonly stop: StopText | undefined;
 }
 
@@ -121,8 +121,8 @@ export const choiceState = (stops?: readonly string[]): ChoiceState => ({
 });
 
 /**
- * `whole`: a message, not a delta. `last`: the choice ends with it. `newId` makes the id of a call
- * whose vendor gave none.
+ * `whole`: the message is no delta. `last`: the choice ends with it. `newId` makes the id of a call
+ * without one.
  */
 export interface Normalising {
   readonly quirks: ChatQuirks;
@@ -136,9 +136,9 @@ const inner = (text: string | undefined): string =>
   text !== undefined && text.charCodeAt(0) === 0x22 ? text.slice(1, -1) : '';
 
 /**
- * Mistral's thinking models answer with parts instead of a string:
- * `[{type: "thinking", thinking: [{type: "text", text}]}, {type: "text",
- * text}]` (docs.mistral.ai/capabilities/reasoning, 2026-06).
+ * Joins the parts with which Mistral's thinking models answer instead of a string
+ * (docs.mistral.ai/capabilities/reasoning, 2026-06):
+ * `[{type: "thinking", thinking: [{type: "text", text}]}, {type: "text", text}]`.
  */
 function flattenParts(message: Raw): void {
   const content = message.get('content');
@@ -157,8 +157,8 @@ function flattenParts(message: Raw): void {
 }
 
 /**
- * One name for reasoning text (wire-formats row 61): `reasoning` of Groq, Ollama, vLLM and
- * OpenRouter, `reasoning_details` alone, and tags in the text.
+ * Gives reasoning text its one name (wire-formats row 61). It comes as `reasoning` (Groq, Ollama,
+ * vLLM and OpenRouter), as `reasoning_details` alone, or in tags inside the text.
  */
 function nameReasoning(message: Raw, state: ChoiceState, quirks: ChatQuirks): void {
   const reasoning = message.get('reasoning');
@@ -193,19 +193,19 @@ function untagThinking(message: Raw, state: ChoiceState, last: boolean): void {
   if (split.reasoning) message.set('reasoning_content', `"${split.reasoning}"`);
 }
 
-/** What is left of a message before the first of the client's stop texts. */
+/** Cuts a message before the first of the client's stop texts. */
 function cutAtStop(message: Raw, stop: StopText, last: boolean): void {
   const content = message.get('content');
   const said = parse(utf8(content ?? '""'));
   const before = stop.push(typeof said === 'string' ? said : '') + (last ? stop.end() : '');
   if (content?.charCodeAt(0) === 0x22 || before !== '') message.set('content', jsonText(before));
-  // What comes after it was not asked for. Thoughts of a whole answer came before its text.
+  // Calls after the stop text are dropped. The reasoning of a whole answer came before its text.
   if (stop.met) message.delete('tool_calls');
 }
 
 /**
- * The client's index of this call, and whether the call begins here: its name comes under an
- * unknown index or another id.
+ * The client's index of this call, and whether the call begins here: it does if a name comes with
+ * an unknown index or another id.
  */
 function place(call: Raw, state: ChoiceState, named: boolean): { index: number; fresh: boolean } {
   const told = Number(call.get('index') ?? Number.NaN);
@@ -217,7 +217,8 @@ function place(call: Raw, state: ChoiceState, named: boolean): { index: number; 
       ? { index: known, fresh: false }
       : begin(state.calls.length);
   }
-  // The last match: vendors that give every parallel call index 0 continue the newest one.
+  // The last match counts: some vendors give every parallel call index 0 and continue the newest
+  // one.
   const known = state.calls.findLastIndex((c) => c.index === told);
   const other = known >= 0 && named && id !== '' && state.calls[known]?.id !== id;
   return known >= 0 && !other ? { index: known, fresh: false } : begin(told);
@@ -244,7 +245,7 @@ function normaliseCall(
     fn.set('arguments', args === 'null' ? '""' : JSON.stringify(args));
   if (whole) call.delete('index');
   else call.set('index', String(index));
-  // A delta tells id, type and name once per call (wire-formats §1.1).
+  // A delta has id, type and name once per call (wire-formats §1.1).
   if (fresh) {
     const repeated = state.calls.some(
       (other, i) => i < index && other.id === state.calls[index]?.id,
@@ -268,8 +269,8 @@ function normaliseCall(
 }
 
 /**
- * Makes a vendor's message or delta OpenAI's, in place. Returns how many bytes of text, reasoning
- * and arguments it holds.
+ * Turns a vendor's message or delta into OpenAI's format, in place. Returns the bytes of text,
+ * reasoning and arguments in it.
  */
 export function normaliseMessage(
   message: Raw,
@@ -302,8 +303,8 @@ export function normaliseMessage(
 }
 
 /**
- * Vendors' words for why they stopped; `error` is no reason but a fault. Collected from the
- * vendors' references and recorded traffic, 2026-11.
+ * Vendors' finish reasons and OpenAI's; `error` stands for a fault. Collected from the vendors'
+ * references and recorded traffic, 2026-11.
  */
 const reasons: Readonly<Record<string, string>> = {
   stop: 'stop',
@@ -333,8 +334,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * OpenAI's finish reason for the vendor's, `error` when it tells a failure, undefined while there
- * is none.
+ * OpenAI's finish reason for the vendor's, `error` for a failure, undefined while there is none.
  */
 export function finishReason(text: string | undefined): string | undefined {
   if (!isPresent(text)) return undefined;

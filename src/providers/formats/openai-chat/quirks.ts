@@ -2,15 +2,11 @@ import type { FaultKind } from '../../../base/fault.ts';
 import type { MediaReference } from '../../adapter.ts';
 import type { SupportRow } from '../../support/rows.ts';
 
-/**
- * A member and the values that the vendor refuses; the member is dropped then. Without `but`, it is
- * always dropped.
- */
+/** A member that is dropped if the vendor refuses its value; without `but`, always. */
 export interface DroppedMember {
   readonly member: string;
   /**
-   * The only value that is accepted, or a list of those that are: `temperature` 1 on reasoning
-   * models.
+   * The only value that the vendor accepts, or a list of them: `temperature` 1 on reasoning models.
    */
   readonly but?: unknown;
 }
@@ -19,7 +15,7 @@ export const acceptsValue = ({ but }: DroppedMember, value: unknown): boolean =>
   but !== undefined && (Array.isArray(but) ? but.includes(value) : value === but);
 
 /**
- * One row of a vendor's table of refusals. All that is given must match; `code` is compared with
+ * One row of a vendor's table of refusals. All given members must match; `code` is compared with
  * the error's code and its type, `text` with its message.
  */
 export interface FaultRule {
@@ -35,22 +31,25 @@ export interface FaultRule {
  */
 export interface ChatQuirks {
   /**
-   * Takes `stream_options.include_usage`. False: the member is refused, and usage comes unasked.
+   * Whether the vendor takes `stream_options.include_usage`. False: it refuses the member and sends
+   * usage always.
    */
   readonly streamOptions?: boolean;
-  /** What its models take: all that a request may say. */
+  /** The members and values that its models take. */
   readonly takes?: readonly SupportRow[];
-  /** Its word for the standard tier; `default` when nothing is said. */
+  /** The vendor's name for the standard tier; `default` when absent. */
   readonly standardTier?: string;
-  /** Tool call ids must match; others are hashed into `length` letters and digits. */
+  /**
+   * The pattern that tool call ids must match; others are hashed into `length` letters and digits.
+   */
   readonly toolIds?: { readonly pattern: RegExp; readonly length: number };
   /** Reasoning comes inside the text between `<think>` and `</think>`. */
   readonly thinkTags?: boolean;
   /** `reasoning_details` repeat what earlier chunks said. */
   readonly cumulativeReasoning?: boolean;
   /**
-   * What it reads by address: images and videos when nothing is said. `file_data` is meant for
-   * bytes.
+   * The media that the vendor fetches by address; images and videos when absent. `file_data` holds
+   * bytes, not an address.
    */
   readonly readsAddresses?: readonly MediaReference['kind'][];
   readonly faults?: readonly FaultRule[];

@@ -18,8 +18,8 @@ import { refuseServiceTier, serviceTierChanges } from '../tiers.ts';
 const headers = { 'content-type': 'application/json' } as const;
 
 /**
- * The vendor's request: the client's bytes but for the model, what metering needs, and what this
- * model does not take (DESIGN §1, promise 4).
+ * Writes the vendor's request: the client's bytes, except for the model, members that metering
+ * needs, and members that this model does not take (DESIGN §1, promise 4).
  */
 export function chatRequest(
   call: VendorCall,
@@ -47,10 +47,7 @@ export function chatRequest(
   };
 }
 
-/**
- * Streams are asked to tell their usage; what shows of it is hidden again from a client that did
- * not ask (row 19).
- */
+/** Requests the usage of streams. A client that did not request it does not see it (row 19). */
 function askForUsage(call: VendorCall, quirks: ChatQuirks, changes: JsonChange[]): void {
   if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
   if (quirks.streamOptions === false) {
@@ -61,8 +58,8 @@ function askForUsage(call: VendorCall, quirks: ChatQuirks, changes: JsonChange[]
 }
 
 /**
- * Ids that other vendors gave are hashed into this vendor's alphabet: the same on the call and on
- * its result, on every request.
+ * Hashes ids that do not match this vendor's pattern: a call and its result get the same id, in
+ * every request.
  */
 function remapToolIds(
   call: VendorCall,

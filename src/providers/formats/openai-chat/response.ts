@@ -28,8 +28,8 @@ import type { ChatQuirks } from './quirks.ts';
 import { readUsage, plainUsage } from './usage.ts';
 
 /**
- * A whole answer made OpenAI's: the vendor's bytes but for the ids, the model and what departs from
- * the convention.
+ * Reads a whole answer in OpenAI's format: the vendor's bytes, except for the ids, the model and
+ * departures from the format.
  */
 export function readChatResponse(
   reply: Buffer,
@@ -75,7 +75,7 @@ export function readChatResponse(
   };
 }
 
-/** The choice as OpenAI would have written it; undefined when it ended with an error. */
+/** The choice in OpenAI's form; undefined when it ended with an error. */
 function normaliseChoice(
   text: string,
   position: number,
@@ -90,14 +90,14 @@ function normaliseChoice(
   const state = choiceState(stops);
   normaliseMessage(message, state, { quirks, newId: newCallId(call), whole: true, last: true });
   const index = Number(choice.get('index') ?? position) || 0;
-  // Perplexity sends an empty delta with whole answers, too.
+  // Perplexity sends an empty delta in whole answers, too.
   for (const name of ['index', 'message', 'delta', 'finish_reason', 'usage', ...hiddenInChoice])
     choice.delete(name);
   const rest = rawInside(choice);
   return `{"index":${index},"message":${rawText(message)}${rest && ','}${rest},"finish_reason":"${state.stop?.met === true ? 'stop' : (reason ?? 'stop')}"}`;
 }
 
-/** All that the model wrote, for counting where the vendor did not. */
+/** All text that the model wrote, for a count if the vendor reports none. */
 function outputText(reply: Buffer): string {
   let text = '';
   for (const choice of listOf(objectOf(parse(reply.toString('utf8')))?.['choices'])) {
@@ -161,9 +161,9 @@ function isPlain(body: JsonObject): boolean {
 }
 
 /**
- * The common answer, on a short way: nothing in it departs from the convention, so only its id and
- * model are changed and every other byte stays where it is. Undefined when anything else would have
- * to change: then the long way decides. `text` is `reply` without blanks around it, `body` the same
+ * The fast path for common answers, which do not depart from OpenAI's format: only the id and the
+ * model are changed, and every other byte stays in place. Undefined when anything else must change:
+ * then the slow path reads the answer. `text` is `reply` without blanks around it, `body` the same
  * parsed.
  */
 function plainAnswer(
@@ -190,7 +190,7 @@ function plainAnswer(
   );
 }
 
-/** Longer answers are not worth a second text of all of it. */
+/** For longer answers the fast path is not worth a second copy of the text. */
 const quickBytesMax = 16_384;
 
 function renameQuickly(
@@ -226,6 +226,6 @@ function rename(reply: Buffer, { answerId, publicModel }: VendorCall): Buffer | 
     at = end;
     changed++;
   }
-  // A member that is there twice, or not at all, is no plain answer.
+  // If a member occurs twice or is missing, this is no plain answer.
   return changed === 2 ? Buffer.from(out + text.slice(at), 'latin1') : undefined;
 }

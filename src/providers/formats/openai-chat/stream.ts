@@ -41,7 +41,7 @@ export class ChatStream implements StreamTranslator {
   readonly #match = new Match();
   readonly #templates: Template[] = [];
   readonly #lines = new PlainLines();
-  /** What came of an event that is not whole yet: its text, and the pieces after it. */
+  /** The part of an unfinished event that has come: its text, and the pieces after it. */
   #carry = '';
   #pieces: Buffer[] = [];
   #waiting = 0;
@@ -50,7 +50,7 @@ export class ChatStream implements StreamTranslator {
 
   readonly #learns: boolean;
 
-  /** `stops`: the client's stop texts, where the vendor does not watch for all of them. */
+  /** `stops`: the client's stop texts, if the vendor does not watch for all of them. */
   constructor(call: VendorCall, quirks: ChatQuirks, stops?: readonly string[]) {
     this.#call = call;
     this.#quirks = quirks;
@@ -114,7 +114,7 @@ export class ChatStream implements StreamTranslator {
     return false;
   }
 
-  /** One whole event, understood. */
+  /** Reads one whole event on the slow path. */
   #event(event: string): string {
     const data: string[] = [];
     let name = '';
@@ -125,7 +125,7 @@ export class ChatStream implements StreamTranslator {
     if (!data.length) return '';
     const joined = data.join('\n');
     if (data.length === 1 || parse(joined) !== undefined) return this.#data(joined, name, event);
-    // Some proxies lose the empty line between events: then each line is one.
+    // Some proxies lose the empty line between events: then each line is an event.
     return data.map((line) => (this.#closed ? '' : this.#data(line, name, ''))).join('');
   }
 
@@ -154,8 +154,8 @@ export class ChatStream implements StreamTranslator {
     this.meter.outputBytes += bytes;
     this.meter.quantities = this.#chunks.usage?.quantities;
     this.meter.finished = this.#chunks.finished;
-    // What was learned holds while events bring text and nothing else: a new call may use an old
-    // call's index.
+    // Templates hold while events carry text and nothing else: a new call may use the index of an
+    // old one.
     const plain = before !== undefined && this.#state() === before && !this.meter.finished;
     if (!plain) this.#templates.length = 0;
     else if (event !== '' && text !== '' && this.#learns) this.#learn(event);
@@ -163,8 +163,8 @@ export class ChatStream implements StreamTranslator {
   }
 
   /**
-   * Changes when an event did more than bring text; undefined while such events cannot be told from
-   * others. Only a stream of one choice is learned.
+   * A value that changes when an event carried more than text; undefined while such events cannot
+   * be recognised. Only streams of one choice are learned.
    */
   #state(): string | undefined {
     const state = this.#chunks.choices.get(0);
@@ -174,7 +174,7 @@ export class ChatStream implements StreamTranslator {
   }
 
   #learn(event: string): void {
-    // Which part of such an event is new depends on those before it.
+    // Which part of such an event is new depends on the events before it.
     if (this.#quirks.cumulativeReasoning && event.includes('"reasoning_details"')) return;
     const template = learn(event, (json) => this.#chunks.rewrite(json).text);
     if (!template) return;
@@ -189,8 +189,8 @@ export class ChatStream implements StreamTranslator {
   }
 
   /**
-   * What comes after the words: a finish reason that waited, and the usage of a client that asked
-   * for it.
+   * The chunks after the text: a finish reason that was held back, and the usage if the client
+   * requested it.
    */
   #usage(): string {
     const usage = this.#chunks.usage;
@@ -218,7 +218,7 @@ export class ChatStream implements StreamTranslator {
   end(): string {
     if (this.#closed) return '';
     const rest = this.#take(Buffer.alloc(0));
-    // A last event without its empty line counts when it is whole; half an event is nothing.
+    // A last event without its empty line counts if it is whole; a half event is dropped.
     const line = rest.trim();
     let out = '';
     const body = parse(/^data: ?(.*)$/s.exec(line)?.[1] ?? '');
@@ -231,8 +231,8 @@ export class ChatStream implements StreamTranslator {
   }
 
   /**
-   * No stream came but one JSON value: an error with a good status, as a rule, else the answer as a
-   * whole. Then its messages are the deltas.
+   * The vendor sent one JSON value instead of a stream: usually an error with a good status, else a
+   * whole answer, whose messages become deltas.
    */
   #whole(text: string): string {
     const body = parse(utf8(text));
@@ -267,18 +267,18 @@ export class ChatStream implements StreamTranslator {
 /**
  * The fast path of a stream. Almost all events of a stream differ in one short string alone. A
  * template is one event with holes where those strings are, and the client's event with the same
- * holes: matching is a comparison of constant bytes, and writing a join of constants and holes. It
- * is learned from what the slow path did with a marked copy of the event.
+ * holes: matching compares constant bytes, and writing joins constants and strings. Templates are
+ * learned from the slow path's output for a marked copy of the event.
  */
 interface Template {
   /**
-   * Constant bytes around the holes, of the vendor's event with its `data: ` and its end. One more
-   * than there are holes.
+   * The constant bytes around the holes of the vendor's event, from its `data: ` to its end. One
+   * more than there are holes.
    */
   readonly parts: readonly string[];
-  /** Whether a hole's text is output that counts. */
+  /** Whether a hole's text counts as output. */
   readonly counted: readonly boolean[];
-  /** The client's event: constants and numbers of holes, in turn. */
+  /** The client's event: constants and indexes of holes, in turn. */
   readonly out: readonly (string | number)[];
 }
 
@@ -333,8 +333,8 @@ function holesOf(text: string, at: number): Hole[] | undefined {
 const mark = '\u0001';
 
 /**
- * Learns from an event that changed nothing but text. `rewrite` is the slow path, which must not
- * change its state for such an event.
+ * Makes a template from an event that changed nothing but text. `rewrite` is the slow path, which
+ * must not change its state for such an event.
  */
 function learn(event: string, rewrite: (json: string) => string): Template | undefined {
   if (!event.startsWith('data:')) return undefined;
@@ -360,7 +360,7 @@ function learn(event: string, rewrite: (json: string) => string): Template | und
   return { parts: parts.map(own), counted: holes.map((hole) => hole.counted), out };
 }
 
-/** A copy of its own: a slice would keep the whole piece of the stream that it was cut from. */
+/** Copies the text: a slice would keep the whole piece of the stream in memory. */
 const own = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 /**
@@ -383,8 +383,8 @@ function closingQuote(text: string, at: number): number {
 }
 
 /**
- * The client's event for the vendor's event at `at`, when it is this template's. One object is
- * filled again and again: nothing is allocated but the text.
+ * The client's event for the vendor's event at `at`, if it matches the template. One object is
+ * reused: only the text is allocated.
  */
 class Match {
   /** The index after the event. */
@@ -402,7 +402,7 @@ class Match {
       const part = parts[n] ?? '';
       const from = i;
       i += part.length;
-      // A slice is no copy, and `===` compares words: three times faster than `startsWith`.
+      // `===` compares machine words and a slice is no copy: three times faster than `startsWith`.
       if (text.slice(from, i) !== part) return false;
       if (n === counted.length) break;
       const end = closingQuote(text, i);

@@ -2,7 +2,7 @@ import { type JsonChange, editJson } from '../../../base/json-edit.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import { countOf, isObject, type JsonObject, objectOf, parse } from '../../../base/json-value.ts';
 
-/** A vendor's usage, read. `json` is what the client is told, as `latin1` JSON text. */
+/** A vendor's usage. `json` is the client's `usage`, as `latin1` JSON text. */
 export interface ChatUsage {
   readonly quantities: Quantities;
   readonly json: string;
@@ -16,20 +16,20 @@ interface ChatCounts {
 }
 
 /**
- * Corrected counts. xAI leaves reasoning out of `completion_tokens` and, on Azure too, counts
- * cached tokens outside `prompt_tokens` (recorded 161 > 7; docs.x.ai/docs/models, 2026-08): both
- * show in the figures themselves, so that no vendor needs a flag.
+ * Reads the counts and corrects them. xAI leaves reasoning out of `completion_tokens` and, on Azure
+ * too, counts cached tokens outside `prompt_tokens` (recorded 161 > 7; docs.x.ai/docs/models,
+ * 2026-08). The numbers themselves show both, so that no vendor needs a flag.
  */
 function countsOf(usage: JsonObject): ChatCounts | undefined {
   const prompt = countOf(usage['prompt_tokens']);
   const completion = countOf(usage['completion_tokens']);
   if (prompt === undefined && completion === undefined) return undefined;
-  // Half a count is none: what is not told at all is zero, what is told and cannot be is not.
+  // A count that is absent is zero, but a count that is present and invalid makes the usage void.
   if (prompt === undefined && usage['prompt_tokens'] != null) return undefined;
   if (completion === undefined && usage['completion_tokens'] != null) return undefined;
   const cached = cachedOf(usage);
-  // Mistral tells more cached tokens than a prompt has (10 + 142 = 152 with 64 of them): there its
-  // own sum holds.
+  // Mistral reports more cached tokens than a prompt has (10 + 142 = 152 with 64 of them): its own
+  // sum is right.
   const beside = cached > (prompt ?? 0) && usage['num_cached_tokens'] === undefined;
   const reasoning =
     countOf(objectOf(usage['completion_tokens_details'])?.['reasoning_tokens']) ?? 0;
@@ -48,8 +48,8 @@ function countsOf(usage: JsonObject): ChatCounts | undefined {
 }
 
 /**
- * OpenAI's place first, then DeepSeek's (api-docs.deepseek.com/guides/kv_cache), Moonshot's and
- * Together's, and Mistral's.
+ * Reads the cached tokens: OpenAI's member first, then DeepSeek's
+ * (api-docs.deepseek.com/guides/kv_cache), Moonshot's and Together's, and Mistral's.
  */
 function cachedOf(usage: JsonObject): number {
   const places = [
@@ -66,8 +66,8 @@ function cachedOf(usage: JsonObject): number {
 }
 
 /**
- * Splits `total` into disjoint measures; what none of them takes is `rest`. Never more than `total`
- * in sum, whatever the vendor says.
+ * Splits `total` into disjoint measures; the remainder is `rest`. The sum is never more than
+ * `total`, whatever the vendor reports.
  */
 function divide(
   into: Partial<Record<Measure, number>>,
@@ -116,7 +116,7 @@ function quantitiesOf(usage: JsonObject, counts: ChatCounts): Quantities {
 
 /**
  * Reads a `usage` object (`latin1` JSON text); undefined when it counts nothing. The client's text
- * keeps every member and gets right sums.
+ * keeps every member and gets correct sums.
  */
 export function readUsage(text: string): ChatUsage | undefined {
   const usage = parse(text);
@@ -130,7 +130,7 @@ export function readUsage(text: string): ChatUsage | undefined {
   };
 }
 
-/** What a `usage` object counts, when the client may have it as it is; undefined otherwise. */
+/** The quantities of a `usage` object that needs no correction; undefined for others. */
 export function plainUsage(usage: JsonObject): Quantities | undefined {
   const counts = countsOf(usage);
   return counts && correctionsOf(usage, counts).length === 0
@@ -138,7 +138,7 @@ export function plainUsage(usage: JsonObject): Quantities | undefined {
     : undefined;
 }
 
-/** What the client's `usage` must say otherwise. */
+/** The changes that correct the client's `usage`. */
 function correctionsOf(usage: JsonObject, counts: ChatCounts): readonly JsonChange[] {
   const changes: JsonChange[] = [];
   const corrected =

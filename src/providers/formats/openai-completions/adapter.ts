@@ -5,8 +5,8 @@ import { completionRequest, type CompletionQuirks } from './request.ts';
 import { CompletionsStream } from './stream.ts';
 
 /**
- * The wire format of OpenAI's text completions (wire-formats §1.2): the client's bytes but for the
- * model and what metering needs.
+ * The wire format of OpenAI's text completions (wire-formats §1.2): the client's bytes, except for
+ * the model and members that metering needs.
  */
 export function openaiCompletions(quirks: CompletionQuirks = {}): Adapter {
   const faults = quirks.faults ? { faults: quirks.faults } : {};
@@ -15,7 +15,7 @@ export function openaiCompletions(quirks: CompletionQuirks = {}): Adapter {
     ask: (call) => completionRequest(call, quirks),
     read(reply, contentType, call) {
       if (!/event-stream/i.test(contentType)) return readCompletion(reply, call, faults);
-      // A vendor that streams unasked.
+      // The vendor streamed although the request did not ask for it.
       const collector = new CompletionCollector(call, stream);
       collector.push(reply);
       const answer = collector.answer();

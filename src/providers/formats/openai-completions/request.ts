@@ -7,17 +7,18 @@ import { serviceTierChanges } from '../tiers.ts';
 
 /** How a vendor departs from OpenAI's `/completions`. */
 export interface CompletionQuirks {
-  /** Under the base URL; `/completions` by default. */
+  /** The path under the base URL; `/completions` by default. */
   readonly path?: string;
   /** `prompt` is a string: lists of prompts and tokens are refused. */
   readonly onePrompt?: boolean;
   /**
-   * Takes `stream_options.include_usage`. False: the member is refused, and usage comes unasked.
+   * Whether the vendor takes `stream_options.include_usage`. False: it refuses the member and sends
+   * usage always.
    */
   readonly streamOptions?: boolean;
-  /** Members under another name: client's → vendor's. */
+  /** Renamed members: client's name → vendor's name. */
   readonly rename?: Readonly<Record<string, string>>;
-  /** Members that the vendor refuses and that change nothing of what is asked. */
+  /** Members that the vendor refuses and whose removal does not change the answer. */
   readonly drop?: readonly string[];
   readonly faults?: readonly FaultRule[];
 }
@@ -25,7 +26,8 @@ export interface CompletionQuirks {
 const headers = { 'content-type': 'application/json' } as const;
 
 /**
- * The client's bytes but for the model, what metering needs, and what this vendor calls otherwise.
+ * The client's bytes, except for the model, members that metering needs, and renamed or dropped
+ * ones.
  */
 export function completionRequest(call: VendorCall, quirks: CompletionQuirks): VendorRequest {
   const { body } = call;
@@ -49,8 +51,8 @@ export function completionRequest(call: VendorCall, quirks: CompletionQuirks): V
 }
 
 /**
- * The one text that a request asks to complete. Throws the Refusal of lists and of tokens, which
- * only some vendors read.
+ * The one text that a request completes. Throws the Refusal of lists and of tokens, which only some
+ * vendors read.
  */
 export function onlyPrompt({ body, publicModel }: VendorCall): string {
   const { prompt } = body;
@@ -69,10 +71,10 @@ export function onlyPrompt({ body, publicModel }: VendorCall): string {
   return first;
 }
 
-/** One answer to each prompt. */
+/** Whether the request has one answer to each prompt. */
 export const asksOneAnswer = ({ body: { n, best_of: bestOf } }: VendorCall): boolean =>
   Number(n ?? 1) === 1 && Number(bestOf ?? 1) === 1;
 
-/** The same, and nothing told beside it. */
+/** Whether the request has one answer to each prompt, and no log probabilities. */
 export const asksPlainly = (call: VendorCall): boolean =>
   asksOneAnswer(call) && typeof call.body['logprobs'] !== 'number';

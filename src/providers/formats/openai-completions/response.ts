@@ -31,8 +31,8 @@ import { readUsage } from '../openai-chat/usage.ts';
 import { servedTier } from '../tiers.ts';
 
 /**
- * What an answer or a chunk must say otherwise to be ours: the ids, the model, the vendor's word
- * for its end, and members that stay between the vendor and us.
+ * The changes that make a vendor's answer or chunk the client's: the ids, the model, OpenAI's
+ * finish reason, and the removal of members that the client must not see.
  */
 export function completionChanges(body: JsonObject, call: VendorCall): JsonChange[] {
   const changes: JsonChange[] = [
@@ -47,14 +47,14 @@ export function completionChanges(body: JsonObject, call: VendorCall): JsonChang
     const reason = said === undefined ? undefined : finishReason(jsonText(said));
     if (reason !== said)
       changes.push({ path: ['choices', i, 'finish_reason'], json: jsonText(reason ?? null) });
-    // Together repeats the text as a chat's delta.
+    // Together repeats the text as the delta of a chat.
     for (const name of ['delta', ...hiddenInChoice])
       if (choice[name] !== undefined) changes.push({ path: ['choices', i, name] });
   });
   return changes;
 }
 
-/** A whole answer: the vendor's bytes but for what must be ours. */
+/** Reads a whole answer: the vendor's bytes with the changes for the client. */
 export function readCompletion(
   reply: Buffer,
   call: VendorCall,
@@ -85,7 +85,7 @@ export function readCompletion(
   };
 }
 
-/** Puts a stream of text completions together from the client's own events. */
+/** Puts a stream of text completions together from the events written for the client. */
 export class CompletionCollector implements StreamCollector {
   readonly meter: StreamMeter;
   readonly #call: VendorCall;
@@ -152,8 +152,8 @@ export class CompletionCollector implements StreamCollector {
 }
 
 /**
- * Several texts for a model that completes one at a time, in parts. A stream of them would have to
- * be mixed from several, and is refused by whoever asks.
+ * Splits a request with several texts, for a model that completes one at a time. A stream would
+ * have to be mixed from several: it is not split, and the adapter refuses it.
  */
 export function completionParts(call: VendorCall): SplitCall | undefined {
   const { prompt } = call.body;
@@ -172,7 +172,9 @@ export function completionParts(call: VendorCall): SplitCall | undefined {
   return { calls: prompt.map(partFor), join: joinedCompletions };
 }
 
-/** The choices of all parts, numbered anew, under the first part's head. */
+/**
+ * Joins the answers of all parts: the choices are renumbered, other members are the first part's.
+ */
 function joinedCompletions(answers: readonly VendorAnswer[]): VendorAnswer {
   const bodies = answers.map(({ body }) => objectOf(parse(body.toString('utf8'))) ?? {});
   const choices = bodies

@@ -21,8 +21,8 @@ import { SseFrames } from '../../stream/frames.ts';
 import { servedTier } from '../tiers.ts';
 
 /**
- * A stream of text completions on its way to a client of the same: chunks keep the vendor's bytes,
- * usage comes at the end and only when asked for.
+ * A stream of text completions for a client of the same format: chunks keep the vendor's bytes;
+ * usage comes at the end, and only if the client requested it.
  */
 export class CompletionsStream implements StreamTranslator {
   readonly meter: StreamMeter = {
@@ -58,7 +58,8 @@ export class CompletionsStream implements StreamTranslator {
   end(): string {
     if (this.#closed) return '';
     const rest = this.#frames.end().trim();
-    // No stream came but one JSON value: an error with a good status, or the answer as a whole.
+    // The vendor sent one JSON value instead of a stream: an error with a good status, or a whole
+    // answer.
     if (rest.startsWith('{') && !this.#closed) this.#hear(rest, '');
     if (!this.#closed) this.#conclude();
     return this.#take();

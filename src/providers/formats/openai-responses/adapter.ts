@@ -36,11 +36,11 @@ import { ResponsesCollector, ResponsesStream } from './stream.ts';
 /** How a vendor departs from OpenAI's `/responses`. */
 export interface ResponsesQuirks {
   /**
-   * Models whose reasoning comes sealed when asked for; the others refuse to be asked. A response
-   * that is kept here needs it, because the vendor keeps nothing.
+   * Models that return sealed reasoning on request; others refuse the request for it. A response
+   * that Tollgate stores needs the seal, because the vendor stores nothing.
    */
   readonly seals?: RegExp;
-  /** What its models take. */
+  /** The members and values that its models take. */
   readonly takes?: readonly SupportRow[];
   /** Takes `max_tool_calls`. */
   readonly boundsToolCalls?: true;
@@ -48,8 +48,8 @@ export interface ResponsesQuirks {
 }
 
 /**
- * The wire format `openai-responses` (wire-formats §1.7) for clients of the same. Nothing is kept
- * at the vendor: what is remembered is ours.
+ * The wire format `openai-responses` (wire-formats §1.7) for clients of the same format. The vendor
+ * stores nothing: Tollgate stores responses itself.
  */
 export function openaiResponses(quirks: ResponsesQuirks = {}): Adapter {
   const faults = quirks.faults ? { faults: quirks.faults } : {};
@@ -120,7 +120,7 @@ function responsesNativeRequest(
   };
 }
 
-/** Not every vendor of this format takes a limit on tool calls. */
+/** The limits that this vendor takes: not every one has a limit on tool calls. */
 function boundsOf(
   { bounds = [] }: VendorCall,
   { boundsToolCalls }: ResponsesQuirks,
@@ -131,16 +131,16 @@ function boundsOf(
 }
 
 /**
- * Members of items that other hosts' answers have, and that a client brings back: Gemini's
- * signature, and the places of a stream's events.
+ * Members of items in other vendors' answers, which a client sends back: Gemini's signature, and
+ * the positions of a stream's events.
  */
 const othersMembers = ['extra_content', 'item_id', 'output_index'] as const;
 
 /**
- * Thoughts that this vendor has not sealed cannot be looked up there, since nothing is kept there:
- * they are left out, as all are for a model that does not think (`opens` false); so is what other
- * hosts' items have beside. A seal with a `format` is one that a router passed on from elsewhere.
- * Undefined when there is nothing of the kind.
+ * The input without parts that this vendor cannot read: reasoning that it has not sealed (it stores
+ * nothing to look it up), all reasoning if the model does not think (`opens` false), and members of
+ * other vendors' items. A seal with a `format` comes from another vendor through a router.
+ * Undefined when nothing has to be removed.
  */
 function withoutStrangers(input: unknown, opens: boolean): unknown[] | undefined {
   const items = listOf(input);
@@ -165,7 +165,7 @@ function withoutOthers({
   return item;
 }
 
-/** Seals of our own begin with this mark (bridges/responses-over-chat-seal.ts). */
+/** The beginning of Tollgate's own seals (bridges/responses-over-chat-items.ts). */
 export const ownSeal = 'tgr1.';
 const isSealed = (seal: unknown): boolean =>
   typeof seal === 'string' && seal !== '' && !seal.startsWith(ownSeal);
@@ -193,12 +193,11 @@ function readNative(
   };
 }
 
+const jsonHeaders = { 'content-type': 'application/json' } as const;
 /**
- * What stands beside `/responses` at vendors that have all of it
+ * The members that the endpoints beside `/responses` take, at vendors that have all of it
  * (developers.openai.com/api/docs/api-reference/responses, 2026-08).
  */
-
-const jsonHeaders = { 'content-type': 'application/json' } as const;
 const countMembers = [
   'model',
   'input',
@@ -220,7 +219,10 @@ export const compactMembers: readonly string[] = [
   'service_tier',
 ];
 
-/** The client's bytes with these members alone; the conversation stands in `input` already. */
+/**
+ * The client's bytes with only the members in `taken`; `input` holds the whole conversation
+ * already.
+ */
 function requestWith(path: string, taken: readonly string[], call: VendorCall): VendorRequest {
   const dropped = Object.keys(call.body).filter((name) => !taken.includes(name));
   const changes: JsonChange[] = [
@@ -231,7 +233,7 @@ function requestWith(path: string, taken: readonly string[], call: VendorCall): 
   return { path, headers: jsonHeaders, body: editJsonBytes(call.bytes, changes) };
 }
 
-/** How many tokens a request would have. */
+/** Counts the tokens of a request. */
 export function responsesCount(faults: readonly FaultRule[] = []): BaseAdapter {
   return {
     ask: (call) => requestWith('/responses/input_tokens', countMembers, call),
@@ -248,7 +250,7 @@ export function responsesCount(faults: readonly FaultRule[] = []): BaseAdapter {
   };
 }
 
-/** A conversation made shorter. Always a whole answer. */
+/** Shortens a conversation. The answer is always whole. */
 export function responsesCompact(faults: readonly FaultRule[] = []): Adapter {
   const quirks = { faults };
   return {

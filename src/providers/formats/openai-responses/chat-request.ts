@@ -26,7 +26,7 @@ const format = 'openai-responses-v1';
 
 /**
  * The sealed part of a reasoning item as `reasoning_details`: a chat client that sends it back
- * gives the model its thoughts back. What can be read of them is told as reasoning.
+ * gives the model its reasoning back. The readable part is sent as reasoning text.
  */
 export function reasoningDetails(item: JsonObject, index: number): JsonObject[] {
   const id = textOf(item['id']);
@@ -35,8 +35,8 @@ export function reasoningDetails(item: JsonObject, index: number): JsonObject[] 
 }
 
 /**
- * The reasoning items that an assistant's message brings back, in their order; what nobody sealed
- * says nothing to the model.
+ * The reasoning items that an assistant's message brings back, in their order. Unsealed reasoning
+ * is left out: the model cannot use it.
  */
 function reasoningItems(message: JsonObject): JsonObject[] {
   const items: JsonObject[] = [];
@@ -61,7 +61,7 @@ const headers = { 'content-type': 'application/json' } as const;
  */
 const outputTokensLeast = 16;
 
-/** Members that both endpoints know by the same name and meaning. */
+/** Members with the same name and meaning at both endpoints. */
 const carried = [
   'metadata',
   'parallel_tool_calls',
@@ -74,9 +74,9 @@ const carried = [
 ] as const;
 
 /**
- * A chat request as one of `/responses` (wire-formats §5.2). Nothing is kept at the vendor;
- * reasoning comes sealed instead, for the client to bring back. Sampling is left out: where this
- * way is taken, the model reasons and refuses it (row 62c).
+ * Writes a chat request as one of `/responses` (wire-formats §5.2). The vendor stores nothing; the
+ * client gets sealed reasoning to send back instead. Sampling is left out: models on this path
+ * reason and refuse it (row 62c).
  */
 export function chatOverResponsesRequest(call: VendorCall, rules: ModelRules): VendorRequest {
   const { body } = call;
@@ -118,7 +118,7 @@ export function chatOverResponsesRequest(call: VendorCall, rules: ModelRules): V
   };
 }
 
-/** Thoughts of other vendors' models are no item here. */
+/** Notes reasoning of other vendors' models as dropped: it becomes no item here. */
 function noteThoughts(messages: unknown, taken: RequestEdits): void {
   for (const message of listOf(messages)) {
     if (!isObject(message) || message['role'] !== 'assistant' || reasoningItems(message).length > 0)
@@ -130,14 +130,17 @@ function noteThoughts(messages: unknown, taken: RequestEdits): void {
   }
 }
 
-/** Calls that came back without the sealed reasoning before them. */
+/** The keys of calls that came back without the sealed reasoning before them. */
 export const unsignedResponses = ({ body }: VendorCall): readonly string[] =>
   unsignedCalls(body['messages'], (message) => reasoningItems(message).length > 0);
 
 const effortOf = (asked: unknown, { effort }: ModelRules): string | undefined =>
   effort !== undefined && isEffort(asked) ? effortFor(effort, asked) : textOf(asked);
 
-/** Of two limits `max_completion_tokens` wins (row 16); money may be the tighter one. */
+/**
+ * The client's limit: of two, `max_completion_tokens` wins (row 16). The limit that the reserved
+ * funds pay for may be tighter.
+ */
 function limitOf({ body, outputTokensMax }: VendorCall): number | undefined {
   const asked = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
   const limit = asked === undefined ? outputTokensMax : Math.min(asked, outputTokensMax ?? asked);
@@ -154,13 +157,13 @@ function textMembers(body: JsonObject): JsonObject {
   return { ...(format ? { format } : {}), ...(verbosity ? { verbosity } : {}) };
 }
 
-/** Tools lie flat here; chat keeps them in a member of their type's name. */
+/** A tool of chat as one of Responses, whose members stand on the top level. */
 function tool(value: unknown): unknown {
   if (!isObject(value)) return value;
   const type = textOf(value['type']) ?? 'function';
   const inner = objectOf(value[type]);
   if (!inner) return value;
-  // Chat takes a function as it is unless told to be strict; here it is the other way round.
+  // Functions are not strict by default in chat, but strict in Responses.
   if (type === 'function') return { type, strict: false, parameters: {}, ...inner };
   const format = objectOf(inner['format']);
   const grammar = objectOf(format?.['grammar']);
@@ -181,8 +184,8 @@ function toolChoice(value: unknown): unknown {
 }
 
 /**
- * Chat's `messages` as a response's input items (wire-formats §5.2): instructions stay where they
- * stand, calls and results become items.
+ * Chat's `messages` as a response's input items (wire-formats §5.2): instructions keep their place,
+ * calls and results become items.
  */
 function inputItems(messages: unknown): JsonObject[] {
   const custom = new Set<string>();
@@ -215,7 +218,9 @@ function assistantItems(message: JsonObject, param: string, custom: Set<string>)
   return items;
 }
 
-/** What was said, in the messages that the model made of it: each with its phase. */
+/**
+ * The content of an assistant's turn, divided into the model's own messages, each with its phase.
+ */
 function spokenItems(message: JsonObject, said: readonly JsonObject[]): JsonObject[] {
   if (said.length === 0) return [];
   const item = (phase: unknown, content: readonly JsonObject[]): JsonObject => ({
@@ -245,7 +250,7 @@ const functionCall = (callId: string, called: JsonObject): JsonObject => ({
 function callItem(call: JsonObject, custom: Set<string>): JsonObject {
   const id = textOf(call['id']) ?? '';
   const own = objectOf(call['custom']);
-  // Some servers write both, and the empty one says nothing.
+  // Some servers write both members and leave one of them empty.
   if (!own || textOf(own['name']) === '') return functionCall(id, objectOf(call['function']) ?? {});
   custom.add(id);
   return {
@@ -262,7 +267,7 @@ function resultItem(message: JsonObject, param: string, custom: ReadonlySet<stri
   return { type, call_id: callId, output: contentOf(message, param) };
 }
 
-/** What an assistant said before, in the words of outputs. */
+/** An assistant's content as the parts of an output message. */
 function spoken(message: JsonObject, param: string): JsonObject[] {
   const { content } = message;
   const parts: JsonObject[] = [];

@@ -34,14 +34,14 @@ import { chatOverResponsesRequest, unsignedResponses, reasoningDetails } from '.
 import { responsesQuantities } from './response.ts';
 
 export interface ChatOverResponsesQuirks {
-  /** What the models take of chat, when it is said on `/responses`. */
+  /** The members of chat that the models take on `/responses`. */
   readonly takes?: readonly SupportRow[];
   readonly faults?: readonly FaultRule[];
 }
 
 /**
- * Chat for models that give some of it on `/responses` only: the wire format `openai-responses`
- * seen from a client of chat.
+ * Chat for models with features that only `/responses` offers: the wire format `openai-responses`
+ * for clients of chat.
  */
 export function chatOverResponses(quirks: ChatOverResponsesQuirks = {}): Adapter {
   const faults = quirks.faults ? { faults: quirks.faults } : {};
@@ -68,7 +68,7 @@ export function chatOverResponses(quirks: ChatOverResponsesQuirks = {}): Adapter
   };
 }
 
-/** What a response that ended says of its failure; undefined when it did not fail. */
+/** The fault of a response that ended with a failure; undefined when it did not fail. */
 export function responseFailure(
   response: JsonObject,
   quirks: { faults?: readonly FaultRule[] },
@@ -135,7 +135,7 @@ function readResponse(
 }
 
 /**
- * What a message is for, in the model's own plan (commentary, final_answer), and where its text
+ * The purpose of a message in the model's own plan (commentary, final_answer), and where its text
  * begins in the answer's.
  */
 interface Phase {
@@ -144,8 +144,8 @@ interface Phase {
 }
 
 /**
- * `phase` as an extension of chat's message, and those of further messages of the same answer: a
- * client that brings them back keeps the model's plan.
+ * Extension members of chat's message: reasoning, annotations, `phase`, and the phases of further
+ * messages of the same answer. A client that sends them back keeps the model's plan.
  */
 function moreOf({ details, annotations, phases: [first, ...others] }: Collected): JsonObject {
   return {
@@ -156,7 +156,9 @@ function moreOf({ details, annotations, phases: [first, ...others] }: Collected)
   };
 }
 
-/** An annotation of a part's text as one of the answer's, in which the part begins at `from`. */
+/**
+ * Turns an annotation of a part into one of the answer, in whose text the part begins at `from`.
+ */
 function annotationAt(annotation: unknown, from: number): JsonObject | undefined {
   const page = citationOfAnnotation(annotation);
   return page && chatAnnotation({ ...page, start: page.start + from, end: page.end + from });
@@ -198,13 +200,13 @@ function collect(said: Collected, item: JsonObject, index: number): void {
   }
 }
 
-/** A call whose arguments are on their way. */
+/** A call whose arguments are still coming. */
 interface OpenCall {
   readonly index: number;
   told: boolean;
 }
 
-/** The events of a response (wire-formats §1.7) as chat's chunks. */
+/** Translates the events of a response (wire-formats §1.7) into chat's chunks. */
 class ResponsesReader implements EventReader {
   readonly #call: VendorCall;
   readonly #chunks: ChatChunks;
@@ -212,10 +214,10 @@ class ResponsesReader implements EventReader {
   readonly #quirks: { faults?: readonly FaultRule[] };
   readonly #stop: StopText;
   readonly #calls = new Map<number, OpenCall>();
-  /** The part of the reasoning that spoke last: parts are paragraphs. */
+  /** The current part of the reasoning: parts are paragraphs. */
   #thought = '';
   #thinking: string | undefined;
-  /** How many characters of text there are so far, and before the part that is being told. */
+  /** The length of the text so far in characters, and the start of the current part. */
   #length = 0;
   #from = 0;
   #phase: string | undefined;
@@ -296,8 +298,8 @@ class ResponsesReader implements EventReader {
   }
 
   #think(delta: string, type: string, part: string): string {
-    // xAI tells the same thoughts as text and as summary (recorded 2026-08): whichever comes first
-    // is told.
+    // xAI sends the same reasoning as text and as summary (recorded 2026-08): the client gets the
+    // kind that comes first.
     this.#thinking ??= type;
     if (this.#thinking !== type) return '';
     const before = this.#thought !== '' && this.#thought !== part ? '\n\n' : '';
@@ -311,7 +313,8 @@ class ResponsesReader implements EventReader {
   }
 
   /**
-   * The phase of a message goes out with its first words: before them, its vendor may be replaced.
+   * Sends text, with the phase of its message before the first of it: until then, another channel
+   * may still replace the vendor.
    */
   #say(text: string): string {
     const words = this.#stop.push(text);
@@ -354,7 +357,7 @@ class ResponsesReader implements EventReader {
         textOf(item['input']) ?? '',
       );
     if (item['type'] !== 'function_call') return '';
-    // Some servers send a call as a whole, with or without its beginning.
+    // Some servers send a call whole, with or without an event for its start.
     const begun = this.#calls.has(at) ? '' : this.#begin(at, item);
     const open = this.#calls.get(at);
     return begun + (open?.told === false ? this.#argue(open, textOf(item['arguments']) ?? '') : '');
@@ -372,8 +375,8 @@ class ResponsesReader implements EventReader {
 }
 
 /**
- * The one adapter or the other, for each call: `/responses` for functions of these models while
- * they reason, and only there.
+ * An adapter that picks one of two for each call: `/responses` for requests with functions to these
+ * models while they reason, chat for all others.
  */
 export function chatOrResponses(
   chat: Adapter,

@@ -13,15 +13,15 @@ import type { VendorCall, PricingFacts, UsagePart } from '../../adapter.ts';
 import { readUsage } from '../openai-chat/usage.ts';
 
 /**
- * Members of a vendor's response that stay between it and us: who pays there (recorded 2026-08),
- * and Azure's filter results.
+ * Members of a vendor's response that clients must not see: `billing` names the paying party there
+ * (recorded 2026-08), `content_filters` holds Azure's filter results.
  */
 const hidden = ['billing', 'content_filters'] as const;
 
 /**
- * A vendor's response object (`latin1` JSON text) as the client's: our id, the model as it was
- * asked for, and what the client asked of our memory (the vendor keeps nothing). Everything else
- * keeps its bytes.
+ * Turns a vendor's response object (`latin1` JSON text) into the client's: Tollgate's id, the
+ * requested model, and the client's members about stored responses (the vendor stores nothing).
+ * Everything else keeps its bytes.
  */
 export function rewriteResponse(
   text: string,
@@ -43,10 +43,10 @@ export function rewriteResponse(
   return editJson(text, changes);
 }
 
-/** What `text`, an object, has under `name`; `''` when nothing. */
+/** The value of the member `name` in the object `text`; `''` when absent. */
 export const memberText = (text: string, name: string): string => rawMembers(text).get(name) ?? '';
 
-/** A response that money ended: what was said so far, and why no more. */
+/** A response that ended because the funds ran out: the output so far, and the reason. */
 export function cutResponse(begun: string, output: readonly string[], usage: JsonObject): string {
   return editJson(begun, [
     { path: ['status'], json: '"incomplete"' },
@@ -58,7 +58,7 @@ export function cutResponse(begun: string, output: readonly string[], usage: Jso
 
 /**
  * The quantities of a response beside the tokens of its model: calls of tools that the vendor ran,
- * and generated pictures. The vendor counts both outside `usage` (OpenAPI description, Response,
+ * and generated images. The vendor counts both outside `usage` (OpenAPI description, Response,
  * 2026-11; `tool_usage` recorded 2026-08).
  */
 interface ResponseExtras {
@@ -112,7 +112,10 @@ export function responseExtras(response: JsonObject, own: Quantities | undefined
   return { calls, told };
 }
 
-/** Calls that are in items of an answer which may not be whole; undefined: none. */
+/**
+ * The quantities of tool calls in the items of an answer that may not be whole; undefined when
+ * there are none.
+ */
 export function toolCallCounts(items: readonly JsonObject[]): Quantities | undefined {
   const { calls } = responseExtras({ output: items }, undefined);
   return Object.keys(calls).length > 0 ? calls : undefined;
@@ -141,7 +144,7 @@ function countedItems(items: readonly JsonObject[]): readonly (readonly [Measure
   return counts;
 }
 
-/** The tokens of the image model, and the number of pictures: a price may be by either. */
+/** The tokens of the image model, and the number of images: a price may be by either. */
 function paintedPart(
   usage: JsonObject | undefined,
   items: readonly JsonObject[],
@@ -157,7 +160,7 @@ function paintedPart(
   const inputDetails = objectOf(usage?.['input_tokens_details']);
   const outputDetails = objectOf(usage?.['output_tokens_details']);
   const seen = Math.min(input, countOf(inputDetails?.['image_tokens']) ?? 0);
-  // All output of an image model is pictures, unless the usage counts text.
+  // All output of an image model is images, unless the usage counts text.
   const written = Math.min(output, countOf(outputDetails?.['text_tokens']) ?? 0);
   const [first] = pictures;
   const size = textOf(first?.['size']);
@@ -175,7 +178,7 @@ function paintedPart(
   return { isImageUsage: true, quantities, variant: size && quality ? `${size}/${quality}` : size };
 }
 
-/** The quantities of a usage record: the sum of the parts, and the calls of tools. */
+/** The quantities of a response: its own usage, the image model's tokens, and the tool calls. */
 export function withExtras(
   own: Quantities | undefined,
   { calls, told }: ResponseExtras,
@@ -191,8 +194,8 @@ export function withExtras(
 }
 
 /**
- * A response's `usage` (wire-formats §1.7). It counts as chat does under other names, so that the
- * same corrections hold.
+ * The quantities of a response's `usage` (wire-formats §1.7). It counts as chat does under other
+ * names, so that the same corrections apply.
  */
 export function responsesQuantities(usage: JsonObject | undefined): Quantities | undefined {
   if (usage === undefined) return undefined;

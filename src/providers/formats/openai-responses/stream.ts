@@ -42,15 +42,15 @@ const counted = new Set([
   'response.mcp_call_arguments.delta',
 ]);
 /**
- * Events that say nothing but that there is a response: they wait for the first that says more, so
- * that until then its vendor may be replaced.
+ * Events that only announce a response. They wait for the first event with content, so that until
+ * then another channel may replace the vendor.
  */
 const preliminary = new Set(['response.created', 'response.in_progress', 'response.queued']);
 const last = new Set(['response.completed', 'response.incomplete']);
 
 /**
- * A vendor's response stream for a client of the same format: every event as it came, but for the
- * response objects inside some of them.
+ * A vendor's response stream for a client of the same format: events keep their bytes, except for
+ * the response objects inside some of them.
  */
 export class ResponsesStream implements StreamTranslator {
   readonly meter: StreamMeter = {
@@ -62,13 +62,13 @@ export class ResponsesStream implements StreamTranslator {
     upstreamId: undefined,
     nextEvent: 0,
   };
-  /** The client's response object (`latin1`), once the last event has told it. */
+  /** The client's response object (`latin1`), set by the last event. */
   response = '';
   readonly #call: VendorCall;
   readonly #quirks: ChatOverResponsesQuirks;
   readonly #frames = new SseFrames((data, name) => this.#hear(data, name));
   readonly #output = new OutputSoFar();
-  /** Calls of the vendor's tools that have ended. */
+  /** Finished calls of the vendor's tools. */
   readonly #ran: JsonObject[] = [];
   #begun = '';
   #waiting = '';
@@ -128,7 +128,7 @@ export class ResponsesStream implements StreamTranslator {
     this.meter.calls = toolCallCounts(this.#ran);
   }
 
-  /** The delta's own text is counted and remembered; the event stays as it is. */
+  /** Counts and collects the text of a delta; the event stays as it is. */
   #deltas(data: string, type: string): void {
     const at = data.indexOf('"delta":"');
     if (at < 0) return;
@@ -195,14 +195,16 @@ export class ResponsesStream implements StreamTranslator {
   }
 }
 
-/** `{"type":"…"` is how every vendor but xAI begins; else it is looked for. */
+/**
+ * The type of an event. All vendors but xAI begin with `{"type":"…"`; else the member is searched.
+ */
 function typeOf(data: string): string | undefined {
   if (data.startsWith('{"type":"')) return data.slice(9, data.indexOf('"', 9));
   const told = memberText(data, 'type');
   return told.startsWith('"') ? told.slice(1, -1) : undefined;
 }
 
-/** The same stream for a client that wants the response as a whole. */
+/** Collects the same stream for a client that requests a whole response. */
 export class ResponsesCollector implements StreamCollector {
   readonly meter: StreamMeter;
   readonly #stream: ResponsesStream;
@@ -231,7 +233,7 @@ export class ResponsesCollector implements StreamCollector {
   }
 }
 
-/** The member of an item's last state that the deltas of a type fill. */
+/** Puts the text of a delta into an item, by the delta's type. */
 const filled: Readonly<Record<string, (item: string, text: string) => string>> = {
   'response.output_text.delta': (item, text) =>
     editJson(item, [
@@ -255,8 +257,7 @@ interface Open {
 }
 
 /**
- * The items of a stream as far as it has come: kept as the text they came in, and put together only
- * when the stream is cut short.
+ * The items of a stream so far, kept as JSON text and put together only if the stream is cut short.
  */
 class OutputSoFar {
   readonly #done = new Map<number, string>();

@@ -29,7 +29,7 @@ const cogvideo: VideoRange = {
 
 const { made, misfit } = rangeFitter([cogvideo]);
 
-/** docs.bigmodel.cn/api-reference, videos/generations, 2026-08: no other sizes. */
+/** docs.bigmodel.cn/api-reference, videos/generations, 2026-08: the only sizes. */
 const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '720p': { '16:9': '1280x720', '9:16': '720x1280', '1:1': '1024x1024' },
   '1080p': { '16:9': '1920x1080', '9:16': '1080x1920' },

@@ -1,37 +1,37 @@
 import type { VideoMisfit, VideoImage, VideoRequest } from '../../media-request.ts';
 import type { VideoCall } from '../../task-adapter.ts';
 
-/** What one family of models makes, as its vendor's page says. */
+/** What one family of models makes, according to its vendor's page. */
 export interface VideoRange {
   /** The vendor's own ids. */
   readonly models: RegExp;
-  /** Only what begins with a picture, or only what is made of words alone. */
+  /** The row is for videos that begin with an image, or for those made from text only. */
   readonly of?: 'picture' | 'words';
-  /** Rising. */
+  /** In rising order. */
   readonly seconds: readonly number[];
-  /** Where a resolution comes in fewer lengths. */
+  /** The lengths of a resolution that comes in fewer of them. */
   readonly secondsAt?: Readonly<Record<string, readonly number[]>>;
-  /** `720p`, `1080p`, `2k`, `4k`: rising. */
+  /** `720p`, `1080p`, `2k`, `4k`: in rising order. */
   readonly resolutions: readonly string[];
   /**
-   * What is made where none was asked for; said to the vendor all the same, because prices go by
+   * The resolution if the client names none. The request always names it, because prices depend on
    * it.
    */
   readonly usual: string;
   readonly ratios: readonly string[];
-  /** Which pictures it takes, and how many of each. None: words alone. */
+  /** The roles of input images, and the most images of each. Empty: text only. */
   readonly images: Readonly<Partial<Record<VideoImage['role'], number>>>;
-  /** It makes nothing of words alone. */
+  /** The model makes nothing from text alone. */
   readonly needsImage?: true;
   readonly audio: 'always' | 'never' | 'either';
   readonly promptMax: number;
 }
 
-/** A wish as one model makes it. */
+/** A request fitted to one model. */
 export interface FittedVideo {
   readonly seconds: number;
   readonly resolution: string;
-  /** Undefined: nothing was said, and the model decides. */
+  /** Undefined: the client named none, and the model decides. */
   readonly ratio: string | undefined;
 }
 
@@ -39,8 +39,8 @@ export const from = (least: number, most: number): readonly number[] =>
   Array.from({ length: most - least + 1 }, (_, i) => least + i);
 
 /**
- * The first row that fits the model's id; the last one stands for ids that nobody has written down,
- * such as those of endpoints.
+ * The first row that matches the model's id; the last one stands for ids without a row, such as
+ * those of endpoints.
  */
 export function rangeOf(
   ranges: readonly [VideoRange, ...VideoRange[]],
@@ -55,8 +55,8 @@ export function rangeOf(
 }
 
 /**
- * How this model makes what is wished for, or why it does not. A length that it lacks is made one
- * second longer where it can be (wire-formats §2.14), never shorter.
+ * Fits a request to this model, or returns why the model cannot make it. A length that the model
+ * lacks is made one second longer if possible (wire-formats §2.14), never shorter.
  */
 export function fit({ request: wish }: VideoCall, range: VideoRange): FittedVideo | VideoMisfit {
   const wrong = wordsMisfit(wish, range) ?? imageMisfit(wish, range);
@@ -75,7 +75,7 @@ export function fit({ request: wish }: VideoCall, range: VideoRange): FittedVide
 export const isMisfit = (result: FittedVideo | VideoMisfit): result is VideoMisfit =>
   'why' in result;
 
-/** The size that was asked for, in pixels. */
+/** The requested size in pixels. */
 export function pixelsOf({
   size,
 }: VideoRequest): { readonly width: number; readonly height: number } | undefined {
@@ -83,7 +83,7 @@ export function pixelsOf({
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
 
-/** The first picture of a role. */
+/** The first image of a role. */
 export const imageAs = ({ images }: VideoRequest, role: VideoImage['role']): string | undefined =>
   images.find((image) => image.role === role)?.url;
 
@@ -126,10 +126,10 @@ function imageMisfit(
 }
 
 const named: Readonly<Record<string, number>> = { '2k': 1440, '4k': 2160 };
-/** Pixels of a widescreen picture of that resolution: other shapes have about as many. */
+/** The pixels of a widescreen frame of that resolution: other shapes have about as many. */
 const areaOf = (resolution: string): number =>
   (named[resolution] ?? Number.parseInt(resolution, 10)) ** 2 * (16 / 9);
-/** `1024x1792` is made in 1080p, `864x496` in 480p. */
+/** How far a size may differ from a resolution: `1024x1792` is made in 1080p, `864x496` in 480p. */
 const smaller = 0.9;
 const larger = 1.5;
 
@@ -155,13 +155,14 @@ const valueOf = (ratio: string): number => {
   return width / height;
 };
 /**
- * Sizes are multiples of 16 and the like, so that their shape is only nearly the one that is meant.
+ * How far a size may differ from a ratio: sizes are multiples of 16 and the like, so that their
+ * shape is only nearly the intended one.
  */
 const nearly = 0.06;
 
 function ratioOf(wish: VideoRequest, { ratios }: VideoRange): string | undefined | VideoMisfit {
   const pixels = pixelsOf(wish);
-  // The shape is that of the first picture, where the model cannot be told another.
+  // If the model does not take the ratio, the first image sets the shape.
   const free = imageAs(wish, 'first') !== undefined;
   if (pixels === undefined) {
     if (wish.aspectRatio === undefined || ratios.includes(wish.aspectRatio))

@@ -50,7 +50,7 @@ const { made, misfit } = rangeFitter([
     audio: 'always',
     promptMax: 7_000,
   },
-  // 512p is made of pictures alone.
+  // 512p needs an image.
   {
     ...hailuo,
     models: /Hailuo-02/,
@@ -70,7 +70,7 @@ const { made, misfit } = rangeFitter([
   hailuo,
 ]);
 
-/** H3 and what follows have a second version of the interface to themselves. */
+/** H3 and later models have a second version of the interface. */
 const isSecond = (model: string): boolean => /^MiniMax-H\d/.test(model);
 
 function submit(call: VideoCall): VendorRequest {
@@ -106,7 +106,7 @@ function submitSecond(call: VideoCall): VendorRequest {
     content: [{ type: 'text', text: wish.prompt }, ...images],
     resolution: resolution.toUpperCase(),
     duration: seconds,
-    // The first frame decides the shape.
+    // The first frame sets the shape.
     ratio: imageAs(wish, 'first') === undefined ? ratio : undefined,
   });
 }
@@ -118,7 +118,7 @@ const states: TaskStates = {
   failed: ['Fail', 'failed', 'cancelled', 'expired'],
 };
 
-/** What the first version has made is a file with an id, and its address is asked for with that. */
+/** A video of the first version is a file with an id; this request returns its address. */
 const fileAsk = (id: string): VendorRequest =>
   taskGet(`/files/retrieve?file_id=${encodeURIComponent(id)}`);
 

@@ -41,7 +41,7 @@ const v30: VideoRange = {
 };
 const fullHd = { resolutions: ['1080p'], usual: '1080p' } as const;
 
-/** A model is one resolution, and either of words or of pictures (same pages). */
+/** A model has one resolution, and takes either text or images (same pages). */
 const { made, misfit } = rangeFitter([
   { ...v30, models: /^jimeng_ti2v/, ...fullHd },
   { ...v30, models: /^jimeng_t2v.*1080/, ...fullHd, images: {} },
@@ -78,7 +78,7 @@ function submit(call: VideoCall): VendorRequest {
 
 const good = 10_000;
 
-/** Every answer has a code, and one of them is good. */
+/** Every reply has a code, and only one code means success. */
 function dataIn(reply: Buffer): JsonObject | Fault {
   const body = replyObject(reply);
   if (isFaulty(body)) return body;
@@ -90,7 +90,10 @@ function dataIn(reply: Buffer): JsonObject | Fault {
   );
 }
 
-/** `not_found` is said of tasks that are half a day old, and of those that are not known yet. */
+/**
+ * The vendor reports `not_found` for tasks that are half a day old, and for tasks that it does not
+ * know yet.
+ */
 const states: TaskStates = {
   queued: ['in_queue'],
   running: ['generating'],
@@ -100,7 +103,7 @@ const states: TaskStates = {
 
 function polled(reply: Buffer): VendorTaskProgress | Fault {
   const data = dataIn(reply);
-  // What it has made and does not show is told by code alone.
+  // A video that the vendor made and holds back is reported by its code alone.
   if (isFaulty(data) && data.kind === 'content_policy') return failed(data);
   return progressOf(data, states, faults, ({ status: word, video_url: url }) => ({
     word,

@@ -25,7 +25,7 @@ const faults: readonly FaultRule[] = [
   { code: /^(1103|1202|1203)$/, kind: 'unknown_model' },
   { code: /^120[01]$/, kind: 'bad_request' },
   { code: /^130[01]$/, kind: 'content_policy' },
-  // 1303: more tasks at once than the account may have.
+  // 1303: more tasks at once than the account allows.
   { code: /^130[234]$/, kind: 'rate_limited' },
   { code: /^5000$/, kind: 'server_error' },
   { code: /^5001$/, kind: 'overloaded' },
@@ -49,21 +49,21 @@ const { made, misfit } = rangeFitter([
   older,
 ]);
 
-/** `std` makes 720p, `pro` 1080p; kling-v2-6 has sound in `pro` alone (same pages). */
+/** `std` makes 720p, `pro` 1080p; only `pro` of kling-v2-6 has sound (same pages). */
 function modeOf(call: VideoCall): 'std' | 'pro' {
   const { more, audio } = call.request;
   if (more['mode'] === 'pro' || made(call).resolution === '1080p') return 'pro';
   return audio === true && call.upstreamModel.startsWith('kling-v2-6') ? 'pro' : 'std';
 }
 
-/** By its mode, which is how Kling sells, or by what the mode makes. */
+/** The names of the price: by mode, as Kling sells, or by the mode's resolution. */
 function variants(call: VideoCall): readonly string[] {
   const mode = modeOf(call);
   const names = [mode, mode === 'pro' ? '1080p' : '720p'];
   return call.request.audio === true ? [...names.map((name) => `${name}+audio`), ...names] : names;
 }
 
-/** The base64 without what stands before it. */
+/** The base64 of a data URL without its head. */
 const written = (url: string | undefined): string | undefined =>
   url === undefined ? undefined : (dataParts(url)?.base64 ?? url);
 
@@ -88,7 +88,7 @@ function submit(call: VideoCall): VendorRequest {
   return postJson(`/v1/videos/${begins ? actions.picture : actions.words}`, body);
 }
 
-/** Every answer has a code, and 0 is the only good one. */
+/** Every reply has a code, and only 0 means success. */
 function dataIn(reply: Buffer): JsonObject | Fault {
   const body = replyObject(reply);
   if (isFaulty(body)) return body;
@@ -118,7 +118,7 @@ function polled(reply: Buffer): VendorTaskProgress | Fault {
   );
 }
 
-/** A task is asked for where it was submitted: its id is written behind the name of that place. */
+/** A task is polled at the path where it was submitted: its id carries the name of that path. */
 export const klingVideo: TaskAdapter = {
   misfit,
   variants,

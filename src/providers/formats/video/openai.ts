@@ -25,18 +25,18 @@ import {
   underWay,
 } from './task.ts';
 
-/** Where servers of this format differ. */
+/** How servers of this format differ. */
 export interface VideosQuirks {
   /**
-   * It takes what its own format has no word for under the ecosystem's names: `duration`, `image`,
-   * `images`, `metadata`.
+   * The server takes what its own format has no member for, under the ecosystem's names:
+   * `duration`, `image`, `images`, `metadata`.
    */
   readonly ownWords?: true;
 }
 
 /**
- * The union of what servers of this format say (wire-formats §2.0): most of them pass a vendor's
- * own word on.
+ * The states of all servers of this format (wire-formats §2.0): most of them pass on their vendor's
+ * own state.
  */
 const states: TaskStates = {
   queued: [
@@ -87,8 +87,8 @@ const states: TaskStates = {
 };
 
 const faults: readonly FaultRule[] = [
-  // new-api, relay/relay_task.go and service/error.go, 2026-08: its own words for an empty purse of
-  // ours.
+  // new-api, relay/relay_task.go and service/error.go, 2026-08: its own codes for an empty account
+  // of the operator.
   {
     code: /^(quota_not_enough|insufficient_user_quota|pre_consume_token_quota_failed)$/,
     kind: 'quota',
@@ -101,7 +101,7 @@ const gone = (body: JsonObject): boolean =>
 
 /**
  * `POST /videos`, `GET /videos/{id}` and `/content`: OpenAI's video format
- * (developers.openai.com/api/reference/videos, 2026-08) and the servers that took it up, new-api
+ * (developers.openai.com/api/reference/videos, 2026-08) and the servers that adopted it, new-api
  * first among them.
  */
 export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
@@ -123,8 +123,8 @@ export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
 }
 
 /**
- * Lengths and sizes are for whoever runs the server to refuse: it is asked for what was asked of
- * us.
+ * Only the images are verified here: the server gets the client's length and size, and
+ * refuses them itself.
  */
 function misfit({ images }: VideoRequest, quirks: VideosQuirks): VideoMisfit | undefined {
   if (quirks.ownWords || (images.length <= 1 && images.every(({ role }) => role !== 'last')))
@@ -146,9 +146,9 @@ function variants(wish: VideoRequest): readonly string[] {
 }
 
 /**
- * Nothing of what the client sent beside it goes along: a number of videos would be paid for, and
- * an address to be called would tell whom we buy from. Seconds are text. A picture goes by its
- * address, or as a data URL.
+ * The body for OpenAI's own format. Other members of the client's request are left out: a number of
+ * videos would cost more, and a callback address would show clients which vendor the operator uses.
+ * `seconds` is text. An image is sent as its address, or as a data URL.
  */
 function openAiBody({
   request: { prompt, seconds, size, images },
@@ -165,8 +165,8 @@ function openAiBody({
 }
 
 /**
- * What new-api reads of a submission (relay/common/relay_info.go TaskSubmitReq, 2026-08), and
- * `metadata` for the rest, which it hands to its vendors.
+ * The members of a submission that new-api reads (relay/common/relay_info.go TaskSubmitReq,
+ * 2026-08), and `metadata` for the rest, which it passes to its vendors.
  */
 function commonBody(call: VideoCall): object {
   const { negativePrompt, aspectRatio, resolution, audio, seed, images, seconds, size, prompt } =
@@ -193,7 +193,7 @@ function commonBody(call: VideoCall): object {
   };
 }
 
-/** The video's object, bare or in an envelope of `code` and `data`. */
+/** Reads the video object, bare or in an envelope of `code` and `data`. */
 function polled(reply: Buffer, task: AcceptedTask): VendorTaskProgress | Fault {
   const told = replyObject(reply);
   if (isFaulty(told)) return told;
@@ -201,7 +201,7 @@ function polled(reply: Buffer, task: AcceptedTask): VendorTaskProgress | Fault {
   const state = stateOf(body['status'], states);
   if (state === 'failed') return failure(body);
   if (state === 'completed') return { state, file: fileOf(body, task) };
-  // An error without a state is an answer to our question, not the end of the task.
+  // An error without a state means that the poll failed, not the task.
   const refused = body['status'] === undefined ? acceptedReply(reply, faults) : body;
   return isFaulty(refused) ? refused : underWay(state, percentOf(body['progress']));
 }
@@ -215,7 +215,10 @@ function failure(body: JsonObject): VendorTaskProgress {
 const percentOf = (progress: unknown): unknown =>
   typeof progress === 'string' ? Number.parseInt(progress, 10) : progress;
 
-/** Beside OpenAI's own `/content`, which wants our key, servers tell an address that wants none. */
+/**
+ * The file of a finished video. OpenAI's own `/content` requires the operator's key; other servers
+ * also name an address that needs none.
+ */
 function fileOf(body: JsonObject, { upstreamId }: AcceptedTask): TaskFile {
   const metadata = objectOf(body['metadata']);
   const url = [metadata?.['url'], body['video_url'], body['result_url'], body['url']]

@@ -41,7 +41,7 @@ const bytes = (body: unknown): Buffer =>
 const url = 'https://cdn.example.com/a.mp4';
 const film = { state: 'completed', file: { kind: 'address', url } };
 
-/** Vendor, model, what it says to a submission, how its task is asked for then. */
+/** Vendor, model, its reply to a submission, and how its task is polled then. */
 const accepted: readonly (readonly [string, string, object, string, string])[] = [
   [
     'gemini',
@@ -509,7 +509,7 @@ describe('a poll', () => {
   });
 });
 
-/** Errors as their vendors document them: ours to mend, the client's, or nobody's. */
+/** Errors as their vendors document them: the operator's, the client's, or the vendor's own. */
 const faults: readonly (readonly [string, number, unknown, string])[] = [
   [
     'gemini',

@@ -17,14 +17,14 @@ import {
   type TaskReply,
 } from './task.ts';
 
-/** docs.dev.runwayml.com/errors, 2026-08: `{error: "…"}`, and no codes. */
+/** docs.dev.runwayml.com/errors, 2026-08: `{error: "…"}` without codes. */
 const faults: readonly FaultRule[] = [
   { text: /not have enough credits|insufficient credits/i, kind: 'quota' },
   { code: /^(?:INPUT_PREPROCESSING\.)?SAFETY\b/, kind: 'content_policy' },
   { text: /model (?:variant|access)|not available to your/i, kind: 'unknown_model' },
 ];
 
-/** Sent with each request: the date decides how it is read (docs.dev.runwayml.com/api, 2026-08). */
+/** Sent with each request: the date selects the version (docs.dev.runwayml.com/api, 2026-08). */
 const version = { 'x-runway-version': '2024-11-06' } as const;
 
 const gen4: VideoRange = {
@@ -39,7 +39,7 @@ const gen4: VideoRange = {
 };
 
 const { made, misfit } = rangeFitter([
-  // Of words alone it makes the two usual shapes.
+  // From text alone, the model makes two shapes.
   { ...gen4, models: /^gen4\.5/, of: 'words', ratios: ['16:9', '9:16'] },
   { ...gen4, models: /^gen4\.5/ },
   { ...gen4, models: /^gen4_turbo/, seconds: [5, 10], needsImage: true },
@@ -56,7 +56,7 @@ const { made, misfit } = rangeFitter([
   gen4,
 ]);
 
-/** A shape is told as width and height of the picture. */
+/** The request names a shape as width and height of the frame. */
 const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '720p': {
     '16:9': '1280:720',

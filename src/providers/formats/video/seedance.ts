@@ -30,7 +30,10 @@ const endpoint: VideoRange = {
   promptMax: 4_000,
 };
 
-/** volcengine.com/docs/82379/1520757, 2026-08. Endpoints (`ep-…`) do not tell their model. */
+/**
+ * volcengine.com/docs/82379/1520757, 2026-08. The id of an endpoint (`ep-…`) does not name its
+ * model.
+ */
 const { made, misfit } = rangeFitter([
   { ...endpoint, models: /seedance-2-5/, seconds: from(4, 30), resolutions: ['480p', '720p'] },
   { ...endpoint, models: /seedance-2-0-(?:fast|mini)/, resolutions: ['480p', '720p'] },
@@ -71,7 +74,7 @@ function submit(call: VideoCall): VendorRequest {
   });
 }
 
-/** The most pixels that a picture of a resolution has in any shape (same page). */
+/** The most pixels of a frame by resolution, in any shape (same page). */
 const pixels: Readonly<Record<string, number>> = {
   '480p': 432_000,
   '720p': 931_000,
@@ -80,7 +83,10 @@ const pixels: Readonly<Record<string, number>> = {
 };
 const framesPerSecond = 24;
 
-/** Sold by tokens: width × height × frames / 1024, and a video begins with one frame more. */
+/**
+ * The most tokens that a video can cost: width × height × frames / 1024; a video has one frame more
+ * than its seconds times the frame rate.
+ */
 function worst(call: VideoCall): Quantities {
   const { seconds, resolution } = made(call);
   return {
@@ -124,7 +130,7 @@ export function seedanceVideo({ faults }: { readonly faults: readonly FaultRule[
     readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'id'),
     poll: (task) => taskGet(taskPath(task)),
     readPoll: (reply) => progressOf(replyObject(reply), states, faults, told),
-    // Takes back what is queued; what runs goes on, and the vendor says so.
+    // The vendor cancels a task that waits; it refuses once the task runs.
     cancel: (task) => taskDelete(taskPath(task)),
     fault: taskFault(faults),
   };

@@ -35,7 +35,7 @@ function adapterOf(vendor: string): TaskAdapter {
   return adapter;
 }
 
-/** Vendor, its model, a wish → where it goes, its body, the names of its price. */
+/** Vendor, its model, a request → path, body, names of its price. */
 const rows: readonly (readonly [string, string, Wished, string, object, readonly string[]])[] = [
   [
     'gemini',
@@ -358,7 +358,7 @@ describe('a wish in the words of its vendor', () => {
     const of = (wished: Wished) =>
       adapterOf('volcengine').quantitiesMax?.(call('doubao-seedance-2-0-260128', wished))?.output ??
       0;
-    // What the vendor's page counts for five seconds of 1280 × 720.
+    // The vendor's own count for five seconds of 1280 × 720.
     expect(of({ seconds: 5 })).toBeGreaterThanOrEqual(108_900);
     expect(of({ seconds: 5 })).toBeLessThan(108_900 * 1.02);
     expect(of({ seconds: 15, resolution: '4k' })).toBeGreaterThanOrEqual(

@@ -47,11 +47,11 @@ export const taskDelete = (
   method: 'DELETE',
 });
 
-/** What a vendor's models make, as its adapter asks for it. */
+/** Fits requests to what a vendor's models make. */
 export interface RangeFitter {
   readonly misfit: NonNullable<TaskAdapter['misfit']>;
   range(call: VideoCall): VideoRange;
-  /** Of a call that fits. */
+  /** For a call that fits. */
   made(call: VideoCall): FittedVideo;
 }
 
@@ -71,27 +71,27 @@ export function rangeFitter(ranges: readonly [VideoRange, ...VideoRange[]]): Ran
   };
 }
 
-/** The object that a reply is. */
+/** The reply as an object, or a fault. */
 export function replyObject(reply: Buffer): JsonObject | Fault {
   const body = parse(reply.toString('utf8'));
   return isObject(body) ? body : protocolFault('a reply that is no JSON object');
 }
 
-/** The same, where an `error` (or `base_resp`) in it means that the request was refused. */
+/** The same, where an `error` (or `base_resp`) in the reply means that the request was refused. */
 export function acceptedReply(reply: Buffer, faults: readonly FaultRule[]): JsonObject | Fault {
   const body = replyObject(reply);
   return isFaulty(body) ? body : (faultWithin(body, { faults }) ?? body);
 }
 
-/** Of these: vendors have no member `kind`. */
+/** Whether this is a fault: vendors' replies have no member `kind`. */
 export const isFaulty = (body: JsonObject | Fault): body is Fault =>
   'kind' in body && 'message' in body;
 
 const idMax = 500;
 
 /**
- * An id that can be asked for, else the answer cannot be read and the vendor may have accepted all
- * the same.
+ * The submission with a valid id. Without one the reply cannot be read, although the vendor may
+ * have accepted the task.
  */
 export function submissionOf(
   id: unknown,
@@ -103,13 +103,16 @@ export function submissionOf(
   return { upstreamId: written(text) };
 }
 
-/** The same of an answer, which says it in this member. */
+/** The submission whose id is in this member of the reply. */
 export const submissionIn = (
   body: JsonObject | Fault,
   member: string,
 ): AcceptedSubmission | Fault => (isFaulty(body) ? body : submissionOf(body[member]));
 
-/** How a vendor calls the states of its tasks. What is in no list is `unknown`, and asked again. */
+/**
+ * A vendor's names for the states of its tasks. A state in no list is `unknown`, and the task is
+ * polled again.
+ */
 export interface TaskStates {
   readonly queued: readonly string[];
   readonly running: readonly string[];
@@ -125,10 +128,7 @@ export function stateOf(said: unknown, states: TaskStates): VendorTaskProgress['
   return 'unknown';
 }
 
-/**
- * What a vendor tells of a task, wherever it says it: the word for its state, why it failed, where
- * its video is.
- */
+/** The parts of a vendor's reply about a task: its state, why it failed, where its video is. */
 export interface TaskReply {
   readonly word: unknown;
   readonly code: unknown;
@@ -138,7 +138,7 @@ export interface TaskReply {
   readonly quantities?: Quantities | undefined;
 }
 
-/** How a task stands, by a reply that tells all of it. */
+/** The progress of a task, from a reply that holds all of it. */
 export function progressOf(
   body: JsonObject | Fault,
   states: TaskStates,
@@ -152,7 +152,7 @@ export function progressOf(
   return state === 'completed' ? finishedAt(url, quantities) : underWay(state, percent);
 }
 
-/** Under way, with the percentage where the vendor tells one. */
+/** A task under way, with the percentage if the vendor sends one. */
 export function underWay(
   state: 'queued' | 'running' | 'unknown',
   percent?: unknown,
@@ -168,7 +168,7 @@ export const failed = (fault: Fault): VendorTaskProgress => ({ state: 'failed', 
 const moderated =
   /sensitive|moderat|safety|inappropriate|violat|content.?polic|risk control|审核|敏感|违规/i;
 
-/** Why a task has failed, by the vendor's code and words. */
+/** Why a task failed, by the vendor's code and message. */
 export function taskFailure(
   code: unknown,
   message: unknown,
@@ -206,7 +206,9 @@ export function addressOf(url: unknown): TaskFile | Fault {
   return { kind: 'address', url: text };
 }
 
-/** `fault` of an adapter: a 404 in the vendor's own words says that the task is gone. */
+/**
+ * Makes the `fault` of an adapter: a 404 in the vendor's own format means that the task is gone.
+ */
 export function taskFault(
   faults: readonly FaultRule[],
   gone: (body: JsonObject) => boolean = () => false,
@@ -218,7 +220,7 @@ export function taskFault(
   };
 }
 
-/** `data:image/png;base64,…` → the type and the base64. */
+/** Splits `data:image/png;base64,…` into the type and the base64. */
 export function dataParts(
   url: string,
 ): { readonly type: string; readonly base64: string } | undefined {

@@ -45,8 +45,8 @@ const veo3: VideoRange = {
 };
 
 /**
- * ai.google.dev/gemini-api/docs/video, 2026-08: more than 720p comes in 8 seconds only, and so does
- * what is made after examples.
+ * ai.google.dev/gemini-api/docs/video, 2026-08: resolutions above 720p and videos with reference
+ * images have a length of 8 seconds.
  */
 const ranges = [
   {
@@ -64,8 +64,8 @@ const ranges = [
 ] as const satisfies readonly VideoRange[];
 
 /**
- * docs.cloud.google.com/gemini-enterprise-agent-platform/models/video, 2026-08: there, sound is a
- * choice.
+ * docs.cloud.google.com/gemini-enterprise-agent-platform/models/video, 2026-08: on Vertex, sound is
+ * optional.
  */
 const vertexRanges = ranges.map((range) =>
   range.audio === 'always' ? { ...range, audio: 'either' as const } : range,
@@ -89,8 +89,8 @@ function misfitOf(call: VideoCall, { misfit, made }: typeof gemini): VideoMisfit
 }
 
 /**
- * Bytes alone are read: of an address, or of Google's own storage, there is none that a client
- * could give.
+ * The vendor takes an image as bytes, or from Google's own storage, to which a client has no
+ * access.
  */
 function picture(url = ''): object | undefined {
   const parts = dataParts(url);
@@ -125,7 +125,7 @@ function submit(call: VideoCall, { made }: typeof gemini, more: object): VendorR
   });
 }
 
-/** google.rpc.Code in numbers: an operation's error has no word for it. */
+/** The numbers of google.rpc.Code: the error of an operation has no status name. */
 const codes: Readonly<Record<number, string>> = {
   3: 'INVALID_ARGUMENT',
   4: 'DEADLINE_EXCEEDED',
@@ -137,8 +137,8 @@ const codes: Readonly<Record<number, string>> = {
 };
 
 /**
- * An operation that is done, or not: `done` is not there before it is true (recorded). `found`: the
- * video in a response.
+ * Reads an operation. `done` is absent until it is true (recorded). `found`: finds the video in a
+ * response.
  */
 function operation(
   reply: Buffer,
@@ -187,8 +187,7 @@ const shared = {
 } as const;
 
 /**
- * Veo of the Gemini API. The file stays two days with Google and is given to nobody without our
- * key.
+ * Veo on the Gemini API. Google keeps the file for two days and requires the operator's key for it.
  */
 export const geminiVideo: TaskAdapter = {
   ...shared,
@@ -211,8 +210,8 @@ export const geminiVideo: TaskAdapter = {
 };
 
 /**
- * Veo of Vertex: asked for by the operation's name, and answered with the video itself where no
- * bucket was named.
+ * Veo on Vertex: polled by the operation's name. The answer holds the video itself, since the
+ * request names no bucket.
  */
 export const vertexVideo: TaskAdapter = {
   ...shared,

@@ -16,7 +16,7 @@ import {
   type TaskReply,
 } from './task.ts';
 
-/** platform.vidu.com/docs, error codes, 2026-08: a word in `reason` or `err_code`. */
+/** platform.vidu.com/docs, error codes, 2026-08: a name in `reason` or `err_code`. */
 const faults: readonly FaultRule[] = [
   { text: /CreditInsufficient|insufficient credit/i, kind: 'quota' },
   { code: /CreditInsufficient|QuotaExceeded/, kind: 'quota' },
@@ -60,7 +60,7 @@ function submit(call: VideoCall): VendorRequest {
   const { request: wish } = call;
   const { seconds, resolution, ratio } = made(call);
   const place = placeOf(call);
-  // The frames in their order.
+  // The frames in their order: first, then last.
   const images = wish.images.toSorted((a, b) => a.role.localeCompare(b.role)).map(({ url }) => url);
   return postJson(`/ent/v2/${place}`, {
     model: call.upstreamModel,
@@ -85,7 +85,7 @@ const states: TaskStates = {
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
   `/ent/v2/tasks/${encodeURIComponent(upstreamId)}`;
 
-/** Errors are told as `{code: 400, reason: "…", message: "…"}`. */
+/** Errors are `{code: 400, reason: "…", message: "…"}`. */
 function fault(
   ...[status, headers, reply]: Parameters<TaskAdapter['fault']>
 ): ReturnType<TaskAdapter['fault']> {

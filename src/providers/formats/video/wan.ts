@@ -57,7 +57,7 @@ const { made, misfit } = rangeFitter([
   wan,
 ]);
 
-/** Before wan2.7 a size says resolution and shape at once. */
+/** Before wan2.7, the size sets resolution and shape together. */
 const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '720p': {
     '16:9': '1280*720',
@@ -76,7 +76,7 @@ const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * From wan2.7 on pictures are a list with a role each, and the shape has a member of its own (same
+ * From wan2.7 on, images are a list with a role each, and the shape has a member of its own (same
  * pages).
  */
 const isLater = ({ upstreamModel }: VideoCall): boolean =>
@@ -106,7 +106,7 @@ function submit(call: VideoCall): VendorRequest {
     seed: wish.seed,
     audio: upstreamModel.includes('-i2v-flash') ? wish.audio : undefined,
   };
-  // Without the header: "current user api does not support synchronous calls".
+  // Without the header, the vendor replies "current user api does not support synchronous calls".
   return postJson(
     '/../../api/v1/services/aigc/video-generation/video-synthesis',
     { model: upstreamModel, input: inputOf(call), parameters },
@@ -114,7 +114,7 @@ function submit(call: VideoCall): VendorRequest {
   );
 }
 
-/** `UNKNOWN` is said of tasks that are older than a day: none of ours. */
+/** The vendor reports `UNKNOWN` for tasks older than a day, which Tollgate no longer polls. */
 const states: TaskStates = {
   queued: ['PENDING'],
   running: ['RUNNING', 'SUSPENDED'],
@@ -137,7 +137,7 @@ const told = ({ task_status: word, code, message, video_url: url }: JsonObject):
   url,
 });
 
-/** Of the vendor's own interface, which lies beside the one for chat. */
+/** The vendor's own interface, which lies beside the one for chat. */
 export function wanVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
   return {
     misfit,
@@ -146,7 +146,7 @@ export function wanVideo({ faults }: { readonly faults: readonly FaultRule[] }):
     readSubmission: (reply) => submissionIn(outputIn(reply), 'task_id'),
     poll: (task) => taskGet(taskPath(task)),
     readPoll: (reply) => progressOf(outputIn(reply), states, faults, told),
-    // Taken back while it waits; refused once it runs.
+    // The vendor cancels a task that waits and refuses once it runs.
     cancel: (task) => postJson(`${taskPath(task)}/cancel`, {}),
     fault: taskFault(faults),
   };

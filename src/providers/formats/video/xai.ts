@@ -63,7 +63,7 @@ function submit(call: VideoCall): VendorRequest {
 
 function told({ status, error, video, progress }: JsonObject): TaskReply {
   const { code, message } = objectOf(error) ?? {};
-  // Waiting is told with a percentage that moves (recorded): a task at 1 % is being made.
+  // `pending` comes with a percentage that moves (recorded): a task at 1 % is being made.
   const word = status === 'pending' && progress !== 0 ? 'processing' : status;
   return {
     word,
@@ -78,7 +78,7 @@ export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }):
   return {
     misfit,
     variants: (call) => [made(call).resolution],
-    // Pictures that go in are sold one by one.
+    // Each input image has a price.
     quantitiesMax: ({ request: wish }) =>
       wish.images.length > 0 ? { image: wish.images.length } : {},
     submit,
