@@ -77,18 +77,18 @@ function requestOver(chat: Adapter, call: VendorCall, namesOf: () => PathNames):
     if (!(error instanceof Refusal) || error.param === null) throw error;
     throw refusalWithClientPath(error, error.param, clientPath(error.param, namesOf()));
   }
-  const { dropped = [], unsupported: untaken } = ask;
-  if (ask.dropped === undefined && call.dropped === undefined && untaken === undefined) return ask;
+  const { dropped = [], unsupported } = ask;
+  if (ask.dropped === undefined && call.dropped === undefined && unsupported === undefined)
+    return ask;
   const names = namesOf();
-  const own = {
+  const own: Pick<VendorRequest, 'dropped'> = {
     dropped: [...(call.dropped ?? []), ...dropped.map((path) => clientPath(path, names))],
   };
-  return Object.assign(
-    {},
-    ask,
-    own,
-    untaken && { untaken: { param: clientPath(untaken.param, names), why: untaken.why } },
-  );
+  if (unsupported === undefined) return Object.assign({}, ask, own);
+  const refused: Pick<VendorRequest, 'unsupported'> = {
+    unsupported: { param: clientPath(unsupported.param, names), why: unsupported.why },
+  };
+  return Object.assign({}, ask, own, refused);
 }
 
 function refusalWithClientPath(why: Refusal, param: string, own: string): Refusal {

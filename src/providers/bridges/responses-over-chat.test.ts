@@ -422,3 +422,18 @@ test('of reasoning, what does not go on is named in the client’s words', () =>
   ];
   expect(droppedOf({ input })).toEqual(['input[].encrypted_content', 'input[].reasoning']);
 });
+
+test('a member that the vendor refuses has the name that the client gave it', () => {
+  const chat = openaiChat();
+  const refusing = responsesOverChat({
+    ...chat,
+    ask: (call) => ({
+      ...chat.ask(call),
+      unsupported: { param: 'reasoning_effort', why: 'unknown' },
+    }),
+  });
+  expect(refusing.ask(callOf({ reasoning: { effort: 'high' } })).unsupported).toEqual({
+    param: 'reasoning.effort',
+    why: 'unknown',
+  });
+});

@@ -157,7 +157,7 @@ function refusedByVendor(rule: MemberRule): MemberRule {
 }
 
 function missingRule(name: string): never {
-  throw new Error(`untaken.ts has no rule for '${name}'`);
+  throw new Error(`unsupported.ts has no rule for '${name}'`);
 }
 
 /**

@@ -27,7 +27,7 @@ export function chatRequest(
   rules: ModelRules,
 ): VendorRequest {
   const model = nameJson(call.upstreamModel);
-  const { changes, dropped, unsupported: untaken } = fitChat(call, rules);
+  const { changes, dropped, unsupported } = fitChat(call, rules);
   askForUsage(call, quirks, changes);
   if (rules.members.top.has('service_tier')) refuseServiceTier(call);
   else changes.push(...serviceTierChanges(call, quirks.standardTier));
@@ -43,7 +43,7 @@ export function chatRequest(
     body,
     ...(rest === undefined ? {} : { rest }),
     ...(dropped.length === 0 ? {} : { dropped }),
-    ...(untaken === undefined ? {} : { unsupported: untaken }),
+    ...(unsupported === undefined ? {} : { unsupported }),
   };
 }
 
