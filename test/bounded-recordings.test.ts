@@ -19,15 +19,10 @@ import {
   outputMost,
   thinkingMost,
 } from '../src/gateway/pricing/bound.ts';
-import { ReservedFunds } from '../src/gateway/pricing/reserved-funds.ts';
-import {
-  type Adapter,
-  type VendorCall,
-  isFault,
-  type StreamMeter,
-  type WholeAdapter,
-} from '../src/providers/adapter.ts';
+import { ReservedFunds } from '../src/gateway/reserve.ts';
+import type { Adapter, VendorCall, StreamMeter, WholeAdapter } from '../src/providers/adapter.ts';
 import { adaptersOf } from '../src/providers/bridges/index.ts';
+import { isFault } from '../src/providers/formats/fault.ts';
 import { vendors } from '../src/providers/index.ts';
 import type { Vendor } from '../src/providers/vendor.ts';
 import { chatRequest as cohereRequest } from './cohere-meaning.ts';

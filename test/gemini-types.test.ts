@@ -1,12 +1,12 @@
-import { FinishReason } from '@google/genai';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { FinishReason } from '@google/genai';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSim } from '../sim/index.ts';
-import { isFault } from '../src/providers/adapter.ts';
+import { isFault } from '../src/providers/formats/fault.ts';
 import { geminiChat } from '../src/providers/formats/gemini/adapter.ts';
 import { chatCall } from './support/chat-call.ts';
 

@@ -4,12 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Measure, measures, type Quantities } from '../src/base/quantities.ts';
 import { Refusal } from '../src/base/refusal.ts';
-import { isFault, type PricingFacts } from '../src/providers/adapter.ts';
+import type { PricingFacts } from '../src/providers/adapter.ts';
 import { billableFeatures } from '../src/providers/billable-features.ts';
 import { anthropicNative } from '../src/providers/formats/anthropic-messages/native.ts';
+import { isFault } from '../src/providers/formats/fault.ts';
 import { openaiResponses } from '../src/providers/formats/openai-responses/adapter.ts';
-import { callAs, play } from './replay.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
+import { callAs, play } from './replay.ts';
 
 /**
  * Every member by which a request can say something is known: free (it changes no price but by the

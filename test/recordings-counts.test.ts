@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { FaultKind } from '../src/base/fault.ts';
-import { type VendorCall, type BaseAdapter, isFault } from '../src/providers/adapter.ts';
+import type { VendorCall, BaseAdapter } from '../src/providers/adapter.ts';
+import { isFault } from '../src/providers/formats/fault.ts';
 import { vendors } from '../src/providers/index.ts';
 import { chatRequest as chatOfConverse, converseSaid } from './converse-meaning.ts';
 import { chatRequest as chatOfGemini, geminiSaid } from './gemini-meaning.ts';
-import { callAs, replays, vendorsOf } from './replay.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
+import { callAs, replays, vendorsOf } from './replay.ts';
 
 /**
  * Counts of tokens: asked as they were recorded, and told in the words of whichever endpoint was

@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type VendorAnswer,
-  type VendorCall,
-  isFault,
-  isPending,
-} from '../src/providers/adapter.ts';
+import { readPicture } from '../src/media/picture.ts';
+import { type VendorAnswer, type VendorCall, isPending } from '../src/providers/adapter.ts';
+import { isFault } from '../src/providers/formats/fault.ts';
 import { vendors } from '../src/providers/index.ts';
 import type { InputImage, ImageRequest } from '../src/providers/media-request.ts';
-import { readPicture } from '../src/media/picture.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
 import { callAs, replays } from './replay.ts';
 

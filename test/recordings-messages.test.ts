@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../src/api/request-body.ts';
 import { parseMessages } from '../src/api/messages.ts';
+import { parseJson } from '../src/api/request-body.ts';
 import { isToolMeasure, type Quantities } from '../src/base/quantities.ts';
 import type { Random } from '../src/base/random.ts';
-import { type Adapter, type VendorCall, isFault } from '../src/providers/adapter.ts';
+import type { Adapter, VendorCall } from '../src/providers/adapter.ts';
 import { messagesOverChat } from '../src/providers/bridges/messages-over-chat.ts';
-import { vendors } from '../src/providers/index.ts';
 import { anthropicMessages } from '../src/providers/formats/anthropic-messages/adapter.ts';
 import { anthropicNative as nativeAdapter } from '../src/providers/formats/anthropic-messages/native.ts';
+import { isFault } from '../src/providers/formats/fault.ts';
+import { vendors } from '../src/providers/index.ts';
 import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
-import { chatRequest, messagesMeaning, messagesSaid } from './messages-meaning.ts';
 import { fewCuts } from './cuts.ts';
-import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
+import { chatRequest, messagesMeaning, messagesSaid } from './messages-meaning.ts';
 import {
   chatRecordings,
   type Recording,
@@ -19,6 +19,7 @@ import {
   recordingsFolder,
   sentBy,
 } from './recorded-traffic.ts';
+import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
 
 /**
  * Clients of /v1/messages: recorded traffic passes natively as it is, and chat's answers become

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { WholeCapability } from '../src/base/capability.ts';
 import type { Fault } from '../src/base/fault.ts';
-import { type VendorCall, isFault, type WholeAdapter } from '../src/providers/adapter.ts';
+import type { VendorCall, WholeAdapter } from '../src/providers/adapter.ts';
+import { isFault } from '../src/providers/formats/fault.ts';
 import { vendors } from '../src/providers/index.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
 import { callAs, replays } from './replay.ts';

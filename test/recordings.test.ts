@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isMeasure, isToolMeasure, type Quantities } from '../src/base/quantities.ts';
 import type { Random } from '../src/base/random.ts';
-import { type Adapter, type VendorCall, isFault } from '../src/providers/adapter.ts';
+import type { Adapter, VendorCall } from '../src/providers/adapter.ts';
+import { isFault } from '../src/providers/formats/fault.ts';
 import { vendors } from '../src/providers/index.ts';
 import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
-import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
 import { chatRecordings, type Recording, recordingsFolder, sentBy } from './recorded-traffic.ts';
+import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
 
 const recordings = recordingsFolder === undefined ? [] : chatRecordings(recordingsFolder);
 const suite = replays('chat');

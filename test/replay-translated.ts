@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Random } from '../src/base/random.ts';
 import type { FaultKind } from '../src/base/fault.ts';
-import { type Adapter, type VendorCall, isFault } from '../src/providers/adapter.ts';
+import type { Random } from '../src/base/random.ts';
+import type { Adapter, VendorCall } from '../src/providers/adapter.ts';
+import { isFault } from '../src/providers/formats/fault.ts';
 import { answerMeaning, type Meaning, streamMeaning } from './chat-meaning.ts';
-import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
 import { type Recording, recordingsAt, recordingsFolder } from './recorded-traffic.ts';
+import { callAs, expectSameAtEveryCut, play, replays, vendorsOf } from './replay.ts';
 
 /** A vendor's own format, as this test reads it: without any code of the gateway. */
 export interface TranslatedFormat {

@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../src/base/refusal.ts';
 import type { Random } from '../src/base/random.ts';
+import { Refusal } from '../src/base/refusal.ts';
 import type { Adapter, VendorCall } from '../src/providers/adapter.ts';
-import { isFault } from '../src/providers/adapter.ts';
-import { chatOverResponses } from '../src/providers/formats/openai-responses/chat.ts';
-import { vendors } from '../src/providers/index.ts';
 import { responsesOverChat } from '../src/providers/bridges/responses-over-chat.ts';
+import { isFault } from '../src/providers/formats/fault.ts';
 import { openaiChat } from '../src/providers/formats/openai-chat/adapter.ts';
 import { openaiResponses } from '../src/providers/formats/openai-responses/adapter.ts';
+import { chatOverResponses } from '../src/providers/formats/openai-responses/chat.ts';
+import { vendors } from '../src/providers/index.ts';
 import { answerMeaning, streamMeaning } from './chat-meaning.ts';
-import { type Recording, recordingsFolder, recordingsAt, sentBy } from './recorded-traffic.ts';
 import { fewCuts } from './cuts.ts';
+import { type Recording, recordingsFolder, recordingsAt, sentBy } from './recorded-traffic.ts';
 import { callAs, expectSameAtEveryCut, play, replays } from './replay.ts';
-import { openSchema } from './responses-schema.ts';
 import {
   asResponse,
   eventsOf,
@@ -20,6 +19,7 @@ import {
   responseMeaning,
   type ResponseMeaning,
 } from './responses-meaning.ts';
+import { openSchema } from './responses-schema.ts';
 
 const recordings =
   recordingsFolder === undefined ? [] : recordingsAt(recordingsFolder, 'responses');

@@ -1,15 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Sim, startSim } from '../sim/index.ts';
 import { anthropic } from '../sim/anthropic/anthropic.ts';
 import { bedrock } from '../sim/bedrock/bedrock.ts';
+import { type Sim, startSim } from '../sim/index.ts';
 import { vendors as simulated } from '../sim/vendors.ts';
 import type { FaultKind } from '../src/base/fault.ts';
-import {
-  type Adapter,
-  type VendorAnswer,
-  type VendorCall,
-  isFault,
-} from '../src/providers/adapter.ts';
+import type { Adapter, VendorAnswer, VendorCall } from '../src/providers/adapter.ts';
+import { isFault } from '../src/providers/formats/fault.ts';
 import { vendors } from '../src/providers/index.ts';
 
 /**

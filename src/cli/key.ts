@@ -15,7 +15,7 @@ import { systemClock } from '../base/clock.ts';
 import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
 import { groupNames, modelNames } from '../catalog/catalog-store.ts';
 import { keyFacts } from '../console/user/key-view.ts';
-import { changeKeyLimits } from '../gateway/pricing/key-limits.ts';
+import { changeKeyLimits } from '../gateway/reserve.ts';
 import { isNetwork } from '../http/client-address.ts';
 import type { Transaction, Database } from '../storage/database.ts';
 import { everyPage, Failure, print, type SharedOptions, table } from './command-io.ts';

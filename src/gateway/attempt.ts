@@ -11,15 +11,15 @@ import {
   type UpstreamListener,
   type UpstreamTimes,
 } from '../http/upstream.ts';
-import {
-  type VendorAnswer,
-  type VendorCall,
-  type BaseAdapter,
-  isFault,
-  type HttpMethod,
-  type UnsupportedParam,
-  type StreamMeter,
+import type {
+  VendorAnswer,
+  VendorCall,
+  BaseAdapter,
+  HttpMethod,
+  UnsupportedParam,
+  StreamMeter,
 } from '../providers/adapter.ts';
+import { isFault } from '../providers/formats/fault.ts';
 import type { Authorizer, AuthResult } from '../providers/vendor.ts';
 import type { ApiRequest } from './accept.ts';
 import type { ChannelClient } from './channels/clients.ts';

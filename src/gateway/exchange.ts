@@ -11,7 +11,7 @@ import { type ChannelAttempt, vendorCallFor } from './attempt.ts';
 import type { ChannelClient } from './channels/clients.ts';
 import type { GatewayParts, Hedge } from './parts.ts';
 import { thinkingMost, withinLimit } from './pricing/bound.ts';
-import type { ReservedFunds } from './pricing/reserved-funds.ts';
+import type { ReservedFunds } from './reserve.ts';
 import type { PeriodicCheck } from './stream-watch.ts';
 import type { StreamContext } from './stream.ts';
 

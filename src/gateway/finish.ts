@@ -7,12 +7,10 @@ import type { VendorAnswer, StreamMeter } from '../providers/adapter.ts';
 import type { AttemptResult } from './attempt.ts';
 import { refusalFor, unavailableRefusal } from './error-mapping.ts';
 import { sendDroppedHeader, type Exchange } from './exchange.ts';
-import { streamedImageUsage, streamedSoundUsage, measuredUsage } from './media/usage.ts';
-import { rememberSignatures } from './prepare.ts';
-import { type BoundedUsage, boundUsage, isWithin, withinLimit } from './pricing/bound.ts';
-import { countTokens, tokensOfBytes, textOfAnswer } from './pricing/tokens.ts';
-import { unavailableRetryMs } from './reserve.ts';
 import {
+  streamedImageUsage,
+  streamedSoundUsage,
+  measuredUsage,
   type CountedUsage,
   countAnswer,
   countStream,
@@ -22,6 +20,10 @@ import {
   settle,
   cancelledInput,
 } from './settle.ts';
+import { rememberSignatures } from './prepare.ts';
+import { type BoundedUsage, boundUsage, isWithin, withinLimit } from './pricing/bound.ts';
+import { countTokens, tokensOfBytes, textOfAnswer } from './pricing/tokens.ts';
+import { unavailableRetryMs } from './reserve.ts';
 import { CollectingReceiver, ForwardingReceiver, type AttemptOutcome } from './stream.ts';
 
 /**

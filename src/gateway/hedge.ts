@@ -3,42 +3,11 @@ import type { Quantities } from '../base/quantities.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import type { StreamTranslator } from '../providers/adapter.ts';
-import type { ApiRequest } from './accept.ts';
 import type { ChannelAttempt, AttemptResult } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
 import type { Hedge } from './parts.ts';
-import { usesVendorTools } from './pricing/bound.ts';
-import type { ReservedFunds } from './pricing/reserved-funds.ts';
+import type { ReservedFunds } from './reserve.ts';
 import type { StreamContext, ChannelOutcome } from './stream.ts';
-
-/** Capabilities that may run twice: the client gets text as it is made, and no vendor keeps it. */
-const repeatable: ReadonlySet<string> = new Set(['chat', 'messages', 'completions', 'responses']);
-/** Members that make a vendor do or keep something beside its answer. */
-const membersWithEffects = [
-  'background',
-  'container',
-  'conversation',
-  'mcp_servers',
-  'plugins',
-  'store',
-  'web_search_options',
-] as const;
-
-/**
- * The milliseconds without a byte after which a second channel is called as well; undefined: never,
- * as for nearly all models.
- */
-export function hedgeAfter({ admitted, request }: Exchange): number | undefined {
-  const { hedgeAfterMs } = admitted.offer.model;
-  return hedgeAfterMs !== undefined && isRepeatable(request) ? hedgeAfterMs : undefined;
-}
-
-function isRepeatable({ capability, stream, choices, sized, body }: ApiRequest): boolean {
-  if (!stream || choices !== 1 || sized !== undefined || !repeatable.has(capability)) return false;
-  if (membersWithEffects.some((member) => body[member] != null && body[member] !== false))
-    return false;
-  return !usesVendorTools(body);
-}
 
 /** How channels are called. The attempt loop does it. */
 interface HedgedAttempts {

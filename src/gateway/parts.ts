@@ -14,7 +14,7 @@ import type { SharedLimiter } from '../limits/limiter.ts';
 import type { SignatureStore } from '../memory/signatures.ts';
 import type { Health } from '../routing/health.ts';
 import type { HedgeBudget } from '../routing/hedge-budget.ts';
-import type { AccessLine } from '../telemetry/access-log.ts';
+import type { AccessLine } from '../telemetry/request-metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
 import type { ChannelClients } from './channels/clients.ts';
 import type { StreamWatch } from './stream-watch.ts';

@@ -19,9 +19,10 @@ import { attemptWhole } from './attempt-whole.ts';
 import { ChannelAttempt, type AttemptResult, VendorRefusal } from './attempt.ts';
 import type { ChannelClient } from './channels/clients.ts';
 import type { Exchange } from './exchange.ts';
-import { type Race, askHedged, hedgeAfter } from './hedge.ts';
+import { type Race, askHedged } from './hedge.ts';
 import { isAccepted, alternativesFor, withAlternatives } from './models/alternatives.ts';
 import { prepareCall } from './prepare.ts';
+import { usesVendorTools } from './pricing/bound.ts';
 import {
   CollectingReceiver,
   ForwardingReceiver,
@@ -439,3 +440,38 @@ function traceAttempt(
 
 const isUnfinished = ({ kind }: AttemptResult): boolean =>
   kind === 'left' || kind === 'refused' || kind === 'outrun';
+
+/** Capabilities that may run twice: the client gets text as it is made, and no vendor keeps it. */
+export const repeatable: ReadonlySet<string> = new Set([
+  'chat',
+  'messages',
+  'completions',
+  'responses',
+]);
+
+/** Members that make a vendor do or keep something beside its answer. */
+export const membersWithEffects = [
+  'background',
+  'container',
+  'conversation',
+  'mcp_servers',
+  'plugins',
+  'store',
+  'web_search_options',
+] as const;
+
+/**
+ * The milliseconds without a byte after which a second channel is called as well; undefined: never,
+ * as for nearly all models.
+ */
+export function hedgeAfter({ admitted, request }: Exchange): number | undefined {
+  const { hedgeAfterMs } = admitted.offer.model;
+  return hedgeAfterMs !== undefined && isRepeatable(request) ? hedgeAfterMs : undefined;
+}
+
+export function isRepeatable({ capability, stream, choices, sized, body }: ApiRequest): boolean {
+  if (!stream || choices !== 1 || sized !== undefined || !repeatable.has(capability)) return false;
+  if (membersWithEffects.some((member) => body[member] != null && body[member] !== false))
+    return false;
+  return !usesVendorTools(body);
+}

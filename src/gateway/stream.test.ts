@@ -4,7 +4,7 @@ import { openaiChat } from '../providers/formats/openai-chat/adapter.ts';
 import { ChannelAttempt } from './attempt.ts';
 import { lostRace } from './hedge.ts';
 import { gatewayLimits } from './parts.ts';
-import type { ReservedFunds } from './pricing/reserved-funds.ts';
+import type { ReservedFunds } from './reserve.ts';
 import { ForwardingReceiver, type StreamContext } from './stream.ts';
 
 const call: VendorCall = {

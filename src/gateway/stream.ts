@@ -4,7 +4,7 @@ import type { Candidate } from '../catalog/snapshot.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import type { StreamCollector, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
 import { type ChannelAttempt, type AttemptResult, replyFault, type Receiver } from './attempt.ts';
-import type { ReservedFunds } from './pricing/reserved-funds.ts';
+import type { ReservedFunds } from './reserve.ts';
 
 /** What the receivers of streams need from the exchange they are part of. */
 export interface StreamContext {

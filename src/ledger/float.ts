@@ -1,7 +1,7 @@
 import { assert } from '../base/assert.ts';
 import type { Nano } from '../base/money.ts';
 import type { ReserveRequest, ReserveRefusal } from './contract.ts';
-import type { FloatRow } from './transactions/move.ts';
+import type { FloatRow } from './transactions/batch.ts';
 
 /** More than any account has. */
 const unknown: Nano = 1n << 62n;

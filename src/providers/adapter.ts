@@ -406,10 +406,6 @@ export interface SplitCall {
   readonly independent?: true;
 }
 
-export function isFault(result: VendorAnswer | PendingAnswer | Fault): result is Fault {
-  return 'kind' in result;
-}
-
 export function isPending(result: VendorAnswer | PendingAnswer | Fault): result is PendingAnswer {
   return 'afterMs' in result;
 }

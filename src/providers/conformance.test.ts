@@ -2,13 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { eventFrame } from '../../test/support/event-stream.ts';
 import type { Quantities } from '../base/quantities.ts';
-import {
-  type Adapter,
-  type VendorAnswer,
-  type VendorCall,
-  isFault,
-  type StreamTranslator,
-} from './adapter.ts';
+import type { Adapter, VendorAnswer, VendorCall, StreamTranslator } from './adapter.ts';
+import { isFault } from './formats/fault.ts';
 import { vendors } from './index.ts';
 
 /** The expected meaning of the answer to one prompt, for every vendor. */

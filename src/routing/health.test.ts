@@ -2,9 +2,16 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Fault, FaultKind } from '../base/fault.ts';
 import { seededRandom } from '../base/random.ts';
-import { coolDownMaxMs, parkMaxMs, parkMs, probeEveryMs } from './breaker.ts';
+import {
+  coolDownMaxMs,
+  parkMaxMs,
+  parkMs,
+  probeEveryMs,
+  breakersMax,
+  Health,
+  retryLaterMs,
+} from './health.ts';
 import type { RoutingCandidate } from './choice.ts';
-import { breakersMax, Health, retryLaterMs } from './health.ts';
 
 const seed = 20261121;
 let health: Health;

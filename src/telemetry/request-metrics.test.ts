@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import type { AccessLine } from './access-log.ts';
-import { answerTimeRange, DurationHistogram } from './duration-histogram.ts';
+import {
+  type AccessLine,
+  RequestMetrics,
+  answerTimeRange,
+  DurationHistogram,
+} from './request-metrics.ts';
 import { expositionText, labelText } from './exposition.ts';
-import { RequestMetrics } from './request-metrics.ts';
 
 const line = (changed: Partial<AccessLine> = {}): AccessLine => ({
   ...{

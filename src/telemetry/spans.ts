@@ -18,7 +18,7 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../base/clock.ts';
-import type { AccessLine } from './access-log.ts';
+import type { AccessLine } from './request-metrics.ts';
 import type { TracedAttempt, TracedRequest, Traces } from './traces.ts';
 
 export interface SpanOptions {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AccessLine } from './access-log.ts';
+import type { AccessLine } from './request-metrics.ts';
 
 /** A request as it arrived. */
 export interface TracedRequest {

@@ -1,6 +1,7 @@
 import { Refusal } from '../../src/base/refusal.ts';
-import { type Adapter, type VendorCall, isFault } from '../../src/providers/adapter.ts';
+import type { Adapter, VendorCall } from '../../src/providers/adapter.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
+import { isFault } from '../../src/providers/formats/fault.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { type Recording, recordingsAt } from '../recorded-traffic.ts';
 import { violations } from '../vendor-schemas/index.ts';

@@ -3,11 +3,16 @@ import { check } from '../../src/ledger/check.ts';
 import { balance, createAccount, credit, freeze, refund } from '../../src/ledger/ledger.ts';
 import { emptyMove } from '../../src/ledger/pipeline.ts';
 import { tillSettings } from '../../src/ledger/settings.ts';
-import { Sweeper } from '../../src/ledger/sweeper.ts';
+import { Sweeper } from '../../src/ledger/settling.ts';
 import { changeLimitTx } from '../../src/ledger/transactions/account.ts';
-import type { BatchInput, BatchReply, LateReply } from '../../src/ledger/transactions/batch.ts';
+import type {
+  BatchInput,
+  BatchReply,
+  LateReply,
+  FloatChange,
+  FloatRow,
+} from '../../src/ledger/transactions/batch.ts';
 import { endHold, openHold } from '../../src/ledger/transactions/hold.ts';
-import type { FloatChange, FloatRow } from '../../src/ledger/transactions/move.ts';
 import { type Database, DatabaseError } from '../../src/storage/database.ts';
 import { records } from './records.ts';
 

@@ -10,7 +10,7 @@ import {
 import { writeAudit } from '../../accounts/audit.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
-import { changeKeyLimits } from '../../gateway/pricing/key-limits.ts';
+import { changeKeyLimits } from '../../gateway/reserve.ts';
 import { type Database, DatabaseError, type Transaction } from '../../storage/database.ts';
 import type { CreatedKey, GroupView, KeyDetail, KeyView, List, Page } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';

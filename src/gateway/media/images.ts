@@ -13,7 +13,7 @@ import type { ImageRequest } from '../../providers/media-request.ts';
 import type { AttemptResult } from '../attempt.ts';
 import type { Exchange } from '../exchange.ts';
 import type { ChannelClient } from '../channels/clients.ts';
-import { imageUsageOf } from './usage.ts';
+import { imageUsageOf } from '../settle.ts';
 
 /** Tries to download an image: the vendor has made it, and no other vendor will. */
 const triesMax = 3;

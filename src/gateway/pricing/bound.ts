@@ -2,7 +2,6 @@ import type { Measure, Quantities } from '../../base/quantities.ts';
 import { costOf, inputTokens, outputTokens } from '../../catalog/price.ts';
 import type { Model } from '../../catalog/snapshot.ts';
 import { type Admission, countText, outputLimit, sizeInTokens } from '../admit.ts';
-import type { ReservedFunds } from './reserved-funds.ts';
 import type { ApiRequest } from '../accept.ts';
 
 /**
@@ -60,7 +59,7 @@ const clientToolTypes: ReadonlySet<unknown> = new Set([undefined, null, 'functio
 export interface BoundBasis {
   readonly request: ApiRequest;
   readonly admitted: Admission;
-  readonly funds: Pick<ReservedFunds, 'outputMost' | 'thinkingMost'>;
+  readonly funds: { readonly outputMost: number; readonly thinkingMost: number };
   /**
    * Set once a model that reads more than the request holds has been called: it searches the web by
    * itself.

@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { FaultKind } from '../../base/fault.ts';
-import { bucketGrowth } from '../../telemetry/duration-histogram.ts';
-import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
+import { bucketGrowth, type RequestMetrics } from '../../telemetry/request-metrics.ts';
 
 /** Counts of past hours have a resolution of ten minutes. */
 export const slotMs = 600_000;

@@ -19,7 +19,7 @@ import { replyFault } from '../attempt.ts';
 import type { ChannelClient, ChannelClients } from '../channels/clients.ts';
 import { refusalFor } from '../error-mapping.ts';
 import { offerTo, keyShare, endpointFor, kindsFor } from '../models/offers.ts';
-import { limitWindowsOf } from '../pricing/key-limits.ts';
+import { limitWindowsOf } from '../reserve.ts';
 import { videoBill } from './finish.ts';
 import { pollAfterMs, submitLeaseMs, type TaskParts } from './parts.ts';
 import { acceptTask, insertTask, assignChannel, withdrawTask } from './queries.ts';

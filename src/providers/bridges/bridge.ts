@@ -1,13 +1,13 @@
 import { stringEnd } from '../../base/json-edit.ts';
 import { Refusal } from '../../base/refusal.ts';
-import {
-  type Adapter,
-  type VendorAnswer,
-  type VendorRequest,
-  type VendorCall,
-  isFault,
-  type StreamTranslator,
+import type {
+  Adapter,
+  VendorAnswer,
+  VendorRequest,
+  VendorCall,
+  StreamTranslator,
 } from '../adapter.ts';
+import { isFault } from '../formats/fault.ts';
 
 /** Chat's path of a member → the client's path of it. */
 export type PathNames = Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type VendorRequest, type VendorCall, isFault } from '../adapter.ts';
+import type { VendorRequest, VendorCall } from '../adapter.ts';
+import { isFault } from '../formats/fault.ts';
 import { vendors } from '../index.ts';
 import { adaptersOf } from './index.ts';
 

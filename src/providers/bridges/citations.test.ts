@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { type Adapter, type VendorCall, isFault } from '../adapter.ts';
-import { vendors } from '../index.ts';
+import type { Adapter, VendorCall } from '../adapter.ts';
+import { isFault } from '../formats/fault.ts';
 import { chatOverResponses } from '../formats/openai-responses/chat.ts';
+import { vendors } from '../index.ts';
 import { completionsOverChat } from './completions-over-chat.ts';
 import { messagesOverChat } from './messages-over-chat.ts';
 import { responsesOverChat } from './responses-over-chat.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { type VendorCall, isFault } from '../adapter.ts';
 import { isObject, listOf } from '../../base/json-value.ts';
+import type { VendorCall } from '../adapter.ts';
+import { isFault } from '../formats/fault.ts';
 import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { compactOverResponses, openedSummary } from './compact-over-responses.ts';
 import { responsesOverChat } from './responses-over-chat.ts';

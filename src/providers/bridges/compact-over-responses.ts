@@ -1,6 +1,5 @@
 import { randomText } from '../../base/id.ts';
 import { editJsonBytes, jsonText } from '../../base/json-edit.ts';
-import { type Adapter, type VendorAnswer, type VendorCall, isFault } from '../adapter.ts';
 import {
   isObject,
   type JsonObject,
@@ -9,7 +8,8 @@ import {
   parse,
   textOf,
 } from '../../base/json-value.ts';
-import { protocolFault } from '../formats/fault.ts';
+import type { Adapter, VendorAnswer, VendorCall } from '../adapter.ts';
+import { protocolFault, isFault } from '../formats/fault.ts';
 import { compactMembers } from '../formats/openai-responses/adapter.ts';
 import { bridgeOver } from './bridge.ts';
 

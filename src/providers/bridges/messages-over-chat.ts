@@ -7,7 +7,7 @@ import {
   textOf,
 } from '../../base/json-value.ts';
 import type { Adapter, VendorAnswer, VendorCall, MessagesOptions } from '../adapter.ts';
-import { refuseServiceTier } from '../formats/tiers.ts';
+import { refuseServiceTier } from '../billable-features.ts';
 import { refuseParam } from '../support/rules.ts';
 import { withDropped, droppedMembers, messagesToChat } from '../support/unsupported.ts';
 import { bridgeOver, type PathNames } from './bridge.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type VendorCall, isFault } from '../adapter.ts';
+import type { VendorCall } from '../adapter.ts';
 import { anthropicMessages } from '../formats/anthropic-messages/adapter.ts';
+import { isFault } from '../formats/fault.ts';
 import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { responsesOverChat } from './responses-over-chat.ts';
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { eventFrame } from '../../../test/support/event-stream.ts';
-import { type Adapter, type VendorCall, isFault, type Signatures } from '../adapter.ts';
-import { vendors } from '../index.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse } from '../../base/json-value.ts';
+import type { Adapter, VendorCall, Signatures } from '../adapter.ts';
+import { isFault } from '../formats/fault.ts';
+import { vendors } from '../index.ts';
 
 const tools = [
   {

@@ -1,5 +1,4 @@
 import type { Fault, FaultKind } from '../../base/fault.ts';
-import { sanitizeVendorMessage } from '../vendor-message.ts';
 import {
   isObject,
   type JsonObject,
@@ -8,6 +7,8 @@ import {
   parse,
   textOf,
 } from '../../base/json-value.ts';
+import type { VendorAnswer, PendingAnswer } from '../adapter.ts';
+import { sanitizeVendorMessage } from '../vendor-message.ts';
 import type { FaultRule, ChatQuirks } from './openai-chat/quirks.ts';
 
 /** A vendor's refusal, wherever its reply holds these values. */
@@ -273,3 +274,7 @@ export function faultWithin(body: JsonObject, quirks: ChatQuirks): Fault | undef
 
 /** A fault of the format itself: the reply cannot be read. */
 export const protocolFault = (message: string): Fault => ({ kind: 'protocol', message });
+
+export function isFault(result: VendorAnswer | PendingAnswer | Fault): result is Fault {
+  return 'kind' in result;
+}

@@ -14,7 +14,7 @@ import {
 } from '../../base/json-value.ts';
 import { faultOf, faultWithin, protocolFault } from './fault.ts';
 import type { ChatQuirks } from './openai-chat/quirks.ts';
-import { plainUsage } from './openai-chat/usage.ts';
+import { plainUsage } from './openai-chat/response.ts';
 
 /**
  * The wire format of OpenAI's `/moderations` (wire-formats §1.6). Categories are passed on as the

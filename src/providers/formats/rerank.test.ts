@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { chatCall } from '../../../test/support/chat-call.ts';
-import { type VendorCall, isFault } from '../adapter.ts';
+import type { VendorCall } from '../adapter.ts';
 import { vendors } from '../index.ts';
+import { isFault } from './fault.ts';
 
 const call = (body: Record<string, unknown>): VendorCall => {
   const whole = { model: 'public/model', query: 'q', documents: ['a', 'b'], ...body };

@@ -2,16 +2,19 @@ import { jsonText, type JsonChange } from '../../base/json-edit.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../base/json-value.ts';
 import type { VendorCall } from '../adapter.ts';
 import { stopWords } from '../conversation/stop-text.ts';
-import { foreignEffort, reasons, asksForEffort, fitEffort } from './effort.ts';
-import { fitMessages } from './messages.ts';
-import type { LimitRule } from './rows.ts';
 import {
+  foreignEffort,
+  reasons,
+  asksForEffort,
+  fitEffort,
   noteDropped,
   type ModelRules,
   type RequestEdits,
   fitMembers,
   reportUnsupported,
 } from './rules.ts';
+import { fitMessages } from './messages.ts';
+import type { LimitRule } from './rows.ts';
 
 /**
  * Fits a chat completion to one model: edits of the client's bytes, and the members that are left

@@ -26,7 +26,7 @@ import {
 } from '../../conversation/conversation.ts';
 import { unsignedCalls, withCallSignatures, CallIds } from '../../conversation/tool-calls.ts';
 import { requestBody } from '../adapters.ts';
-import { refuseServiceTier } from '../tiers.ts';
+import { refuseServiceTier } from '../../billable-features.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type VendorCall, isFault, type StreamMeter } from '../../adapter.ts';
+import type { VendorCall, StreamMeter } from '../../adapter.ts';
+import { isFault } from '../fault.ts';
 import { anthropicMessages } from './adapter.ts';
 
 const chat = anthropicMessages();

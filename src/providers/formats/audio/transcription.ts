@@ -14,7 +14,6 @@ import { refuse } from '../../../base/refusal.ts';
 import {
   type VendorAnswer,
   type VendorCall,
-  isFault,
   type StreamMeter,
   type StreamTranslator,
   type VendorRequest,
@@ -23,7 +22,7 @@ import {
 } from '../../adapter.ts';
 import type { TranscriptionRequest, TranscriptFormat } from '../../media-request.ts';
 import { SseFrames } from '../../stream/frames.ts';
-import { faultWithin, protocolFault, faultOf } from '../fault.ts';
+import { faultWithin, protocolFault, faultOf, isFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { usageOf, transcriptQuantities, answerOf, type Transcript } from './transcript.ts';
 

@@ -19,7 +19,7 @@ import { thinkingFor, droppedReasoning, reasoningRequest } from '../anthropic-me
 import { thinkingBlocks } from '../anthropic-messages/reasoning.ts';
 import { isInterrupted, thoughtsOf, withSampling } from '../anthropic-messages/request.ts';
 import { planTools, type ToolPlan } from '../anthropic-messages/tools.ts';
-import { refuseServiceTier } from '../tiers.ts';
+import { refuseServiceTier } from '../../billable-features.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { singleCallInstruction, wantsSingleCall } from '../../support/fit.ts';

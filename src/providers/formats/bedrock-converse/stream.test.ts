@@ -5,9 +5,10 @@ import {
   eventStreamFrame,
   exceptionFrame,
 } from '../../../../test/support/event-stream.ts';
-import { type VendorCall, isFault } from '../../adapter.ts';
-import { bedrockConverse } from './adapter.ts';
+import type { VendorCall } from '../../adapter.ts';
 import { hiddenTool } from '../anthropic-messages/tools.ts';
+import { isFault } from '../fault.ts';
+import { bedrockConverse } from './adapter.ts';
 
 const claude = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
 const nova = 'us.amazon.nova-lite-v1:0';

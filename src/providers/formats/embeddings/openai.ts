@@ -19,7 +19,7 @@ import {
   type FaultRule,
   type ChatQuirks,
 } from '../openai-chat/quirks.ts';
-import { readUsage, type ChatUsage } from '../openai-chat/usage.ts';
+import { readUsage, type ChatUsage } from '../openai-chat/response.ts';
 import {
   embeddingsParts,
   byteVectorText,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { chatCall } from '../../../../test/support/chat-call.ts';
-import { type VendorCall, isFault } from '../../adapter.ts';
+import type { VendorCall } from '../../adapter.ts';
 import { vendors } from '../../index.ts';
+import { isFault } from '../fault.ts';
 import { byteVectorText, vectorText } from './vectors.ts';
 
 /** A call for embeddings. */

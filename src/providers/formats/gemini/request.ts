@@ -5,7 +5,7 @@ import { readConversation, type TextPart } from '../../conversation/conversation
 import { stopWords } from '../../conversation/stop-text.ts';
 import { withCallSignatures } from '../../conversation/tool-calls.ts';
 import { droppedReasoning, reasoningRequest } from '../anthropic-messages/models.ts';
-import { refuseServiceTier } from '../tiers.ts';
+import { refuseServiceTier } from '../../billable-features.ts';
 import { refuseParam } from '../../support/rules.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type VendorAnswer, type VendorCall, isFault, type StreamMeter } from '../../adapter.ts';
+import type { VendorAnswer, VendorCall, StreamMeter } from '../../adapter.ts';
+import { isFault } from '../fault.ts';
 import { geminiChat } from './adapter.ts';
 
 const call: VendorCall = {

@@ -17,7 +17,7 @@ import type { VendorCall, StreamMeter } from '../../adapter.ts';
 import type { ChatChunks, FinishReason, EventReader } from '../../conversation/chat-stream.ts';
 import { chatAnnotation, characters, type Citation } from '../../conversation/citations.ts';
 import { protocolFault } from '../fault.ts';
-import { newCallId } from '../openai-chat/chunk.ts';
+import { newCallId } from '../openai-chat/response.ts';
 import { geminiFaultWithin } from './fault.ts';
 
 /**

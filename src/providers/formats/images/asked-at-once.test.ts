@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { VendorCall, ImageAdapter } from '../../adapter.ts';
-import { isFault, isPending } from '../../adapter.ts';
+import { type VendorCall, type ImageAdapter, isPending } from '../../adapter.ts';
 import type { ImageSize, ImageRequest } from '../../media-request.ts';
+import { isFault } from '../fault.ts';
 import { dashscopeImages } from './dashscope.ts';
 import { geminiImages, imagen } from './gemini.ts';
 import { fireworksImages, openrouterImages, siliconflowImages, togetherImages } from './hosts.ts';
-import { gptImages, openaiImages } from './openai.ts';
 import { streamedImages } from './openai-stream.ts';
+import { gptImages, openaiImages } from './openai.ts';
 import { seedream } from './seedream.ts';
 import { xaiImages } from './xai.ts';
 

@@ -4,7 +4,6 @@ import { isObject, type JsonObject, objectOf, parse, textOf } from '../../../bas
 import {
   type VendorAnswer,
   type VendorCall,
-  isFault,
   isPending,
   type ImageAdapter,
   type StreamedImageAdapter,
@@ -13,7 +12,7 @@ import {
   imageRequestOf,
 } from '../../adapter.ts';
 import { type Frames, SseFrames, WholeFrames } from '../../stream/frames.ts';
-import { faultWithin, protocolFault } from '../fault.ts';
+import { faultWithin, protocolFault, isFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { openaiImageUsage } from './openai.ts';
 

@@ -8,7 +8,7 @@ import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { durationMs } from '../fault.ts';
 import { isObject, listOf } from '../../../base/json-value.ts';
 import { openaiChat } from './adapter.ts';
-import { readUsage } from './usage.ts';
+import { readUsage } from './response.ts';
 import type { ChatQuirks } from './quirks.ts';
 
 function callOf(body: Record<string, unknown>, over: Partial<VendorCall> = {}): VendorCall {

@@ -1,12 +1,23 @@
-import type { Adapter, VendorCall } from '../../adapter.ts';
+import { createHash } from 'node:crypto';
+import {
+  type JsonChange,
+  editJsonPieces,
+  jsonText,
+  nameJson,
+  type JsonPath,
+  replaceOnlyMemberPieces,
+} from '../../../base/json-edit.ts';
+import { isObject, listOf } from '../../../base/json-value.ts';
+import type { Adapter, VendorCall, VendorRequest } from '../../adapter.ts';
+import { refuseServiceTier, serviceTierChanges } from '../../billable-features.ts';
 import { ChatCollector } from '../../conversation/chat-collector.ts';
-import { readChatResponse } from './response.ts';
-import { supportTable } from '../../support/rules.ts';
+import { stopsToWatch, fitChat } from '../../support/fit.ts';
+import { supportTable, type ModelRules } from '../../support/rules.ts';
 import { unsupportedInChat } from '../../support/unsupported.ts';
-import { stopsToWatch } from '../../support/fit.ts';
-import { chatRequest } from './request.ts';
+import { requestBody } from '../adapters.ts';
 import { faultOf } from '../fault.ts';
 import type { ChatQuirks } from './quirks.ts';
+import { readChatResponse } from './response.ts';
 import { ChatStream } from './stream.ts';
 
 /**
@@ -37,4 +48,73 @@ export function openaiChat(quirks: ChatQuirks = {}): Adapter {
     needsBytes: ({ kind }) => !readsAddresses.includes(kind),
     fault: (status, headers, reply) => faultOf(status, headers, reply, quirks),
   };
+}
+
+const headers = { 'content-type': 'application/json' } as const;
+
+/**
+ * Writes the vendor's request: the client's bytes, except for the model, members that metering
+ * needs, and members that this model does not take (DESIGN §1, promise 4).
+ */
+function chatRequest(call: VendorCall, quirks: ChatQuirks, rules: ModelRules): VendorRequest {
+  const model = nameJson(call.upstreamModel);
+  const { changes, dropped, unsupported } = fitChat(call, rules);
+  askForUsage(call, quirks, changes);
+  if (rules.members.top.has('service_tier')) refuseServiceTier(call);
+  else changes.push(...serviceTierChanges(call, quirks.standardTier));
+  if (quirks.toolIds) remapToolIds(call, quirks.toolIds, changes);
+  const pieces =
+    changes.length === 0 ? replaceOnlyMemberPieces(call.bytes, 'model', model) : undefined;
+  const { body, rest } = requestBody(
+    pieces ?? editJsonPieces(call.bytes, [{ path: ['model'], json: model }, ...changes]),
+  );
+  return {
+    path: '/chat/completions',
+    headers,
+    body,
+    ...(rest === undefined ? {} : { rest }),
+    ...(dropped.length === 0 ? {} : { dropped }),
+    ...(unsupported === undefined ? {} : { unsupported }),
+  };
+}
+
+/** Requests the usage of streams. A client that did not request it does not see it (row 19). */
+function askForUsage(call: VendorCall, quirks: ChatQuirks, changes: JsonChange[]): void {
+  if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
+  if (quirks.streamOptions === false) {
+    if (call.body['stream_options'] !== undefined) changes.push({ path: ['stream_options'] });
+  } else if (call.streamUpstream && !call.includeUsage) {
+    changes.push({ path: ['stream_options', 'include_usage'], json: 'true' });
+  }
+}
+
+/**
+ * Hashes ids that do not match this vendor's pattern: a call and its result get the same id, in
+ * every request.
+ */
+function remapToolIds(
+  call: VendorCall,
+  ids: NonNullable<ChatQuirks['toolIds']>,
+  changes: JsonChange[],
+): void {
+  const remap = (path: JsonPath, id: unknown): void => {
+    if (typeof id === 'string' && !ids.pattern.test(id))
+      changes.push({ path, json: jsonText(shortId(id, ids.length)) });
+  };
+  listOf(call.body['messages']).forEach((message, i) => {
+    if (!isObject(message)) return;
+    remap(['messages', i, 'tool_call_id'], message['tool_call_id']);
+    listOf(message['tool_calls']).forEach((toolCall, j) => {
+      if (isObject(toolCall)) remap(['messages', i, 'tool_calls', j, 'id'], toolCall['id']);
+    });
+  });
+}
+
+function shortId(id: string, length: number): string {
+  return createHash('sha256')
+    .update(id)
+    .digest('base64')
+    .replace(/[^A-Za-z0-9]/g, '')
+    .padEnd(length, '0')
+    .slice(0, length);
 }

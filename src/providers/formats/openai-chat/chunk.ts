@@ -1,50 +1,19 @@
 import { jsonText } from '../../../base/json-edit.ts';
-import type { VendorCall } from '../../adapter.ts';
 import {
-  type JsonObject,
   rawElements,
   rawInside,
   rawMembers,
   rawText,
   isPresent,
-  textOf,
   type Raw,
 } from '../../../base/json-value.ts';
+import type { VendorCall } from '../../adapter.ts';
 import { type ChoiceState, choiceState, finishReason, normaliseMessage } from './message.ts';
 import type { ChatQuirks } from './quirks.ts';
-import { readUsage, type ChatUsage } from './usage.ts';
-
-/**
- * Members of an answer that the client does not get: padding against traffic analysis
- * (`obfuscation`, Mistral's `p`), the vendor's own ids (rows 59, 60), Azure's filter results
- * (learn.microsoft.com/azure/ai-foundry/openai/concepts/content-streaming, 2026-08).
- */
-export const hiddenMembers = [
-  'obfuscation',
-  'p',
-  'x_groq',
-  'prompt_filter_results',
-  'request_id',
-  'base_resp',
-] as const;
-export const hiddenInChoice = [
-  'content_filter_results',
-  'content_filter_result',
-  'content_filter_offsets',
-  'content_filter_raw',
-] as const;
+import { readUsage, type ChatUsage, newCallId, hiddenMembers, hiddenInChoice } from './response.ts';
 
 /** Members of every chunk: a chunk with only these and no choice is empty. */
 const envelope = new Set(['service_tier', 'system_fingerprint', 'provider', 'usage']);
-
-/**
- * Makes call ids of `call_` and the random part of the answer's id: unique where the vendor gave no
- * id, and the same each time the same answer is read.
- */
-export const newCallId =
-  (call: VendorCall) =>
-  (n: number): string =>
-    `call_${call.answerId.replace(/^chatcmpl-/, '')}_${n}`;
 
 export interface Rewritten {
   /** The client's chunk as JSON text; `''` when nothing is left of it. */
@@ -240,6 +209,3 @@ const choiceText = (
   reason: string | undefined,
 ): string =>
   `{"index":${index},"delta":${delta}${rest && ','}${rest},"finish_reason":${reason === undefined ? 'null' : `"${reason}"`}}`;
-
-export const upstreamIdOf = (body: JsonObject): string | undefined =>
-  textOf(body['id']) || undefined;

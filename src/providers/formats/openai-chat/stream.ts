@@ -8,9 +8,8 @@ import {
 import { isObject, listOf, parse, utf8, stringBytes } from '../../../base/json-value.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorCall, StreamMeter, StreamTranslator } from '../../adapter.ts';
+import { servedTier } from '../../billable-features.ts';
 import { chatUsage } from '../../conversation/client-usage.ts';
-import { faultWithin, mayTellFault, protocolFault } from '../fault.ts';
-import { servedTier } from '../tiers.ts';
 import {
   type LineEnding,
   endsEvent,
@@ -20,9 +19,11 @@ import {
   eventEnd,
   PlainLines,
 } from '../../stream/frames.ts';
-import { ChunkRewriter, upstreamIdOf } from './chunk.ts';
+import { faultWithin, mayTellFault, protocolFault } from '../fault.ts';
+import { ChunkRewriter } from './chunk.ts';
 import { settled } from './message.ts';
 import type { ChatQuirks } from './quirks.ts';
+import { upstreamIdOf } from './response.ts';
 
 const templatesMax = 4;
 

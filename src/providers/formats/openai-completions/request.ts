@@ -3,7 +3,7 @@ import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
 import { listOf } from '../../../base/json-value.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
-import { serviceTierChanges } from '../tiers.ts';
+import { serviceTierChanges } from '../../billable-features.ts';
 
 /** How a vendor departs from OpenAI's `/completions`. */
 export interface CompletionQuirks {

@@ -20,15 +20,14 @@ import type {
   StreamTranslator,
   SplitCall,
 } from '../../adapter.ts';
+import { servedTier } from '../../billable-features.ts';
 import { joined } from '../../conversation/chat-collector.ts';
 import { chatUsage } from '../../conversation/client-usage.ts';
 import { totalQuantities } from '../adapters.ts';
 import { faultWithin, mayTellFault, protocolFault } from '../fault.ts';
-import { hiddenInChoice, hiddenMembers, upstreamIdOf } from '../openai-chat/chunk.ts';
 import { finishReason } from '../openai-chat/message.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
-import { readUsage } from '../openai-chat/usage.ts';
-import { servedTier } from '../tiers.ts';
+import { readUsage, hiddenInChoice, hiddenMembers, upstreamIdOf } from '../openai-chat/response.ts';
 
 /**
  * The changes that make a vendor's answer or chunk the client's: the ids, the model, OpenAI's

@@ -1,7 +1,4 @@
 import { editJson, jsonText } from '../../../base/json-edit.ts';
-import type { Quantities } from '../../../base/quantities.ts';
-import type { VendorCall, StreamMeter, StreamTranslator } from '../../adapter.ts';
-import { chatUsage } from '../../conversation/client-usage.ts';
 import {
   isObject,
   type JsonObject,
@@ -12,13 +9,15 @@ import {
   textOf,
   utf8,
 } from '../../../base/json-value.ts';
-import { upstreamIdOf } from '../openai-chat/chunk.ts';
+import type { Quantities } from '../../../base/quantities.ts';
+import type { VendorCall, StreamMeter, StreamTranslator } from '../../adapter.ts';
+import { servedTier } from '../../billable-features.ts';
+import { chatUsage } from '../../conversation/client-usage.ts';
+import { SseFrames } from '../../stream/frames.ts';
 import { faultWithin, mayTellFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
-import { readUsage, type ChatUsage } from '../openai-chat/usage.ts';
+import { readUsage, type ChatUsage, upstreamIdOf } from '../openai-chat/response.ts';
 import { completionChanges } from './response.ts';
-import { SseFrames } from '../../stream/frames.ts';
-import { servedTier } from '../tiers.ts';
 
 /**
  * A stream of text completions for a client of the same format: chunks keep the vendor's bytes;

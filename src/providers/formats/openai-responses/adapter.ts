@@ -24,7 +24,7 @@ import type {
 import { requestBody } from '../adapters.ts';
 import { faultOf, protocolFault, faultWithin } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
-import { refuseServiceTier, serviceTierChanges, servedTier } from '../tiers.ts';
+import { refuseServiceTier, serviceTierChanges, servedTier } from '../../billable-features.ts';
 import type { SupportRow } from '../../support/rows.ts';
 import { fitResponse } from '../../support/fit.ts';
 import { type ModelRules, supportTable } from '../../support/rules.ts';

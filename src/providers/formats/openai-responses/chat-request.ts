@@ -9,8 +9,10 @@ import {
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
 import { unsignedCalls, withCallSignatures } from '../../conversation/tool-calls.ts';
-import { effortFor, foreignEffort, isEffort } from '../../support/effort.ts';
 import {
+  effortFor,
+  foreignEffort,
+  isEffort,
   noteDropped,
   type ModelRules,
   type RequestEdits,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type VendorCall, isFault } from '../../adapter.ts';
+import type { VendorCall } from '../../adapter.ts';
 import { openai } from '../../vendors/openai.ts';
+import { isFault } from '../fault.ts';
 
 const chat = openai.adapters.chat;
 if (chat === undefined) throw new Error('OpenAI chats');

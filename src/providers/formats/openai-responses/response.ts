@@ -10,7 +10,7 @@ import {
 } from '../../../base/json-value.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { VendorCall, PricingFacts, UsagePart } from '../../adapter.ts';
-import { readUsage } from '../openai-chat/usage.ts';
+import { readUsage } from '../openai-chat/response.ts';
 
 /**
  * Members of a vendor's response that clients must not see: `billing` names the paying party there

@@ -18,7 +18,7 @@ import type {
 } from '../../adapter.ts';
 import { responsesUsage } from '../../conversation/client-usage.ts';
 import { faultWithin, protocolFault } from '../fault.ts';
-import { servedTier } from '../tiers.ts';
+import { servedTier } from '../../billable-features.ts';
 import { SseFrames } from '../../stream/frames.ts';
 import { type ChatOverResponsesQuirks, responseFailure } from './chat.ts';
 import {
