@@ -2,7 +2,7 @@
 // and begun again.
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../src/base/clock.ts';
-import { requestId } from '../src/base/id.ts';
+import { requestId } from '../src/base/random.ts';
 import type { ReserveRequest } from '../src/ledger/contract.ts';
 import { ledgerProcedures } from '../src/ledger/procedures.ts';
 import { openTill } from '../src/ledger/till.ts';

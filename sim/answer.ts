@@ -1,5 +1,5 @@
 import { systemClock } from '../src/base/clock.ts';
-import { randomText } from '../src/base/id.ts';
+import { randomText } from '../src/base/random.ts';
 import type { ChatRequest } from './request.ts';
 import { countTokens, pieces } from './tokens.ts';
 import { plannedCalls } from './tools.ts';

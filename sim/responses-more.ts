@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { randomText } from '../src/base/id.ts';
+import { randomText } from '../src/base/random.ts';
 import { promptTokens } from './answer.ts';
 import { atDoor, refuse } from './chat.ts';
 import { type Json, list, object } from './json.ts';

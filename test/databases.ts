@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, inject, onTestFinished } from 'vitest';
-import { randomText } from '../src/base/id.ts';
+import { randomText } from '../src/base/random.ts';
 import type { Database, Migration } from '../src/storage/database.ts';
 import { type OpenOptions, open } from '../src/storage/open.ts';
 import { copyPostgres, copySqlite, databaseAt, onServer } from './templates.ts';

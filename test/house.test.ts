@@ -282,7 +282,7 @@ describe('each rule finds its violation', () => {
     expect(check('src/base/jsonEdit.ts')).toHaveLength(1);
     expect(check('src/base/a.ts', 'class KeyManager {}')).toHaveLength(1);
     expect(check('src/base/a.ts', 'const pathUtils = {};')).toHaveLength(1);
-    expect(check('src/base/json-edit.ts', 'const serviceTier = managed;')).toEqual([]);
+    expect(check('src/base/json.ts', 'const serviceTier = managed;')).toEqual([]);
   });
 
   test('a vendor in the pipeline', () => {

@@ -1,5 +1,5 @@
 import type { Transaction } from '../src/storage/database.ts';
-import { serveSqlite } from '../src/storage/sqlite-thread.ts';
+import { serveSqlite } from '../src/storage/sqlite-host.ts';
 
 serveSqlite({
   *add({ id, n }: { readonly id: string; readonly n: bigint }): Transaction<bigint> {

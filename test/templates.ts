@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { randomText } from '../src/base/id.ts';
+import { randomText } from '../src/base/random.ts';
 import type { Database, Migration } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { open } from '../src/storage/open.ts';

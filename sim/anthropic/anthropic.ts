@@ -1,4 +1,4 @@
-import { randomText } from '../../src/base/id.ts';
+import { randomText } from '../../src/base/random.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { promptTokens } from '../answer.ts';
 import type { Complaint, Problem, Reply } from '../dialect.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { randomText } from '../../src/base/id.ts';
+import { randomText } from '../../src/base/random.ts';
 import { claudeNamed } from '../anthropic/claude.ts';
 import { chatOf } from '../anthropic/messages-chat.ts';
 import { thinks } from '../anthropic/messages-rules.ts';

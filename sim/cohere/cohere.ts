@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { randomText } from '../../src/base/id.ts';
+import { randomText } from '../../src/base/random.ts';
 import type { Problem, Reply } from '../dialect.ts';
 import { type Rows, say } from '../dialects/base.ts';
 import { type Json, object, objectIn, text } from '../json.ts';

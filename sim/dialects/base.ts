@@ -1,4 +1,4 @@
-import { randomText } from '../../src/base/id.ts';
+import { randomText } from '../../src/base/random.ts';
 import type { Usage } from '../answer.ts';
 import type { Problem, ProblemKind, Reply, Style } from '../dialect.ts';
 import type { Json } from '../json.ts';

@@ -1,4 +1,4 @@
-import { randomText } from '../../src/base/id.ts';
+import { randomText } from '../../src/base/random.ts';
 import { type Dialect, part, type Rule, type Style } from '../dialect.ts';
 import { list, object } from '../json.ts';
 import { contents, eachMessage, parts, pictures, roles, someMessages } from '../rules/messages.ts';

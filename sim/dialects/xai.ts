@@ -1,4 +1,4 @@
-import { randomText } from '../../src/base/id.ts';
+import { randomText } from '../../src/base/random.ts';
 import { type Dialect, part, type Style } from '../dialect.ts';
 import type { ChatRequest } from '../request.ts';
 import { none } from '../rules/parameters.ts';

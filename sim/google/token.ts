@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { systemClock } from '../../src/base/clock.ts';
-import { randomText } from '../../src/base/id.ts';
+import { randomText } from '../../src/base/random.ts';
 import type { Reply } from '../dialect.ts';
 import { type Json, objectIn } from '../json.ts';
 import type { OwnCall } from '../own-format.ts';

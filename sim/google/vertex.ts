@@ -1,4 +1,4 @@
-import { randomText } from '../../src/base/id.ts';
+import { randomText } from '../../src/base/random.ts';
 import { anthropic } from '../anthropic/anthropic.ts';
 import type { Problem, Reply } from '../dialect.ts';
 import { type Asking, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';

@@ -25,15 +25,15 @@ export const announcementsMigrations: readonly Migration[] = [
 
 export type AnnouncementLevel = 'info' | 'warn' | 'bad';
 
-/** Something that users are told, in both languages. Times are wall clock, ms. */
+/** A message to users, in both languages. Times are wall clock, ms. */
 export interface NewAnnouncement {
   readonly title: { readonly zh: string; readonly en: string };
   readonly text: { readonly zh: string; readonly en: string };
   readonly level: AnnouncementLevel;
   readonly from: number;
-  /** Undefined: until it is taken away. */
+  /** Undefined: until it is removed. */
   readonly to: number | undefined;
-  /** For those who have a key of this group; undefined: for everybody. */
+  /** For users with a key of this group; undefined: for all users. */
   readonly group: string | undefined;
 }
 
@@ -56,7 +56,7 @@ const valuesOf = ({
   ...[to ?? null, group ?? null],
 ];
 
-/** Makes it once for each `madeWith` of one author. */
+/** Makes one announcement for each `madeWith` of one author. */
 export function* addAnnouncement(
   announcement: NewAnnouncement,
   {
@@ -81,7 +81,7 @@ export function* findAnnouncement(id: string): Transaction<Announcement | undefi
   return row && announcementOf(row);
 }
 
-/** Undefined: it is gone, or it has changed since `version`. */
+/** Changes an announcement. Undefined: it is gone, or it has changed since `version`. */
 export function* changeAnnouncement(
   id: string,
   version: number,
@@ -115,7 +115,7 @@ export async function listAnnouncements(
 
 const shownMax = 20;
 
-/** What this user is told now, the latest first. */
+/** The present announcements for this user, the latest first. */
 export async function announcedTo(
   database: Database,
   userId: string,

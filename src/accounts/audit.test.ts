@@ -51,7 +51,7 @@ forEachDatabase((_, openFresh) => {
     expect(await asked({ before: first?.id })).toEqual(['user.debit', 'user.credit']);
   });
 
-  test('is never changed, whoever tries', async () => {
+  test('is never changed by anybody', async () => {
     const db = await openFresh({ migrations: auditMigrations });
     await db.transact(() => writeAudit(1, act()));
     await expect(db.query("UPDATE audit SET reason='other'")).rejects.toThrow('append-only');

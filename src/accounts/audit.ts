@@ -2,23 +2,24 @@ import { appendOnly, WhereClause } from '../storage/sql.ts';
 import type { Database, Migration, Row, Transaction } from '../storage/database.ts';
 import { orderedId } from './keys.ts';
 
-/** Who did it: somebody at the console, a command on the server, or the program itself. */
+/** The kind of actor: a person at the console, a command on the server, or the program itself. */
 export type ActorKind = 'user' | 'operator' | 'command' | 'system';
 
 export type AuditFacts = Readonly<Record<string, unknown>>;
 
-/** Something that was done and that somebody may ask about later. */
+/** An action that is recorded, so that it can be traced later. */
 export interface AuditedAction {
   readonly actorKind: ActorKind;
-  /** The user's id; undefined where nobody is one. */
+  /** The user's id; undefined when the actor is no user. */
   readonly actor: string | undefined;
   /** `channel.update`, `user.credit`: the kind of thing and what became of it. */
   readonly action: string;
   readonly target: string;
-  /** The user whom it concerns, and who may read of it. */
+  /** The user that the action concerns, and who may read the record. */
   readonly account?: string | undefined;
   /**
-   * What was and what is, by member; equal members are left out, secrets are the word `changed`.
+   * The values before and after, by member; equal members are left out, a secret is recorded as
+   * `changed`.
    */
   readonly before?: AuditFacts | undefined;
   readonly after?: AuditFacts | undefined;
@@ -26,7 +27,7 @@ export interface AuditedAction {
   readonly ip?: string | undefined;
 }
 
-/** Whoever has the server. */
+/** The actor of a command on the server. */
 export const byCommand = { actorKind: 'command', actor: undefined } as const;
 
 /** `at` is wall clock, ms. */
@@ -60,7 +61,7 @@ export const auditMigrations: readonly Migration[] = [
   },
 ];
 
-/** Part of the transaction that does what is told: neither is there without the other. */
+/** Part of the transaction of the action itself: neither is committed without the other. */
 export function* writeAudit(at: number, act: AuditedAction): Transaction<string> {
   const id = orderedId('aud_', at);
   const { before, after } = differing(act.before, act.after);
@@ -75,7 +76,7 @@ export function* writeAudit(at: number, act: AuditedAction): Transaction<string>
   return id;
 }
 
-/** What was made or removed is told whole, what was changed by its differences. */
+/** Something made or removed is recorded whole, a change by its differences. */
 function differing(
   before: AuditFacts | undefined,
   after: AuditFacts | undefined,
@@ -108,7 +109,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** What was done, newest first. */
+/** A page of audit records, newest first. */
 export async function auditPage(
   database: Database,
   question: AuditQuery,

@@ -1,4 +1,4 @@
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { hashOf } from './keys.ts';
 import { type User, userOf } from './users.ts';
@@ -8,13 +8,13 @@ export interface ProviderProfile {
   readonly provider: string;
   /** The provider's own number, never a name that can be given to another. */
   readonly subject: string;
-  /** What the provider called the same person before it told `subject`. */
+  /** The provider's id for the same person before it gave `subject`. */
   readonly formerly?: string;
-  /** To be shown. */
+  /** The name to show. */
   readonly name: string;
 }
 
-/** One way in of a user, who has at most one with each provider. */
+/** A user's sign-in with a provider, at most one with each. */
 export interface Identity {
   readonly provider: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Identity {
   readonly linkedAt: number;
 }
 
-/** Whose identity it is. What the provider says of the person now is written down. */
+/** Finds the user of an identity, and stores the provider's present name and subject for it. */
 export function* userOfIdentity({
   provider,
   subject,
@@ -40,8 +40,8 @@ export function* userOfIdentity({
 }
 
 /**
- * `taken`: somebody else signs in with it, or did so this very moment. `other`: the user has
- * another one with this provider. To try the same again does no harm.
+ * Links an identity to a user. `taken`: another user signs in with it, or began to at this very
+ * moment. `other`: the user has another one with this provider. A retry does no harm.
  */
 export function* linkIdentity(
   userId: string,
@@ -63,13 +63,15 @@ export function* linkIdentity(
   return own.length > 0 ? 'other' : 'taken';
 }
 
-/** The last one stays: `last`. `absent`: there is none with this provider. */
+/**
+ * Removes a user's identity. `last`: it is the only one, and stays. `absent`: there is none with
+ * this provider.
+ */
 export function* unlinkIdentity(
   userId: string,
   provider: string,
 ): Transaction<'unlinked' | 'last' | 'absent'> {
-  // Two at once, each for the other's sake, would leave none: the user's row makes them wait for
-  // each other.
+  // Two unlinks at once could leave none: the user's row makes them wait for each other.
   yield { sql: 'UPDATE users SET frozen = frozen WHERE id = $1', params: [userId] };
   const all = (yield {
     sql: 'SELECT provider FROM identities WHERE user_id = $1',
@@ -84,7 +86,7 @@ export function* unlinkIdentity(
   return 'unlinked';
 }
 
-/** In the order in which they were linked. */
+/** A user's identities, in the order in which they were linked. */
 export async function listIdentities(
   database: Database,
   userId: string,
@@ -116,8 +118,8 @@ export const linkLifeMs = 15 * 60_000;
 const secretPattern = /^[A-Za-z0-9]{43}$/;
 
 /**
- * A secret that signs its user in once. Undefined when there is no such user. Times are wall clock,
- * ms.
+ * Makes a secret that signs its user in once. Undefined when there is no such user. Times are wall
+ * clock, ms.
  */
 export function* makeLink(
   userId: string,
@@ -130,7 +132,7 @@ export function* makeLink(
   return made.length === 0 ? undefined : { secret, expiresAt };
 }
 
-/** Whom it would sign in now; undefined: nobody. Looking uses nothing up. */
+/** The user that the link would sign in now; undefined: none. Does not use the link up. */
 export async function linkHolder(
   database: Database,
   secret: string,
@@ -143,7 +145,9 @@ export async function linkHolder(
   return row && userOf(row);
 }
 
-/** Uses the link up, and says whose it is. Undefined when it was used, is over or never was. */
+/**
+ * Uses the link up, and returns its user. Undefined when it was used, has expired or never existed.
+ */
 export function* useLink(secret: string, at: number): Transaction<User | undefined> {
   if (!secretPattern.test(secret)) return undefined;
   const sql =

@@ -2,11 +2,19 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { forEachDatabase, onPostgres, onSqlite } from '../../test/databases.ts';
 import { relayTo } from '../../test/relay.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import { changesMigrations, watchChanges } from '../storage/changes.ts';
 import type { Database, Transaction } from '../storage/database.ts';
-import { type LiveKeyring, openKeyring } from './keyring.ts';
-import { createKey, hashOf, keysTopic, listKeys, type NewKey, setKeyStatus } from './keys.ts';
+import {
+  type LiveKeyring,
+  openKeyring,
+  createKey,
+  hashOf,
+  keysTopic,
+  listKeys,
+  type NewKey,
+  setKeyStatus,
+} from './keys.ts';
 import { accountsMigrations } from './migrations.ts';
 import type { Principal } from './principal.ts';
 import { createUser, setUserState } from './users.ts';
@@ -41,7 +49,7 @@ async function makeKey(db: Database, options: Partial<NewKey> = {}) {
   return { ...made, user };
 }
 
-/** What a request does. */
+/** Looks a key up as a request does. */
 async function ask(
   keyring: LiveKeyring,
   secret: string,
@@ -187,7 +195,7 @@ onPostgres((_, _openFresh, fresh) => {
   });
 });
 
-/** What grew with their number would show with a fifth of them. */
+/** A fifth of the keys shows any cost that grows with their number. */
 const many = process.env['LONG_TESTS'] === 'true' ? 100_000 : 20_000;
 
 onSqlite((_, openFresh) => {

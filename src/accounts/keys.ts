@@ -1,16 +1,25 @@
 import { hash } from 'node:crypto';
-import { randomText } from '../base/id.ts';
+import type { Clock } from '../base/clock.ts';
+import { randomText } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
-import { type KeyTerms, termColumns, termsOf, termValues } from './principal.ts';
+import {
+  type KeyTerms,
+  termColumns,
+  termsOf,
+  termValues,
+  constraintsOf,
+  type Keyring,
+  type Principal,
+} from './principal.ts';
 
-/** What changes here is heard under this topic. */
+/** The topic of changes to keys and to their users. */
 export const keysTopic = 'keys';
 
 export type KeyStatus = 'active' | 'disabled' | 'deleted';
 
-/** An API key without its secret, which nobody can show again. Times are wall clock, ms. */
+/** An API key without its secret, which is not stored. Times are wall clock, ms. */
 export interface Key extends KeyTerms {
   readonly id: string;
   readonly userId: string;
@@ -50,16 +59,16 @@ export interface NewLimits {
 }
 
 /**
- * Ours have 48 letters and digits; those that other gateways made, and that were brought here,
- * fewer or more, `-` and `_` among them.
+ * Tollgate's secrets have 48 letters and digits; secrets imported from other gateways have fewer or
+ * more, and may have `-` and `_`.
  */
 const secretPattern = /^sk-[A-Za-z0-9_-]{16,125}$/;
 export const keyColumns = `id, user_id, name, group_name, prefix, last4, status, spend_limit, daily_limit, monthly_limit, expires_at, created_at, last_used_at,
   version, ${termColumns.join()}`;
 
 /**
- * `prefix`, the time in nine digits of base 36, and chance: sorted by id is sorted by time, so that
- * pages go on where they ended.
+ * `prefix`, the time in nine digits of base 36, and random text: the order of ids is the order of
+ * time, so that pages go on where they ended.
  */
 export function orderedId(prefix: string, at: number): string {
   return prefix + at.toString(36).padStart(9, '0') + randomText(13);
@@ -70,7 +79,8 @@ export function looksLikeKey(secret: string): boolean {
 }
 
 /**
- * What is stored of a secret: SHA-256, hexadecimal. It needs no salt, having 285 bits of chance.
+ * The stored form of a secret: SHA-256, hexadecimal. It needs no salt: a secret has 285 random
+ * bits.
  */
 export function hashOf(secret: string): string {
   return hash('sha256', secret);
@@ -81,7 +91,7 @@ export function maskKey(secret: string): string {
   return secret.length < 16 ? '****' : `${secret.slice(0, 5)}****${secret.slice(-4)}`;
 }
 
-/** Of a row with these columns. */
+/** Reads a row with the columns `keyColumns`. */
 export function keyOf(row: Row): Key {
   const { status } = row;
   return {
@@ -111,7 +121,7 @@ function timeOf(value: Row[string] | undefined): number | undefined {
   return typeof value === 'bigint' ? Number(value) : undefined;
 }
 
-/** Makes a key; `secret` is the only time that it is seen. Undefined when there is no such user. */
+/** Makes a key. Only this call returns its `secret`. Undefined when there is no such user. */
 export function* createKey({
   userId,
   name,
@@ -140,7 +150,7 @@ export function* createKey({
 }
 
 export interface KeyPage {
-  /** Of one user, or of all. */
+  /** Undefined: the keys of all users. */
   readonly userId?: string;
   readonly after?: string;
   readonly limit: number;
@@ -163,7 +173,7 @@ export async function listKeys(
   return rows.map(keyOf);
 }
 
-/** Whoever's it is. Undefined when there is no such key, or it is deleted. */
+/** Finds a key of any user. Undefined when there is no such key, or it is deleted. */
 export function* keyById(id: string): Transaction<Key | undefined> {
   const [row] = yield {
     sql: `SELECT ${keyColumns} FROM api_keys WHERE id = $1 AND status <> 'deleted'`,
@@ -184,9 +194,9 @@ export function* setKeyStatus(id: string, status: KeyStatus): Transaction<Key | 
 }
 
 /**
- * Changes limits that the key was made with; another it does not get, since what it spent before is
- * in no window. Effective in every process within a second. Undefined when there is no such key, or
- * it lacks one of these limits.
+ * Changes limits that the key was made with. It gets no other kind of limit, since no window has
+ * counted its earlier spending. Effective in every process within a second. Undefined when there is
+ * no such key, or it lacks one of these limits.
  */
 export function* setKeyLimits(
   id: string,
@@ -201,7 +211,7 @@ export function* setKeyLimits(
   return row && keyOf(row);
 }
 
-/** A key that another gateway made, and that its owner goes on using. */
+/** A key that another gateway made, and that its owner keeps using. */
 interface ImportedKey extends NewKey {
   readonly secret: string;
   readonly enabled: boolean;
@@ -210,9 +220,9 @@ interface ImportedKey extends NewKey {
 }
 
 /**
- * Keeps the hash of a key that was made elsewhere. `there`: it was brought before, as this user's;
- * `others`: it is somebody else's here; `shapeless`: no key looks like this, and the door would not
- * let it in.
+ * Stores the hash of a key that was made elsewhere. `there`: it was imported before, as this
+ * user's; `others`: it belongs to another user here; `shapeless`: it does not look like a key, and
+ * the gateway would refuse it.
  */
 export function* importKey(key: ImportedKey): Transaction<Key | 'there' | 'others' | 'shapeless'> {
   const { secret, userId, name, group, limit, enabled, expiresAt, at, lastUsedAt } = key;
@@ -238,4 +248,200 @@ export function* importKey(key: ImportedKey): Transaction<Key | 'there' | 'other
   if (row !== undefined) return keyOf(row);
   const [known] = yield { sql: 'SELECT user_id FROM api_keys WHERE hash=$1', params: [hash] };
   return known?.['user_id'] === userId ? 'there' : 'others';
+}
+
+/**
+ * The most keys in the memory of one process. The least recently used are dropped first, and looked
+ * up again when they return.
+ */
+const keysHeldMax = 100_000;
+/** Secrets that the database lately did not know. */
+const unknownHeldMax = 10_000;
+const unknownLifeMs = 500;
+/** The most key lookups that one process has open at the database. */
+const lookUpsMax = 100;
+/** If more keys than this changed at once, the whole memory is dropped instead. */
+const forgetMax = 10_000;
+const recordUseEveryMs = 60_000;
+const recordUseBatch = 100;
+
+interface CachedKey {
+  readonly principal: Principal;
+  /** Wall clock, ms. */
+  usedAt: number;
+  /** `usedAt` at the time when the entry was last put at the end of `#held`. */
+  since: number;
+}
+
+export interface LiveKeyring extends Keyring {
+  /**
+   * Drops the keys that have changed in the database; to be called on changes under `keysTopic`.
+   */
+  refresh(): Promise<void>;
+  /** Stores when keys were last used, if that has changed. Runs by itself every minute. */
+  recordUse(): Promise<void>;
+  close(): Promise<void>;
+}
+
+class DatabaseKeyring implements LiveKeyring {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #heldMax: number;
+  /** By hash; the entries to be dropped first are in front. */
+  readonly #held = new Map<string, CachedKey>();
+  /** By hash: until when (steady clock) no lookup is needed. */
+  readonly #unknown = new Map<string, number>();
+  readonly #asking = new Map<string, Promise<Principal | 'unknown' | 'unavailable'>>();
+  readonly #timer: NodeJS.Timeout;
+  #seenVersion: bigint | undefined;
+  /**
+   * Counts refreshes: a lookup that began before a refresh may return what the refresh has dropped.
+   */
+  #refreshes = 0;
+  #useRecordedAt = 0;
+
+  constructor(database: Database, clock: Clock, heldMax: number) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#heldMax = heldMax;
+    this.#timer = setInterval(() => void this.recordUse().catch(() => undefined), recordUseEveryMs);
+    this.#timer.unref();
+  }
+
+  known(secret: string): Principal | 'unknown' | undefined {
+    if (!looksLikeKey(secret)) return 'unknown';
+    const hash = hashOf(secret);
+    const held = this.#held.get(hash);
+    if (held === undefined) return this.#isUnknown(hash) ? 'unknown' : undefined;
+    held.usedAt = this.#clock.now();
+    return unlessExpired(held.principal, held.usedAt);
+  }
+
+  lookUp(secret: string): Promise<Principal | 'unknown' | 'unavailable'> {
+    const hash = hashOf(secret);
+    const asking = this.#asking.get(hash);
+    if (asking !== undefined) return asking;
+    if (this.#asking.size >= lookUpsMax) return Promise.resolve('unavailable');
+    const answer = this.#ask(hash)
+      .catch(() => 'unavailable' as const)
+      .finally(() => this.#asking.delete(hash));
+    this.#asking.set(hash, answer);
+    return answer;
+  }
+
+  async refresh(): Promise<void> {
+    const [topic] = await this.#database.query('SELECT version FROM change WHERE topic = $1', [
+      keysTopic,
+    ]);
+    const version = BigInt(topic?.['version'] ?? 0n);
+    const changed =
+      this.#seenVersion === undefined
+        ? []
+        : await this.#database.query('SELECT hash FROM api_keys WHERE version > $1 LIMIT $2', [
+            this.#seenVersion,
+            forgetMax,
+          ]);
+    if (this.#seenVersion === undefined || changed.length >= forgetMax) this.#held.clear();
+    for (const { hash } of changed) this.#held.delete(String(hash));
+    this.#unknown.clear();
+    this.#seenVersion = version;
+    this.#refreshes++;
+  }
+
+  async recordUse(): Promise<void> {
+    const since = this.#useRecordedAt;
+    this.#useRecordedAt = this.#clock.now();
+    const used = [...this.#held.values()]
+      .filter(({ usedAt }) => usedAt > since)
+      .map(({ principal }) => principal.keyId);
+    const places = Array.from({ length: recordUseBatch }, (_, i) => `$${i + 2}`).join();
+    const sql = `UPDATE api_keys SET last_used_at = $1 WHERE id IN (${places}) AND (last_used_at IS NULL OR last_used_at < $1)`;
+    for (let i = 0; i < used.length; i += recordUseBatch) {
+      const batch = used.slice(i, i + recordUseBatch);
+      await this.#database.query(sql, [
+        this.#useRecordedAt,
+        ...batch,
+        ...Array<string>(recordUseBatch - batch.length).fill(''),
+      ]);
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.recordUse().catch(() => undefined);
+  }
+
+  async #ask(hash: string): Promise<Principal | 'unknown' | 'unavailable'> {
+    const refreshes = this.#refreshes;
+    const sql = `SELECT api_keys.id, user_id, group_name, spend_limit, daily_limit, monthly_limit, expires_at, ${termColumns.join()} FROM api_keys JOIN users ON users.id = user_id
+      WHERE hash = $1 AND status = 'active' AND frozen = 0`;
+    const [row] = await this.#database.query(sql, [hash]);
+    if (row === undefined) {
+      this.#rememberUnknown(hash);
+      return 'unknown';
+    }
+    const {
+      spend_limit: limit,
+      daily_limit: daily,
+      monthly_limit: monthly,
+      expires_at: expiresAt,
+    } = row;
+    const principal: Principal = {
+      keyId: String(row['id']),
+      userId: String(row['user_id']),
+      group: String(row['group_name']),
+      limit: typeof limit === 'bigint' ? limit : undefined,
+      ...(typeof daily === 'bigint' && { dailyLimit: daily }),
+      ...(typeof monthly === 'bigint' && { monthlyLimit: monthly }),
+      expiresAt: typeof expiresAt === 'bigint' ? Number(expiresAt) : undefined,
+      ...constraintsOf(termsOf(row)),
+    };
+    if (refreshes === this.#refreshes) this.#hold(hash, principal);
+    return unlessExpired(principal, this.#clock.now());
+  }
+
+  #hold(hash: string, principal: Principal): void {
+    if (this.#held.size >= this.#heldMax) this.#forgetOne();
+    const now = this.#clock.now();
+    this.#held.set(hash, { principal, usedAt: now, since: now });
+  }
+
+  /**
+   * Second chance: an entry that was used since it was last moved goes to the end, so that a use
+   * costs no reordering.
+   */
+  #forgetOne(): void {
+    for (const [hash, held] of this.#held) {
+      this.#held.delete(hash);
+      if (held.usedAt <= held.since) return;
+      held.since = held.usedAt;
+      this.#held.set(hash, held);
+    }
+  }
+
+  #rememberUnknown(hash: string): void {
+    if (this.#unknown.size >= unknownHeldMax) this.#unknown.clear();
+    this.#unknown.set(hash, this.#clock.monotonicMs() + unknownLifeMs);
+  }
+
+  #isUnknown(hash: string): boolean {
+    const until = this.#unknown.get(hash);
+    return until !== undefined && this.#clock.monotonicMs() < until;
+  }
+}
+
+function unlessExpired(principal: Principal, now: number): Principal | 'unknown' {
+  return principal.expiresAt !== undefined && principal.expiresAt <= now ? 'unknown' : principal;
+}
+
+/**
+ * The keys of `database`, kept in memory as they are used. The caller runs `refresh` on changes
+ * under `keysTopic`.
+ */
+export function openKeyring(
+  database: Database,
+  clock: Clock,
+  heldMax: number = keysHeldMax,
+): LiveKeyring {
+  return new DatabaseKeyring(database, clock, heldMax);
 }

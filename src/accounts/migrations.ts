@@ -96,8 +96,8 @@ export const accountsMigrations: readonly Migration[] = [
   },
   {
     id: '0031-accounts-email',
-    // Where users are told what they asked to be told. Nobody signs in with it, and two may share
-    // one.
+    // The address for the notifications that a user chose. It is no way to sign in, and two users
+    // may share one.
     statements: ['ALTER TABLE users ADD COLUMN email TEXT'],
   },
   {

@@ -2,7 +2,10 @@ import type { Nano } from '../base/money.ts';
 import { type Networks, networksOf } from '../http/client-address.ts';
 import type { Row, SqlValue } from '../storage/database.ts';
 
-/** Who is asking: what one API key stands for. Immutable; replaced whole when the key changes. */
+/**
+ * The client of a request: what one API key stands for. Immutable; replaced whole when the key
+ * changes.
+ */
 export interface Principal extends KeyConstraints {
   readonly keyId: string;
   /** The user's id, which is also the id of the user's ledger account. */
@@ -10,7 +13,7 @@ export interface Principal extends KeyConstraints {
   readonly group: string;
   /** Total spend limit of the key; undefined = unlimited. */
   readonly limit: Nano | undefined;
-  /** What the key may spend in one day and in one month of the operator's; absent = unlimited. */
+  /** Spend limits of one day and one month by the operator's calendar; absent = unlimited. */
   readonly dailyLimit?: Nano | undefined;
   readonly monthlyLimit?: Nano | undefined;
   /** Wall clock, ms; undefined = never. */
@@ -19,17 +22,19 @@ export interface Principal extends KeyConstraints {
 
 export interface Keyring {
   /**
-   * From memory: the principal, `'unknown'` when the database has lately said so, or undefined: ask
-   * `lookUp`.
+   * From memory: the principal, `'unknown'` when the database lately did not know the secret, or
+   * undefined: then call `lookUp`.
    */
   known(secret: string): Principal | 'unknown' | undefined;
   /** Asks the database. `'unavailable'` when it does not answer: a 503, never a 401. */
   lookUp(secret: string): Promise<Principal | 'unknown' | 'unavailable'>;
 }
 
-/** What confines a key, beside its group and its money. What is undefined confines nothing. */
+/**
+ * Restrictions of a key, beside its group and its spend limits. An undefined one restricts nothing.
+ */
 export interface KeyTerms {
-  /** Of its group's models, by id. */
+  /** The only models of its group that it may use, by id. */
   readonly models?: readonly string[] | undefined;
   /** Addresses and networks from which it may be used. */
   readonly addresses?: readonly string[] | undefined;
@@ -39,7 +44,7 @@ export interface KeyTerms {
   readonly concurrency?: number | undefined;
 }
 
-/** The same as a principal carries it: read once, asked with each request. */
+/** The same in a principal: parsed once, checked with each request. */
 interface KeyConstraints {
   readonly models?: ReadonlySet<string>;
   readonly addresses?: Networks;
@@ -50,7 +55,7 @@ interface KeyConstraints {
   };
 }
 
-/** Models or addresses that one key names at most. */
+/** The most models or addresses of one key. */
 export const namedMax = 100;
 
 /** In the order of `termValues`. */
@@ -70,7 +75,7 @@ export const termValues = ({
   concurrency ?? null,
 ];
 
-/** Of a row with these columns. */
+/** Reads a row with the columns `termColumns`. */
 export function termsOf(row: Row): KeyTerms {
   return {
     models: listOf(row['models']),
@@ -95,7 +100,7 @@ export function constraintsOf({
   };
 }
 
-/** Empty lists would let nobody in: they are none. */
+/** An empty list would refuse every request, so it is stored as none. */
 const listText = (list: readonly string[] | undefined): string | null =>
   list === undefined || list.length === 0 ? null : JSON.stringify(list);
 

@@ -1,20 +1,17 @@
 import { assert } from '../base/assert.ts';
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { hashOf, orderedId } from './keys.ts';
 import { type Role, type User, userOf } from './users.ts';
 
-/**
- * A session that nobody uses for so long is over; one that is used goes on, but not beyond its
- * whole life.
- */
+/** A session ends after `idleMs` without use; use prolongs it, but not beyond `lifeMs`. */
 export const idleMs = 14 * 86_400_000;
 export const lifeMs = 90 * 86_400_000;
-/** How often a use is written down: a page asks for several things at once. */
+/** How often a use is stored: a page sends several requests at once. */
 const seenEveryMs = 60_000;
-/** Of one user; the one not used for longest ends when another begins. */
+/** The most sessions of one user; the least recently used ends when another begins. */
 export const sessionsMax = 50;
-/** 43 characters of 62: more than 256 bits of chance. */
+/** 43 characters of 62: more than 256 random bits. */
 const secretCharacters = 43;
 const secretPattern = /^[A-Za-z0-9]{43}$/;
 const browserCharactersMax = 300;
@@ -25,7 +22,7 @@ export interface UserSession {
   readonly userId: string;
   /** How it was signed in: a provider's name, or `link`. */
   readonly way: string;
-  /** What the browser calls itself. */
+  /** The browser's User-Agent header. */
   readonly browser: string;
   readonly ip: string;
   readonly createdAt: number;
@@ -57,8 +54,7 @@ function sessionOf(row: Row): UserSession {
 }
 
 /**
- * A new session of a user who is known to be there. `secret` is for the browser alone: nobody can
- * show it again.
+ * Starts a session of an existing user. `secret` is for the browser alone: only its hash is stored.
  */
 export function* startSession({
   userId,
@@ -87,7 +83,7 @@ export interface ResumedSession {
   readonly user: User;
 }
 
-/** Whose session this is, if it is one and not over; a use prolongs it. */
+/** The session of this secret and its user, unless it is over or never was; a use prolongs it. */
 export async function resumeSession(
   database: Database,
   { secret, ip, at }: { readonly secret: string; readonly ip: string; readonly at: number },
@@ -116,7 +112,9 @@ export async function resumeSession(
   return { ...signedIn, session: { ...session, seenAt: at, expiresAt, ip } };
 }
 
-/** What its user is now; undefined: it is over, or the user is suspended. */
+/**
+ * The present role of the session's user; undefined: the session is over, or the user is suspended.
+ */
 export function* roleOfSession(sessionId: string, at: number): Transaction<Role | undefined> {
   const [row] = yield {
     sql: 'SELECT users.* FROM sessions JOIN users ON users.id = user_id WHERE sessions.id = $1 AND frozen = 0 AND expires_at > $2',
@@ -125,7 +123,7 @@ export function* roleOfSession(sessionId: string, at: number): Transaction<Role 
   return row && userOf(row).role;
 }
 
-/** Those that are not over, the one used last first. */
+/** A user's sessions that are not over, the most recently used first. */
 export async function listSessions(
   database: Database,
   userId: string,
@@ -147,7 +145,7 @@ export async function endSession(database: Database, userId: string, id: string)
   );
 }
 
-/** Whoever signs in anew in a browser leaves what was there before. Part of a transaction. */
+/** Ends the earlier session of a browser that signs in again. Part of a transaction. */
 export function* endSessionOf(secret: string): Transaction<void> {
   yield { sql: 'DELETE FROM sessions WHERE hash = $1', params: [hashOf(secret)] };
 }

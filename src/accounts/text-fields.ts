@@ -1,10 +1,10 @@
 import { toPlainText } from '../base/plain-text.ts';
 
-/** Longer is nothing that a list could show. */
+/** A list could not show a longer name. */
 export const nameCharactersMax = 100;
 /**
- * A name that somebody else gave, as one of ours: what may not be in it is a space, what is too
- * long is cut. May be empty.
+ * Turns a provider's name into a user's name: forbidden characters become spaces, and a long name
+ * is cut. May be empty.
  */
 export function plainName(given: string): string {
   let cut = '';
@@ -15,7 +15,10 @@ export function plainName(given: string): string {
   return cut.trimEnd();
 }
 
-/** One address and nothing else: no name, no second one, nothing that begins a header. */
+/**
+ * Whether the text is one address and nothing else: no name, no second one, nothing that begins a
+ * header.
+ */
 export const isEmail = (text: string): boolean =>
   text.length <= 254 &&
   /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+\.[^\s@<>,;:"()[\]\\]+$/.test(text);

@@ -33,9 +33,9 @@ export const userKeysMigrations: readonly Migration[] = [
 export const keysMax = 1_000;
 
 /**
- * Makes a key once for each `madeWith` of a user: the second time there is the key, and no secret,
- * which nobody can show again. `full`: the user has as many as there may be. `other`: it made one
- * that is not what is wished for.
+ * Makes one key for each `madeWith` of a user: a repeated call returns the key without its secret,
+ * which is not stored. `full`: the user has `keysMax` keys. `other`: the same `madeWith` has made a
+ * different key.
  */
 export function* createKeyOnce(
   wish: NewKey,
@@ -70,13 +70,13 @@ function isLike(key: Key, wish: NewKey): boolean {
 
 export interface UserKeysPage {
   readonly userId: string;
-  /** The place behind which the page begins, in its direction. */
+  /** The id after which the page begins, in its order. */
   readonly from?: string | undefined;
   readonly order: 'newest' | 'oldest';
   readonly limit: number;
 }
 
-/** Deleted ones are left out. */
+/** A page of a user's keys; deleted ones are left out. */
 export function* userKeys({
   userId,
   from,
@@ -102,8 +102,8 @@ export function* userKey(userId: string, id: string): Transaction<Key | undefine
 }
 
 /**
- * What is left out stays. A limit changes only where there is one: what the key spent before is in
- * no window.
+ * Absent members stay. A limit changes only where there is one, since no window has counted earlier
+ * spending.
  */
 export interface KeyPatch {
   readonly name?: string | undefined;
@@ -113,7 +113,7 @@ export interface KeyPatch {
   readonly monthlyLimit?: Nano | undefined;
   /** Null: never. */
   readonly expiresAt?: number | null | undefined;
-  /** All of them anew. */
+  /** Replaces all terms. */
   readonly terms?: KeyTerms | undefined;
 }
 
@@ -122,7 +122,8 @@ export interface KeyPatch {
  * Effective in every process within a second.
  */
 export function* changeKey({ id }: Key, change: KeyPatch): Transaction<Key | undefined> {
-  // Its row stays locked until the end: of two who change a key the second sees what the first did.
+  // The topic's row stays locked until the end: of two requests that change a key, the second sees
+  // the change of the first.
   const [bumped] = yield bump(keysTopic);
   const columns: Readonly<Record<string, string | bigint | number | null | undefined>> = {
     name: change.name,
@@ -145,8 +146,8 @@ export function* changeKey({ id }: Key, change: KeyPatch): Transaction<Key | und
 }
 
 /**
- * What a user's own key stands for, named by its id and without its secret; undefined when the user
- * has no such key or it pays for nothing any more.
+ * The principal of a user's own key, found by its id instead of its secret; undefined when the user
+ * has no such key, or it is no longer active.
  */
 export function* principalOfKey(
   userId: string,

@@ -6,7 +6,7 @@ import { keysTopic, orderedId } from './keys.ts';
 
 export type Role = 'user' | 'operator';
 
-/** Whoever is suspended has no console, and keys that nobody knows. */
+/** A suspended user has no console, and the user's keys count as unknown. */
 export type UserState = 'active' | 'suspended';
 
 export type UserLanguage = 'zh' | 'en';
@@ -21,18 +21,18 @@ export interface User {
   readonly zone: string;
   /** Undefined: the browser's. */
   readonly language: UserLanguage | undefined;
-  /** Below it the user is told that the balance is low; undefined: never. */
+  /** The balance below which the user is notified; undefined: never. */
   readonly lowBalance: Nano | undefined;
-  /** Where that is told; undefined: nowhere but in the console. */
+  /** The address for notifications; undefined: they appear only in the console. */
   readonly email: string | undefined;
   /** Whether single letters are shortcuts in the console. */
   readonly shortcuts: boolean;
-  /** Counts changes, so that nobody overwrites one that he has not seen. */
+  /** Counts changes, so that no client overwrites a change that it has not seen. */
   readonly version: number;
   readonly createdAt: number;
 }
 
-/** What users say about themselves; what is left out stays, and null takes it away. */
+/** Settings that users change; absent members stay, and null removes a value. */
 export interface UserChange {
   readonly name?: string;
   readonly zone?: string;
@@ -52,7 +52,7 @@ export interface NewUser {
 const userColumns =
   'id, name, role, frozen, zone, language, low_balance, email, shortcuts, version, created_at';
 
-/** Of a row with the columns of `users`. */
+/** Reads a row with the columns of `users`. */
 export function userOf(row: Row): User {
   const { language, low_balance: lowBalance, email } = row;
   return {
@@ -70,7 +70,7 @@ export function userOf(row: Row): User {
   };
 }
 
-/** Part of a transaction: whoever makes a user makes the ledger account of the same id in it. */
+/** Part of a transaction, which also makes the ledger account of the same id. */
 export function* createUser({ name, role, at }: NewUser): Transaction<User> {
   const sql = `INSERT INTO users (id, name, role, created_at) VALUES ($1, $2, $3, $4) RETURNING ${userColumns}`;
   const [row] = yield { sql, params: [orderedId('usr_', at), name, role, at] };
@@ -95,7 +95,7 @@ export async function listUsers(
   return rows.map(userOf);
 }
 
-/** Undefined: there is no such user, or it has changed since `version`. */
+/** Changes a user. Undefined: there is no such user, or it has changed since `version`. */
 export function* changeUser(
   userId: string,
   version: number,
@@ -140,8 +140,8 @@ export function* setUserRole(userId: string, role: Role): Transaction<User | und
 }
 
 /**
- * A user with what operators ask about first. `lastSeenAt`: wall clock, ms, of any of the user's
- * browsers.
+ * A user with the facts that operators need first. `lastSeenAt`: wall clock, ms, of any of the
+ * user's browsers.
  */
 export interface UserOverview {
   readonly user: User;
@@ -161,7 +161,7 @@ interface UserQuery {
   readonly limit: number;
 }
 
-/** Users, those made last first. */
+/** A page of users, newest first. */
 export function* userPage({
   q,
   role,
@@ -216,7 +216,7 @@ function overviewOf(row: Row, ways: readonly Row[]): UserOverview {
   };
 }
 
-/** Of those of them that are users. */
+/** The names of those ids that are users. */
 export async function userNames(
   database: Database,
   ids: readonly string[],
@@ -229,8 +229,8 @@ export async function userNames(
 }
 
 /**
- * Whether somebody is an operator at this very moment. Until the transaction ends no other passes
- * here: of two who act on each other, one has lost.
+ * Whether a user is an operator at this very moment. Until the transaction ends, no other one
+ * passes here: when two operators act on each other, one of them fails.
  */
 export function* stillOperator(id: string): Transaction<boolean> {
   yield bump(keysTopic);
@@ -241,7 +241,7 @@ export function* stillOperator(id: string): Transaction<boolean> {
   return rows.length > 0;
 }
 
-/** Operators who are not suspended, but for this one. */
+/** The number of other operators that are not suspended. */
 export function* otherOperators(id: string): Transaction<number> {
   const [row] = yield {
     sql: "SELECT COUNT(*) AS others FROM users WHERE role='operator' AND frozen=0 AND id<>$1",

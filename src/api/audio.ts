@@ -44,17 +44,21 @@ export const transcriptionLimits: FormLimits = {
 const accepted = 'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav, webm';
 const languageCharsMax = 32;
 
-/** Vendors count 10 to 32 tokens a second of sound; people say fewer than 12 tokens in one. */
+/**
+ * Vendors count 10 to 32 tokens per second of audio; people speak fewer than 12 tokens per second.
+ */
 const tokensPerSecond = { likely: 10, most: 32, said: 12 };
 const tokensBeside = 256;
 
-/** Pieces of text end as chat's do (recorded 2026-08). Nothing in them waits for a count. */
+/**
+ * A transcript stream ends as a chat stream does (recorded 2026-08). No usage is written into it.
+ */
 const transcriptionFormat: ClientFormat = (({ counted: _, ...format }) => format)(
   completionFormat('transcript'),
 );
 
 /**
- * Where some vendors look for another recording than the one that was measured
+ * Fields in which some vendors accept another recording than the file that Tollgate has measured
  * (console.groq.com/docs/api-reference, docs.mistral.ai/api, 2026-08).
  */
 const elsewhere = ['url', 'file_url', 'audio_url', 'file_id'];
@@ -180,8 +184,8 @@ function sizeOf({ seconds, prompt = '' }: TranscriptionRequest): KnownSize {
 }
 
 /**
- * The text fields of a form: of those that are given twice the last counts, lists come with or
- * without brackets.
+ * The text fields of a form. The last of several fields of one name counts; the name of a list may
+ * end in brackets.
  */
 class Fields {
   readonly #all: Form['fields'];
@@ -239,7 +243,7 @@ function word<Word extends string>(param: string, value: string, known: readonly
   );
 }
 
-/** What is said, written down and read aloud. */
+/** The audio endpoints: transcriptions, translations and speech. */
 export function audioEndpoints(parts: GatewayParts): readonly Endpoint[] {
   return [
     transcriptionEndpoint(parts, 'transcriptions'),
@@ -286,10 +290,7 @@ export const speechCharactersMax = 4_096;
 export const speechSpeedMin = 0.25;
 export const speechSpeedMax = 4;
 
-/**
- * Sound of so many tokens a second, and so many seconds a character, is more than any voice needs:
- * numbers and signs are read as words.
- */
+/** More than any voice needs for a character: a voice reads numbers and signs as words. */
 const speechUsageMax = {
   tokensPerCharacter: 8,
   secondsPerCharacter: 0.5,
@@ -298,7 +299,7 @@ const speechUsageMax = {
 };
 const bytesPerToken = { most: 2, likely: 4 };
 
-/** Bytes of sound: nothing can be said between them, and of an error only that they end. */
+/** A stream of audio bytes has no room for keep-alives, and an error can only end it. */
 const asBytes: ClientFormat = { done: '', keepAlive: '', errorEvent: undefined, limitHeaders };
 const asEvents: ClientFormat = {
   done: '',
@@ -332,7 +333,7 @@ export function parseSpeech(
     model,
     body,
     bytes,
-    // Sound leaves as it is made, whoever asks for it how.
+    // Tollgate always streams speech, whichever format the client requests.
     stream: true,
     ...defaultsWithoutText,
     textTokensMax: tokens,
@@ -385,7 +386,7 @@ function speechOptionsOf(body: RequestBody): SpeechRequest {
   };
 }
 
-/** A name, or an object with the id of a voice of one's own. */
+/** The name of a voice, or an object with the id of the client's own voice. */
 function voiceOf(voice: unknown): string {
   if (voice === undefined || voice === null) refuse('missing_parameter', { param: 'voice' });
   const name = isJsonObject(voice) ? voice['id'] : voice;

@@ -1,11 +1,13 @@
 import type { Principal } from '../accounts/principal.ts';
-import { editJsonBytes, jsonText } from '../base/json-edit.ts';
+import { editJsonBytes, jsonText } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
 import { chatUsage } from '../providers/conversation/client-usage.ts';
 import { chatEnvelope } from './errors.ts';
-import { addMediaText, type PromptMedia, noMedia } from './prompt-media.ts';
 import {
+  addMediaText,
+  type PromptMedia,
+  noMedia,
   type RequestBody,
   isJsonObject,
   optionalArray,
@@ -18,12 +20,12 @@ import {
 } from './request-body.ts';
 import { limitHeaders } from './response-headers.ts';
 
-/** Answers to one request at most, as in the convention. */
+/** The most choices of one request, as in the convention. */
 export const choicesMax = 128;
 export const chatStopsMax = 4;
 export const chatTopLogprobsMax = 20;
 
-/** How a completion ends, whose chunks are called so. */
+/** How a completion ends; `chunks` is the `object` of its chunks. */
 export const completionFormat = (chunks: string): ClientFormat => ({
   done: 'data: [DONE]\n\n',
   keepAlive: ': keep-alive\n\n',
@@ -80,7 +82,7 @@ export function parseChat(
   };
 }
 
-/** The stream's options, which only a stream has. */
+/** Checks `stream_options`, which only a stream may have. */
 export function checkStreamOptions(body: RequestBody, stream: boolean): RequestBody | undefined {
   const options = optionalObject(body, 'stream_options');
   if (options === undefined) return undefined;
@@ -95,7 +97,7 @@ export function checkStreamOptions(body: RequestBody, stream: boolean): RequestB
   return options;
 }
 
-/** What chat and text completions understand alike. */
+/** Checks the sampling parameters that chat and text completions share. */
 export function checkSampling(body: RequestBody): void {
   optionalNumber(body, 'temperature', 0, 2);
   optionalNumber(body, 'top_p', 0, 1);
@@ -106,7 +108,7 @@ export function checkSampling(body: RequestBody): void {
   checkStop(body);
 }
 
-/** Where the model shall stop: one text or a few. */
+/** Checks `stop`: one string or a few. */
 function checkStop(body: RequestBody): void {
   const stop = body['stop'];
   if (stop === undefined || stop === null || typeof stop === 'string') return;
@@ -143,8 +145,8 @@ const modalities: Readonly<Record<string, string>> = {
 };
 
 /**
- * Checks the conversation as far as every vendor agrees on it; what one vendor refuses and another
- * takes is the vendor's to say.
+ * Checks the conversation as far as every vendor agrees on it; where vendors differ, the vendor
+ * decides.
  */
 function checkMessages(messages: unknown): PromptMedia {
   if (messages === undefined || messages === null)
@@ -179,7 +181,7 @@ function checkMessage(message: unknown, i: number, media: PromptMedia): void {
   if (!mayBeSilent(message, role)) refuse('missing_parameter', { param: `messages[${i}].content` });
 }
 
-/** An assistant's turn may have no content when it called, refused, spoke or thought instead. */
+/** An assistant's message needs no content when it has one of these members instead. */
 export const contentAlternatives = [
   ...['tool_calls', 'function_call', 'refusal', 'audio'],
   ...['reasoning_content', 'reasoning', 'reasoning_details'],
@@ -236,12 +238,10 @@ function addBytes(media: PromptMedia, value: unknown): void {
   if (typeof value === 'string') media.bytes += value.length;
 }
 
-/**
- * Text that is shorter than what a model could read at all; longer strings of one member are media.
- */
+/** Members that hold media, whose strings are not counted as text. */
 const mediaMembers = new Set(['data', 'file_data', 'url', 'image_url']);
 
-/** Everything in messages and tools that a model reads as text, for counting. */
+/** The text in messages, tools and response format that a model reads, for counting tokens. */
 function chatText(body: RequestBody): string {
   const pieces: string[] = [];
   collect(body['messages'], pieces);

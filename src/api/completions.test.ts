@@ -81,7 +81,7 @@ test.each([
 ])('%s can be completed', (_, prompt, prompts) => {
   expect(parsed({ ...hello, prompt }).choices).toBe(prompts);
   expect(parsed({ ...hello, prompt, n: 2 }).choices).toBe(2 * prompts);
-  // What is written to choose from is paid for, whether or not it is told.
+  // Every completion that the model writes is paid for, whether or not it is returned.
   expect(parsed({ ...hello, prompt, n: 2, best_of: 5 }).choices).toBe(5 * prompts);
 });
 

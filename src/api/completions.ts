@@ -12,7 +12,7 @@ import {
 
 export const bestOfMax = 20;
 export const promptsMax = 2_048;
-/** OpenAI's is 5; other vendors tell more. */
+/** OpenAI allows 5; other vendors return more. */
 export const logprobsMax = 20;
 
 export const completionsFormat = completionFormat('text_completion');
@@ -91,8 +91,8 @@ function checkPrompt(prompt: unknown): number {
 }
 
 /**
- * How many answers are written for each prompt: of `best_of` only `n` are told, but all are paid
- * for.
+ * How many answers the model writes for each prompt: the vendor returns only `n` of `best_of`, but
+ * charges for all.
  */
 function checkChoices(body: RequestBody, stream: boolean): number {
   const n = optionalInteger(body, 'n', 1, choicesMax) ?? 1;
@@ -119,7 +119,7 @@ function checkWriting(body: RequestBody): void {
     refuseType('suffix', 'a string', suffix);
 }
 
-/** A word for each token that came as a number: it is counted, never sent. */
+/** Stands for one token that the client sent as a number: it is counted, never sent. */
 const wordPerToken = ' a';
 
 function completionText(prompt: unknown): string {

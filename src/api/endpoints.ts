@@ -11,7 +11,7 @@ import { audioEndpoints } from './audio.ts';
 import { chatFormat, parseChat } from './chat.ts';
 import { parseJson } from './request-body.ts';
 import { completionsFormat, parseCompletion } from './completions.ts';
-import { messagesConvention } from './client-convention.ts';
+import { messagesConvention } from './response-headers.ts';
 import type { Endpoint, RequestContext } from './entry.ts';
 import type { FileHandler } from './file-handler.ts';
 import {
@@ -31,7 +31,7 @@ import { responsesEndpoints } from './responses-endpoints.ts';
 import { videoEndpoints } from './video.ts';
 import { videosEndpoints } from './videos-alias.ts';
 
-/** What endpoints work with beside the pipeline. */
+/** The parts that the endpoints use beside the pipeline. */
 export interface EndpointParts {
   readonly memory: ResponseStore;
   readonly submissions: IdempotentRequests;
@@ -42,7 +42,7 @@ export interface EndpointParts {
 
 const noDefaults: DefaultModels = { image: [], video: [] };
 
-/** The interface, row by row. */
+/** All endpoints under `/v1`. */
 export function endpointsOf(
   parts: GatewayParts,
   { memory, submissions, tasks, desk, defaultModels = noDefaults }: EndpointParts,
@@ -110,7 +110,7 @@ export function endpointsOf(
   ];
 }
 
-/** A question in JSON whose parser needs nothing but its body. */
+/** An endpoint whose parser needs only the JSON body. */
 function ask(
   parts: GatewayParts,
   path: string,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } fro
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../accounts/principal.ts';
-import { requestId } from '../base/id.ts';
+import { requestId } from '../base/random.ts';
 import { Refusal, refusal, refuse } from '../base/refusal.ts';
 import { LimitReached } from '../gateway/admit.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
@@ -15,18 +15,21 @@ import {
   hasBoundedLength,
 } from '../http/request-body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
-import { FastPath } from '../http/fast-path.ts';
+import { FastPath, type FastPathRequest } from '../http/fast-path.ts';
 import {
   requestEncodingOf,
   supportedEncodings,
   decodeRequestBody,
 } from '../http/content-encoding.ts';
-import type { FastPathRequest } from '../http/fast-path-request.ts';
-import { ClientResponse } from '../http/client-response.ts';
-import { NodeResponseWriter, type ResponseWriter } from '../http/response-writer.ts';
-import { isAway } from '../storage/database.ts';
-import { chatConvention, type ClientConvention } from './client-convention.ts';
 import {
+  ClientResponse,
+  NodeResponseWriter,
+  type ResponseWriter,
+} from '../http/client-response.ts';
+import { isAway } from '../storage/database.ts';
+import {
+  chatConvention,
+  type ClientConvention,
   corsHeaders,
   corsExposedHeaders,
   corsPreflightHeaders,
@@ -41,24 +44,24 @@ import {
   endpointHint,
 } from './errors.ts';
 
-/** What the door logs of a request that never became an exchange, and of bugs. */
+/** Logs refusals of requests that never became an exchange, and bugs. */
 export interface RequestLog {
   refused(id: string, status: number, outcome: string, method: string, path: string): void;
   bug(id: string, error: unknown): void;
 }
 
-/** What endpoints read of a request, whichever way it came in. */
+/** The parts of a request that endpoints read, whichever way it came in. */
 export interface HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** The bytes that came; the request itself, unread, where the endpoint wants it so. */
+  /** The bytes of the body; the unread request itself where the endpoint has `body: 'stream'`. */
   readonly body: unknown;
-  /** What the path's places hold. */
+  /** The values of the path's parameters. */
   readonly params: unknown;
 }
 
-/** Somebody at the door: who it is, is not known yet. */
+/** A request whose client is not identified yet. */
 interface UnidentifiedRequest {
   readonly id: string;
   /** Wall clock, ms. */
@@ -68,7 +71,7 @@ interface UnidentifiedRequest {
   readonly convention: ClientConvention;
   /**
    * Called when the request has ended. It also gives back the bytes of a large body. Absent:
-   * `Door.#gone`.
+   * `EndpointEntry.#gone`.
    */
   gone?: (() => void) | undefined;
 }
@@ -79,32 +82,33 @@ export interface RequestContext extends UnidentifiedRequest {
   readonly request: HttpRequest;
 }
 
-/** An endpoint is a row. `handle` may throw a Refusal as long as nothing was sent. */
+/** One route. `handle` may throw a Refusal as long as nothing was sent. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** That of chat, when absent. */
+  /** Absent: `chatConvention`. */
   readonly convention?: ClientConvention;
-  /** `stream`: it reads the body itself, as it arrives. Otherwise the body is there as a whole. */
+  /**
+   * `stream`: the handler reads the body as it arrives. Absent: the handler gets the whole body.
+   */
   readonly body?: 'stream';
   readonly handle: (visit: RequestContext) => void | Promise<void>;
 }
 
-/** The door, once open. */
+/** The entry to the API, once it is open. */
 export interface ApiEntry {
   /**
-   * Lets nobody in any more; resolves when everybody has left, or after `waitMs`. True when all
-   * had.
+   * Admits no more requests. Resolves with true when all have ended, or with false after `waitMs`.
    */
   drain(waitMs: number): Promise<boolean>;
-  /** Breaks off whoever is still inside. */
+  /** Closes all connections of the fast path at once. */
   breakOff(): void;
   readonly open: boolean;
 }
 
 /**
- * Puts the endpoints behind one door under `/v1`: request id, CORS, key, and every refusal in the
- * one error shape.
+ * Opens the endpoints under `/v1` behind one entry: request ids, CORS, API keys, and every refusal
+ * in the error shape of the client's convention.
  */
 export async function openApiEntry(
   server: FastifyInstance,
@@ -144,7 +148,7 @@ export async function openApiEntry(
   return door;
 }
 
-/** Those endpoints that take their body in this way. */
+/** Registers the endpoints that take their body in this way. */
 function registerEndpoints(
   scope: FastifyInstance,
   door: EndpointEntry,
@@ -177,11 +181,14 @@ class EndpointEntry implements ApiEntry {
   readonly #parts: GatewayParts;
   readonly #log: RequestLog;
   readonly #endpoints: readonly Endpoint[];
-  /** Those that are posted to under one fixed path. */
+  /** The POST endpoints whose path has no parameters. */
   readonly #exact: ReadonlyMap<string, Endpoint>;
   readonly #bodyBytesMax: number;
   readonly #bodyBytes: BodyBudget;
-  /** How large a packed body is, is known once it is unpacked: of each account one at a time is. */
+  /**
+   * The size of a compressed body is known only once it is decoded, so each account's bodies are
+   * decoded one at a time.
+   */
   readonly #unpacking = new AccountQueue();
   readonly #lane: FastPath;
   readonly #clientAddress: ClientAddress;
@@ -214,7 +221,7 @@ class EndpointEntry implements ApiEntry {
     });
   }
 
-  /** Requests that came whole, past node:http and the framework. */
+  /** Serves a request of the fast path, past node:http and the framework. */
   #serve({ url, headers, body }: FastPathRequest, wire: ResponseWriter): void {
     const endpoint = this.#exact.get(url);
     if (endpoint === undefined) throw new Error(`the lane took ${url}`);
@@ -228,9 +235,9 @@ class EndpointEntry implements ApiEntry {
   }
 
   /**
-   * The way of nearly all requests, past the framework, whose hooks and routes cost a tenth of a
-   * small request: a body of a told length, posted to a fixed path. False: the framework's case,
-   * and nothing has happened.
+   * Serves a POST to a fixed path, with a body of declared length, without the framework, whose
+   * hooks and routes cost a tenth of a small request. Nearly all requests come this way. Returns
+   * false, and has done nothing, when the framework has to serve the request.
    */
   shortcut(request: IncomingMessage, response: ServerResponse): boolean {
     const { method = '', url = '', headers } = request;
@@ -316,8 +323,8 @@ class EndpointEntry implements ApiEntry {
   }
 
   /**
-   * Lets a client in, who is inside until its answer is over: a body that has begun to come when
-   * the door closes is awaited.
+   * Identifies the client and counts its request until the response is over, so that `drain` also
+   * waits for a body that began to arrive before. Calls `stranger` before any refusal.
    */
   #letIn(
     arrival: UnidentifiedRequest,
@@ -352,8 +359,8 @@ class EndpointEntry implements ApiEntry {
   }
 
   /**
-   * Counts a large body while it is held; false: the account has no room for it, and it was refused
-   * after a call of `refusing`.
+   * Counts a large body while it is held. Returns false when the account has no room for it: the
+   * request was then refused, after a call of `refusing`.
    */
   #hold(
     arrival: UnidentifiedRequest,
@@ -382,7 +389,8 @@ class EndpointEntry implements ApiEntry {
   }
 
   /**
-   * Calls `known` with the client whose key this is; else `stranger`, and then the refusal is sent.
+   * Calls `known` with the principal of the request's key. Without one, calls `stranger` and sends
+   * the refusal.
    */
   #identify(
     arrival: UnidentifiedRequest,
@@ -415,7 +423,7 @@ class EndpointEntry implements ApiEntry {
     return this.#clientAddress(reply.peer, request.headers);
   }
 
-  /** Before the body is read: strangers cannot make us hold one. */
+  /** Runs before the body is read: a client without a key cannot make Tollgate hold a body. */
   readonly enter = (
     request: FastifyRequest,
     fastifyReply: FastifyReply,
@@ -440,8 +448,8 @@ class EndpointEntry implements ApiEntry {
   };
 
   /**
-   * Of a request that no endpoint takes: that of the endpoint whose path it is in another method,
-   * or below which it lies.
+   * The convention of a request that no endpoint takes: that of the endpoint with this path and
+   * another method, or with a path above it.
    */
   #conventionAt(url: string): ClientConvention {
     const path = pathOf({ url });
@@ -451,7 +459,7 @@ class EndpointEntry implements ApiEntry {
     return near?.convention ?? chatConvention;
   }
 
-  /** Runs an endpoint on a hijacked response: from here on the answer is ours alone. */
+  /** Runs a handler on a hijacked reply: from here on Fastify does not write the response. */
   readonly serve = (
     request: FastifyRequest,
     fastifyReply: FastifyReply,
@@ -473,8 +481,8 @@ class EndpointEntry implements ApiEntry {
   };
 
   /**
-   * A body may take minutes to come, and its key be deleted meanwhile: whose it is, is asked once
-   * more then.
+   * A body may take minutes to arrive, and its key may be deleted meanwhile: after `identityMs` the
+   * key is looked up again.
    */
   #admit(visit: RequestContext, handle: Endpoint['handle']): void {
     if (visit.request.headers['content-encoding'] !== undefined) return this.#unpack(visit, handle);
@@ -487,7 +495,7 @@ class EndpointEntry implements ApiEntry {
       );
   }
 
-  /** Gives the endpoint the unpacked body, whether it came as bytes or as a stream. */
+  /** Gives the handler the decoded body, whether it came as bytes or as a stream. */
   #unpack(visit: RequestContext, handle: Endpoint['handle']): void {
     const { method, url, headers: sent, body, params } = visit.request;
     const { 'content-encoding': header, 'content-length': _length, ...headers } = sent;
@@ -507,7 +515,7 @@ class EndpointEntry implements ApiEntry {
       return decodeRequestBody(body, coding, this.#bodyBytesMax, enter, failed);
     if (!Buffer.isBuffer(body)) return enter(body);
     this.#unpacking.take(visit.principal.userId, (over) => {
-      // Whose client has left while it waited is not unpacked.
+      // The client may have left while its body waited.
       if (visit.reply.closed) return over();
       const unpacked = (plain: Buffer | Readable): void => {
         if (this.#holdUnpacked(visit, body.length, plain)) enter(plain);
@@ -522,8 +530,8 @@ class EndpointEntry implements ApiEntry {
   }
 
   /**
-   * A packed body counts as what it has become. False: its client has left, or there is no room for
-   * it.
+   * Counts a decoded body by its decoded size. Returns false when the client has left, or when
+   * there is no room for the body.
    */
   #holdUnpacked(visit: RequestContext, packedBytes: number, plain: Buffer | Readable): boolean {
     const { principal, reply } = visit;
@@ -537,10 +545,10 @@ class EndpointEntry implements ApiEntry {
   }
 
   async #visit(visit: RequestContext, handle: Endpoint['handle']): Promise<void> {
-    // Whoever has left while its body came is not inside any more.
+    // A client that left while its body arrived is no longer counted.
     if (visit.reply.closed) return;
     this.#parts.traces?.began(visit.id, visit.at, visit.request);
-    // Work may outlast its client: until it is done nobody has gone.
+    // Work may outlast its client: the request counts until its handler is done.
     visit.reply.onOver(nothing);
     try {
       await handle(visit);
@@ -552,14 +560,16 @@ class EndpointEntry implements ApiEntry {
     }
   }
 
-  /** Somebody has all of the answer, or has left. Who reads slowly is inside until then. */
+  /**
+   * The client has the whole response, or has left. The request of a slow reader counts until then.
+   */
   readonly #gone = (): void => {
     this.#inside -= 1;
     if (this.#inside === 0) this.#empty?.();
   };
 
   async drain(waitMs: number): Promise<boolean> {
-    // Whoever has begun to speak is let in first.
+    // Requests that have partly arrived are still admitted.
     this.#lane.handOverPartial();
     await new Promise(setImmediate);
     this.open = false;
@@ -577,7 +587,7 @@ class EndpointEntry implements ApiEntry {
     this.#lane.closeAll();
   }
 
-  /** Connections end with their answers. */
+  /** Closes each connection after its current response. */
   close(): void {
     this.#lane.close();
   }
@@ -611,7 +621,7 @@ class EndpointEntry implements ApiEntry {
     const { visit } = request;
     if (visit === null) throw error;
     fastifyReply.hijack();
-    // Whoever leaves in the middle of a request is told nothing.
+    // A client that left in the middle of its request gets no response.
     if (request.raw.destroyed) return;
     this.#failed(visit, bodyRefusal(error, this.#bodyBytesMax) ?? error);
   };
@@ -641,7 +651,7 @@ class EndpointEntry implements ApiEntry {
 
 const nothing = (): void => {};
 
-/** The endpoint's handler. After it, the unread rest of the unpacked body is dropped. */
+/** The endpoint's handler. After it, the unread rest of the decoded body is dropped. */
 const withParsedBody = (body: unknown, handle: Endpoint['handle']): Endpoint['handle'] =>
   body instanceof Readable
     ? async (visit) => {
@@ -656,12 +666,15 @@ const withParsedBody = (body: unknown, handle: Endpoint['handle']): Endpoint['ha
 /** The `retry-after` of a large body that had no room. */
 const bodyRetryMs = 1_000;
 
-/** For so long a client is who its key said it is; a changed key is known everywhere in as much. */
+/**
+ * How long a request trusts the lookup of its key. A changed key is known in every process within
+ * this time.
+ */
 const identityMs = 1_000;
 
 /**
  * Methods that endpoints have, HEAD, which the framework answers as GET, and OPTIONS, which the
- * door answers.
+ * entry answers.
  */
 const routedMethods = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
 

@@ -1,13 +1,13 @@
 import type { Clock } from '../base/clock.ts';
-import { requestId } from '../base/id.ts';
+import { requestId } from '../base/random.ts';
 import { type Refusal, refusals, refusal, type RefusalName } from '../base/refusal.ts';
 import type { LimitReached } from '../gateway/admit.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import type { UnreadableAnswer } from '../http/server.ts';
 
 /**
- * How one convention writes what the table of refusals says: as the body of an answer, and as an
- * event in a stream that has begun.
+ * How one convention writes a refusal: as the body of a response, and as an event in a stream that
+ * has begun.
  */
 export interface Envelope {
   /** JSON text. */
@@ -18,7 +18,10 @@ export interface Envelope {
 
 const bytesOf = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
-/** Of chat, and of whatever has no convention of its own: always these four members. */
+/**
+ * The error body of chat, and of endpoints without a convention of their own: always these four
+ * members.
+ */
 const chatBody: Envelope['body'] = (refusal) => {
   const { type, code } = refusals[refusal.refusal];
   return JSON.stringify({ error: { message: refusal.message, type, param: refusal.param, code } });
@@ -39,7 +42,10 @@ const messagesTypes: Readonly<Record<number, string>> = {
   503: 'overloaded_error',
 };
 
-/** Of `/v1/messages`: the parameter's name is in the message, and the request's id in the body. */
+/**
+ * The error body of `/v1/messages`: the message names the parameter, and the body has the request's
+ * id.
+ */
 const messagesBody: Envelope['body'] = (refusal, requestId) => {
   const type =
     refusal.refusal === 'insufficient_quota'
@@ -96,7 +102,7 @@ export function sendRefusal(
     reply.header('retry-after', String(Math.max(1, Math.ceil(refusal.retryAfterMs / 1_000))));
     reply.header('retry-after-ms', String(Math.ceil(refusal.retryAfterMs)));
   }
-  // SDKs repeat every 429 by themselves; an empty balance does not fill by asking again.
+  // SDKs retry every 429, but a retry does not refill an empty balance.
   if (refusal.refusal === 'insufficient_quota') reply.header('x-should-retry', 'false');
   reply.whole(status, 'application/json', envelope.body(refusal, requestId));
 }
@@ -115,7 +121,10 @@ export function limitRefusal({ overrun, requested }: LimitReached): Refusal {
   );
 }
 
-/** Why the framework could not take a body; undefined when that is no fault of the client's. */
+/**
+ * The refusal for a body that the framework could not take; undefined when the client is not at
+ * fault.
+ */
 export function bodyRefusal(error: unknown, limit: number): Refusal | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refusal('request_too_large', { limit });
@@ -140,14 +149,11 @@ const unreadableRefusals: Readonly<Record<Parameters<UnreadableAnswer>[0], Refus
   'bad url': 'unknown_url',
 };
 
-/** What `unknown_url` goes on with where there is such an endpoint at another path. */
+/** The end of the message of `unknown_url` when another path has the endpoint. */
 export const endpointHint = (path: string): string =>
   `. It is ${path} here: check the base address that your client was given.`;
 
-/**
- * What came is no request that an endpoint could see: refused in the shape that all refusals have,
- * with an id of its own.
- */
+/** Answers bytes that are no readable request: in chat's error shape, with a new request id. */
 export const answerUnreadable =
   (clock: Clock): UnreadableAnswer =>
   (problem, values = {}) => {

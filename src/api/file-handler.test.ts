@@ -81,7 +81,7 @@ const openHandles = (): string[] =>
   });
 
 forEachDatabase((_, openFresh) => {
-  describe('a file is given to whoever has its address', () => {
+  describe('a file is sent to a client that has its address', () => {
     test('whole, with what tells browsers to show it and run nothing', async () => {
       const { put, url, store } = await served(openFresh);
       const file = await put(png);
@@ -131,7 +131,7 @@ forEachDatabase((_, openFresh) => {
       expect([bomb.status, (await bodyOf(bomb)).length]).toEqual([200, film.length]);
     });
 
-    test('the rest of it only to whoever has the beginning of the same', async () => {
+    test('the rest of it only to a client that has the beginning of the same file', async () => {
       const { put, url } = await served(openFresh);
       const file = await put(png);
       const status = async (headers: Record<string, string>) =>

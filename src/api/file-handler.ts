@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ByteRange, byteRange } from '../base/byte-range.ts';
 import type { Clock } from '../base/clock.ts';
-import { requestId } from '../base/id.ts';
+import { requestId } from '../base/random.ts';
 import { Refusal, refusal, refuse } from '../base/refusal.ts';
-import { ClientResponse } from '../http/client-response.ts';
-import { NodeResponseWriter } from '../http/response-writer.ts';
+import { ClientResponse, NodeResponseWriter } from '../http/client-response.ts';
 import { filesPath } from '../media/file-urls.ts';
 import { extensionOf } from '../media/content-type.ts';
 import type { Files, StoredFile } from '../media/files.ts';
@@ -12,8 +11,8 @@ import type { RequestContext } from './entry.ts';
 import { chatEnvelope, sendRefusal } from './errors.ts';
 
 /**
- * Files that are being sent at the same time, by this process and of one account: each holds a
- * handle, for as long as its reader takes.
+ * The most files that are sent at the same time, by this process and of one account: each holds a
+ * file handle for as long as its client reads.
  */
 const readsAtOnceMax = 512;
 const accountReadsAtOnceMax = 64;
@@ -22,12 +21,12 @@ const retryMs = 1_000;
 /** Types that a browser shows without running anything; the others are saved. */
 const inlineTypes = /^(?:image\/(?!svg)|audio\/|video\/)/;
 
-/** Whoever asks for a file, by its address or as its owner. */
+/** A request for a file, by its address or by its owner. */
 interface Reader extends Pick<RequestContext, 'id' | 'reply'> {
   readonly request: Pick<RequestContext['request'], 'method' | 'headers'>;
 }
 
-/** Hands files out. */
+/** Serves stored files. */
 export class FileHandler {
   readonly #files: Files;
   readonly #clock: Clock;
@@ -43,7 +42,9 @@ export class FileHandler {
     this.#bug = bug;
   }
 
-  /** To whoever has an address that `urlOf` made: no key is needed, and none is looked at. */
+  /**
+   * Serves files at the addresses that `urlOf` makes. These need no API key, and none is checked.
+   */
   openOn(server: FastifyInstance): void {
     server.route({
       method: ['GET', 'HEAD'],
@@ -52,7 +53,7 @@ export class FileHandler {
     });
   }
 
-  /** Lets nobody begin any more; resolves when nobody reads, or after `waitMs`. */
+  /** Starts no more reads; resolves when all reads have ended, or after `waitMs`. */
   async drain(waitMs: number): Promise<void> {
     this.#closing = true;
     if (this.#reading === 0) return;
@@ -90,8 +91,8 @@ export class FileHandler {
   }
 
   /**
-   * Sends the file, or as much of it as is asked for, and resolves when the reader has it or has
-   * left. Throws a Refusal before anything is sent.
+   * Sends the file or the requested range, and resolves when the client has it or has left. Throws
+   * a Refusal before anything is sent.
    */
   async send({ id, request: { method, headers }, reply }: Reader, file: StoredFile): Promise<void> {
     if (isKnown(headers['if-none-match'], file)) {
@@ -142,17 +143,16 @@ export class FileHandler {
     }
   }
 
-  /** What is said of a file whatever is asked of it. */
+  /** Sets the headers of every response about a file. */
   #describe(reply: ClientResponse, file: StoredFile): void {
     const { id, type, createdAt, expiresAt } = file;
     reply.header('accept-ranges', 'bytes');
     reply.header('etag', tagOf(file));
     reply.header('last-modified', new Date(createdAt).toUTCString());
-    // Nobody but who asked keeps it, and not for longer than we do.
+    // Only the client may cache the file, and not for longer than Tollgate keeps it.
     const seconds = Math.max(0, Math.floor((expiresAt - this.#clock.now()) / 1_000));
     reply.header('cache-control', `private, max-age=${seconds}, immutable`);
-    // Made by another's machine from a stranger's words: nothing in it may run in the name of this
-    // address.
+    // A vendor made the file from a client's prompt: nothing in it may run in this origin.
     reply.header('content-security-policy', "sandbox; default-src 'none'");
     reply.header('x-content-type-options', 'nosniff');
     reply.header(
@@ -168,7 +168,7 @@ export class FileHandler {
   }
 }
 
-/** A file never changes, so that its id tells its version. */
+/** A file never changes, so its id is its version. */
 const tagOf = ({ id }: StoredFile): string => `"${id}"`;
 
 function isKnown(tags: string | undefined, file: StoredFile): boolean {
@@ -178,7 +178,7 @@ function isKnown(tags: string | undefined, file: StoredFile): boolean {
   );
 }
 
-/** Whether who asks for the rest has the beginning of this very file. */
+/** Whether a client that requests a range has the beginning of this very file. */
 function isCurrent(condition: string | string[] | undefined, file: StoredFile): boolean {
   return (
     condition === undefined ||

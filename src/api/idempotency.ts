@@ -22,8 +22,8 @@ const waitMsMax = 300_000;
 const lookMs = { first: 50, most: 1_000 };
 
 /**
- * The endpoint for submissions that may carry an Idempotency-Key: with it they happen once, and are
- * answered the same for a day. Without it nothing is different.
+ * Wraps an endpoint that takes an Idempotency-Key: requests with the same key run once and get the
+ * same answer for a day. Requests without a key are unchanged.
  */
 export function idempotent(submissions: IdempotentRequests, endpoint: Endpoint): Endpoint {
   const { handle } = endpoint;
@@ -36,7 +36,9 @@ export function idempotent(submissions: IdempotentRequests, endpoint: Endpoint):
   };
 }
 
-/** The same for an endpoint that has read the body itself; `content` tells all that was in it. */
+/**
+ * As `idempotent`, for an endpoint that has read the body itself; `content` stands for all of it.
+ */
 export function idempotentAfterRead(
   submissions: IdempotentRequests,
   visit: RequestContext,
@@ -66,12 +68,12 @@ async function submitOnce(
   await answering.run(handle);
 }
 
-/** Thrown where a submission turns out to be somebody else's. */
+/** Thrown when another request has entered the same submission first. */
 class TakenByAnother extends Error {}
 
 /**
- * Answers a submission that nobody has entered yet. It is written down once nothing stands in its
- * way: what is refused before that leaves nothing behind.
+ * Answers a submission that no other request has entered; otherwise returns false. The submission
+ * is entered only when its work begins, so a refusal before that leaves nothing behind.
  */
 async function isNew(
   submissions: IdempotentRequests,
@@ -94,7 +96,7 @@ async function isNew(
   }
 }
 
-/** Waits while another request is at it, unless too many do. */
+/** Waits while another request answers the submission, unless too many requests wait. */
 async function answeredOrMine(
   submissions: IdempotentRequests,
   submission: IdempotentRequest,
@@ -134,10 +136,7 @@ const orUnavailable = <T>({ id }: IdempotentRequest, asked: Promise<T>): Promise
     refuse('unavailable', { why: 'submissions cannot be looked up', id }, unavailableRetryMs),
   );
 
-/**
- * One submission being answered, from the moment in which it is entered: until its answer is kept,
- * it is said to run.
- */
+/** Answers one submission. It counts as running from its entry until its answer is kept. */
 class Answering {
   readonly #visit: RequestContext;
   readonly #enter: () => Promise<OpenIdempotentRequest>;
@@ -168,7 +167,7 @@ class Answering {
       await reply.finished;
     } finally {
       clearInterval(this.#renewing);
-      // A database that is away does not keep a submission for ever either: nobody renews it.
+      // If the database is away, the submission still expires: nothing renews it.
       if (!reply.handedOver) await this.#submission?.forget().catch(() => undefined);
     }
   }
@@ -191,7 +190,7 @@ function keyOf({ request }: RequestContext): string {
   return key;
 }
 
-/** What is asked: where, and every byte of it. */
+/** The digest of the request's method, URL and body. */
 function digestOf({ request }: RequestContext, body: unknown): string {
   return createHash('sha256')
     .update(`${request.method} ${request.url}\n`)

@@ -38,7 +38,7 @@ import {
 
 export const partialsMax = 3;
 
-/** What a client may say in one word, whichever the model. */
+/** Parameters with a fixed list of values, the same for every model. */
 export const imageWords: Readonly<Record<string, readonly string[]>> = {
   response_format: ['url', 'b64_json'],
   background: ['transparent', 'opaque', 'auto'],
@@ -49,8 +49,8 @@ export const imageWords: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What is wished for, checked against what may be asked of the model. Throws the Refusal that lists
- * what is allowed.
+ * The client's options, checked against the terms of the model. Throws the Refusal that lists what
+ * is allowed.
  */
 export function parseImageOptions(
   body: RequestBody,
@@ -69,7 +69,7 @@ export function parseImageOptions(
     n: optionalInteger(body, 'n', 1, terms.nMax ?? usualNMax) ?? 1,
     size: sizeOf(body, terms),
     quality: qualityOf(body, terms),
-    // Events carry bytes: there is no other kind.
+    // Stream events always carry the bytes.
     returns:
       body['stream'] === true
         ? 'b64_json'
@@ -136,18 +136,18 @@ function partialsOf(body: RequestBody): number {
 }
 
 /**
- * A picture that is given costs at most so many tokens to look at
+ * An input image costs at most this many tokens
  * (developers.openai.com/api/docs/guides/image-generation, high fidelity, 2026-08).
  */
 const tokensPerGiven = 6_500;
 const tokensPerPictureUnknown = 16_384;
-/** What a model makes where nobody says a size is no larger. */
+/** Where neither the request nor the catalogue gives a size, a model makes no larger image. */
 const largestUsual: ImageSize = { width: 1_536, height: 1_024 };
 const megapixel = 1_024 * 1_024;
-/** A byte of text is at most this share of a token. */
+/** A token has at least this many bytes of text. */
 const bytesPerToken = 3;
 
-/** The size of a wish in what models are sold by. */
+/** The size of the request in the units by which models are priced. */
 export function estimateImageUsage(
   wish: ImageRequest,
   { image: terms = {}, outputTokensMax }: Model,
@@ -191,21 +191,21 @@ function variantsOf({ size, quality }: ImageRequest): readonly string[] {
 
 const noContents: ReadonlyMap<string, DownloadedMedium> = new Map();
 
-/** The pictures of one request, and where its mask is. */
+/** The input images of one request, and its mask. */
 export interface InputImages {
   readonly images: readonly InputImage[];
   readonly mask: InputImage | undefined;
 }
 
-/** A picture as the client sent it: its bytes, or the address that has them. */
+/** An image as the client sent it: its bytes, or the address that has them. */
 interface SentImage {
   readonly param: string;
   readonly content: Buffer | { readonly url: string };
 }
 
 /**
- * What the client sent, by whichever way, looked at. Throws the Refusal that names what is wrong
- * with which. `left` ends downloads early.
+ * Reads the images of the form or the JSON body, downloads and checks them. Throws the Refusal that
+ * names the wrong one. `left` ends downloads early.
  */
 export async function readInputImages(
   body: RequestBody,
@@ -344,8 +344,8 @@ const formLimits: FormLimits = {
 const jsonBytesMax = 50 * mebibyte;
 
 /**
- * Pictures that are being edited are held as a whole, as their vendors want them; all requests
- * together hold no more than this.
+ * Spools for images that are edited. They are held as a whole, since vendors take them so; all
+ * requests together hold no more than this.
  */
 export const imageSpools = (): SpoolPool =>
   new OpenSpools({
@@ -354,18 +354,18 @@ export const imageSpools = (): SpoolPool =>
     bytesMax: 1024 * mebibyte,
   });
 
-/** What an endpoint that takes pictures was sent. */
+/** The body of a request to an endpoint that takes images. */
 export interface ImagesBody {
   readonly body: RequestBody;
   /** Empty when it was a form. */
   readonly bytes: Buffer;
   readonly files: readonly FormFile[];
-  /** Of everything that was sent, however it was cut and packed. */
+  /** The digest of all that the client sent, independent of a form's boundary. */
   readonly digest: string;
   readonly discard: () => void;
 }
 
-/** A body of either kind, read to its end. Throws the Refusal of what cannot be read. */
+/** Reads a form or a JSON body to its end. Throws the Refusal when it cannot be read. */
 export async function readImagesBody(
   stream: unknown,
   headers: IncomingHttpHeaders,
@@ -412,7 +412,8 @@ const numbers = new Set(['n', 'output_compression', 'partial_images']);
 const flags: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 /**
- * Forms carry text alone. What is no number where one should be stays text, and is refused as such.
+ * Forms carry only text. A value that should be a number and is none stays text, so that the checks
+ * refuse it.
  */
 function valueOf(name: string, value: string): unknown {
   if (numbers.has(name) && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value.trim())) return Number(value);

@@ -1,6 +1,6 @@
 import type { Principal } from '../accounts/principal.ts';
 import type { ImageCapability } from '../base/capability.ts';
-import { jsonText } from '../base/json-edit.ts';
+import { jsonText } from '../base/json.ts';
 import { refuse, type Refusal, refusals } from '../base/refusal.ts';
 import type { Offer } from '../catalog/snapshot.ts';
 import type { ApiRequest, ClientFormat } from '../gateway/accept.ts';
@@ -25,13 +25,13 @@ import {
 import { type RequestBody, parseJson, requiredString } from './request-body.ts';
 import { limitHeaders } from './response-headers.ts';
 
-/** Models that are asked in words for what older ones did unasked. */
+/** Newer models make a variation only when the prompt asks for one. */
 const variation =
   'Make a variation of this picture: the same subject in the same style, composed anew.';
 const noInputImages: InputImages = { images: [], mask: undefined };
 const none: ReadonlyMap<string, string> = new Map();
 
-/** What makes pictures: of words, of words and pictures, of a picture alone. */
+/** The image endpoints: generations, edits and variations. */
 export function imagesEndpoints(
   parts: GatewayParts,
   submissions: IdempotentRequests,
@@ -105,7 +105,7 @@ async function edit(
   const offer = offered(parts, defaultModels, principal, capability, body);
   const terms = offer.model.image ?? {};
   const prompt = capability === 'image_variations' ? variation : parseImagePrompt(body, terms);
-  // All words are looked at before anything is downloaded for them.
+  // The options are checked before anything is downloaded.
   parseImageOptions(body, terms, prompt, noInputImages);
   const leaving = new AbortController();
   reply.onLeave(() => leaving.abort());
@@ -123,7 +123,7 @@ async function edit(
   );
 }
 
-/** Nobody is asked, and paid, for a picture that there is no room for. */
+/** Refuses the request before a vendor is called and paid, when there is no room for its images. */
 async function haveRoom(
   { files }: GatewayParts,
   id: string,
@@ -137,7 +137,7 @@ async function haveRoom(
   if (room === 'full') refuse('too_many_files');
 }
 
-/** What the client asks for, if it is something that makes pictures in this way. */
+/** The offer of the requested model, if it makes images in this way. */
 function offered(
   parts: GatewayParts,
   defaultModels: readonly string[],
@@ -168,7 +168,7 @@ function offered(
   return offer;
 }
 
-/** The first model of the defaults that this key can use and that makes pictures in this way. */
+/** The first default model that this key can use and that makes images in this way. */
 function defaultModel(
   parts: GatewayParts,
   defaultModels: readonly string[],
@@ -242,8 +242,8 @@ function asRequest({
 }
 
 /**
- * A stream of pictures ends with its last picture; what goes wrong is an event of its own (OpenAPI
- * description of the Images API, 2026-08).
+ * An image stream ends with its last image; an error is an event of its own (OpenAPI description of
+ * the Images API, 2026-08).
  */
 const imagesFormat = (kind: 'image_generation' | 'image_edit'): ClientFormat => ({
   done: '',
@@ -258,7 +258,7 @@ function errorEvent(refusal: Refusal): string {
   return `event: error\ndata: ${jsonText({ type: 'error', error: { type, code, message: refusal.message, param: refusal.param } })}\n\n`;
 }
 
-/** One event for each picture; the last one tells the usage. */
+/** One event for each image; the last one has the usage. */
 function completed(answer: Buffer, kind: string): string {
   const { created, data = [], usage, ...more }: ImagesAnswer = JSON.parse(answer.toString('utf8'));
   const type = `${kind}.completed`;

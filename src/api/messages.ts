@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
-import { editJsonBytes, jsonText } from '../base/json-edit.ts';
+import { editJsonBytes, jsonText } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
 import { messageUsage } from '../providers/conversation/client-usage.ts';
 import { messagesEnvelope } from './errors.ts';
-import { addAddress, type PromptMedia, noMedia } from './prompt-media.ts';
 import {
+  addAddress,
+  type PromptMedia,
+  noMedia,
   type RequestBody,
   isJsonObject,
   optionalArray,
@@ -20,8 +22,8 @@ import {
 import { limitHeaders } from './response-headers.ts';
 
 /**
- * How a message ends: the event that says so is held back until the charge is committed. Pings keep
- * a stream open.
+ * How a message ends: its last event is held back until the charge is committed. Pings keep a
+ * stream open.
  */
 export const messagesFormat: ClientFormat = {
   done: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
@@ -31,7 +33,7 @@ export const messagesFormat: ClientFormat = {
   counted: {
     whole: (answer, quantities) =>
       editJsonBytes(answer, [{ path: ['usage'], json: jsonText(messageUsage(quantities)) }]),
-    // A stream tells it with the reason why it ended.
+    // A stream has its usage in the event with the stop reason.
     event: () => '',
   },
 };
@@ -80,7 +82,7 @@ const switchedOff = ['top_k', 'top_p'];
 const without = (body: RequestBody, names: readonly string[]): RequestBody =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
 
-/** POST /v1/messages/count_tokens: the same without what concerns the answer. */
+/** POST /v1/messages/count_tokens: as `parseMessages`, without the parameters of the response. */
 export function parseTokenCount(
   id: string,
   principal: Principal,
@@ -117,7 +119,7 @@ export function parseTokenCount(
   };
 }
 
-/** The answer to a question of how many tokens. */
+/** The response body of a token count. */
 export const renderTokenCount = (tokens: number): string =>
   JSON.stringify({ input_tokens: tokens });
 
@@ -135,7 +137,7 @@ export const toolChoices = ['auto', 'any', 'tool', 'none'];
 function checkTools(body: RequestBody): void {
   for (const [i, tool] of (optionalArray(body, 'tools') ?? []).entries()) {
     if (!isJsonObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
-    // Toolsets go by other members than a name.
+    // Tools of other types have other members than a name.
     if (tool['type'] !== undefined && tool['type'] !== null && tool['type'] !== 'custom') continue;
     if (typeof tool['name'] !== 'string') refuseType(`tools[${i}].name`, 'a string', tool['name']);
     if (!isJsonObject(tool['input_schema']))
@@ -153,14 +155,12 @@ function checkTools(body: RequestBody): void {
   if (type === 'tool' && typeof name !== 'string') refuseType('tool_choice.name', 'a string', name);
 }
 
-/**
- * Instructions in the middle of a conversation are a role of their own for models that take them.
- */
+/** Some models take `system` messages in the middle of a conversation. */
 export const messagesRoles = ['user', 'assistant', 'system'];
 
 /**
- * Checks `messages` and `system` as far as every model agrees on them; blocks of types that we do
- * not know are the model's to judge.
+ * Checks `messages` and `system` as far as every model agrees on them; the vendor judges blocks of
+ * unknown types.
  */
 function checkConversation(body: RequestBody): PromptMedia {
   const media = noMedia();
@@ -196,9 +196,7 @@ function checkContent(content: unknown, param: string, media: PromptMedia): void
   for (let i = 0; i < content.length; i++) checkBlock(content[i], `${param}[${i}]`, media);
 }
 
-/**
- * The members that a block cannot do without, all of them strings but where something else is said.
- */
+/** The string members that a block of each type must have. */
 const needed: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   thinking: ['thinking', 'signature'],
@@ -269,7 +267,7 @@ function checkedUrl(url: unknown, param: string): string {
   return url;
 }
 
-/** The same source with its bytes in place: those of a text as text. */
+/** The source with the downloaded bytes in place of its URL; text stays text. */
 function bytesSource(type: string, base64: string): RequestBody {
   if (!type.startsWith('text/')) return { type: 'base64', media_type: type, data: base64 };
   return {
@@ -294,7 +292,7 @@ function checkBytes(source: RequestBody, param: string, media: PromptMedia): voi
   media.bytes += data.length;
 }
 
-/** Strings that no model reads as text. */
+/** Members whose strings no model reads as text. */
 const unread = new Set([
   'data',
   'url',

@@ -120,6 +120,6 @@ test('C3: a page that cannot be had is refused by name, in the shape of the clie
     error: { type: 'authentication_error' },
   });
   expect((await get('/models', {})).body).toMatchObject({ error: { code: 'invalid_api_key' } });
-  // What older clients of OpenAI's send is not looked at, as before.
+  // Parameters that older clients of OpenAI's send are ignored, as before.
   expect((await get('/models?limit=0&after_id=nothing', bearer())).status).toBe(200);
 });

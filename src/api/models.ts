@@ -4,16 +4,18 @@ import { refuse } from '../base/refusal.ts';
 import type { Model, Snapshot } from '../catalog/snapshot.ts';
 import { offerTo } from '../gateway/models/offers.ts';
 import { messagesVersionHeader } from '../providers/conversation/messages-version.ts';
-import { chatConvention, type ClientConvention, messagesConvention } from './client-convention.ts';
+import { chatConvention, type ClientConvention, messagesConvention } from './response-headers.ts';
 import type { HttpRequest } from './entry.ts';
 
-/** Of one page in Anthropic's shape (platform.claude.com/docs/en/api/models/list, 2026-11). */
+/**
+ * The size of a page in Anthropic's shape (platform.claude.com/docs/en/api/models/list, 2026-11).
+ */
 const pageDefault = 20;
 export const modelsPageMax = 1_000;
 
 /**
- * Both conventions have `/v1/models`: the client's headers tell which one it speaks, and the key
- * may come in either header.
+ * Both conventions have `/v1/models`: the request's headers show which one the client speaks, and
+ * the key may come in either header.
  */
 export const modelsConvention: ClientConvention = {
   ...chatConvention,
@@ -24,7 +26,7 @@ export const modelsConvention: ClientConvention = {
 const speaksMessages = (headers: IncomingHttpHeaders): boolean =>
   headers[messagesVersionHeader] !== undefined || headers['x-api-key'] !== undefined;
 
-/** OpenAI's four members, and the day on which the model ends. */
+/** OpenAI's four members, and the day on which the vendor shuts the model down. */
 function render({ id, created, ownedBy, shutdownDate }: Model): object {
   const shown = { id, object: 'model', created, owned_by: ownedBy };
   return shutdownDate === undefined ? shown : { ...shown, shutdown_date: shutdownDate };
@@ -53,7 +55,7 @@ function renderUnion(model: Model): object {
 
 const rfc3339 = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
-/** GET /v1/models: what the key can reach. */
+/** GET /v1/models: the models that the key can use. */
 export function listModels(
   snapshot: Snapshot,
   { group, models }: Principal,
@@ -63,14 +65,13 @@ export function listModels(
     .listing(group)
     .filter(({ id }) => models === undefined || models.has(id));
   const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
-  // Claude Code may send nothing that names its convention but the size of its page (doors.md
-  // §5.1).
+  // The page size may be all that shows Claude Code's convention (doors.md §5.1).
   if (speaksMessages(headers) || limitOf(query) !== undefined)
     return JSON.stringify(pageOf(reached, query));
   return JSON.stringify({ object: 'list', data: reached.map(render) });
 }
 
-/** Undefined: there is none, or none that a page can have. */
+/** Undefined without a limit, or with one that no page can have. */
 function limitOf(query: URLSearchParams): number | undefined {
   const limit = query.get('limit') ?? '';
   return /^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= modelsPageMax
@@ -102,7 +103,7 @@ function pageOf(all: readonly Model[], query: URLSearchParams): object {
   };
 }
 
-/** Where the model stands that a cursor names; undefined without a cursor. */
+/** The index of the model that a cursor names; undefined without a cursor. */
 function indexOf(all: readonly Model[], query: URLSearchParams, param: string): number | undefined {
   const id = query.get(param);
   if (id === null || id === '') return undefined;

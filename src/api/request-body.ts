@@ -5,6 +5,7 @@ import {
   longStringBytesMin,
 } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
+import type { MediaAddress } from '../gateway/accept.ts';
 
 export type RequestBody = Readonly<Record<string, unknown>>;
 
@@ -18,7 +19,7 @@ function typeName(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** What is not there has no type: it is missing. */
+/** An absent value is refused as missing, not as of a wrong type. */
 export function refuseType(param: string, expected: string, got: unknown): never {
   if (got === undefined) refuse('missing_parameter', { param });
   return refuse('invalid_type', { param, expected, got: typeName(got) });
@@ -83,7 +84,10 @@ export function requiredString(body: RequestBody, param: string): string {
   return value;
 }
 
-/** The body as JSON: an object, in UTF-8, said to be JSON. */
+/**
+ * Parses a body, which must be an object in UTF-8 and have a JSON content type. Throws the Refusal
+ * of any other. The returned bytes hold no duplicate members.
+ */
 export function parseJson(
   bytes: unknown,
   contentType: string | undefined,
@@ -118,7 +122,7 @@ function requireJson(contentType: string | undefined): void {
     refuse('wrong_content_type', { got: type || 'none', expected: 'application/json' });
 }
 
-/** What decides what is sold, and how much of it. */
+/** The members that decide the price of a request. */
 const decisive = new Set([
   ...[
     'model',
@@ -147,8 +151,8 @@ const decisive = new Set([
 const usualName = /^[a-z0-9_]*$/;
 
 /**
- * Some servers read names whatever their case, and the last of several
- * (pkg.go.dev/encoding/json#Unmarshal, 2026-08): to them `Model` is the model, while we have read,
+ * Some servers ignore the case of names and take the last of several
+ * (pkg.go.dev/encoding/json#Unmarshal, 2026-08): they would read `Model`, while Tollgate has read,
  * priced and replaced `model`.
  */
 function refuseDoubles(body: RequestBody): void {
@@ -231,9 +235,9 @@ interface OpenValue {
 }
 
 /**
- * The same JSON with only the last of several members of one name in an object. We read and check
- * the last one, as most servers do; a vendor that reads the first would get a value that was not
- * checked. For JSON that has been parsed; one pass at any depth.
+ * The same JSON with only the last of several members of one name in an object. Tollgate reads and
+ * checks the last one, as most servers do; a vendor that reads the first would get a value that was
+ * not checked. For JSON that has been parsed; one pass at any depth.
  */
 export function withoutDuplicateMembers(json: Buffer): Buffer {
   const cuts: [from: number, to: number][] = [];
@@ -301,3 +305,53 @@ function stringEnd(json: Buffer, start: number): number {
     if ((i - before) % 2 === 0) return i;
   }
 }
+
+/** The media in a conversation. */
+export interface PromptMedia {
+  /** Modality → the parameter where it first occurs. */
+  readonly kinds: Map<string, string>;
+  count: number;
+  /** Bytes of the body that are media, not text. */
+  bytes: number;
+  /** Media that the client gave by address. */
+  addresses: MediaAddress[] | undefined;
+}
+
+export const noMedia = (): PromptMedia => ({
+  kinds: new Map(),
+  count: 0,
+  bytes: 0,
+  addresses: undefined,
+});
+
+export function addAddress(media: PromptMedia, address: MediaAddress): void {
+  media.addresses ??= [];
+  media.addresses.push(address);
+}
+
+const isAddress = (value: string): boolean => /^https?:\/\//i.test(value);
+
+/**
+ * Counts a string that is media or the address of media. A data URL may replace the address later.
+ */
+export function addMediaText(
+  media: PromptMedia,
+  value: unknown,
+  kind: MediaAddress['kind'],
+  name: unknown,
+  param: string,
+): void {
+  if (typeof value !== 'string') return;
+  media.bytes += value.length;
+  if (!isAddress(value)) return;
+  addAddress(media, {
+    url: value,
+    kind,
+    name: typeof name === 'string' ? name : undefined,
+    param,
+    place: param,
+    written: dataUrl,
+  });
+}
+
+const dataUrl = (type: string, base64: string): string => `data:${type};base64,${base64}`;

@@ -1,33 +1,30 @@
-import { editJsonBytes, jsonText } from '../base/json-edit.ts';
-import { randomText } from '../base/id.ts';
+import { editJsonBytes, jsonText } from '../base/json.ts';
+import { randomText } from '../base/random.ts';
 import { refuse } from '../base/refusal.ts';
 import { openedSummary } from '../providers/bridges/compact-over-responses.ts';
 import type { StoredResponse, ResponseStore, StoredResponseStatus } from '../memory/responses.ts';
 import { type RequestBody, isJsonObject } from './request-body.ts';
 
 const idChars = 32;
-/** What may be put before a request's own input, that included. */
+/** The most bytes of a request with the stored conversation in it. */
 const conversationBytesMax = 64 * 1024 * 1024;
 
-/**
- * Items that one request brings: more than any conversation has, and few enough to be remembered
- * one by one.
- */
+/** More items than any conversation has, and few enough to be stored one by one. */
 const itemsMax = 10_000;
 /** Items that one request may refer to. */
 const referencesMax = 1_000;
 
-/** A request with all that it refers to in its place. */
+/** A request with stored items in place of its references. */
 export interface StoredConversation {
   readonly body: RequestBody;
   readonly bytes: Buffer;
-  /** What this turn said by itself, with ids: what is remembered of it. */
+  /** The items of this request alone, with ids: these are stored. */
   readonly own: () => readonly RequestBody[];
 }
 
 /**
- * Puts the conversation before the input, and items where references to them were. A request that
- * refers to nothing stays as it is.
+ * Puts the stored conversation before the input, and stored items in place of references. A request
+ * that refers to nothing stays as it is.
  */
 export async function loadConversation(
   memory: ResponseStore,
@@ -133,8 +130,8 @@ function withItemId(item: RequestBody): RequestBody {
 }
 
 /**
- * Ids are ours and say nothing to a vendor; those of sealed thoughts and of its own tools do. A
- * summary of ours is opened.
+ * Removes the ids of messages and calls, which Tollgate made and vendors do not know. Encrypted
+ * reasoning and the vendor's own tools keep theirs. Opens Tollgate's own summaries.
  */
 function asInput(stored: RequestBody): RequestBody {
   const item = openedSummary(stored);
@@ -152,8 +149,8 @@ function asInput(stored: RequestBody): RequestBody {
 const statuses: readonly StoredResponseStatus[] = ['completed', 'incomplete', 'failed'];
 
 /**
- * What is remembered of a response that has ended. `last`: the answer, or a stream's last bytes.
- * Undefined when there is none in it.
+ * What is stored of a response that has ended. `last`: the response, or a stream's last bytes.
+ * Undefined when they hold no response.
  */
 export function storedResponseOf(
   last: Buffer,

@@ -5,8 +5,7 @@ import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import { offerTo } from '../gateway/models/offers.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
-import { ClientResponse } from '../http/client-response.ts';
-import { NullResponse } from '../http/response-writer.ts';
+import { ClientResponse, NullResponse } from '../http/client-response.ts';
 import type { ResponseStore, StoredResponse } from '../memory/responses.ts';
 import { summaryTask } from '../providers/bridges/compact-over-responses.ts';
 import { responseObject } from '../providers/bridges/response-object.ts';
@@ -16,7 +15,7 @@ import { parseJson, type RequestBody } from './request-body.ts';
 import { storedResponseOf, loadConversation } from './responses-conversation.ts';
 import { parseInput, parseResponse, responsesFormat } from './responses.ts';
 
-/** `/v1/responses`, row by row. */
+/** The endpoints under `/v1/responses`. */
 export function responsesEndpoints(
   parts: GatewayParts,
   memory: ResponseStore,
@@ -66,9 +65,7 @@ async function create(
   return run(parts, Object.assign({}, asked, { keep }), reply, responsesFormat);
 }
 
-/**
- * POST /v1/responses/input_tokens: as the vendor counts where it tells, else counted here; free.
- */
+/** POST /v1/responses/input_tokens: the vendor's count if it has one, else Tollgate's; free. */
 async function inputTokens(
   parts: GatewayParts,
   memory: ResponseStore,
@@ -87,8 +84,8 @@ async function inputTokens(
 }
 
 /**
- * POST /v1/responses/compact: a vendor that has it compacts, and only that vendor can read the
- * result; else the model summarizes the conversation.
+ * POST /v1/responses/compact: a vendor that offers this compacts the conversation, and only that
+ * vendor can read the result; otherwise the model summarizes the conversation.
  */
 async function compact(
   parts: GatewayParts,
@@ -116,7 +113,7 @@ const renderCount = (tokens: number): string =>
 const pageDefault = 20;
 export const storedResponsesPageMax = 100;
 
-/** What clients ask of responses that are remembered. Another account's are not there. */
+/** The endpoints of stored responses. An account sees only its own. */
 function storedEndpoints(memory: ResponseStore): readonly Endpoint[] {
   return [
     {
@@ -206,7 +203,7 @@ function pageOf(items: readonly RequestBody[], query: URLSearchParams): object {
       got: query.get('limit') ?? '',
     });
   const sorted = order === 'asc' ? [...items] : items.toReversed();
-  // Empty, it says nothing.
+  // An empty `after` is ignored.
   const after = query.get('after') || null;
   const at = after === null ? 0 : sorted.findIndex((item) => item['id'] === after) + 1;
   if (after !== null && at === 0)
@@ -216,13 +213,13 @@ function pageOf(items: readonly RequestBody[], query: URLSearchParams): object {
   return { object: 'list', data, ...ids, has_more: at + limit < sorted.length };
 }
 
-/** How often a running response tells that it runs, and hears whether it was cancelled. */
+/** How often a running response renews its lease, and learns whether it was cancelled. */
 const renewEveryMs = 2_000;
 
 /**
- * Answers that the response is queued as soon as its money is set aside, and runs it. What is
- * refused before that is refused like any other request, and nothing of it is remembered. Resolves
- * when it has ended, so that a node which is drained waits for it.
+ * Answers that the response is queued as soon as its funds are reserved, then runs it. A refusal
+ * before that is sent like any other, and nothing is stored. Resolves when the response has ended,
+ * so that a draining node waits for it.
  */
 async function runInBackground(
   parts: GatewayParts,

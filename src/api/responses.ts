@@ -1,11 +1,13 @@
 import type { Principal } from '../accounts/principal.ts';
-import { editJsonBytes, jsonText } from '../base/json-edit.ts';
+import { editJsonBytes, jsonText } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
 import { responsesUsage } from '../providers/conversation/client-usage.ts';
 import { responsesErrorEvent } from './errors.ts';
-import { addMediaText, type PromptMedia, noMedia } from './prompt-media.ts';
 import {
+  addMediaText,
+  type PromptMedia,
+  noMedia,
   type RequestBody,
   isJsonObject,
   optionalArray,
@@ -23,7 +25,7 @@ export const responsesOutputTokensMin = 16;
 export const responsesTopLogprobsMax = 20;
 
 /**
- * How a response ends: its last event is the end mark, and is held back until the charge is
+ * How a response ends: its last event is the end mark, which is held back until the charge is
  * committed.
  */
 export const responsesFormat: ClientFormat = {
@@ -66,7 +68,7 @@ export function parseResponse(
   };
 }
 
-/** The same without what concerns the answer: for counting it. */
+/** As `parseResponse`, without the parameters of the response: for counting tokens. */
 export function parseInput(
   id: string,
   principal: Principal,
@@ -158,10 +160,7 @@ const modalities: Readonly<Record<string, string>> = {
   input_file: 'file',
 };
 
-/**
- * Checks `input` as far as every model agrees on it; what one refuses and another takes is theirs
- * to say.
- */
+/** Checks `input` as far as every model agrees on it; where models differ, the vendor decides. */
 function checkInput(input: unknown): PromptMedia {
   const media = noMedia();
   if (typeof input === 'string' || input === undefined || input === null) return media;

@@ -4,16 +4,16 @@ import type { UnreadableAnswer } from '../http/server.ts';
 import { endpointHint } from './errors.ts';
 
 export interface SystemRouteOptions {
-  /** Whether new requests are admitted: money can be moved. */
+  /** Whether new requests are admitted: whether Tollgate can reserve and charge funds. */
   readonly ready: () => boolean;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly metricsToken: string | undefined;
   readonly unreadable: UnreadableAnswer;
-  /** Answers what is nobody else's, or undefined: then there is no such page. */
+  /** Answers requests without another route; undefined: there is no such page. */
   readonly otherwise: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
 }
 
-/** What is served beside the interface: liveness, readiness and metrics. */
+/** Serves liveness, readiness and metrics, which are no part of the API. */
 export function openSystemRoutes(server: FastifyInstance, options: SystemRouteOptions): void {
   server.get('/healthz', (_request, reply) => reply.send({ ok: true }));
   server.get('/readyz', (_request, reply) => {
@@ -23,7 +23,7 @@ export function openSystemRoutes(server: FastifyInstance, options: SystemRouteOp
   const noSuchPage = ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = url.split('?', 1)[0] ?? '';
     const right = `/v1${path}`;
-    // A route is found by its pattern, in which other characters have a meaning.
+    // `hasRoute` takes a pattern, in which other characters have a meaning.
     const instead =
       /^[\w/-]+$/.test(right) && server.hasRoute({ method, url: right }) ? endpointHint(right) : '';
     const { status, body, id } = options.unreadable('bad url', { method, path, instead });
@@ -32,8 +32,7 @@ export function openSystemRoutes(server: FastifyInstance, options: SystemRouteOp
   server.setNotFoundHandler(
     (request, reply) => options.otherwise(request, reply) ?? noSuchPage(request, reply),
   );
-  // Of some methods (QUERY without a content type) the framework has an opinion before it looks for
-  // a page.
+  // The framework refuses some methods (QUERY without a content type) before it looks for a route.
   server.setErrorHandler((error, request, reply) => {
     if (isRefusedByFramework(error)) return noSuchPage(request, reply);
     throw error;

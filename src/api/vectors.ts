@@ -1,5 +1,5 @@
 import type { Principal } from '../accounts/principal.ts';
-import { editJsonBytes } from '../base/json-edit.ts';
+import { editJsonBytes } from '../base/json.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { refuse } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
@@ -17,8 +17,8 @@ import {
 import { limitHeaders } from './response-headers.ts';
 
 /**
- * Of endpoints that are always answered as a whole. `counted` writes our count into an answer whose
- * vendor told none.
+ * The format of endpoints that never stream. `counted` writes Tollgate's count into a response
+ * whose vendor reported none.
  */
 export function wholeFormat(
   counted?: (answer: Buffer, quantities: Quantities) => Buffer,
@@ -32,7 +32,7 @@ export function wholeFormat(
   };
 }
 
-/** Inputs of one request, as in the convention (wire-formats §1.3). */
+/** The most inputs of one request, as in the convention (wire-formats §1.3). */
 export const embeddingInputsMax = 2_048;
 export const embeddingEncodings = ['float', 'base64'];
 
@@ -136,7 +136,7 @@ function checkEncoding(encoding: unknown): void {
 export const documentsMax = 2_048;
 const bytesPerToken = 3;
 /**
- * A unit of search is a question and so many documents of so many tokens, the question's with them
+ * A search unit is one query and this many documents of this many tokens, the query's included
  * (docs.cohere.com/docs/how-does-cohere-pricing-work, 2026-08).
  */
 const documentsAUnit = 100;
@@ -163,7 +163,7 @@ export function parseRerank(
   const documents = checkDocuments(body['documents']);
   optionalInteger(body, 'top_n', 1, Number.MAX_SAFE_INTEGER);
   optionalBoolean(body, 'return_documents');
-  // A model reads the question with each document.
+  // A model reads the query with each document.
   const tokens = documents.map((document) =>
     Math.ceil((Buffer.byteLength(query) + Buffer.byteLength(document)) / bytesPerToken),
   );
@@ -181,7 +181,7 @@ export function parseRerank(
     units: Math.ceil(
       tokens.reduce((sum, count) => sum + Math.ceil(count / tokensADocument), 0) / documentsAUnit,
     ),
-    // A question that is read two thousand times is more text than a string holds.
+    // A query repeated two thousand times is more text than a string holds.
     text: () =>
       textTokensMax > countedTokensMax
         ? ''
@@ -190,7 +190,7 @@ export function parseRerank(
   };
 }
 
-/** Texts, or objects that have one. */
+/** Strings, or objects with a `text`. */
 function checkDocuments(documents: unknown): string[] {
   if (documents === undefined || documents === null)
     refuse('missing_parameter', { param: 'documents' });
@@ -212,7 +212,7 @@ function checkDocuments(documents: unknown): string[] {
   });
 }
 
-/** What the convention asks when the client names none. */
+/** The convention's model for requests that name none. */
 const modelUsual = 'omni-moderation-latest';
 export const moderationInputsMax = 2_048;
 
@@ -259,7 +259,7 @@ interface ModerationInput {
   imageBytes: number;
 }
 
-/** A text, texts, or parts of one thing to be judged: texts and images. */
+/** A string, strings, or the text and image parts of one input. */
 function checkModerationInput(value: unknown): ModerationInput {
   const input: ModerationInput = { texts: [], images: [], imageBytes: 0 };
   if (value === undefined || value === null) refuse('missing_parameter', { param: 'input' });

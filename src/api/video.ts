@@ -1,4 +1,4 @@
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import { refuse } from '../base/refusal.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import { taskKeptMs } from '../gateway/tasks/queries.ts';
@@ -22,7 +22,7 @@ import {
 } from './request-body.ts';
 import { limitHeaders } from './response-headers.ts';
 
-/** Lengths of models of which the catalogue names none: the interface's own. */
+/** The API's own durations in seconds, for models whose catalogue entry names none. */
 export const videoDurations: readonly number[] = [5, 10, 15, 20];
 
 export const videoParamNames: VideoSubmission['names'] = {
@@ -35,7 +35,7 @@ export const videoParamNames: VideoSubmission['names'] = {
   prompt: 'prompt',
 };
 
-/** `/v1/video/generations`, exactly as the interface says. */
+/** The endpoints under `/v1/video/generations`. */
 export function videoEndpoints(
   tasks: Tasks,
   files: Files,
@@ -108,13 +108,16 @@ function checkDuration(duration: unknown): number | undefined {
 /** Wire-formats §7, row 37. */
 export const newTaskId = (): string => `video_${randomText(24)}`;
 
-/** Validated where it is read first. */
+/** The Idempotency-Key, which `idempotent` has already checked. */
 export function keyIn({ headers }: RequestContext['request']): string | undefined {
   const key = headers['idempotency-key'];
   return typeof key === 'string' ? key : undefined;
 }
 
-/** The task that the path names: of this account, and not a day old. */
+/**
+ * The task that the path names: of this account, and less than a day old. Throws the Refusal if
+ * there is none.
+ */
 export async function foundTask(tasks: Tasks, visit: RequestContext, param: string): Promise<Task> {
   const id = idIn(visit);
   const task = await tasks.find(visit.principal.userId, id);
@@ -170,12 +173,10 @@ export function sendJson({ reply }: RequestContext, body: object): void {
 export const promptCharsMax = 32_000;
 const imagesMax = 16;
 const imagePattern = /^(?:https?:\/\/|data:(image\/[\w.+-]+);base64,)/;
-/** What we can look at; whether any other picture is one, is the vendor's to say. */
+/** Types that Tollgate can check; the vendor judges all others. */
 const knownTypes = /^image\/(?:png|jpe?g|webp|gif)$/;
 
-/**
- * The members that every way to ask for a video has. Throws the Refusal that names what is wrong.
- */
+/** The prompt of every video request. Throws the Refusal that names what is wrong. */
 export function checkPrompt(body: RequestBody): string {
   const prompt = requiredString(body, 'prompt');
   if (prompt.trim() === '')
@@ -217,7 +218,7 @@ function pattern(
   return value;
 }
 
-/** A picture by its address or as a data URL. */
+/** An image by its address or as a data URL. */
 export function checkImage(value: unknown, param: string): string {
   const url = isJsonObject(value) ? (value['url'] ?? value['image_url']) : value;
   if (typeof url !== 'string') refuseType(param, 'an address or a data URL', url);
@@ -235,8 +236,8 @@ export function checkImage(value: unknown, param: string): string {
 }
 
 /**
- * Members of `/v1/video/generations` that are read here; all others go on as they are, to vendors
- * of the same words.
+ * Members of `/v1/video/generations` that Tollgate reads; all others go on unchanged, to vendors
+ * that know them by these names.
  */
 const read = new Set([
   'model',
@@ -256,7 +257,7 @@ const read = new Set([
   'reference_images',
 ]);
 
-/** What `/v1/video/generations` says beside its required members. */
+/** The prompt and the optional members of `/v1/video/generations`. */
 function parseVideoOptions(body: RequestBody): Omit<VideoRequest, 'seconds'> {
   return {
     prompt: checkPrompt(body),
@@ -291,7 +292,7 @@ function imagesIn(body: RequestBody): readonly VideoImage[] {
   if (images.length === 0) one('image_url', 'first');
   for (const param of ['images', 'reference_images']) {
     const list = optionalArray(body, param) ?? [];
-    // A list of one is the picture to begin with.
+    // A single image is the first frame.
     const role =
       param === 'images' && list.length === 1 && images.length === 0 ? 'first' : 'reference';
     for (const [i, value] of list.entries())

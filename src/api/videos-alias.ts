@@ -29,7 +29,7 @@ import {
   optionalString,
 } from './video.ts';
 
-/** Lengths of this format (wire-formats §2.1), where a channel's model makes them. */
+/** Durations in seconds of this format (wire-formats §2.1), where a channel's model makes them. */
 const ownSeconds: readonly number[] = [4, 8, 12];
 const secondsMax = 60;
 const pageDefault = 20;
@@ -58,7 +58,7 @@ const read = new Set([
 /** The model of a request that names none; undefined: there is none that its key can use. */
 type DefaultModel = (who: Pick<RequestContext, 'principal'>) => string | undefined;
 
-/** The same tasks in OpenAI's words: `/v1/videos`. */
+/** The same tasks in OpenAI's format: `/v1/videos`. */
 export function videosEndpoints(
   tasks: Tasks,
   files: Files,
@@ -111,7 +111,7 @@ async function create(
   const form = isForm(request.headers) ? await formOf(visit) : undefined;
   if (form === 'left') return;
   const body = form ?? parseJson(request.body, request.headers['content-type']).body;
-  // A form that is sent again has another boundary, and says the same.
+  // A retried form has another boundary but the same content.
   await idempotentAfterRead(submissions, visit, JSON.stringify(body), async (mine) => {
     const asked = parse(mine, body, defaultModel);
     const task = await tasks.submit(asked, (pass) => limitHeaders(pass, mine.reply));
@@ -119,7 +119,7 @@ async function create(
   });
 }
 
-/** A form's fields as the members that they stand for; a file is a data URL. */
+/** A form's fields as the members of a JSON body; a file becomes a data URL. */
 async function formOf({ request }: RequestContext): Promise<RequestBody | 'left'> {
   const form = await readForm(request.body, request.headers, formLimits, new SpoolPool());
   if (form === 'left') return form;
@@ -128,7 +128,8 @@ async function formOf({ request }: RequestContext): Promise<RequestBody | 'left'
     for (const { field, content: spool } of form.files) {
       if (field !== 'input_reference') continue;
       const bytes = await spool.bytes();
-      // By what it is: clients that read it from a disk say that it is a stream of bytes.
+      // The bytes decide the type: clients that read the file from a disk declare it as a stream of
+      // bytes.
       const picture = readPicture(bytes);
       if (typeof picture === 'string') refuse('invalid_value', { param: field, why: picture });
       if (!imageTypes.test(picture.type))
@@ -250,7 +251,7 @@ async function list(tasks: Tasks, visit: RequestContext): Promise<void> {
       expected: `between 1 and ${videosPageMax}`,
       got: query.get('limit') ?? '',
     });
-  // Empty, it says nothing.
+  // An empty `after` is ignored.
   const after = query.get('after') || undefined;
   const found = await tasks.list(visit.principal.userId, { limit, order, after });
   if (found === 'no such task') refuse('task_not_found', { id: after ?? '', param: 'after' });

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Principal } from '../accounts/principal.ts';
-import { chatConvention } from '../api/client-convention.ts';
+import { chatConvention } from '../api/response-headers.ts';
 import type { Endpoint } from '../api/entry.ts';
 import { limitRefusal } from '../api/errors.ts';
 import { proofs } from './schema.ts';

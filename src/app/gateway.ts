@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import about from '../../package.json' with { type: 'json' };
-import { type LiveKeyring, openKeyring } from '../accounts/keyring.ts';
-import { keysTopic } from '../accounts/keys.ts';
+import { type LiveKeyring, openKeyring, keysTopic } from '../accounts/keys.ts';
 import { type RequestLog, openApiEntry } from '../api/entry.ts';
 import { endpointsOf } from '../api/endpoints.ts';
 import { FileHandler } from '../api/file-handler.ts';

@@ -1,4 +1,4 @@
-/** Throws when what must hold does not: a bug of ours, never a client's mistake. */
+/** Throws when an invariant does not hold: a bug in Tollgate, never a client's mistake. */
 export function assert(condition: unknown, why: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${why}`);
 }

@@ -5,9 +5,9 @@ export interface ByteRange {
 }
 
 /**
- * Which of `length` bytes a Range header asks for (RFC 9110 §14): `whole` without one, and where it
- * asks for several ranges, another unit or nonsense, which a server may do as if it were not there;
- * `unsatisfiable` when it asks for nothing that is there. `length` is more than 0.
+ * The range of `length` bytes that a Range header requests (RFC 9110 §14). `whole`: there is no
+ * header, or it has several ranges, another unit or nonsense, which a server may ignore.
+ * `unsatisfiable`: no byte lies in the range. `length` is more than 0.
  */
 export function byteRange(
   header: string | undefined,

@@ -1,8 +1,6 @@
 import { memoize } from './memoize.ts';
 
-/**
- * Days of a zone, as people who live there cut them. Zones are IANA names; a day is `2026-11-21`.
- */
+/** Days by the local time of a zone. Zones are IANA names; a day is `2026-11-21`. */
 const dayMs = 86_400_000;
 
 export interface ZoneDay {
@@ -104,10 +102,13 @@ export function localTime(
   };
 }
 
-/** A day or a month of the operator's, as limits count them. `offsetMinutes` east of Greenwich. */
+/**
+ * A day or a month by the operator's offset, as limits count them. `offsetMinutes`: east of
+ * Greenwich.
+ */
 export interface Period {
   /**
-   * `2026-11-21+08:00` or `2026-11+08:00`: tells its bounds by itself, whatever is configured
+   * `2026-11-21+08:00` or `2026-11+08:00`: the name alone gives the bounds, whatever is configured
    * later.
    */
   readonly name: string;
@@ -138,8 +139,8 @@ export function monthOf(at: number, offsetMinutes: number): Period {
 }
 
 /**
- * The period that has this name; without an offset it is Greenwich's. Undefined when it is no name
- * of one.
+ * The period that has this name; without an offset it is in Greenwich time. Undefined when the text
+ * is no name of a period.
  */
 export function parsePeriod(name: string): Period | undefined {
   const parts = /^(\d{4}-\d{2})(-\d{2})?([+-]\d{2}:\d{2})?$/.exec(name);

@@ -1,6 +1,6 @@
 /**
- * What a client can ask of a model and get as a whole or as a stream; each is one adapter key of a
- * vendor. A capability that a vendor lacks is an absent key.
+ * Capabilities that clients get as a whole or as a stream; each is one adapter key of a vendor. A
+ * capability that a vendor lacks is an absent key.
  */
 export const streamedCapabilities = [
   'chat',
@@ -10,19 +10,19 @@ export const streamedCapabilities = [
   'completions',
 ] as const;
 
-/** The same for what is always answered as a whole: vectors, verdicts, scores. */
+/** Capabilities that are always answered as a whole: vectors, verdicts, scores. */
 export const wholeCapabilities = ['embeddings', 'moderations', 'rerank'] as const;
 
-/** Pictures: always answered as a whole too, by many vendors later than they are asked. */
+/** Images: also answered as a whole; many vendors deliver them some time after the request. */
 export const imageCapabilities = ['images', 'image_edits', 'image_variations'] as const;
 
 /**
- * Sound that is heard or made: answered as a whole or as a stream, and reserved for to its end
+ * Audio as input or output: answered as a whole or as a stream. Funds are reserved for all of it
  * before it begins.
  */
 export const audioCapabilities = ['transcriptions', 'translations', 'speech'] as const;
 
-/** Work that outlives its request: submitted, and asked for until it ends. */
+/** Work that outlives its request: the client submits it, and polls until it ends. */
 export const taskCapabilities = ['video'] as const;
 
 export const capabilities = [
@@ -40,7 +40,7 @@ export type AudioCapability = (typeof audioCapabilities)[number];
 export type TaskCapability = (typeof taskCapabilities)[number];
 export const isImageCapability = (capability: Capability): capability is ImageCapability =>
   imageCapabilities.some((one) => one === capability);
-/** What the request that asks for it answers. */
+/** Capabilities whose result is the response to the request itself. */
 export type SynchronousCapability =
   | StreamedCapability
   | WholeCapability

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** Time comes in by argument, so that tests can turn it. */
+/** Time is passed in as an argument, so that tests can control it. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970. For records and windows, never for leases. */
   now(): number;
@@ -13,16 +13,16 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
 };
 
-/** Waiting comes in by argument, so that tests can turn time. */
+/** Waiting is passed in as an argument, so that tests can control time. */
 export interface Timers {
   /**
-   * Runs `run` once after at least `ms`; what it returns calls that off. Such a timer keeps no
+   * Runs `run` once after at least `ms`; the returned function cancels it. Such a timer keeps no
    * process alive.
    */
   after(ms: number, run: () => void): () => void;
   /**
-   * Runs `run` once everything that has already arrived has been handled: what belongs together
-   * goes together, and waits for nothing.
+   * Runs `run` once everything that has already arrived has been handled: events that arrived
+   * together are handled together, without a delay.
    */
   soon(run: () => void): void;
 }
@@ -50,13 +50,13 @@ export function pause(timers: Timers, ms: number): Promise<void> {
   });
 }
 
-/** How busy this thread is comes in by argument, as time does. */
+/** The load of this thread, passed in as an argument like time. */
 export interface ThreadLoad {
   /** The part of the recent past in which the thread had something to do: 0 (idle) to 1. */
   busy(): number;
 }
 
-/** The past that is looked back on at least, ms. */
+/** The shortest period over which the load is measured, ms. */
 const loadWindowMs = 100;
 
 class EventLoopLoad implements ThreadLoad {

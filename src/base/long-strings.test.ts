@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type JsonChange, editJson, editJsonBytes } from './json-edit.ts';
+import { type JsonChange, editJson, editJsonBytes } from './json.ts';
 import {
   type StringContents,
   jsonPieces,

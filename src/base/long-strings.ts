@@ -1,4 +1,4 @@
-import { randomText } from './id.ts';
+import { randomText } from './random.ts';
 
 /** The inside of a string in a JSON text, without its quotes: byte offsets. */
 export interface StringContents {
@@ -7,19 +7,19 @@ export interface StringContents {
 }
 
 /**
- * JSON without its long strings (pictures, sound and files in base64): something short stands in
- * the place of each.
+ * JSON without its long strings (images, audio and files in base64): a short stand-in takes the
+ * place of each.
  */
 export interface Skeleton {
   readonly bytes: Buffer;
   /**
-   * The offset in the whole of what begins or ends at this offset of the skeleton, which is not
-   * inside a string that was taken out.
+   * Turns an offset in the skeleton into the offset in the whole JSON. The offset must not lie
+   * inside a stand-in.
    */
   whole(offset: number): number;
   /**
-   * The bytes that one of those strings, or the end of one, came as: base64 without the head of its
-   * data URL.
+   * The original bytes of a long string, or of the end of one: base64 without the head of its data
+   * URL.
    */
   part(text: string): Buffer | undefined;
 }
@@ -28,7 +28,7 @@ export interface Skeleton {
 export const longStringBytesMin = 32_768;
 
 interface Cut {
-  /** Where the stand-in begins and ends. */
+  /** The offsets at which the stand-in begins and ends. */
   readonly at: number;
   readonly end: number;
   /** How much longer the string was. */
@@ -37,13 +37,15 @@ interface Cut {
 
 const skeletons = new WeakMap<Buffer, Skeleton>();
 
-/** Of bytes that `parseWithout` has parsed, for as long as they are there. */
+/**
+ * The skeleton of bytes that `parseWithoutLongStrings` has parsed, for as long as they are in use.
+ */
 export const skeletonOf = (bytes: Buffer): Skeleton | undefined => skeletons.get(bytes);
 
 /**
  * Parses JSON whose long strings are at `found` without copying or scanning them with the rest.
- * Undefined where that is not possible: it is no JSON, a string of them has escapes, control
- * characters or letters beyond ASCII, or a member is there twice.
+ * Undefined when that is not possible: the text is no JSON, one of these strings has escapes,
+ * control characters or letters beyond ASCII, or a member is there twice.
  */
 export function parseWithoutLongStrings(json: Buffer, found: readonly StringContents[]): unknown {
   if (!found.every((inside) => isPrintableAscii(json, inside))) return undefined;
@@ -88,8 +90,7 @@ function parsed(bytes: Buffer): unknown {
 }
 
 /**
- * The JSON text of a value that was made of what `source` said: its long strings are not written
- * again.
+ * The JSON text of a value that was made from `source`, whose long strings are not written again.
  */
 export function jsonPieces(value: unknown, source: Buffer): Buffer[] {
   const skeleton = skeletonOf(source);
@@ -108,7 +109,7 @@ export function jsonPieces(value: unknown, source: Buffer): Buffer[] {
     .map((text, i) => (i % 2 === 0 ? Buffer.from(text) : (parts[Number(text)] ?? Buffer.alloc(0))));
 }
 
-/** Nobody outside can write a stand-in of this process. */
+/** Random, so that no client can write a stand-in of this process. */
 const mark = `long ${randomText(20)} `;
 
 /** Puts the strings where their stand-ins are. */
@@ -146,8 +147,8 @@ class Filler {
 const backslash = 0x5c;
 
 /**
- * Whether a string is what it says: printable ASCII without an escape. Four bytes are looked at at
- * a time.
+ * Whether a string is printable ASCII without an escape, so that its bytes are its text. Checks
+ * four bytes at a time.
  */
 function isPrintableAscii(json: Buffer, { start, end }: StringContents): boolean {
   if (json.subarray(start, end).includes(backslash)) return false;

@@ -1,8 +1,8 @@
 const entriesMax = 10_000;
 
 /**
- * The same function, which makes each text's value once; for names that return all the time. When
- * too many have been held, all are forgotten.
+ * Caches the function's value for each text; for names that recur all the time. A full cache is
+ * emptied.
  */
 export function memoize<T>(
   make: (name: string) => T,

@@ -1,12 +1,12 @@
 /**
- * Control characters, halves of characters, further lines, and what turns the order of letters
- * around.
+ * Control characters, lone surrogates, line separators, and marks that change the direction of
+ * text.
  */
 const hiding = /[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u;
 
-/** Whether it is one line in which nothing hides. */
+/** Whether the text is one line without hidden characters. */
 export const isPlainText = (text: string): boolean => !hiding.test(text);
 
-/** As one line, for a terminal as well: what hides is a space. */
+/** The text as one line, safe for a terminal as well: hidden characters become spaces. */
 export const toPlainText = (text: string): string =>
   [...text].map((character) => (isPlainText(character) ? character : ' ')).join('');

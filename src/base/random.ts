@@ -1,4 +1,6 @@
-/** Uniform in [0, 1). Comes in by argument where tests must repeat a run. */
+import { randomBytes } from 'node:crypto';
+
+/** Uniform in [0, 1). Passed in as an argument where tests must repeat a run. */
 export type Random = () => number;
 
 export const systemRandom: Random = () => Math.random();
@@ -13,4 +15,43 @@ export function seededRandom(seed: number): Random {
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   };
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const unbiasedBelow = 256 - (256 % alphabet.length);
+
+let pool = randomBytes(4096);
+let used = 0;
+
+/** `length` random characters of [A-Za-z0-9] from the system's generator, without modulo bias. */
+export function randomText(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    if (used === pool.length) {
+      pool = randomBytes(4096);
+      used = 0;
+    }
+    const byte = pool[used++] ?? 255;
+    if (byte < unbiasedBelow) text += alphabet[byte % alphabet.length];
+  }
+  return text;
+}
+
+const randomDigits = 20;
+let hexPool = '';
+let hexUsed = 0;
+
+/**
+ * `req_` and 32 hexadecimal digits: the id of a request, of its charge and of its usage record.
+ * Twelve digits are the time in milliseconds and twenty are random: rows of one moment lie beside
+ * each other in every index, so that a commit writes a few pages and not some for each row.
+ */
+export function requestId(now: number): string {
+  if (hexUsed >= hexPool.length) {
+    hexPool = randomBytes(randomDigits * 64).toString('hex');
+    hexUsed = 0;
+  }
+  const random = hexPool.slice(hexUsed, hexUsed + randomDigits);
+  hexUsed += randomDigits;
+  return `req_${now.toString(16).padStart(12, '0')}${random}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Every answer of ours that says no, in one table: name → status, type, code and message. `{x}` is
- * filled from the values given to `refuse`. Codes: shared contract of the interface (400s carry
+ * Every refusal that Tollgate sends, in one table: name → status, type, code and message. `{x}` is
+ * filled from the values given to `refuse`. The codes are part of the API's contract (400s carry
  * `invalid_request_error` unless clients branch on a narrower one). Each name is a heading in
  * docs/reference/errors.md.
  */
@@ -258,7 +258,7 @@ export const refusals = {
 
 export type RefusalName = keyof typeof refusals;
 
-/** A client-facing no. Thrown by `refuse`; only api/errors.ts knows how it looks on the wire. */
+/** An error for the client. Thrown by `refuse`; only api/errors.ts writes it as a response. */
 export class Refusal extends Error {
   readonly refusal: RefusalName;
   readonly param: string | null;
@@ -278,7 +278,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What a client or a vendor said is repeated up to here. */
+/** The most characters of a client's or a vendor's text that a message repeats. */
 const repeatedCharsMax = 1_200;
 
 const repeated = (value: string | number | undefined): string =>

@@ -1,7 +1,8 @@
 /**
- * What decides among healthy channels of one priority. `weighted`: their weights. `latency`: the
- * faster, the more often. `cost`: the cheapest, and those that cost the same by weight. `sticky`:
- * requests that belong together go to the same one, so that its prompt cache has them.
+ * How the gateway chooses among healthy channels of one priority. `weighted`: by their weights.
+ * `latency`: a faster channel more often. `cost`: the cheapest, and channels of equal cost by
+ * weight. `sticky`: requests that belong together go to the same channel, whose prompt cache has
+ * them.
  */
 export const routingPolicies = ['weighted', 'latency', 'cost', 'sticky'] as const;
 export type RoutingPolicy = (typeof routingPolicies)[number];

@@ -1,4 +1,4 @@
-/** Lets so many in at a time; the others wait in the order in which they came. */
+/** Runs at most `places` tasks at a time; the others wait in the order in which they came. */
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -7,7 +7,7 @@ export class Semaphore {
     this.#free = places;
   }
 
-  /** Runs `work` inside. Rejects when the signal comes before a place is free. */
+  /** Runs `work` once a place is free. Rejects when the signal comes before. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#enter(signal);
     try {

@@ -51,8 +51,8 @@ export class AwsSigner {
   }
 
   /**
-   * The headers that prove this request, all of whose headers are signed. `nowMs`: milliseconds
-   * since 1970; AWS allows five minutes of error.
+   * The headers that authenticate this request, all of whose headers are signed. `nowMs`:
+   * milliseconds since 1970; AWS allows five minutes of error.
    */
   sign(outgoing: Signable, nowMs: number): Readonly<Record<string, string>> {
     const { accessKeyId, sessionToken } = this.#keys;

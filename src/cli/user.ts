@@ -2,7 +2,7 @@ import { byCommand, writeAudit } from '../accounts/audit.ts';
 import { plainName } from '../accounts/text-fields.ts';
 import { findUser, listUsers, type Role, type User } from '../accounts/users.ts';
 import { systemClock } from '../base/clock.ts';
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
 import { balance, balances, credit as creditAccount } from '../ledger/ledger.ts';
 import { enrol } from '../signin/enrol.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { linkHolder } from '../accounts/identities.ts';
 import { resumeSession } from '../accounts/sessions.ts';
-import { requestId } from '../base/id.ts';
+import { requestId } from '../base/random.ts';
 import { cookieIn, setCookie } from '../http/cookies.ts';
 import { attemptLifeMs, browserSecret } from '../signin/attempts.ts';
 import { sessionCookie, sessionSecretIn } from '../signin/session-cookie.ts';

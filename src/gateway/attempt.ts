@@ -2,7 +2,7 @@ import type { Fault } from '../base/fault.ts';
 import { Refusal, refusal } from '../base/refusal.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import { decodeResponseBody } from '../http/content-encoding.ts';
-import type { ResponseHeaders } from '../http/response-parser.ts';
+import type { ResponseHeaders } from '../http/connection.ts';
 import {
   type CallStage,
   type Upstream,

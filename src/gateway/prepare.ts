@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { editJsonBytes, jsonText } from '../base/json-edit.ts';
+import { editJsonBytes, jsonText } from '../base/json.ts';
 import { refusal } from '../base/refusal.ts';
 import type { Adapter, VendorCall, Signatures } from '../providers/adapter.ts';
 import type { ChannelClient } from './channels/clients.ts';

@@ -1,26 +1,26 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
-/** Addresses that somebody wrote down. */
+/** A configured set of addresses and networks. */
 export interface Networks {
   has(address: string): boolean;
 }
 
-/** Whose request it is: what the connection says, or what a trusted proxy says of it. */
+/** The client's address: that of the connection, or the one that a trusted proxy reports. */
 export type ClientAddress = (
   socketAddress: string | undefined,
   headers: IncomingHttpHeaders,
 ) => string;
 
 /**
- * Whether it is an address such as `10.0.0.1` or a network such as `10.0.0.0/8`; of IPv4 as people
- * write it, all four numbers of it.
+ * Whether the text is an address such as `10.0.0.1` or a network such as `10.0.0.0/8`; an IPv4
+ * address needs all four numbers.
  */
 export const isNetwork = (text: string): boolean =>
   (text.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(text.split('/', 1)[0] ?? '')) &&
   (ipaddr.isValid(text) || ipaddr.isValidCIDR(text));
 
-/** Of addresses and networks; each `isNetwork`. */
+/** Parses addresses and networks, each of which passes `isNetwork`. */
 export function networksOf(texts: readonly string[]): Networks {
   const networks = texts.map(networkOf);
   return {
@@ -35,7 +35,7 @@ export function networksOf(texts: readonly string[]): Networks {
 }
 
 /**
- * `proxies`: addresses and networks whose `X-Forwarded-For` is believed, hop by hop from the last.
+ * `proxies`: addresses and networks whose `X-Forwarded-For` is trusted, hop by hop from the last.
  */
 export function clientAddress(proxies: readonly string[] = []): ClientAddress {
   const trusted = networksOf(proxies);
@@ -62,6 +62,6 @@ function networkOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   return [address, bits ?? (address.kind() === 'ipv4' ? 32 : 128)];
 }
 
-/** IPv4 as IPv4, however the socket writes it. */
+/** Turns an IPv4 address that the socket writes as IPv6 back into IPv4. */
 const plain = (address: string): string =>
   ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;

@@ -2,8 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
-import { ClientResponse } from './client-response.ts';
-import { NodeResponseWriter } from './response-writer.ts';
+import { ClientResponse, NodeResponseWriter } from './client-response.ts';
 
 /** A connection with `requests` sent at once; `serve` gets the response of each. */
 async function open(requests: number, serve: (response: ServerResponse) => void): Promise<Socket> {
@@ -92,7 +91,7 @@ test('who reads slowly, but reads, gets all of it', async () => {
   await expect.poll(() => bytes, { timeout: 10_000 }).toBeGreaterThan(length);
 });
 
-/** As many bytes as anybody takes, and whether somebody said that no more are wanted. */
+/** A source without an end. */
 function endless(): Readable {
   return new Readable({
     read() {
@@ -101,7 +100,7 @@ function endless(): Readable {
   });
 }
 
-test('what is sent as it comes ends with whoever takes nothing of it, and with whoever leaves', async () => {
+test('a streamed body ends when the client reads nothing of it, and when the client leaves', async () => {
   for (const leaves of [false, true]) {
     const body = endless();
     let sent = false;
@@ -120,7 +119,7 @@ test('what is sent as it comes ends with whoever takes nothing of it, and with w
   }
 });
 
-test('what is sent as it comes comes whole to whoever reads slowly, and not at all to whoever has left', async () => {
+test('a streamed body reaches a slow client whole, and a client that has left not at all', async () => {
   const pieces = Array.from({ length: 80 }, (_, i) => Buffer.alloc(65_536, i));
   const client = await open(
     1,

@@ -1,7 +1,7 @@
-import type { Readable } from 'node:stream';
-import type { ResponseWriter } from './response-writer.ts';
+import type { ServerResponse } from 'node:http';
+import { type Readable, pipeline } from 'node:stream';
 
-/** Who takes nothing of what is left of an answer for so long does not get the rest. */
+/** A client that reads nothing of the rest of a response for this long does not get it. */
 const lastBytesMs = 120_000;
 
 /** The client's side of one exchange: a head, and latin1 text whose characters are bytes. */
@@ -18,7 +18,7 @@ export class ClientResponse {
   #drain: (() => void) | undefined;
   #over: (() => void) | undefined;
 
-  /** `headers`: name, value, name, value, … that every answer of this exchange carries. */
+  /** `headers`: name, value, name, value, … of every response in this exchange. */
   constructor(wire: ResponseWriter, headers: string[], waitMs: number = lastBytesMs) {
     this.#wire = wire;
     this.#headers = headers;
@@ -35,19 +35,19 @@ export class ClientResponse {
     this.#over?.();
   };
 
-  /** What the connection says of the other side. */
+  /** The client's address, as the connection gives it. */
   get peer(): string | undefined {
     return this.#wire.peer;
   }
 
-  /** For another reply to the same client, in this one's place. */
+  /** The writer and headers, for another response object that takes the place of this one. */
   get parts(): [ResponseWriter, string[]] {
     return [this.#wire, this.#headers];
   }
 
   /**
-   * Calls `leave` once when the client goes away before the answer is complete, or has gone
-   * already; undefined forgets it.
+   * Calls `leave` once when the client goes away before the response is complete, or at once if it
+   * has gone already; undefined forgets it.
    */
   onLeave(leave: (() => void) | undefined): void {
     this.#leave = leave;
@@ -61,14 +61,14 @@ export class ClientResponse {
   }
 
   /**
-   * To be awaited once, when nothing stands in the way of the answer any more and before anybody
-   * works for it. What it throws ends the request.
+   * The caller awaits it once, when nothing stands in the way of the response any more and before
+   * any work for it begins. An error from it ends the request.
    */
   get begin(): (() => Promise<void>) | undefined {
     return undefined;
   }
 
-  /** The client has not read yet what it was sent before. */
+  /** The client has not read yet what was sent before. */
   get stalled(): boolean {
     return this.#drain !== undefined;
   }
@@ -77,7 +77,7 @@ export class ClientResponse {
     this.#headers.push(name, value);
   }
 
-  /** The same where the header may have been given before. */
+  /** Sets a header that may have been set before. */
   replaceHeader(name: string, value: string): void {
     for (let i = 0; i + 1 < this.#headers.length; i += 2) {
       if (this.#headers[i] !== name) continue;
@@ -101,9 +101,9 @@ export class ClientResponse {
   }
 
   /**
-   * Sends what `body` gives as it comes, or without one the head alone, and resolves when the
-   * client has it or has gone. Whoever takes nothing for long loses the connection; however it
-   * ends, `body` is read to its end or destroyed.
+   * Sends `body` as it comes, or without one the head alone; resolves when the client has it or has
+   * gone. A client that reads nothing for long loses the connection. However it ends, `body` is
+   * read to its end or destroyed.
    */
   send(status: number, body: Readable | undefined): Promise<void> {
     if (this.closed || this.started) {
@@ -123,7 +123,7 @@ export class ClientResponse {
   startStream(type = 'text/event-stream; charset=utf-8'): void {
     if (this.closed || this.started) return;
     this.started = true;
-    // Proxies in between must neither buffer nor transform what is meant to arrive at once.
+    // Proxies in between must neither buffer nor transform a stream.
     this.#headers.push(
       'content-type',
       type,
@@ -135,7 +135,7 @@ export class ClientResponse {
     this.#wire.head(200, this.#headers);
   }
 
-  /** False when the client reads slower than we write: wait for `onDrain`. */
+  /** False when the client reads slower than Tollgate writes: wait for `onDrain`. */
   write(bytes: string): boolean {
     if (this.closed) return true;
     return this.#wire.write(bytes);
@@ -156,33 +156,33 @@ export class ClientResponse {
     this.#wire.limitRemainingTime(this.#lastBytesMs);
   }
 
-  /** The end of a stream that was broken off, which tells so. */
+  /** Ends a stream that was broken off; `bytes` report the error. */
   endBroken(bytes: string): void {
     this.end(bytes);
   }
 
-  /** Breaks the connection: nothing more that could be said would be true. */
+  /** Breaks the connection: no further message would be true. */
   destroy(): void {
     if (!this.closed) this.#wire.destroy();
   }
 }
 
-/** An answer as it went to the client. */
+/** A response as the client got it. */
 interface RecordedResponse {
   readonly contentType: string;
   readonly body: string;
 }
 
-/** What is written in pieces is kept up to here; beyond, it is only passed on. */
+/** A streamed response is recorded up to this size; a larger one is only passed on. */
 const recordedBytesMax = 64 * 1024 * 1024;
 
 /**
- * A reply whose answer is wanted even when its client leaves: nobody hears of that, and the whole
- * answer is handed over before its last byte goes. An answer that was broken off, or is no success,
- * is not handed over.
+ * Records a response that is wanted even when its client leaves: `onLeave` does nothing, and the
+ * whole response is handed to `keep` before its last byte is sent. A response that was broken off,
+ * or is no success, is not handed over.
  */
 export class RecordingResponse extends ClientResponse {
-  /** Whether there was an answer to hand over. */
+  /** Whether a response was handed over. */
   handedOver = false;
   readonly #outer: ClientResponse;
   readonly #begin: () => Promise<void>;
@@ -192,8 +192,8 @@ export class RecordingResponse extends ClientResponse {
   #finished: Promise<void> = Promise.resolve();
 
   /**
-   * Takes the place of `outer`. `begin`: see Reply. What `keep` throws is lost: the client has paid
-   * for the answer and gets it.
+   * Takes the place of `outer`. `begin`: see `ClientResponse.begin`. Errors of `keep` are ignored:
+   * the client has paid for the response and gets it.
    */
   constructor(
     outer: ClientResponse,
@@ -206,7 +206,7 @@ export class RecordingResponse extends ClientResponse {
     this.#keep = keep;
   }
 
-  /** Resolves when the answer has been handed over. */
+  /** Resolves when the response has been handed over. */
   get finished(): Promise<void> {
     return this.#finished;
   }
@@ -259,5 +259,180 @@ export class RecordingResponse extends ClientResponse {
     this.#finished = this.#keep(answer)
       .catch(() => undefined)
       .then(send);
+  }
+}
+
+/** Writes a response to its connection. Text is latin1: characters are bytes. */
+export interface ResponseWriter {
+  /** The address at the other end. */
+  readonly peer: string | undefined;
+  /**
+   * Calls `closed` once: with true when the client has the whole response, with false when it has
+   * left before. Calls it at once if the response is already closed.
+   */
+  onClosed(closed: (complete: boolean) => void): void;
+  /** Sends a whole response. `headers`: name, value, name, value, …, including its length. */
+  whole(status: number, headers: readonly string[], body: Buffer | string): void;
+  /** The head of a response that comes in pieces. It leaves with the first of them. */
+  head(status: number, headers: readonly string[]): void;
+  /** False when the client reads slower than Tollgate writes: wait for `onDrain`. */
+  write(text: string): boolean;
+  /** Calls `go` once when there is room again. */
+  onDrain(go: () => void): void;
+  end(text: string): void;
+  /**
+   * Sends the rest of a response whose head has been given, as it comes; resolves when the client
+   * has it or has gone. A client that reads nothing for `idleMs` loses the connection.
+   */
+  send(body: Readable, idleMs: number): Promise<void>;
+  /**
+   * A client that reads nothing for `ms` loses the rest of what has been written. For responses
+   * that have ended.
+   */
+  limitRemainingTime(ms: number): void;
+  /** Breaks the connection. */
+  destroy(): void;
+}
+
+const textBytesMax = 16_384;
+
+/**
+ * A small body as latin1 text: text leaves in one write together with its head, a buffer in a
+ * second one.
+ */
+export function toLatin1IfSmall(body: Buffer | string): Buffer | string {
+  if (
+    typeof body === 'string' &&
+    body.length <= textBytesMax &&
+    Buffer.byteLength(body) === body.length
+  )
+    return body;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return bytes.length <= textBytesMax ? bytes.toString('latin1') : bytes;
+}
+
+/** Writes through node:http. */
+export class NodeResponseWriter implements ResponseWriter {
+  readonly #response: ServerResponse;
+  #queued = false;
+  #over = false;
+  #closed: ((complete: boolean) => void)[] = [];
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+    response.on('close', this.#onClose);
+    // A response that waits for its turn behind another one has no connection yet, and would get no
+    // event of its end.
+    if (response.socket === null) {
+      this.#queued = true;
+      response.req.socket.setMaxListeners(0).once('close', this.#onClose);
+    }
+  }
+
+  get peer(): string | undefined {
+    return this.#response.req.socket.remoteAddress;
+  }
+
+  readonly #onClose = (): void => {
+    if (this.#queued) this.#response.req.socket.off('close', this.#onClose);
+    this.#over = true;
+    const closed = this.#closed;
+    this.#closed = [];
+    for (const tell of closed) tell(this.#response.writableFinished);
+  };
+
+  onClosed(closed: (complete: boolean) => void): void {
+    if (this.#over) closed(this.#response.writableFinished);
+    else this.#closed.push(closed);
+  }
+
+  whole(status: number, headers: readonly string[], body: Buffer | string): void {
+    this.#response.writeHead(status, [...headers]);
+    this.#last(toLatin1IfSmall(body));
+  }
+
+  head(status: number, headers: readonly string[]): void {
+    this.#response.writeHead(status, [...headers]);
+  }
+
+  write(text: string): boolean {
+    return this.#response.write(text, 'latin1');
+  }
+
+  onDrain(go: () => void): void {
+    this.#response.once('drain', go);
+  }
+
+  end(text: string): void {
+    this.#last(text);
+  }
+
+  #last(body: Buffer | string): void {
+    if (typeof body === 'string') this.#response.end(body, 'latin1');
+    else this.#response.end(body);
+  }
+
+  send(body: Readable, idleMs: number): Promise<void> {
+    const response = this.#response;
+    response.setTimeout(idleMs, () => response.destroy());
+    return new Promise((resolve) => {
+      pipeline(body, response, () => resolve());
+    });
+  }
+
+  /** Uses the connection's own timer, which the next request resets. */
+  limitRemainingTime(ms: number): void {
+    if (this.#response.writableLength > 0) this.#response.socket?.setTimeout(ms);
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+}
+
+/**
+ * A writer without a client, for work that goes on after its client has left: it drops all bytes.
+ */
+export class NullResponse implements ResponseWriter {
+  readonly peer = undefined;
+  #closed: ((complete: boolean) => void)[] = [];
+
+  onClosed(closed: (complete: boolean) => void): void {
+    this.#closed.push(closed);
+  }
+
+  whole(): void {
+    this.#close(true);
+  }
+
+  head(): void {}
+
+  write(): boolean {
+    return true;
+  }
+
+  onDrain(): void {}
+
+  end(): void {
+    this.#close(true);
+  }
+
+  send(body: Readable): Promise<void> {
+    body.destroy();
+    this.#close(true);
+    return Promise.resolve();
+  }
+
+  limitRemainingTime(): void {}
+
+  /** Acts as if the client had left. */
+  destroy(): void {
+    this.#close(false);
+  }
+
+  #close(complete: boolean): void {
+    const closed = this.#closed;
+    this.#closed = [];
+    for (const tell of closed) tell(complete);
   }
 }

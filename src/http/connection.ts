@@ -1,40 +1,42 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import { type ResponseHead, ResponseParser, type ResponseListener } from './response-parser.ts';
 
-/** What a connection carries: one call at a time. */
+/** A call that a connection carries: one at a time. */
 export interface ConnectionCall extends ResponseListener {
-  /** The request goes out. */
+  /** The connection begins to send the request. */
   sent(connection: Connection): void;
   end(): void;
   failed(error: Error): void;
 }
 
-/** A request made ready: its head as latin1 text, and what follows it. */
+/** A request that is ready to send: its head as latin1 text, and its body. */
 export interface OutgoingRequest {
   readonly head: string;
   readonly body: Buffer | readonly Buffer[] | Readable;
-  /** So many looks without a byte of the reply, and then between two of them, are too many. */
+  /**
+   * The call times out after this many looks (see `Connection.look`) without a first byte, and
+   * later between two bytes.
+   */
   readonly firstByteLooks: number;
   readonly idleLooks: number;
 }
 
-/** Whose connection it is. */
+/** The owner of a connection. */
 export interface ConnectionOwner {
-  /** It can carry the next call. */
+  /** The connection can carry the next call. */
   free(connection: Connection): void;
-  /** It carries no call any more. */
+  /** The connection is closed. */
   gone(connection: Connection): void;
 }
 
-/** Where to, and how long that may take. */
+/** The address to connect to, and the time that may take. */
 export interface UpstreamAddress {
   readonly secure: boolean;
   readonly host: string;
   readonly port: number;
   readonly connectTimeoutMs: number;
-  /** Of the last connection, so that the next one need not prove everything again. */
+  /** The TLS session of the last connection, which shortens the handshake of the next one. */
   session: Buffer | undefined;
 }
 
@@ -43,7 +45,7 @@ export class UpstreamTimeout extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** What a caller does not wait for has to come within so many looks. */
+/** The rest of a reply that no caller waits for has to arrive within this many looks. */
 const leftLooks = 4;
 /** Requests as short as this leave as one text, head and body in one write. */
 const textBytesMax = 16_384;
@@ -66,7 +68,7 @@ export class Connection implements ResponseListener {
   #left = false;
   #uploading: Readable | undefined;
 
-  /** Opens it; `ready` is called once it is open, `failed` instead when that cannot be. */
+  /** Opens the connection; calls `ready` once it is open, or `failed` when it cannot be opened. */
   constructor(
     place: UpstreamAddress,
     owner: ConnectionOwner,
@@ -120,7 +122,7 @@ export class Connection implements ResponseListener {
     body.pipe(this.#socket, { end: false });
   }
 
-  /** From time to time. False: it is of no more use. */
+  /** Called at regular intervals, to notice timeouts and close an unused connection. */
   look(unusedLooksMax: number): void {
     if (this.#call === undefined) {
       this.#unusedLooks += 1;
@@ -147,7 +149,10 @@ export class Connection implements ResponseListener {
     return this.#call?.data(piece) ?? true;
   }
 
-  /** Bytes have come into `arrivals`, which the next ones of any connection overwrite. */
+  /**
+   * Called with the number of bytes in `receiveBuffer`, which the next read of any connection
+   * overwrites.
+   */
   readonly #onRead = (count: number): boolean => {
     if (this.#call === undefined) this.close();
     else {
@@ -159,8 +164,8 @@ export class Connection implements ResponseListener {
   };
 
   #read(piece: Buffer): void {
-    // Until the head is there as a whole, time runs from the request: drop by drop it would never
-    // end.
+    // Until the whole head has arrived, the time since the request counts: a head that comes drop
+    // by drop would never time out.
     if (this.#reader.headed && !this.#left) this.#looksLeft = this.#idleLooks;
     try {
       this.#went(this.#reader.push(piece));
@@ -170,8 +175,8 @@ export class Connection implements ResponseListener {
   }
 
   /**
-   * The caller has heard enough: what is left of the reply is read and forgotten, where it comes at
-   * once, so that the next call need not connect anew.
+   * The caller needs no more. The rest of the reply is read and dropped if it arrives soon, so that
+   * the next call need not connect anew.
    */
   leave(): void {
     if (this.#paused) return this.close();
@@ -179,7 +184,7 @@ export class Connection implements ResponseListener {
     this.#looksLeft = leftLooks;
   }
 
-  /** The reply has been read as far as it has come. */
+  /** Handles the end of a read: the reply is complete, or its reader pauses. */
   #went(goesOn: boolean): void {
     if (goesOn && this.#reader.over) this.#complete();
     else if (!goesOn && !this.#paused) {
@@ -204,7 +209,8 @@ export class Connection implements ResponseListener {
   #complete(): void {
     const call = this.#call;
     this.#call = undefined;
-    // A reply before the end of the request: what is left of that would be read as the next one.
+    // A reply that came before the end of the request: the vendor would read the rest of that as
+    // the next request.
     if (
       this.#keeps &&
       !this.#reader.surplus &&
@@ -231,7 +237,7 @@ export class Connection implements ResponseListener {
       );
   };
 
-  /** Ends it at once, and its call with this error. */
+  /** Closes the connection at once, and fails its call with this error. */
   fail(error: Error): void {
     const call = this.#call;
     this.#call = undefined;
@@ -239,7 +245,7 @@ export class Connection implements ResponseListener {
     call?.failed(error);
   }
 
-  /** Ends it at once; its call hears nothing. */
+  /** Closes the connection at once; its call gets no event. */
   close(): void {
     this.#call = undefined;
     this.#reader.stop();
@@ -251,9 +257,9 @@ export class Connection implements ResponseListener {
 }
 
 /**
- * All connections read into the same memory, and what came is copied out in its own size: else each
- * read is given 64 KB, of which all but the few bytes of a chunk have to be given back (a fifteenth
- * of what a streamed chunk costs).
+ * All connections read into the same memory, and each read is copied out in its own size: otherwise
+ * each read would take 64 KB and give back all but the few bytes of a chunk (a fifteenth of what a
+ * streamed chunk costs).
  */
 const receiveBuffer = Buffer.allocUnsafeSlow(65_536);
 
@@ -281,8 +287,8 @@ function openSocket(place: UpstreamAddress, read: (count: number) => boolean): S
 }
 
 /**
- * Calls one of the two, once. What it remembers meanwhile is forgotten then: thousands of
- * connections stay open for long.
+ * Calls either `opened` or `failed`, once, and then drops its listeners: thousands of connections
+ * stay open for long.
  */
 function whenOpen(
   socket: Socket,
@@ -318,7 +324,7 @@ const sockets: Socket[] = [];
 
 /**
  * Writes a latin1 text once everything that has already arrived has been handled. Requests that
- * arrived together leave together: a vendor's side that is woken for each of them costs this one
+ * arrived together leave together: waking the vendor's side for each of them costs this process
  * more than the write.
  */
 function writeWithOthers(socket: Socket, text: string): void {
@@ -330,4 +336,384 @@ function flushWrites(): void {
   const waiting = sockets.splice(0);
   const said = texts.splice(0);
   for (let i = 0; i < said.length; i += 1) waiting[i]?.write(said[i] ?? '', 'latin1');
+}
+
+/** The headers of a reply as they came, parsed only on lookup. */
+export class ResponseHeaders {
+  /** `\r\nname: value` for each, as latin1. */
+  readonly #text: string;
+  #lower: string | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The first value of the header with this name, which is given in lower case. */
+  get(name: string): string | undefined {
+    return this.#after(`\r\n${name}:`, 0)?.value;
+  }
+
+  /** All values of the header, in the order they came. */
+  all(name: string): string[] {
+    const mark = `\r\n${name}:`;
+    const values: string[] = [];
+    for (
+      let found = this.#after(mark, 0);
+      found !== undefined;
+      found = this.#after(mark, found.end)
+    )
+      values.push(found.value);
+    return values;
+  }
+
+  #after(mark: string, from: number): { readonly value: string; readonly end: number } | undefined {
+    this.#lower ??= this.#text.toLowerCase();
+    const at = this.#lower.indexOf(mark, from);
+    if (at < 0) return undefined;
+    const next = this.#text.indexOf('\r\n', at + mark.length);
+    const end = next < 0 ? this.#text.length : next;
+    return { value: trimmed(this.#text.slice(at + mark.length, end)), end };
+  }
+
+  /** By name in lower case; of several with one name the last. */
+  toObject(): Record<string, string> {
+    const all: Record<string, string> = {};
+    for (const line of this.#text.split('\r\n')) {
+      const colon = line.indexOf(':');
+      if (colon > 0) all[line.slice(0, colon).toLowerCase()] = trimmed(line.slice(colon + 1));
+    }
+    return all;
+  }
+}
+
+/**
+ * Removes the spaces around a value. Other blanks, such as tabs, stay: other parsers take them for
+ * part of the value, and a length with one is no number.
+ */
+function trimmed(value: string): string {
+  let from = 0;
+  let to = value.length;
+  while (isBlank(value.charCodeAt(from))) from += 1;
+  while (to > from && isBlank(value.charCodeAt(to - 1))) to -= 1;
+  return value.slice(from, to);
+}
+
+const isBlank = (code: number): boolean => code === 0x20;
+
+/** A reply that breaks the rules of HTTP/1.1: what follows on its connection means nothing. */
+export class MalformedResponse extends Error {
+  readonly code = 'BAD_REPLY';
+}
+
+/** The parsed head of a reply. */
+export interface ResponseHead {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** How its body ends: after so many bytes, by its last chunk, or with the connection. */
+  readonly body: number | 'chunked' | 'connection';
+  /**
+   * Whether the connection can carry another call, and for how long it stays open unused if the
+   * vendor says so, ms.
+   */
+  readonly keeps: boolean;
+  readonly keptMs: number | undefined;
+}
+
+/**
+ * A status line and whole headers, each on one line of its own: no folded line, no space before a
+ * colon, no control characters. A parser that reads those in another way than a proxy before it
+ * takes one reply for two (RFC 9112 §2.2, §5).
+ */
+const plainHead =
+  /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*)*$/;
+
+/**
+ * Reads a head: status line and headers without the empty line that ends them. Throws
+ * MalformedResponse. RFC 9112 §4, §6.3.
+ */
+function parseResponseHead(text: string): ResponseHead {
+  if (!plainHead.test(text))
+    throw new MalformedResponse(`no head of a reply: ${JSON.stringify(text.slice(0, 60))}`);
+  const status = Number(text.slice(9, 12));
+  const lineEnd = text.indexOf('\r\n');
+  const headers = new ResponseHeaders(lineEnd < 0 ? '' : text.slice(lineEnd));
+  const coding = headers.get('transfer-encoding');
+  const body = bodyOf(status, headers, coding);
+  const connection = headers.get('connection')?.toLowerCase();
+  const is11 = text[7] === '1';
+  // A length beside chunks is how a second reply is smuggled into the first, and HTTP/1.0 knows no
+  // chunks.
+  const doubtful = coding !== undefined && (!is11 || headers.get('content-length') !== undefined);
+  const stays = connection === undefined ? is11 : connection === 'keep-alive';
+  return {
+    status,
+    headers,
+    body,
+    keeps: stays && !doubtful && body !== 'connection',
+    keptMs: keptOf(headers.get('keep-alive')),
+  };
+}
+
+function bodyOf(
+  status: number,
+  headers: ResponseHeaders,
+  coding: string | undefined,
+): ResponseHead['body'] {
+  const [length, ...others] = headers.all('content-length');
+  if (length !== undefined && (others.length > 0 || !/^\d{1,15}$/.test(length)))
+    throw new MalformedResponse(`content-length ${[length, ...others].join(', ')}`);
+  if (status < 200 || status === 204 || status === 304) return 0;
+  if (coding !== undefined) {
+    const codings = headers.all('transfer-encoding');
+    if (codings.length > 1 || coding.toLowerCase() !== 'chunked')
+      throw new MalformedResponse(`transfer-encoding ${codings.join(', ')} was not asked for`);
+    return 'chunked';
+  }
+  return length === undefined ? 'connection' : Number(length);
+}
+
+/**
+ * The vendor closes an unused connection after this time; Tollgate stops using it a second earlier.
+ */
+function keptOf(keepAlive: string | undefined): number | undefined {
+  const seconds = keepAlive === undefined ? undefined : /timeout=(\d+)/.exec(keepAlive)?.[1];
+  return seconds === undefined ? undefined : Math.max(0, Number(seconds) - 1) * 1_000;
+}
+
+/** Receives a reply as it is read. */
+interface ResponseListener {
+  /** Not called for informational replies (1xx). */
+  head(head: ResponseHead): void;
+  /** `piece` is never empty. False: no more calls before `go`. */
+  data(piece: Buffer): boolean;
+}
+
+const headEnd = Buffer.from('\r\n\r\n');
+const headBytesMax = 64 * 1024;
+/** A chunk's length in hexadecimal digits, and its extension. */
+const chunkLineBytesMax = 4 * 1024;
+/** The most informational replies (1xx) before the reply itself. */
+const informationsMax = 32;
+
+const plainExtension = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Headers that frame a message have no meaning after it (RFC 9110 §6.5.1). */
+const plainTrailer =
+  /^(?!content-length:|transfer-encoding:)[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*$/i;
+
+/** The part of the reply to which the next byte belongs. */
+type ParserState =
+  | 'head'
+  | 'counted'
+  | 'chunk line'
+  | 'chunk'
+  | 'chunk end'
+  | 'trailer'
+  | 'to the end'
+  | 'over';
+
+/**
+ * Parses one reply after another from the bytes of a connection, in pieces of any size. A body that
+ * arrives in one piece is not copied. RFC 9112.
+ */
+export class ResponseParser {
+  readonly #sink: ResponseListener;
+  #place: ParserState = 'head';
+  /** Bytes of the body or of the chunk that are still to come, or of the trailers that may. */
+  #left = 0;
+  #informations = 0;
+  #unread: Buffer | undefined;
+  #paused = false;
+  #stopped = false;
+
+  constructor(sink: ResponseListener) {
+    this.#sink = sink;
+  }
+
+  /** The sink has the whole reply. */
+  get over(): boolean {
+    return this.#place === 'over' && !this.#paused;
+  }
+
+  /** The head of the reply has arrived. */
+  get headed(): boolean {
+    return this.#place !== 'head';
+  }
+
+  /** Some of the reply has arrived, so that it is cut short if the connection ends now. */
+  get begun(): boolean {
+    return this.#place !== 'head' || this.#unread !== undefined;
+  }
+
+  /** Bytes arrived that belong to no requested reply. */
+  get surplus(): boolean {
+    return this.#place === 'over' && this.#unread !== undefined;
+  }
+
+  /** The end of the connection is also the end of the reply. */
+  get endsWithConnection(): boolean {
+    return this.#place === 'to the end' && !this.#stopped;
+  }
+
+  /** Prepares for the next reply. */
+  reset(): void {
+    this.#place = 'head';
+    this.#left = 0;
+    this.#informations = 0;
+    this.#unread = undefined;
+    this.#paused = false;
+  }
+
+  /** The sink gets no more calls. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Goes on after the sink's `data` returned false. Returns as `push`. */
+  go(): boolean {
+    if (!this.#paused) return true;
+    this.#paused = false;
+    const unread = this.#unread;
+    this.#unread = undefined;
+    return unread === undefined || this.push(unread);
+  }
+
+  /** Reads the next bytes. Returns false while the sink takes no more. Throws MalformedResponse. */
+  push(bytes: Buffer): boolean {
+    const piece = this.#unread === undefined ? bytes : Buffer.concat([this.#unread, bytes]);
+    this.#unread = undefined;
+    let at = 0;
+    while (at < piece.length && !this.#paused && !this.#stopped) {
+      const next = this.#step(piece, at);
+      if (next === at) break;
+      at = next;
+    }
+    if (at < piece.length && !this.#stopped) this.#unread = at === 0 ? piece : piece.subarray(at);
+    return !this.#paused;
+  }
+
+  /**
+   * Reads the element at `at` and returns its end; returns `at` itself while its bytes are
+   * incomplete.
+   */
+  #step(piece: Buffer, at: number): number {
+    switch (this.#place) {
+      case 'head':
+        return this.#head(piece, at);
+      case 'counted':
+        return this.#body(piece, at, 'over');
+      case 'chunk':
+        return this.#body(piece, at, 'chunk end');
+      case 'chunk line':
+        return this.#chunkLine(piece, at);
+      case 'chunk end':
+        return this.#chunkEnd(piece, at);
+      case 'trailer':
+        return this.#trailer(piece, at);
+      case 'to the end':
+        this.#give(at === 0 ? piece : piece.subarray(at));
+        return piece.length;
+      case 'over':
+        return at;
+    }
+  }
+
+  #head(piece: Buffer, at: number): number {
+    const end = piece.indexOf(headEnd, at);
+    if (end < 0 || end - at > headBytesMax) {
+      if (piece.length - at > headBytesMax)
+        throw new MalformedResponse(`a head of more than ${headBytesMax} bytes`);
+      return at;
+    }
+    const head = parseResponseHead(piece.toString('latin1', at, end));
+    if (head.status < 200) {
+      if (head.status === 101)
+        throw new MalformedResponse('a change of protocols that was not asked for');
+      this.#informations += 1;
+      if (this.#informations > informationsMax)
+        throw new MalformedResponse(`more than ${informationsMax} informational replies`);
+      return end + headEnd.length;
+    }
+    if (head.body === 'chunked') this.#place = 'chunk line';
+    else if (head.body === 'connection') this.#place = 'to the end';
+    else {
+      this.#left = head.body;
+      this.#place = head.body === 0 ? 'over' : 'counted';
+    }
+    this.#sink.head(head);
+    return end + headEnd.length;
+  }
+
+  #body(piece: Buffer, at: number, then: ParserState): number {
+    const end = Math.min(piece.length, at + this.#left);
+    this.#left -= end - at;
+    if (this.#left === 0) this.#place = then;
+    this.#give(at === 0 && end === piece.length ? piece : piece.subarray(at, end));
+    return end;
+  }
+
+  #give(piece: Buffer): void {
+    if (!this.#sink.data(piece)) this.#paused = true;
+  }
+
+  #chunkLine(piece: Buffer, at: number): number {
+    const end = this.#lineEnd(piece, at);
+    if (end === at) return at;
+    let length = 0;
+    let i = at;
+    for (; i < end - 2; i += 1) {
+      const digit = hexDigit(piece[i] ?? 0);
+      if (digit < 0) break;
+      length = length * 16 + digit;
+    }
+    // After the length: an extension, or the spaces that some servers write.
+    const digits = i - at;
+    while (piece[i] === space) i += 1;
+    const plain =
+      i === end - 2 ||
+      (piece[i] === semicolon && plainExtension.test(piece.toString('latin1', i, end - 2)));
+    if (digits === 0 || digits > 12 || !plain) throw new MalformedResponse('no length of a chunk');
+    this.#left = length === 0 ? headBytesMax : length;
+    this.#place = length === 0 ? 'trailer' : 'chunk';
+    return end;
+  }
+
+  #chunkEnd(piece: Buffer, at: number): number {
+    if (piece.length - at < 2) return at;
+    if (piece[at] !== carriage || piece[at + 1] !== newline)
+      throw new MalformedResponse('a chunk is longer than it says');
+    this.#place = 'chunk line';
+    return at + 2;
+  }
+
+  #trailer(piece: Buffer, at: number): number {
+    const end = this.#lineEnd(piece, at);
+    this.#left -= end - at;
+    if (this.#left < 0) throw new MalformedResponse(`trailers of more than ${headBytesMax} bytes`);
+    if (end === at + 2) this.#place = 'over';
+    else if (end > at && !plainTrailer.test(piece.toString('latin1', at, end - 2)))
+      throw new MalformedResponse('no trailer after the last chunk');
+    return end;
+  }
+
+  /** The index after the line that begins at `at`; `at` itself while the line is incomplete. */
+  #lineEnd(piece: Buffer, at: number): number {
+    const end = piece.indexOf(newline, at);
+    if (end - at > chunkLineBytesMax || (end < 0 && piece.length - at > chunkLineBytesMax))
+      throw new MalformedResponse(`a line of more than ${chunkLineBytesMax} bytes between chunks`);
+    if (end < 0) return at;
+    if (end === at || piece[end - 1] !== carriage)
+      throw new MalformedResponse('a line between chunks that does not end as lines do');
+    return end + 1;
+  }
+}
+
+const carriage = 0x0d;
+const newline = 0x0a;
+const space = 0x20;
+const semicolon = 0x3b;
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }

@@ -34,8 +34,7 @@ const brotli: Coding = {
 };
 
 /**
- * In Node 22.15 and later (nodejs.org/api/zlib.html, 2026-11). The types that we build with do not
- * have it.
+ * In Node 22.15 and later (nodejs.org/api/zlib.html, 2026-11). The installed types do not have it.
  */
 interface ZstdZlib {
   zstdDecompress(
@@ -131,8 +130,7 @@ const bomb = (coding: string): Refusal =>
 const drain = (body: Readable): void => void body.on('error', () => {}).resume();
 
 /**
- * Unpacks a stream. The endpoint limits its length; here its growth over the packed bytes is
- * limited.
+ * Unpacks a stream. The endpoint limits its length; this limits its growth over the packed bytes.
  */
 function unpacked(
   body: Readable,
@@ -190,8 +188,8 @@ class GrowthLimit extends Transform {
 }
 
 /**
- * Undoes a content coding that we did not ask for but some vendors use all the same. Throws when it
- * is unknown, broken or larger than `bytesMax`.
+ * Undoes a content coding that some vendors use although Tollgate did not request it. Throws when
+ * it is unknown, broken or larger than `bytesMax`.
  */
 export function decodeResponseBody(
   body: Buffer,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'undici';
 
-/** A reply to a call of our own: a token, an order, a status. */
+/** A reply to one of Tollgate's own calls: a token, an order, a status. */
 export interface ControlReply {
   readonly status: number;
   readonly text: string;
@@ -12,13 +12,13 @@ export interface ControlCall {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** A reply that is larger is an error; 256 KiB unless told. */
+  /** A larger reply is an error. Default: 256 KiB. */
   readonly bytesMax?: number;
-  /** Breaks the call off, beside its own limit of ten seconds. */
+  /** Aborts the call, as does its own limit of ten seconds. */
   readonly signal?: AbortSignal;
 }
 
-/** The same with what some callers have to verify: the bytes as they came, and the headers. */
+/** A reply with what some callers have to verify: the bytes as they came, and the headers. */
 export interface ControlResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -29,8 +29,8 @@ const timeoutMs = 10_000;
 const replyBytesMax = 256 * 1024;
 
 /**
- * Rejects when there is no whole reply within ten seconds, or one that is larger than such replies
- * are. Redirects are not followed.
+ * Makes the call. Rejects when no whole reply arrives within ten seconds, or when it is larger than
+ * `bytesMax`. Redirects are not followed.
  */
 export async function callControl(url: string, call: ControlCall): Promise<ControlResponse> {
   const { method, headers, body, bytesMax = replyBytesMax, signal } = call;

@@ -4,10 +4,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { client, listening, plain } from '../../test/support/raw-client.ts';
 import { systemClock } from '../base/clock.ts';
 import { FastPath } from './fast-path.ts';
-import { ClientResponse } from './client-response.ts';
-import { NodeResponseWriter, type ResponseWriter } from './response-writer.ts';
+import { ClientResponse, NodeResponseWriter, type ResponseWriter } from './client-response.ts';
 
-/** A lane whose requests wait for the test, before a node:http that refuses all. */
+/** A fast path whose requests wait for the test, before a node:http that refuses all. */
 async function open(): Promise<{ port: number; lane: FastPath; wires: ResponseWriter[] }> {
   const server = createServer((_request, response) =>
     response.writeHead(401, { 'content-length': 0 }).end(),

@@ -11,9 +11,8 @@ import { client, listening, plain } from '../../test/support/raw-client.ts';
 import { systemClock } from '../base/clock.ts';
 import { seededRandom } from '../base/random.ts';
 import { collectBody } from './request-body.ts';
-import { FastPath } from './fast-path.ts';
-import type { FastPathRequest } from './fast-path-request.ts';
-import { NodeResponseWriter, type ResponseWriter } from './response-writer.ts';
+import { FastPath, type FastPathRequest } from './fast-path.ts';
+import { NodeResponseWriter, type ResponseWriter } from './client-response.ts';
 
 interface Heard {
   readonly by: 'lane' | 'node';
@@ -27,7 +26,7 @@ type Serve = (request: FastPathRequest, wire: ResponseWriter) => void;
 
 const answerOf = (heard: Heard): string => JSON.stringify(heard);
 
-/** Tells what it was asked. */
+/** Sends the request back as the response. */
 const echo: Serve = ({ url, headers, body }, wire) => {
   const answer = answerOf({
     by: 'lane',
@@ -63,7 +62,7 @@ async function open(
   return { port: await listening(server), lane, server };
 }
 
-/** What was heard of each request, by the answers on one connection. */
+/** What the server read of each request, by the responses on one connection. */
 const heard = (text: string): Heard[] =>
   text
     .split('HTTP/1.1 200 OK\r\n')
@@ -201,13 +200,13 @@ test('what asks more of the connection, or might be read in two ways, is not dec
   }
 });
 
-/** Both ways in: the second request is too long for the lane. */
+/** Both ways in: the second request is too long for the fast path. */
 const waysIn = [
   { way: 'lane', request: plain('{}') },
   { way: 'node', request: plain(' '.repeat(100_000)) },
 ] as const;
 
-/** A server that answers, both ways, once it is told to. */
+/** A server that answers, both ways, once the test says so. */
 async function openWaiting(): Promise<{
   port: number;
   told: boolean[];
@@ -427,8 +426,8 @@ const oddWords = [
 ];
 
 /**
- * What is said of a request that was changed in a few places: the answer without what tells who
- * gave it.
+ * The response to a request that was changed in a few places, without the parts that show which
+ * side answered.
  */
 async function saidOf(port: number, request: string): Promise<string> {
   const { socket, text, ended } = client(port);
@@ -449,7 +448,7 @@ async function saidOf(port: number, request: string): Promise<string> {
 
 test('what the lane makes of a request is what node:http makes of it, or it leaves it to node:http', async () => {
   const { port, lane } = await open();
-  // What never ends is not waited for here.
+  // An incomplete request is handed over soon, so that the test does not wait for it.
   const giving = setInterval(() => lane.handOverPartial(), 15);
   onTestFinished(() => clearInterval(giving));
   const reference = await listening(createServer(echoNode));

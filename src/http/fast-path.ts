@@ -1,35 +1,33 @@
-import { type Server, STATUS_CODES } from 'node:http';
+import { type Server, STATUS_CODES, type IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
+import { memoize } from '../base/memoize.ts';
 import {
   allowHalfClosed,
   watchHalfClosed,
   interimResponse,
   probeHalfClosed,
 } from './half-close.ts';
-import { type FastPathRequest, parseFastPathRequest } from './fast-path-request.ts';
-import { type ResponseWriter, toLatin1IfSmall } from './response-writer.ts';
+import { type ResponseWriter, toLatin1IfSmall } from './client-response.ts';
 
-/** Longer bodies are read by node:http: they cost more than it does. */
+/** node:http reads longer bodies: for these its own cost is small. */
 const fastPathBytesMax = 65_536;
 const lookMs = 5_000;
 
-/** What the connections of a lane share. */
+/** State that the connections of a fast path share. */
 export interface FastPathShared {
   readonly paths: ReadonlyMap<string, unknown>;
   readonly bodyBytesMax: number;
-  /**
-   * Looks, each `lookMs` after the one before, that a connection without a request stays open for.
-   */
+  /** A connection without a request closes after this many looks; a look comes every `lookMs`. */
   readonly idleLooks: number;
   readonly closing: boolean;
-  /** What has come of requests that are not there whole, of all connections. */
+  /** Bytes of incomplete requests, over all connections. */
   keptBytes: number;
-  /** The part of a head that every answer has. */
+  /** The part of the head that every response has. */
   always(): string;
   serve(request: FastPathRequest, wire: ResponseWriter): void;
-  /** Somebody else reads the connection from here on, whose next bytes these are. */
+  /** Gives the connection to node:http, which reads on with `bytes`. */
   handOver(connection: FastPathConnection, socket: Socket, bytes: Buffer): void;
   gone(connection: FastPathConnection): void;
 }
@@ -43,7 +41,7 @@ export interface FastPathOptions {
 }
 
 /**
- * The way in of nearly all requests: connections begin here, and requests that came whole and plain
+ * Serves nearly all requests: connections begin here, and plain requests that arrived as a whole
  * are read and answered without node:http, whose objects and events for each of them cost as much
  * as all that the gateway does. The first request that is anything else takes its connection with
  * it to node:http, as if it had been there from the start.
@@ -62,14 +60,14 @@ export class FastPath implements FastPathShared {
   readonly #connections = new Set<FastPathConnection>();
   readonly #looking: NodeJS.Timeout;
 
-  /** Puts itself before `server`'s own reading. */
+  /** Takes the place of `server`'s own connection listener. */
   constructor(
     server: Server,
     { paths, clock, keepAliveTimeoutMs, bodyBytesMax, serve }: FastPathOptions,
   ) {
     this.paths = paths;
     this.serve = serve;
-    // The first look may follow an answer at once; what was promised to the client is kept.
+    // The first look may directly follow a response; one more look keeps the promised timeout.
     this.idleLooks = Math.ceil(keepAliveTimeoutMs / lookMs) + 1;
     this.bodyBytesMax = Math.min(bodyBytesMax, fastPathBytesMax);
     this.#kept = responseHeadEnd(
@@ -89,7 +87,7 @@ export class FastPath implements FastPathShared {
   }
 
   #begin(socket: Socket): void {
-    // Nobody would look after it any more.
+    // No more looks would close it.
     if (this.closing) socket.destroy();
     else this.#connections.add(new FastPathConnection(socket, this));
   }
@@ -116,21 +114,20 @@ export class FastPath implements FastPathShared {
   }
 
   /**
-   * Requests that have begun to come are read by node:http, which tells of them before their bodies
-   * are there.
+   * Gives incomplete requests to node:http, which reports them before their bodies have arrived.
    */
   handOverPartial(): void {
     for (const connection of this.#connections) connection.handOverPartial();
   }
 
-  /** Every connection ends with the answer that it is waiting for, at once if there is none. */
+  /** Closes every connection after the response that it waits for, at once if there is none. */
   close(): void {
     this.closing = true;
     clearInterval(this.#looking);
     for (const connection of this.#connections) connection.closeWhenIdle();
   }
 
-  /** Nobody is waited for. */
+  /** Closes every connection at once. */
   closeAll(): void {
     this.close();
     for (const connection of this.#connections) connection.destroy();
@@ -140,8 +137,9 @@ export class FastPath implements FastPathShared {
 const wrongInValue = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
- * The head of an answer as latin1 text, with the empty line that ends it. `headers`: name, value,
- * name, value, …; names are ours, values may be anybody's. Throws on a value that would not be one.
+ * The head of a response as latin1 text, with the empty line that ends it. `headers`: name, value,
+ * name, value, …; the names are Tollgate's, the values may come from anywhere. Throws on a value
+ * that no header can hold.
  */
 export function formatResponseHead(
   status: number,
@@ -158,7 +156,7 @@ export function formatResponseHead(
   return `${text}${always}\r\n`;
 }
 
-/** `lines` with the date of now, which is made once a second. */
+/** `lines` after a `date` header, which is formatted once a second. */
 function responseHeadEnd(clock: Clock, lines: string): () => string {
   let second = -1;
   let text = '';
@@ -172,32 +170,30 @@ function responseHeadEnd(clock: Clock, lines: string): () => string {
   };
 }
 
-/** So much of a next request is read while the answer to the one before it is made. */
+/** Bytes of the next request that are read while the current one is answered. */
 const aheadBytesMax = 16_384;
-/**
- * A request that comes in more pieces, or for longer than so many looks, is read by somebody else.
- */
+/** A request that arrives in more pieces, or over more looks, goes to node:http. */
 const piecesMax = 4;
 const partialLooks = 2;
 /**
- * All connections together keep no more than this of requests that have not come whole: node:http
- * asks for a key before it reads a body.
+ * All connections together keep no more bytes of incomplete requests: on node:http's way the key is
+ * checked before the body is read.
  */
 const keptBytesMax = 16 * 1024 * 1024;
 
-/** One client's connection: one request at a time, and the wire of its answer. */
+/** One client's connection: one request at a time, and the writer of its response. */
 class FastPathConnection implements ResponseWriter {
   readonly #socket: Socket;
   readonly #terms: FastPathShared;
-  /** What has come of the next request. */
+  /** The bytes of the next request that have arrived. */
   #unread: Buffer | undefined;
   #pieces = 0;
   #looks = 0;
   #busy = false;
   #ended = false;
-  /** The beginning of the answer has been written. */
+  /** The beginning of the response has been written. */
   #begun = false;
-  /** A head that waits for the first piece behind it. */
+  /** A head that leaves with the first piece of its body. */
   #head = '';
   #closed: ((complete: boolean) => void)[] = [];
   #drained: (() => void) | undefined;
@@ -216,8 +212,8 @@ class FastPathConnection implements ResponseWriter {
   readonly #read = (piece: Buffer): void => {
     const bytes = this.#unread === undefined ? piece : Buffer.concat([this.#unread, piece]);
     if (!this.#busy) return this.#take(bytes);
-    // Sent before the answer to the one before it: it waits for its turn. Reading goes on for a
-    // while: that is how we hear that a client has left.
+    // The client sent it before the response to the last request: it waits for its turn. Reading
+    // goes on for a while, which shows when the client has left.
     this.#keep(bytes);
     if (bytes.length >= aheadBytesMax) this.#socket.pause();
   };
@@ -253,7 +249,7 @@ class FastPathConnection implements ResponseWriter {
     this.#terms.handOver(this, socket, bytes);
   }
 
-  /** From time to time. */
+  /** Called every `lookMs`. */
   look(): void {
     if (this.#busy) return;
     this.#looks += 1;
@@ -265,7 +261,7 @@ class FastPathConnection implements ResponseWriter {
     if (!this.#busy) this.#socket.destroy();
   }
 
-  /** A request that has begun to come is read by somebody else. */
+  /** Gives an incomplete request to node:http. */
   handOverPartial(): void {
     if (!this.#busy && this.#unread !== undefined) this.#handOver(this.#unread);
   }
@@ -294,7 +290,7 @@ class FastPathConnection implements ResponseWriter {
   }
 
   write(text: string): boolean {
-    // Behind an answer's end stands the next answer.
+    // After the end, the bytes would belong to the next response.
     if (this.#ended) return true;
     if (text === '') return !this.#socket.writableNeedDrain;
     return this.#socket.write(this.#chunk(text), 'latin1');
@@ -323,7 +319,7 @@ class FastPathConnection implements ResponseWriter {
   }
 
   /**
-   * The client has all of the answer. A write that a broken connection cut short ends without an
+   * The client has the whole response. A write that a broken connection cut short ends without an
    * error, too.
    */
   readonly #over = (error?: Error | null): void => {
@@ -341,7 +337,7 @@ class FastPathConnection implements ResponseWriter {
   };
 
   /**
-   * Takes the last request of a client that has ended its side, or ends the connection: node:http
+   * Takes the last request of a client that has ended its side, or closes the connection: node:http
    * cannot read it any more.
    */
   #takeLast(bytes: Buffer = Buffer.alloc(0)): void {
@@ -383,7 +379,7 @@ class FastPathConnection implements ResponseWriter {
 
   readonly #late = (): void => this.destroy();
 
-  /** The client will send nothing more. It may still read, or wait for an answer. */
+  /** The client will send nothing more. It may still read, or wait for a response. */
   readonly #finished = (): void => {
     if (!this.#busy || (this.#begun && !this.#ended)) this.destroy();
     else if (!this.#ended) probeHalfClosed(this.#socket, this.#probe);
@@ -393,7 +389,7 @@ class FastPathConnection implements ResponseWriter {
     if (this.#busy && !this.#begun && !this.#ended) this.#socket.write(interimResponse, 'latin1');
   };
 
-  /** What went wrong shows in its end. */
+  /** The 'close' event handles the error. */
   readonly #failed = (): void => {};
 
   readonly #gone = (): void => {
@@ -403,4 +399,99 @@ class FastPathConnection implements ResponseWriter {
     this.#busy = false;
     this.#tell(false);
   };
+}
+
+/** A request that has arrived as a whole. */
+export interface FastPathRequest {
+  readonly url: string;
+  /** By name in lower case. */
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** The offset of its end in the bytes that were read. */
+  readonly end: number;
+}
+
+const method = 'POST ';
+const version = ' HTTP/1.1';
+const headEnd = '\r\n\r\n';
+const headBytesMax = 8_192;
+const namesHeld = 200;
+
+/**
+ * Header lines of printable ASCII, each with its end. Tabs are legal too, but node:http does not
+ * take all of them for spaces.
+ */
+const lines = /^(?:[\x20-\x7e]+\r\n)+$/;
+/** `__proto__` is a legal header name, but no key of a plain object. */
+const nameOf = memoize(
+  (name) =>
+    /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name) && name !== '__proto__' ? name.toLowerCase() : '',
+  namesHeld,
+);
+
+/**
+ * Reads what nearly every client sends: a POST to one of `paths`, each header once, a body of
+ * declared length of at most `bodyBytesMax`, on a connection that stays open. 'partial': its end
+ * has not come. 'other': anything else, well formed or not, which node:http decides. RFC 9112
+ * §2–§6.
+ */
+export function parseFastPathRequest(
+  bytes: Buffer,
+  paths: ReadonlyMap<string, unknown>,
+  bodyBytesMax: number,
+): FastPathRequest | 'partial' | 'other' {
+  const headLength = bytes.indexOf(headEnd, 0, 'latin1');
+  if (headLength < 0)
+    return bytes.length < headBytesMax &&
+      method.startsWith(bytes.toString('latin1', 0, method.length))
+      ? 'partial'
+      : 'other';
+  if (headLength > headBytesMax) return 'other';
+  const head = bytes.toString('latin1', 0, headLength + 2);
+  const lineEnd = head.indexOf('\r\n');
+  const urlEnd = lineEnd - version.length;
+  const url = head.slice(method.length, urlEnd);
+  if (!head.startsWith(method) || !head.startsWith(version, urlEnd) || !paths.has(url))
+    return 'other';
+  const headers = lines.test(head) ? readHeaders(head, lineEnd + 2) : undefined;
+  if (headers === undefined) return 'other';
+  const length = bodyLengthOf(headers, bodyBytesMax);
+  if (length === undefined) return 'other';
+  const start = headLength + headEnd.length;
+  const end = start + length;
+  return bytes.length < end ? 'partial' : { url, headers, body: bytes.subarray(start, end), end };
+}
+
+/** Reads lines that each end in CRLF. Undefined: one is no header, or a name comes twice. */
+function readHeaders(head: string, from: number): Record<string, string> | undefined {
+  const headers: Record<string, string> = {};
+  for (let at = from; at < head.length; ) {
+    const end = head.indexOf('\r\n', at);
+    const colon = head.indexOf(':', at);
+    if (colon < 0 || colon > end) return undefined;
+    const name = nameOf(head.slice(at, colon));
+    if (name === '' || headers[name] !== undefined) return undefined;
+    headers[name] = head.slice(colon + 1, end).trim();
+    at = end + 2;
+  }
+  return headers;
+}
+
+/** The body's length, unless the headers ask anything else of the connection. */
+function bodyLengthOf(
+  headers: Readonly<Record<string, string>>,
+  bodyBytesMax: number,
+): number | undefined {
+  const { connection, 'content-length': length = '' } = headers;
+  if (headers['host'] === undefined || headers['transfer-encoding'] !== undefined) return undefined;
+  if (headers['expect'] !== undefined || headers['upgrade'] !== undefined) return undefined;
+  if (
+    connection !== undefined &&
+    connection !== 'keep-alive' &&
+    connection.toLowerCase() !== 'keep-alive'
+  )
+    return undefined;
+  if (!/^\d{1,9}$/.test(length)) return undefined;
+  const bytes = Number(length);
+  return bytes <= bodyBytesMax ? bytes : undefined;
 }

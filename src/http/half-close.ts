@@ -2,8 +2,8 @@ import { type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * The answer of node:http that is under way on this connection. It is in a private member of
- * node:http's.
+ * The response of node:http that is under way on this connection. It is in a private member of
+ * node:http.
  */
 export function answerUnderWay(socket: Socket): ServerResponse | undefined {
   const answer = '_httpMessage' in socket ? socket._httpMessage : undefined;
@@ -20,9 +20,9 @@ const probesMs = [0, 100, 500, 2_000];
 
 /**
  * A client that ends its side of the connection after its request may have left, or may wait for
- * the answer: both look the same until something is written. If the client has left, the first
- * write is answered with a reset, and the connection closes. `probe` writes `interimResponse`,
- * unless the answer has begun.
+ * the response: both look the same until something is written. If the client has left, it answers
+ * the first write with a reset, and the connection closes. `probe` writes `interimResponse`, unless
+ * the response has begun.
  */
 export function probeHalfClosed(socket: Socket, probe: () => void): void {
   for (const ms of probesMs) {
@@ -32,8 +32,8 @@ export function probeHalfClosed(socket: Socket, probe: () => void): void {
 }
 
 /**
- * Keeps our side of a connection open when the client has ended its side. By default node:http ends
- * it at once.
+ * Keeps the server's side of a connection open when the client has ended its side. By default
+ * node:http ends it at once.
  */
 export function allowHalfClosed(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });

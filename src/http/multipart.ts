@@ -4,7 +4,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { type Refusal, refusal, refuse } from '../base/refusal.ts';
 import type { Spool, SpoolPool } from './spool.ts';
 
-/** What one form may hold. What exceeds it is refused as soon as it is seen. */
+/** Limits of one form. A form that exceeds one is refused as soon as this is seen. */
 export interface FormLimits {
   readonly fields: number;
   readonly fieldBytes: number;
@@ -16,9 +16,9 @@ export interface FormLimits {
 export interface FormFile {
   /** The name of its field. */
   readonly field: string;
-  /** As the client calls it, without folders. */
+  /** The client's name for the file, without folders. */
   readonly filename: string;
-  /** As the client calls it: nobody has looked inside. */
+  /** The type that the client declares; the content is not checked. */
   readonly type: string;
   readonly content: Spool;
 }
@@ -27,15 +27,15 @@ export interface FormFile {
 export interface Form {
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly files: readonly FormFile[];
-  /** Has to be called when nobody needs its files any more. */
+  /** Has to be called when the files are no longer needed. */
   discard(): void;
 }
 
 type Parser = InstanceType<typeof Busboy>;
 
 /**
- * A part that nobody reads (one without a name, say) holds up the parser for ever when it ends in
- * the piece in which it grew beyond this (@fastify/busboy 3.2.6): more than a piece has.
+ * A part without a reader (one without a name, say) blocks the parser for ever when it ends in the
+ * piece in which it grew beyond this (@fastify/busboy 3.2.6): more than a piece has.
  */
 const partBytesWaiting = 128 * 1024;
 const pieceBytes = 64 * 1024;
@@ -48,9 +48,9 @@ export const isForm = (headers: IncomingHttpHeaders): boolean =>
   /^multipart\/form-data\s*;/i.test(headers['content-type'] ?? '');
 
 /**
- * Reads a `multipart/form-data` body, as it arrives where it has not yet; its files go into spools,
- * whatever they are called. `left`: the client went away. Throws the Refusal that says what is
- * wrong, and then nothing is kept.
+ * Reads a `multipart/form-data` body, which may still be arriving; its files go into spools,
+ * whatever their names. `left`: the client went away. Throws the Refusal that says what is wrong,
+ * and then nothing is kept.
  */
 export async function readForm(
   body: unknown,
@@ -164,7 +164,7 @@ class FormReading {
     this.#stop(() => this.#reject(why));
   }
 
-  /** What is still coming is read and forgotten, so that the client hears the answer. */
+  /** The rest of the body is read and dropped, so that the client receives the response. */
   #stop(say: () => void): void {
     if (this.#over) return;
     this.#over = true;

@@ -2,10 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { refuse } from '../base/refusal.ts';
 
-/**
- * Whether the head says how long the body is, and that it is no longer than `bytesMax`. Node holds
- * the client to it.
- */
+/** Whether the head declares a body length of at most `bytesMax`. Node holds the client to it. */
 export function hasBoundedLength({ headers }: IncomingMessage, bytesMax: number): boolean {
   return (
     headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= bytesMax
@@ -13,8 +10,8 @@ export function hasBoundedLength({ headers }: IncomingMessage, bytesMax: number)
 }
 
 /**
- * Calls `done` with the whole body; never, when the client leaves before its end. For bodies of a
- * told length.
+ * Calls `done` with the whole body; never, when the client leaves before its end. For bodies of
+ * declared length.
  */
 export function collectBody(request: IncomingMessage, done: (body: Buffer) => void): void {
   const pieces: Buffer[] = [];
@@ -38,7 +35,7 @@ export async function readBody(
   const pieces: Buffer[] = [];
   let bytes = 0;
   const tooLarge = (): never => {
-    // What is still coming is read and forgotten, so that the client hears the answer.
+    // The rest of the body is read and dropped, so that the client receives the response.
     body.on('error', () => {}).resume();
     return refuse('request_too_large', { limit: bytesMax });
   };
@@ -69,7 +66,7 @@ export const uncountedBytes = 65_536;
 
 /**
  * Counts for each account the bytes of large bodies in memory, from the head of the request to the
- * end of the answer, and limits them.
+ * end of the response, and limits them.
  */
 export class BodyBudget {
   readonly #held = new Map<string, number>();
@@ -80,8 +77,7 @@ export class BodyBudget {
   }
 
   /**
-   * Adds a body; false where the account's bodies would be too many bytes. A single body always
-   * fits.
+   * Adds a body; false when the account's bodies would exceed the limit. A single body always fits.
    */
   enter(account: string, bytes: number): boolean {
     const held = this.#held.get(account) ?? 0;
@@ -97,7 +93,7 @@ export class BodyBudget {
   }
 }
 
-/** One task of each account at a time; the others wait in the order in which they came. */
+/** Runs one task of each account at a time; the others wait in the order in which they came. */
 export class AccountQueue {
   readonly #waiting = new Map<string, (() => void)[]>();
 
@@ -113,7 +109,7 @@ export class AccountQueue {
   #next(account: string): void {
     const next = this.#waiting.get(account)?.shift();
     if (next === undefined) this.#waiting.delete(account);
-    // Many that are over at once would be as deep a stack.
+    // Direct calls would make the stack as deep as the queue is long.
     else setImmediate(next);
   }
 }

@@ -10,7 +10,7 @@ test('a head says what was asked, and how long the body is', () => {
   );
 });
 
-test('whoever signs says less than the request: its headers win, its host as well', () => {
+test('the headers of the request win over those of the credentials, its host as well', () => {
   const head = headOf({
     ...asked,
     sign: { 'x-a': 'signed', 'x-key': 'k', host: 'signed' },

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MalformedResponse, type ResponseHead, ResponseParser } from './response-parser.ts';
+import { MalformedResponse, type ResponseHead, ResponseParser } from './connection.ts';
 
-/** What a reader told of these pieces; a pause after every piece of the body when asked for. */
+/** What the parser reports of these pieces; a pause after every piece of the body on request. */
 function read(pieces: readonly Buffer[], pausing = false) {
   const told = {
     status: 0,

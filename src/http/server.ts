@@ -21,15 +21,15 @@ export const serverLimits: ServerLimits = {
   keepAliveTimeoutMs: 75_000,
 };
 
-/** What came before any endpoint could see it, and the answer to it: JSON. */
+/** Makes the JSON response to a request that no endpoint can read. */
 export type UnreadableAnswer = (
   problem: 'malformed' | 'late' | 'head too large' | 'bad url' | 'host' | 'expectation',
   values?: Readonly<Record<string, string>>,
 ) => { readonly status: number; readonly body: string; readonly id: string };
 
 /**
- * A fastify instance that hands every body over as the bytes that came, whatever their type says:
- * parsing is the endpoint's business.
+ * A fastify instance that gives handlers every body as bytes, whatever its type: parsing is the
+ * endpoint's business.
  */
 export function openServer(limits: ServerLimits, unreadable: UnreadableAnswer): FastifyInstance {
   const server = Fastify<Server>({
@@ -41,10 +41,9 @@ export function openServer(limits: ServerLimits, unreadable: UnreadableAnswer): 
     return503OnClosing: false,
     routerOptions: { maxParamLength: 500 },
     genReqId: () => '',
-    // A client's address is what its socket says; proxies in front are the operator's and are not
-    // needed to know it.
+    // The socket gives the client's address; `clientAddress` handles the operator's proxies.
     trustProxy: false,
-    // Node's own answers have no body: `checkHeads` asks for the header.
+    // Node's own responses have no body: `checkHeads` requires the header.
     http: { requireHostHeader: false },
     clientErrorHandler: (error, socket) =>
       turnAway(socket, unreadable(problems.get(error.code) ?? 'malformed')),
@@ -62,7 +61,7 @@ export function openServer(limits: ServerLimits, unreadable: UnreadableAnswer): 
 
 /**
  * Checks the `Host` and `Expect` headers before all present listeners of the server, and refuses
- * the request in our own form.
+ * wrong ones with `unreadable`.
  */
 export function checkHeads(server: Server, unreadable: UnreadableAnswer): void {
   const turnedAway = (response: ServerResponse, why: ReturnType<UnreadableAnswer>): void => {
@@ -114,14 +113,14 @@ const problems = new Map<string, Parameters<UnreadableAnswer>[0]>([
 ]);
 
 /**
- * Connections that get a refusal, now or behind the answers under way. Further errors on them are
+ * Connections that get a refusal, now or behind the responses under way. Further errors on them are
  * ignored.
  */
 const turnedAway = new WeakSet<Socket>();
 
 /**
- * Sends the refusal behind the answers that are under way on the connection, since it cannot stand
- * within one.
+ * Sends the refusal behind the responses that are under way on the connection, since it cannot
+ * stand within one.
  */
 function turnAway(socket: Socket, why: ReturnType<UnreadableAnswer>): void {
   if (turnedAway.has(socket)) return;
@@ -131,7 +130,7 @@ function turnAway(socket: Socket, why: ReturnType<UnreadableAnswer>): void {
 
 function sayBehind(socket: Socket, why: ReturnType<UnreadableAnswer>): void {
   const answer = answerUnderWay(socket);
-  // Pipelined answers take the connection one after the other. The malformed request itself gets
+  // Pipelined responses take the connection one after the other. The malformed request itself gets
   // none.
   if (answer?.req.complete === true && !socket.destroyed)
     return void answer.once('close', () => setImmediate(sayBehind, socket, why));

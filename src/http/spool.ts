@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import { refuse } from '../base/refusal.ts';
 
 export interface SpoolLimits {
-  /** What is not longer stays in memory; the rest goes to a file. */
+  /** An upload up to this size stays in memory; a larger one goes to a file. */
   readonly memoryBytesMax: number;
-  /** All uploads that are here at the same time. */
+  /** The most bytes of all uploads at the same time. */
   readonly bytesMax: number;
-  /** What is read of a file at a time. */
+  /** Bytes of a file per read. */
   readonly pieceBytes: number;
-  /** Where the files are. Undefined: the system's folder for what is temporary. */
+  /** The folder of the files. Undefined: the system's temporary folder. */
   readonly folder: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export const spoolLimits: SpoolLimits = {
 const retryAfterMs = 5_000;
 
 /**
- * Keeps uploads while they are at work: in memory when small, else in files that have no name and
+ * Keeps uploads while they are used: in memory when small, else in files that have no name and
  * vanish with the process.
  */
 export class SpoolPool {
@@ -40,7 +40,7 @@ export class SpoolPool {
     this.limits = limits;
   }
 
-  /** Of all uploads that are here. */
+  /** Bytes of all uploads. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -49,7 +49,7 @@ export class SpoolPool {
     return new Spool(this);
   }
 
-  /** Throws the Refusal when there are too many at once. */
+  /** Throws the Refusal when the uploads exceed `bytesMax`. */
   reserve(bytes: number): void {
     if (this.#bytes + bytes > this.limits.bytesMax)
       refuse('unavailable', { why: 'too many uploads at once', id: '' }, retryAfterMs);
@@ -62,8 +62,8 @@ export class SpoolPool {
 }
 
 /**
- * What one upload holds. Written once from start to end, then read as often as it is needed, also
- * by several at a time.
+ * The content of one upload. Written once from start to end, then read as often as needed, also by
+ * several readers at a time.
  */
 export class Spool {
   readonly #spools: SpoolPool;
@@ -81,7 +81,7 @@ export class Spool {
     return this.#size;
   }
 
-  /** Undefined when nobody has to wait. */
+  /** Returns undefined when the caller need not wait. */
   write(piece: Buffer): Promise<void> | undefined {
     if (this.#removed) return undefined;
     this.#spools.reserve(piece.length);
@@ -100,8 +100,8 @@ export class Spool {
     mkdirSync(folder, { recursive: true });
     const path = join(folder, `upload-${randomText(16)}`);
     const file = await open(path, 'wx+', 0o600);
-    // It has no name from here on: the system frees it when it is closed, even by the death of the
-    // process.
+    // The file has no name from here on: the system frees it when it is closed, even by the death
+    // of the process.
     await unlink(path);
     if (this.#removed) return file.close();
     const pieces = this.#pieces;
@@ -110,7 +110,7 @@ export class Spool {
     this.#pieces = [];
   }
 
-  /** `length` bytes from `at`, or what is there of them. */
+  /** `length` bytes from `at`, or as many of them as there are. */
   async slice(at: number, length: number): Promise<Buffer> {
     if (this.#removed) throw new Error('the upload is gone');
     const bytes = Math.max(0, Math.min(length, this.#size - at));
@@ -140,12 +140,12 @@ export class Spool {
       yield await this.slice(at, this.#spools.limits.pieceBytes);
   }
 
-  /** Everything at once: for what is known to be small. */
+  /** Everything at once: for small uploads. */
   bytes(): Promise<Buffer> {
     return this.slice(0, this.#size);
   }
 
-  /** Nobody needs it any more. May be called twice. */
+  /** Drops the upload. May be called twice. */
   remove(): void {
     if (this.#removed) return;
     this.#removed = true;
@@ -165,10 +165,10 @@ let bytesPassed = 0;
 let collectYoung: (() => void) | undefined;
 
 /**
- * Whoever passes files on tells how many bytes have gone by. They are garbage at once, but next to
- * nothing on V8's own heap, so that it lets tens of megabytes of them lie before it looks (a bare
- * server that drops a body of 25 MB grows by 17 MB): every megabyte the young are looked through,
- * which takes half a millisecond.
+ * Counts the bytes of file content that pass through. These buffers are garbage at once, but take
+ * next to nothing on V8's own heap, so that V8 lets tens of megabytes of them lie before it
+ * collects (a bare server that drops a body of 25 MB grows by 17 MB). So the young generation is
+ * collected after every megabyte, which takes half a millisecond.
  */
 function countPassedBytes(bytes: number): void {
   bytesPassed += bytes;
@@ -178,7 +178,7 @@ function countPassedBytes(bytes: number): void {
   collectYoung();
 }
 
-/** V8's own collector, under a name that nobody else in this process sees. */
+/** V8's own collector, which no other code in this process gets to see. */
 function openCollector(): () => void {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
@@ -194,12 +194,12 @@ export interface EnclosedFile {
   readonly as: 'bytes' | 'base64';
 }
 
-/** Three bytes are four characters: a piece that ends between has none to spare. */
+/** A multiple of three bytes, so that no piece but the last needs padding. */
 const base64PieceBytes = 48 * 1024;
 
 /**
- * The body of a request whose files are read while they are sent, and its bytes. Without files it
- * is its pieces.
+ * The body of a request whose files are read while they are sent, and its length in bytes. Without
+ * files, the body is its pieces.
  */
 export function bodyWithFiles(
   body: Buffer,

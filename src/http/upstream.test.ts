@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A vendor that says `answer` to every request, on real connections. */
+/** A vendor that sends `answer` to every request, on real connections. */
 async function vendor(
   answer: (socket: Socket, request: string, nth: number) => void,
   most = limits,
@@ -265,7 +265,7 @@ it('retires when its calls have ended, and closes at once', async () => {
 
 const chunkedHead = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 
-/** A call that is left with its first bytes. */
+/** A call whose caller leaves at the first bytes. */
 async function leftAtOnce(upstream: Upstream): Promise<void> {
   await new Promise<void>((resolve) => {
     const call: UpstreamCall = new UpstreamCall({

@@ -4,16 +4,17 @@ import {
   type ConnectionOwner,
   type OutgoingRequest,
   type UpstreamAddress,
+  type ResponseHead,
+  type ResponseHeaders,
 } from './connection.ts';
 import { type EnclosedFile, bodyWithFiles } from './spool.ts';
-import type { ResponseHead, ResponseHeaders } from './response-parser.ts';
 
-/** How far a call had come when it failed. */
+/** How far a call had got when it failed. */
 export type CallStage = 'connecting' | 'waiting' | 'streaming';
 
 /**
- * What the caller does with a vendor's reply. Called synchronously, in order; after `end` or
- * `failed` nothing follows.
+ * Receives a vendor's reply. Called synchronously, in order; after `end` or `failed` nothing
+ * follows.
  */
 export interface UpstreamListener {
   head(status: number, headers: ResponseHeaders): void;
@@ -29,21 +30,21 @@ export interface UpstreamTimes {
 }
 
 export interface UpstreamRequest extends Pick<RequestHead, 'sign' | 'headers'> {
-  /** POST, unless said. */
+  /** Absent: POST. */
   readonly method?: 'POST' | 'GET' | 'PUT' | 'DELETE';
-  /**
-   * Appended to the base URL's path. `/../` at its beginning leaves the last step of that first.
-   */
+  /** Appended to the base URL's path. A leading `/../` drops the last step of that path first. */
   readonly path: string;
   readonly body: Buffer;
-  /** What follows the body. */
+  /** Further parts of the body, after `body`. */
   readonly rest?: readonly (Buffer | EnclosedFile)[] | undefined;
 }
 
-/** What a call needs of its connection. */
+/** The methods of its connection that a call needs. */
 type CallConnection = Pick<Connection, 'resume' | 'leave' | 'close'>;
 
-/** One call to a vendor: what its connection tells, until the caller ends it. */
+/**
+ * One call to a vendor: passes its connection's events to the listener until the caller ends it.
+ */
 export class UpstreamCall implements ConnectionCall {
   stage: CallStage = 'connecting';
   readonly #listener: UpstreamListener;
@@ -89,14 +90,14 @@ export class UpstreamCall implements ConnectionCall {
     if (!this.#over) this.#connection?.resume();
   }
 
-  /** Ends the call, of which everything has been said; the listener hears nothing more. */
+  /** Ends a call that needs no more of its reply; the listener gets no more calls. */
   leave(): void {
     if (this.#over) return;
     this.#over = true;
     this.#connection?.leave();
   }
 
-  /** Breaks the call off; the listener hears nothing more. */
+  /** Aborts the call; the listener gets no more calls. */
   abort(): void {
     if (this.#over) return;
     this.#over = true;
@@ -105,20 +106,20 @@ export class UpstreamCall implements ConnectionCall {
 }
 
 export interface UpstreamLimits {
-  /** Open connections to one channel at most; what exceeds it waits for its turn. */
+  /** The most open connections to one channel; further calls wait for their turn. */
   readonly connectionsMax: number;
   readonly connectTimeoutMs: number;
 }
 
 /**
- * How often open connections are looked at: silence is noticed so much late at most, and a call
- * needs no timer of its own.
+ * How often open connections are checked: a timeout is noticed at most this late, and a call needs
+ * no timer of its own.
  */
 const lookEveryMs = 250;
 /** Unused connections are closed after this time, unless the vendor closes them earlier. */
 const keptMs = 30_000;
 
-/** At least `ms`, in looks. */
+/** The number of looks that takes at least `ms`. */
 const looksFor = (ms: number): number => Math.ceil(ms / lookEveryMs) + 1;
 
 /** A call that waits for a connection. */
@@ -136,9 +137,9 @@ export class Upstream implements ConnectionOwner {
   readonly #heads: RequestHeadWriter;
   readonly #place: UpstreamAddress;
   readonly #connectionsMax: number;
-  /** All that are open or being opened. */
+  /** All connections that are open or being opened. */
   readonly #connections = new Set<Connection>();
-  /** Those without a call, the last used last. */
+  /** Connections without a call, the last used last. */
   readonly #unused: Connection[] = [];
   readonly #queue: QueuedCall[] = [];
   #opening = 0;
@@ -164,12 +165,12 @@ export class Upstream implements ConnectionOwner {
     };
   }
 
-  /** Connections, in use or kept. */
+  /** The number of connections, in use or idle. */
   get open(): number {
     return this.#connections.size;
   }
 
-  /** Calls that wait for one. */
+  /** The number of calls that wait for a connection. */
   get waiting(): number {
     return this.#queue.length;
   }
@@ -180,8 +181,8 @@ export class Upstream implements ConnectionOwner {
   }
 
   /**
-   * Vendors have generations of addresses side by side: `/v1` and `/v2`, `/compatible-mode/v1` and
-   * `/api/v1`.
+   * Vendors serve generations of base paths side by side: `/v1` and `/v2`, `/compatible-mode/v1`
+   * and `/api/v1`.
    */
   #under(path: string): string {
     if (!path.startsWith('/../')) return this.prefix + path;
@@ -190,8 +191,8 @@ export class Upstream implements ConnectionOwner {
   }
 
   /**
-   * What cannot be sent fails the call: a channel may be closed in the instant in which it is
-   * picked.
+   * Sends the request. If that is impossible, fails the call instead of throwing: a channel may be
+   * closed at the moment it is picked.
    */
   post(ask: UpstreamRequest, times: UpstreamTimes, call: UpstreamCall): void {
     if (this.#closing) return call.failed(closedError());
@@ -232,8 +233,7 @@ export class Upstream implements ConnectionOwner {
   }
 
   /**
-   * For whoever waits longest once it is open. Where it cannot be opened, that one has waited in
-   * vain.
+   * Opens a connection for the call that waits longest. If it cannot be opened, that call fails.
    */
   #open(): void {
     this.#opening += 1;
@@ -252,7 +252,7 @@ export class Upstream implements ConnectionOwner {
     this.#looking ??= setInterval(this.#look, lookEveryMs).unref();
   }
 
-  /** Who waits longest and has not left. */
+  /** The call that waits longest and has not been ended. */
   #next(): QueuedCall | undefined {
     let next = this.#queue.shift();
     while (next?.call.over === true) next = this.#queue.shift();
@@ -316,21 +316,21 @@ const asError = (thrown: unknown): Error =>
 
 type HeaderValues = Readonly<Record<string, string>>;
 
-/** What the head of one request says. */
+/** The content of a request head. */
 export interface RequestHead {
   readonly method: string;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
-  /** Who we are; `headers` of the same name are said instead. */
+  /** Headers with the channel's credentials; `headers` of the same name replace them. */
   readonly sign?: HeaderValues | undefined;
   readonly headers: HeaderValues;
 }
 
 const wrongInPath = /[^\x21-\xff]/;
-/** In lower case alone, so that none of those below hides behind a capital. */
+/** Names must be in lower case, so that no capital hides one of those below. */
 const wrongInName = /[^!#$%&'*+\-.^_`|~0-9a-z]/;
 const wrongInValue = /[^\t\x20-\x7e\x80-\xff]/;
-/** What is the connection's own to say. */
+/** Headers that only the connection may set. */
 const connectionHeaders = new Set([
   'connection',
   'content-length',
@@ -341,8 +341,9 @@ const connectionHeaders = new Set([
 ]);
 
 /**
- * The heads of requests to one host (name and port). Who is asked again and again is told the same
- * headers: their text is kept for as long as they are the same objects, which nobody changes.
+ * Writes the heads of requests to one host (name and port). Requests to one vendor mostly have the
+ * same headers: their text is cached for as long as the header objects are the same, and nothing
+ * changes those objects.
  */
 export class RequestHeadWriter {
   readonly #host: string;
@@ -355,8 +356,8 @@ export class RequestHeadWriter {
   }
 
   /**
-   * As latin1 text, with the empty line that ends it; `length`: bytes of the body. Throws on what
-   * would not be one header. RFC 9112 §3, RFC 9110 §5.
+   * The head as latin1 text, with the empty line that ends it; `length`: bytes of the body. Throws
+   * on a path, name or value that would break the head. RFC 9112 §3, RFC 9110 §5.
    */
   head({ method, path, sign, headers }: RequestHead, length: number): string {
     if (wrongInPath.test(path)) throw new Error(`a path cannot be ${JSON.stringify(path)}`);

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
 import type { Database, Row, Transaction, Migration } from '../storage/database.ts';
 import { integerColumn, integerColumnOrZero } from '../storage/sql.ts';

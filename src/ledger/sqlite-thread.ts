@@ -1,4 +1,4 @@
-import { serveSqlite } from '../storage/sqlite-thread.ts';
+import { serveSqlite } from '../storage/sqlite-host.ts';
 import { ledgerProcedures } from './procedures.ts';
 
 serveSqlite(ledgerProcedures);

@@ -7,9 +7,8 @@ import {
   type ThreadLoad,
   systemLoad,
 } from '../base/clock.ts';
-import { randomText } from '../base/id.ts';
+import { randomText, type Random, systemRandom } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
-import { type Random, systemRandom } from '../base/random.ts';
 import { type Database, DatabaseError } from '../storage/database.ts';
 import {
   BackgroundRetries,

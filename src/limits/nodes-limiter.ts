@@ -1,4 +1,4 @@
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import { type SharedState, sharedScript } from '../storage/shared-state.ts';
 import {
   type Allowance,

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { FileKind } from './files.ts';
 
-/** What a part of a conversation may be. */
+/** The kinds of media in a conversation. */
 export type MediumKind = 'image' | 'file' | 'video';
 
-/** Where bytes begin with these, at that offset, they are of that type. */
+/** File signatures: bytes at an offset, and the type that they show. */
 const marks: readonly (readonly [at: number, bytes: string, type: string])[] = [
   [0, '\x89PNG\r\n\x1a\n', 'image/png'],
   [0, '\xff\xd8\xff', 'image/jpeg'],
@@ -37,14 +37,17 @@ const marks: readonly (readonly [at: number, bytes: string, type: string])[] = [
 ];
 
 const office = 'application/vnd.openxmlformats-officedocument';
-/** Members of a zip file that tell what it is. */
+/** Members of a zip file that show its type. */
 const zipped: readonly (readonly [member: string, type: string])[] = [
   ['word/document.xml', `${office}.wordprocessingml.document`],
   ['xl/workbook.xml', `${office}.spreadsheetml.sheet`],
   ['ppt/presentation.xml', `${office}.presentationml.presentation`],
 ];
 
-/** Texts look alike: their address says which they are, and can be wrong without harm. */
+/**
+ * Text types by the extension in the address: their bytes look alike, and a wrong type does no
+ * harm.
+ */
 const texts: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   md: 'text/markdown',
@@ -57,7 +60,7 @@ const texts: Readonly<Record<string, string>> = {
 const markBytes = 1024;
 
 /**
- * The type of `bytes` by what they are; undefined when that cannot be told. `path` of the address
+ * The type of `bytes` by their content; undefined when it is unknown. The `path` of the address
  * distinguishes texts and old office files.
  */
 export function contentType(bytes: Buffer, path: string): string | undefined {
@@ -81,17 +84,17 @@ const wanted: Readonly<Record<MediumKind, RegExp>> = {
   file: /./,
 };
 
-/** Why bytes of this type are not what was asked for; undefined when they are. */
+/** Why bytes of this type are not of the requested kind; undefined when they are. */
 export function typeMismatch(kind: MediumKind, type: string | undefined): string | undefined {
   if (type === undefined) return `what it gives is no ${kind} that we know`;
   if (wanted[kind].test(type)) return undefined;
   return `what it gives is ${type === 'text/html' ? 'a web page' : type}, no ${kind}`;
 }
 
-/** So many bytes tell what a file is. */
+/** The first bytes of a file that show its type. */
 export const headBytes = 1024;
 
-/** A drawing is text, which begins with an element of that name, whatever stands before it. */
+/** An SVG is text whose first element is `svg`, after a declaration, comments or a doctype. */
 const drawing =
   /^(?:\xef\xbb\xbf)?\s*(?:<\?xml\b[^>]*\?>\s*|<!--(?:(?!-->)[^])*-->\s*|<!doctype\s+svg\b[^>]*>\s*)*<svg[\s>]/i;
 
@@ -100,13 +103,13 @@ export function fileType(bytes: Buffer, kind: FileKind): string | undefined {
   const head = bytes.subarray(0, headBytes);
   const type = drawing.test(head.toString('latin1')) ? 'image/svg+xml' : contentType(head, '');
   if (type === undefined || type.startsWith(`${kind}/`)) return type;
-  // Sound alone is packed as films are.
+  // Audio files use the containers of video.
   return kind === 'audio' && (type === 'video/mp4' || type === 'video/webm')
     ? type.replace('video', 'audio')
     : undefined;
 }
 
-/** Endings of names, for whoever saves a file. */
+/** Extensions for clients that save a file. */
 const endings: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',

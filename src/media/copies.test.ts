@@ -52,7 +52,7 @@ const gives =
 
 onSqlite((_, openFresh) => {
   const open = (options?: FileStoreOptions): Promise<FileStore> => fileStore(openFresh, options);
-  /** What came of it: the type of what was kept, or why nothing was. */
+  /** The result of a copy: the type of the stored file, or why nothing was stored. */
   async function copy(
     store: FileStore,
     source: FileSource,
@@ -106,7 +106,7 @@ onSqlite((_, openFresh) => {
       expect(other.asked).toHaveLength(0);
     });
 
-    test('to whoever has the key, which no other host gets to see', async () => {
+    test('to a request with the key, which no other host gets to see', async () => {
       const other = await startHost(gives(png));
       const home = await startHost((request, response) =>
         request.url === '/first'
@@ -224,7 +224,7 @@ onSqlite((_, openFresh) => {
     });
   });
 
-  test('whoever leaves ends it, and that is nobody else’s fault', async () => {
+  test('a client that leaves ends it, and that is nobody else’s fault', async () => {
     const { url, asked } = await startHost(() => {});
     const leaving = new AbortController();
     const copying = copy(await open(), { url, home: url }, picture, leaving.signal);

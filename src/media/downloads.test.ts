@@ -48,7 +48,7 @@ interface Asked {
   readonly left?: AbortSignal;
 }
 
-/** What came of it: the type of what was had, or why it was not. */
+/** The result of a download: the type of the file, or why there is none. */
 async function download(
   url: string,
   { limits = {}, resolve = nowhere, kind = 'image', left = stays }: Asked = {},

@@ -10,13 +10,15 @@ export interface WantedMedium {
   readonly kind: MediumKind;
 }
 
-/** What an address gave. `type` is what the bytes are, whatever the server called them. */
+/** A downloaded file. `type` comes from its bytes, whatever the server declared. */
 export interface DownloadedMedium {
   readonly type: string;
   readonly base64: string;
 }
 
-/** An address that could not be had, and why: the end of a sentence that the client reads. */
+/**
+ * An address that could not be downloaded, and why: the end of a sentence that the client reads.
+ */
 export interface DownloadFailure {
   readonly url: string;
   readonly why: string;
@@ -27,7 +29,7 @@ export const isDownloadFailure = (
 ): result is DownloadFailure => 'why' in result;
 
 /**
- * Downloads what clients refer to by address: from public hosts only, within limits, never twice
+ * Downloads media that clients give by address: from public hosts only, within limits, never twice
  * for one request.
  */
 export class Downloads {
@@ -42,8 +44,8 @@ export class Downloads {
   }
 
   /**
-   * Everything that one request wants, by address, or the first of it that cannot be had. `left`
-   * ends it early.
+   * Downloads everything that one request wants, by address; returns the first failure instead if
+   * there is one. `left` ends the downloads early.
    */
   async all(
     wanted: readonly WantedMedium[],
@@ -109,8 +111,8 @@ const timeouts = new Set([
 ]);
 
 /**
- * What a client is told. A connection's own error may name what is inside our network, and is not
- * repeated.
+ * The reason that the client gets. A connection's own error may name hosts inside the operator's
+ * network, and is not repeated.
  */
 function whyOf(error: unknown, signal: AbortSignal): string {
   if (error instanceof FetchFailed) return error.message;
@@ -121,8 +123,8 @@ function whyOf(error: unknown, signal: AbortSignal): string {
 }
 
 /**
- * Reads files from where vendors keep them: from public hosts, and from the one that the operator
- * named as the vendor's.
+ * Reads files that vendors keep: from public hosts, and from the one that the operator named as the
+ * vendor's.
  */
 export class VendorDownloads {
   readonly #fetcher: Fetcher;
@@ -144,8 +146,8 @@ export class VendorDownloads {
   }
 
   /**
-   * What `take` makes of the bytes, or why there are none. Throws what `take` throws of its own,
-   * and when `left` comes.
+   * Passes the bytes to `take` and returns its result, or why there are no bytes. Throws the errors
+   * of `take`, and when `left` comes.
    */
   async pass<T>(
     source: FileSource,
@@ -170,7 +172,7 @@ export class VendorDownloads {
       );
     } catch (error) {
       left.throwIfAborted();
-      // From the first byte on, whatever is not the vendor's fault is the store's.
+      // After the first byte, an error that is not the vendor's is the store's.
       if (begun && !(error instanceof FetchFailed)) throw error;
       return {
         why: 'unreachable',

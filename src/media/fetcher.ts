@@ -10,34 +10,34 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 export const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address);
 
-/** Why something could not be downloaded, in words for the client. */
+/** Why a download failed, as a text for the client. */
 export class FetchFailed extends Error {}
 
-/** What is left for all downloads of one request. */
+/** The bytes that the downloads of one request may still read. */
 export interface Budget {
   bytes: number;
 }
 
 interface Fetched {
   readonly bytes: Buffer;
-  /** Of the address that gave them. */
+  /** The path of the address that sent them. */
   readonly path: string;
 }
 
 /**
- * What an address is asked with, and what becomes of its bytes. `length`: how many there will be,
- * where that is told.
+ * How an address is requested, and who takes its bytes. `length`: how many the server declares, if
+ * any.
  */
 interface Fetch<T> {
   readonly signal: AbortSignal;
-  /** Sent to `home` alone. */
+  /** Sent only to `home`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly take: (body: AsyncIterable<Buffer>, length: number | undefined, url: URL) => Promise<T>;
 }
 
 /**
- * One text for a name that does not exist and one that leads inside: which of the two is nobody's
- * business outside.
+ * The same text for a name that does not exist and for one with a private address, so that a client
+ * cannot probe the operator's network.
  */
 const notPublic = 'its host was not found, or is not on the public internet.';
 
@@ -48,7 +48,7 @@ const usualHeaders = {
   'user-agent': 'tollgate',
 } as const;
 /**
- * Below this, only the ports of the web: mail and the like would take a request for something else.
+ * Below this, only ports 80 and 443 are allowed: mail servers and the like could misread a request.
  */
 const freePorts = 1024;
 
@@ -80,8 +80,8 @@ export class Fetcher {
   }
 
   /**
-   * What `take` makes of the bytes, which it gets as they come. `home`: an origin that is trusted:
-   * it may be private.
+   * Passes the bytes to `take` as they come, and returns its result. `home`: a trusted origin,
+   * which may be private.
    */
   async open<T>(text: string, fetch: Fetch<T>, home?: string): Promise<T> {
     let url = parsed(text);
@@ -168,7 +168,7 @@ export class Fetcher {
 }
 
 /**
- * Hosts in any other form (decimal, octal, hexadecimal) are written as the address that they are.
+ * The URL parser turns a host in another form (decimal, octal, hexadecimal) into a plain address.
  */
 function parsed(text: string, from?: URL): URL {
   if (!URL.canParse(text, from?.href)) throw new FetchFailed('it is not an address.');
@@ -187,7 +187,7 @@ function pinned(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Names are looked up for as long as it takes; nobody waits for that. */
+/** A lookup cannot be cancelled: after an abort its result is ignored. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(new Error('aborted'));
@@ -197,7 +197,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** What an operator lets clients read beside the public internet, and what is public. */
+/** The hosts that clients may read: the public internet, and those that the operator allows. */
 interface AllowedHosts {
   /** A host that is allowed by name, whatever it resolves to. */
   named(host: string): boolean;
@@ -207,7 +207,10 @@ interface AllowedHosts {
 
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** `allowed`: names, addresses and networks. What is neither an address nor a network is a name. */
+/**
+ * `allowed`: names, addresses and networks. A text that is neither an address nor a network is a
+ * name.
+ */
 function openHosts(allowed: readonly string[]): AllowedHosts {
   const names = new Set<string>();
   const networks: Network[] = [];
@@ -240,22 +243,19 @@ function isInNetwork(address: ReturnType<typeof ipaddr.parse>, [network, bits]: 
   return address.kind() === network.kind() && address.match(network, bits);
 }
 
-/**
- * All that IANA gives to everybody: unicast of no special purpose, and of IPv6 only what it has
- * given out at all.
- */
+/** An IPv6 address is public only in the range that IANA has given out for global unicast. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Looks public, and leads to a cloud's own services from within each of its machines
+ * An address that looks public, but leads to a cloud's own services from each of its machines
  * (learn.microsoft.com/virtual-network/what-is-ip-address-168-63-129-16, 2026-08).
  */
 const hostServices = '168.63.129.16';
 
 /**
- * Whether an address is one of the public internet. Private, loopback, link-local (clouds' metadata
+ * Whether an address is on the public internet. Private, loopback, link-local (clouds' metadata
  * among them), shared, multicast and reserved ones are not, nor any IPv6 form that carries an IPv4
- * address (mapped, NAT64, 6to4, Teredo): whoever translates it may translate it to one inside.
+ * address (mapped, NAT64, 6to4, Teredo): a translator may turn it into a private one.
  */
 function isPublic(address: string): boolean {
   const parsed = ipaddr.parse(address);

@@ -3,8 +3,8 @@ import type { StoredFile } from './files.ts';
 import type { FileLimits } from './limits.ts';
 
 /**
- * Makes room for a file of at least so many bytes, and its row, which is given up at `expiresAt`.
- * False: the account has no room.
+ * Reserves room for a file of at least `bytes` bytes and inserts its row, which lasts until
+ * `expiresAt`. Returns false when the account has no room.
  */
 export function* insertFile(
   file: StoredFile,
@@ -27,9 +27,8 @@ export function* insertFile(
 }
 
 /**
- * The file is there; false, and it is not, when the account has no room for what it turned out to
- * be. `claimed`: the bytes that there is room for already. Throws when the row was given up
- * meanwhile.
+ * Marks the file as stored. Returns false, and leaves it unstored, when the account has no room for
+ * its final size. `claimed`: the bytes reserved already. Throws when the row was removed meanwhile.
  */
 export function* completeFile(
   file: StoredFile,
@@ -37,8 +36,8 @@ export function* completeFile(
   { bytesMax }: FileLimits,
 ): Transaction<boolean> {
   const { id, account, bytes, expiresAt } = file;
-  // The file's row before the account's, as everywhere: two that take both never wait for each
-  // other.
+  // Every transaction locks the file's row before the account's, so that two of them never wait for
+  // each other.
   const kept = yield {
     sql: 'UPDATE file SET stored=1, bytes=$2, expires_at=$3 WHERE id=$1 AND stored=0 RETURNING id',
     params: [id, bytes, expiresAt],
@@ -54,7 +53,7 @@ export function* completeFile(
   return false;
 }
 
-/** Forgets the row; false when somebody else has. */
+/** Deletes the row; false when it was deleted before. */
 export function* deleteFile(id: string): Transaction<boolean> {
   const [row] = yield {
     sql: 'DELETE FROM file WHERE id=$1 RETURNING account, bytes',
@@ -71,8 +70,8 @@ export function* deleteFile(id: string): Transaction<boolean> {
 }
 
 /**
- * Times are milliseconds of the wall clock. A row is there before its file is; until `stored` is 1,
- * `expires_at` is when it is given up.
+ * Times are milliseconds of the wall clock. A row exists before its file; until `stored` is 1, the
+ * row is removed at `expires_at`.
  */
 export const mediaMigrations: readonly Migration[] = [
   {
@@ -88,7 +87,7 @@ export const mediaMigrations: readonly Migration[] = [
         expires_at BIGINT NOT NULL
       )`,
       'CREATE INDEX file_expires ON file (expires_at)',
-      // What each account has, so that nobody has to count; always the sum of its rows above.
+      // The files of each account, counted: always the sums of its rows above.
       `CREATE TABLE file_account (
         account TEXT PRIMARY KEY,
         files BIGINT NOT NULL CHECK (files >= 0),

@@ -2,33 +2,31 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { extensionOf } from './content-type.ts';
 import type { StoredFile } from './files.ts';
 
-/** Where files are served, below the public address. */
+/** The path of files below the public address. */
 export const filesPath = '/files/';
 
-/** A name as `urlOf` writes it: the id, and an ending for whoever saves it. */
+/** A path as `urlOf` writes it: the id, and an extension for clients that save the file. */
 const named = /^\/files\/(file_[A-Za-z0-9]{32})\.[a-z0-9]{1,5}$/;
 /**
  * A host and perhaps a port, and nothing that could begin a path, a user's name or another line.
  */
 const plainHost = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
-/**
- * Makes addresses that open one file until they expire, and for nobody who could have made one up.
- */
+/** Makes signed addresses, each of which opens one file until it expires. */
 export class FileUrls {
   readonly #key: Buffer;
   readonly #publicUrl: string | undefined;
 
   /**
-   * `key`: 32 bytes of this purpose alone. `publicUrl`: how the gateway is reached, without `/` at
-   * its end; undefined: as whoever asks has reached it.
+   * `key`: 32 bytes of this purpose alone. `publicUrl`: the gateway's public address, without `/`
+   * at its end; undefined: the host that the client used.
    */
   constructor(key: Buffer, publicUrl: string | undefined) {
     this.#key = key;
     this.#publicUrl = publicUrl;
   }
 
-  /** Absolute. A Host header that is no host gives a path alone, which leads nowhere else. */
+  /** An absolute URL. A Host header that is no host gives only a path, which leads nowhere else. */
   of(
     { id, type, expiresAt }: Pick<StoredFile, 'id' | 'type' | 'expiresAt'>,
     host: string | undefined,

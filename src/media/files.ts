@@ -5,7 +5,7 @@ import type { Row } from '../storage/database.ts';
 export type FileKind = 'image' | 'audio' | 'video';
 
 /**
- * A file that is to be kept. `expiresAt`: wall clock, milliseconds; by default a day from now
+ * A file to be stored. `expiresAt`: wall clock, milliseconds; by default a day from now
  * (`settings.media.kept_seconds`).
  */
 export interface NewFile {
@@ -17,7 +17,7 @@ export interface NewFile {
 export interface StoredFile {
   readonly id: string;
   readonly account: string;
-  /** What its bytes are, whatever anybody called them. */
+  /** The type of its bytes, whatever a vendor declared. */
   readonly type: string;
   readonly bytes: number;
   /** Wall clock, milliseconds. */
@@ -26,10 +26,10 @@ export interface StoredFile {
 }
 
 /**
- * Why there is no file. `full`: the account has as many files or bytes as it may. `away`: the store
- * or the database is. The others blame whoever made the file: `wrong type`, it is nothing of its
- * kind (a web page for a picture); `too large`; `unreachable`, its address did not give it.
- * `detail` is for the log and for nobody outside.
+ * Why there is no file. `full`: the account has reached its limit of files or bytes. `away`: the
+ * store or the database is away. The others blame the source of the file: `wrong type`, it is of
+ * another kind (a web page instead of an image); `too large`; `unreachable`, its address did not
+ * deliver it. `detail` is for the log alone.
  */
 export interface NotStored {
   readonly why: 'full' | 'away' | 'wrong type' | 'too large' | 'unreachable';
@@ -38,12 +38,11 @@ export interface NotStored {
 
 export const isNotStored = (result: StoredFile | NotStored): result is NotStored => 'why' in result;
 
-/** Where a vendor says that a file is. */
+/** The address at which a vendor offers a file. */
 export interface FileSource {
   readonly url: string;
   /**
-   * Sent to `home` alone: what it wants to see before it gives the file. Whoever else an answer
-   * names does not get to see it.
+   * Sent only to `home`, which requires them. Other hosts that a response names do not get them.
    */
   readonly headers?: Readonly<Record<string, string>>;
   /**
@@ -54,50 +53,51 @@ export interface FileSource {
 }
 
 /**
- * Generated files of all accounts, each kept until it expires. What cannot be read or removed
- * because the database or the store is away is thrown.
+ * Generated files of all accounts, each kept until it expires. Throws when a file cannot be read or
+ * removed because the database or the store is away.
  */
 export interface Files {
   /**
-   * Keeps what is at hand, or what comes, without ever holding more than a few pieces of it.
-   * Resolves when it would survive a crash.
+   * Stores a buffer or a stream, without ever holding more than a few pieces of it. Resolves once
+   * the file would survive a crash.
    */
   put(content: Buffer | AsyncIterable<Buffer>, file: NewFile): Promise<StoredFile | NotStored>;
-  /**
-   * Keeps what a vendor keeps for a short time, straight from there. `left` ends it early: then it
-   * throws.
-   */
+  /** Copies a file that a vendor keeps for a short time. `left` ends it early: then it throws. */
   copy(source: FileSource, file: NewFile, left: AbortSignal): Promise<StoredFile | NotStored>;
-  /** Its bytes, kept nowhere; at most so many. `left` ends it early: then it throws. */
+  /**
+   * Downloads at most `bytesMax` bytes of a vendor's file without storing it. `left` ends it early:
+   * then it throws.
+   */
   take(source: FileSource, bytesMax: number, left: AbortSignal): Promise<Buffer | NotStored>;
   /**
-   * Whether another file of this account can be kept: for whoever is about to have one made, and
-   * paid. `full`: it has too many. `away`: the store or the database is.
+   * Whether another file of this account can be stored: to be checked before a vendor is paid for
+   * one. `full`: the account has too many. `away`: the store or the database is away.
    */
   room(account: string): Promise<'room' | 'full' | 'away'>;
   /**
-   * The address that gives the file to whoever has it, until it expires. `host`: the Host header of
-   * who asks, used where no public address is configured.
+   * The address at which any client can read the file until it expires. `host`: the Host header of
+   * the request, used where no public address is configured.
    */
   urlOf(file: Pick<StoredFile, 'id' | 'type' | 'expiresAt'>, host: string | undefined): string;
   /**
-   * The file of a path and query that `urlOf` made; undefined: it did not, or the file has expired.
+   * The file of a path and query that `urlOf` made; undefined: `urlOf` did not make them, or the
+   * file has expired.
    */
   at(path: string, query: URLSearchParams): Promise<StoredFile | undefined>;
-  /** The file of this account; undefined as well when it is another's. */
+  /** The file of this account; undefined also when it is another account's. */
   find(account: string, id: string): Promise<StoredFile | undefined>;
   /**
-   * Its bytes from `first` to `last`; undefined: it is gone. Whoever gets the stream reads it to
+   * The bytes from `first` to `last`; undefined: the file is gone. The caller reads the stream to
    * its end or destroys it.
    */
   read(file: StoredFile, range: ByteRange): Promise<Readable | undefined>;
-  /** Whether there was one. */
+  /** Removes the file. False when there was none. */
   remove(account: string, id: string): Promise<boolean>;
-  /** Removes what has expired and what interrupted writes left; returns how many files. */
+  /** Removes expired files and the remains of interrupted writes; returns the number of files. */
   expire(): Promise<number>;
 }
 
-/** A row of the table `file`. */
+/** Reads a row of the table `file`. */
 export function readFileRow(row: Row): StoredFile {
   return {
     id: String(row['id']),

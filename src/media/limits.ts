@@ -1,7 +1,4 @@
-/**
- * Limits of what is downloaded for clients; docs/reference/config.md lists them under
- * `settings.media`.
- */
+/** Limits of downloads for clients; docs/reference/config.md lists them under `settings.media`. */
 export interface MediaLimits {
   /** Addresses that one request may have downloaded. */
   readonly urlsMax: number;
@@ -9,9 +6,9 @@ export interface MediaLimits {
   /** All downloads of one request together. */
   readonly requestBytesMax: number;
   readonly redirectsMax: number;
-  /** From the first look at a request's addresses to the last byte of the last of them. */
+  /** From the first lookup of a request's addresses to the last byte of the last of them. */
   readonly totalMs: number;
-  /** Silence, while connecting, waiting or reading. */
+  /** The longest silence while connecting, waiting or reading. */
   readonly idleMs: number;
   /** Downloads of this process that run at the same time; others wait, within their own time. */
   readonly atOnceMax: number;
@@ -36,7 +33,7 @@ export const mediaLimits: MediaLimits = {
 };
 
 /**
- * Limits of what is kept for clients; docs/reference/config.md lists them under `settings.media`,
+ * Limits of files stored for clients; docs/reference/config.md lists them under `settings.media`,
  * where their names begin with `kept`.
  */
 export interface FileLimits {
@@ -45,11 +42,11 @@ export interface FileLimits {
   /** Bytes of all files of one account. */
   readonly bytesMax: number;
   readonly fileBytesMax: number;
-  /** How long a file is kept where nobody says. */
+  /** How long a file is kept by default. */
   readonly keptMs: number;
   /** A file that is not written within this is given up. */
   readonly writeMs: number;
-  /** Silence of a host that a file is copied from. */
+  /** The longest silence of a host from which a file is copied. */
   readonly idleMs: number;
   /**
    * Files that this process copies from vendors at the same time; others wait, within their own

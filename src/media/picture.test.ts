@@ -50,7 +50,7 @@ test('of no picture is the beginning taken for the whole', () => {
   for (const [name, bytes] of Object.entries(pictures)) {
     for (let length = 0; length < bytes.length - (name === 'gif' ? 1 : 0); length++) {
       const facts = readPicture(bytes.subarray(0, length));
-      // What is cut off after the end mark of a PNG is its last checksum.
+      // A PNG that is cut after its end mark lacks only its last checksum.
       if (name === 'png' && length >= bytes.length - 4) continue;
       expect(typeof facts, `${name} cut at ${length}`).toBe('string');
     }

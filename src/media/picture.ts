@@ -1,23 +1,23 @@
-/** What a picture's own bytes say of it. */
+/** The facts of an image, read from its bytes. */
 export interface PictureFacts {
   readonly type: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif';
   readonly width: number;
   readonly height: number;
-  /** It may be transparent in places. */
+  /** The image may have transparent places. */
   readonly alpha: boolean;
 }
 
 /**
- * A picture of more pixels is taken for a bomb: small as a file, and gigabytes for whoever opens
- * it.
+ * An image of more pixels is refused as a bomb: a small file that takes gigabytes when it is
+ * opened.
  */
 export const pixelsMax = 64 * 1024 * 1024;
 
 const formats = 'PNG, JPEG, WebP or GIF';
 
 /**
- * Looks at the head and the end of every part of a picture, and opens none of it. A text says why
- * it is none that a model could use: the end of a sentence that the client reads.
+ * Reads the structure of an image without decoding it. Returns its facts, or why no model could use
+ * it: the end of a sentence that the client reads.
  */
 export function readPicture(bytes: Buffer): PictureFacts | string {
   if (bytes.length === 0) return 'it is empty.';
@@ -27,7 +27,7 @@ export function readPicture(bytes: Buffer): PictureFacts | string {
   try {
     facts = read(bytes);
   } catch (error) {
-    // Whatever a part says of its length: beyond the end of the file there is nothing.
+    // A part declares a length beyond the end of the file.
     if (!(error instanceof RangeError)) throw error;
   }
   if (facts === undefined) return 'it is a damaged picture, or only the beginning of one.';
@@ -43,7 +43,7 @@ const hasTextAt = (bytes: Buffer, at: number, text: string): boolean =>
 
 interface Format {
   readonly begins: (bytes: Buffer) => boolean;
-  /** Undefined, or a RangeError: it does not end as it should. */
+  /** Returns undefined or throws a RangeError when the file is cut short. */
   readonly read: (bytes: Buffer) => PictureFacts | undefined;
 }
 

@@ -33,7 +33,7 @@ async function* pieces(...all: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* all;
 }
 
-/** A picture of so many bytes. */
+/** An image of `bytes` bytes. */
 const large = (bytes: number): Buffer => Buffer.concat([png, Buffer.alloc(bytes - png.length)]);
 
 forEachDatabase((_, openFresh) => {
@@ -80,7 +80,7 @@ forEachDatabase((_, openFresh) => {
       expect(await store.left()).toEqual(nothing);
     });
 
-    test('what breaks off is not, and whoever gives the bytes hears that nobody wants the rest', async () => {
+    test('what breaks off is not, and the source learns that the rest is not needed', async () => {
       const store = await fileStore(openFresh, { limits: { fileBytesMax: 5_000 } });
       let ended = 0;
       async function* source(fail: boolean): AsyncGenerator<Buffer> {

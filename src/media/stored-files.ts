@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { ByteRange } from '../base/byte-range.ts';
 import type { Clock } from '../base/clock.ts';
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import { type Database, DatabaseError, type Row } from '../storage/database.ts';
 import type { FileUrls } from './file-urls.ts';
@@ -28,16 +28,14 @@ export interface FileParts {
 }
 
 /**
- * Files as blobs, and a row for each in the database: the row comes first and goes last, so that no
- * blob is ever without one.
+ * Stores files as blobs, with a row for each in the database. The row is inserted first and deleted
+ * last, so that no blob is ever without one.
  */
 export function openFiles(parts: FileParts): Files {
   return new StoredFiles(parts);
 }
 
-/**
- * A row whose file is still being written is given up after twice the time that writing may take.
- */
+/** The row of an unfinished file is removed after twice the time that writing may take. */
 const givenUpAfter = 2;
 const expiredAtOnce = 500;
 const removedAtOnce = 8;
@@ -61,7 +59,7 @@ class StoredFiles implements Files {
       const claimed = Buffer.isBuffer(content) ? content.length : head.length;
       return await this.#store(head, pieces, file, claimed);
     } finally {
-      // Whoever gives the bytes is told when nobody wants the rest.
+      // The source learns that the rest of its bytes is not needed.
       await pieces.return?.();
     }
   }
@@ -117,7 +115,7 @@ class StoredFiles implements Files {
       await this.#discard(row.id, true);
       return full;
     } catch (error) {
-      // What cannot be removed now, the row still names.
+      // The row still names what cannot be removed now.
       await this.#discard(row.id, false).catch(() => undefined);
       if (error instanceof TooLarge) return tooLarge;
       if (coming.broke) throw error;
@@ -126,7 +124,7 @@ class StoredFiles implements Files {
     }
   }
 
-  /** The blob first: a row without one is found again, a blob without a row never is. */
+  /** The blob goes first: a row without a blob is found again, a blob without a row never is. */
   async #discard(id: string, whole: boolean): Promise<boolean> {
     const { blobs } = this.#parts;
     await (whole ? blobs.remove(id) : blobs.abandon(id));
@@ -198,7 +196,7 @@ class StoredFiles implements Files {
           (each) => each.status === 'fulfilled' && each.value,
         ).length;
       }
-      // One that cannot be removed does not keep the others, and is tried again the next time.
+      // A file that cannot be removed does not block the others, and the next run tries it again.
       if (rows.length < expiredAtOnce || removed === before) return removed;
     }
   }
@@ -210,7 +208,7 @@ async function* onePiece(content: Buffer): AsyncGenerator<Buffer> {
   yield content;
 }
 
-/** As many pieces as tell what the file is, as one. */
+/** The first pieces, joined: enough to show the type of the file. */
 async function readHead(pieces: AsyncIterator<Buffer>): Promise<Buffer> {
   const head: Buffer[] = [];
   for (let bytes = 0; bytes < headBytes; ) {
@@ -223,9 +221,9 @@ async function readHead(pieces: AsyncIterator<Buffer>): Promise<Buffer> {
   return first !== undefined && head.length === 1 ? first : Buffer.concat(head);
 }
 
-/** What is to be kept, as it comes. */
+/** The bytes of a file as they arrive. */
 class IncomingFile {
-  /** Whoever gives the bytes could not go on: no fault of the store's. */
+  /** The source of the bytes failed, not the store. */
   broke = false;
   readonly #head: Buffer;
   readonly #rest: AsyncIterator<Buffer>;
@@ -259,15 +257,15 @@ class IncomingFile {
   }
 }
 
-/** How long the store's last answer is believed. */
+/** How long the store's last result is trusted. */
 const wellMs = 5_000;
 const awayMs = 1_000;
-/** A store that is silent for so long is away. */
+/** A store that does not answer for this long is away. */
 const silenceMs = 3_000;
 
 /**
- * Whether the store takes anything now, as the last write or check says: nobody is asked, and paid,
- * for what cannot be kept.
+ * Knows from the last write or check whether the store takes files now, so that no vendor is
+ * called, and paid, for a file that cannot be stored.
  */
 class BlobStoreWatch {
   readonly #blobs: Pick<Blobs, 'check'>;
@@ -280,10 +278,7 @@ class BlobStoreWatch {
     this.#clock = clock;
   }
 
-  /**
-   * Asks the store when nothing was heard of it for a while, once for all who want to know. Never
-   * rejects.
-   */
+  /** Checks the store when the last result is too old, once for all callers. Never rejects. */
   isThere(): Promise<boolean> {
     if (this.#clock.monotonicMs() >= this.#untilMs) {
       this.#believe(this.#ask(), silenceMs);
@@ -291,7 +286,7 @@ class BlobStoreWatch {
     return this.#last;
   }
 
-  /** What a write came to. */
+  /** Notes whether a write succeeded. */
   heard(well: boolean): void {
     this.#believe(Promise.resolve(well), well ? wellMs : awayMs);
   }

@@ -1,6 +1,6 @@
 import { isEmail } from '../accounts/text-fields.ts';
 import type { UserLanguage } from '../accounts/users.ts';
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import { formatYuan } from '../base/money.ts';
 import type { StoredChannel } from '../catalog/stored-catalog.ts';
 import { channelAcrossNodes, type NodeReport } from '../gateway/reports/report.ts';

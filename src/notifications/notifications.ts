@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import { storedCatalog } from '../catalog/stored-catalog.ts';
 import { nodeReports } from '../gateway/reports/report.ts';
 import { callControl } from '../http/control-call.ts';

@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts';
 import type { Fault } from '../base/fault.ts';
-import type { JsonChange } from '../base/json-edit.ts';
+import type { JsonChange } from '../base/json.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { EnclosedFile } from '../http/spool.ts';
 import type { ImageRequest, TranscriptionRequest, SpeechRequest } from './media-request.ts';

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, sign, createHmac, createHash } from 'node:crypto';
 import type { Fault } from '../base/fault.ts';
-import { isObject, parse, textOf } from '../base/json-value.ts';
+import { isObject, parse, textOf } from '../base/json.ts';
 import type { Authorizer, VendorContext, AuthResult, UnsignedRequest } from './vendor.ts';
 
 /**

@@ -1,13 +1,15 @@
 import type { StreamedCapability } from '../base/capability.ts';
-import { type JsonChange, jsonText, type JsonPath } from '../base/json-edit.ts';
 import {
+  type JsonChange,
+  jsonText,
+  type JsonPath,
   countOf,
   isObject,
   type JsonObject,
   listOf,
   objectOf,
   textOf,
-} from '../base/json-value.ts';
+} from '../base/json.ts';
 import type { ToolMeasure } from '../base/quantities.ts';
 import { refuse } from '../base/refusal.ts';
 import type { VendorCall, PricingFacts } from './adapter.ts';

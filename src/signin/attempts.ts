@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { hashOf } from '../accounts/keys.ts';
 import type { Clock } from '../base/clock.ts';
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import type { Database } from '../storage/database.ts';
 
 /** As long as providers keep their codes. */
@@ -12,23 +12,21 @@ const secretCharacters = 43;
 /** One sign-in that is on its way to a provider and back. */
 export interface SigninAttempt {
   readonly provider: string;
-  /** A path of ours, checked. */
+  /** A checked path of this site. */
   readonly next: string;
-  /** Who is linking; undefined: somebody is signing in. */
+  /** The user who links an identity; undefined: this is a sign-in. */
   readonly userId: string | undefined;
 }
 
 /**
- * What the browser keeps for as long as it signs in. Who comes back with a state must be the
- * browser that was given it: nobody is signed in as somebody who sent him a link.
+ * The secret that a browser keeps while it signs in. Only the browser that was given a state may
+ * come back with it, so that no link signs its recipient in as the sender.
  */
 export function browserSecret(kept: string | undefined): string {
   return kept !== undefined && secretPattern.test(kept) ? kept : randomText(secretCharacters);
 }
 
-/**
- * PKCE without anything to be stored: what proves who began follows from what the browser keeps.
- */
+/** PKCE without stored data: the verifier derives from the browser's secret. */
 export function verifierOf(browser: string, state: string): string {
   return createHmac('sha256', browser).update(`tollgate/pkce/${state}`).digest('base64url');
 }
@@ -37,7 +35,9 @@ export function challengeOf(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url');
 }
 
-/** Remembers the attempt of this browser, and gives its state. The database has hashes of both. */
+/**
+ * Stores the attempt of this browser, and returns its state. The database has only hashes of both.
+ */
 export async function beginAttempt(
   database: Database,
   { provider, next, userId }: SigninAttempt,
@@ -52,8 +52,8 @@ export async function beginAttempt(
 }
 
 /**
- * The attempt, which nobody can take a second time; `mismatch`: it is another browser's or
- * provider's, was taken or was never made.
+ * Takes the attempt, which is possible once. `mismatch`: it is another browser's or provider's, was
+ * taken or was never made.
  */
 export async function takeAttempt(
   database: Database,
@@ -89,8 +89,8 @@ const tables = [
 ] as const;
 
 /**
- * Forgets sessions, links and attempts that are over: at most 500 of each at a time. Gives the most
- * of any.
+ * Deletes sessions, links and attempts that are over, at most 500 of each at a time. Returns the
+ * largest of the three counts.
  */
 export async function expireSignIns(database: Database, clock: Clock): Promise<number> {
   let most = 0;

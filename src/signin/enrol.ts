@@ -11,13 +11,13 @@ export function* enrol(name: string, role: Role, at: number): Transaction<User> 
   return user;
 }
 
-/** Where a one-time link leads, at the console of `baseUrl`. */
+/** The address of a one-time link, at the console of `baseUrl`. */
 export const linkAddress = (baseUrl: string, secret: string): string =>
   `${baseUrl}/auth/link?token=${secret}`;
 
 /**
- * A link that an operator's command makes, written down. Undefined when there is no such user.
- * `at`: wall clock, ms.
+ * Makes a link for a command of the operator, and records it in the audit. Undefined when there is
+ * no such user. `at`: wall clock, ms.
  */
 export function* issueLink(
   userId: string,
@@ -36,8 +36,8 @@ export function* issueLink(
 }
 
 /**
- * A link for the operator, who is made if there is none: as long as no operator can sign in with
- * one of `providers`, it is the only way in. Undefined when one can.
+ * Makes a link for the operator, who is created if there is none: as long as no operator can sign
+ * in with one of `providers`, the link is the only way in. Undefined when one can.
  */
 export async function operatorLink(
   database: Database,

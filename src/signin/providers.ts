@@ -4,16 +4,16 @@ import { plainName } from '../accounts/text-fields.ts';
 import { callControl } from '../http/control-call.ts';
 import type { GithubSettings, WechatSettings } from './settings.ts';
 
-/** What the sign-in has to say to the provider at its start. */
+/** The parameters for the provider at the start of a sign-in. */
 export interface AuthorizationRequest {
   /** Comes back unchanged. */
   readonly state: string;
-  /** Proof of who began, where the provider takes one: PKCE, S256. */
+  /** The PKCE challenge (S256), for providers that take one. */
   readonly challenge: string;
   readonly redirectUri: string;
 }
 
-/** And at its end. */
+/** The parameters for the provider at the end of a sign-in. */
 export interface AuthorizationCallback {
   readonly code: string;
   readonly verifier: string;
@@ -21,20 +21,20 @@ export interface AuthorizationCallback {
 }
 
 /**
- * The provider said no to the code (it was used, has expired, is not ours), or could not be asked.
- * `why` is for the log.
+ * The provider refused the code (it was used, has expired, or is another application's), or could
+ * not be reached. `why` is for the log.
  */
 export interface ProviderFault {
   readonly fault: 'refused' | 'unreachable';
   readonly why: string;
 }
 
-/** Somebody who knows who people are. */
+/** A provider of sign-ins. */
 export interface Provider {
   readonly name: 'github' | 'wechat';
-  /** Where the browser goes. */
+  /** The address to which the browser is sent. */
   address(start: AuthorizationRequest): string;
-  /** Who came back. Never throws. */
+  /** Finds out which person came back. Never throws. */
   person(back: AuthorizationCallback): Promise<ProviderProfile | ProviderFault>;
 }
 
@@ -45,15 +45,15 @@ interface ProviderCall<Answer> {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly answer: z.ZodType<Answer>;
-  /** What the provider says in place of an answer: its own word for it. */
+  /** The schema of a refusal in place of an answer: the provider's own error code or message. */
   readonly refused: z.ZodType<string>;
 }
 
 const statusOver = 500;
 
 /**
- * Asks once. Providers answer 200 to much that they refuse, so that the members decide. No secret
- * is in `why`.
+ * Calls the provider once. Providers send many refusals with status 200, so the members decide. No
+ * secret is in `why`.
  */
 export async function askProvider<Answer>({
   url,
@@ -97,7 +97,7 @@ const githubAccount = z.object({
 });
 
 /**
- * Sign-in with GitHub's OAuth web flow, with PKCE. Nothing but who it is, is asked for: no scope.
+ * Sign-in with GitHub's OAuth web flow, with PKCE. It requests no scope: the identity is enough.
  */
 export function github({ clientId, clientSecret, baseUrl, apiUrl }: GithubSettings): Provider {
   return {
@@ -157,8 +157,8 @@ export function github({ clientId, clientSecret, baseUrl, apiUrl }: GithubSettin
 }
 
 /**
- * developers.weixin.qq.com, website sign-in, 2026-11: refusals are 200 with `errcode`, and answers
- * say text/plain.
+ * developers.weixin.qq.com, website sign-in, 2026-11: refusals are 200 with `errcode`, and
+ * responses declare text/plain.
  */
 const wechatError = z
   .object({ errcode: z.number().refine((code) => code !== 0) })
@@ -171,8 +171,8 @@ const wechatProfile = z.object({
 });
 
 /**
- * Sign-in by a QR code that is scanned with WeChat. It knows no PKCE: the state alone binds a code
- * to its browser.
+ * Sign-in by a QR code that is scanned with WeChat. WeChat has no PKCE: the state alone binds a
+ * code to its browser.
  */
 export function wechat({ appId, appSecret, baseUrl, apiUrl }: WechatSettings): Provider {
   const get = <Answer>(
@@ -190,7 +190,7 @@ export function wechat({ appId, appSecret, baseUrl, apiUrl }: WechatSettings): P
   return {
     name: 'wechat',
     address({ state, redirectUri }) {
-      // The members stand in the order of its page, which is said to matter.
+      // The parameters are in the order of WeChat's page, where the order is said to matter.
       const query = `appid=${encodeURIComponent(appId)}&redirect_uri=${encodeURIComponent(redirectUri)}&response_type=code&scope=snsapi_login&state=${encodeURIComponent(state)}`;
       return `${baseUrl}/connect/qrconnect?${query}#wechat_redirect`;
     },

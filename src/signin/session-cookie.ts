@@ -16,7 +16,10 @@ export function sessionSecretIn(
   return cookieIn(cookie, nameOf(secure));
 }
 
-/** As long as a session may live; when it is over is decided here and not by the browser. */
+/**
+ * The cookie lasts as long as a session may live; the server, not the browser, decides when it is
+ * over.
+ */
 export function sessionCookie(secret: string, secure: boolean): string {
   return setCookie({ name: nameOf(secure), value: secret, secure, seconds: lifeMs / 1_000 });
 }
@@ -26,8 +29,8 @@ export function noSessionCookie(secure: boolean): string {
 }
 
 /**
- * What a page of ours proves itself with: follows from the session's secret, which no script can
- * read.
+ * The token that proves a request to come from the console's own pages. It derives from the
+ * session's secret, which no script can read.
  */
 export function csrfOf(secret: string): string {
   return createHmac('sha256', secret).update('tollgate/csrf').digest('base64url');

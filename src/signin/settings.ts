@@ -1,6 +1,6 @@
 import type { WrittenSignin } from '../catalog/configuration.ts';
 
-/** Ways to sign in, as configured. What is absent is not offered. */
+/** The configured ways to sign in. An absent one is not offered. */
 export interface SigninSettings {
   readonly github?: GithubSettings;
   readonly wechat?: WechatSettings;
@@ -11,7 +11,7 @@ export interface SigninSettings {
 export interface GithubSettings {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Where browsers are sent and codes exchanged, without `/` at its end. */
+  /** The address for browsers and for the exchange of codes, without `/` at its end. */
   readonly baseUrl: string;
   readonly apiUrl: string;
 }
@@ -19,7 +19,7 @@ export interface GithubSettings {
 export interface WechatSettings {
   readonly appId: string;
   readonly appSecret: string;
-  /** Where browsers are shown the QR code, without `/` at its end. */
+  /** The address that shows browsers the QR code, without `/` at its end. */
   readonly baseUrl: string;
   readonly apiUrl: string;
 }
@@ -30,7 +30,7 @@ const githubUrls = { baseUrl: 'https://github.com', apiUrl: 'https://api.github.
 const wechatUrls = { baseUrl: 'https://open.weixin.qq.com', apiUrl: 'https://api.weixin.qq.com' };
 
 /**
- * What the file says of a provider, else what the environment says of it; or a sentence about what
+ * The settings of each provider from the file, else from the environment; or a sentence about what
  * is missing.
  */
 export function signinSettings(

@@ -155,7 +155,7 @@ forEachDatabase((_, openFresh) => {
     expect(site.troubles.join()).not.toContain(code(spent));
   });
 
-  test('whoever says no, is suspended, is a stranger where strangers are not wanted, or comes while the provider is away, is told why', async () => {
+  test('a person who declines, is suspended, is a stranger where sign-up is closed, or comes while the provider is away, learns why', async () => {
     const db = await openFresh({ migrations });
     const open = await startSigningIn(db);
     const browser = new Wanderer();
@@ -232,11 +232,11 @@ forEachDatabase((_, openFresh) => {
       });
     };
     expect((await unlink(mine, 'github')).json.error.code).toBe('last_identity');
-    // What somebody else signs in with is not taken from him.
+    // Another user's identity is not taken away.
     expect(
       (await mine.get(await decide(await begin(mine, 'wechat'), 'lin'))).headers.location,
     ).toBe('/settings?error=identity_taken&next=%2Fsettings');
-    // Who began is not who came back.
+    // The user who began is not the person who came back.
     const begun = await decide(await begin(mine, 'wechat'), 'chen');
     const session = /(?:^|; )tollgate=(\w+)/.exec(mine.cookie)?.[1] ?? '';
     mine.plant('tollgate', /(?:^|; )tollgate=(\w+)/.exec(other.cookie)?.[1] ?? '');

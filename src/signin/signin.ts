@@ -13,7 +13,7 @@ import { enrol } from './enrol.ts';
 import { github, type Provider, wechat } from './providers.ts';
 import type { SigninSettings } from './settings.ts';
 
-/** Why nobody is signed in, or nothing is linked, now. */
+/** Why a sign-in or a link failed. */
 export type SigninFailure =
   | 'denied'
   | 'expired'
@@ -30,7 +30,7 @@ export interface Visitor {
   readonly browser: string;
   readonly ip: string;
   readonly at: number;
-  /** The session that it had until now: a new sign-in ends it. */
+  /** The session that the browser had until now: a new sign-in ends it. */
   readonly former: string | undefined;
 }
 
@@ -50,23 +50,23 @@ export type LinkOutcome = { readonly secret: string } | 'suspended';
 export interface SigninOptions {
   readonly database: Database;
   readonly settings: SigninSettings;
-  /** A provider that did not do what it should: for the operator. */
+  /** Reports a provider's failure to the operator. */
   readonly trouble: (provider: string, why: string) => void;
 }
 
-/** What came back with the browser. */
+/** The parameters with which the browser comes back from the provider. */
 export interface ProviderReturn {
   readonly state: string;
-  /** Undefined: the person said no. */
+  /** Undefined: the person declined. */
   readonly code: string | undefined;
   /** The secret that this browser was given when it left. */
   readonly kept: string;
   readonly redirectUri: string;
-  /** Who is signed in here now. */
+  /** The session that the browser has now. */
   readonly signedIn: ResumedSession | undefined;
 }
 
-/** The ways in. */
+/** Signs users in, by a provider or by a link. */
 export class Signin {
   readonly #rooms: SigninOptions;
   readonly #providers: ReadonlyMap<string, Provider>;
@@ -81,14 +81,14 @@ export class Signin {
     this.#providers = new Map(providers.map((provider) => [provider.name, provider]));
   }
 
-  /** Those that are configured. */
+  /** The configured providers. */
   get methods(): readonly Provider['name'][] {
     return [...this.#providers.values()].map(({ name }) => name);
   }
 
   /**
-   * The provider's address, to which the browser is to go. Undefined: it is not offered. `userId`:
-   * who is linking.
+   * Begins a sign-in, and returns the provider's address for the browser. Undefined: the provider
+   * is not configured. `userId`: the user who links an identity.
    */
   async begin(
     name: string,
@@ -142,8 +142,8 @@ export class Signin {
     });
     const provider = this.#providers.get(name);
     if (code === undefined || provider === undefined) return failed('denied');
-    // Whoever began to link has left, or somebody else has come: it would be linked to the wrong
-    // one.
+    // The user who began to link has signed out, or another one has signed in: the identity would
+    // go to the wrong user.
     if (userId !== undefined && signedIn?.user.id !== userId) return failed('state_mismatch');
     const person = await provider.person({ code, verifier: verifierOf(kept, state), redirectUri });
     if ('fault' in person) {
@@ -157,7 +157,7 @@ export class Signin {
       : failed(linked === 'taken' ? 'identity_taken' : 'identity_exists');
   }
 
-  /** Signs in whoever has an unused link. Undefined: it was used, is over or never was. */
+  /** Signs in with an unused link. Undefined: it was used, has expired or never existed. */
   async byLink(link: string, visitor: Visitor): Promise<LinkOutcome | undefined> {
     return this.#rooms.database.transact(function* () {
       const user = yield* useLink(link, visitor.at);
@@ -175,7 +175,7 @@ export class Signin {
         return user && (yield* admit(user, person.provider, visitor));
       });
     const admitted = await enter().catch((error: unknown) => {
-      // The same newcomer in two windows: the other one was first, and is known by now.
+      // The same newcomer in two windows: the other window was first, and the user exists by now.
       if (error instanceof ConcurrentSignUp) return enter();
       throw error;
     });
@@ -224,7 +224,9 @@ function* link(
   return linked;
 }
 
-/** A new session, never one that was there before: nobody can have planted it. */
+/**
+ * Starts a new session and never takes over an earlier one, which an attacker could have planted.
+ */
 function* admit(
   user: User,
   way: string,

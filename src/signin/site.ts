@@ -4,19 +4,20 @@ import { type ClientAddress, clientAddress } from '../http/client-address.ts';
 
 /** How browsers reach this installation, and which of their requests are its own. */
 export interface Site {
-  /** Behind https: cookies are sent over nothing else. */
+  /** True behind https: browsers then send cookies over nothing else. */
   readonly secure: boolean;
-  /** Without `/` at its end: what is configured, else as the request itself reached us. */
+  /** Without `/` at its end: the configured address, else the one that the request used. */
   urlFor(headers: IncomingHttpHeaders): string;
   /**
-   * Whether a page of ours asks. Browsers tell the origin of everything that may change something.
+   * Whether a page of this site sent the request. Browsers name the origin of every request that
+   * may change something.
    */
   isOwn(headers: IncomingHttpHeaders): boolean;
   readonly addressOf: ClientAddress;
 }
 
 /**
- * `publicUrl`: `https://ai.example.com`; undefined: whatever host the browser names. `proxies`:
+ * `publicUrl`: `https://ai.example.com`; undefined: the host that the browser names. `proxies`:
  * addresses and networks such as `10.0.0.0/8`.
  */
 export function openSite(publicUrl: string | undefined, proxies: readonly string[] = []): Site {
@@ -37,8 +38,9 @@ export function openSite(publicUrl: string | undefined, proxies: readonly string
 const ofNetwork = 4;
 
 /**
- * Whom strangers are counted as: an IPv4 address, and of IPv6 the network of 64 bits, since whoever
- * has one address has all of them (rfc-editor.org/rfc/rfc6177).
+ * The key under which strangers are counted: an IPv4 address, or the network of 64 bits of an IPv6
+ * address, since a client that has one of its addresses has all of them
+ * (rfc-editor.org/rfc/rfc6177).
  */
 export function networkKeyOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
@@ -54,9 +56,8 @@ const hostIn = (host: string | undefined): string =>
 const nowhere = 'http://next.invalid';
 
 /**
- * Where somebody goes after having signed in: a path of this site's pages, or `/`. Whatever a
- * browser could take for another site is not followed: what it does with backslashes, tabs and
- * dots, the parser of addresses does as well.
+ * The page after a sign-in: a path of this site's pages, or `/`. A path that a browser could take
+ * for another site is refused: the URL parser treats backslashes, tabs and dots as browsers do.
  */
 export function nextPath(written: string | null | undefined): string {
   if (typeof written !== 'string' || written.length > 2_000 || !written.startsWith('/')) return '/';

@@ -121,7 +121,7 @@ describe.each([
   );
 });
 
-test('a folder keeps no half of a file, whoever broke off, and spreads the whole ones', async () => {
+test('a folder keeps no half of a file, whichever side broke off, and spreads the whole ones', async () => {
   const path = await temporaryFolder();
   const blobs = openFolderBlobs(path);
   await expect(blobs.write('file_half', breaking(numbered(10)))).rejects.toThrow('broke off');

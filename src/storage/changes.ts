@@ -14,9 +14,9 @@ export const changesMigrations: readonly Migration[] = [
 const lookEveryMs = 300;
 
 /**
- * To be yielded in the transaction that changes something under `topic`: every process hears of it
- * once it is committed. Gives the new `version`; changes of one topic are committed in the order of
- * their versions, because the row stays locked until then.
+ * The statement to yield in a transaction that changes something under `topic`: every process
+ * notices the change once it is committed. Returns the new `version`; changes of one topic are
+ * committed in the order of their versions, because the row stays locked until then.
  */
 export function bump(topic: string): Statement {
   return {
@@ -32,8 +32,8 @@ export interface ChangeWatch {
 
 /**
  * Calls the handler of every topic that changed, and each once at the start, so that what was
- * loaded before is not stale. A handler that throws, and a database that is away, are asked again
- * at the next look.
+ * loaded before is not stale. After an error of a handler or of the database, the next look tries
+ * again.
  */
 export function watchChanges(
   database: Database,

@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely';
 
 /**
- * What goes into and comes out of SQL. Integers come out as bigint, always, from both databases.
- * Booleans are 0 and 1.
+ * A value of SQL. Integers come out as bigint, always, from both databases. Booleans are 0 and 1.
  */
 export type SqlValue = string | bigint | number | null;
 export type Row = Readonly<Record<string, SqlValue>>;

@@ -1,6 +1,6 @@
 import type { Row, Transaction, Statement } from './database.ts';
 
-/** What one statement gave: its rows and how many it changed (0n for reads on SQLite). */
+/** The result of one statement: its rows and how many it changed (0n for reads on SQLite). */
 export interface StatementResult {
   readonly rows: readonly Row[];
   readonly changes: bigint;
@@ -19,10 +19,10 @@ export interface EngineTransaction {
   rollback(): Promise<void>;
 }
 
-/** What `Database` is built on; one per kind of database. */
+/** The base of `Database`; one for each kind of database. */
 export interface Engine {
   readonly dialect: 'sqlite' | 'postgres';
-  /** One statement, autocommitted. `hot`: its text comes again and again and is worth preparing. */
+  /** One statement, autocommitted. `hot`: its text recurs and is worth preparing. */
   run(statement: Statement, hot: boolean): Promise<StatementResult>;
   /** The same for a statement that only reads. */
   read(statement: Statement): Promise<StatementResult>;

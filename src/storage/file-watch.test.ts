@@ -5,10 +5,9 @@ import { sqliteUrl } from '../../test/databases.ts';
 import { disksCanBeMade, smallDisk } from '../../test/support/small-disk.ts';
 import { threadFrom } from '../../test/thread.ts';
 import { type Database, isAway } from './database.ts';
-import { checkEveryMs } from './sqlite-host.ts';
+import { checkEveryMs, SqliteConnection } from './sqlite-host.ts';
 import { migrate } from './migrate.ts';
 import { open } from './open.ts';
-import { SqliteConnection } from './sqlite-connection.ts';
 
 const thread = threadFrom(new URL('../../test/sqlite-thread-fixture.ts', import.meta.url));
 const counters = {
@@ -16,7 +15,7 @@ const counters = {
   statements: ['CREATE TABLE counter (id TEXT PRIMARY KEY, n BIGINT NOT NULL)'],
 };
 
-/** Each way to write something that stays. */
+/** Each way to write to the database. */
 const writes: readonly ((database: Database) => Promise<unknown>)[] = [
   (database) => database.call('add', { id: 'a', n: 1n }),
   (database) =>
@@ -119,7 +118,7 @@ test('R8: a log that a crash has left, and that fills the volume, is emptied at 
   await first.query(rewrite.sql, rewrite.params);
   await first.query('PRAGMA wal_checkpoint(TRUNCATE)');
   await first.close();
-  // It is never closed, as when its process is killed, and never emptied its log.
+  // The connection is never closed, as when its process is killed, and its log is never emptied.
   const killed = new SqliteConnection(path);
   killed.execute({ sql: 'PRAGMA journal_mode=WAL', params: [] });
   killed.execute({ sql: 'PRAGMA wal_autocheckpoint=0', params: [] });

@@ -48,7 +48,8 @@ class FolderBlobs implements Blobs {
       if (isMissing(error)) return undefined;
       throw error;
     }
-    // What a failing disk cut short is gone: a reader who was promised more would wait for it.
+    // A file that a failing disk cut short counts as gone: its reader would wait for the missing
+    // bytes.
     if ((await handle.stat()).size <= last) {
       await handle.close();
       return undefined;
@@ -73,7 +74,7 @@ class FolderBlobs implements Blobs {
 
   async close(): Promise<void> {}
 
-  /** Keys are ours, and still none of them leads out of the folder. */
+  /** Tollgate makes the keys; the check still keeps every path inside the folder. */
   #path(key: string): string {
     if (!/^\w{4,}$/.test(key)) throw new Error('this is no key of a blob');
     return join(this.#folder, key.slice(-2), key);

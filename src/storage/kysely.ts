@@ -16,8 +16,8 @@ import type { SqlValue, Statement } from './database.ts';
 import type { Engine, StatementResult, EngineTransaction } from './engine.ts';
 
 /**
- * Outside a transaction it is nothing but a way to the engine, so that plain queries wait for
- * nobody.
+ * Outside a transaction it only passes queries to the engine, so that they never wait for a
+ * connection.
  */
 class Connection implements DatabaseConnection {
   readonly #engine: Engine;

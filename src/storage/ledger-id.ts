@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 import { type Database, DatabaseError, type Migration } from './database.ts';
 
-/** Which ledger this is: made once, with the schema, and the same in every copy and backup. */
+/** The id of this ledger: made once, with the schema, and the same in every copy and backup. */
 export const ledgerIdMigrations: readonly Migration[] = [
   {
     id: '0037-ledger-id',
@@ -83,7 +83,10 @@ export class LedgerFolder {
     if (id !== this.#id) throw this.#mismatch(`the database is another ledger, ${id}`);
   }
 
-  /** Once the schema is up to date: from now on the folder belongs to this ledger. */
+  /**
+   * Writes the ledger's id into the folder, once the schema is up to date: from now on the folder
+   * belongs to this ledger.
+   */
   async keep(database: Database): Promise<void> {
     const id = await idOf(database);
     if (id === undefined)

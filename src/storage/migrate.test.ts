@@ -66,8 +66,8 @@ onPostgres((_, _openFresh, fresh) => {
   };
 
   /**
-   * Somebody is at work on the shelf while a migration wants the desk and then the shelf; `gaveWay`
-   * is what it has met so far.
+   * A client works on the table shelf while a migration needs the table desk and then shelf;
+   * `gaveWay` collects the errors that made it give way.
    */
   async function atWork() {
     const { url, open } = await fresh([desk, first]);
@@ -84,10 +84,10 @@ onPostgres((_, _openFresh, fresh) => {
     return { database, client, gaveWay, migrated };
   }
 
-  test('whoever is at work on a table is waited for briefly, then given way, until the table is free', async () => {
+  test('a migration waits briefly for a client at work on a table, then gives way until the table is free', async () => {
     const { database, client, gaveWay, migrated } = await atWork();
     await expect.poll(() => gaveWay.length, { timeout: 10_000 }).toBeGreaterThan(0);
-    // What it had changed before is as it was, and held up by nobody.
+    // Its earlier changes are rolled back, and hold nobody up.
     expect(await database.query('SELECT * FROM desk')).toEqual([]);
     await client.query('COMMIT');
     expect(await migrated).toEqual(['0003-both']);
@@ -97,7 +97,7 @@ onPostgres((_, _openFresh, fresh) => {
     ]);
   });
 
-  test('whoever it meets in a deadlock goes on, and it comes again', async () => {
+  test('in a deadlock the other client goes on, and the migration is retried', async () => {
     const { database, client, gaveWay, migrated } = await atWork();
     const waits = async () =>
       (await database.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length;

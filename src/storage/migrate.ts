@@ -9,28 +9,28 @@ import { noTimeoutStatement } from './sql.ts';
  */
 const advisoryLock = 7_461_003_919n;
 /**
- * Whoever waits for a table holds up everybody who comes after it, so it does not wait for long:
- * traffic goes first, and the migration comes again.
+ * A migration that waits for a table blocks every later statement on it, so it does not wait for
+ * long: traffic goes first, and the migration is retried.
  */
 const lockTimeoutMs = 1_500;
 const pauseMs = { first: 200, max: 3_000 };
-/** Where traffic leaves no gap for so long, somebody has to look. */
+/** If traffic leaves no gap for this long, the migration fails, so that the operator looks. */
 const giveUpMs = 120_000;
 
 export interface MigrateOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly timers?: Timers;
-  /** It gave way to others, has changed nothing, and tries again after `pauseMs`. */
+  /** The migration gave way to others, has changed nothing, and is retried after `pauseMs`. */
   readonly gaveWay?: (error: DatabaseError, pauseMs: number) => void;
 }
 
 /**
  * Brings the schema up to date: runs what has not been run, in the order of the ids, in one
  * transaction. Safe to start from many processes at once: one of them does it while the others
- * wait. Returns the ids that it ran. On PostgreSQL others may be at work on the tables: where it
- * meets them in a deadlock, or waits for a table, it gives way and tries again, for two minutes at
- * most; then it throws what stood in the way.
+ * wait. Returns the ids that it ran. On PostgreSQL other transactions may use the tables: after a
+ * deadlock, or a wait for a table, the migration is rolled back and retried, for two minutes at
+ * most; then it throws the last error.
  */
 export async function migrate(
   database: Database,
@@ -55,8 +55,8 @@ export async function migrate(
 }
 
 /**
- * Deadlocks, locks not had in time, and connections that broke: all of it was rolled back, or what
- * was committed is found at the next try.
+ * Deadlocks, lock timeouts and broken connections: the transaction was rolled back, or the retry
+ * finds what was committed.
  */
 function isPassing(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && (error.kind === 'busy' || error.kind === 'unknown');

@@ -21,8 +21,8 @@ const members = ['region', 'endpoint', 'style'];
 /**
  * Reads `s3://BUCKET/PREFIX?region=…&endpoint=…&style=host|path`, `file:///folder` or the path of a
  * folder. Keys come in the address (`s3://KEY:SECRET@…`), else from AWS_ACCESS_KEY_ID,
- * AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. An Error tells the operator what is wrong with it,
- * and repeats no secret.
+ * AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. Returns an Error that tells the operator what is
+ * wrong, without any secret.
  */
 export function blobPlace(text: string, env: Env): BlobPlace | Error {
   if (text.startsWith('file:'))
@@ -45,8 +45,8 @@ export function blobPlace(text: string, env: Env): BlobPlace | Error {
   const endpoint = url.searchParams.get('endpoint') ?? `https://s3.${region}.amazonaws.com`;
   if (!/^https?:\/\/[^/?#@]+\/?$/.test(endpoint))
     return new Error('has an endpoint that is no address such as https://host:9000');
-  // A bucket whose name has dots fits no certificate; and others' stores are asked by their path,
-  // unless they say otherwise.
+  // A bucket name with dots fits no certificate. Stores other than Amazon's use the path by
+  // default.
   const style =
     url.searchParams.get('style') ??
     (url.searchParams.has('endpoint') || url.hostname.includes('.') ? 'path' : 'host');

@@ -84,7 +84,7 @@ forEachDatabase((name, openFresh) => {
       db.query('INSERT INTO coin (id, worth) VALUES ($1, $2)', ['a', -1n]),
     ).rejects.toMatchObject({ kind: 'constraint' });
     await expect(db.query('SELECT nonsense')).rejects.toMatchObject({ kind: 'other' });
-    // What is too large, or of another type, will never fit.
+    // A value that is too large, or of another type, will never fit.
     const unfit =
       db.dialect === 'sqlite'
         ? [

@@ -14,8 +14,8 @@ import { SqliteEngine, InlineLink, ThreadLink, type ThreadOptions } from './sqli
 
 export interface OpenOptions {
   /**
-   * What `call` can run, where the database is not SQLite in a thread: there the thread's entry
-   * file names them.
+   * The procedures of `call`, unless SQLite runs in a thread: there the thread's entry file names
+   * them.
    */
   readonly procedures?: Procedures;
   /**
@@ -78,7 +78,7 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Data
 
 function openSqlite(path: string, { procedures, thread }: OpenOptions): Engine {
   if (thread === undefined) return new SqliteEngine(new InlineLink(path, procedures ?? {}));
-  // In memory each connection would be a database of its own.
+  // In memory, each connection would be a database of its own.
   return new SqliteEngine(
     new ThreadLink(path, thread),
     path === ':memory:' ? undefined : new ThreadLink(path, thread),

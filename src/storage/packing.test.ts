@@ -1,7 +1,7 @@
 import { serialize, deserialize } from 'node:v8';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { packInput, unpackInput } from './packing.ts';
+import { packInput, unpackInput } from './sql.ts';
 
 /** As it arrives in another thread. */
 const crossed = (input: unknown): unknown => unpackInput(deserialize(serialize(packInput(input))));

@@ -63,7 +63,7 @@ onPostgres((_, openFresh, fresh) => {
     expect(failed).toMatchObject([{ reason: { kind: 'busy' } }]);
   });
 
-  test('whoever is stopped inside a transaction loses it and its locks before others give it up', async () => {
+  test('a client that stalls inside a transaction loses it and its locks before others give it up', async () => {
     const db = await openFresh();
     expect(
       await db.query(

@@ -17,7 +17,7 @@ import {
 import { noTimeoutStatement } from './sql.ts';
 
 export interface PostgresOptions {
-  /** Connections of this process at most. */
+  /** The most connections of this process. */
   readonly connectionsMax?: number;
 }
 
@@ -27,15 +27,15 @@ const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 10_000;
 const lockTimeoutMs = 5_000;
 /**
- * Whoever is stopped inside a transaction keeps its locks no longer than this: others are to give
- * it up after fifteen seconds, and may need them for that.
+ * A process that stalls inside a transaction keeps its locks no longer than this: other processes
+ * give it up after fifteen seconds, and may need the locks for that.
  */
 const idleInTransactionTimeoutMs = 10_000;
-/** The client gives up on the server after this: it answers nothing, not even that it timed out. */
+/** The client gives up after this on a server that answers nothing, not even that it timed out. */
 const replyTimeoutMs = statementTimeoutMs + 2_000;
 /**
- * The same where statements may take their time: longer than any of ours, shorter than a connection
- * is kept whose server has vanished.
+ * The same for statements without a timeout: longer than any of Tollgate's, shorter than the system
+ * keeps a connection whose server has vanished.
  */
 const noTimeoutReplyMs = 3_600_000;
 /** Texts that each connection keeps prepared; the rest are parsed each time. */
@@ -61,14 +61,14 @@ const types = { getTypeParser: (type: number) => parsers.get(type) ?? asText };
 
 /**
  * Texts of PostgreSQL hold every character but U+0000
- * (postgresql.org/docs/current/datatype-character.html), and a statement with one fails. Whoever
- * named something so, a client or a vendor, fails nothing: it is kept, and looked for, with a
- * replacement character.
+ * (postgresql.org/docs/current/datatype-character.html), and a statement with one fails. A name
+ * with one, from a client or a vendor, must not fail a statement: it is stored, and searched, with
+ * a replacement character.
  */
 const storable = (value: SqlValue): SqlValue =>
   typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
 
-/** A script that has already yielded `first`, from there on. */
+/** Resumes a script that has already yielded `first`. */
 function* resumed(script: Transaction<unknown>, first: Statement): Transaction<unknown> {
   let step = script.next(yield first);
   while (!step.done) step = script.next(yield step.value);
@@ -96,15 +96,15 @@ export class PostgresEngine implements Engine {
       keepAlive: true,
       types,
     });
-    // A connection that breaks fails the statement in hand, and is dropped when idle; the event
-    // itself needs no answer, but it kills the process without a listener.
+    // A connection that breaks fails its statement, or is dropped when idle. The event needs no
+    // handling, but without a listener it kills the process.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /**
-   * A commit must be on disk when we say so (till.md §2): a server that is told to promise less is
-   * refused.
+   * A commit must be on disk when it is reported (till.md §2): throws a `DatabaseError` when the
+   * server is configured to promise less.
    */
   async requireDurableCommits(): Promise<void> {
     const { rows } = await this.run({ sql: 'SHOW synchronous_commit', params: [] }, false);
@@ -253,8 +253,8 @@ interface ServerError extends Error {
 }
 
 /**
- * Whether the server itself said so, as against a connection that broke or a client that gave up
- * waiting.
+ * Whether the server itself reported the error, rather than a broken connection or a client that
+ * gave up waiting.
  */
 function isServerError(error: unknown): error is ServerError {
   return (

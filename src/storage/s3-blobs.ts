@@ -6,9 +6,9 @@ import type { Clock } from '../base/clock.ts';
 import { type AwsKeys, AwsSigner, uriEncoded } from '../base/sigv4.ts';
 import type { Blobs } from './blobs.ts';
 
-/** A bucket, and where in it. */
+/** A bucket and a prefix in it. */
 export interface S3Place {
-  /** What keys are appended to after a `/`, as the bucket is addressed. */
+  /** The bucket's URL, to which keys are appended after a `/`. */
   readonly bucketUrl: string;
   /** Empty, or ends in `/`. */
   readonly prefix: string;
@@ -17,9 +17,9 @@ export interface S3Place {
 }
 
 /**
- * Blobs as objects of a bucket of Amazon's S3, or of any store that speaks its interface. A content
- * of up to `partBytes` is one request; a larger one goes up part by part, so that no more than a
- * part of it is ever held, and stands under its key only when all parts are there.
+ * Blobs as objects of a bucket of Amazon's S3, or of any store with its interface. A content of up
+ * to `partBytes` is one request; a larger one goes up part by part, so that no more than a part of
+ * it is ever held, and stands under its key only when all parts are there.
  */
 export function openS3Blobs(
   place: S3Place,
@@ -30,7 +30,7 @@ export function openS3Blobs(
 }
 
 /**
- * At least 5 MiB, which S3 asks of every part but the last; at most 10,000 of them
+ * S3 requires at least 5 MiB of every part but the last, and at most 10,000 parts
  * (docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html, 2026-11).
  */
 const usualPartBytes = 8 * 1024 * 1024;
@@ -85,13 +85,13 @@ class S3Blobs implements Blobs {
   }
 
   /**
-   * Parts of an upload that nobody completes are stored, and charged for, until somebody says that
-   * he will not.
+   * The store keeps, and charges for, the parts of an unfinished upload until the upload is
+   * aborted.
    */
   async abandon(key: string): Promise<void> {
     const path = this.#path(key);
-    // Where that may not be asked, the store forgets them by a rule of its operator's; where it is
-    // away, the last call says so.
+    // If the keys do not allow the list, a rule of the store's operator removes the parts; if the
+    // store is away, the last call throws.
     const uploads = await this.#calls
       .text('GET', '', { uploads: '', prefix: path })
       .catch(() => '');
@@ -101,7 +101,7 @@ class S3Blobs implements Blobs {
     await this.#calls.remove(path, {});
   }
 
-  /** By what is about to be done: an empty object is written, always the same. */
+  /** Writes an empty object, always the same one: the check does what a write will do. */
   check(stop: AbortSignal): Promise<void> {
     return this.#calls.put(this.#path('check'), stop);
   }
@@ -122,7 +122,7 @@ class S3Blobs implements Blobs {
       `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`,
     );
     const answer = await this.#calls.text('POST', path, { uploadId }, body);
-    // It can begin with 200 and end with an error
+    // The response can begin with 200 and end with an error
     // (docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html, 2026-11).
     if (!answer.includes('<CompleteMultipartUploadResult'))
       throw new Error(`the store did not complete an upload: ${memberOf(answer, 'Code')}`);
@@ -169,7 +169,7 @@ const signs: readonly (readonly [sign: string, name: string])[] = [
   ['&', '&amp;'],
 ];
 
-/** What the first element of that name says; empty without one. */
+/** The text of the first element of that name; empty without one. */
 function memberOf(xml: string, name: string): string {
   const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1] ?? '';
   return signs.reduce((read, [sign, written]) => read.replaceAll(written, sign), text);
@@ -186,14 +186,14 @@ const connectMs = 5_000;
 const silenceMs = 30_000;
 const attemptsMax = 3;
 const firstPauseMs = 200;
-/** What passes: another attempt may succeed. */
+/** Statuses after which another attempt may succeed. */
 const passing = new Set([429, 500, 502, 503, 504]);
-/** Answers of ours are lists of a few uploads at most. */
+/** The largest responses are lists of a few uploads. */
 const answerBytesMax = 4 * 1024 * 1024;
 
 /**
- * Signed calls to one bucket. Each can be repeated without harm, and is where the store was busy or
- * the connection broke.
+ * Signed calls to one bucket. Each can be repeated without harm, and is retried when the store is
+ * busy or the connection breaks.
  */
 class S3Calls {
   readonly #bucketUrl: string;
@@ -211,7 +211,7 @@ class S3Calls {
     this.#clock = clock;
   }
 
-  /** The answer's text. Throws when it is no success. */
+  /** Returns the text of the response. Throws when it is no success. */
   async text(method: Method, path: string, query: Query, body: Buffer = none): Promise<string> {
     const reply = await this.#call(method, path, query, body);
     const text = await textOf(reply);
@@ -219,14 +219,14 @@ class S3Calls {
     return text;
   }
 
-  /** An empty object, in one attempt. */
+  /** Writes an empty object, in one attempt. */
   async put(path: string, stop: AbortSignal): Promise<void> {
     const reply = await this.#sent('PUT', path, {}, none, {}, stop);
     const text = await textOf(reply);
     if (reply.statusCode >= 300) throw refused('PUT', reply, text);
   }
 
-  /** The tag of the part, which completes the upload. */
+  /** Uploads a part. Returns its tag, which completes the upload. */
   async putPart(path: string, query: Query, part: Buffer): Promise<string> {
     const reply = await this.#call('PUT', path, query, part);
     const text = await textOf(reply);
@@ -235,7 +235,7 @@ class S3Calls {
     return etag;
   }
 
-  /** What is not there is removed. */
+  /** Removes an object; a missing one counts as removed. */
   async remove(path: string, query: Query): Promise<void> {
     const reply = await this.#call('DELETE', path, query, none);
     const text = await textOf(reply);
@@ -244,7 +244,7 @@ class S3Calls {
 
   async read(path: string, { first, last }: ByteRange): Promise<Readable | undefined> {
     const reply = await this.#call('GET', path, {}, none, { range: `bytes=${first}-${last}` });
-    // Whoever stops reading breaks the connection, which is no error.
+    // A reader that stops early breaks the connection, which is no error.
     reply.body.on('error', () => {});
     const asked = reply.statusCode === 206 || (reply.statusCode === 200 && first === 0);
     if (asked && Number(reply.headers['content-length']) === last - first + 1) return reply.body;
@@ -309,7 +309,7 @@ async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** Its code says what is wrong; the rest of it repeats what was signed. */
+/** The error names only the code of the response, whose rest repeats what was signed. */
 function refused(method: Method, { statusCode }: Dispatcher.ResponseData, text: string): Error {
   const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? 'no code';
   return new Error(`the store answered ${statusCode} (${code}) to a ${method}`);

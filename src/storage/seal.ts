@@ -2,24 +2,24 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '../base/assert.ts';
-import { randomText } from '../base/id.ts';
+import { randomText } from '../base/random.ts';
 
 export const masterKeyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 const version = 'v1.';
 
-/** The master key is unusable or another one: the operator's to mend, and said without a stack. */
+/** The master key is unusable or the wrong one: the operator has to mend it, and sees no stack. */
 export class MasterKeyError extends Error {}
 
 /**
- * Secrets at rest. Each purpose has its own key, so that what was sealed for one cannot be opened
- * as another.
+ * Encrypts secrets at rest. Each purpose has its own key, so that a text sealed for one cannot be
+ * opened for another.
  */
 export interface Sealer {
   /** Text → `v1.` and base64url of nonce, ciphertext and tag. */
   seal(purpose: string, text: string): string;
-  /** Throws when it was not sealed so, with this key, for this purpose. */
+  /** Throws when the text was not sealed with this key for this purpose. */
   unseal(purpose: string, sealed: string): string;
   /** 32 bytes for `purpose`, for signatures and the like. */
   key(purpose: string): Buffer;
@@ -85,7 +85,8 @@ const fileName = 'master.key';
 const differentBytesMin = 16;
 
 /**
- * Whether somebody typed it: what is sealed under a pattern can be opened by whoever guesses it.
+ * Whether a key was typed, not made at random: anyone who guesses its pattern can open what it has
+ * sealed.
  */
 export const looksTyped = (key: Buffer): boolean => new Set(key).size < differentBytesMin;
 
@@ -101,9 +102,9 @@ function parse(text: string, where: string): Buffer {
 }
 
 /**
- * The master key: of the variable TOLLGATE_MASTER_KEY, else of the file `master.key` in the data
- * folder, which is made (readable by its owner alone) when absent. Processes that start at once get
- * the same key.
+ * The master key: from the variable TOLLGATE_MASTER_KEY, else from the file `master.key` in the
+ * data folder, which is made (readable by its owner alone) when absent. Processes that start at
+ * once get the same key.
  */
 export async function loadMasterKey(
   dataFolder: string,
@@ -115,7 +116,8 @@ export async function loadMasterKey(
   const kept = await readIfThere(file);
   if (kept !== undefined) return parse(kept, file);
   await mkdir(dataFolder, { recursive: true });
-  // Written aside and linked: whoever sees the file sees all of it, and the first one wins.
+  // The key is written aside and linked: every reader of the file sees all of it, and the first
+  // writer wins.
   const draft = `${file}.${randomText(12)}`;
   await writeFile(draft, `${randomBytes(masterKeyBytes).toString('base64')}\n`, {
     mode: 0o600,

@@ -1,5 +1,5 @@
 import { DatabaseError } from './database.ts';
-import { SqliteConnection, isLocked } from './sqlite-connection.ts';
+import { SqliteConnection, isLocked } from './sqlite-host.ts';
 
 /**
  * Held for as long as this process lives; the operating system lets go of it when the process dies,
@@ -30,7 +30,8 @@ export function acquireServingLock(url: string): ServingLock | undefined {
   }
   return {
     release() {
-      // A connection with statements still prepared closes later than it says; its lock must not.
+      // A connection with prepared statements closes later than the call; its lock must be released
+      // now.
       connection.execute({ sql: 'ROLLBACK', params: [] });
       connection.close();
     },

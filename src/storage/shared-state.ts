@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
-/** A Lua script, run where the state lives in one step. It answers with whole numbers. */
+/** A Lua script that the server runs in one step. It returns whole numbers. */
 export interface SharedScript {
   readonly text: string;
   readonly sha: string;
 }
 
 /**
- * What all nodes share, in Valkey or Redis: small, forgotten after minutes, and never money.
- * Whoever uses it has an answer of his own for when it is away: `run` rejects soon, and while
- * `there` is false nobody needs to ask.
+ * State that all nodes share, in Valkey or Redis: small, expired after minutes, and never money.
+ * Its users need a fallback for when it is away: `run` rejects soon, and while `there` is false
+ * there is no need to call it.
  */
 export interface SharedState {
   readonly there: boolean;
@@ -26,14 +26,14 @@ export interface SharedState {
 export interface SharedStateOptions {
   /** `redis://:password@host:6379/0`; `rediss:` speaks TLS. */
   readonly url: string;
-  /** It went away, or has come back. Told once for each. */
+  /** Called once each time that the state goes away or comes back. */
   readonly changed: (there: boolean, why: string | undefined) => void;
   readonly times?: Partial<typeof stateTimes>;
 }
 
 /**
- * An answer takes a fraction of a millisecond, but a process that has just started may be busy with
- * itself for longer than that. Who waits longer goes on alone.
+ * A reply takes a fraction of a millisecond, but a process that has just started may be busy for
+ * longer than that. After this time the caller goes on alone.
  */
 const stateTimes = { answerMs: 1_000, connectMs: 2_000, silenceMs: 5_000, lookMs: 500 };
 
@@ -41,16 +41,14 @@ export function sharedScript(text: string): SharedScript {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-/**
- * Connects in the background: a state that is away when a node starts is one that comes back later.
- */
+/** Connects in the background: a state that is away when a node starts may come back later. */
 export async function openSharedState({
   url,
   changed,
   times,
 }: SharedStateOptions): Promise<SharedState> {
-  // Loaded where it is used: a node without it starts sooner. In a bundle, a CommonJS package that
-  // is loaded late has a default export and no other.
+  // Loaded on first use: a node without it starts sooner. In a bundle, a CommonJS package that is
+  // loaded late has a default export and no other.
   const { default: ioredis } = await import('ioredis');
   const { answerMs, connectMs, silenceMs, lookMs } = { ...stateTimes, ...times };
   const redis = new ioredis.Redis(url, {
@@ -59,12 +57,12 @@ export async function openSharedState({
     commandTimeout: answerMs,
     connectTimeout: connectMs,
     socketTimeout: silenceMs,
-    // Nothing is kept for later: by then its request has gone on without it.
+    // No command is queued for later: by then its request has gone on without it.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (times) => Math.min(50 * times, lookMs),
-    // The server has become a replica: its address leads to the new primary, on a new connection.
+    // The server has become a replica: a new connection to its address leads to the new primary.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
   const state = new ValkeyState(redis, changed, lookMs);
@@ -77,7 +75,7 @@ class ValkeyState implements SharedState {
   readonly #redis: Redis;
   readonly #changed: SharedStateOptions['changed'];
   readonly #lookMs: number;
-  /** Scripts that the server of this connection has. */
+  /** Scripts that the server of this connection knows. */
   readonly #sent = new Set<SharedScript>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -113,8 +111,8 @@ class ValkeyState implements SharedState {
   }
 
   /**
-   * Whole at first on each connection, then by name: nothing waits, and no later call is faster
-   * than an earlier one.
+   * Sends the whole script first on each connection, then only its hash: no call waits for a load,
+   * and calls keep their order.
    */
   #send(script: SharedScript, rest: (string | number)[]): Promise<unknown> {
     if (this.#sent.has(script)) return this.#redis.call('EVALSHA', script.sha, ...rest);
@@ -122,7 +120,10 @@ class ValkeyState implements SharedState {
     return this.#redis.call('EVAL', script.text, ...rest);
   }
 
-  /** Whether it takes anything: a server without memory answers, and a replica does. */
+  /**
+   * Checks the server with a write: a server that is out of memory, or a replica, still answers
+   * reads.
+   */
   async look(): Promise<void> {
     try {
       if (this.#redis.status === 'wait') await this.#redis.connect();
@@ -137,7 +138,7 @@ class ValkeyState implements SharedState {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
-    // What was said before is heard; a server that is away is not waited for.
+    // Earlier commands get their replies; a server that is away is not waited for.
     await this.#redis.quit().catch(() => this.#redis.disconnect());
   }
 

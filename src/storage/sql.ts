@@ -1,17 +1,17 @@
 import { assert } from '../base/assert.ts';
 import type { SqlValue, Database, Migration, Transaction, Statement, Row } from './database.ts';
 
-/** The conditions of a question whose parts may be left open, and the values for their places. */
+/** Builds a WHERE clause of optional conditions, and the values for its placeholders. */
 export class WhereClause {
   readonly params: SqlValue[] = [];
   readonly #conditions: string[] = [];
 
-  /** `?` in the condition stands for the value. Without a value nothing is asked. */
+  /** `?` in the condition stands for the value. An undefined value adds no condition. */
   add(condition: string, value: SqlValue | undefined): void {
     if (value !== undefined) this.#conditions.push(condition.replaceAll('?', this.place(value)));
   }
 
-  /** A place for another value of the statement. */
+  /** Adds a value to the statement and returns its placeholder. */
   place(value: SqlValue): string {
     return `$${this.params.push(value)}`;
   }
@@ -23,16 +23,16 @@ export class WhereClause {
 }
 
 /**
- * What a SELECT of rows to be claimed ends with: rows that another claims at this moment are not
- * waited for. On SQLite there is one writer at a time, and nothing to skip.
+ * The end of a SELECT that claims rows: it skips rows that another transaction is claiming. On
+ * SQLite there is one writer at a time, and nothing to skip.
  */
 export function skipLocked({ dialect }: Pick<Database, 'dialect'>): string {
   return dialect === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : '';
 }
 
-/** How a column that holds a JSON array of arrays is read as rows. */
+/** SQL that reads a column with a JSON array of arrays as rows. */
 export interface JsonRows {
-  /** To be joined: one row for each inner array. */
+  /** The table to join: one row for each inner array. */
   readonly from: string;
   /** The inner array's item at `index`, as text or as a number. */
   text(index: number): string;
@@ -76,20 +76,20 @@ export function appendOnly(table: string): Migration['statements'] {
 }
 
 /**
- * From here on the server does not end a statement of this transaction for its length, and we wait
- * for it as long.
+ * After this statement the server ends no statement of the transaction for its length, and the
+ * client waits longer as well.
  */
 export const noTimeoutStatement: Statement = { sql: 'SET LOCAL statement_timeout = 0', params: [] };
 
 /**
- * To be yielded first in a transaction of the background that may take its time: nobody waits for
- * it. On SQLite every statement may.
+ * To be yielded first in a background transaction that may take long. SQLite has no statement
+ * timeout.
  */
 export function* noStatementTimeout({ dialect }: Pick<Database, 'dialect'>): Transaction<void> {
   if (dialect === 'postgres') yield noTimeoutStatement;
 }
 
-/** The column of an integer that is never NULL. */
+/** The value of an integer column that is never NULL. */
 export function integerColumn(row: Row | undefined, column: string): bigint {
   const value = row?.[column];
   assert(typeof value === 'bigint', `${column} is an integer`);
@@ -107,4 +107,75 @@ export function textColumn(row: Row | undefined, column: string): string {
   const value = row?.[column];
   assert(typeof value === 'string', `${column} is a text`);
   return value;
+}
+
+/**
+ * Long arrays go to the database's thread as one JSON text: V8 copies values one by one, which for
+ * a batch of charges took four times as long (864 values: 230 µs to read on the other side, against
+ * 70). Short arrays and everything else cross as they are.
+ */
+interface Packed {
+  readonly json: string;
+  /** Which of the values are bigints, written as their digits. */
+  readonly bigints: Uint32Array;
+}
+
+const worthPacking = 64;
+/** Arrays stand no deeper in the input of a procedure. */
+const depthMax = 2;
+
+/** Packs the long arrays of plain values in the input. */
+export function packInput(input: unknown, depth = depthMax): unknown {
+  if (Array.isArray(input)) return input.length < worthPacking ? input : (packed(input) ?? input);
+  return mapped(input, depth, packInput);
+}
+
+/** Restores the input of `packInput`. */
+export function unpackInput(input: unknown, depth = depthMax): unknown {
+  return isPacked(input) ? unpacked(input) : mapped(input, depth, unpackInput);
+}
+
+function mapped(
+  input: unknown,
+  depth: number,
+  each: (value: unknown, depth: number) => unknown,
+): unknown {
+  if (
+    depth === 0 ||
+    typeof input !== 'object' ||
+    input === null ||
+    Array.isArray(input) ||
+    ArrayBuffer.isView(input)
+  )
+    return input;
+  const out: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(input)) out[name] = each(value, depth - 1);
+  return out;
+}
+
+/** Undefined: JSON cannot represent one of the values. */
+function packed(values: readonly unknown[]): Packed | undefined {
+  const plain: (string | number | null)[] = [];
+  const bigints: number[] = [];
+  for (const value of values) {
+    if (typeof value === 'bigint') {
+      bigints.push(plain.length);
+      plain.push(String(value));
+    } else if (typeof value === 'string' || value === null || Number.isSafeInteger(value))
+      plain.push(value as string | number | null);
+    else return undefined;
+  }
+  return { json: JSON.stringify(plain), bigints: Uint32Array.from(bigints) };
+}
+
+const isPacked = (value: unknown): value is Packed =>
+  typeof value === 'object' &&
+  value !== null &&
+  'bigints' in value &&
+  value.bigints instanceof Uint32Array;
+
+function unpacked({ json, bigints }: Packed): unknown[] {
+  const values: unknown[] = JSON.parse(json);
+  for (const at of bigints) values[at] = BigInt(String(values[at]));
+  return values;
 }

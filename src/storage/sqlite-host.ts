@@ -1,6 +1,11 @@
-import { statSync } from 'node:fs';
-import type { Clock } from '../base/clock.ts';
-import type { Random } from '../base/random.ts';
+import { statSync, statfsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { DatabaseSync } from '@photostructure/sqlite';
+import { assert } from '../base/assert.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { type Random, systemRandom } from '../base/random.ts';
 import {
   DatabaseError,
   type Procedures,
@@ -8,14 +13,12 @@ import {
   type Transaction,
   type SqlValue,
   type Statement,
+  type DatabaseErrorKind,
 } from './database.ts';
-import type { TransactionMode } from './engine.ts';
-import { SqliteConnection, isLocked } from './sqlite-connection.ts';
+import type { TransactionMode, StatementResult } from './engine.ts';
+import { unpackInput } from './sql.ts';
 
-/**
- * What can be asked of the one who has the connection; plain data, because it may cross into a
- * thread.
- */
+/** A job for the owner of the connection; plain data, because it may cross into a thread. */
 export type Job =
   | { readonly do: 'run' | 'step'; readonly sql: string; readonly params: readonly SqlValue[] }
   | { readonly do: 'call'; readonly procedure: string; readonly input: unknown }
@@ -36,12 +39,12 @@ const begin = {
   read: { sql: 'BEGIN', params: [] },
 } as const;
 
-/** After another writer was noticed, this many of our transactions make room for it. */
+/** After another writer was noticed, this many transactions of this process make room for it. */
 const politeFor = 500;
 
 /**
  * Does jobs on one connection, each at once and without waiting. A locked file is an error for
- * which `isLocked` is true, and nothing has happened.
+ * which `isLocked` is true, and the job has changed nothing.
  */
 export class SqliteHost {
   readonly #connection: SqliteConnection;
@@ -67,8 +70,8 @@ export class SqliteHost {
   }
 
   /**
-   * Whether other writers were about lately: then whoever has just committed rests a moment, or the
-   * others starve (till.md §6).
+   * Whether other writers were active lately: then this one rests a moment after each commit, or
+   * the others starve (till.md §6).
    */
   get crowded(): boolean {
     return this.#polite > 0;
@@ -131,10 +134,7 @@ export class SqliteHost {
     else this.#lookForOthers();
   }
 
-  /**
-   * Where it is not needed it is not said: each time, SQLite forgets all statements that it has
-   * prepared.
-   */
+  /** Called only where needed: each time, SQLite discards all its prepared statements. */
   #onlyRead(reading: boolean): void {
     this.#connection.execute({ sql: `PRAGMA query_only=${reading ? 1 : 0}`, params: [] });
     this.#reading = reading;
@@ -175,13 +175,13 @@ export class SqliteHost {
 export const lockWaitMsMax = 5_000;
 
 /**
- * How long the winner rests after a commit when others wait, and how often the others look (till.md
- * §6: shares come out equal).
+ * How long the winner rests after a commit when others wait, and how often the others retry
+ * (till.md §6: shares come out equal).
  */
 export const restMs = 0.5;
 const retryMs = { least: 0.1, spread: 0.2 };
 
-/** One job's patience with a locked file. */
+/** The retries of one job on a locked file. */
 export class LockRetry {
   readonly #clock: Clock;
   readonly #random: Random;
@@ -194,8 +194,8 @@ export class LockRetry {
   }
 
   /**
-   * Milliseconds to wait before the next try; throws `error` when it is not about a lock or
-   * patience has ended.
+   * Milliseconds to wait before the next try; throws `error` when it is not about a lock or the
+   * time is up.
    */
   pauseMs(error: unknown): number {
     if (!isLocked(error) || this.#clock.monotonicMs() >= this.#until) throw error;
@@ -206,7 +206,7 @@ export class LockRetry {
 const inodeOf = (path: string): number | undefined =>
   statSync(path, { throwIfNoEntry: false })?.ino;
 
-/** The time between two checks. The commits of so short a time are few. */
+/** The time between two checks, in which few commits happen. */
 export const checkEveryMs = 10;
 
 /**
@@ -220,8 +220,8 @@ class FileWatch {
   readonly #clock: Clock;
   readonly #inode: number | undefined;
   /**
-   * Of the write-ahead log: SQLite creates it at the first transaction, and keeps it until the last
-   * connection is closed.
+   * The inode of the write-ahead log: SQLite creates the log at the first transaction, and keeps it
+   * until the last connection is closed.
    */
   #logInode: number | undefined;
   #checkedAtMs = Number.NEGATIVE_INFINITY;
@@ -253,4 +253,323 @@ class FileWatch {
 
 function fileGoneMessage(path: string): string {
   return `the database file ${path} was removed or replaced while it is in use. No answer is delivered until the same file is back. If it is lost, stop the gateway, restore a backup and start again`;
+}
+
+const statementsMax = 500;
+/** 64 MB of pages in memory. */
+const cache = 'cache_size=-65536';
+/** A page of SQLite's default size, and the header of its frame in the log. */
+const frameBytes = 4_096 + 24;
+/**
+ * A checkpoint for every 32 MB of log: a page that many commits touch is copied back once. On a
+ * small volume, a checkpoint for every sixteenth of its free room, so that the log does not fill
+ * it.
+ */
+const logBytes = { least: 1024 * 1024, most: 32 * 1024 * 1024, shareOfRoom: 16 };
+
+type Connection = InstanceType<typeof DatabaseSync>;
+
+interface Prepared {
+  readonly statement: ReturnType<Connection['prepare']>;
+  readonly returnsRows: boolean;
+  /** The parameter of each `?`; undefined when they come in order. */
+  readonly order: readonly number[] | undefined;
+}
+
+/** The part of the engine that is used, built in or packaged. */
+interface SqliteModule {
+  readonly DatabaseSync: typeof DatabaseSync;
+  readonly StatementSync: { readonly prototype: object };
+}
+
+/**
+ * The engine built into Node where it is complete (22.16 and later), else the package with the same
+ * interface: the package's types describe both. Node announces its own as experimental with a
+ * warning, which would stand in the output of every command.
+ */
+function engine(): typeof DatabaseSync {
+  const { emitWarning } = process;
+  process.emitWarning = () => undefined;
+  try {
+    const builtin = process.getBuiltinModule('node:sqlite') as SqliteModule | undefined;
+    return builtin !== undefined && 'columns' in builtin.StatementSync.prototype
+      ? builtin.DatabaseSync
+      : packaged();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/**
+ * The package is an optional dependency: where it is not built for the platform, a Node with its
+ * own engine does not need it.
+ */
+function packaged(): typeof DatabaseSync {
+  try {
+    return (createRequire(import.meta.url)('@photostructure/sqlite') as SqliteModule).DatabaseSync;
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
+    throw new DatabaseError(
+      'other',
+      `SQLite for Node ${process.versions.node} is not installed; Node 22.16 and later have their own (${why})`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Loaded with the first database: a gateway on PostgreSQL needs none. */
+let found: typeof DatabaseSync | undefined;
+
+/**
+ * `$1`, `$2`, … become `?`, and their order is noted: numbered placeholders are bound by position
+ * in some versions of the engine and by name in others. Quoted text is left alone.
+ */
+function positional(sql: string): {
+  readonly sql: string;
+  readonly order: readonly number[] | undefined;
+} {
+  const order: number[] = [];
+  const text = sql.replace(
+    /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\d+)/g,
+    (match: string, digits: string | undefined) => {
+      if (digits === undefined) return match;
+      order.push(Number(digits) - 1);
+      return '?';
+    },
+  );
+  return {
+    sql: text,
+    order: order.every((parameter, position) => parameter === position) ? undefined : order,
+  };
+}
+
+/**
+ * The engine binds every JavaScript number as a float, which is not what `LIMIT 10` or a division
+ * of integers means.
+ */
+function bound(value: SqlValue): SqlValue {
+  return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
+}
+
+/**
+ * One synchronous connection: WAL, durable at commit, foreign keys checked, never waiting for a
+ * lock on its own. Throws `DatabaseError`.
+ */
+export class SqliteConnection {
+  readonly #connection: Connection;
+  readonly #prepared = new Map<string, Prepared>();
+  readonly #path: string;
+
+  /**
+   * `path` is a file or `:memory:`. Until `configure` has succeeded the connection must not be
+   * used.
+   */
+  constructor(path: string) {
+    const Engine = (found ??= engine());
+    this.#path = path;
+    try {
+      this.#connection = new Engine(path);
+    } catch (error) {
+      throw sqliteError(error);
+    }
+  }
+
+  /** May fail as locked while another process opens the same new file; then call it again. */
+  configure(): void {
+    const bytes = this.#path === ':memory:' ? logBytes.most : logBytesFor(dirname(this.#path));
+    const log = [
+      `wal_autocheckpoint=${Math.floor(bytes / frameBytes)}`,
+      `journal_size_limit=${bytes}`,
+    ];
+    for (const pragma of [
+      'busy_timeout=0',
+      'journal_mode=WAL',
+      'synchronous=FULL',
+      'foreign_keys=ON',
+      cache,
+      ...log,
+    ]) {
+      this.execute({ sql: `PRAGMA ${pragma}`, params: [] });
+    }
+    this.#emptyLog();
+  }
+
+  /**
+   * Moves the pages of a log that a crash has left into the database: such a log may fill a small
+   * volume.
+   */
+  #emptyLog(): void {
+    try {
+      this.execute({ sql: 'PRAGMA wal_checkpoint(TRUNCATE)', params: [] });
+    } catch (error) {
+      // The volume has no room, or another connection is doing the same. Readers work all the same;
+      // a writer gets the error when it writes.
+      if (!(error instanceof DatabaseError) || error.kind !== 'busy') throw error;
+    }
+  }
+
+  get inTransaction(): boolean {
+    return this.#connection.isTransaction;
+  }
+
+  execute(statement: Statement): StatementResult {
+    try {
+      const { statement: prepared, returnsRows, order } = this.#prepare(statement.sql);
+      const params =
+        order === undefined
+          ? statement.params.map(bound)
+          : order.map((parameter) => bound(statement.params[parameter] ?? null));
+      if (returnsRows) {
+        const rows = prepared.all(...params);
+        return { rows, changes: BigInt(rows.length) };
+      }
+      return { rows: [], changes: BigInt(prepared.run(...params).changes) };
+    } catch (error) {
+      throw sqliteError(error);
+    }
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    this.#connection.close();
+  }
+
+  #prepare(sql: string): Prepared {
+    const known = this.#prepared.get(sql);
+    if (known !== undefined) return known;
+    const rewritten = positional(sql);
+    const statement = this.#connection.prepare(rewritten.sql);
+    statement.setReadBigInts(true);
+    const prepared = {
+      statement,
+      returnsRows: statement.columns().length > 0,
+      order: rewritten.order,
+    };
+    if (this.#prepared.size >= statementsMax) {
+      for (const oldest of this.#prepared.keys()) {
+        this.#prepared.delete(oldest);
+        break;
+      }
+    }
+    this.#prepared.set(sql, prepared);
+    return prepared;
+  }
+}
+
+function logBytesFor(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  const share = Math.floor((bavail * bsize) / logBytes.shareOfRoom);
+  return Math.min(logBytes.most, Math.max(logBytes.least, share));
+}
+
+/**
+ * SQLite's primary result codes, https://sqlite.org/rescode.html, with the text that SQLite gives
+ * each: on Node 20 the engine (@photostructure/sqlite 1.2.1) gives only the text, and no code, when
+ * a statement with rows fails.
+ */
+const codes: readonly {
+  readonly code: number;
+  readonly kind: DatabaseErrorKind;
+  readonly text: RegExp;
+}[] = [
+  { code: 5, kind: 'busy', text: /^database is locked/ },
+  { code: 6, kind: 'busy', text: /^database table is locked/ },
+  { code: 7, kind: 'busy', text: /^out of memory/ },
+  { code: 8, kind: 'busy', text: /^attempt to write a readonly database/ }, // a file system remounted, a disk failing
+  { code: 10, kind: 'unknown', text: /^disk I\/O error/ }, // a failed fsync does not tell what reached the disk
+  { code: 13, kind: 'busy', text: /^database or disk is full/ },
+  { code: 14, kind: 'busy', text: /^unable to open database file/ },
+  { code: 18, kind: 'constraint', text: /^string or blob too big/ },
+  { code: 19, kind: 'constraint', text: /constraint failed|^cannot store \w+ value in \w+ column/ },
+  { code: 20, kind: 'constraint', text: /^datatype mismatch/ },
+];
+
+function find(error: Error): (typeof codes)[number] | undefined {
+  if (!('errcode' in error) || typeof error.errcode !== 'number')
+    return codes.find(({ text }) => text.test(error.message));
+  const primary = error.errcode & 0xff;
+  return codes.find(({ code }) => code === primary);
+}
+
+/** Gives an error of the SQLite engine its kind. Anything else passes unchanged. */
+function sqliteError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR')
+    return error;
+  return new DatabaseError(find(error)?.kind ?? 'other', error.message, { cause: error });
+}
+
+/** Another connection holds the lock: the same thing may succeed in a moment. */
+export function isLocked(error: unknown): boolean {
+  if (!(error instanceof DatabaseError) || !(error.cause instanceof Error)) return false;
+  const code = find(error.cause)?.code;
+  return code === 5 || code === 6;
+}
+
+export interface JobMessage {
+  readonly id: number;
+  readonly job: Job;
+}
+
+/** `kind` is absent when what was thrown is not a `DatabaseError`. */
+export type JobReply =
+  | { readonly id: number; readonly value: unknown }
+  | {
+      readonly id: number;
+      readonly failed: { readonly kind: DatabaseErrorKind | undefined; readonly message: string };
+    };
+
+const bell = new Int32Array(new SharedArrayBuffer(4));
+/** Blocks the thread, which has nothing else to do; timers would not be precise enough. */
+function sleep(ms: number): void {
+  Atomics.wait(bell, 0, 0, ms);
+}
+
+function retryWhileLocked<T>(host: SqliteHost, attempt: () => T): T {
+  let patience: LockRetry | undefined;
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      patience ??= new LockRetry(systemClock, systemRandom);
+      const pauseMs = patience.pauseMs(error);
+      host.metOthers();
+      sleep(pauseMs);
+    }
+  }
+}
+
+/**
+ * The body of SQLite's thread: opens the file that `open` named and serves its jobs, one after the
+ * other, until it is closed. The entry file given to `open` calls this with the procedures for the
+ * thread.
+ */
+export function serveSqlite(procedures: Procedures): void {
+  assert(
+    parentPort !== null && typeof workerData?.path === 'string',
+    'serveSqlite runs in the thread that open() starts',
+  );
+  const port = parentPort;
+  const host = new SqliteHost(workerData.path, procedures, systemClock);
+  retryWhileLocked(host, () => host.configure());
+  port.on('message', ({ id, job }: JobMessage) => {
+    port.postMessage(
+      reply(host, id, job.do === 'call' ? callOf(job.procedure, unpackInput(job.input)) : job),
+    );
+    if (job.do === 'close') port.close();
+    else if (host.crowded && (job.do === 'call' || job.do === 'commit')) sleep(restMs);
+  });
+}
+
+function reply(host: SqliteHost, id: number, job: Job): JobReply {
+  try {
+    return { id, value: retryWhileLocked(host, () => host.perform(job)) };
+  } catch (error) {
+    const kind = error instanceof DatabaseError ? error.kind : undefined;
+    return {
+      id,
+      failed: { kind, message: error instanceof Error ? error.message : String(error) },
+    };
+  }
 }

@@ -6,13 +6,19 @@ import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Statement, DatabaseError, type Procedures, type Database } from './database.ts';
 import type { Engine, TransactionMode, StatementResult, EngineTransaction } from './engine.ts';
-import { packInput } from './packing.ts';
-import { type Job, callOf, LockRetry, SqliteHost } from './sqlite-host.ts';
-import type { JobMessage, JobReply } from './sqlite-thread.ts';
+import { packInput } from './sql.ts';
+import {
+  type Job,
+  callOf,
+  LockRetry,
+  SqliteHost,
+  type JobMessage,
+  type JobReply,
+} from './sqlite-host.ts';
 
 /**
- * One connection and the turns at it: an open session has it for itself, everything else waits for
- * its end.
+ * The queue of one connection: an open session has the connection for itself, and everything else
+ * waits for its end.
  */
 class ConnectionQueue {
   readonly #link: Link;
@@ -67,8 +73,8 @@ class ConnectionQueue {
 }
 
 /**
- * SQLite over one link, or over two: then what only reads has a connection of its own, and a long
- * look at the records delays no charge.
+ * SQLite over one link, or over two: then reads have a connection of their own, and a long read of
+ * the records delays no charge.
  */
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
@@ -102,7 +108,9 @@ export class SqliteEngine implements Engine {
   }
 }
 
-/** The way to whoever has the connection. Jobs are done in the order in which they are sent. */
+/**
+ * Sends jobs to the owner of the connection, which does them in the order in which they are sent.
+ */
 interface Link {
   send(job: Job): Promise<unknown>;
   close(): Promise<void>;
@@ -164,8 +172,8 @@ export class ThreadLink implements Link {
   readonly #path: string;
   readonly #options: ThreadOptions;
   /**
-   * Of jobs that are not answered yet, oldest first. The thread does them in order; a map of all
-   * that ever was would be rebuilt for each of them.
+   * Jobs without a reply, oldest first. The thread does them in order; a map would be rebuilt again
+   * and again.
    */
   readonly #pending: Pending[] = [];
   #worker: Worker | undefined;
@@ -235,7 +243,7 @@ export async function backup(database: Database, file: string): Promise<void> {
       'This database is PostgreSQL: back it up with pg_dump, or with your provider’s snapshots.',
     );
   }
-  // It has all that the database has: it is its owner's alone, as an empty file that is filled.
+  // The copy holds all data, so the file is created for its owner alone, and filled then.
   await writeFile(file, '', { mode: 0o600, flag: 'wx' });
   try {
     await database.query('VACUUM INTO $1', [file]);

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { MalformedResponse, ResponseParser } from '../../src/http/response-parser.ts';
+import { MalformedResponse, ResponseParser } from '../../src/http/connection.ts';
 import { expectLinear, fuzz, inPieces, timeout } from './fuzzing.ts';
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');

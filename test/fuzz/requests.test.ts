@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { parseFastPathRequest } from '../../src/http/fast-path-request.ts';
+import { parseFastPathRequest } from '../../src/http/fast-path.ts';
 import { fuzz, timeout } from './fuzzing.ts';
 
 const head = (more: string): string =>

@@ -1,5 +1,4 @@
-import { ClientResponse } from '../../src/http/client-response.ts';
-import type { ResponseWriter } from '../../src/http/response-writer.ts';
+import { ClientResponse, type ResponseWriter } from '../../src/http/client-response.ts';
 
 /** The client's end of one request: what it has been told, byte by byte. */
 export class SimulatedClient implements ResponseWriter {

@@ -1,6 +1,5 @@
 import type { Random } from '../../src/base/random.ts';
-import { UpstreamTimeout } from '../../src/http/connection.ts';
-import { ResponseHeaders } from '../../src/http/response-parser.ts';
+import { UpstreamTimeout, ResponseHeaders } from '../../src/http/connection.ts';
 import type { UpstreamRequest, UpstreamCall, UpstreamTimes } from '../../src/http/upstream.ts';
 import type { SimulatedProcess } from '../ledger/simulated-process.ts';
 import type { VirtualTime } from '../ledger/virtual-time.ts';

@@ -1,5 +1,4 @@
-import type { Random } from '../../src/base/random.ts';
-import { seededRandom } from '../../src/base/random.ts';
+import { type Random, seededRandom } from '../../src/base/random.ts';
 import { createAccount, credit } from '../../src/ledger/ledger.ts';
 import type { TillEvent } from '../../src/ledger/settling.ts';
 import type { Database } from '../../src/storage/database.ts';

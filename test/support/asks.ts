@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Adapter, VendorRequest, VendorCall } from '../../src/providers/adapter.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
-import { isObject, listOf } from '../../src/base/json-value.ts';
+import { isObject, listOf } from '../../src/base/json.ts';
 
 // Requests of each client format to a vendor's model, and what its adapter makes of them.
 

@@ -69,7 +69,7 @@ const speaking: Schema = {
   ],
 };
 
-/** A part that is a text has one. */
+/** A part of the type `text` has a `text`. */
 const textOfText: Schema = {
   anyOf: [
     { not: { properties: { type: { const: 'text' } } } },
@@ -96,7 +96,7 @@ const streamOptions = requestSchema(
   { include_usage: booleanSchema('A last chunk with `usage` and no choices.') },
 );
 
-/** Sampling that chat and text completions have alike. */
+/** Sampling parameters that chat and text completions share. */
 const sampling = {
   temperature: numberSchema('Sampling temperature, 1 by default.', 0, 2),
   top_p: numberSchema('Nucleus sampling.', 0, 1),

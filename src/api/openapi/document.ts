@@ -14,8 +14,8 @@ import written from './examples.json' with { type: 'json' };
 export type RouteId = Pick<Endpoint, 'method' | 'path'>;
 
 /**
- * What examples.json has of an endpoint: a request that works against the simulated vendors, and
- * whose SDKs know it.
+ * The entry of an endpoint in examples.json: a request that works against the simulated vendors,
+ * and that the SDKs support.
  */
 export interface ExampleBody {
   readonly note?: string;
@@ -25,14 +25,14 @@ export const examples: Readonly<Record<string, ExampleBody | undefined>> = writt
 
 export interface ApiInfo {
   readonly version: string;
-  /** How clients reach the gateway; undefined: where the document came from. */
+  /** The gateway's public address; undefined: the address that the document came from. */
   readonly publicUrl: string | undefined;
 }
 
-/** `POST /chat/completions`: how a row is called in the table of operations. */
+/** `POST /chat/completions`: the name of a route in the table of operations. */
 export const routeName = ({ method, path }: RouteId): string => `${method} ${path}`;
 
-/** What is said of a row. One without documentation is a bug, which a test finds first. */
+/** The documentation of a route. A route without one is a bug, which a test finds first. */
 export function operationOf(row: RouteId): Operation {
   const operation = operations[routeName(row)];
   if (operation === undefined) throw new Error(`${routeName(row)} has no documentation`);
@@ -46,7 +46,7 @@ export function pathOf(row: RouteId): string {
   return `/v1${row.path.replace(/:\w+|\*/g, () => `{${places[next++]}}`)}`;
 }
 
-/** The OpenAPI 3.1 description of these rows, as one JSON value. */
+/** The OpenAPI 3.1 description of these routes, as one JSON value. */
 export function openApi(rows: readonly RouteId[], { version, publicUrl }: ApiInfo) {
   const paths: Record<string, Record<string, object>> = {};
   for (const row of rows)
@@ -108,7 +108,7 @@ const onceParameter = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-/** Whatever the endpoint, these are possible. */
+/** Statuses that every endpoint may send. */
 const usualStatuses = [400, 401, 403, 404, 408, 413, 429, 500, 503];
 
 function operationObject(operation: Operation): object {
@@ -203,7 +203,7 @@ const table: readonly {
   readonly message: string;
 }[] = documentedRefusals.map((name) => ({ name, ...refusals[name] }));
 
-/** What passes by itself: the answer says when. */
+/** Refusals that pass by themselves: the response says when. */
 const waits: ReadonlySet<RefusalName> = new Set([
   'rate_limit_requests',
   'rate_limit_tokens',
@@ -211,7 +211,7 @@ const waits: ReadonlySet<RefusalName> = new Set([
   'unavailable',
 ]);
 
-/** Each status that we say no with: `404` → what it may mean, as the table of refusals has it. */
+/** Each status of a refusal: `404` → what it may mean, from the table of refusals. */
 const errorAnswers: Readonly<Record<string, object>> = Object.fromEntries(
   [...new Set(table.map(({ status }) => status))]
     .sort((a, b) => a - b)

@@ -50,7 +50,7 @@ const imageFields: Readonly<Record<string, Schema>> = {
   user: stringSchema('Your name for your user.'),
 };
 
-/** What the convention has of them at each endpoint: others are passed on. */
+/** The fields that the convention has at each endpoint; others are passed on. */
 const { moderation: _moderation, style: _style, ...ofGiven } = imageFields;
 const { input_fidelity: _fidelity, ...ofWords } = imageFields;
 const { input_fidelity: _none, ...ofVariations } = ofGiven;

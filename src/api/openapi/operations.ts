@@ -9,8 +9,8 @@ import { vectorOperations } from './vector-operations.ts';
 import { videoOperations } from './video-operations.ts';
 
 /**
- * The interface as its readers know it, row by row. A test holds it to the rows that are served,
- * and to what they refuse.
+ * The documentation of the API, route by route. A test compares it with the routes that are served,
+ * and with what they refuse.
  */
 export const operations: Operations = {
   ...chatOperations,

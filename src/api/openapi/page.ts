@@ -4,8 +4,8 @@ import { operations } from './operations.ts';
 import type { Operation, Schema } from './schema.ts';
 
 /**
- * The interface for people: one page without scripts, made of the same rows as the document. `base`
- * is how clients reach the gateway.
+ * The API reference: one page without scripts, made of the same routes as the document. `base`: the
+ * gateway's address.
  */
 export function renderApiPage(rows: readonly RouteId[], base: string, stylePath: string): string {
   const tags = [...new Set(rows.map((row) => operationOf(row).tag))];
@@ -101,7 +101,7 @@ function members(
   return `<h4>${escaped(heading)}</h4><div class="table" tabindex="0" role="region" aria-label="${id}: ${escaped(heading)}"><table><tbody>${lines.join('')}</tbody></table></div>`;
 }
 
-/** The members of an object that stands in another, or of those in a list, one level down. */
+/** The members of a nested object, or of the objects in a list, one level down. */
 function inner(schema: Schema): string {
   const kinds = resolved(schema).anyOf ?? [schema];
   const within = kinds
@@ -152,7 +152,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.assign(
   ...Object.values(operations).map((operation) => operation.schemas ?? {}),
 );
 
-/** What a reference refers to, with its own description where it has one. */
+/** The schema that a reference names, with the reference's own description where it has one. */
 function resolved(schema: Schema): Schema {
   const { $ref, ...more } = schema;
   return $ref !== undefined
@@ -170,7 +170,7 @@ const escaped = (text: string): string => text.replace(/[&<>"]/g, (sign) => esca
 /** Backticks become code. */
 const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 
-/** Of `/docs`: light and dark by the reader’s own setting, one column on a telephone. */
+/** The style of `/docs`: light and dark by the reader’s own setting, one column on a telephone. */
 export const apiPageStyle = `
 :root { color-scheme: light dark; --ink: light-dark(#1a1a1a, #ececec); --quiet: light-dark(#5c5c5c, #a8a8a8); --ground: light-dark(#fff, #141414); --raised: light-dark(#f5f5f3, #1f1f1f); --line: light-dark(#dedede, #363636); --link: light-dark(#0a58a8, #8ab8f0); }
 * { box-sizing: border-box; }

@@ -25,7 +25,7 @@ const isMessage: Schema = {
   ],
 };
 
-/** Whatever has a role is a message, and says something. */
+/** An item with a role is a message, and has content. */
 const item: Schema = {
   type: 'object',
   description:
@@ -40,7 +40,7 @@ const item: Schema = {
   ],
 };
 
-/** One of these has to say what is asked. */
+/** A request needs one of these members. */
 const something: Schema = {
   anyOf: [
     {

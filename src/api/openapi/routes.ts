@@ -5,13 +5,13 @@ import { renderApiPage, apiPageStyle } from './page.ts';
 
 const stylePath = '/docs/style.css';
 
-/** Nothing runs in it and nothing comes from elsewhere. */
+/** The page runs no script and loads nothing from other hosts. */
 const policy =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * `/openapi.json`, and `/docs` for people: made once, when somebody asks, and asked for again only
- * by their ETag. Who may not call may read.
+ * Serves `/openapi.json`, and `/docs` for people, without an API key. Each is made once, on the
+ * first request; clients check it again by its ETag.
  */
 export function openDocuments(
   server: FastifyInstance,

@@ -62,17 +62,18 @@ export const oneOfSchema = (description: string, ...kinds: readonly Schema[]): S
 export const schemaRef = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 /**
- * What is handed to the model's vendor as it came, unlooked at: the convention says what it may be.
+ * A value that goes to the model's vendor unchanged and unchecked: the convention says what it may
+ * be.
  */
 export const forwardedSchema = (description: string): Schema => ({
   description: `${description} Passed on as it is.`,
 });
-/** The same where an object is all that is asked for. */
+/** As `forwardedSchema`, for values that have to be objects. */
 export const objectSchema = (description: string): Schema => ({ type: 'object', description });
 
 /**
- * What a client sends. Absent and null are the same, and members that are not named here are passed
- * on.
+ * An object that a client sends. Absent and null are the same, and members that are not named here
+ * are passed on.
  */
 export function requestSchema(required: Members, optional: Members = {}): Schema {
   const nullable = Object.fromEntries(
@@ -86,7 +87,7 @@ export function requestSchema(required: Members, optional: Members = {}): Schema
 }
 
 /**
- * A member that may stand only beside others, which are as told. Elsewhere it is absent, null or as
+ * A member that may stand only beside certain values of others. Elsewhere it is absent, null or as
  * `otherwise` says.
  */
 export const onlyWith = (
@@ -100,7 +101,7 @@ export const onlyWith = (
   ],
 });
 
-/** What says which page of a list is wanted, and the page. */
+/** The query parameters of a list, and the page. */
 export const pageQuery = (most: number): Members => ({
   order: enumSchema('By time; `desc` by default.', ['asc', 'desc']),
   limit: integerSchema('Of one page, 20 by default.', 1, most),
@@ -116,7 +117,7 @@ export const pageSchema = (items: Schema): Schema =>
     { first_id: stringSchema('Of the first.'), last_id: stringSchema('Of the last, for `after`.') },
   );
 
-/** What we answer; members in `sometimes` may be absent or null. */
+/** An object in a response; members in `sometimes` may be absent or null. */
 export function answerSchema(always: Members, sometimes: Members = {}): Schema {
   return requestSchema(always, sometimes);
 }
@@ -129,10 +130,10 @@ function orNull(schema: Schema): Schema {
   return { type: [type, 'null'].flat(), ...(words && { enum: [...words, null] }), ...more };
 }
 
-/** What the document says of one endpoint beside its method and path. */
+/** The documentation of one endpoint beside its method and path. */
 export interface Operation {
   /**
-   * As clients that are generated from the document call it; the key of its example in
+   * The name in clients that are generated from the document; the key of its example in
    * `examples.json`.
    */
   readonly id: string;
@@ -142,18 +143,18 @@ export interface Operation {
   readonly description?: string;
   /** Names of schemas of the same family. */
   readonly schemas?: Readonly<Record<string, Schema>>;
-  /** The places of the path, in its order. */
+  /** The parameters of the path, in its order. */
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, Schema>>;
-  /** What is sent, by content type. Files of a form are `binary`. */
+  /** The request body by content type. Files of a form are `binary`. */
   readonly body?: Readonly<Partial<Record<'application/json' | 'multipart/form-data', Schema>>>;
-  /** What comes back with 200, by content type. */
+  /** The 200 response by content type. */
   readonly answer: Readonly<Record<string, Schema>>;
-  /** It takes an `Idempotency-Key`. */
+  /** The endpoint takes an `Idempotency-Key`. */
   readonly once?: true;
   /** Refusals by status that only this endpoint, or few of them, have. */
   readonly also?: readonly number[];
 }
 
-/** `POST /chat/completions` → what is said of it. */
+/** `POST /chat/completions` → its documentation. */
 export type Operations = Readonly<Record<string, Operation>>;

@@ -1,4 +1,4 @@
-import { editJsonBytes, jsonText, type JsonPath } from '../../base/json-edit.ts';
+import { editJsonBytes, jsonText, type JsonPath } from '../../base/json.ts';
 import { refusal } from '../../base/refusal.ts';
 import { type DownloadedMedium, isDownloadFailure } from '../../media/downloads.ts';
 import type {

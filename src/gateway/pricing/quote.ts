@@ -1,5 +1,5 @@
 import type { Nano } from '../../base/money.ts';
-import type { JsonChange } from '../../base/json-edit.ts';
+import type { JsonChange } from '../../base/json.ts';
 import type { Quantities, ToolMeasure } from '../../base/quantities.ts';
 import { refuse } from '../../base/refusal.ts';
 import {

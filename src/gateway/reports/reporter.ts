@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { randomText } from '../../base/id.ts';
+import { randomText } from '../../base/random.ts';
 import { channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
 import type { Health } from '../../routing/health.ts';
 import type { Database } from '../../storage/database.ts';

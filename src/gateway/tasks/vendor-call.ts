@@ -1,6 +1,6 @@
 import type { Fault } from '../../base/fault.ts';
 import { decodeResponseBody } from '../../http/content-encoding.ts';
-import type { ResponseHeaders } from '../../http/response-parser.ts';
+import type { ResponseHeaders } from '../../http/connection.ts';
 import {
   type CallStage,
   UpstreamCall,

@@ -6,8 +6,8 @@ import { AudioSource, stepsMax } from './source.ts';
 import { webmSeconds } from './webm.ts';
 
 /**
- * Seconds of a RIFF or RF64 file, by all of its data and not by what its head says of a rate of
- * bytes.
+ * Seconds of a RIFF or RF64 file, from the size of all its data; the byte rate in its head is not
+ * trusted.
  */
 async function wavSeconds(source: AudioSource): Promise<number | undefined> {
   let bytesPerSecond: number | undefined;
@@ -17,14 +17,15 @@ async function wavSeconds(source: AudioSource): Promise<number | undefined> {
     const head = await source.bytes(at, 8);
     const id = head.toString('latin1', 0, 4);
     const length = head.readUInt32LE(4);
-    // Of several heads each reader takes another: the longest is what somebody may hear.
+    // Readers differ in which of several heads they use: the lowest rate counts, which gives the
+    // longest duration.
     if (id === 'fmt ')
       bytesPerSecond = Math.min(
         bytesPerSecond ?? Infinity,
         rateOf(await source.bytes(at + 8, 16)) ?? Infinity,
       );
-    // Who streams a file does not know how long it will be, and writes the most that fits, or
-    // nothing. Of several parts all are heard.
+    // A program that streams a file does not know its length, and writes the maximum or 0. All of
+    // several data parts count.
     const end = id === 'data' && length === 0 ? source.size : at + 8 + length;
     if (id === 'data') bytes += Math.min(end, source.size) - at - 8;
     at = end + (length % 2);
@@ -36,8 +37,8 @@ async function wavSeconds(source: AudioSource): Promise<number | undefined> {
 }
 
 /**
- * Of sound that is not plain samples, at most: Microsoft's and IMA's ADPCM with the heads of their
- * blocks, A-law, µ-law, GSM.
+ * The most bytes per sample of compressed formats: Microsoft's and IMA's ADPCM with the heads of
+ * their blocks, A-law, µ-law, GSM.
  */
 const bytesPerSample: Readonly<Record<number, number>> = {
   2: 0.6,
@@ -53,7 +54,7 @@ function rateOf(format: Buffer): number | undefined {
   );
   if (!code || !channels || !rate || !said) return undefined;
   const plain = code === 1 || code === 3 || code === 0xfffe;
-  // What the head says, within what such sound can be.
+  // The rate that the head declares, limited to what the format can have.
   const bytes = plain
     ? (rate * channels * (bits ?? 0)) / 8
     : Math.min(said, rate * channels * (bytesPerSample[code] ?? 2));
@@ -61,15 +62,12 @@ function rateOf(format: Buffer): number | undefined {
 }
 
 /**
- * Compressed speech is seldom less than a twentieth of its samples: a file without a count of them
- * is taken for so long.
+ * Compressed speech seldom takes less than a twentieth of the bytes of its samples: this bounds the
+ * duration of a file that does not count its samples.
  */
 const leastShare = 1 / 20;
 
-/**
- * Seconds by STREAMINFO (RFC 9639 §8.2), and never less than its bytes are when not compressed at
- * all.
- */
+/** Seconds by STREAMINFO (RFC 9639 §8.2), and never less than its bytes would take uncompressed. */
 async function flacSeconds(source: AudioSource): Promise<number | undefined> {
   const info = await source.bytes(8, 18);
   const rate = info.readUIntBE(10, 3) >> 4;
@@ -97,17 +95,17 @@ const readers: Readonly<
   webm: webmSeconds,
 };
 
-/** Nobody speaks for longer into one file. */
+/** A longer recording counts as unreadable. */
 const secondsMax = 7 * 24 * 3_600;
 /**
- * Sound in Ogg has no more bytes a second: what its last page says cannot make a recording shorter
- * than its bytes.
+ * Audio in Ogg has at most this many bytes per second: the last page cannot make a recording
+ * shorter than its bytes.
  */
 const oggBytesPerSecondMax = 64_000;
 
 /**
- * What a recording is and how long, by its bytes alone; `strange`: it is none that is known,
- * `unreadable`: it is one that is broken or empty. Little is read of it, and a bounded number of
+ * Finds the format and duration of a recording from its bytes alone. `strange`: its format is
+ * unknown; `unreadable`: it is broken or empty. Reads little of the file, a bounded number of
  * times.
  */
 export async function readAudio(

@@ -11,8 +11,8 @@ const rates: Readonly<Record<string, readonly number[]>> = {
 };
 const samplingHz = [44_100, 48_000, 32_000];
 /**
- * Bytes that are no frame and may stand between frames: tags with their pictures, and what a cut
- * left. Who has more may hide more.
+ * The most bytes between frames that are no frame: tags with their images, and remains of a cut. A
+ * file with more of them may hide audio.
  */
 const strangersMax = 1024 * 1024;
 const headBytes = 4;
@@ -40,7 +40,7 @@ export function frameAt(head: Buffer, at = 0): Frame | undefined {
   return { bytes, seconds: samples / rate };
 }
 
-/** Where the sound begins: after the tags that stand before it. */
+/** Where the audio begins: after the tags that stand before it. */
 export async function afterTags(source: AudioSource): Promise<number> {
   let at = 0;
   for (let tags = 0; tags < 8; tags++) {
@@ -52,7 +52,7 @@ export async function afterTags(source: AudioSource): Promise<number> {
   return at;
 }
 
-/** Seconds of an MPEG file: its frames are counted, whatever its head says of them. */
+/** Seconds of an MPEG file: counts its frames, whatever its head declares. */
 export async function mp3Seconds(source: AudioSource): Promise<number | undefined> {
   let seconds = 0;
   let frames = 0;

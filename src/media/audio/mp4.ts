@@ -2,32 +2,32 @@ import { type AudioSource, stepsMax } from './source.ts';
 
 interface Box {
   readonly type: string;
-  /** Of what is inside. */
+  /** Offsets of the content. */
   readonly start: number;
   readonly end: number;
 }
 
 interface Track {
-  /** Parts of a second. */
+  /** Time units per second. */
   scale: number;
   /**
-   * Parts that its head tells, that its table of times comes to, and where its last fragment ends:
-   * files that were recorded live have nothing else.
+   * Durations in time units: by the track's head, by its table of times, and by the end of its last
+   * fragment, which is all that a file recorded live has.
    */
   told: number;
   timed: number;
   fragments: number;
-  /** Of a sample of its fragments. */
+  /** The default duration of a sample in its fragments. */
   usual: number;
   /**
-   * Of AAC, whose samples are as long as they are, whatever is told of their times: samples a
-   * second, and how many there are.
+   * For AAC, whose samples have a fixed length whatever times the file declares: the sampling rate,
+   * and the number of samples.
    */
   aacHz: number;
   samples: number;
 }
 
-/** What is known of a film so far. `track`: what is being read is of this one. */
+/** The facts of a video that have been read so far. `track`: the track that is being read. */
 interface Movie {
   readonly tracks: Map<number, Track>;
   track: Track;
@@ -37,7 +37,7 @@ interface Movie {
 const inside = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'mvex', 'moof', 'traf']);
 const aacSamples = 1_024;
 const aacHzMax = 96_000;
-/** Of the first samples and of the last one, something is left out. */
+/** A file may leave out a part of its first samples and of the last one. */
 const leftOutSeconds = 1;
 
 const newTrack = (): Track => ({
@@ -51,8 +51,7 @@ const newTrack = (): Track => ({
 });
 
 /**
- * Seconds of an MP4 or M4A file (ISO 14496-12): of its longest track, by whatever makes that the
- * longest.
+ * Seconds of an MP4 or M4A file (ISO 14496-12): the longest duration that any of its tracks gives.
  */
 export async function mp4Seconds(source: AudioSource): Promise<number | undefined> {
   const film: Movie = { tracks: new Map(), track: newTrack(), steps: 0 };
@@ -133,7 +132,7 @@ const samplesMax = 10_000_000;
 const runMax = 100_000;
 const windowBytes = 64 * 1024;
 
-/** A table of so many samples and how long each of them is. */
+/** The sum of a table of sample counts and durations. */
 async function timesIn(source: AudioSource, start: number, stop: number): Promise<number> {
   const told = (await source.bytes(start, 8)).readUInt32BE(4);
   let sum = 0;
@@ -163,7 +162,7 @@ interface Table {
   readonly from: number;
   readonly stop: number;
   readonly told: number;
-  /** Of an entry. */
+  /** The size of one entry. */
   readonly bytes: number;
 }
 

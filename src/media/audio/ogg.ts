@@ -3,19 +3,19 @@ import type { AudioSource } from './source.ts';
 const tailBytes = 128 * 1024;
 /** More than a page has. */
 const windowBytes = 128 * 1024;
-/** `OpusHead` and `OpusTags` are no sound. */
+/** The first letter of `OpusHead` and `OpusTags`, which hold no audio. */
 const headBegins = 0x4f;
 const headBytes = 27;
 const opusHz = 48_000;
 /**
- * What the last page says may be less than its packets: of the last of them, and of silence at the
- * start, something is left out.
+ * The last page may declare less than the packets hold: a part of the last packet, and of silence
+ * at the start, is left out.
  */
 const leftOutSeconds = 1;
 
 /**
- * Seconds by the last page's granule position (RFC 3533), in the first stream's samples; of Opus at
- * least what its packets say.
+ * Seconds by the last page's granule position (RFC 3533), in the first stream's samples; for Opus
+ * at least the duration of its packets.
  */
 export async function oggSeconds(source: AudioSource): Promise<number | undefined> {
   const first = await source.bytes(0, headBytes + 255 + 64);
@@ -52,7 +52,7 @@ interface Codec {
   readonly opus: boolean;
 }
 
-/** What a stream's first packet says. */
+/** Reads the codec from a stream's first packet. */
 function codecOf(packet: Buffer): Codec | undefined {
   if (packet.toString('latin1', 0, 8) === 'OpusHead')
     return { rate: opusHz, skip: packet.readUInt16LE(10), opus: true };
@@ -66,7 +66,7 @@ function codecOf(packet: Buffer): Codec | undefined {
 const some = (rate: number): Codec | undefined =>
   rate === 0 ? undefined : { rate, skip: 0, opus: false };
 
-/** Of every page, whatever it says of itself: decoders play the packets that there are. */
+/** Seconds of the packets of all pages, whatever the pages declare: decoders play every packet. */
 async function opusSeconds(source: AudioSource): Promise<number> {
   let seconds = 0;
   for (let from = 0; from + headBytes < source.size; ) {
@@ -79,7 +79,7 @@ async function opusSeconds(source: AudioSource): Promise<number> {
       const body = at + headBytes + (window[at + 26] ?? 0);
       const laces = window.subarray(at + headBytes, body);
       const end = laces.reduce((sum, lace) => sum + lace, body);
-      // What is cut by the window stands at the start of the next one.
+      // The next window begins with the page that this one cuts.
       if (end > window.length && at > 0) break;
       seconds += pageSeconds(window, body, laces, ((window[at + 5] ?? 0) & 1) === 0);
       read = Math.min(end, window.length);
@@ -89,7 +89,10 @@ async function opusSeconds(source: AudioSource): Promise<number> {
   return seconds;
 }
 
-/** Packets that begin on a page; a last one of 255 goes on on the next. */
+/**
+ * Seconds of the packets that begin on a page; a packet whose last lace is 255 goes on on the next
+ * page.
+ */
 function pageSeconds(window: Buffer, body: number, laces: Buffer, fresh: boolean): number {
   let seconds = 0;
   let at = body;
@@ -114,8 +117,8 @@ const shortMs = [2.5, 5, 10, 20];
 const packetMsMax = 120;
 
 /**
- * Seconds of a packet of Opus (RFC 6716 §3.1): its first byte tells how long a frame is and how
- * many there are; its second, where there may be more than two.
+ * Seconds of an Opus packet (RFC 6716 §3.1): its first byte gives the length of a frame and their
+ * number; the second gives the number where there may be more than two.
  */
 export function opusPacketSeconds(first: number, second: number): number {
   const config = first >> 3;

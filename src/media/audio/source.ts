@@ -28,7 +28,7 @@ export class AudioSource {
 }
 
 /**
- * Places of a file that are looked at, at most, to find what is in it: a file of nothing but heads
- * is no recording.
+ * The most elements of a file that are read to find its audio: a file of nothing but heads is no
+ * recording.
  */
 export const stepsMax = 20_000;

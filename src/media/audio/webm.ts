@@ -4,9 +4,9 @@ import type { AudioSource } from './source.ts';
 const headBytes = 64 * 1024;
 const tailBytes = 1024 * 1024;
 const nanosecondsUsual = 1_000_000;
-/** Times of blocks are where they begin. */
+/** The time of a block is its beginning, so the length of the last one is missing. */
 const leftOutSeconds = 1;
-/** Elements that are looked at: about 25 MB of the shortest packets. */
+/** The most elements that are read: about 25 MB of the shortest packets. */
 const elementsMax = 600_000;
 
 const trackEntry = 0xae;
@@ -78,7 +78,7 @@ function lastTime(tail: Buffer): number | undefined {
   if (cluster === undefined) return undefined;
   let latest = unsigned(cluster.content.subarray(0, 8));
   const start = latest;
-  // Simple blocks, one after the other: track, and time since the cluster's.
+  // Simple blocks, one after the other: track, and time since the cluster's start.
   for (let next = cluster.next + cluster.content.length; next + 8 < tail.length; ) {
     const length = size(tail, next + 1);
     if (length === undefined) break;
@@ -93,14 +93,14 @@ function lastTime(tail: Buffer): number | undefined {
 }
 
 /**
- * Elements that hold others: Segment, Tracks, TrackEntry, Cluster, BlockGroup. What they hold is
- * read on, so that it does not matter whether their length is known.
+ * Elements that hold others: Segment, Tracks, TrackEntry, Cluster, BlockGroup. Reading goes on
+ * inside them, so that their length may be unknown.
  */
 const holders = new Set([0x18538067, 0x1654ae6b, trackEntry, 0x1f43b675, 0xa0]);
 
 /**
- * Of the packets of its tracks in Opus, whatever their times: decoders play the packets that there
- * are. Undefined: there are too many elements.
+ * Seconds of the packets of Opus tracks, whatever their times: decoders play every packet.
+ * Undefined: there are too many elements.
  */
 async function opusSeconds(source: AudioSource): Promise<number | undefined> {
   const tracks = new Set<number>();
@@ -125,7 +125,7 @@ async function opusSeconds(source: AudioSource): Promise<number | undefined> {
     if (entry.opus && entry.number !== undefined) tracks.add(entry.number);
     if (id === simpleBlock || id === block) {
       const track = size(head, length.next);
-      // Behind the number of its track: two bytes of time, one of flags.
+      // After the track's number: two bytes of time, one of flags.
       if (track !== undefined && tracks.has(track.value))
         seconds += opusPacketSeconds(head[track.next + 3] ?? 0, head[track.next + 4] ?? 1);
     }

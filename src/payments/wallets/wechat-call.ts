@@ -1,7 +1,7 @@
 import { type KeyObject, createDecipheriv } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
-import { randomText } from '../../base/id.ts';
+import { randomText } from '../../base/random.ts';
 import { callControl } from '../../http/control-call.ts';
 import { jsonObject, walletJsonMembers, nonEmptyText } from '../wallet-formats.ts';
 import type { WalletFault } from '../wallet.ts';

@@ -1,4 +1,4 @@
-import { stringEnd } from '../../base/json-edit.ts';
+import { stringEnd } from '../../base/json.ts';
 import { Refusal } from '../../base/refusal.ts';
 import type {
   Adapter,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isObject, listOf } from '../../base/json-value.ts';
+import { isObject, listOf } from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
 import { openaiChat } from '../formats/openai-chat/adapter.ts';

@@ -1,13 +1,14 @@
-import { randomText } from '../../base/id.ts';
-import { editJsonBytes, jsonText } from '../../base/json-edit.ts';
+import { randomText } from '../../base/random.ts';
 import {
+  editJsonBytes,
+  jsonText,
   isObject,
   type JsonObject,
   listOf,
   objectOf,
   parse,
   textOf,
-} from '../../base/json-value.ts';
+} from '../../base/json.ts';
 import type { Adapter, VendorAnswer, VendorCall } from '../adapter.ts';
 import { protocolFault, isFault } from '../formats/fault.ts';
 import { compactMembers } from '../formats/openai-responses/adapter.ts';

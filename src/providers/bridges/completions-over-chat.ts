@@ -1,5 +1,7 @@
-import { type JsonChange, editJsonBytes, jsonText } from '../../base/json-edit.ts';
 import {
+  type JsonChange,
+  editJsonBytes,
+  jsonText,
   isObject,
   type JsonObject,
   listOf,
@@ -9,7 +11,7 @@ import {
   rawMembers,
   isPresent,
   utf8,
-} from '../../base/json-value.ts';
+} from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import { refuse } from '../../base/refusal.ts';
 import type {

@@ -1,4 +1,4 @@
-import { countOf, objectOf, parse } from '../../base/json-value.ts';
+import { countOf, objectOf, parse } from '../../base/json.ts';
 import type { VendorCall, BaseAdapter } from '../adapter.ts';
 import type { ChatCount } from '../formats/adapters.ts';
 import { protocolFault } from '../formats/fault.ts';

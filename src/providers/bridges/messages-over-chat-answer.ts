@@ -1,5 +1,5 @@
-import { jsonText } from '../../base/json-edit.ts';
 import {
+  jsonText,
   isObject,
   type JsonObject,
   listOf,
@@ -8,7 +8,7 @@ import {
   textOf,
   countOf,
   utf8,
-} from '../../base/json-value.ts';
+} from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { VendorAnswer, VendorCall, StreamMeter, StreamTranslator } from '../adapter.ts';
 import {

@@ -1,6 +1,6 @@
 import { refuse } from '../../base/refusal.ts';
 import { characters } from '../conversation/citations.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../base/json-value.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../base/json.ts';
 import { redactedDetail, signedDetail } from '../formats/anthropic-messages/reasoning.ts';
 import { extraContentOf } from './messages-over-chat-answer.ts';
 

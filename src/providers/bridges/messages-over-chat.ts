@@ -1,11 +1,4 @@
-import {
-  objectOf,
-  countOf,
-  isObject,
-  type JsonObject,
-  listOf,
-  textOf,
-} from '../../base/json-value.ts';
+import { objectOf, countOf, isObject, type JsonObject, listOf, textOf } from '../../base/json.ts';
 import type { Adapter, VendorAnswer, VendorCall, MessagesOptions } from '../adapter.ts';
 import { refuseServiceTier } from '../billable-features.ts';
 import { refuseParam } from '../support/rules.ts';

@@ -1,6 +1,6 @@
 import type { Quantities } from '../../base/quantities.ts';
 import type { VendorCall } from '../adapter.ts';
-import { type JsonObject, listOf, objectOf } from '../../base/json-value.ts';
+import { type JsonObject, listOf, objectOf } from '../../base/json.ts';
 import { responsesUsage } from '../conversation/client-usage.ts';
 
 export type ResponseObjectStatus =

@@ -13,7 +13,7 @@ import {
   objectOf,
   parse,
   textOf,
-} from '../../base/json-value.ts';
+} from '../../base/json.ts';
 import { cutText } from '../formats/anthropic-messages/reasoning.ts';
 import { responsesQuantities } from '../formats/openai-responses/response.ts';
 import { responseObject } from './response-object.ts';

@@ -1,7 +1,6 @@
 import type { Quantities } from '../../base/quantities.ts';
-import { jsonText } from '../../base/json-edit.ts';
+import { jsonText, type JsonObject, parse, textOf, utf8 } from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
-import { type JsonObject, parse, textOf, utf8 } from '../../base/json-value.ts';
 import { responseObject, type ResponseState } from './response-object.ts';
 import {
   callItem,

@@ -1,11 +1,4 @@
-import {
-  type JsonObject,
-  parse,
-  objectOf,
-  textOf,
-  isObject,
-  listOf,
-} from '../../base/json-value.ts';
+import { type JsonObject, parse, objectOf, textOf, isObject, listOf } from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
 import { ownSeal } from '../formats/openai-responses/adapter.ts';
 import { refuseParam } from '../support/rules.ts';

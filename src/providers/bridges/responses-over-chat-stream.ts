@@ -1,4 +1,13 @@
-import { jsonText } from '../../base/json-edit.ts';
+import {
+  jsonText,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  utf8,
+} from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { VendorCall, StreamMeter, StreamTranslator } from '../adapter.ts';
 import {
@@ -7,15 +16,6 @@ import {
   responsesAnnotations,
   sourcesBeside,
 } from '../conversation/citations.ts';
-import {
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  parse,
-  textOf,
-  utf8,
-} from '../../base/json-value.ts';
 import { mapChunks, plainTextOf } from './bridge.ts';
 import {
   lastEvent,

@@ -1,4 +1,4 @@
-import { objectOf, isObject, type JsonObject, listOf, textOf } from '../../base/json-value.ts';
+import { objectOf, isObject, type JsonObject, listOf, textOf } from '../../base/json.ts';
 import { refuse } from '../../base/refusal.ts';
 import type { Adapter, VendorCall } from '../adapter.ts';
 import { refuseParam } from '../support/rules.ts';

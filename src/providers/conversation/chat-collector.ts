@@ -6,7 +6,7 @@ import {
   parse,
   textOf,
   utf8,
-} from '../../base/json-value.ts';
+} from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type {
   VendorAnswer,

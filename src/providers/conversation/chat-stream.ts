@@ -1,6 +1,5 @@
 import type { Fault } from '../../base/fault.ts';
-import { jsonText } from '../../base/json-edit.ts';
-import { listOf, parse, stringBytes, textOf, utf8 } from '../../base/json-value.ts';
+import { jsonText, listOf, parse, stringBytes, textOf, utf8 } from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type {
   VendorAnswer,

@@ -1,5 +1,4 @@
-import { jsonText } from '../../base/json-edit.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../base/json-value.ts';
+import { jsonText, isObject, type JsonObject, listOf, objectOf, textOf } from '../../base/json.ts';
 
 /**
  * A source that a model cites for a passage of its answer. `start` and `end` count characters (code

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/json-value.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { Measure, Quantities } from '../../base/quantities.ts';
 
 const chatInputs: readonly Measure[] = [

@@ -1,12 +1,5 @@
 import { refuse } from '../../base/refusal.ts';
-import {
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  parse,
-  textOf,
-} from '../../base/json-value.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../base/json.ts';
 
 /** Bytes that the client sent inside the request, in base64 as it wrote them. */
 export interface InlineBytes {

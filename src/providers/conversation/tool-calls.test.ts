@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { eventFrame } from '../../../test/support/event-stream.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse } from '../../base/json-value.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse } from '../../base/json.ts';
 import type { Adapter, VendorCall, Signatures } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
 import { vendors } from '../index.ts';

@@ -1,12 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  parse,
-  textOf,
-} from '../../base/json-value.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../base/json.ts';
 import type { Signatures } from '../adapter.ts';
 
 /**

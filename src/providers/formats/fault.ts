@@ -1,12 +1,5 @@
 import type { Fault, FaultKind } from '../../base/fault.ts';
-import {
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  parse,
-  textOf,
-} from '../../base/json-value.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../base/json.ts';
 import type { VendorAnswer, PendingAnswer } from '../adapter.ts';
 import { sanitizeVendorMessage } from '../vendor-message.ts';
 import type { FaultRule, ChatQuirks } from './openai-chat/quirks.ts';

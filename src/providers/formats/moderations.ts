@@ -1,7 +1,6 @@
-import { editJsonBytes, jsonText } from '../../base/json-edit.ts';
-import type { Fault } from '../../base/fault.ts';
-import type { VendorAnswer, VendorCall, WholeAdapter } from '../adapter.ts';
 import {
+  editJsonBytes,
+  jsonText,
   isObject,
   type JsonObject,
   objectOf,
@@ -11,7 +10,9 @@ import {
   rawMembers,
   rawText,
   textOf,
-} from '../../base/json-value.ts';
+} from '../../base/json.ts';
+import type { Fault } from '../../base/fault.ts';
+import type { VendorAnswer, VendorCall, WholeAdapter } from '../adapter.ts';
 import { faultOf, faultWithin, protocolFault } from './fault.ts';
 import type { ChatQuirks } from './openai-chat/quirks.ts';
 import { plainUsage } from './openai-chat/response.ts';

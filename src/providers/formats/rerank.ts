@@ -1,8 +1,7 @@
-import { type JsonChange, editJsonBytes, jsonText } from '../../base/json-edit.ts';
-import type { Fault } from '../../base/fault.ts';
-import type { Quantities } from '../../base/quantities.ts';
-import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../adapter.ts';
 import {
+  type JsonChange,
+  editJsonBytes,
+  jsonText,
   countOf,
   isObject,
   type JsonObject,
@@ -11,7 +10,10 @@ import {
   objectOf,
   parse,
   textOf,
-} from '../../base/json-value.ts';
+} from '../../base/json.ts';
+import type { Fault } from '../../base/fault.ts';
+import type { Quantities } from '../../base/quantities.ts';
+import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../adapter.ts';
 import { faultOf, faultWithin, protocolFault } from './fault.ts';
 import type { FaultRule } from './openai-chat/quirks.ts';
 

@@ -1,4 +1,4 @@
-import { parse, rawElements } from '../../base/json-value.ts';
+import { parse, rawElements } from '../../base/json.ts';
 
 /** The longest event that is read: room for images in base64. */
 export const eventBytesMax = 32 * 1024 * 1024;

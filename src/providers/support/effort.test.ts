@@ -10,7 +10,7 @@ import {
   user,
   weather,
 } from '../../../test/support/asks.ts';
-import { listOf } from '../../base/json-value.ts';
+import { listOf } from '../../base/json.ts';
 
 describe('T2: sampling goes to models that do not reason unless they are asked to', () => {
   const tuned = {

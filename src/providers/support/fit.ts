@@ -1,5 +1,12 @@
-import { jsonText, type JsonChange } from '../../base/json-edit.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../base/json-value.ts';
+import {
+  jsonText,
+  type JsonChange,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  textOf,
+} from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
 import { stopWords } from '../conversation/stop-text.ts';
 import {

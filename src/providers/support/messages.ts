@@ -1,6 +1,14 @@
-import { type JsonChange, jsonText, type JsonPath } from '../../base/json-edit.ts';
+import {
+  type JsonChange,
+  jsonText,
+  type JsonPath,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  textOf,
+} from '../../base/json.ts';
 import { refuse } from '../../base/refusal.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../base/json-value.ts';
 import { answerMembers, type MessagesRule } from './rows.ts';
 import {
   noteDropped,

@@ -1,5 +1,11 @@
-import { type JsonChange, jsonText } from '../../base/json-edit.ts';
-import { type JsonObject, objectOf, countOf, isObject } from '../../base/json-value.ts';
+import {
+  type JsonChange,
+  jsonText,
+  type JsonObject,
+  objectOf,
+  countOf,
+  isObject,
+} from '../../base/json.ts';
 import { refuse } from '../../base/refusal.ts';
 import type { UnsupportedParam } from '../adapter.ts';
 import {

@@ -12,7 +12,7 @@ import {
   user,
   weather,
 } from '../../../test/support/asks.ts';
-import { listOf } from '../../base/json-value.ts';
+import { listOf } from '../../base/json.ts';
 
 describe('T4, C4: a schema works on every model', () => {
   const schema = {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/json-value.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { MemberRule } from './rows.ts';
 import { includesValue, refuseParam } from './rules.ts';
 

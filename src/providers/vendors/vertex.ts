@@ -7,7 +7,7 @@ import { anthropicCountAt, anthropicNative } from '../formats/anthropic-messages
 import { anthropicMessages } from '../formats/anthropic-messages/adapter.ts';
 import { vertexCount, geminiChat } from '../formats/gemini/adapter.ts';
 import { geminiSpeech } from '../formats/audio/gemini.ts';
-import { isObject, parse } from '../../base/json-value.ts';
+import { isObject, parse } from '../../base/json.ts';
 import { geminiImages, imagen } from '../formats/images/gemini.ts';
 import { forAllImageOperations, picturesPerCall, perCall } from '../formats/adapters.ts';
 import { vertexVideo } from '../formats/video/veo.ts';

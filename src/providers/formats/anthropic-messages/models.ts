@@ -1,4 +1,4 @@
-import { countOf, type JsonObject, objectOf, textOf } from '../../../base/json-value.ts';
+import { countOf, type JsonObject, objectOf, textOf } from '../../../base/json.ts';
 import type { VendorCall } from '../../adapter.ts';
 
 /** What a generation of Claude accepts. */

@@ -1,5 +1,7 @@
-import { editJson, jsonText, stringEnd } from '../../../base/json-edit.ts';
 import {
+  editJson,
+  jsonText,
+  stringEnd,
   countOf,
   isObject,
   type JsonObject,
@@ -9,7 +11,7 @@ import {
   textOf,
   utf8,
   listOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Quantities, ToolMeasure } from '../../../base/quantities.ts';
 import type {
   VendorCall,

@@ -4,8 +4,6 @@ import {
   editJsonBytes,
   editJsonPieces,
   jsonText,
-} from '../../../base/json-edit.ts';
-import {
   countOf,
   isObject,
   listOf,
@@ -13,7 +11,7 @@ import {
   parse,
   textOf,
   type JsonObject,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type {
   Adapter,
   VendorAnswer,

@@ -1,4 +1,4 @@
-import { countOf, type JsonObject, isObject, listOf, textOf } from '../../../base/json-value.ts';
+import { countOf, type JsonObject, isObject, listOf, textOf } from '../../../base/json.ts';
 import { characters } from '../../conversation/citations.ts';
 import type { ContentPart, MessageSpan, ToolCall } from '../../conversation/conversation.ts';
 

@@ -6,7 +6,7 @@ import {
   numberOf,
   objectOf,
   textOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import { jsonPieces } from '../../../base/long-strings.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';

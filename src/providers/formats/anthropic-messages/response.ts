@@ -6,14 +6,7 @@ import { hiddenTool } from './tools.ts';
 import { newMessageCounts, addMessageUsage, messageQuantities } from './usage.ts';
 import { characters, type Cited, cite, citedMembers } from '../../conversation/citations.ts';
 import { type AnswerCall, chatAnswer, type FinishReason } from '../../conversation/chat-stream.ts';
-import {
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  parse,
-  textOf,
-} from '../../../base/json-value.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import { blankStops } from '../../conversation/stop-text.ts';
 import { protocolFault } from '../fault.ts';
 

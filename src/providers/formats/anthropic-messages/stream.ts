@@ -1,4 +1,15 @@
-import { jsonText, stringEnd } from '../../../base/json-edit.ts';
+import {
+  jsonText,
+  stringEnd,
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  utf8,
+} from '../../../base/json.ts';
 import type { StreamMeter } from '../../adapter.ts';
 import { explanationOf, messagesFinish } from './response.ts';
 import { messagesFaultWithin } from './fault.ts';
@@ -12,16 +23,6 @@ import {
 } from './usage.ts';
 import { charactersInJson, type Cited, cite, citedDelta } from '../../conversation/citations.ts';
 import type { ChatChunks, EventReader } from '../../conversation/chat-stream.ts';
-import {
-  countOf,
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  parse,
-  textOf,
-  utf8,
-} from '../../../base/json-value.ts';
 import { protocolFault } from '../fault.ts';
 
 /** Where the deltas of a content block go. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../../base/json-value.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../../base/json.ts';
 import type { VendorCall } from '../../adapter.ts';
 import { refuseParam } from '../../support/rules.ts';
 import type { ClaudeTraits } from './models.ts';

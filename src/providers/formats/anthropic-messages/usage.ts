@@ -7,7 +7,7 @@ import {
   listOf,
   objectOf,
   textOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 
 /** The counts of a message's `usage`, which a stream sends in pieces. */
 export interface MessageCounts {

@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { audioContentTypes } from '../../media-request.ts';
 import { faultOf } from '../fault.ts';

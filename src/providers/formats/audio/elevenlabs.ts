@@ -1,4 +1,4 @@
-import { isObject, listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { isObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { faultOf } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';

@@ -1,11 +1,4 @@
-import {
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  parse,
-  textOf,
-} from '../../../base/json-value.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { protocolFault } from '../fault.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';

@@ -1,4 +1,4 @@
-import { countOf, type JsonObject, objectOf, textOf } from '../../../base/json-value.ts';
+import { countOf, type JsonObject, objectOf, textOf } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { faultOf, faultWithin } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';

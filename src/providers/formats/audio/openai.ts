@@ -1,6 +1,8 @@
 import type { Fault } from '../../../base/fault.ts';
-import { jsonText, editJsonBytes, type JsonChange } from '../../../base/json-edit.ts';
 import {
+  jsonText,
+  editJsonBytes,
+  type JsonChange,
   isObject,
   type JsonObject,
   listOf,
@@ -11,7 +13,7 @@ import {
   rawText,
   textOf,
   countOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import { refuse } from '../../../base/refusal.ts';
 import {

@@ -1,5 +1,11 @@
-import { jsonText } from '../../../base/json-edit.ts';
-import { countOf, type JsonObject, listOf, objectOf, textOf } from '../../../base/json-value.ts';
+import {
+  jsonText,
+  countOf,
+  type JsonObject,
+  listOf,
+  objectOf,
+  textOf,
+} from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { audioContentTypes } from '../../media-request.ts';
 import { faultOf, protocolFault } from '../fault.ts';

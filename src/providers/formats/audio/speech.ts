@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, type JsonObject, parse, utf8 } from '../../../base/json-value.ts';
+import { isObject, type JsonObject, parse, utf8 } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import { refuse } from '../../../base/refusal.ts';
 import {

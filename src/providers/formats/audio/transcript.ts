@@ -1,4 +1,4 @@
-import { countOf, type JsonObject, numberOf, objectOf } from '../../../base/json-value.ts';
+import { countOf, type JsonObject, numberOf, objectOf } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import { type VendorAnswer, type VendorCall, transcriptionRequestOf } from '../../adapter.ts';
 import type { TranscriptionRequest } from '../../media-request.ts';

@@ -8,7 +8,7 @@ import {
   textOf,
   utf8,
   type JsonObject,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import { refuse } from '../../../base/refusal.ts';
 import {

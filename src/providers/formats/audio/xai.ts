@@ -1,4 +1,4 @@
-import { textOf } from '../../../base/json-value.ts';
+import { textOf } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { faultOf } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';

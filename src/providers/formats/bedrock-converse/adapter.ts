@@ -1,4 +1,4 @@
-import { objectOf, parse } from '../../../base/json-value.ts';
+import { objectOf, parse } from '../../../base/json.ts';
 import { uriEncoded } from '../../../base/sigv4.ts';
 import type { Adapter, VendorCall, StreamTranslator } from '../../adapter.ts';
 import { ChatCollector } from '../../conversation/chat-collector.ts';

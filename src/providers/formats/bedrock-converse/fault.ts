@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { isObject, objectOf, parse, textOf } from '../../../base/json.ts';
 import { faultOf, type FaultHeaders } from '../fault.ts';
 import type { ChatQuirks } from '../openai-chat/quirks.ts';
 

@@ -1,4 +1,4 @@
-import { type JsonObject, textOf } from '../../../base/json-value.ts';
+import { type JsonObject, textOf } from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import {
   type Conversation,

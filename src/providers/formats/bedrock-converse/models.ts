@@ -1,6 +1,6 @@
 import type { VendorCall } from '../../adapter.ts';
 import { type ClaudeTraits, claudeTraits } from '../anthropic-messages/models.ts';
-import type { JsonObject } from '../../../base/json-value.ts';
+import type { JsonObject } from '../../../base/json.ts';
 
 /** What a model behind Converse takes beyond the features of all models. */
 export interface ConverseModel {

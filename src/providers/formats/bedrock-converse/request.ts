@@ -5,7 +5,7 @@ import {
   numberOf,
   objectOf,
   textOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import { uriEncoded } from '../../../base/sigv4.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
 import {

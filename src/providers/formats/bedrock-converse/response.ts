@@ -10,7 +10,7 @@ import {
   utf8,
   countOf,
   isObject,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { VendorAnswer, VendorCall } from '../../adapter.ts';
 import { type AnswerCall, chatAnswer, type FinishReason } from '../../conversation/chat-stream.ts';

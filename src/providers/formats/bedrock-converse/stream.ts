@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { jsonText } from '../../../base/json-edit.ts';
 import {
+  jsonText,
   countOf,
   isObject,
   type JsonObject,
@@ -10,7 +10,7 @@ import {
   textOf,
   utf8,
   stringAfter,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { VendorCall, StreamMeter } from '../../adapter.ts';
 import type { ChatChunks, EventReader } from '../../conversation/chat-stream.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type JsonObject, objectOf, textOf } from '../../../base/json-value.ts';
+import { type JsonObject, objectOf, textOf } from '../../../base/json.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { faultOf, type FaultHeaders } from '../fault.ts';
 import type { FaultRule, ChatQuirks } from '../openai-chat/quirks.ts';

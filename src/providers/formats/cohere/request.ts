@@ -5,7 +5,7 @@ import {
   listOf,
   objectOf,
   textOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Fault } from '../../../base/fault.ts';
-import { jsonText } from '../../../base/json-edit.ts';
 import {
+  jsonText,
   countOf,
   isObject,
   type JsonObject,
@@ -10,7 +10,7 @@ import {
   textOf,
   utf8,
   stringAfter,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorAnswer, VendorCall, StreamMeter } from '../../adapter.ts';
 import {

@@ -10,7 +10,7 @@ import {
   rawElements,
   rawMembers,
   textOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import { protocolFault } from '../fault.ts';
 
 /** docs.cohere.com/reference/embed, 2026-08. */

@@ -11,7 +11,7 @@ import {
   rawElements,
   rawMembers,
   textOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import { protocolFault } from '../fault.ts';
 
 const headers = { 'content-type': 'application/json' } as const;

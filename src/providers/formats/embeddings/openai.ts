@@ -1,6 +1,9 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type JsonChange, editJson, editJsonBytes, jsonText } from '../../../base/json-edit.ts';
 import {
+  type JsonChange,
+  editJson,
+  editJsonBytes,
+  jsonText,
   countOf,
   isObject,
   objectOf,
@@ -10,7 +13,7 @@ import {
   rawMembers,
   isPresent,
   textOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../../adapter.ts';
 import { faultOf, faultWithin, protocolFault } from '../fault.ts';
 import {

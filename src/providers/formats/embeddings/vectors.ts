@@ -1,13 +1,14 @@
 import { assert } from '../../../base/assert.ts';
-import { jsonText, editJsonBytes } from '../../../base/json-edit.ts';
 import {
+  jsonText,
+  editJsonBytes,
   countOf,
   listOf,
   parse,
   rawElements,
   rawMembers,
   rawText,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorAnswer, VendorCall, SplitCall } from '../../adapter.ts';
 import { totalQuantities } from '../adapters.ts';

@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf, parse } from '../../../base/json-value.ts';
+import { type JsonObject, objectOf, parse } from '../../../base/json.ts';
 import type { Adapter, VendorCall, StreamTranslator, VendorRequest } from '../../adapter.ts';
 import { ChatCollector } from '../../conversation/chat-collector.ts';
 import { type MakeReader, TranslatedStream } from '../../conversation/chat-stream.ts';

@@ -1,11 +1,4 @@
-import {
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  parse,
-  textOf,
-} from '../../../base/json-value.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type {
   Conversation,

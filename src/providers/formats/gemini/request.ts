@@ -1,4 +1,4 @@
-import { listOf, objectOf, textOf, isObject, type JsonObject } from '../../../base/json-value.ts';
+import { listOf, objectOf, textOf, isObject, type JsonObject } from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
 import { readConversation, type TextPart } from '../../conversation/conversation.ts';

@@ -1,6 +1,6 @@
 import type { Fault } from '../../../base/fault.ts';
-import { jsonText } from '../../../base/json-edit.ts';
 import {
+  jsonText,
   countOf,
   isObject,
   type JsonObject,
@@ -11,7 +11,7 @@ import {
   utf8,
   rawElements,
   rawMembers,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { VendorCall, StreamMeter } from '../../adapter.ts';
 import type { ChatChunks, FinishReason, EventReader } from '../../conversation/chat-stream.ts';

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../../base/json-value.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../../base/json.ts';
 
 /**
  * JSON Schema in the form that Gemini reads in `parametersJsonSchema` and `responseJsonSchema`. Its

@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { type JsonObject, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,

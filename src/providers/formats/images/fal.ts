@@ -1,12 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import {
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  parse,
-  textOf,
-} from '../../../base/json-value.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, listOf, parse, textOf, objectOf } from '../../../base/json-value.ts';
+import { isObject, listOf, parse, textOf, objectOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,

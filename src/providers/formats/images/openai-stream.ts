@@ -1,6 +1,12 @@
 import type { Fault } from '../../../base/fault.ts';
-import { jsonText } from '../../../base/json-edit.ts';
-import { isObject, type JsonObject, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import {
+  jsonText,
+  isObject,
+  type JsonObject,
+  objectOf,
+  parse,
+  textOf,
+} from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,

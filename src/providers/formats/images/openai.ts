@@ -1,6 +1,8 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type JsonChange, editJsonBytes, jsonText } from '../../../base/json-edit.ts';
 import {
+  type JsonChange,
+  editJsonBytes,
+  jsonText,
   countOf,
   isObject,
   type JsonObject,
@@ -9,7 +11,7 @@ import {
   objectOf,
   parse,
   textOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import {
   type VendorAnswer,

@@ -1,4 +1,4 @@
-import { objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,

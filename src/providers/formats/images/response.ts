@@ -1,6 +1,6 @@
 import { assert } from '../../../base/assert.ts';
 import type { Fault } from '../../../base/fault.ts';
-import { objectOf, parse } from '../../../base/json-value.ts';
+import { objectOf, parse } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import {
   type VendorAnswer,

@@ -1,4 +1,4 @@
-import { listOf, objectOf, parse, textOf } from '../../../base/json-value.ts';
+import { listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,

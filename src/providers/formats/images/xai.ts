@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../base/json-value.ts';
+import type { JsonObject } from '../../../base/json.ts';
 import { type ImageAdapter, imageRequestOf } from '../../adapter.ts';
 import { type ImageSize, dataUrl, imageResolutionOf } from '../../media-request.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';

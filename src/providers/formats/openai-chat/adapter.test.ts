@@ -6,7 +6,7 @@ import { openai } from '../../vendors/openai.ts';
 import { perplexity } from '../../vendors/perplexity.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { durationMs } from '../fault.ts';
-import { isObject, listOf } from '../../../base/json-value.ts';
+import { isObject, listOf } from '../../../base/json.ts';
 import { openaiChat } from './adapter.ts';
 import { readUsage } from './response.ts';
 import type { ChatQuirks } from './quirks.ts';

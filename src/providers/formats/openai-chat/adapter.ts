@@ -6,8 +6,9 @@ import {
   nameJson,
   type JsonPath,
   replaceOnlyMemberPieces,
-} from '../../../base/json-edit.ts';
-import { isObject, listOf } from '../../../base/json-value.ts';
+  isObject,
+  listOf,
+} from '../../../base/json.ts';
 import type { Adapter, VendorCall, VendorRequest } from '../../adapter.ts';
 import { refuseServiceTier, serviceTierChanges } from '../../billable-features.ts';
 import { ChatCollector } from '../../conversation/chat-collector.ts';

@@ -1,12 +1,12 @@
-import { jsonText } from '../../../base/json-edit.ts';
 import {
+  jsonText,
   rawElements,
   rawInside,
   rawMembers,
   rawText,
   isPresent,
   type Raw,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { VendorCall } from '../../adapter.ts';
 import { type ChoiceState, choiceState, finishReason, normaliseMessage } from './message.ts';
 import type { ChatQuirks } from './quirks.ts';

@@ -1,5 +1,5 @@
-import { jsonText } from '../../../base/json-edit.ts';
 import {
+  jsonText,
   parse,
   type Raw,
   rawElements,
@@ -8,7 +8,7 @@ import {
   isPresent,
   stringBytes,
   utf8,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import { StopText } from '../../conversation/stop-text.ts';
 import type { ChatQuirks } from './quirks.ts';
 

@@ -7,8 +7,6 @@ import {
   replaceOnlyMembers,
   type JsonChange,
   editJson,
-} from '../../../base/json-edit.ts';
-import {
   isObject,
   listOf,
   objectOf,
@@ -21,7 +19,7 @@ import {
   textOf,
   type JsonObject,
   countOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { VendorAnswer, VendorCall } from '../../adapter.ts';
 import { servedTier } from '../../billable-features.ts';

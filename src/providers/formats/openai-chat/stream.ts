@@ -4,8 +4,12 @@ import {
   type JsonMember,
   jsonMembers,
   stringEnd,
-} from '../../../base/json-edit.ts';
-import { isObject, listOf, parse, utf8, stringBytes } from '../../../base/json-value.ts';
+  isObject,
+  listOf,
+  parse,
+  utf8,
+  stringBytes,
+} from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorCall, StreamMeter, StreamTranslator } from '../../adapter.ts';
 import { servedTier } from '../../billable-features.ts';

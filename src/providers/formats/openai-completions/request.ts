@@ -1,7 +1,6 @@
-import { type JsonChange, editJsonBytes, jsonText } from '../../../base/json-edit.ts';
+import { type JsonChange, editJsonBytes, jsonText, listOf } from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
-import { listOf } from '../../../base/json-value.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { serviceTierChanges } from '../../billable-features.ts';
 

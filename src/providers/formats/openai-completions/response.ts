@@ -1,6 +1,9 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type JsonChange, editJson, jsonText, editJsonBytes } from '../../../base/json-edit.ts';
 import {
+  type JsonChange,
+  editJson,
+  jsonText,
+  editJsonBytes,
   isObject,
   type JsonObject,
   listOf,
@@ -10,7 +13,7 @@ import {
   textOf,
   utf8,
   objectOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type {
   VendorAnswer,

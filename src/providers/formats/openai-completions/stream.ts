@@ -1,5 +1,6 @@
-import { editJson, jsonText } from '../../../base/json-edit.ts';
 import {
+  editJson,
+  jsonText,
   isObject,
   type JsonObject,
   listOf,
@@ -8,7 +9,7 @@ import {
   isPresent,
   textOf,
   utf8,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorCall, StreamMeter, StreamTranslator } from '../../adapter.ts';
 import { servedTier } from '../../billable-features.ts';

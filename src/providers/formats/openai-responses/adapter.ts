@@ -5,15 +5,13 @@ import {
   jsonText,
   editJson,
   editJsonBytes,
-} from '../../../base/json-edit.ts';
-import {
   isObject,
   type JsonObject,
   listOf,
   objectOf,
   parse,
   textOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type {
   Adapter,
   VendorAnswer,

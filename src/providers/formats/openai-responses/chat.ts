@@ -1,6 +1,6 @@
 import type { Fault } from '../../../base/fault.ts';
-import { jsonText } from '../../../base/json-edit.ts';
 import {
+  jsonText,
   countOf,
   isObject,
   type JsonObject,
@@ -9,7 +9,7 @@ import {
   parse,
   textOf,
   utf8,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Adapter, VendorAnswer, VendorCall, StreamMeter } from '../../adapter.ts';
 import { ChatCollector } from '../../conversation/chat-collector.ts';
 import {

@@ -1,5 +1,7 @@
-import { type JsonChange, editJson, jsonText } from '../../../base/json-edit.ts';
 import {
+  type JsonChange,
+  editJson,
+  jsonText,
   type JsonObject,
   rawMembers,
   countOf,
@@ -7,7 +9,7 @@ import {
   listOf,
   objectOf,
   textOf,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { VendorCall, PricingFacts, UsagePart } from '../../adapter.ts';
 import { readUsage } from '../openai-chat/response.ts';

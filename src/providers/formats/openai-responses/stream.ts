@@ -1,5 +1,6 @@
-import { stringEnd, editJson } from '../../../base/json-edit.ts';
 import {
+  stringEnd,
+  editJson,
   isObject,
   type JsonObject,
   objectOf,
@@ -7,7 +8,7 @@ import {
   stringBytes,
   textOf,
   utf8,
-} from '../../../base/json-value.ts';
+} from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type {
   VendorAnswer,

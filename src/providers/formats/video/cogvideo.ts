@@ -1,6 +1,6 @@
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
-import { type JsonObject, listOf, objectOf } from '../../../base/json-value.ts';
+import { type JsonObject, listOf, objectOf } from '../../../base/json.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { imageAs, type VideoRange } from './fit.ts';
 import {

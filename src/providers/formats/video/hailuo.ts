@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf } from '../../../base/json-value.ts';
+import { type JsonObject, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { VideoImage } from '../../media-request.ts';
 import type { AcceptedTask, TaskAdapter, VideoCall } from '../../task-adapter.ts';

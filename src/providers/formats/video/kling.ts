@@ -1,7 +1,7 @@
 import type { Fault } from '../../../base/fault.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { VendorTaskProgress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
-import { type JsonObject, listOf, objectOf } from '../../../base/json-value.ts';
+import { type JsonObject, listOf, objectOf } from '../../../base/json.ts';
 import { faultWithin } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, type JsonObject, objectOf, textOf } from '../../../base/json-value.ts';
+import { isObject, type JsonObject, objectOf, textOf } from '../../../base/json.ts';
 import type { VideoMisfit, VideoRequest } from '../../media-request.ts';
 import type {
   AcceptedTask,

@@ -1,4 +1,4 @@
-import { countOf, type JsonObject, objectOf } from '../../../base/json-value.ts';
+import { countOf, type JsonObject, objectOf } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { VideoImage } from '../../media-request.ts';

@@ -9,7 +9,7 @@ import type {
   TaskFile,
   VideoCall,
 } from '../../task-adapter.ts';
-import { isObject, type JsonObject, numberOf, parse, textOf } from '../../../base/json-value.ts';
+import { isObject, type JsonObject, numberOf, parse, textOf } from '../../../base/json.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { faultOf, faultWithin, type FaultHeaders, protocolFault } from '../fault.ts';
 import type { FaultRule } from '../openai-chat/quirks.ts';

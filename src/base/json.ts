@@ -5,12 +5,12 @@ import { memoize } from './memoize.ts';
  * Edits JSON text by spans and never re-encodes what it does not change, so `12345678901234567890`,
  * `1.0`, key order and white space survive. Text is a `latin1` string: one character a byte, so
  * that offsets are byte offsets and UTF-8 passes untouched. The text must be JSON (the caller has
- * parsed it); on other text the functions end and throw `NotJson` or give a useless answer, no
- * worse.
+ * parsed it); on other text the functions end and throw `JsonSyntaxError` or return a useless
+ * result, no worse.
  */
 export class JsonSyntaxError extends Error {}
 
-/** Where an object's member lies: `"key"` begins at `start`, its value is `[value, end)`. */
+/** The position of an object's member: `"key"` begins at `start`, its value is `[value, end)`. */
 export interface JsonMember {
   readonly name: string;
   readonly start: number;
@@ -27,7 +27,8 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * The JSON text of a value as `latin1`: what `edit` takes. `undefined` is a mistake of the caller.
+ * The JSON text of a value as `latin1`: the form that `editJson` takes. `undefined` is a mistake of
+ * the caller.
  */
 export function jsonText(value: unknown): string {
   const text = JSON.stringify(value);
@@ -35,7 +36,7 @@ export function jsonText(value: unknown): string {
   return /[^\0-\x7f]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 }
 
-/** `jsonText` of a name of the catalogue, which returns with every request. */
+/** `jsonText` of a name of the catalogue, cached because names recur in every request. */
 export const nameJson: (name: string) => string = memoize(jsonText);
 
 /** The index after white space. */
@@ -63,7 +64,7 @@ export function stringEnd(text: string, at: number): number {
 }
 
 /**
- * What an array of numbers consists of. One match crosses a vector four times as fast as a loop
+ * The characters of an array of numbers. One match crosses a vector four times as fast as a loop
  * over its characters.
  */
 const numbers = /[-+.\deE,\s]*/y;
@@ -333,15 +334,15 @@ export function editJson(text: string, changes: readonly JsonChange[]): string {
   return result + text.slice(at);
 }
 
-/** `edit` on UTF-8 bytes: one copy of the body, whatever its size. */
+/** `editJson` on UTF-8 bytes: one copy of the body, whatever its size. */
 export function editJsonBytes(bytes: Buffer, changes: readonly JsonChange[]): Buffer {
   const pieces = editJsonPieces(bytes, changes);
   return pieces.length === 1 ? (pieces[0] ?? bytes) : Buffer.concat(pieces);
 }
 
 /**
- * The same without a copy: parts of the body and what comes between them. Strings that were left
- * out when it was parsed are not read here either.
+ * As `editJsonBytes`, without a copy: returns parts of the body and the new text between them. Long
+ * strings that the parser left out are not read here either.
  */
 export function editJsonPieces(bytes: Buffer, changes: readonly JsonChange[]): Buffer[] {
   const skeleton = skeletonOf(bytes);
@@ -357,8 +358,8 @@ export function editJsonPieces(bytes: Buffer, changes: readonly JsonChange[]): B
 }
 
 /**
- * Sets a string member at the top of a JSON object, as `editBytes` would, when its place is beyond
- * doubt without reading the rest: the name stands once in the bytes, and no letter of the body is
+ * Sets a string member at the top of a JSON object, as `editJsonBytes` would, when its place is
+ * certain without reading the rest: the name stands once in the bytes, and no letter of the body is
  * written as an escape. The caller has parsed the body and seen the member there. Undefined
  * otherwise.
  */
@@ -367,7 +368,7 @@ export function replaceOnlyMember(bytes: Buffer, name: string, json: string): Bu
   return pieces?.length === 1 ? pieces[0] : pieces && Buffer.concat(pieces);
 }
 
-/** The same without a copy, as `editPieces`. */
+/** As `replaceOnlyMember`, without a copy. */
 export function replaceOnlyMemberPieces(
   bytes: Buffer,
   name: string,
@@ -392,10 +393,10 @@ export function replaceOnlyMemberPieces(
   return [bytes.subarray(0, from), Buffer.from(json, 'latin1'), bytes.subarray(from + length)];
 }
 
-/** A value longer than this is left to `editBytes`. */
+/** A longer value is left to `editJsonBytes`. */
 const soleMax = 200;
 
-/** `replaceSole` for several members of a short text, which is looked at once. */
+/** As `replaceOnlyMember`, for several members of a short text. */
 export function replaceOnlyMembers(
   text: string,
   changes: readonly (readonly [name: string, json: string])[],
@@ -414,8 +415,8 @@ export function replaceOnlyMembers(
 }
 
 /**
- * The string behind a member's name that ends at `at`; undefined where it is none, does not end in
- * this text, or a quote in it may be escaped.
+ * The string after a member's name that ends at `at`; undefined when there is none, it does not end
+ * in this text, or a quote in it may be escaped.
  */
 function plainString(text: string, at: number): JsonSpan | undefined {
   const value = blank(text, blank(text, at) + 1);
@@ -423,4 +424,116 @@ function plainString(text: string, at: number): JsonSpan | undefined {
   if (text.charCodeAt(value) !== quote || last < 0 || text.charCodeAt(last - 1) === backslash)
     return undefined;
   return { value, end: last + 1 };
+}
+
+/** A parsed JSON object of unknown members. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export const objectOf = (value: unknown): JsonObject | undefined =>
+  isObject(value) ? value : undefined;
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+/**
+ * More than any model reads or writes: a count beyond it is a vendor's mistake, and money must not
+ * move by it.
+ */
+const countMax = 1e9;
+export const countOf = (value: unknown): number | undefined =>
+  Number.isInteger(value) && typeof value === 'number' && value >= 0 && value <= countMax
+    ? value
+    : undefined;
+export const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/**
+ * Parses `latin1` or UTF-16 text; undefined when it is not JSON. Strings of `latin1` text keep one
+ * character a byte: good for structure, not for reading.
+ */
+export function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+export const utf8 = (latin1: string): string => Buffer.from(latin1, 'latin1').toString('utf8');
+
+/**
+ * An object's members as the vendor wrote them: name → JSON text. To change the object, change this
+ * map; unchanged members keep their bytes.
+ */
+export type Raw = Map<string, string>;
+
+export function rawMembers(text: string): Raw {
+  const raw: Raw = new Map();
+  if (text.charCodeAt(0) !== 0x7b) return raw;
+  for (const member of jsonMembers(text, 0))
+    raw.set(member.name, text.slice(member.value, member.end));
+  return raw;
+}
+
+export function rawElements(text: string | undefined): string[] {
+  if (text === undefined || text.charCodeAt(0) !== 0x5b) return [];
+  return jsonElements(text, 0).map((span) => text.slice(span.value, span.end));
+}
+
+/**
+ * `"a":1,"b":2`: the inside of an object's text. Names are ASCII in every vendor's answer; others
+ * are escaped.
+ */
+export function rawInside(raw: Raw): string {
+  let text = '';
+  for (const [name, value] of raw) text += `${text ? ',' : ''}${nameText(name)}:${value}`;
+  return text;
+}
+
+export const rawText = (raw: Raw): string => `{${rawInside(raw)}}`;
+
+const nameText = (name: string): string => (/^\w*$/.test(name) ? `"${name}"` : jsonText(name));
+
+/** Whether JSON text holds a value: it is not absent, `null` or `""`. */
+export const isPresent = (text: string | undefined): text is string =>
+  text !== undefined && text !== 'null' && text !== '""';
+
+/** How many bytes of UTF-8 a JSON string (with its quotes) stands for. */
+export function stringBytes(text: string): number {
+  let bytes = text.length - 2;
+  for (let i = text.indexOf('\\'); i >= 0; i = text.indexOf('\\', i)) {
+    if (text.charCodeAt(i + 1) !== 0x75) {
+      bytes -= 1;
+      i += 2;
+      continue;
+    }
+    const code = Number.parseInt(text.slice(i + 2, i + 6), 16);
+    // Half a surrogate pair counts two of the pair's four bytes.
+    const size = code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3;
+    bytes += size - 6;
+    i += 6;
+  }
+  return bytes;
+}
+
+/**
+ * The JSON string after the first `marker`, quotes included, when it is the last member of its
+ * object; found without parsing. `marker` names members (`"delta":{"text":`): inside a string their
+ * quotes would be escaped, so that it is never part of a text.
+ */
+export function stringAfter(text: string, marker: string): string | undefined {
+  const found = text.indexOf(marker);
+  const start = found + marker.length;
+  if (found < 0 || text.charCodeAt(start) !== 0x22) return undefined;
+  let end: number;
+  try {
+    end = stringEnd(text, start);
+  } catch {
+    return undefined;
+  }
+  return text.charCodeAt(end) === 0x7d ? text.slice(start, end) : undefined;
 }

@@ -11,7 +11,7 @@ import {
   type JsonPath,
   replaceOnlyMember,
   replaceOnlyMembers,
-} from './json-edit.ts';
+} from './json.ts';
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString('utf8');
@@ -174,7 +174,10 @@ type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 const isObject = (value: Json | undefined): value is { [name: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What would be inserted for this path: nothing when an element of a missing array is meant. */
+/**
+ * The value that would be inserted for this path: nothing when an element of a missing array is
+ * meant.
+ */
 function made(path: JsonPath, json: Json | undefined): Json | undefined {
   if (json === undefined) return undefined;
   return path.reduceRight<Json | undefined>(
