@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.ts';
+import assert from 'node:assert/strict';
 import { randomText } from '../base/random.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { hashOf, orderedId } from './keys.ts';

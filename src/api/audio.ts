@@ -19,7 +19,7 @@ import {
   transcriptFormats,
 } from '../providers/media-request.ts';
 import { completionFormat } from './chat.ts';
-import type { Endpoint } from './entry.ts';
+import type { Endpoint } from './endpoint.ts';
 import { chatEnvelope } from './errors.ts';
 import {
   parseJson,
@@ -29,7 +29,7 @@ import {
   refuseType,
   requiredString,
 } from './request-body.ts';
-import { limitHeaders } from './response-headers.ts';
+import { limitHeaders } from './entry.ts';
 
 const mebi = 1024 * 1024;
 /** As in the convention (wire-formats §1.5). */

@@ -18,7 +18,7 @@ import {
   refuseType,
   requiredString,
 } from './request-body.ts';
-import { limitHeaders } from './response-headers.ts';
+import { limitHeaders } from './entry.ts';
 
 /** The most choices of one request, as in the convention. */
 export const choicesMax = 128;

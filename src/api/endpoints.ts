@@ -1,19 +1,24 @@
 import type { DefaultModels } from '../catalog/configuration.ts';
-import { offerTo } from '../gateway/models/offers.ts';
-import type { ClientFormat } from '../gateway/accept.ts';
-import type { GatewayParts } from '../gateway/parts.ts';
 import { countInput } from '../gateway/count-tokens.ts';
+import type { IdempotentRequests } from '../gateway/idempotency.ts';
+import { offerTo } from '../gateway/models/offers.ts';
+import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
-import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import type { ResponseStore } from '../memory/responses.ts';
 import { audioEndpoints } from './audio.ts';
 import { chatFormat, parseChat } from './chat.ts';
-import { parseJson } from './request-body.ts';
 import { completionsFormat, parseCompletion } from './completions.ts';
-import { messagesConvention } from './response-headers.ts';
-import type { Endpoint, RequestContext } from './entry.ts';
+import type { Endpoint, RequestContext } from './endpoint.ts';
+import { messagesConvention } from './entry.ts';
 import type { FileHandler } from './file-handler.ts';
+import { idempotent } from './idempotency.ts';
+import { imageSpools } from './image-request.ts';
+import { imagesEndpoints } from './images.ts';
+import { messagesFormat, parseMessages, parseTokenCount, renderTokenCount } from './messages.ts';
+import { getModel, listModels, modelsConvention } from './models.ts';
+import { parseJson, jsonEndpoint } from './request-body.ts';
+import { responsesEndpoints } from './responses-endpoints.ts';
 import {
   embeddingsFormat,
   parseEmbeddings,
@@ -22,12 +27,6 @@ import {
   moderationsFormat,
   parseModeration,
 } from './vectors.ts';
-import { messagesFormat, parseMessages, parseTokenCount, renderTokenCount } from './messages.ts';
-import { idempotent } from './idempotency.ts';
-import { imageSpools } from './image-request.ts';
-import { imagesEndpoints } from './images.ts';
-import { getModel, listModels, modelsConvention } from './models.ts';
-import { responsesEndpoints } from './responses-endpoints.ts';
 import { videoEndpoints } from './video.ts';
 import { videosEndpoints } from './videos-alias.ts';
 
@@ -50,8 +49,11 @@ export function endpointsOf(
   const usualVideo = ({ principal }: Pick<RequestContext, 'principal'>): string | undefined =>
     defaultModels.video.find((id) => offerTo(parts.catalog(), principal, id) !== undefined);
   return [
-    idempotent(submissions, ask(parts, '/chat/completions', parseChat, chatFormat)),
-    idempotent(submissions, ask(parts, '/completions', parseCompletion, completionsFormat)),
+    idempotent(submissions, jsonEndpoint(parts, '/chat/completions', parseChat, chatFormat)),
+    idempotent(
+      submissions,
+      jsonEndpoint(parts, '/completions', parseCompletion, completionsFormat),
+    ),
     idempotent(submissions, {
       method: 'POST',
       path: '/messages',
@@ -81,9 +83,9 @@ export function endpointsOf(
         );
       },
     },
-    idempotent(submissions, ask(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
-    ask(parts, '/moderations', parseModeration, moderationsFormat),
-    ask(parts, '/rerank', parseRerank, rerankFormat),
+    idempotent(submissions, jsonEndpoint(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
+    jsonEndpoint(parts, '/moderations', parseModeration, moderationsFormat),
+    jsonEndpoint(parts, '/rerank', parseRerank, rerankFormat),
     ...imagesEndpoints(parts, submissions, imageSpools(), defaultModels.image),
     ...audioEndpoints(parts),
     ...responsesEndpoints(parts, memory, submissions),
@@ -108,23 +110,6 @@ export function endpointsOf(
         ),
     },
   ];
-}
-
-/** An endpoint whose parser needs only the JSON body. */
-function ask(
-  parts: GatewayParts,
-  path: string,
-  parse: typeof parseChat,
-  format: ClientFormat,
-): Endpoint {
-  return {
-    method: 'POST',
-    path,
-    handle({ id, principal, request, reply }) {
-      const { body, bytes } = parseJson(request.body, request.headers['content-type']);
-      return run(parts, parse(id, principal, body, bytes), reply, format);
-    },
-  };
 }
 
 function modelId(params: unknown): string {

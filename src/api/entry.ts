@@ -7,6 +7,18 @@ import { Refusal, refusal, refuse } from '../base/refusal.ts';
 import { LimitReached } from '../gateway/admit.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { unavailableRetryMs } from '../gateway/reserve.ts';
+import type { ClientAddress } from '../http/client-address.ts';
+import {
+  ClientResponse,
+  NodeResponseWriter,
+  type ResponseWriter,
+} from '../http/client-response.ts';
+import {
+  requestEncodingOf,
+  supportedEncodings,
+  decodeRequestBody,
+} from '../http/content-encoding.ts';
+import { FastPath, type FastPathRequest } from '../http/fast-path.ts';
 import {
   BodyBudget,
   AccountQueue,
@@ -14,27 +26,15 @@ import {
   collectBody,
   hasBoundedLength,
 } from '../http/request-body.ts';
-import type { ClientAddress } from '../http/client-address.ts';
-import { FastPath, type FastPathRequest } from '../http/fast-path.ts';
-import {
-  requestEncodingOf,
-  supportedEncodings,
-  decodeRequestBody,
-} from '../http/content-encoding.ts';
-import {
-  ClientResponse,
-  NodeResponseWriter,
-  type ResponseWriter,
-} from '../http/client-response.ts';
+import type { LimitState } from '../limits/limiter.ts';
 import { isAway } from '../storage/database.ts';
-import {
-  chatConvention,
-  type ClientConvention,
-  corsHeaders,
-  corsExposedHeaders,
-  corsPreflightHeaders,
-  limitHeaders,
-} from './response-headers.ts';
+import type {
+  Endpoint,
+  RequestContext,
+  UnidentifiedRequest,
+  HttpRequest,
+  ClientConvention,
+} from './endpoint.ts';
 import {
   sendRefusal,
   statusOf,
@@ -42,57 +42,14 @@ import {
   limitRefusal,
   maskSecret,
   endpointHint,
+  chatEnvelope,
+  messagesEnvelope,
 } from './errors.ts';
 
 /** Logs refusals of requests that never became an exchange, and bugs. */
 export interface RequestLog {
   refused(id: string, status: number, outcome: string, method: string, path: string): void;
   bug(id: string, error: unknown): void;
-}
-
-/** The parts of a request that endpoints read, whichever way it came in. */
-export interface HttpRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  /** The bytes of the body; the unread request itself where the endpoint has `body: 'stream'`. */
-  readonly body: unknown;
-  /** The values of the path's parameters. */
-  readonly params: unknown;
-}
-
-/** A request whose client is not identified yet. */
-interface UnidentifiedRequest {
-  readonly id: string;
-  /** Wall clock, ms. */
-  readonly at: number;
-  readonly request: Pick<HttpRequest, 'method' | 'url' | 'headers'>;
-  readonly reply: ClientResponse;
-  readonly convention: ClientConvention;
-  /**
-   * Called when the request has ended. It also gives back the bytes of a large body. Absent:
-   * `EndpointEntry.#gone`.
-   */
-  gone?: (() => void) | undefined;
-}
-
-/** One request of a known client: what an endpoint's handler works with. */
-export interface RequestContext extends UnidentifiedRequest {
-  readonly principal: Principal;
-  readonly request: HttpRequest;
-}
-
-/** One route. `handle` may throw a Refusal as long as nothing was sent. */
-export interface Endpoint {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  /** Absent: `chatConvention`. */
-  readonly convention?: ClientConvention;
-  /**
-   * `stream`: the handler reads the body as it arrives. Absent: the handler gets the whole body.
-   */
-  readonly body?: 'stream';
-  readonly handle: (visit: RequestContext) => void | Promise<void>;
 }
 
 /** The entry to the API, once it is open. */
@@ -155,14 +112,17 @@ function registerEndpoints(
   endpoints: readonly Endpoint[],
   way: Endpoint['body'],
 ): void {
-  for (const { method, path, handle, body, convention = chatConvention } of endpoints)
+  for (const endpoint of endpoints) {
+    const { method, path, body, convention = chatConvention } = endpoint;
     if (body === way)
       scope.route({
         method,
         url: path,
         config: { convention },
-        handler: (request, reply) => door.serve(request, reply, handle),
+        handler: (request, reply) =>
+          door.serve(request, reply, handlerFor(endpoint, request.headers)),
       });
+  }
 }
 
 declare module 'fastify' {
@@ -225,12 +185,13 @@ class EndpointEntry implements ApiEntry {
   #serve({ url, headers, body }: FastPathRequest, wire: ResponseWriter): void {
     const endpoint = this.#exact.get(url);
     if (endpoint === undefined) throw new Error(`the lane took ${url}`);
-    const { convention = chatConvention, handle } = endpoint;
+    const { convention = chatConvention } = endpoint;
     const request = { method: 'POST', url, headers, body, params: undefined };
     const arrival = this.#arrive(request, wire, convention);
     this.#letIn(arrival, nothing, (principal) => {
       const { id, at, reply } = arrival;
-      this.#admit({ id, at, principal, request, reply, convention }, handle);
+      const context = { id, at, principal, request, reply, convention };
+      this.#admit(context, handlerFor(endpoint, headers));
     });
   }
 
@@ -246,7 +207,7 @@ class EndpointEntry implements ApiEntry {
     const endpoint = method === 'POST' ? this.#exact.get(url) : undefined;
     if (endpoint === undefined)
       return !routedMethods.has(method) && isApiPath(url) && this.#unrouted(request, response);
-    const { convention = chatConvention, handle, body: streamed } = endpoint;
+    const { convention = chatConvention, body: streamed } = endpoint;
     if (streamed === undefined && !hasBoundedLength(request, this.#bodyBytesMax)) return false;
     const arrival = this.#arrive(
       { method, url, headers },
@@ -266,7 +227,7 @@ class EndpointEntry implements ApiEntry {
             convention,
             gone,
           },
-          handle,
+          handlerFor(endpoint, headers),
         );
       if (streamed === undefined) collectBody(request, enter);
       else enter(request);
@@ -704,3 +665,96 @@ function matches(route: string, path: string): boolean {
     named.every((step, i) => (step.startsWith(':') ? steps[i] !== '' : step === steps[i]))
   );
 }
+
+export const idempotencyHeader = 'idempotency-key';
+
+function handlerFor(
+  { handle, handleKeyed }: Endpoint,
+  headers: IncomingHttpHeaders,
+): Endpoint['handle'] {
+  return headers[idempotencyHeader] === undefined ? handle : (handleKeyed ?? handle);
+}
+
+interface LimitStates {
+  readonly requests: LimitState | undefined;
+  readonly tokens: LimitState | undefined;
+}
+
+/**
+ * Sets `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` for the limits that the group has.
+ */
+export function limitHeaders(states: LimitStates, reply: ClientResponse): void {
+  if (states.requests !== undefined) add(reply, ofRequests, states.requests);
+  if (states.tokens !== undefined) add(reply, ofTokens, states.tokens);
+}
+
+const namesOf = (of: string) =>
+  ({
+    limit: `x-ratelimit-limit-${of}`,
+    remaining: `x-ratelimit-remaining-${of}`,
+    reset: `x-ratelimit-reset-${of}`,
+  }) as const;
+const ofRequests = namesOf('requests');
+const ofTokens = namesOf('tokens');
+
+function add(reply: ClientResponse, names: typeof ofRequests, state: LimitState): void {
+  reply.header(names.limit, String(state.limit));
+  // `String` keeps the text of each integer in a long-lived cache, but this number differs in each
+  // request.
+  reply.header(names.remaining, Math.max(0, Math.floor(state.remaining)).toFixed());
+  reply.header(names.reset, goDuration(state.resetMs));
+}
+
+/** Milliseconds as clients of this convention read them: `12ms`, `1.5s`, `6m0s`. */
+export function goDuration(ms: number): string {
+  const whole = Math.max(0, Math.ceil(ms));
+  if (whole === 0) return '0s';
+  if (whole < 1_000) return `${whole}ms`;
+  const seconds = whole / 1_000;
+  if (seconds < 60) return `${Number(seconds.toFixed(3))}s`;
+  return `${Math.floor(seconds / 60)}m${Number((seconds % 60).toFixed(3))}s`;
+}
+
+/** Headers for browsers, name and value in turn. */
+const corsHeaders = ['access-control-allow-origin', '*'];
+/** The response headers that a page may read. Only browsers need them: they send an Origin. */
+const corsExposedHeaders = [
+  ...corsHeaders,
+  'access-control-expose-headers',
+  'x-request-id, request-id, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, x-tollgate-max-tokens, x-tollgate-dropped, idempotent-replayed',
+];
+/** The headers of the response to a CORS preflight. */
+const corsPreflightHeaders = [
+  'access-control-allow-methods',
+  'GET, POST, DELETE, OPTIONS',
+  'access-control-allow-headers',
+  '*, Authorization',
+  'access-control-max-age',
+  '86400',
+];
+
+/** The credential of `Authorization: Bearer …`, the scheme in any case. */
+function bearer({ authorization: header }: IncomingHttpHeaders): string | undefined {
+  if (header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ')
+    return undefined;
+  const secret = header.slice(7).trim();
+  return secret === '' ? undefined : secret;
+}
+
+export const chatConvention: ClientConvention = {
+  envelope: chatEnvelope,
+  idHeader: undefined,
+  credential: bearer,
+};
+
+/** Clients of `/v1/messages` send their key in `x-api-key`; newer ones send a bearer token. */
+export const messagesConvention: ClientConvention = {
+  envelope: messagesEnvelope,
+  idHeader: 'request-id',
+  credential(headers) {
+    const key = headers['x-api-key'];
+    return (
+      bearer(headers) ?? (typeof key === 'string' && key.trim() !== '' ? key.trim() : undefined)
+    );
+  },
+};

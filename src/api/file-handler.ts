@@ -4,10 +4,10 @@ import type { Clock } from '../base/clock.ts';
 import { requestId } from '../base/random.ts';
 import { Refusal, refusal, refuse } from '../base/refusal.ts';
 import { ClientResponse, NodeResponseWriter } from '../http/client-response.ts';
-import { filesPath } from '../media/file-urls.ts';
 import { extensionOf } from '../media/content-type.ts';
+import { filesPath } from '../media/file-urls.ts';
 import type { Files, StoredFile } from '../media/files.ts';
-import type { RequestContext } from './entry.ts';
+import type { RequestContext } from './endpoint.ts';
 import { chatEnvelope, sendRefusal } from './errors.ts';
 
 /**

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { refuse } from '../base/refusal.ts';
-import { unavailableRetryMs } from '../gateway/reserve.ts';
 import type {
   ClaimedKey,
   OpenIdempotentRequest,
   IdempotentRequests,
 } from '../gateway/idempotency.ts';
+import { unavailableRetryMs } from '../gateway/reserve.ts';
 import { RecordingResponse, type ClientResponse } from '../http/client-response.ts';
 import type { StoredAnswer, IdempotentRequest } from '../memory/idempotency.ts';
-import type { Endpoint, RequestContext } from './entry.ts';
+import type { Endpoint, RequestContext } from './endpoint.ts';
+import { idempotencyHeader } from './entry.ts';
 
-const header = 'idempotency-key';
 const keyCharsMax = 255;
 const renewEveryMs = 5_000;
 /**
@@ -22,19 +22,14 @@ const waitMsMax = 300_000;
 const lookMs = { first: 50, most: 1_000 };
 
 /**
- * Wraps an endpoint that takes an Idempotency-Key: requests with the same key run once and get the
- * same answer for a day. Requests without a key are unchanged.
+ * An endpoint that takes an Idempotency-Key: requests with the same key run once and get the same
+ * answer for a day. Requests without a key go to its own handler.
  */
-export function idempotent(submissions: IdempotentRequests, endpoint: Endpoint): Endpoint {
-  const { handle } = endpoint;
-  return {
-    ...endpoint,
-    handle: (visit) =>
-      visit.request.headers[header] === undefined
-        ? handle(visit)
-        : submitOnce(submissions, visit, handle, digestOf(visit, visit.request.body)),
-  };
-}
+export const idempotent = (submissions: IdempotentRequests, endpoint: Endpoint): Endpoint => ({
+  ...endpoint,
+  handleKeyed: (visit) =>
+    submitOnce(submissions, visit, endpoint.handle, digestOf(visit, visit.request.body)),
+});
 
 /**
  * As `idempotent`, for an endpoint that has read the body itself; `content` stands for all of it.
@@ -45,7 +40,7 @@ export function idempotentAfterRead(
   content: string,
   handle: Endpoint['handle'],
 ): void | Promise<void> {
-  if (visit.request.headers[header] === undefined) return handle(visit);
+  if (visit.request.headers[idempotencyHeader] === undefined) return handle(visit);
   return submitOnce(submissions, visit, handle, digestOf(visit, content));
 }
 
@@ -181,7 +176,7 @@ function replay(reply: ClientResponse, { contentType, body }: StoredAnswer): voi
 }
 
 function keyOf({ request }: RequestContext): string {
-  const key = request.headers[header];
+  const key = request.headers[idempotencyHeader];
   if (typeof key !== 'string' || key === '' || key.length > keyCharsMax)
     refuse('invalid_value', {
       param: 'Idempotency-Key',

@@ -11,7 +11,7 @@ import { unavailableRetryMs } from '../gateway/reserve.ts';
 import { run } from '../gateway/run.ts';
 import type { SpoolPool } from '../http/spool.ts';
 import type { ImageRequest } from '../providers/media-request.ts';
-import type { HttpRequest, Endpoint, RequestContext } from './entry.ts';
+import type { HttpRequest, Endpoint, RequestContext } from './endpoint.ts';
 import { idempotentAfterRead, idempotent } from './idempotency.ts';
 import {
   type ImagesBody,
@@ -23,7 +23,7 @@ import {
   estimateImageUsage,
 } from './image-request.ts';
 import { type RequestBody, parseJson, requiredString } from './request-body.ts';
-import { limitHeaders } from './response-headers.ts';
+import { limitHeaders } from './entry.ts';
 
 /** Newer models make a variation only when the prompt asks for one. */
 const variation =

@@ -19,7 +19,7 @@ import {
   refuseType,
   requiredString,
 } from './request-body.ts';
-import { limitHeaders } from './response-headers.ts';
+import { limitHeaders } from './entry.ts';
 
 /**
  * How a message ends: its last event is held back until the charge is committed. Pings keep a

@@ -4,8 +4,8 @@ import { refuse } from '../base/refusal.ts';
 import type { Model, Snapshot } from '../catalog/snapshot.ts';
 import { offerTo } from '../gateway/models/offers.ts';
 import { messagesVersionHeader } from '../providers/conversation/messages-version.ts';
-import { chatConvention, type ClientConvention, messagesConvention } from './response-headers.ts';
-import type { HttpRequest } from './entry.ts';
+import type { HttpRequest, ClientConvention } from './endpoint.ts';
+import { chatConvention, messagesConvention } from './entry.ts';
 
 /**
  * The size of a page in Anthropic's shape (platform.claude.com/docs/en/api/models/list, 2026-11).

@@ -5,7 +5,11 @@ import {
   longStringBytesMin,
 } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
-import type { MediaAddress } from '../gateway/accept.ts';
+import type { Principal } from '../accounts/principal.ts';
+import type { ApiRequest, MediaAddress, ClientFormat } from '../gateway/accept.ts';
+import type { GatewayParts } from '../gateway/parts.ts';
+import { run } from '../gateway/run.ts';
+import type { Endpoint } from './endpoint.ts';
 
 export type RequestBody = Readonly<Record<string, unknown>>;
 
@@ -355,3 +359,28 @@ export function addMediaText(
 }
 
 const dataUrl = (type: string, base64: string): string => `data:${type};base64,${base64}`;
+
+/** Reads a request from its parsed body; `bytes` are the body as it came. Throws a Refusal. */
+type JsonParser = (
+  id: string,
+  principal: Principal,
+  body: RequestBody,
+  bytes: Buffer,
+) => ApiRequest;
+
+/** An endpoint whose parser needs only the JSON body. */
+export function jsonEndpoint(
+  parts: GatewayParts,
+  path: string,
+  parse: JsonParser,
+  format: ClientFormat,
+): Endpoint {
+  return {
+    method: 'POST',
+    path,
+    handle({ id, principal, request, reply }) {
+      const { body, bytes } = parseJson(request.body, request.headers['content-type']);
+      return run(parts, parse(id, principal, body, bytes), reply, format);
+    },
+  };
+}

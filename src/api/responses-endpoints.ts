@@ -9,7 +9,7 @@ import { ClientResponse, NullResponse } from '../http/client-response.ts';
 import type { ResponseStore, StoredResponse } from '../memory/responses.ts';
 import { summaryTask } from '../providers/bridges/compact-over-responses.ts';
 import { responseObject } from '../providers/bridges/response-object.ts';
-import type { Endpoint, RequestContext } from './entry.ts';
+import type { Endpoint, RequestContext } from './endpoint.ts';
 import { idempotent } from './idempotency.ts';
 import { parseJson, type RequestBody } from './request-body.ts';
 import { storedResponseOf, loadConversation } from './responses-conversation.ts';

@@ -18,7 +18,7 @@ import {
   refuseType,
   requiredString,
 } from './request-body.ts';
-import { limitHeaders } from './response-headers.ts';
+import { limitHeaders } from './entry.ts';
 
 /** The least that the convention allows. */
 export const responsesOutputTokensMin = 16;

@@ -14,7 +14,7 @@ import {
   requiredString,
   optionalBoolean,
 } from './request-body.ts';
-import { limitHeaders } from './response-headers.ts';
+import { limitHeaders } from './entry.ts';
 
 /**
  * The format of endpoints that never stream. `counted` writes Tollgate's count into a response

@@ -8,7 +8,7 @@ import type { Tasks } from '../gateway/tasks/tasks.ts';
 import type { Files } from '../media/files.ts';
 import { readPicture } from '../media/picture.ts';
 import type { VideoImage, VideoRequest } from '../providers/media-request.ts';
-import type { Endpoint, RequestContext } from './entry.ts';
+import type { Endpoint, RequestContext } from './endpoint.ts';
 import { idempotent } from './idempotency.ts';
 import {
   type RequestBody,
@@ -20,7 +20,7 @@ import {
   optionalBoolean,
   optionalInteger,
 } from './request-body.ts';
-import { limitHeaders } from './response-headers.ts';
+import { limitHeaders } from './entry.ts';
 
 /** The API's own durations in seconds, for models whose catalogue entry names none. */
 export const videoDurations: readonly number[] = [5, 10, 15, 20];

@@ -1,29 +1,28 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Principal } from '../accounts/principal.ts';
-import { chatConvention } from '../api/response-headers.ts';
-import type { Endpoint } from '../api/entry.ts';
+import type { Endpoint } from '../api/endpoint.ts';
 import { limitRefusal } from '../api/errors.ts';
-import { proofs } from './schema.ts';
+import { chatConvention } from '../api/entry.ts';
 import { systemClock } from '../base/clock.ts';
+import { listFeesAt } from '../catalog/build-snapshot.ts';
 import { defaultUsdRatePpm, loadBundled } from '../catalog/bundled.ts';
 import { utcDate } from '../catalog/configuration.ts';
-import { listFeesAt } from '../catalog/build-snapshot.ts';
 import { openAuth } from '../console/auth-pages.ts';
 import type { SignInMethod, Attention } from '../console/contract.ts';
 import { Cursors } from '../console/cursor.ts';
-import { type ConsoleContext, type OpenConsole, openConsole } from '../console/server.ts';
+import { instant, yuan } from '../console/format.ts';
 import { announcementsFor } from '../console/operator/announcements.ts';
-import { operatorOrderRoutes } from '../console/operator/orders.ts';
 import type { OperatorContext } from '../console/operator/context.ts';
+import { operatorOrderRoutes } from '../console/operator/orders.ts';
 import { operatorRoutes, userTabRoutes } from '../console/operator/routes.ts';
+import type { ConsoleRoute } from '../console/route.ts';
+import { type ConsoleContext, type OpenConsole, openConsole } from '../console/server.ts';
 import { changedOrders, orderRoutes } from '../console/user/orders.ts';
 import type { PlaygroundCall, PlaygroundEndpoint } from '../console/user/playground.ts';
-import { signInRoutes } from '../console/user/sign-in.ts';
-import type { ConsoleRoute } from '../console/route.ts';
-import { releasedTasks } from '../console/user/tasks.ts';
 import { type UserContext, userRoutes } from '../console/user/routes.ts';
-import { instant, yuan } from '../console/format.ts';
+import { signInRoutes } from '../console/user/sign-in.ts';
+import { releasedTasks } from '../console/user/tasks.ts';
 import { LimitReached } from '../gateway/admit.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { serverLimits } from '../http/server.ts';
@@ -38,6 +37,7 @@ import { openSite, type Site } from '../signin/site.ts';
 import type { Database } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
 import type { Log } from '../telemetry/log.ts';
+import { proofs } from './schema.ts';
 
 export interface ConsoleOptions {
   /** The public URL of the gateway, without `/` at its end; undefined: each client's own. */

@@ -11,6 +11,7 @@ import { systemClock, systemTimers } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import {
   buildSnapshot,
+  currentSnapshot,
   type Serves,
   type ListFees,
   listFeesAt,
@@ -56,7 +57,7 @@ import { toolListFees } from '../providers/tool-list-fees.ts';
 import { expireHourly } from '../memory/expiry.ts';
 import { openResponseStore } from '../memory/responses.ts';
 import { openSignatureStore } from '../memory/signatures.ts';
-import { Health } from '../routing/health.ts';
+import { Health } from '../routing/candidates.ts';
 import { HedgeBudget } from '../routing/hedge-budget.ts';
 import { expireSignIns } from '../signin/attempts.ts';
 import type { Blobs } from '../storage/blobs.ts';
@@ -71,7 +72,7 @@ import { open } from '../storage/open.ts';
 import { type BlobPlace, openBlobs } from '../storage/open-blobs.ts';
 import { acquireServingLock, type ServingLock } from '../storage/serving-lock.ts';
 import { openSealer, type Sealer } from '../storage/seal.ts';
-import { accessText, RequestMetrics } from '../telemetry/request-metrics.ts';
+import { recordRequests, RequestMetrics } from '../telemetry/request-metrics.ts';
 import { type Log, openLog } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
@@ -382,15 +383,18 @@ async function openCatalog(
   channelClients: ChannelClients,
   fees: ListFees,
 ) {
-  let snapshot = buildSnapshot(await loadCatalog(database, sealer), serves, fees);
+  const read = async (): Promise<Snapshot> =>
+    buildSnapshot(await loadCatalog(database, sealer), serves, fees);
+  const current = currentSnapshot(await read());
   const changes = watchChanges(database, {
     [keysTopic]: () => keyring.refresh(),
     [catalogTopic]: async () => {
-      snapshot = buildSnapshot(await loadCatalog(database, sealer), serves, fees);
+      const snapshot = await read();
+      current.replace(snapshot);
       channelClients.keepOnly(snapshot);
     },
   });
-  return { catalog: (): Snapshot => snapshot, changes };
+  return { catalog: current.get, changes };
 }
 
 /** Starts the periodic background work; returns the functions that stop it. */
@@ -431,11 +435,7 @@ const observers = (
   traces?: Traces,
 ): Pick<GatewayParts, 'access' | 'failed' | 'hedged' | 'overran' | 'traces'> => ({
   traces,
-  access: (line) => {
-    log.text('request', accessText(line));
-    requests.finished(line);
-    traces?.finished(line);
-  },
+  access: recordRequests(log, requests, traces),
   failed: (line) => {
     log.warn('attempt failed', line);
     counts.failed(line);

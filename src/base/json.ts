@@ -537,3 +537,19 @@ export function stringAfter(text: string, marker: string): string | undefined {
   }
   return text.charCodeAt(end) === 0x7d ? text.slice(start, end) : undefined;
 }
+
+/** Below this a copy costs less than several writes. */
+export const piecesBytesMin = 65_536;
+
+/** The body of a request made of pieces of the client's: joined if it is short, else uncopied. */
+export function bodyOfPieces(pieces: readonly Buffer[]): {
+  readonly body: Buffer;
+  readonly rest?: readonly Buffer[];
+} {
+  const [body, ...rest] = pieces;
+  if (body !== undefined && rest.length === 0) return { body };
+  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  return body === undefined || bytes <= piecesBytesMin
+    ? { body: Buffer.concat(pieces, bytes) }
+    : { body, rest };
+}

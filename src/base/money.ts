@@ -1,4 +1,4 @@
-import { assert } from './assert.ts';
+import assert from 'node:assert/strict';
 
 /** Money everywhere: nano-yuan, 1 yuan = 10⁹. A signed 64-bit integer in the database. */
 export type Nano = bigint;

@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.ts';
+import assert from 'node:assert/strict';
 import { toolMeasures } from '../base/quantities.ts';
 import { convertedNanoPerMillion } from './price-members.ts';
 import { costOf, type Price, type Tariff, tariffOf, type Rates } from './price.ts';
@@ -208,4 +208,18 @@ export function withListFees(kind: ModelKind, price: Price, fees: readonly Rates
   return added.length === 0
     ? price
     : { ...price, rates: { ...price.rates, ...Object.fromEntries(added) } };
+}
+
+/** The snapshot in force. A request keeps the one it began with. */
+export function currentSnapshot(first: Snapshot): {
+  readonly get: () => Snapshot;
+  readonly replace: (next: Snapshot) => void;
+} {
+  let snapshot = first;
+  return {
+    get: () => snapshot,
+    replace: (next) => {
+      snapshot = next;
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.ts';
+import assert from 'node:assert/strict';
 import { type Fraction, readFraction } from '../base/fraction.ts';
 import type { Nano } from '../base/money.ts';
 import { isMeasure } from '../base/quantities.ts';

@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.ts';
+import assert from 'node:assert/strict';
 import { bump } from '../storage/changes.ts';
 import type { Row, Transaction } from '../storage/database.ts';
 import type { ConfigProblem } from './problem.ts';

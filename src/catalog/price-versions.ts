@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.ts';
+import assert from 'node:assert/strict';
 import type { Clock } from '../base/clock.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';

@@ -323,7 +323,9 @@ class WholeReceiver implements Receiver {
     const joined =
       this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
     const read = this.#adapter.read(
-      decodeResponseBody(joined, this.#coding, this.#bytesMax),
+      this.#coding === undefined
+        ? joined
+        : decodeResponseBody(joined, this.#coding, this.#bytesMax),
       this.#contentType,
       this.#call,
     );

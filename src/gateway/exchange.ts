@@ -58,6 +58,7 @@ export class Exchange implements StreamContext, PeriodicCheck {
   readsBeyond = false;
   wrote = false;
   left = false;
+  #watched = false;
   #silentMs = 0;
   #stalledMs = 0;
   /**
@@ -125,6 +126,16 @@ export class Exchange implements StreamContext, PeriodicCheck {
     this.left = true;
     this.attempt?.finish({ kind: 'left' });
   };
+
+  /** Has this checked once a second: a stream, or one that is collected here. */
+  watch(): void {
+    this.#watched = true;
+    this.parts.watch.add(this);
+  }
+
+  unwatch(): void {
+    if (this.#watched) this.parts.watch.remove(this);
+  }
 
   /** Runs once a second while a stream is open. */
   check(): void {

@@ -12,7 +12,7 @@ import type { Downloads } from '../media/downloads.ts';
 import type { Files } from '../media/files.ts';
 import type { SharedLimiter } from '../limits/limiter.ts';
 import type { SignatureStore } from '../memory/signatures.ts';
-import type { Health } from '../routing/health.ts';
+import type { Health } from '../routing/candidates.ts';
 import type { HedgeBudget } from '../routing/hedge-budget.ts';
 import type { AccessLine } from '../telemetry/request-metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';

@@ -12,7 +12,7 @@ import type {
   StreamedImageAdapter,
   StreamTranslator,
 } from '../providers/adapter.ts';
-import { type Choice, hashTexts } from '../routing/choice.ts';
+import { type Choice, hashTexts } from '../routing/candidates.ts';
 import { mayRetry } from '../routing/retry.ts';
 import type { ApiRequest } from './accept.ts';
 import { attemptWhole } from './attempt-whole.ts';
@@ -287,7 +287,10 @@ async function attemptChannel(
       ),
       receiver: undefined,
     };
-  const prepared = 'collect' in adapter ? prepareCall(exchange, client, adapter, plain) : plain;
+  const prepared =
+    'collect' in adapter && (adapter.unsigned ?? request.addresses) !== undefined
+      ? prepareCall(exchange, client, adapter, plain)
+      : plain;
   const call = prepared instanceof Promise ? await prepared : prepared;
   if ('kind' in call) return { result: call, receiver: undefined };
   if (contest?.over !== undefined) return { result: contest.over, receiver: undefined };
@@ -328,7 +331,7 @@ function collectingReceiver(
 ): CollectingReceiver {
   const { parts } = exchange;
   exchange.collectedMeter = collector.meter;
-  parts.watch.add(exchange);
+  exchange.watch();
   return new CollectingReceiver(exchange, attempt, collector, parts.limits.answerBytesMax);
 }
 

@@ -64,9 +64,9 @@ function refuseOrBreak({ reply, format, request, meter }: Exchange, why: Refusal
 }
 
 async function deliver(exchange: Exchange): Promise<RequestOutcome> {
-  const { parts, reply, request, funds } = exchange;
+  const { reply, request, funds } = exchange;
   reply.onLeave(exchange.leave);
-  if (request.stream) parts.watch.add(exchange);
+  if (request.stream) exchange.watch();
   let settled = false;
   try {
     const begin = reply.begin ?? request.begin;
@@ -77,6 +77,6 @@ async function deliver(exchange: Exchange): Promise<RequestOutcome> {
   } finally {
     if (!settled) funds.reservation.release();
     reply.onLeave(undefined);
-    parts.watch.remove(exchange);
+    exchange.unwatch();
   }
 }

@@ -50,7 +50,7 @@ function waitingForMoney() {
   const written: string[] = [];
   const running = {
     reply: { write: (text: string) => written.push(text) > 0, started: true, onDrain: () => {} },
-    purse: funds,
+    funds,
     moneyWaitMs: 1_000,
     costOf: () => 0n,
     firstByte: () => {},

@@ -1,5 +1,5 @@
+import assert from 'node:assert/strict';
 import { byCommand, writeAudit } from '../accounts/audit.ts';
-import { assert } from '../base/assert.ts';
 import { formatYuan } from '../base/money.ts';
 import type { Bundled } from '../catalog/bundled.ts';
 import type { VendorFacts } from '../catalog/configuration.ts';

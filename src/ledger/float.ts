@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.ts';
+import assert from 'node:assert/strict';
 import type { Nano } from '../base/money.ts';
 import type { ReserveRequest, ReserveRefusal } from './contract.ts';
 import type { FloatRow } from './transactions/batch.ts';

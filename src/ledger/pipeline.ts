@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.ts';
+import assert from 'node:assert/strict';
 import { type Clock, pause, type Timers, nextTurn, type ThreadLoad } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
 import type { Random } from '../base/random.ts';

@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.ts';
+import assert from 'node:assert/strict';
 import type { Nano } from '../base/money.ts';
 import { creditTx } from '../ledger/transactions/account.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';

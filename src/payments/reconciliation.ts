@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.ts';
+import assert from 'node:assert/strict';
 import type { Nano } from '../base/money.ts';
 import type { Database } from '../storage/database.ts';
 import type { PaymentContext } from './context.ts';

@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.ts';
+import assert from 'node:assert/strict';
 import type { Fault } from '../base/fault.ts';
 import type { JsonChange } from '../base/json.ts';
 import type { Quantities } from '../base/quantities.ts';

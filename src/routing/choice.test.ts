@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../base/random.ts';
-import { type RoutingCandidate, type Choice, hashTexts } from './choice.ts';
-import { Health, Latencies, latenciesMax } from './health.ts';
+import {
+  type RoutingCandidate,
+  type Choice,
+  hashTexts,
+  Health,
+  Latencies,
+  latenciesMax,
+} from './candidates.ts';
 
 const seed = 20261121;
 const channel = (

@@ -1,5 +1,5 @@
 import type { FaultKind } from '../base/fault.ts';
-import type { Stage } from './choice.ts';
+import type { Stage } from './candidates.ts';
 
 /**
  * What a retry may cost. `text`: chat, embeddings, transcription. `media`: image and video, which

@@ -29,11 +29,13 @@ export interface OpenOptions {
 class EngineDatabase implements Database {
   readonly dialect: 'sqlite' | 'postgres';
   readonly kysely: Kysely<unknown>;
+  readonly call: Database['call'];
   readonly #engine: Engine;
 
   constructor(engine: Engine) {
     this.dialect = engine.dialect;
     this.kysely = kyselyOver(engine);
+    this.call = engine.call.bind(engine) as Database['call'];
     this.#engine = engine;
   }
 
@@ -47,10 +49,6 @@ class EngineDatabase implements Database {
 
   async snapshot<T>(script: () => Transaction<T>): Promise<T> {
     return runTransaction(await this.#engine.begin('read'), script);
-  }
-
-  call<Input, Output>(procedure: string, input: Input): Promise<Output> {
-    return this.#engine.call(procedure, input) as Promise<Output>;
   }
 
   close(): Promise<void> {

@@ -1,7 +1,7 @@
+import assert from 'node:assert/strict';
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assert } from '../base/assert.ts';
 import { randomText } from '../base/random.ts';
 
 export const masterKeyBytes = 32;

@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.ts';
+import assert from 'node:assert/strict';
 import type { SqlValue, Database, Migration, Transaction, Statement, Row } from './database.ts';
 
 /** Builds a WHERE clause of optional conditions, and the values for its placeholders. */

@@ -1,9 +1,9 @@
+import assert from 'node:assert/strict';
 import { statSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DatabaseSync } from '@photostructure/sqlite';
-import { assert } from '../base/assert.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import {

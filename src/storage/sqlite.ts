@@ -1,7 +1,7 @@
+import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Statement, DatabaseError, type Procedures, type Database } from './database.ts';

@@ -1,3 +1,4 @@
+import type { Log } from './log.ts';
 import { memoize } from '../base/memoize.ts';
 import { type MetricFamily, metricFamily, type MetricLabels, labelText } from './exposition.ts';
 
@@ -237,7 +238,7 @@ const quote = memoize((name) => JSON.stringify(name));
  * The line's members as JSON text, without the braces. Written by hand, because every request makes
  * one. Ids and outcomes are our own values.
  */
-export function accessText(line: AccessLine): string {
+function accessText(line: AccessLine): string {
   const channel = line.channel === undefined ? '' : `,"channel":${quote(line.channel)}`;
   const firstByte =
     line.firstByteMs === undefined ? '' : `,"firstByteMs":${line.firstByteMs.toFixed(1)}`;
@@ -325,3 +326,12 @@ interface HistogramRange {
 export const answerTimeRange: HistogramRange = { leastMs: 1, fromMs: 10, toMs: 1_000_000 };
 /** From a request that waits for nothing to one that waits for money or for a database. */
 const ownTimeRange: HistogramRange = { leastMs: 0.01, fromMs: 0.1, toMs: 10_000 };
+
+/** What happens with every finished request: its line in the log, its counts and its trace. */
+export const recordRequests =
+  (log: Log, requests: RequestMetrics, traces: { finished(line: AccessLine): void } | undefined) =>
+  (line: AccessLine): void => {
+    log.text('request', accessText(line));
+    requests.finished(line);
+    traces?.finished(line);
+  };

@@ -19,7 +19,7 @@ import { MemoryLimiter } from '../../src/limits/limiter.ts';
 import { Downloads } from '../../src/media/downloads.ts';
 import { mediaLimits } from '../../src/media/limits.ts';
 import { vendors } from '../../src/providers/index.ts';
-import { Health } from '../../src/routing/health.ts';
+import { Health } from '../../src/routing/candidates.ts';
 import { HedgeBudget } from '../../src/routing/hedge-budget.ts';
 import type { SimulatedProcess } from '../ledger/simulated-process.ts';
 import type { SimulatedClient } from './simulated-client.ts';

@@ -22,7 +22,7 @@ import { VendorDownloads, Downloads } from '../../src/media/downloads.ts';
 import { fileLimits, mediaLimits } from '../../src/media/limits.ts';
 import { openFiles } from '../../src/media/stored-files.ts';
 import { vendors } from '../../src/providers/index.ts';
-import { Health } from '../../src/routing/health.ts';
+import { Health } from '../../src/routing/candidates.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openFolderBlobs } from '../../src/storage/folder-blobs.ts';
 import { openSealer } from '../../src/storage/seal.ts';

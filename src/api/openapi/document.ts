@@ -1,5 +1,5 @@
 import { type RefusalName, refusals } from '../../base/refusal.ts';
-import type { Endpoint } from '../entry.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { operations } from './operations.ts';
 import {
   type Operation,

@@ -1,4 +1,4 @@
-import { assert } from '../../base/assert.ts';
+import assert from 'node:assert/strict';
 import type { Nano } from '../../base/money.ts';
 import { nextDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
 import { worstCase } from '../../catalog/price.ts';

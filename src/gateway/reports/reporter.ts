@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { randomText } from '../../base/random.ts';
 import { channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
-import type { Health } from '../../routing/health.ts';
+import type { Health } from '../../routing/candidates.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ChannelClients } from '../channels/clients.ts';
 import type { StreamWatch } from '../stream-watch.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../../test/databases.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
-import { Health } from '../../routing/health.ts';
+import { Health } from '../../routing/candidates.ts';
 import { type AccessLine, RequestMetrics } from '../../telemetry/request-metrics.ts';
 import { ChannelClients } from '../channels/clients.ts';
 import { StreamWatch } from '../stream-watch.ts';

@@ -1,4 +1,4 @@
-import { assert } from '../../base/assert.ts';
+import assert from 'node:assert/strict';
 import type { Fault } from '../../base/fault.ts';
 import { isNotStored, type StoredFile } from '../../media/files.ts';
 import type { VendorRequest } from '../../providers/adapter.ts';

@@ -1,12 +1,5 @@
 import { type Measure, measures, type Quantities } from '../../base/quantities.ts';
-import type {
-  Adapter,
-  VendorCall,
-  WholeAdapter,
-  VendorAnswer,
-  VendorRequest,
-  ImageAdapter,
-} from '../adapter.ts';
+import type { Adapter, VendorCall, WholeAdapter, VendorAnswer, ImageAdapter } from '../adapter.ts';
 
 /**
  * An adapter that picks another adapter for each call. `fault` reads the refusals of all of them.
@@ -48,19 +41,6 @@ export function totalQuantities(answers: readonly VendorAnswer[]): Quantities | 
         total[measure] = (total[measure] ?? 0) + quantities[measure];
   }
   return total;
-}
-
-/** Below this a copy costs less than several writes. */
-const piecesBytesMin = 65_536;
-
-/** The body of a request made of pieces of the client's: joined if it is short, else uncopied. */
-export function requestBody(pieces: readonly Buffer[]): Pick<VendorRequest, 'body' | 'rest'> {
-  const [body, ...rest] = pieces;
-  if (body !== undefined && rest.length === 0) return { body };
-  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  return body === undefined || bytes <= piecesBytesMin
-    ? { body: Buffer.concat(pieces, bytes) }
-    : { body, rest };
 }
 
 /**

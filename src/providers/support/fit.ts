@@ -21,6 +21,7 @@ import {
   reportUnsupported,
 } from './rules.ts';
 import { fitMessages } from './messages.ts';
+import { hasMessageRules } from './rules.ts';
 import type { LimitRule } from './rows.ts';
 
 /**
@@ -50,7 +51,7 @@ export function fitChat(call: VendorCall, rules: ModelRules): RequestEdits {
   fitResponseFormat(body, rules, reasoning, words, taken);
   fitStops(body, rules.stops, taken);
   fitOutputLimit(call, rules.limit, taken);
-  fitMessages(body['messages'], publicModel, rules, reasoning, taken);
+  if (hasMessageRules(rules)) fitMessages(body['messages'], publicModel, rules, reasoning, taken);
   addInstructions(body['messages'], words, taken.changes);
   return taken;
 }

@@ -58,7 +58,6 @@ export function fitMessages(
   taken: RequestEdits,
 ): void {
   const { developer, messages: turns, parts } = rules;
-  if (developer === undefined && turns === undefined && parts === undefined) return;
   if (!Array.isArray(messages)) return;
   for (let i = 0; i < messages.length; i++) {
     const message: unknown = messages[i];

@@ -391,3 +391,7 @@ export function fitEffort(
   const obeys = asked === 'none' && rule.usual === 'none';
   if (effort === undefined && wanted === undefined && !obeys) dropped.push(told ?? path.join('.'));
 }
+
+/** Whether the model has rules for messages beside those for members of the request. */
+export const hasMessageRules = ({ developer, messages, parts }: ModelRules): boolean =>
+  developer !== undefined || messages !== undefined || parts !== undefined;

@@ -11,6 +11,7 @@ import {
   parse,
   textOf,
   type JsonObject,
+  bodyOfPieces,
 } from '../../../base/json.ts';
 import type {
   Adapter,
@@ -22,7 +23,6 @@ import type {
 import { messagesVersionHeader } from '../../conversation/messages-version.ts';
 import { fittingId } from '../../conversation/tool-calls.ts';
 import { withDropped } from '../../support/unsupported.ts';
-import { requestBody } from '../adapters.ts';
 import { protocolFault } from '../fault.ts';
 import { messagesFault, messagesFaultWithin } from './fault.ts';
 import { type ClaudeTraits, claudeTraits, thinkingFor, droppedReasoning } from './models.ts';
@@ -115,7 +115,7 @@ function commonChanges(call: VendorCall, bodyVersion?: string): JsonChange[] {
 }
 
 function askAt(path: string, call: VendorCall, changes: readonly JsonChange[]): VendorRequest {
-  return { path, headers: headersOf(call), ...requestBody(editJsonPieces(call.bytes, changes)) };
+  return { path, headers: headersOf(call), ...bodyOfPieces(editJsonPieces(call.bytes, changes)) };
 }
 
 const json = { 'content-type': 'application/json' } as const;

@@ -6,10 +6,12 @@ import {
   numberOf,
   objectOf,
   textOf,
+  bodyOfPieces,
 } from '../../../base/json.ts';
 import { jsonPieces } from '../../../base/long-strings.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
+import { refuseServiceTier } from '../../billable-features.ts';
 import {
   type Conversation,
   readConversation,
@@ -25,10 +27,8 @@ import {
   type ConversationTurn,
 } from '../../conversation/conversation.ts';
 import { unsignedCalls, withCallSignatures, CallIds } from '../../conversation/tool-calls.ts';
-import { requestBody } from '../adapters.ts';
-import { refuseServiceTier } from '../../billable-features.ts';
-import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
+import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import {
   type ClaudeTraits,
   claudeTraits,
@@ -109,7 +109,7 @@ export function messagesRequest(call: VendorCall, host: MessagesHost): VendorReq
   return {
     path,
     headers,
-    ...requestBody(jsonPieces(sent, call.bytes)),
+    ...bodyOfPieces(jsonPieces(sent, call.bytes)),
     dropped: withSampling(dropped, body, sampled),
   };
 }

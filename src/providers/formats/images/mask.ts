@@ -1,5 +1,5 @@
+import assert from 'node:assert/strict';
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
-import { assert } from '../../../base/assert.ts';
 import type { InputImage } from '../../media-request.ts';
 
 /** Decoding a larger mask would hold up all other requests. */

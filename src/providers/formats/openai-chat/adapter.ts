@@ -8,6 +8,7 @@ import {
   replaceOnlyMemberPieces,
   isObject,
   listOf,
+  bodyOfPieces,
 } from '../../../base/json.ts';
 import type { Adapter, VendorCall, VendorRequest } from '../../adapter.ts';
 import { refuseServiceTier, serviceTierChanges } from '../../billable-features.ts';
@@ -15,7 +16,6 @@ import { ChatCollector } from '../../conversation/chat-collector.ts';
 import { stopsToWatch, fitChat } from '../../support/fit.ts';
 import { supportTable, type ModelRules } from '../../support/rules.ts';
 import { unsupportedInChat } from '../../support/unsupported.ts';
-import { requestBody } from '../adapters.ts';
 import { faultOf } from '../fault.ts';
 import type { ChatQuirks } from './quirks.ts';
 import { readChatResponse } from './response.ts';
@@ -66,7 +66,7 @@ function chatRequest(call: VendorCall, quirks: ChatQuirks, rules: ModelRules): V
   if (quirks.toolIds) remapToolIds(call, quirks.toolIds, changes);
   const pieces =
     changes.length === 0 ? replaceOnlyMemberPieces(call.bytes, 'model', model) : undefined;
-  const { body, rest } = requestBody(
+  const { body, rest } = bodyOfPieces(
     pieces ?? editJsonPieces(call.bytes, [{ path: ['model'], json: model }, ...changes]),
   );
   return {

@@ -11,6 +11,7 @@ import {
   objectOf,
   parse,
   textOf,
+  bodyOfPieces,
 } from '../../../base/json.ts';
 import type {
   Adapter,
@@ -19,14 +20,13 @@ import type {
   VendorCall,
   BaseAdapter,
 } from '../../adapter.ts';
-import { requestBody } from '../adapters.ts';
-import { faultOf, protocolFault, faultWithin } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
 import { refuseServiceTier, serviceTierChanges, servedTier } from '../../billable-features.ts';
-import type { SupportRow } from '../../support/rows.ts';
 import { fitResponse } from '../../support/fit.ts';
+import type { SupportRow } from '../../support/rows.ts';
 import { type ModelRules, supportTable } from '../../support/rules.ts';
 import { unsupportedInResponses } from '../../support/unsupported.ts';
+import { faultOf, protocolFault, faultWithin } from '../fault.ts';
+import type { FaultRule } from '../openai-chat/quirks.ts';
 import { responseFailure } from './chat.ts';
 import { rewriteResponse, responseExtras, withExtras, responsesQuantities } from './response.ts';
 import { ResponsesCollector, ResponsesStream } from './stream.ts';
@@ -107,7 +107,7 @@ function responsesNativeRequest(
   const input = withoutStrangers(body['input'], seals ?? true);
   if (input) changes.push({ path: ['input'], json: jsonText(input) });
   const taken = fitResponse(call, rules);
-  const sent = requestBody(editJsonPieces(call.bytes, [...changes, ...taken.changes]));
+  const sent = bodyOfPieces(editJsonPieces(call.bytes, [...changes, ...taken.changes]));
   return {
     path: '/responses',
     headers,

@@ -10,8 +10,8 @@ import {
   breakersMax,
   Health,
   retryLaterMs,
-} from './health.ts';
-import type { RoutingCandidate } from './choice.ts';
+  type RoutingCandidate,
+} from './candidates.ts';
 
 const seed = 20261121;
 let health: Health;

@@ -1,0 +1,64 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Principal } from '../accounts/principal.ts';
+import type { ClientResponse } from '../http/client-response.ts';
+import type { Envelope } from './errors.ts';
+
+/** The parts of a request that endpoints read, whichever way it came in. */
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The bytes of the body; the unread request itself where the endpoint has `body: 'stream'`. */
+  readonly body: unknown;
+  /** The values of the path's parameters. */
+  readonly params: unknown;
+}
+
+/** A request whose client is not identified yet. */
+export interface UnidentifiedRequest {
+  readonly id: string;
+  /** Wall clock, ms. */
+  readonly at: number;
+  readonly request: Pick<HttpRequest, 'method' | 'url' | 'headers'>;
+  readonly reply: ClientResponse;
+  readonly convention: ClientConvention;
+  /**
+   * Called when the request has ended. It also gives back the bytes of a large body. Absent:
+   * `EndpointEntry.#gone`.
+   */
+  gone?: (() => void) | undefined;
+}
+
+/** One request of a known client: what an endpoint's handler works with. */
+export interface RequestContext extends UnidentifiedRequest {
+  readonly principal: Principal;
+  readonly request: HttpRequest;
+}
+
+/** One route. `handle` may throw a Refusal as long as nothing was sent. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  /** Absent: `chatConvention`. */
+  readonly convention?: ClientConvention;
+  /**
+   * `stream`: the handler reads the body as it arrives. Absent: the handler gets the whole body.
+   */
+  readonly body?: 'stream';
+  readonly handle: (visit: RequestContext) => void | Promise<void>;
+  /** Handles requests with an Idempotency-Key. Absent: `handle` does, and the key is ignored. */
+  readonly handleKeyed?: Endpoint['handle'];
+}
+
+/**
+ * What the entry needs to know of a client's convention: which header holds the API key, how errors
+ * look, and which header names the request.
+ */
+export interface ClientConvention {
+  readonly envelope: Envelope;
+  /** The header that names the request, beside `x-request-id`. */
+  readonly idHeader: string | undefined;
+  credential(headers: IncomingHttpHeaders): string | undefined;
+  /** Where several conventions share a path: picks the client's one by its headers. */
+  spokenBy?(headers: IncomingHttpHeaders): ClientConvention;
+}
