@@ -22,17 +22,17 @@ if (folder === undefined) {
   console.error('Name the folder of the build to compare with: npm run bench:against -- FOLDER');
   process.exit(1);
 }
-// and with it all that it started
+// and with it all processes that it started
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const starts = Number(options.starts);
 const pairsOfStart = Number(options.pairs);
-// Enough for both builds to be compiled before anything is measured.
+// Enough for V8 to compile both builds' hot code before anything is measured.
 const warmRounds = 60;
 const kinds = ['request', 'chunk'] as const;
 const ratios: Record<keyof Slices, number[]> = { request: [], chunk: [] };
 
 for (let start = 0; start < starts; start++) {
-  // The order alternates, since whichever gateway takes its turn second finds the caches as the
+  // The order alternates, since the gateway that takes its turn second finds the caches as the
   // first left them.
   const [own, other] = await measure(start % 2 === 0);
   for (const kind of kinds) {
@@ -80,8 +80,8 @@ function median(figures: readonly number[]): number {
 }
 
 /**
- * The 95 % interval of the median by order statistics: it assumes nothing of how the figures are
- * distributed.
+ * The 95 % interval of the median by order statistics, which assumes no distribution of the
+ * figures.
  */
 function interval(figures: readonly number[]): { readonly low: number; readonly high: number } {
   const sorted = figures.toSorted((a, b) => a - b);

@@ -1,5 +1,6 @@
-// Loaded into the gateway before anything else. The first SIGUSR2 begins to count what is allocated, and the second writes it down:
-// V8's own --heap-prof leaves out what has been collected, which on a hot path is everything.
+// Loaded into the gateway before anything else. The first SIGUSR2 starts counting allocations, the
+// second writes the result. V8's own --heap-prof leaves out collected objects, which on a hot path
+// are nearly all.
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { isMainThread } from 'node:worker_threads';

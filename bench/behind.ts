@@ -17,7 +17,7 @@ export interface Behind {
 }
 
 const pathOf = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
-/** Large bodies are kept in memory, as the gateway keeps them. */
+/** Large bodies stay in memory, as in the gateway. */
 const bodies = 'client_max_body_size 64m; client_body_buffer_size 16m;';
 
 export async function startBehind(folder: string, { vendor, stream }: Workload): Promise<Behind> {

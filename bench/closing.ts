@@ -6,13 +6,13 @@ import { firstAnswer, measureOpenStreams, type OpenStreams, openStreams } from '
 import { parity } from './parity.ts';
 import type { Tollgate } from './tollgate.ts';
 
-/** What only Tollgate is asked. */
+/** Measurements of Tollgate alone. */
 export interface End {
   readonly open: (OpenStreams & { readonly aloneMs: number }) | undefined;
   readonly books: { readonly text: string; readonly ok: boolean };
 }
 
-/** Many open streams; and whether the books agree with what was answered, after all of it. */
+/** Many open streams, then a check that usage records and charges match the responses. */
 export async function closing(
   bench: Bench,
   gateway: Tollgate,

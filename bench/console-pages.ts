@@ -26,8 +26,8 @@ export interface PageTime {
 const runs = 5;
 
 /**
- * What pages of users ask, over real HTTP, as if it were the end of the history. The first answer
- * of each is not counted.
+ * The requests of users' console pages over real HTTP, as of the end of the history. The first
+ * response of each is not counted.
  */
 export async function measurePages(
   database: Database,
@@ -58,7 +58,7 @@ export async function measurePages(
   return times;
 }
 
-/** The console's interface as it was at the end of the history. */
+/** The console's API, with the clock at the end of the history. */
 async function consoleOn(database: Database, { to }: History) {
   const clock = {
     ...systemClock,

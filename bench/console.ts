@@ -9,9 +9,9 @@ import { measurePages } from './console-pages.ts';
 import { countOf, historyDays, makeHistory } from './history.ts';
 
 /**
- * `npm run bench:console -- sqlite:/path/file.db 10000000 [1000000]`: makes so many usage records
- * there (at most the third number at a time, and then as much of the hourly figures: call it
- * again), and tells how long each page of the console takes to answer.
+ * `npm run bench:console -- sqlite:/path/file.db 10000000 [1000000]`: creates that many usage
+ * records (at most the third number at a time, and as many hourly figures: call it again), and
+ * prints how long each page of the console takes.
  */
 const [url = 'sqlite::memory:', wanted = '1000000', atOnce = wanted] = process.argv.slice(2);
 const whole = Number(wanted);
@@ -23,19 +23,19 @@ await database.query(
 const counted = await countOf(database, 'usage');
 const [begun] = await database.query('SELECT MIN(created_at) AS at FROM users');
 const hourMs = 3_600_000;
-// The users of an earlier call were made at its beginning.
+// An earlier call created its users at the beginning.
 const to =
   begun?.['at'] === null || begun === undefined
     ? Math.floor(systemClock.now() / hourMs) * hourMs
     : Number(begun['at']) + historyDays * 24 * hourMs;
-// As a gateway that ran meanwhile would have made them.
+// As a running gateway would have made them.
 for (let at = to - historyDays * 24 * hourMs; at < to; at += 20 * 24 * hourMs)
   await createPartitions(database, { ...systemClock, now: () => at });
 const records = Math.min(whole, counted + Number(atOnce));
 const started = systemClock.monotonicMs();
 const history = await makeHistory(database, to, records, whole);
 const made = systemClock.monotonicMs();
-// As much of them at a time as of records.
+// The same share of them at a time as of records.
 const hoursMax = Math.ceil(Number(atOnce) / 5_000);
 let hours = 0;
 let left = true;

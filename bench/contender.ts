@@ -1,7 +1,7 @@
 import { freePort, run, type Started } from './process.ts';
 import { isStream, type Kind, kindsOf, startNginx, type Vendors } from './vendor.ts';
 
-/** How one kind of request is sent to a contender. */
+/** The request of one kind, as a contender needs it. */
 export interface Target {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export interface Contender {
   readonly version: string;
   /**
    * `request` (a chat of 1.5 KB) needs no model. Undefined when there is no vendor of that kind, or
-   * none that it could ask.
+   * none that the contender can call.
    */
   target(kind: Kind, request?: object): Target | undefined;
   start(): Promise<Started>;
@@ -40,7 +40,7 @@ export function body(model: string, stream: boolean, request: object = usual): s
 
 export const json = { 'content-type': 'application/json' };
 
-/** The vendors themselves: what nothing in between would measure. */
+/** The vendors themselves, without a gateway. */
 export function direct(vendors: Vendors): Pick<Contender, 'name' | 'target'> {
   return {
     name: 'no gateway',
@@ -91,7 +91,7 @@ function versionOfNginx(nginx: string): string {
   return /nginx\/([\d.]+)/.exec(run('sh', ['-c', `${nginx} -v 2>&1`]))?.[1] ?? '';
 }
 
-/** One that there must be. */
+/** The target of a kind; throws without one. */
 export function targetOf(contender: Pick<Contender, 'name' | 'target'>, kind: Kind): Target {
   const target = contender.target(kind);
   if (target === undefined) throw new Error(`${contender.name} has no ${kind}`);

@@ -6,9 +6,9 @@ const commits = 200;
 const bytes = Buffer.alloc(4096, 1);
 
 /**
- * How long this disk takes to keep something, while nothing else asks it: 4 KB appended to a file
- * of the folder, until `fdatasync` returns. Milliseconds: p50, p99, largest. What waits for a
- * durable commit cannot be faster.
+ * The time that this disk needs to store 4 KB durably, without other load: from an append to a file
+ * of the folder until `fdatasync` returns. Milliseconds: p50, p99, largest. A request that waits
+ * for a durable commit cannot be faster.
  */
 export function commitMs(folder: string): Percentiles {
   const file = join(folder, 'commit.probe');

@@ -3,20 +3,20 @@ import type { Runs } from './published.ts';
 import type { Told } from './tollgate.ts';
 
 /**
- * Where everything ran while clients waited. `pinned`: all that is measured on one core, load and
- * vendors on the others, as for processor time. `free`: each thread where the kernel puts it, as an
- * operator runs it, load and vendors among them.
+ * The cores of all processes while clients waited. `pinned`: the measured process on one core, load
+ * and vendors on the others, as for processor time. `free`: each thread where the kernel puts it,
+ * as an operator runs it, load and vendors among them.
  */
 export type Placing = 'pinned' | 'free';
 
-/** What clients waited for, one entry a round. */
+/** The waiting times of clients, one entry a round. */
 export interface Waits {
-  /** At most, in this placing: half of it is half load. */
+  /** The maximum in this placing; half of it is half load. */
   readonly requestsPerSecond: number[];
   readonly halfLoad: Percentiles[];
   readonly firstChunk: Percentiles[];
   readonly chunkLate: Percentiles[];
-  /** At half load, by the gateway's own metrics. */
+  /** The gateway's own metrics at half load. */
   readonly told: Told[];
 }
 
@@ -29,8 +29,8 @@ const noWaits = (): Waits => ({
 });
 
 /**
- * Where a process spends the processor time of a request or chunk, in µs: its main thread, the
- * busiest of the others, and the rest.
+ * The processor time of a request or chunk in µs: main thread, the busiest other thread, and the
+ * rest.
  */
 export interface Breakdown {
   readonly user: number;
@@ -44,20 +44,20 @@ export interface Figures {
   readonly cpuPerRequest: number[];
   readonly cpuPerBurstChunk: number[];
   readonly cpuPerPacedChunk: number[];
-  /** Anthropic's chunks, which a gateway makes OpenAI's of, and a proxy does not. */
+  /** Anthropic's chunks, which a gateway translates to OpenAI's, and a proxy does not. */
   readonly cpuPerTranslatedChunk: number[];
   readonly breakdown: Breakdown[];
-  /** The same for a chunk, passed on and translated. */
+  /** The same for a chunk, passed through and translated. */
   readonly chunkBreakdown: Breakdown[];
   readonly translatedBreakdown: Breakdown[];
-  /** How late the client itself was. */
+  /** The delay of the client itself. */
   readonly lag: Percentiles[];
   readonly published: Runs;
   readonly memoryMb: number[];
   readonly coldStartSeconds: number[];
   readonly waits: Readonly<Record<Placing, Waits>>;
   errors: number;
-  /** 200s that load generators saw to their end. */
+  /** Responses with status 200 that load generators read to the end. */
   answered: number;
 }
 
@@ -88,7 +88,7 @@ export function keep(
   figures.errors += answered.errors;
 }
 
-/** Answers of the warm-up were charged, too. */
+/** The gateway also charged the responses of the warm-up. */
 export function keepPaced(figures: Figures, paced: Paced): void {
   figures.lag.push(paced.lagMs);
   keep(figures, { requests: paced.all, errors: paced.errors });

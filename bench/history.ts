@@ -6,8 +6,8 @@ import { noStatementTimeout } from '../src/storage/sql.ts';
 import { recordColumns } from '../src/usage/record.ts';
 
 /**
- * A past for the console: many users' charges over two months, as the till would have written them.
- * The first user has three of ten.
+ * A history for the console: many users' charges over two months, as the ledger would have written
+ * them. The first user has three of ten.
  */
 export interface History {
   readonly users: readonly string[];
@@ -29,8 +29,8 @@ interface Spread extends History {
 }
 
 /**
- * Makes records until there are `records` of them; may be called again with more. `whole` is how
- * many there will be in the end, which spreads them over the time.
+ * Makes records until there are `records` of them; may be called again with more. `whole` is the
+ * final number, which spreads them over the time.
  */
 export async function makeHistory(
   database: Database,
@@ -61,7 +61,7 @@ export async function makeHistory(
   return spread;
 }
 
-/** However long it takes. */
+/** Counts rows, without a time limit. */
 export function countOf(database: Database, table: string): Promise<number> {
   return database.transact(function* () {
     yield* noStatementTimeout(database);
@@ -73,7 +73,7 @@ export function countOf(database: Database, table: string): Promise<number> {
 const timeOf = ({ from, to }: History, n: number, whole: number): number =>
   from + Math.floor((n * (to - from)) / whole);
 
-/** Users, accounts and keys; those of an earlier call. */
+/** Creates users, accounts and keys, or finds those of an earlier call. */
 async function people(database: Database, at: number): Promise<Pick<Spread, 'users' | 'keys'>> {
   const known = await database.query('SELECT id FROM users ORDER BY id');
   if (known.length === 0) {
@@ -100,7 +100,7 @@ async function people(database: Database, at: number): Promise<Pick<Spread, 'use
   };
 }
 
-/** `req_` and 32 hexadecimal digits, those of the time first, as requests have them. */
+/** `req_` and 32 hexadecimal digits, time first, like the ids of requests. */
 const idText = ({ dialect }: Database, at: string, n: string): string =>
   dialect === 'postgres'
     ? `'req_' || lpad(to_hex((${at})::bigint), 12, '0') || lpad(to_hex((${n})::bigint), 20, '0')`
@@ -110,7 +110,7 @@ const idText = ({ dialect }: Database, at: string, n: string): string =>
 const itemText = (list: string, index: string): string =>
   `(SELECT x.value FROM bench_list x WHERE x.list='${list}' AND x.n=${index})`;
 
-/** What records name, where statements find it fast. */
+/** Lists that records refer to, in a form that statements read fast. */
 async function writeLists(
   database: Database,
   lists: Readonly<Record<string, readonly string[]>>,
@@ -126,8 +126,8 @@ async function writeLists(
 }
 
 /**
- * One statement for the records from `first` to before `last`. `h` is the number scrambled, so that
- * nothing comes in a pattern.
+ * One statement for the records from `first` to before `last`. `h` is the scrambled number, so that
+ * no pattern appears.
  */
 function recordsText(
   database: Database,
@@ -169,7 +169,7 @@ function recordsText(
     FROM d`;
 }
 
-/** Each has paid for it before, and has a hundred yuan left. */
+/** Each user has paid for the history before, and has a hundred yuan left. */
 async function fund(database: Database, { users, from }: History): Promise<void> {
   const left = 100_000_000_000n;
   await database.transact(function* () {

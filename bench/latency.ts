@@ -11,7 +11,7 @@ export interface Bench {
   readonly seconds: number;
 }
 
-/** Of a closed loop. */
+/** Connections of a closed loop. */
 export const connections = 50;
 /**
  * Streams started each second, each a second long: as many are open at any time. Started at even
@@ -19,15 +19,15 @@ export const connections = 50;
  */
 const pacedStreams = 100;
 /**
- * Of the same load, before what is counted: new connections, in front of the gateway and behind it,
- * are no part of what a request waits for.
+ * Seconds of the same load before counting: new connections, to the gateway and behind it, are not
+ * part of a request's latency.
  */
 const warmSeconds = 1;
 
 /** The core of the clients. */
 const coreOf = { pinned: 'around', free: 'any' } as const satisfies Record<Placing, Core>;
 
-/** Everything is free while this runs. */
+/** Runs `work` with all processes free of pinning. */
 export async function free<T>(
   { vendors }: Bench,
   started: Started | undefined,
@@ -45,7 +45,7 @@ export async function free<T>(
   }
 }
 
-/** Whole answers at a fixed rate: what a client waits when the contender is not at its limit. */
+/** Whole responses at a fixed rate: the latency when the contender is below its limit. */
 export async function measureHalfLoad(
   bench: Bench,
   target: Target,
@@ -59,7 +59,7 @@ export async function measureHalfLoad(
   keepPaced(figures, paced);
 }
 
-/** The same for one that tells how it felt. */
+/** The same for a contender with its own metrics. */
 export async function measureHalfLoadOf(
   bench: Bench,
   gateway: Tollgate,
@@ -77,7 +77,7 @@ export async function measureHalfLoadOf(
   });
 }
 
-/** What it can at most where it is now. */
+/** The maximum in the present placing. */
 export async function measureMost(
   bench: Bench,
   target: Target,
@@ -93,7 +93,7 @@ export async function measureMost(
   keep(figures, answered);
 }
 
-/** Streams with a pace: first chunks, and how late chunks are. */
+/** Paced streams: time to the first chunk, and the delay of chunks. */
 export async function measureStreams(
   bench: Bench,
   contender: Pick<Contender, 'target'>,

@@ -1,5 +1,5 @@
-// One process of `bench/ledger.ts`: as many requests at once as asked for, each reserved, settled,
-// and begun again.
+// One process of `bench/ledger.ts`: that many concurrent requests, each reserved, settled, and
+// begun again.
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../src/base/clock.ts';
 import { requestId } from '../src/base/random.ts';
@@ -74,7 +74,7 @@ async function work({ url, seconds, atOnce, accounts }: Work): Promise<Done> {
       if (got === undefined) {
         drawn++;
         const waited = await till.reserve(ask, never);
-        // While as many processes start as there are, a draw may take longer than a client waits.
+        // While many processes start, a reservation may take longer than a client waits.
         if (typeof waited === 'string') continue;
         got = waited;
       }

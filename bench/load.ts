@@ -7,47 +7,47 @@ import { type Core, find, runAsync } from './process.ts';
 export interface Load {
   readonly connections: number;
   readonly seconds: number;
-  /** Of the client; `around` unless it is told. */
+  /** The client's core; `around` by default. */
   readonly core?: Core;
 }
 
-/** What a run answered. Requests that were still running when the time was over are not in it. */
+/** The responses of a run. Requests that were still running at its end are not included. */
 export interface Answered {
   readonly requests: number;
   readonly errors: number;
   readonly seconds: number;
 }
 
-/** Milliseconds: p50, p99, largest. Empty when nothing was measured. */
+/** Milliseconds: p50, p99, largest. Empty without measurements. */
 export type Percentiles = readonly number[];
 
 export interface Paced extends Answered {
   readonly chunks: number;
-  /** 200s with those of the warm-up, which `requests` and all times are without. */
+  /** 200s including the warm-up, which `requests` and all times leave out. */
   readonly all: number;
-  /** 200s that ended within the seconds that are counted, whenever they were asked for. */
+  /** 200s that ended within the counted seconds, whenever their requests began. */
   readonly within: number;
-  /** From the instant that the schedule gave the request to the end of its answer. */
+  /** From the instant of the request's schedule to the end of its response. */
   readonly wholeMs: Percentiles;
   /** From the same instant to the first chunk. */
   readonly firstMs: Percentiles;
-  /** From a chunk's being written by the vendor to its being read. */
+  /** From the vendor's write of a chunk to the client's read. */
   readonly lateMs: Percentiles;
   /**
-   * From the instant at which a request should and could have been sent to its being sent: what the
-   * client itself is late.
+   * The client's own delay: from the instant at which a request should and could have been sent to
+   * its sending.
    */
   readonly lagMs: Percentiles;
   /** Processor time of the client. */
   readonly cpuSeconds: number;
-  /** What went wrong first: the beginning of an answer that was no 200, for example. */
+  /** The first failure: the beginning of a response other than 200, for example. */
   readonly wrong: string;
 }
 
 const wrk = find('wrk');
 export const closedLoop = wrk === undefined ? 'own loop (wrk is not installed)' : 'wrk';
 
-/** As many requests as `connections` can have answered, one after the other on each. */
+/** As many requests as `connections` can handle, one after the other on each. */
 export async function saturate(folder: string, target: Target, load: Load): Promise<Answered> {
   if (wrk === undefined) return loop(target, load.connections, { seconds: load.seconds });
   const script = join(folder, 'wrk.lua');
@@ -84,9 +84,10 @@ end
 }
 
 /**
- * Requests at fixed instants (`rate` a second) or as fast as they are answered (`rate` 0); those of
- * the first `warm` seconds (0) are not counted, and `seconds` follow them. All are waited for, but
- * for `patience` seconds (20) at most; what is not answered then is an error. Needs the Go program.
+ * Requests at fixed instants (`rate` a second) or as fast as responses come (`rate` 0). Those of
+ * the first `warm` seconds (0) are not counted; `seconds` follow them. Waits for all, but for
+ * `patience` seconds (20) at most; a request without a response by then is an error. Needs the Go
+ * program.
  */
 export async function pace(
   folder: string,
@@ -118,8 +119,8 @@ export async function pace(
 }
 
 /**
- * The same in this process, for when there is nothing faster, and for exactly `requests` requests,
- * all of them finished.
+ * The same in this process, for machines without Go, and for exactly `requests` requests, all of
+ * them finished.
  */
 export async function loop(
   target: Target,

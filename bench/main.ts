@@ -44,7 +44,7 @@ if (nginx === undefined)
   );
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-// and with it all that it started
+// and with it all processes that it started
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const quietBefore = machineMicroseconds();
 const vendors = await startVendors(folder, nginx);
@@ -88,7 +88,7 @@ for (let round = 1; round <= Number(options.rounds); round++) {
     try {
       await oneRound(contender, figures);
     } catch (error) {
-      // A peer that does not stand it is told and left out; without Tollgate there is nothing to
+      // A peer that fails under load is reported and left out; without Tollgate there is nothing to
       // compare.
       if (contender === gateway) throw error;
       console.log(
@@ -179,8 +179,8 @@ async function comparePublished(
     started,
     figures.published,
     async (paced) => {
-      keepPaced(figures, { ...paced, errors: 0 }); // what fails here is told in its own table
-      // A gateway that was asked for too much answers what it still has first.
+      keepPaced(figures, { ...paced, errors: 0 }); // errors of this part have their own table
+      // An overloaded gateway first answers its remaining requests.
       if (started !== undefined && paced.errors > 0)
         await firstAnswer(targetOf(contender, 'whole'), started);
     },
@@ -188,8 +188,7 @@ async function comparePublished(
 }
 
 /**
- * Half of what a contender does at most in the same placing; nginx and the bare vendor are asked
- * for what Tollgate is asked for.
+ * Half of a contender's maximum in the same placing; nginx and the bare vendor get Tollgate's rate.
  */
 function halfLoad(name: string, placing: Placing): number {
   const of = (wanted: string) =>

@@ -44,8 +44,8 @@ async function measureWhole(
 }
 
 /**
- * Takes the processor time that threads have spent from now on apart: given that of the whole
- * process, and among how many it is divided.
+ * Splits processor time by threads from now on; takes the whole process's time and the number of
+ * units.
  */
 function stopwatch(pid: number): (all: number, units: number) => Breakdown {
   const before = new Map(threads(pid).map((thread) => [thread.id, thread]));
@@ -100,8 +100,8 @@ async function measurePaced(
 }
 
 /**
- * Chunks are counted where they are made: those of the warm-up, whose processor time is in it, and
- * those of streams that the end of the run cut, too.
+ * The vendor counts chunks: including those of the warm-up, whose processor time also counts, and
+ * those of streams that the end of the run cut.
  */
 async function pacedCost(
   bench: Bench,
@@ -126,13 +126,13 @@ export interface OpenStreams {
   /** At most. */
   readonly memoryMb: number;
   readonly lateMs: number;
-  /** Streams that did not end as they should. */
+  /** Streams without a proper end. */
   readonly failed: number;
 }
 
 /**
- * Many streams at once, a chunk a second each: the memory they take at most, and the latest chunk.
- * Everything is free, and what is new has had some streams before.
+ * Many streams at once, a chunk a second each: their peak memory, and the largest delay of a chunk.
+ * Nothing is pinned; a new process serves some streams before.
  */
 export async function measureOpenStreams(
   bench: Bench,
@@ -162,7 +162,7 @@ export async function measureOpenStreams(
   });
 }
 
-/** Starts it, and notes how long that took, to its first 200. */
+/** Starts it, and records the time to its first 200. */
 export async function startCold(contender: Contender, figures: Figures): Promise<Started> {
   const target = targetOf(contender, 'whole');
   const startedAt = performance.now();

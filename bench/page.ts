@@ -13,12 +13,12 @@ interface Processor {
   readonly own: number;
 }
 
-/** All that a run has measured. */
+/** All measurements of a run. */
 export interface Result {
   readonly columns: readonly Column[];
   readonly bare: Figures;
   readonly end: End | undefined;
-  /** How long the disk takes to keep 4 KB, an entry a round. */
+  /** The time to store 4 KB on the disk, an entry a round. */
   readonly disk: readonly Percentiles[];
   /** The machine's processor time before and after. */
   readonly before: Processor;
@@ -75,8 +75,7 @@ what is compared ran in one run on one machine, in ${rounds} interleaved rounds 
 }
 
 /**
- * Whether the machine had time for the measurement: a run in which others took much is worth
- * little.
+ * Whether the machine was idle enough: a run in which other processes took much is worth little.
  */
 function quiet({ columns, bare, before, after }: Result): string {
   const all = after.all - before.all;

@@ -7,9 +7,9 @@ const whole = 2000;
 const streams = 200;
 
 /**
- * After the load: an exact number of requests, each answered 200, must make exactly as many usage
- * records and charges, and over the whole run there must be one charge for each record, none fewer
- * than the 200s that load generators saw.
+ * After the load: a fixed number of requests, each with status 200, must make exactly as many usage
+ * records and charges. Over the whole run there must be one charge for each record, and at least as
+ * many as the 200s that load generators saw.
  */
 export async function parity(
   gateway: Tollgate,

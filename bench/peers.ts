@@ -25,7 +25,7 @@ const portkey: Peer = {
   version: '1.15.2',
   install: (folder) => {
     mkdirSync(folder, { recursive: true });
-    const server = '1.13.5'; // the last one that works with it
+    const server = '1.13.5'; // the last version that works with it
     const about = {
       private: true,
       dependencies: { '@portkey-ai/gateway': '1.15.2', '@hono/node-server': server },
@@ -97,7 +97,7 @@ const litellm: Peer = {
       '--telemetry',
       'False',
     ];
-    // Its list of prices comes with it; without this it asks the network for a newer one.
+    // The peer bundles a price list; without this it downloads a newer one.
     const env = {
       ...process.env,
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',

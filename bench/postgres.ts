@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** A database of one's own on a server; `drop` it when nobody uses it any more. */
+/** Creates a separate database on a server; `drop` removes it. */
 export async function ownDatabase(
   server: string,
   name: string,

@@ -5,14 +5,14 @@ import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 /**
- * What is measured runs on the first core, vendors and load on the others, so that they do not take
- * time from each other; `any` runs where there is room.
+ * The measured process runs on the first core, vendors and load on the others, so that they do not
+ * take time from each other; `any` runs on every core.
  */
 export type Core = 'measured' | 'around' | 'any';
 
 export interface Started {
   readonly pid: number;
-  /** What it printed last, for when it fails. */
+  /** The last lines that it printed, for errors. */
   readonly tail: () => string;
   readonly stop: () => Promise<void>;
 }
@@ -92,7 +92,7 @@ export function start(
   };
 }
 
-/** Runs to the end; its standard output. Throws with its words when it fails. */
+/** Runs a command to the end; returns its standard output. Throws with its output when it fails. */
 export function run(
   command: string,
   args: readonly string[],
@@ -162,8 +162,7 @@ export function threads(pid: number): {
 }
 
 /**
- * Processor time of the whole machine so far, and of this process and all that it started and that
- * has ended, in µs.
+ * Processor time of the whole machine so far, and of this process and its ended children, in µs.
  */
 export function machineMicroseconds(): {
   readonly all: number;
@@ -193,7 +192,7 @@ export function memoryMb(pid: number): number {
   }, 0);
 }
 
-/** Of the whole machine since it began, in seconds of a core: what was used, and what there was. */
+/** Processor time of the whole machine since its start, in core seconds: used, and available. */
 export function machineSeconds(): { readonly used: number; readonly all: number } {
   const [user = 0, nice = 0, system = 0, idle = 0, waiting = 0, ...rest] = (
     /^cpu +(.*)/.exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? ''
@@ -207,7 +206,7 @@ export function machineSeconds(): { readonly used: number; readonly all: number 
   };
 }
 
-/** The process and what it has started. */
+/** The process and all its descendants. */
 export function family(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .split(' ')
@@ -217,8 +216,8 @@ export function family(pid: number): number[] {
 }
 
 /**
- * The name is in brackets and may hold spaces; fields are counted after it, so that utime is the
- * 12th.
+ * The fields of a stat line after the name, which is in brackets and may hold spaces: utime is the
+ * 12th of them.
  */
 function afterName(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -3,7 +3,7 @@ import { ownDatabase } from './postgres.ts';
 import { allocationsOf, callsOf, costOf, eachOf, startProfiled } from './profiled.ts';
 import { machine } from './report.ts';
 
-/** What the table has, and in words. */
+/** The workloads of the table, and their descriptions. */
 const shown: readonly (readonly [workload: string, words: string])[] = [
   ['small', 'chat, 1.5 KB'],
   ['long', 'chat, 100 KB'],
@@ -18,7 +18,7 @@ const rounds = 3;
 const sliceSeconds = 1;
 const countedSeconds = 2;
 
-/** What one request or chunk costs, in totals, of each workload on each database, in Markdown. */
+/** The totals of one request or chunk, for each workload on each database, in Markdown. */
 export async function profilesPage(): Promise<string> {
   const postgres = await startPostgres();
   if ('missing' in postgres) throw new Error(postgres.missing);

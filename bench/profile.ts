@@ -29,7 +29,7 @@ const { values: options, positionals } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-// and with it all that it started
+// and with it all processes that it started
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const [name] = positionals;
 const seconds = Number(options.seconds);
@@ -112,8 +112,8 @@ async function byFunction(profiled: Profiled): Promise<void> {
     const thread = /\.\d+\.(\d+)\.\d+\.cpuprofile$/.exec(file)?.[1];
     const rows = selfTimes(join(place, file), from, to);
     const total = rows.reduce((sum, { amount }) => sum + amount, 0);
-    // Shares alone: a sampler counts as a function's time what the thread waits inside it for its
-    // turn on the core.
+    // Only shares: a sampler counts the time in which a function's thread waits for the core as the
+    // function's.
     if (total > 0) console.log(`\nOwn time by function, thread ${thread}`);
     for (const { name: row, amount } of rows.slice(0, Number(options.top)))
       console.log(`${share(amount, total)}  ${row}`);

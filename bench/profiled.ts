@@ -14,10 +14,10 @@ import { type Workload, workloads } from './workloads.ts';
 
 const streams = 100;
 const attemptsMax = 5;
-/** V8 makes a young process faster for some seconds. */
+/** V8 still optimises a new process for some seconds. */
 const warmSeconds = 6;
 
-/** What was counted, by name, while so many requests or chunks were handled. */
+/** Counters by name, over a number of requests or chunks. */
 export interface Counted {
   readonly rows: readonly Own[];
   readonly units: number;
@@ -35,9 +35,9 @@ export interface Profiled {
   readonly ours: Target;
   readonly proxied: Target;
   readonly proxyPid: number;
-  /** Loads a target for so long; how many units that were. */
+  /** Loads a target for `seconds`; returns the number of units. */
   load(target: Target, seconds: number): Promise<number>;
-  /** Warms a gateway with these flags of Node's, and uses it. */
+  /** Starts and warms a gateway with these Node flags, and uses it. */
   running<T>(
     flags: readonly string[],
     env: NodeJS.ProcessEnv,
@@ -46,7 +46,7 @@ export interface Profiled {
   stop(): Promise<void>;
 }
 
-/** `database`: a URL of PostgreSQL's, or SQLite in a folder of its own. */
+/** `database`: a PostgreSQL URL, or SQLite in a folder of its own. */
 export async function startProfiled(name: string, database: string | undefined): Promise<Profiled> {
   const workload = workloads[name];
   if (workload === undefined)
@@ -119,7 +119,7 @@ async function loadBehind(
           rate: streams,
         })
       : await saturate(folder, target, { connections: workload.connections, seconds });
-    // A new process on a busy machine may need longer for its first picture.
+    // A new process on a busy machine may need longer for its first image.
     if (errors > 0 || (requests === 0 && attempt === attemptsMax))
       throw new Error(`${target.url}: ${requests} requests answered, ${errors} failed`);
     if (requests > 0) return workload.stream ? (await behind.chunks()) - before : requests;
@@ -127,7 +127,7 @@ async function loadBehind(
 }
 
 /**
- * Processor time of a unit, µs, and nginx's. In slices, in turn: what else the machine does meets
+ * Processor time of a unit, µs, and nginx's. Both take turns in slices, so that other load affects
  * both.
  */
 export async function costOf(
@@ -170,7 +170,7 @@ export async function callsOf(
   return { rows: systemCalls(await timed), units };
 }
 
-/** Bytes that the main thread allocates in its heap, buffers apart, by function. */
+/** Bytes that the main thread allocates in its heap, without buffers, by function. */
 export async function allocationsOf(profiled: Profiled, seconds: number): Promise<Counted> {
   const file = join(profiled.folder, 'allocations.json');
   const preload = fileURLToPath(new URL('./allocations.mjs', import.meta.url));

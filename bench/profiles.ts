@@ -3,7 +3,7 @@ import { SourceMap } from 'node:module';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** How much (microseconds, bytes) is a function's own. */
+/** The microseconds or bytes of a function itself. */
 export interface Own {
   readonly name: string;
   readonly amount: number;
@@ -78,7 +78,7 @@ class Sums {
 
 const maps = new Map<string, SourceMap | undefined>();
 
-/** The function and the file in which it was written. */
+/** The function's name and the file that contains it. */
 function nameOf({ functionName, url, lineNumber, columnNumber }: Frame): string {
   const name = functionName || '(anonymous)';
   if (url === '') return name;

@@ -4,19 +4,19 @@ import { cpuMicroseconds, memoryMb, type Started } from './process.ts';
 import { median } from './report.ts';
 import type { Kind } from './vendor.ts';
 
-/** The work that another gateway's published benchmark does, shortened. */
+/** The workload of another gateway's published benchmark, shortened. */
 export interface Published {
   readonly name: string;
-  /** Whose benchmark it resembles, and what is asked and answered. */
+  /** The resembled benchmark, its requests and responses. */
   readonly like: string;
   readonly kind: Kind;
   readonly request: object;
   /**
-   * Connections; requests a second at fixed instants, or 0: each connection asks again as soon as
-   * it is answered.
+   * Connections, and requests a second at fixed instants; 0: each connection sends the next request
+   * after a response.
    */
   readonly load: { readonly connections: number; readonly rate: number };
-  /** Seconds that the vendor takes: what is still unanswered two seconds later has failed. */
+  /** The vendor's delay in seconds: a request without a response two seconds later has failed. */
   readonly vendorSeconds: number;
 }
 
@@ -125,18 +125,17 @@ export const published: readonly Published[] = [
 ];
 
 /**
- * Before what is counted, and so long again as its vendor takes, so that as much is answered as is
- * asked.
+ * Seconds before counting, plus the vendor's delay, so that responses come at the rate of requests.
  */
 const warmSeconds = 0.5;
 
-/** What one contender did of one of them, one entry a round. */
+/** The figures of one contender for one workload, one entry a round. */
 export interface Run {
   readonly perSecond: number[];
   readonly p50: number[];
   readonly p99: number[];
   readonly firstP50: number[];
-  /** Of the requests that were sent, how many were not answered 200 in time. */
+  /** Requests without a 200 in time. */
   readonly failed: number[];
   readonly cpuPerRequest: number[];
   readonly memoryMb: number[];
@@ -154,7 +153,7 @@ const noRun = (): Run => ({
   memoryMb: [],
 });
 
-/** `started` is undefined for the bare vendor, whose processor time is nobody's. */
+/** `started` is undefined for the bare vendor, whose processor time does not count. */
 export async function measurePublished(
   folder: string,
   command: string,

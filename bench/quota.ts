@@ -13,11 +13,11 @@ import { join } from 'node:path';
 
 const controller = '/sys/fs/cgroup/cpu';
 /**
- * Long enough that all threads of a process find something in it: the kernel hands it out to each
- * core in slices of 5 ms.
+ * Long enough for all threads of a process to get some: the kernel hands out the quota to each core
+ * in slices of 5 ms.
  */
 const periodMicros = 50_000;
-/** A part of the machine that nobody else is to disturb. */
+/** The weight of a group that others must not disturb. */
 const sharesMax = 262_144;
 
 /** A part of the machine's processor time that its processes share and cannot exceed. */
@@ -43,12 +43,12 @@ export function quotaProblem(): string | undefined {
   }
 }
 
-/** So many cores' time, such as 0.3. */
+/** A group with that many cores' time, such as 0.3. */
 export function quota(name: string, cores: number): Quota {
   return made(join(controller, name), cores);
 }
 
-/** All that it wants; whoever is in no group waits for it and for the others. */
+/** A group without a limit; processes outside of all groups wait for it and for the others. */
 export function unlimited(name: string): Quota {
   return made(join(controller, name), undefined);
 }
@@ -79,6 +79,6 @@ function free(pid: string): void {
   try {
     writeFileSync(join(controller, 'cgroup.procs'), pid);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

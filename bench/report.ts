@@ -13,7 +13,7 @@ interface Row {
   readonly label: string;
   readonly value: (figures: Figures) => number | undefined;
   readonly digits: number;
-  /** What Tollgate should reach, in words. */
+  /** Tollgate's target, as text. */
   readonly target: string;
 }
 
@@ -22,7 +22,7 @@ const share = (list: readonly Percentiles[], index: number) =>
 
 export type Latency = 'halfLoad' | 'firstChunk' | 'chunkLate';
 
-/** What a contender adds to the vendor itself: ms at p50 (0) or p99 (1). */
+/** The latency that a contender adds to the vendor's: ms at p50 (0) or p99 (1). */
 export function added(
   figures: Figures,
   bare: Figures,
@@ -76,8 +76,7 @@ function rows(bare: Figures): Row[] {
 }
 
 /**
- * What is judged is what an operator's clients wait for; throughput beside others' is compared on
- * one core each.
+ * Targets judge the waiting time of an operator's clients; throughput is compared on one core each.
  */
 function waits(bare: Figures, placing: Placing, judged: boolean): Row[] {
   const plus = (of: Latency, index: 0 | 1) => (figures: Figures) =>
@@ -111,7 +110,8 @@ function waits(bare: Figures, placing: Placing, judged: boolean): Row[] {
 }
 
 /**
- * A Markdown table: figures, then each as a multiple of nginx's, then of Tollgate's to Portkey's.
+ * A Markdown table: figures, then each as a multiple of nginx's, then Tollgate's as a multiple of
+ * Portkey's.
  */
 export function table(columns: readonly Column[], bare: Figures): string {
   const [nginx, ours, portkey] = ['nginx', 'Tollgate', 'Portkey'].map((name) =>

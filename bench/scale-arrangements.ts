@@ -8,25 +8,25 @@ import { ownDatabase } from './postgres.ts';
 import { family, freePort, type Started } from './process.ts';
 import { type Installed, install, ready } from './tollgate.ts';
 
-/** So many processes of one gateway, which serve. */
+/** A number of serving processes of one gateway. */
 export interface Arrangement {
   readonly way: string;
   readonly processes: number;
   readonly gateway: Installed;
-  /** Where clients ask: each process where they have addresses of their own. */
+  /** The addresses for clients: one per process where each has its own. */
   readonly targets: readonly Target[];
   readonly serving: readonly number[];
-  /** What hands out connections and serves nobody. */
+  /** Processes that hand out connections and serve no requests. */
   readonly supervising: readonly number[];
-  /** What they printed last. */
+  /** Their last output. */
   tail(): string;
   stop(): Promise<void>;
 }
 
-/** The ways that there are here, by name. */
+/** The possible arrangements, by name. */
 export type Way = 'nodes' | 'workers';
 
-/** One process, and two, on books of their own. `configuration` names the vendor. */
+/** One process, and two, with separate databases. `configuration` names the vendor. */
 export async function arrangements(
   way: Way,
   folder: string,
@@ -55,7 +55,7 @@ export async function arrangements(
   return all.map((one) => ({ ...one, stop: () => stop(one) }));
 }
 
-/** Gateways that know of each other through PostgreSQL and Valkey alone. */
+/** Gateways that share only PostgreSQL and Valkey. */
 async function nodes(
   folder: string,
   configuration: string,
@@ -100,7 +100,7 @@ async function workers(
   const started = gateway.another(port, '--workers', String(processes));
   const target = at(gateway, port);
   await serves(target.url, started);
-  // Further workers follow the first one, and tell nobody when they are there.
+  // Further workers start after the first one, and do not report when they are ready.
   while (family(started.pid).length <= processes && processes > 1) await wait(50);
   const serving = processes > 1 ? family(started.pid).slice(1) : [started.pid];
   if (serving.length !== processes)

@@ -2,29 +2,29 @@ import { cpus } from 'node:os';
 import { closedLoop } from './load.ts';
 import { median } from './report.ts';
 
-/** What one slice of one arrangement brought. */
+/** The figures of one slice of one arrangement. */
 export interface Slice {
   readonly way: string;
   readonly processes: number;
-  /** Who ask at once. */
+  /** Concurrent clients. */
   readonly clients: number;
-  /** Requests a second of a clock on the wall. */
+  /** Requests per second of wall clock time. */
   readonly perSecond: number;
   /** Requests a second of the gateway's processor time. */
   readonly perCpuSecond: number;
-  /** Shares of one: of what the gateway might have used, and of the whole machine. */
+  /** Shares of one: of the gateway's quota, and of the whole machine. */
   readonly quotaUsed: number;
   readonly machineUsed: number;
   /**
-   * Processor time of a request, µs: main threads of those that serve, their other threads, and
-   * what only supervises.
+   * Processor time of a request, µs: main threads of serving processes, their other threads, and
+   * supervisors.
    */
   readonly mainUs: number;
   readonly otherUs: number;
   readonly supervisorUs: number;
-  /** That one transaction made durable. */
+  /** Charges in one durable transaction. */
   readonly chargesPerCommit: number;
-  /** Processor time of the process that had least, as a share of the one that had most. */
+  /** Processor time of the least busy process, as a share of the busiest one's. */
   readonly leastShare: number;
 }
 
@@ -44,7 +44,7 @@ export function table(slices: readonly Slice[]): string {
   return markdown(head, perArrangement(slices, line));
 }
 
-/** Where the processor time of a request went, and whether all had their part. */
+/** The processor time of a request by thread, and its distribution over processes. */
 export function whereTable(slices: readonly Slice[]): string {
   const columns = [
     'main threads',
@@ -161,7 +161,8 @@ not counted here.
 }
 
 /**
- * Of a request's processor time, what two processes take more than one, with as many clients each.
+ * The extra processor time of a request with two processes compared with one, with as many clients
+ * each.
  */
 function shortfall(slices: readonly Slice[]): string {
   const lines = [...new Set(slices.map(({ way }) => way))].map((way) => {

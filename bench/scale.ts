@@ -30,15 +30,15 @@ const [rounds, seconds, cores] = [options.rounds, options.seconds, options.cores
   number,
 ];
 /**
- * Of one process. Two are asked by as many together, and by as many each: what goes together in a
- * commit is a matter of how many ask.
+ * Clients of one process. Two processes get as many together, and as many each: the number of
+ * charges in a commit depends on the number of clients.
  */
 const clients = 100;
-/** So that a gateway tells how many charges went together. */
+/** With it a gateway reports the charges per commit. */
 process.env['TOLLGATE_METRICS_TOKEN'] = metricsToken;
 /**
- * What is young is slow. It is warm when so many slices in a row have brought the same, more or
- * less; or after so many.
+ * A new process is slow. It is warm when several slices in a row have about the same throughput, or
+ * after the maximum of slices.
  */
 const warm = { seconds: 2, slices: 3, within: 0.05, slicesMax: 15 };
 
@@ -83,7 +83,7 @@ function asWay(name: string): Way {
   throw new Error(`--only nodes or workers, not ${name}`);
 }
 
-/** In turn, each in its quota. */
+/** All arrangements in turn, each in its quota. */
 async function compare(all: readonly Arrangement[]): Promise<void> {
   const quotas = all.map(share);
   const free = () => quotas.splice(0).forEach((one) => one.remove());
@@ -94,17 +94,17 @@ async function compare(all: readonly Arrangement[]): Promise<void> {
       asking: clients * times,
     })),
   );
-  // what a process does anew when it has less: it collects, and finds its memory again
+  // With less time a process changes: it collects garbage, and fills its caches again.
   for (const { one, asking } of turns) await load(one, asking, seconds);
   for (let round = 0; round < rounds; round++)
     for (const { one, asking } of round % 2 === 0 ? turns : turns.toReversed()) {
-      await load(one, asking, 1); // over what the one before has left behind
+      await load(one, asking, 1); // past the remains of the arrangement before
       slices.push(await measure(one, asking));
     }
   free();
 }
 
-/** With all that the machine has, until it is no faster than before; how many seconds that took. */
+/** Loads it with the whole machine until it is no faster than before; returns the seconds. */
 async function warmUp(one: Arrangement): Promise<number> {
   const rates: number[] = [];
   for (;;) {
@@ -147,10 +147,7 @@ async function measure(one: Arrangement, asking: number): Promise<Slice> {
   return slice;
 }
 
-/**
- * Processor time so far, µs: of each that serves, of the main threads among it, and of what only
- * supervises.
- */
+/** Processor time so far, µs: of each serving process, of its main thread, and of supervisors. */
 function processors({ serving, supervising }: Arrangement): {
   each: number[];
   main: number;
@@ -168,8 +165,8 @@ function processors({ serving, supervising }: Arrangement): {
 }
 
 /**
- * So many machines of so little: all processes share what all have, and none has more than one
- * machine. What only hands out work has no part of its own.
+ * Simulates several small machines: all processes share the total, and none has more than one
+ * machine. Supervisors have no quota of their own.
  */
 function share({ processes, serving, supervising }: Arrangement): Quota {
   const machine = quota(`tollgate-bench-${process.pid}-${processes}`, processes * cores);
@@ -178,7 +175,7 @@ function share({ processes, serving, supervising }: Arrangement): Quota {
   return machine;
 }
 
-/** Each client of its own process, as a balancer would send them. */
+/** Each client calls one process, as a balancer would send it. */
 async function load(
   { targets }: Arrangement,
   asking: number,
@@ -189,7 +186,7 @@ async function load(
       saturate(folder, target, { connections: asking / targets.length, seconds: lasting }),
     ),
   );
-  await wait(200); // for what clients have left behind
+  await wait(200); // for requests that clients left
   return answered;
 }
 
@@ -197,7 +194,7 @@ function perSecond(answered: readonly Answered[]): number {
   return answered.reduce((sum, { requests, seconds: took }) => sum + requests / took, 0);
 }
 
-/** Whether what was answered is what was charged. */
+/** Whether the number of responses equals the number of charges. */
 function proved(
   { way, processes, gateway }: Arrangement,
   { records, charges }: { readonly records: number; readonly charges: number },

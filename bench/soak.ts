@@ -1,7 +1,7 @@
 // `npm run bench:soak -- --minutes 30 --rate 40`: every kind of request for half an hour, and
-// whether memory stays as it is. `--write` puts what was found into docs/benchmarks-growth.md.
-// `--snapshots FOLDER` keeps what the heap held early and late; taking them needs memory, and
-// resident memory then tells nothing.
+// whether memory stays stable. `--write` puts the result into docs/benchmarks-growth.md.
+// `--snapshots FOLDER` writes early and late heap snapshots; taking them needs memory, so that
+// resident memory then means nothing.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,15 +35,15 @@ const { values: options } = parseArgs({
 });
 const minutes = Number(options.minutes);
 /**
- * Percent of its level that memory may grow by in ten minutes, once a third of the time has filled
- * what is kept for a while.
+ * The accepted growth of memory in ten minutes, in percent of its level, after a third of the time
+ * has filled the caches.
  */
 const growthMax = 1;
-/** What is in use after a collection is measured so often in all. */
+/** Measurements of the heap after a garbage collection, in all. */
 const collections = 24;
 const customers = 20;
 const lookEveryMs = 2_000;
-/** What stands in the table, not in words. */
+/** The trends that the table shows; the others are in the text. */
 const trendsTold = 2;
 
 interface Watched {
@@ -52,9 +52,9 @@ interface Watched {
   readonly delays: Delay[];
 }
 
-/** The 99th percentile and the longest delay of the event loop since the look before, ms. */
+/** The 99th percentile and the longest delay of the event loop since the last look, ms. */
 interface Delay {
-  /** `performance.now` of the look. */
+  /** `performance.now` at the look. */
   readonly at: number;
   readonly p99: number;
   readonly longest: number;
@@ -80,7 +80,7 @@ await fillPages(gateway.url, keys[0] ?? '');
 const load = startSoakLoad(gateway.url, keys, Number(options.rate));
 const watched = await watch(gateway, inspector);
 await load.stop();
-await wait(2_000); // what is settled for clients that left
+await wait(2_000); // for the settlement of requests that clients left
 inspector.close();
 const stopped = await gateway.stop();
 const told = [...report(watched), await books(database, stopped)];
@@ -111,7 +111,7 @@ async function keysOf(database: Database): Promise<string[]> {
   return keys;
 }
 
-/** Looks each two seconds, and collects garbage now and then, until the time is over. */
+/** Looks every two seconds, and collects garbage now and then, until the time is over. */
 async function watch(gateway: GatewayProcess, inspector: Inspector): Promise<Watched> {
   const watched: Watched = { resident: [], heap: [], delays: [] };
   const begun = performance.now();
@@ -153,8 +153,8 @@ async function delays(url: string): Promise<Delay> {
 }
 
 /**
- * How late the event loop was at these moments: a process that gets no processor time refuses
- * requests that it would not finish.
+ * The event loop's delay at these moments: a process without processor time refuses requests that
+ * it would not finish.
  */
 function latenessAt(moments: readonly number[], delays: readonly Delay[]): string {
   const late = moments.map((moment) => {
@@ -202,7 +202,9 @@ function report(watched: Watched): Finding[] {
   ];
 }
 
-/** One charge for each record, none less than what was delivered, and the ledger's own proof. */
+/**
+ * One charge for each record, at least as many as delivered responses, and the ledger's own check.
+ */
 async function books(database: Database, stopped: number | null): Promise<Finding> {
   const [row] = await database.query(
     `SELECT (SELECT COUNT(*) FROM usage) AS records, (SELECT COUNT(*) FROM transfer WHERE credit='revenue') AS charges`,

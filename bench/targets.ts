@@ -6,14 +6,14 @@ import type { Percentiles } from './load.ts';
 import { openStreams } from './measure.ts';
 import { added, type Latency, median, middle } from './report.ts';
 
-/** What was measured, as far as it was. */
+/** The measurements that exist. */
 export interface Measured {
   readonly ours: Figures;
   readonly nginx: Figures | undefined;
   readonly portkey: Figures | undefined;
   readonly bare: Figures;
   readonly open: End['open'];
-  /** How long the disk takes to keep 4 KB, an entry a round. */
+  /** The time to store 4 KB on the disk, an entry a round. */
   readonly disk: readonly Percentiles[];
   readonly books: { readonly ok: boolean } | undefined;
 }
@@ -24,13 +24,13 @@ interface Verdict {
   readonly measured: string;
   /** 1: just met; 2: half as good as it should be. Undefined: not measured in this run. */
   readonly miss: number | undefined;
-  /** Where it is shown, when it is not in this run. */
+  /** The page that shows it, when this run does not. */
   readonly shownBy?: string;
-  /** What was measured of what it costs. */
+  /** Measurements that explain its cost. */
   readonly why?: string;
 }
 
-/** At most so much. */
+/** A target with an upper limit. */
 function most(
   what: string,
   limit: number,
@@ -72,10 +72,7 @@ function ratio(one: number | undefined, other: number | undefined): number | und
   return one === undefined || other === undefined || other === 0 ? undefined : one / other;
 }
 
-/**
- * Every target, whether it is met, by how much it is missed, and what was measured of what it
- * costs.
- */
+/** Every target: whether it is met, by how much it is missed, and the measured causes. */
 export function verdicts(measured: Measured): string {
   const all = [...cost(measured), ...latencies(measured), ...rest(measured)];
   const lines = all.map(({ what, target, measured: figure, miss, shownBy = '', why = '' }) => {
@@ -148,7 +145,7 @@ function threadsSentence(breakdowns: readonly Breakdown[]): string {
   return `main thread ${µs(user)} and ${µs(system)} in the kernel, the busiest other thread ${µs(second)}, all others ${µs(rest)}`;
 }
 
-/** As an operator runs it: not pinned. */
+/** As an operator runs it, without pinning. */
 function latencies({ ours, bare, nginx, disk }: Measured): Verdict[] {
   const loop = median(ours.waits.free.told.map(({ eventLoopMs }) => eventLoopMs));
   const loopSays =
@@ -178,7 +175,7 @@ function latencies({ ours, bare, nginx, disk }: Measured): Verdict[] {
   ];
 }
 
-/** The last byte of an answer waits for a durable commit, which many share. */
+/** The last byte of a response waits for a durable commit, which many requests share. */
 function commitSays(ours: Figures, disk: readonly Percentiles[]): string[] {
   const [p50, p99] = [0, 1].map((index) =>
     median(disk.flatMap((percentiles) => percentiles[index] ?? [])),
@@ -237,7 +234,7 @@ const settlementsRow = /\| PostgreSQL \| 4 × 500 \| 1 \| \**([\d,]+)/;
 const scalePage = 'benchmarks-scale.md';
 const workersRow = /\| workers on SQLite \| 2 \| 200 \|[^*\n]*\*\*([\d.]+)\*\*/;
 
-/** From the page of a benchmark of its own. */
+/** A figure from the page of another benchmark. */
 function figureOf(page: string, row: RegExp): number | undefined {
   const figure = row.exec(readFileSync(join(import.meta.dirname, '../docs', page), 'utf8'))?.[1];
   return figure === undefined ? undefined : Number(figure.replaceAll(',', ''));

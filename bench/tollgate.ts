@@ -19,9 +19,9 @@ export interface Tollgate extends Contender {
   readonly user: string;
   readonly base: string;
   start(env?: NodeJS.ProcessEnv): Promise<Started>;
-  /** Usage records and charges, counted in the database. */
+  /** The numbers of usage records and charges in the database. */
   readonly books: () => Promise<Books>;
-  /** A command of the operator's interface, answered as JSON. */
+  /** Runs a command of the CLI with JSON output. */
   command(...args: string[]): unknown;
 }
 
@@ -32,10 +32,10 @@ export interface Installed {
   readonly base: string;
   readonly headers: Readonly<Record<string, string>>;
   command(...args: string[]): unknown;
-  /** One more of its processes, at this port and wherever there is room. */
+  /** Starts one more of its processes, at this port and on any core. */
   another(port: number, ...args: readonly string[]): Started;
   readonly books: () => Promise<Books>;
-  /** `flags`: node's. */
+  /** `flags`: Node's. */
   serve(flags?: readonly string[], env?: NodeJS.ProcessEnv): Promise<Started>;
 }
 
@@ -140,15 +140,12 @@ function textOf(answer: unknown, member: string): string {
   return value;
 }
 
-/** What a gateway's metrics say of it. */
+/** Values of a gateway's metrics. */
 export interface Told {
-  /**
-   * By how much its event loop was late since it was asked before, in ms: p99, whose own timer is
-   * set for 10 ms.
-   */
+  /** The event loop's delay since the last query, in ms: p99; its timer is set for 10 ms. */
   readonly eventLoopMs: number;
   readonly charges: number;
-  /** Transactions that made them durable. */
+  /** Transactions that made the charges durable. */
   readonly commits: number;
 }
 
@@ -187,7 +184,7 @@ export function configuration(vendors: Vendors): string {
   );
 }
 
-/** A configuration that limits nobody: each model with one channel to its vendor. */
+/** A configuration without limits: each model with one channel to its vendor. */
 export function channels(
   all: readonly { readonly model: string; readonly vendor: string; readonly baseUrl: string }[],
 ): string {

@@ -26,21 +26,21 @@ const streams: readonly Kind[] = ['burst', 'paced', 'messages', 'spaced', 'open'
 export const isStream = (kind: Kind): boolean => streams.includes(kind);
 
 /**
- * Vendors that are never the bottleneck: nginx for what is there at once, a small Go program for
- * what comes at a pace.
+ * Vendors that are never the bottleneck: nginx for immediate responses, a small Go program for
+ * paced ones.
  */
 export interface Vendors {
-  /** Base URL of the vendor that answers in this way. Without Go there is none that takes time. */
+  /** Base URL of the vendor of each kind. Without Go there are no delayed kinds. */
   readonly base: Readonly<Partial<Record<Kind, string>>>;
   /** Command of the Go program, for its client side. */
   readonly pace: string | undefined;
   readonly pids: readonly number[];
-  /** Chunks that those with a pace have sent so far. */
+  /** Chunks that the paced vendors have sent so far. */
   chunksSent(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** The vendors that there are. */
+/** The available kinds. */
 export function kindsOf(vendors: Vendors): [Kind, string][] {
   const all: Kind[] = [
     'whole',
@@ -125,7 +125,7 @@ export async function startVendors(folder: string, nginx: string): Promise<Vendo
   };
 }
 
-/** One program takes its time as the path says: how long, and how many characters or chunks. */
+/** One program for all delays: the path gives the delay, and the number of characters or chunks. */
 const pacedBases = (origin: string) => ({
   soon: `${origin}/60ms/180/v1`,
   later: `${origin}/100ms/180/v1`,
@@ -156,7 +156,7 @@ function burst(): string {
   return `${text.repeat(burstChunks)}${stop}${usage}data: [DONE]\n\n`;
 }
 
-/** POST is not allowed on a file, and the error page of that is the file itself. */
+/** nginx does not allow POST on a file, so the error page of that is the file itself. */
 function vendorServer(folder: string, port: number): string {
   return `
   server {
@@ -169,7 +169,7 @@ function vendorServer(folder: string, port: number): string {
   }`;
 }
 
-/** One nginx process with one worker's work; `servers` are its server and upstream blocks. */
+/** One nginx process with one worker; `servers` are its server and upstream blocks. */
 export function startNginx(
   folder: string,
   name: string,

@@ -1,17 +1,14 @@
 import { body, words } from './contender.ts';
 import { wholeAnswer } from './vendor.ts';
 
-/**
- * What a profile puts the gateway through: a request of one format, in front of a vendor of the
- * same or of another one.
- */
+/** The request of a profile: its format, and the vendor's, which may be the same or another one. */
 export interface Workload {
   /** The client's endpoint below `/v1`. */
   readonly endpoint: '/chat/completions' | '/responses' | '/messages';
   readonly vendor: 'chat' | 'messages';
-  /** A stream has a chunk each 10 ms and is counted in chunks. */
+  /** A stream has a chunk each 10 ms; its unit is a chunk. */
   readonly stream: boolean;
-  /** At once, where answers are whole. */
+  /** Concurrent connections, for whole responses. */
   readonly connections: number;
   readonly request: object;
 }
@@ -28,7 +25,7 @@ const asked = {
   store: false,
 };
 
-/** A conversation of 100 KB: what an agent sends with each of its turns. */
+/** A conversation of 100 KB, as an agent sends it with each turn. */
 const long = {
   messages: Array.from({ length: 100 }, (_, i) => ({
     role: i % 2 === 0 ? 'user' : 'assistant',
@@ -37,7 +34,7 @@ const long = {
   max_tokens: 200,
 };
 
-/** Three megabytes of picture are four of base64. */
+/** Three megabytes of image are four of base64. */
 const picture = Buffer.from(
   Uint32Array.from({ length: 768 * 1024 }, (_, i) => Math.imul(i, 2_654_435_761)).buffer,
 ).toString('base64');
@@ -84,7 +81,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
   'messages-to-chat-stream': { ...messages, vendor: 'chat', stream: true },
 };
 
-/** The whole answers of the vendors. */
+/** The whole responses of the vendors. */
 export const answers: Readonly<Record<Workload['vendor'], string>> = {
   chat: wholeAnswer,
   messages: JSON.stringify({

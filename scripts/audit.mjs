@@ -1,9 +1,13 @@
-// What is installed, judged offline by the lockfile and by what lies in node_modules: licences, install scripts, exact versions.
+// Checks the installed packages offline by the lockfile and node_modules: licences, install
+// scripts, exact versions.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Licences under which anybody may run, change and pass on what is bundled, in a product under Apache-2.0. */
+/**
+ * Licences that allow running, changing and distributing the bundled code in a product under
+ * Apache-2.0.
+ */
 const allowed = new Set([
   'MIT',
   'ISC',
@@ -17,7 +21,10 @@ const allowed = new Set([
   'Python-2.0',
 ]);
 
-/** What may run a script when it is installed, though `npm ci --ignore-scripts` installs everything that is needed, and why it has one. */
+/**
+ * Packages with install scripts, and why; `npm ci --ignore-scripts` still installs everything
+ * needed.
+ */
 const scriptsKnown = {
   '@photostructure/sqlite': 'looks for its prebuilt file, which is in the package',
   esbuild: 'checks that its binary, which is a package of its own, runs',
@@ -27,7 +34,7 @@ const scriptsKnown = {
   protobufjs: 'looks at how its version is asked for (tests only)',
 };
 
-/** `A OR B` needs one that is allowed, `A AND B` both. */
+/** `A OR B` needs one allowed licence, `A AND B` both. */
 function isAllowed(licence) {
   const bare = licence.replace(/[()]/g, '');
   return bare
@@ -37,7 +44,10 @@ function isAllowed(licence) {
 
 const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** What is wrong, a sentence each. `licenceAt`: the licence that the package at this path of the lockfile declares; undefined when it is not installed here. */
+/**
+ * The violations, as sentences. `licenceAt`: the declared licence of the package at a lockfile
+ * path; undefined when it is not installed here.
+ */
 function auditViolations(manifest, lock, licenceAt) {
   const wrong = [];
   for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies'])
@@ -66,7 +76,7 @@ function auditViolations(manifest, lock, licenceAt) {
 const root = fileURLToPath(new URL('..', import.meta.url));
 const json = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'));
 
-/** Of this checkout. */
+/** Audits this checkout. */
 function audit() {
   const licenceAt = (path) => {
     const manifest = join(path, 'package.json');

@@ -1,13 +1,17 @@
-// web/ → dist/console/: the page, and files whose names change with their content, packed for browsers. What is there already is kept when web/ has not changed.
+// web/ → dist/console/: the page, and compressed files whose names change with their content. An
+// existing build is kept when web/ has not changed.
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { consoleHash, root } from './sources.mjs';
 
-/** Packages whose code or styles are in the console but in none of its modules. */
+/** Packages whose code or styles the console contains without importing a module of theirs. */
 const alsoBundled = ['node_modules/tailwindcss'];
 
-/** Resolves with the files' number and the entry's bytes, or undefined when an earlier build was kept, and with the folders of the packages within. */
+/**
+ * Resolves with the number of files and the entry's bytes (undefined when an earlier build was
+ * kept), and with the folders of the bundled packages.
+ */
 export async function buildConsole(outdir, before) {
   const hash = consoleHash();
   if (
@@ -45,7 +49,10 @@ function pack(file) {
   writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
 }
 
-/** What a browser must have before it can show anything: the entry and all that it imports at once, packed by gzip. */
+/**
+ * The gzip size of everything that a browser loads before it can show a page: the entry and its
+ * static imports.
+ */
 function entryBytes(output) {
   const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
   const seen = new Set();

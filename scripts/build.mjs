@@ -1,4 +1,5 @@
-// src/ and web/ → dist/: the console, the command line, and what SQLite's thread runs beside it. Everything is bundled but the native SQLite: one file opens faster than two thousand.
+// src/ and web/ → dist/: the console, the command line, and the code of SQLite's thread. Everything
+// is bundled but the native SQLite: one file opens faster than two thousand.
 import {
   existsSync,
   mkdirSync,
@@ -22,7 +23,7 @@ const gateway = build({
   entryPoints: { tollgate: 'src/cli/main.ts', 'sqlite-thread': 'src/ledger/sqlite-thread.ts' },
   outdir: fresh,
   bundle: true,
-  splitting: true, // what a command does not use is not read
+  splitting: true, // a command does not read code that it does not use
   format: 'esm',
   platform: 'node',
   target: 'node20',
@@ -30,7 +31,7 @@ const gateway = build({
   sourcemap: true,
   sourcesContent: false,
   metafile: true,
-  minifyWhitespace: true, // the source stays in memory, and with one letter beyond Latin-1 in a comment twice as much of it
+  minifyWhitespace: true, // one letter beyond Latin-1 in a comment doubles the source's memory
   legalComments: 'none',
   logLevel: 'warning',
   banner: {
@@ -56,7 +57,7 @@ const size =
     : `${built.files} files, ${Math.round(built.entry / 1000)} kB of script to begin with`;
 process.stdout.write(`dist/console/: ${size}\n`);
 
-/** The licences of what was bundled travel with it. */
+/** The licences of the bundled packages go with the build. */
 function licenses(inputs) {
   const packages = new Set(
     inputs.map((input) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[0]).filter(Boolean),
@@ -71,7 +72,7 @@ function license(folder) {
   return `${about.name} ${about.version} (${about.license})\n\n${text}\n${'-'.repeat(80)}`;
 }
 
-/** By renaming, so that a gateway or a test that runs meanwhile never sees half a build. */
+/** By renaming, so that a running gateway or test never sees half a build. */
 function replace(target, source) {
   const old = `${source}-old`;
   mkdirSync(join(root, 'node_modules', '.cache'), { recursive: true });

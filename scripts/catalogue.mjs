@@ -1,13 +1,14 @@
-// Reshapes a collected list of models (one JSON array) to what the gateway needs at run time: node scripts/catalogue.mjs PATH
-// Writes src/catalog/data/models.json and says what was left out and why.
+// Converts a collected list of models (one JSON array) to the gateway's catalogue: node
+// scripts/catalogue.mjs PATH. Writes src/catalog/data/models.json, and prints each entry that it
+// left out, with the reason.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const target = fileURLToPath(new URL('../src/catalog/data/models.json', import.meta.url));
-/** The list names some vendors by another house name than the configuration file does. */
+/** The list uses other names for some vendors than the configuration file. */
 const vendorNames = { dashscope: 'qwen', google: 'gemini' };
-/** `owned_by` is the label of the family that clients know. */
+/** `owned_by` is the family name that clients know. */
 const families = { alibaba: 'qwen', bytedance: 'doubao', tencent: 'hunyuan' };
 const tokenMembers = [
   'input',
@@ -18,10 +19,12 @@ const tokenMembers = [
   'reasoning',
 ];
 const mediaMembers = ['audio_input', 'audio_output', 'image_input', 'image_output'];
-/** Sources that are no vendor's own word: memory, and those who sell the vendor's goods on. */
+/** Sources other than the vendor itself: general knowledge, and resellers. */
 const doubt = /general-knowledge|reseller|not verified|by pattern|\(fal\)|302\.ai|venice|muapi/;
 
-/** Sizes that clients write whatever the model: whoever has others takes the nearest of its own. */
+/**
+ * Sizes that clients send whatever the model; a model with other sizes gets the nearest of its own.
+ */
 const usualSizes = ['auto', '1024x1024', '1536x1024', '1024x1536', '1792x1024', '1024x1792'];
 const resolutionSizes = { '2K': '2048x2048', '4K': '4096x4096' };
 /** Sizes by rule: developers.openai.com/api/docs/guides/image-prompting; docs.bfl.ai. */
@@ -29,9 +32,14 @@ const customSizes = {
   openai: { step: 16, longest: 3840, ratio: 3, pixelsMin: 655360, pixelsMax: 8294400 },
   bfl: { step: 32, longest: 2048, pixelsMin: 65536, pixelsMax: 4194304 },
 };
-/** Ids that were sold under their own terms, which outlive them: what a client may say is what it could always say. */
+/**
+ * Retired ids keep their terms: clients may still send the parameters that they could always send.
+ */
 const promptChars = { 'dall-e-2': 1000, 'dall-e-3': 4000 };
-/** Output tokens of a picture of a megapixel by quality: the vendor's estimates of one picture divided by the price of a token; where none are known, twice the step below. */
+/**
+ * Output tokens of a one-megapixel image by quality: the vendor's estimate of one image divided by
+ * the price of a token; where there is none, twice the step below.
+ */
 const imageTokens = [
   [
     /^gpt-image-2/,
@@ -53,7 +61,7 @@ const imageTokens = [
   [/^gemini-/, { any: 4096 }],
 ];
 
-/** Models that are asked in a way that no format here knows. */
+/** Models whose API format the gateway does not support. */
 const unspoken = {
   'gemini-omni-flash-preview': 'its videos are had through the interactions interface alone',
   gen4_aleph: 'makes videos of videos',
@@ -62,7 +70,7 @@ const unspoken = {
 const [path] = process.argv.slice(2);
 if (path === undefined) throw new Error('usage: node scripts/catalogue.mjs PATH');
 const models = [];
-/** Modes and places, which the list does not have: by vendor and id, each with its source. */
+/** Modes and regions, which the list does not have: by vendor and id, each with its source. */
 const terms = JSON.parse(readFileSync(new URL('price-terms.json', import.meta.url), 'utf8'));
 /** Models that the list does not have. */
 const more = JSON.parse(readFileSync(new URL('catalogue-more.json', import.meta.url), 'utf8'));
@@ -142,10 +150,10 @@ function imageTerms({
       ? customSizes.openai
       : customSizes[vendor],
     qualities: [...new Set(named)],
-    // What its vendor took where nothing was said; another model would decide otherwise, and for more.
+    // The old vendor's defaults; another model would have other, dearer ones.
     usual: retired ? { size: '1024x1024', quality: 'standard' } : undefined,
     promptCharsMax: promptChars[id],
-    // Clients of these never had to say that they want the bytes.
+    // Clients of these models never had to request the bytes.
     returns: first && !id.startsWith('dall-e') ? 'both' : undefined,
     tokens:
       price.unit === 'per_million_tokens'
@@ -233,7 +241,7 @@ function withTerms({ id, vendor, kind }, { rates, ...rest }) {
   };
 }
 
-/** A price list of a mode as factors of the plain one, exactly. */
+/** The price of a mode as exact factors of the plain price. */
 function ratios(dear, plain) {
   return Object.fromEntries(
     Object.entries(dear).map(([measure, amount]) => {
@@ -260,7 +268,7 @@ function greatestCommon(a, b) {
   return b === 0n ? a : greatestCommon(b, a % b);
 }
 
-/** Of pictures, a resolution is the sizes that a client names. */
+/** For images, a resolution is the sizes that clients name. */
 function bySize(kind, by) {
   if (kind !== 'image' || by['1080p'] === undefined) return by;
   return Object.fromEntries(
@@ -268,23 +276,23 @@ function bySize(kind, by) {
   );
 }
 
-/** The price by our measures, and the one that `by` varies. */
+/** The price in the gateway's units, and the rate that `by` varies. */
 function ratesOf(kind, price, note) {
   const { input, output } = price;
   const sold = input ?? output;
   switch (price.unit) {
     case 'per_million_tokens': {
-      // A video's own tokens cost more than the words around it; both are output.
+      // A video's own tokens cost more than the text around it; both are output.
       const rates = tokenRates({ ...price, output: price.video_output ?? output });
       return { rates, measure: kind === 'video' ? 'output' : undefined };
     }
     case 'per_image':
-      // What is told of the first megapixel alone holds for each: the others are no dearer.
+      // A price of the first megapixel applies to each one: the others are not dearer.
       if (/megapixel/.test(note))
         return { rates: texts({ megapixel: output }), measure: undefined };
       return { rates: texts({ image: output }), measure: 'image' };
     case 'per_second':
-      // `image_input` of video models is the price of one image that goes in.
+      // `image_input` of video models is the price of one input image.
       return { rates: texts({ second: output, image: price.image_input }), measure: 'second' };
     case 'per_minute':
       return { rates: { second: shareUp(input, 60, 12) }, measure: 'second' };

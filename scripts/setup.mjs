@@ -1,5 +1,6 @@
-// Runs before `npm start` and `npm test`: brings node_modules and dist/ up to date, and says what it does.
-// Plain Node without dependencies, since there may be none yet; written so that even an old Node gets as far as the message.
+// Runs before `npm start` and `npm test`: brings node_modules and dist/ up to date, and prints its
+// steps. Plain Node without dependencies, since there may be none yet; even an old Node gets as far
+// as the message.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +25,10 @@ function requireNode(major, minor) {
   );
 }
 
-/** npm keeps what it installed in a lockfile of its own: equal entries mean that nothing has to be done. It is written last, so an interrupted installation counts as none. */
+/**
+ * npm stores the installed versions in a lockfile of its own: equal entries mean that nothing has
+ * to be done. npm writes it last, so an interrupted installation does not count.
+ */
 function isInstalled() {
   const wanted = packagesOf(join(root, 'package-lock.json'));
   const present = packagesOf(join(root, 'node_modules', '.package-lock.json'));

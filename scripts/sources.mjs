@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
-/** Where the build leaves the hash of what it was made of. */
+/** The build writes the hash of its sources here. */
 export const stampFile = join(root, 'dist', '.sources');
 const inputs = ['src', 'sim', 'web', 'scripts', 'package-lock.json'];
 const consoleInputs = ['web', 'scripts/build-console.mjs', 'package-lock.json'];
 
-/** One hash of everything that decides what is in dist/. Tests are left out, so that editing one does not rebuild. */
+/**
+ * One hash of everything that decides the content of dist/. Tests are left out, so that editing one
+ * does not rebuild.
+ */
 export const sourcesHash = () => hashOf(inputs);
 
 /** The same for dist/console/ alone, which is kept as long as only the gateway changes. */

@@ -1,4 +1,5 @@
-// `npm test`: the checks, then every test, then one line that says what was left out and how to get it. With CI=true leaving out is failing.
+// `npm test`: the checks, then every test, then one line with the skipped tests and how to run
+// them. With CI=true a skipped test is a failure.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +8,7 @@ import { root } from './sources.mjs';
 const report = join(root, 'coverage', 'tests.json');
 const named = process.argv.slice(2); // `npm test -- src/ledger` runs these alone
 
-/** What a test may need from outside, by the words in the file or name of a test that was skipped for want of it. */
+/** External needs of tests, found by words in the file or title of a skipped test. */
 const needs = [
   {
     words: /postgres/i,

@@ -30,26 +30,26 @@ export interface Usage {
   readonly reasoning: number;
 }
 
-/** What the model answered, before any vendor writes it down in its own way. */
+/** The model's answer, before a vendor's writer formats it. */
 export interface Answer {
-  /** Random letters and digits for the ids of the answer; the vendor adds its prefix. */
+  /** Random letters and digits for the ids of the response; the vendor adds its prefix. */
   readonly id: string;
   readonly created: number;
   readonly model: string;
   readonly choices: readonly Choice[];
   readonly usage: Usage;
-  /** False when the vendor keeps it to itself. */
+  /** False when the vendor reports no usage. */
   readonly usageTold: boolean;
 }
 
-/** What a scenario asks of the answer itself. */
+/** The effects of a scenario on the answer itself. */
 export interface Wish {
   readonly reasons: boolean;
   readonly empty: boolean;
   readonly echo: boolean;
-  /** The vendor stops its model after a few words that it should not have said. */
+  /** The vendor's filter stops the model after a few words. */
   readonly filtered: boolean;
-  /** Exactly this many tokens of text, if the request allows. */
+  /** Exactly this many tokens of text, if the request allows them. */
   readonly tokens: number | undefined;
   readonly usageTold: boolean;
   /** Share of the prompt that was in the vendor's cache. */
@@ -58,7 +58,7 @@ export interface Wish {
 
 const imageTokens = 85;
 const fileTokens = 300;
-/** Tokens until a filter has seen enough. */
+/** Tokens before the filter stops the model. */
 const filteredAfter = 9;
 
 export function compose(request: ChatRequest, wish: Wish, callId: () => string): Answer {
@@ -139,7 +139,7 @@ function choose(request: ChatRequest, wish: Wish, index: number, callId: () => s
   };
 }
 
-/** The text up to the first stop sequence, which is not part of it. */
+/** The text before the first stop sequence. */
 function stopped(
   text: string,
   stop: readonly string[],

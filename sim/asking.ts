@@ -1,8 +1,8 @@
 import { isJson, type Json, list, object } from './json.ts';
 
 /**
- * What came back, for tests: the body, parsed when it is JSON, and the JSON of each event when it
- * is a stream.
+ * A response, for tests: the body, parsed when it is JSON, and the JSON of each event when it is a
+ * stream.
  */
 export interface Reply {
   readonly status: number;
@@ -32,8 +32,7 @@ export function prompt(text: string): readonly Json[] {
 }
 
 /**
- * The text of a whole answer, or of all deltas of a stream's first choice, thinking in parts left
- * out.
+ * The text of a whole answer, or of all deltas of a stream's first choice, without thinking parts.
  */
 export function said({ json, events }: Reply): string {
   const messages =
@@ -50,7 +49,7 @@ export function finish({ json, events }: Reply): unknown {
   return reasons.find((reason) => reason !== undefined && reason !== null);
 }
 
-/** The last usage that was told. */
+/** The last usage in the response. */
 export function usage({ json, events }: Reply): Json | undefined {
   return (events.length > 0 ? events : [json]).map((event) => event['usage']).findLast(isJson);
 }

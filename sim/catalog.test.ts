@@ -26,7 +26,7 @@ test('every model of the demo has a price, and a channel to its vendor in the si
     channel.models.map((model) => (typeof model === 'string' ? model : model.id)),
   );
   expect(new Set(sold)).toEqual(new Set(models.map(({ id }) => id)));
-  // Moderation is free wherever it is sold.
+  // Every vendor offers moderation for free.
   for (const { id, kind, price } of models)
     expect(
       Object.values(price)

@@ -7,8 +7,8 @@ import { videoChannelLines, videoModelLines } from './video/catalog.ts';
 import { videosAlone } from './video/vendors.ts';
 
 /**
- * What a model may be able to do. `file`: read PDFs. `thinks`:
- * tell its thoughts when it is asked to think. `sums-up`: tell on /responses what they were about.
+ * The abilities of a model. `file`: reads PDFs. `thinks`: shows its reasoning when the request asks
+ * for it. `sums-up`: shows a summary of it on /responses.
  */
 export type Skill = (typeof skills)[number];
 
@@ -18,7 +18,7 @@ export interface SimModel {
   readonly ownedBy: string;
   /** The vendor's id. */
   readonly upstream: string;
-  /** Tokens in all, and of output. */
+  /** Tokens in all. */
   readonly context: number;
   readonly outputMax: number;
   /** Yuan per million tokens: input, input from the vendor's cache, output. */
@@ -27,9 +27,9 @@ export interface SimModel {
 }
 
 /**
- * At least one model of each vendor, at list prices of November 2026, US dollars at 7.1 yuan; one's
- * own servers at the price of electricity. All call tools, also when they must, and follow a
- * schema, but for those with a `-`; what else one can do stands at the end.
+ * At least one model of each vendor, at list prices of November 2026, US dollars at 7.1 yuan; local
+ * servers at the price of electricity. All call tools, also when a request forces them, and follow
+ * a schema, except for skills marked `-`; further skills stand at the end.
  */
 const table = `
   gpt-4o                openai      openai    =                           128000   16384  17.75  8.875   71    image file
@@ -104,7 +104,7 @@ function readRow(line: string): SimModel {
   };
 }
 
-/** The scenarios that are worth a try by hand; README.md has them all. */
+/** The scenarios worth a try by hand; README.md lists all. */
 export const demoScenarios: readonly string[] = [
   'sim-chat',
   'sim-fast',
@@ -138,10 +138,9 @@ export const demoScenarios: readonly string[] = [
 ];
 
 /**
- * The configuration of a gateway whose every vendor is the simulator at `simUrl`: the YAML text of
- * a configuration file. With `scenarios` each model is sold once more with each of them, as
- * `model+sim-…`, in a channel of its own. `faults`: the scenarios for a try by hand are models of
- * their own, too.
+ * The YAML text of a gateway configuration whose every vendor is the simulator at `simUrl`. With
+ * `scenarios`, each model also exists with each of them, as `model+sim-…`, in its own channel.
+ * `faults`: the scenarios for a try by hand are models of their own, too.
  */
 export function simConfig(
   simUrl: string,
@@ -215,8 +214,8 @@ function channelLine(
 }
 
 /**
- * Each scenario in a channel of its own, so that one that parks its channel leaves the others
- * alone; those that fail once have a second channel to go to.
+ * Each scenario has its own channel, so that one that parks its channel does not affect the others;
+ * scenarios that fail once have a second channel for the retry.
  */
 function scenarioChannels(simUrl: string): string[] {
   return demoScenarios.flatMap((id) =>

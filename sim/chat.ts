@@ -9,12 +9,12 @@ import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
 import type { Route } from './vendors.ts';
 import { streamEvents, wholeBody } from './write.ts';
 
-/** Keys with one of these words in them are wrong; any other is right. */
+/** The simulator refuses keys that contain one of these words, and accepts any other. */
 const wrongKey = /wrong|invalid|expired/i;
 
 /**
- * One chat request, as its vendor answers it: key, then the request itself, then what the scenario
- * has in store.
+ * One chat request as its vendor answers it: checks the key, then the request, then plays the
+ * scenario.
  */
 export async function chat(
   incoming: IncomingMessage,
@@ -65,7 +65,7 @@ interface Door {
   readonly problem: Problem;
 }
 
-/** The key and the JSON; undefined when the answer has been given. */
+/** Checks the key and parses the JSON; undefined when it has sent the response. */
 export function atDoor(
   incoming: IncomingMessage,
   response: ServerResponse,

@@ -2,20 +2,20 @@
 export interface Legacy {
   /** Its path under the base URL. */
   readonly path?: string;
-  /** The models that complete texts; others do not. Absent: all. */
+  /** The models that complete text; the vendor refuses others. Absent: all. */
   readonly models?: RegExp;
-  /** `prompt` is a string. */
+  /** `prompt` must be a string. */
   readonly onePrompt?: true;
-  /** Members that it knows. Absent: strangers are ignored. */
+  /** Members that it knows. Absent: it ignores unknown ones. */
   readonly only?: readonly string[];
   /** Members that it refuses. */
   readonly none?: readonly string[];
   readonly logprobsMax?: number;
-  /** The answer is a chat's. */
+  /** The response has the shape of chat. */
   readonly asChat?: true;
-  /** What its answers and chunks are called. */
+  /** `object` of its responses and chunks. */
   readonly objects?: { readonly whole: string; readonly chunk: string };
-  /** Its word for an end without a reason. */
+  /** Its finish reason where it gives none. */
   readonly stop?: string;
 }
 

@@ -6,7 +6,7 @@ import type { ChatRequest } from './request.ts';
 import { hash } from './tokens.ts';
 import type { StreamEvent } from './write.ts';
 
-/** The prompts of a request: texts, or tokens, which read as so many words. */
+/** The prompts of a request: texts, or lists of tokens, which read as that many words. */
 export function promptsOf(raw: Json): readonly string[] {
   const { prompt } = raw;
   if (typeof prompt === 'string') return [prompt];
@@ -98,7 +98,7 @@ const textChoice = (
 const endOf = ({ finish }: Choice, vendor: string): string =>
   finish === 'stop' ? (legacyOf(vendor)?.stop ?? finish) : finish;
 
-/** What the choice of this number begins with. */
+/** The echoed prompt at the start of a choice. */
 function echoed(raw: Json, index: number): string {
   const prompts = promptsOf(raw);
   return raw['echo'] === true ? (prompts[Math.floor(index / (number(raw['n']) ?? 1))] ?? '') : '';

@@ -10,13 +10,10 @@ import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
 import type { Route } from './vendors.ts';
 import { streamEvents, wholeBody } from './write.ts';
 
-/** What OpenAI writes when nobody says how much. */
+/** OpenAI's default for `max_tokens`. */
 const outputTokensUsual = 16;
 
-/**
- * One request for completions, as its vendor answers it; false when the vendor has no such
- * endpoint.
- */
+/** One completion request as its vendor answers it; false when the vendor has no such endpoint. */
 export async function completions(
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -65,7 +62,7 @@ export async function completions(
   return true;
 }
 
-/** The same for a model that answers questions: all prompts in one, and an answer for each. */
+/** The same for a chat model: all prompts in one, and a choice for each. */
 function asChat(raw: Json): Json {
   const prompts = promptsOf(raw);
   const { prompt: _, suffix: __, echo: ___, best_of: ____, logprobs: _____, ...rest } = raw;

@@ -8,29 +8,29 @@ import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
 import { closed, sendPage } from './send.ts';
 import type { SimTask } from './video/task.ts';
 
-/** A request to a vendor that takes work and answers later. */
+/** A request to a vendor that runs tasks. */
 export interface Call {
   readonly method: string;
   /** The whole path, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** The body's members, `{}` where there is none; of forms, their fields. */
+  /** The members of the body, `{}` without one; the fields of a form. */
   readonly raw: Json;
 }
 
 /**
- * One vendor's work of one kind, as its own documents describe it. `Taken`: what a call that is in
- * order may be.
+ * The handler of one vendor for one kind of task, from the vendor's documents. `Taken`: the forms
+ * of a valid request.
  */
 export interface Desk<AnyCall extends Call, Taken> {
   readonly vendor: string;
-  /** The paths that are its own. */
+  /** The paths that it serves. */
   readonly at: RegExp;
-  /** Why the door stays shut. */
+  /** Checks the key; returns why it is refused. */
   readonly door: (call: AnyCall) => 'missing_key' | 'wrong_key' | undefined;
   readonly refuse: (problem: Problem) => Reply;
-  /** Undefined: it has no such address. */
+  /** Undefined: the vendor has no such address. */
   readonly take: (call: AnyCall) => Reply | Taken | undefined;
 }
 
@@ -48,7 +48,7 @@ export const problemAt = (
   complaint: message === undefined ? undefined : { message },
 });
 
-/** A key in a header of its own, or behind a word such as `Bearer `. */
+/** Checks a key in a header of its own, or behind a scheme such as `Bearer `. */
 export const keyIn =
   (header: string, scheme = '') =>
   ({ headers }: Call): 'missing_key' | 'wrong_key' | undefined => {
@@ -64,8 +64,8 @@ export function pixelsOf(size = '1024x1024'): { readonly width: number; readonly
 }
 
 /**
- * Plays what the scenario in the model's name has before a vendor takes anything; true when that
- * was the answer.
+ * Plays the part of a scenario that comes before the vendor accepts a request; true when that was
+ * the response.
  */
 export async function playedBefore(
   response: ServerResponse,
@@ -97,7 +97,10 @@ export async function playedBefore(
   return true;
 }
 
-/** What a vendor tells of a task, or plays instead. `unknown`: there is none. */
+/**
+ * Sends the state of a task, or plays the scenario's fault instead. `unknown`: the response when
+ * there is no such task.
+ */
 export function tell(
   response: ServerResponse,
   desk: Refusing,

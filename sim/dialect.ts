@@ -2,7 +2,7 @@ import type { Answer, Usage } from './answer.ts';
 import type { Json } from './json.ts';
 import type { ChatRequest } from './request.ts';
 
-/** Why a vendor says no. */
+/** The kinds of refusal. */
 export type ProblemKind =
   | 'missing_key'
   | 'wrong_key'
@@ -16,7 +16,7 @@ export type ProblemKind =
   | 'server'
   | 'overloaded';
 
-/** What a rule finds wrong with a request. Without `kind` it is a `bad_request`. */
+/** The error that a rule finds in a request. Without `kind` it is a `bad_request`. */
 export interface Complaint {
   readonly message: string;
   readonly param?: string;
@@ -27,7 +27,7 @@ export interface Complaint {
 
 export type Rule = (request: ChatRequest) => Complaint | undefined;
 
-/** One no, with all that a vendor may put into its words. */
+/** One refusal, with everything that a vendor may put into its text. */
 export interface Problem {
   readonly kind: ProblemKind;
   readonly model: string;
@@ -36,11 +36,11 @@ export interface Problem {
   readonly key: string;
   readonly path: string;
   readonly complaint: Complaint | undefined;
-  /** When to come back, where a scenario says so. */
+  /** The seconds for `retry-after`, where a scenario sets them. */
   readonly retryAfterS?: number | undefined;
 }
 
-/** An answer that needs no model, most of them refusals. */
+/** A response that needs no model, mostly a refusal. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -48,12 +48,10 @@ export interface Reply {
   readonly body: Json | string;
 }
 
-/** A chunk or an answer while it is written; a vendor's hooks add and take members. */
+/** A chunk or response while it is built; a vendor's hooks add and remove members. */
 export type Draft = Record<string, unknown>;
 
-/**
- * What one chunk brings. `text` and `tokens`: all that was said until here, this chunk included.
- */
+/** The content of one chunk. `text` and `tokens` count everything up to and including it. */
 export interface Moment {
   readonly kind: 'role' | 'reasoning' | 'text' | 'call' | 'finish' | 'usage';
   readonly answer: Answer;
@@ -66,16 +64,16 @@ export interface Moment {
 export interface Style {
   readonly id: (random: string) => string;
   /**
-   * Where reasoning goes: a member of that name, `parts` of the content, `details` beside
+   * The place of reasoning: a member of that name, `parts` of the content, `details` beside
    * `reasoning`, `inline` as `<think>`, or nowhere.
    */
   readonly reasoning: 'hidden' | 'reasoning_content' | 'reasoning' | 'parts' | 'details' | 'inline';
   /**
-   * The chunk that carries usage: its own with empty `choices`, the finish chunk, both, its own
-   * with a choice once more, or every chunk.
+   * The chunk with usage: its own with empty `choices`, the finish chunk, both, its own with a
+   * repeated choice, or every chunk.
    */
   readonly usageAt: 'own' | 'finish' | 'finish and own' | 'own with choice' | 'every';
-  /** Usage is streamed although nobody asked. */
+  /** Streams usage although the request did not ask for it. */
   readonly usageUnasked: boolean;
   readonly toolCalls: 'pieces' | 'whole';
   /** Chunks before the last carry `finish_reason: null`. */
@@ -105,7 +103,10 @@ export interface Dialect {
   /** Where its `/chat/completions` and `/models` are, in the simulator. */
   readonly prefix: string;
   readonly key: 'bearer' | 'api-key' | 'optional';
-  /** It has `/responses` beside `/chat/completions`, and `all`: what OpenAI has beside that. */
+  /**
+   * It has `/responses` besides `/chat/completions`; `all`: with OpenAI's further endpoints below
+   * it.
+   */
   readonly responses?: 'create' | 'all';
   readonly reasons: (request: ChatRequest) => boolean;
   readonly callId: () => string;
@@ -116,7 +117,7 @@ export interface Dialect {
   readonly style: Style;
 }
 
-/** Members of a message or delta that a hook wants to change. */
+/** The message or delta of a choice, for a hook that changes it. */
 export function part(choice: Draft | undefined, name: 'delta' | 'message'): Draft {
   const value = choice?.[name];
   return isDraft(value) ? value : {};

@@ -1,4 +1,4 @@
-/** What a `data:` URL holds, read from the bytes themselves; undefined when it is no PDF. */
+/** The facts of a PDF in a `data:` URL, read from its bytes; undefined when it is no PDF. */
 export function decodeDocument(
   url: string,
 ): { readonly bytes: number; readonly pages: number } | undefined {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 /**
  * The model for load runs: a constant answer of 1 KB, or a constant stream, at once, without
- * reading what was asked.
+ * reading the request.
  */
 export const fastModel = 'sim-fast';
 

@@ -4,7 +4,7 @@ export interface ImageFacts {
   readonly height: number;
 }
 
-/** What a `data:` URL holds, read from the bytes themselves; undefined when it is no picture. */
+/** The facts of an image in a `data:` URL, read from its bytes; undefined when it is no image. */
 export function decodeImage(url: string): ImageFacts | undefined {
   const data = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
   if (data === undefined) return undefined;

@@ -30,12 +30,12 @@ const none = Buffer.alloc(0);
 export interface Sim {
   /** `http://127.0.0.1:PORT`; a vendor's base URL is this and its prefix. */
   readonly url: string;
-  /** The last requests that came, oldest first (`requestsKept` of them). */
+  /** The last requests, oldest first (`requestsKept` of them). */
   readonly requests: readonly SimRequest[];
-  /** WeChat Pay, Alipay, and the telephone that pays with them. */
+  /** WeChat Pay, Alipay, and the simulated payer. */
   readonly wallets: SimWallets;
   clear(): void;
-  /** Ends all connections, those that hang included. */
+  /** Ends all connections, hanging ones too. */
   close(): Promise<void>;
 }
 
@@ -83,8 +83,8 @@ export async function startSim({
 }
 
 /**
- * A client that goes away in the middle of an answer is none of our business; all else is a bug of
- * the simulator, and says so.
+ * A client that closes the connection in the middle of a response is expected; every other error is
+ * a bug of the simulator, and is logged.
  */
 function admit(error: unknown, response: ServerResponse): void {
   if (response.destroyed) return;
@@ -162,7 +162,7 @@ async function answer(
   });
 }
 
-/** Outside of all vendors: the list of them. */
+/** The list of vendors, at the root. */
 function index(response: ServerResponse, url: string): void {
   const bases = Object.fromEntries(
     [...vendors, ...ownFormats, ...videosAlone, ...soundAlone, ...paintersAlone].map(

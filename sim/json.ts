@@ -4,7 +4,7 @@ export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The object at `value`, an empty one when there is none. */
+/** The object at `value`, an empty one when it is no object. */
 export function object(value: unknown): Json {
   return isJson(value) ? value : {};
 }
@@ -21,7 +21,7 @@ export function number(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** JSON's own name for what a value is, as vendors say it in their errors. */
+/** JSON's name for a value's type, as vendors write it in errors. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -34,7 +34,7 @@ export function shown(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The JSON object that a body is; undefined when it is none. */
+/** The JSON object of a body; undefined when it is none. */
 export function objectIn(body: Buffer): Json | undefined {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));

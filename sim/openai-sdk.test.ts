@@ -2,7 +2,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from './index.ts';
 
-/** What is not asked through the gateway as well (test/sdk). */
+/** Endpoints that `test/sdk` does not call through the gateway. */
 let sim: Sim;
 let client: OpenAI;
 

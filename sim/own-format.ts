@@ -5,24 +5,24 @@ import { type ChatRequest, readRequest } from './request.ts';
 import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
 import type { Json } from './json.ts';
 
-/** A request as it came. */
+/** An incoming request. */
 export interface OwnCall {
   readonly method: string;
-  /** What follows the vendor's prefix, as it was sent, without the query. */
+  /** The path after the vendor's prefix, as sent, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The whole URL as it was sent, for signatures. */
+  /** The whole URL as sent, for signatures. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
 /**
- * What a model is asked: the simulator's models read chat's words (`ChatRequest`), whatever their
- * vendor's clients write.
+ * A request to a model. The simulator's models read chat requests (`ChatRequest`), whatever format
+ * the vendor's clients write.
  */
 export interface Asking {
-  /** The request in chat's words, its scenario out of the model's name. */
+  /** As a chat request, without the scenario in the model's name. */
   readonly request: ChatRequest;
   /** The model as the client named it, with its scenario. */
   readonly named: string;
@@ -32,27 +32,27 @@ export interface Asking {
 }
 
 /**
- * A vendor whose format is not OpenAI's: it reads and checks its own requests and writes its own
- * answers.
+ * A vendor whose format is not OpenAI's: it parses and checks its own requests, and writes its own
+ * responses.
  */
 export interface OwnFormat extends Player {
   readonly vendor: string;
-  /** What stands for its base URL's path; the first step is its alone. */
+  /** The path of its base URL; no other vendor shares the first step. */
   readonly prefix: string;
-  /** A key that is right, where not any is. */
+  /** A key that it accepts, where it does not accept any. */
   readonly key?: string;
-  /** What is said at once (a refusal, a list, a count), or what the model is asked. */
+  /** A direct response (a refusal, a list, a count), or a request to the model. */
   readonly take: (call: OwnCall) => Reply | Asking;
 }
 
 /**
- * `chat`: the request in the words of /chat/completions (model, messages, tools, stream, limits).
+ * `chat`: the request in the format of /chat/completions (model, messages, tools, stream, limits).
  */
 export function asking(named: string, chat: Json, reasons: boolean, pen: Pen): Asking {
   return { named, request: readRequest(chat, withoutScenarios(named)), reasons, pen };
 }
 
-/** A problem of which nothing is known yet. */
+/** A problem without any facts yet. */
 export const blankProblem = (path: string): Problem => ({
   kind: 'bad_request',
   model: '',
@@ -62,7 +62,7 @@ export const blankProblem = (path: string): Problem => ({
   complaint: undefined,
 });
 
-/** One request to such a vendor: what it says itself, else what the scenario has in store. */
+/** One request to such a vendor: its direct response, else the scenario and the model's answer. */
 export async function askOwn(
   incoming: IncomingMessage,
   response: ServerResponse,

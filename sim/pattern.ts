@@ -1,7 +1,7 @@
 /**
  * The shortest plain text that a regular expression of the kind found in JSON schemas accepts:
- * literals, classes, `\d \w \s`, groups, alternatives (the first is taken), quantifiers (the fewest
- * are made, but one for `*`), anchors. Undefined for look-arounds and back-references.
+ * literals, classes, `\d \w \s`, groups, alternatives (the first), quantifiers (the minimum, but
+ * one for `*`), anchors. Undefined for look-arounds and back-references.
  */
 export function textFor(pattern: string): string | undefined {
   const reader = { source: pattern, at: 0 };

@@ -8,40 +8,37 @@ import type { Once, Scenario } from './scenario.ts';
 import { closed, sendJson, sendPage, sendStream, sendWhole } from './send.ts';
 import type { StreamEvent } from './write.ts';
 
-/** How an endpoint writes what the model answered. */
+/** The writer of an endpoint's responses. */
 export interface Pen {
   readonly events: (answer: Answer) => Iterable<StreamEvent>;
   readonly whole: (answer: Answer) => Json;
-  /** Written after the last event. */
+  /** Sent after the last event. */
   readonly end: string;
-  /** An error in mid-stream. */
+  /** The bytes of an error in mid-stream. */
   readonly error: (problem: Problem, answer: Answer) => string | Buffer;
-  /** An event that nobody can parse. */
+  /** An event that no client can parse. */
   readonly broken: string | Buffer;
   readonly streamType: string;
-  /** What the heads of its answers and streams carry beside their type. */
+  /** Headers of its responses and streams besides the content type. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What most streams have in common. */
+/** Shared by most streams. */
 export const eventStream = {
   end: '',
   broken: 'data: {"id":"chatcmpl-1","choices":[{"delta":{"content":\n\n',
   streamType: 'text/event-stream; charset=utf-8',
 };
 
-/** Who plays: how it says no, and what it calls its calls. */
+/** The vendor of a response: its refusals, and the ids of its calls. */
 export interface Player {
   readonly refuse: (problem: Problem) => Reply;
   readonly callId: () => string;
-  /** It says when to come back in the words of its refusal, and in no header. */
+  /** The refusal's text says when to retry; there is no header. */
   readonly retryInBody?: true;
 }
 
-/**
- * A question that its vendor accepts: the scenario first, then the answer. `blank`: what a refusal
- * may tell of the request.
- */
+/** Plays a valid request: the scenario first, then the answer. `blank`: the facts for a refusal. */
 export async function play(
   response: ServerResponse,
   request: ChatRequest,
@@ -87,7 +84,7 @@ export async function play(
   );
 }
 
-/** Gives an answer that needs no model. */
+/** Sends a response that needs no model. */
 export function reply(
   response: ServerResponse,
   { status, headers, body }: Reply,

@@ -1,15 +1,15 @@
-/** What reached the simulator, and how it ended. */
+/** A request to the simulator, and its result. */
 export interface SimRequest {
   readonly vendor: string;
   readonly method: string;
   /** With its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** As it came; empty when larger than `bodyBytesKept`, and for `sim-fast`. */
+  /** Unchanged; empty when larger than `bodyBytesKept`, and for `sim-fast`. */
   readonly body: Buffer;
   /** 0 until the status line was sent. */
   status: number;
-  /** The client went away before the end. */
+  /** The client closed the connection before the end. */
   left: boolean;
 }
 

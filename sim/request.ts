@@ -6,7 +6,7 @@ export interface Message {
   readonly text: string;
   /** URLs of the image parts. */
   readonly images: readonly string[];
-  /** What its file parts hold: `data:` URLs, addresses or ids. */
+  /** The content of its file parts: `data:` URLs, addresses or ids. */
   readonly files: readonly string[];
   readonly raw: Json;
 }
@@ -18,8 +18,8 @@ export interface Tool {
 }
 
 /**
- * A chat request as a vendor reads it. Members of a wrong type read as absent; the vendor's rules
- * look at `raw`.
+ * A chat request as a vendor reads it. Members of a wrong type count as absent; the vendor's rules
+ * check `raw`.
  */
 export interface ChatRequest {
   readonly raw: Json;
@@ -28,7 +28,7 @@ export interface ChatRequest {
   readonly stream: boolean;
   readonly includeUsage: boolean;
   readonly tools: readonly Tool[];
-  /** `named`: the tool that must be called. */
+  /** `named`: the tool that the model must call. */
   readonly toolChoice: {
     readonly mode: 'none' | 'auto' | 'required';
     readonly named: string | undefined;
@@ -68,7 +68,7 @@ export function lastMessage(request: ChatRequest): Message | undefined {
   return request.messages[request.messages.length - 1];
 }
 
-/** What the user asked last; the system's words when there is no user. */
+/** The user's last message; the system's when there is none. */
 export function lastPrompt(request: ChatRequest): string {
   const user = request.messages.findLast((message) => message.role === 'user');
   return (user ?? lastMessage(request))?.text ?? '';

@@ -90,7 +90,7 @@ export function besideResponses(
 }
 
 /**
- * A message as an answer lists it: with an id, a status, and content in parts (CompactResource of
+ * A message as a response lists it: with an id, a status, and content in parts (CompactResource of
  * the OpenAPI description, 2026-08-21).
  */
 function listed(item: Json): Json {

@@ -7,7 +7,7 @@ export const responsesParameters = [
   'stream_options temperature text tool_choice tools top_logprobs top_p truncation user',
 ].flatMap((line) => line.split(' '));
 
-/** What a model is asked, whichever endpoint it is asked at: the request in chat's words. */
+/** A responses request as a chat request. */
 export function asChat(raw: Json): Json {
   const format = object(object(raw['text'])['format']);
   return {
@@ -33,7 +33,7 @@ export function asChat(raw: Json): Json {
   };
 }
 
-/** Tools that the client runs. The others are the vendor's. */
+/** Tools that the client runs; the vendor runs the others. */
 const functions = (raw: Json): Json[] =>
   list(raw['tools'])
     .map(object)
@@ -42,8 +42,8 @@ const functions = (raw: Json): Json[] =>
 const searchTool = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
 
 /**
- * What the model searches the web for: where it has the tool and the words of the question ask for
- * it, or the choice does.
+ * The model's web search query: it searches when it has the tool and the prompt or `tool_choice`
+ * asks for it.
  */
 export function searchIn(raw: Json): string | undefined {
   const has = list(raw['tools']).some((tool) => searchTool.test(text(object(tool)['type']) ?? ''));

@@ -125,7 +125,7 @@ function itemsOf(choice: Choice, answer: Answer, raw: Json): Item[] {
   return items;
 }
 
-/** The page that a search found, cited by the first word. */
+/** A citation of the page that the search found, on the first word. */
 function citations(search: string | undefined, { text }: Choice): Json[] {
   const end = text.join('').search(/\s|$/);
   return search === undefined
@@ -141,7 +141,7 @@ function citations(search: string | undefined, { text }: Choice): Json[] {
       ];
 }
 
-/** The same as a stream, in the order in which it was recorded. */
+/** The answer as a stream, in recorded order. */
 export function* responseEvents(answer: Answer, raw: Json): Generator<StreamEvent> {
   let number = 0;
   const event = (type: string, members: Json, flags: Partial<StreamEvent> = {}): StreamEvent => ({
@@ -227,7 +227,7 @@ function* textEvents(choice: Choice | undefined, cited: unknown): Generator<Writ
   yield ['response.content_part.done', { part: { ...part, annotations: cited, text } }, false];
 }
 
-/** Recorded: what was not said of a schema is said in the answer. */
+/** Recorded: the response fills in members that the request's format left out. */
 const format = (asked: Json): Json =>
   asked['type'] === 'json_schema'
     ? { description: null, strict: false, ...asked }

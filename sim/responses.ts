@@ -10,8 +10,8 @@ import { type Once, scenarioOf, withoutScenarios } from './scenario.ts';
 import type { Route } from './vendors.ts';
 
 /**
- * One request for a response, as its vendor answers it: key, then the request itself, then what the
- * scenario has in store.
+ * One responses request as its vendor answers it: checks the key, then the request, then plays the
+ * scenario.
  */
 export async function responses(
   incoming: IncomingMessage,

@@ -25,7 +25,7 @@ const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'pong
 const hi = prompt('Hi');
 const user = hi[0];
 
-/** Vendor, request (hello by default), status, and what the body says. */
+/** Vendor, request (hello by default), status, and the body's content. */
 const refusals: readonly (readonly [string, Json, number, Json | RegExp])[] = [
   [
     'openai',
@@ -347,7 +347,7 @@ test.each(refusals)('%s refuses %j', async (vendor, more, status, body) => {
   else expect(reply.json).toMatchObject(body);
 });
 
-/** What each accepts although OpenAI does not, or the other way round. */
+/** Requests that a vendor accepts and OpenAI refuses, or the other way round. */
 const accepted: readonly (readonly [string, Json])[] = [
   ['openai', { model: 'gpt-5', max_completion_tokens: 50 }],
   ['openai', { model: 'gpt-5.4', tools: [tool], reasoning_effort: 'none', temperature: 0 }],
@@ -379,7 +379,7 @@ test.each(accepted)('%s accepts %j', async (vendor, more) => {
   expect(reply.status, reply.text).toBe(200);
 });
 
-/** What a key that is missing, and one that is wrong, gets. */
+/** The responses to a missing key and to a wrong one. */
 const doors: readonly (readonly [string, number, number, Json])[] = [
   ['openai', 401, 401, { error: { code: 'invalid_api_key', param: null } }],
   ['azure', 401, 401, { error: { code: '401' } }],

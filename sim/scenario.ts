@@ -1,32 +1,30 @@
 import type { Wish } from './answer.ts';
 import type { ProblemKind } from './dialect.ts';
 
-/** What goes wrong in mid-answer, once `after` pieces were sent. */
+/** A fault in mid-response, after `after` pieces. */
 export interface Trouble {
   readonly kind: 'cut' | 'reset' | 'hang' | 'half' | 'error' | 'bad json' | 'silence';
   readonly after: number;
   readonly forMs: number;
 }
 
-/** What a model name asks of the simulator besides an answer. */
+/** The effects that a model name has on the simulator. */
 export interface Scenario extends Wish {
   readonly firstByteMs: number;
   readonly pieceMs: number;
   readonly refuse: ProblemKind | undefined;
   readonly retryAfterS: number | undefined;
-  /** Refused the first time a prompt is seen, answered the next. */
+  /** Refuses a prompt the first time, and answers it the next time. */
   readonly once: boolean;
   readonly hang: boolean;
-  /** A page instead of an answer, with this status. */
+  /** An HTML page with this status instead of a response. */
   readonly page: 200 | 502 | undefined;
   readonly trouble: Trouble | undefined;
-  /**
-   * A picture that was made and cannot be had: its address leads nowhere, or its bytes are none.
-   */
+  /** An image that the client cannot have: its address gives 404, or its bytes are no image. */
   readonly lost: 'gone' | 'broken' | undefined;
-  /** How long a task takes. */
+  /** The duration of a task. */
   readonly taskMs: number | undefined;
-  /** How it ends, or what is wrong with the answers of whoever asks for it. */
+  /** The end of a task, or the fault in responses to its polls. */
   readonly task: (typeof taskTroubles)[number] | undefined;
 }
 
@@ -85,10 +83,11 @@ const trouble = (kind: Trouble['kind'], after = piecesBefore, forMs = 0): Partia
   trouble: { kind, after, forMs },
 });
 
-/** The scenarios; README.md says the same in words, and a test holds the two together. */
+/** The scenarios; README.md describes them, and a test checks that both agree. */
 const rows: readonly Row[] = [
   { name: /^chat$/, plays: () => ({}) },
-  // Constant and unread on chat (fast.ts); in every other format an answer like any other.
+  // On chat a constant response that reads no request (fast.ts); in every other format a normal
+  // one.
   { name: /^fast$/, plays: () => ({}) },
   {
     name: /^slow(?:-(\d+)ms)?$/,
@@ -137,7 +136,7 @@ const rows: readonly Row[] = [
   { name: /^long-(\d+)$/, plays: ([count]) => ({ tokens: Math.min(Number(count), tokensMax) }) },
 ];
 
-/** What comes after `sim-`, one pattern for each row. */
+/** The pattern of each row, for the name after `sim-`. */
 export const scenarioNames: readonly RegExp[] = rows.map(({ name }) => name);
 
 /** Models that no vendor has. */
@@ -172,14 +171,14 @@ function play(name: string): Partial<Scenario> {
 }
 
 /**
- * Remembers which prompts were refused once, so that the next try is answered; and the try after
- * that is a first one again.
+ * Remembers the prompts that were refused once: the next attempt succeeds, and the one after it is
+ * refused again.
  */
 export class Once {
   private static readonly promptsMax = 10_000;
   private readonly refused = new Set<string>();
 
-  /** True when this try is to be refused. */
+  /** True when this attempt is to be refused. */
   first(prompt: string): boolean {
     if (this.refused.delete(prompt)) return false;
     if (this.refused.size >= Once.promptsMax) this.refused.clear();

@@ -1,7 +1,7 @@
 import { isJson, type Json, list, number, object, text } from './json.ts';
 import { textFor } from './pattern.ts';
 
-/** What a prompt offers to fill an instance with, each taken once, in order. */
+/** Values of the prompt for an instance; each is used once, in order. */
 interface Hints {
   readonly prompt: string;
   readonly numbers: number[];
@@ -14,7 +14,9 @@ interface Place {
   readonly depth: number;
 }
 
-/** Deeper than this an instance has no optional members and no items: recursive schemas end. */
+/**
+ * Below this depth an instance has no optional members and no items, so that recursive schemas end.
+ */
 const depthMax = 8;
 
 /**
@@ -64,7 +66,7 @@ function resolve(reference: string, root: Json): unknown {
   );
 }
 
-/** The parts of an `allOf`, and what stands beside it, as one schema. */
+/** Merges the parts of an `allOf`, and the members beside it, into one schema. */
 function merge(schema: Json, parts: readonly unknown[], root: Json): Json {
   const { allOf: _, ...beside } = schema;
   let merged: Json = beside;
@@ -81,7 +83,7 @@ function merge(schema: Json, parts: readonly unknown[], root: Json): Json {
   return merged;
 }
 
-/** The first branch; deep inside a recursive schema the one that ends it. */
+/** The first branch; deep inside a recursive schema the branch that ends it. */
 function choose(branches: readonly unknown[], schema: Json, place: Place): unknown {
   const ending =
     place.depth < depthMax

@@ -1,7 +1,7 @@
 import type { ChatRequest, Message } from './request.ts';
 import type { PlannedCall } from './tools.ts';
 
-/** What a prompt dictates for the turn that comes now. */
+/** The part of a prompt's script for the current turn. */
 export interface Script {
   readonly calls: readonly PlannedCall[];
   /** The answer, once every call has been made. */
@@ -12,10 +12,9 @@ const dictatedCall = /\bcall the tool ["“]?([\w.-]+)["”]? with <<<(.*?)>>>/g
 const dictatedText = /\bsay <<<(.*?)>>>/is;
 
 /**
- * A prompt may dictate what the model does, so that programs with tools of their own can be played:
- * each `call the tool NAME with <<<ARGUMENTS>>>` is a turn of its own, with one call;
- * `say <<<TEXT>>>` is the answer after the last of them. Undefined when no user's message dictates
- * anything.
+ * A prompt may dictate the model's turns, so that tests can script programs with their own tools.
+ * Each `call the tool NAME with <<<ARGUMENTS>>>` is one turn with that call; `say <<<TEXT>>>` is
+ * the answer after the last call. Undefined when no user message holds a script.
  */
 export function scriptOf({ messages, tools }: ChatRequest): Script | undefined {
   const at = messages.findLastIndex(dictates);

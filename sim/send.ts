@@ -5,7 +5,7 @@ import type { Pen } from './play.ts';
 import type { Trouble } from './scenario.ts';
 import type { StreamEvent } from './write.ts';
 
-/** How fast an answer goes out and what goes wrong with it. */
+/** The speed of a response, and its fault. */
 export interface Pace {
   readonly pieceMs: number;
   readonly trouble: Trouble | undefined;
@@ -37,7 +37,8 @@ export function sendPage(response: ServerResponse, status: number): void {
 }
 
 /**
- * Event by event; the trouble comes after its pieces, or before the finish when there are fewer.
+ * Sends the events one by one. The fault comes after its number of pieces, or before the finish
+ * when there are fewer.
  */
 export async function sendStream(
   response: ServerResponse,
@@ -61,7 +62,7 @@ export async function sendStream(
   response.end(end);
 }
 
-/** Returns true when that was the end. */
+/** Plays the fault; returns true when it ended the response. */
 async function strike(
   response: ServerResponse,
   text: string | Buffer,
@@ -90,7 +91,7 @@ async function strike(
   return true;
 }
 
-/** A whole answer; every trouble has its counterpart here. */
+/** A whole response; every fault has its counterpart here. */
 export async function sendWhole(
   response: ServerResponse,
   body: string,
@@ -114,7 +115,7 @@ export async function sendWhole(
   }
 }
 
-/** Aborts when the client goes away. */
+/** Aborts when the client closes the connection. */
 export function closed(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   if (response.destroyed) controller.abort();

@@ -20,7 +20,7 @@ const stream = async (vendor: string, more: Json = {}): Promise<Reply> => {
   });
 };
 const asked = { stream_options: { include_usage: true } };
-/** Chunks, the `[DONE]` left out. */
+/** The chunks of a stream, without `[DONE]`. */
 const chunks = ({ events }: Reply): readonly Json[] =>
   events.filter((event) => 'id' in event || 'choices' in event);
 const endOf = (reply: Reply): Json => chunks(reply).at(-1) ?? {};

@@ -1,5 +1,5 @@
 /**
- * What the simulated models read and write: short runs of letters, up to three digits, or one other
+ * The tokens of the simulated models: short runs of letters, up to three digits, or one other
  * character, each with its leading space.
  */
 const piece = /\s*[a-z]{1,7}|\s*\d{1,3}|\s*[^\sa-z\d]|\s+/giu;

@@ -35,7 +35,7 @@ test('a schema in words is followed, with json_object or where the words ask for
       const together = { role: 'user', content: `${words}\n\n${question.content}` };
       expect(Object.keys(JSON.parse(await answer([together], json)))).toEqual(['name', 'age']);
     }
-  // An example is no schema, and tools in words ask for no JSON.
+  // An example is no schema, and tools in a text do not ask for JSON.
   expect(
     JSON.parse(
       await answer(

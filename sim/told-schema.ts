@@ -1,24 +1,24 @@
 import { isJson, type Json, list, object } from './json.ts';
 import type { ChatRequest } from './request.ts';
 
-/** More objects than this, and longer words, no model reads. */
+/** Limits of the search for a schema in a text. */
 const candidatesMax = 200;
 const charsMax = 200_000;
 
-/** A schema that stands in the words of a prompt, and the prompt without it. */
+/** A schema in the text of a prompt, and the prompt without it. */
 export interface ToldSchema {
   readonly schema: Json;
-  /** What the user asked last, without the schema. */
+  /** The user's last message, without the schema. */
   readonly prompt: string;
 }
 
-/** Words by which packages ask for JSON where they send no format. */
+/** Phrases with which SDKs ask for JSON when they send no format. */
 const wantsJson =
   /\b(?:respond|answer|return|reply|output|match(?:es|ing)?|conform\w*|must|only)\b[^\n]{0,160}\bJSON\b|\bJSON\b[^\n]{0,160}\b(?:respond|answer|return|reply|output|match(?:es|ing)?|conform\w*|must|only)\b/i;
 
 /**
- * The JSON schema that the system or the user has written out: many packages do so for vendors
- * without `json_schema`, beside `json_object` or alone. Without a format it counts only where the
+ * The JSON schema in the text of a system or user message: many SDKs write it there for vendors
+ * without `json_schema`, with `json_object` or alone. Without a format it counts only where the
  * same message asks for JSON.
  */
 export function toldSchema(
@@ -36,7 +36,7 @@ export function toldSchema(
   return undefined;
 }
 
-/** Each outermost pair of braces. */
+/** The text of each outermost pair of braces. */
 function* objectsIn(text: string): Generator<string> {
   let at = text.indexOf('{');
   for (let seen = 0; at >= 0 && seen < candidatesMax; seen++) {
@@ -70,7 +70,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The schema, or the one that a format (`{"type": "json_schema", …}`) holds. */
+/** The schema itself, or the one inside a format (`{"type": "json_schema", …}`). */
 function schemaIn(value: unknown): Json | undefined {
   if (!isJson(value)) return undefined;
   const inner = object(value['json_schema'])['schema'] ?? value['schema'];

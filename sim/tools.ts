@@ -7,14 +7,14 @@ export interface PlannedCall {
   readonly arguments: string;
 }
 
-/** Words in tools' names that tell nothing of what a tool is about. */
+/** Words in tools' names that say nothing about the tool. */
 const plainVerbs =
   /^(?:get|set|run|add|the|for|find|call|make|list|show|tool|look|fetch|lookup|query|search|create|update|current|function|calculate)$/;
 
 /**
- * The calls this model decides to make: those that `tool_choice` demands, else the tools that the
- * prompt names or whose name has a telling word in common with it (`get_weather`: weather). Several
- * tools named, or one asked for twice, make parallel calls.
+ * The calls that the model makes: those that `tool_choice` demands, else the tools that the prompt
+ * names, or whose name shares a specific word with it (`get_weather`: weather). Several named
+ * tools, or one requested twice, make parallel calls.
  */
 export function plannedCalls(request: ChatRequest): PlannedCall[] {
   const asked = request.toolChoice;
@@ -36,7 +36,7 @@ export function plannedCalls(request: ChatRequest): PlannedCall[] {
   return filled(twice ? [first, first] : wanted, prompt);
 }
 
-/** Models obey words, too: those of the system, or of a tool that wants to be called. */
+/** Calls that a text demands: a system message, or the description of a tool. */
 function told({ messages, tools }: ChatRequest): {
   readonly mode: 'auto' | 'required';
   readonly named: string | undefined;
@@ -73,10 +73,7 @@ function tellingWords(name: string): string[] {
   return words.filter((word) => word.length >= 3 && !plainVerbs.test(word));
 }
 
-/**
- * A call does not use the words again that the one before it used: «Paris and Rome» makes one call
- * for each.
- */
+/** A call does not reuse words of the call before it: «Paris and Rome» makes one call for each. */
 function filled(tools: readonly Tool[], prompt: string): PlannedCall[] {
   let left = prompt;
   return tools.map((tool) => {

@@ -23,7 +23,7 @@ import { vertex } from './google/vertex.ts';
 import type { OwnFormat } from './own-format.ts';
 import { jina, voyage } from './vectors/alone.ts';
 
-/** The vendors that speak OpenAI's chat format, each under its own path. */
+/** The vendors with OpenAI's chat format, each at its own path. */
 export const vendors: readonly Dialect[] = [
   openai,
   azure,
@@ -62,25 +62,25 @@ export const ownFormats: readonly OwnFormat[] = [
 
 const step = (path: string): string => path.split('/')[1] ?? '';
 
-/** By the first step of the path, which no two share. */
+/** By the first step of the path, which is unique. */
 const byStep = new Map(vendors.map((dialect) => [step(dialect.prefix), dialect]));
 const ownByStep = new Map(ownFormats.map((format) => [step(format.prefix), format]));
 
-/** The vendor with a format of its own that a URL is for. */
+/** The vendor with its own format that a URL belongs to. */
 export const ownFormatAt = (url: string): OwnFormat | undefined =>
   ownByStep.get(step(url.split('?')[0] ?? ''));
 
 export interface Route {
   readonly dialect: Dialect;
-  /** What follows the vendor's base URL, without the query. */
+  /** The path after the vendor's base URL, without the query. */
   readonly path: string;
-  /** The model that the path names, on Azure's legacy surface. */
+  /** The model in the path, in Azure's legacy API. */
   readonly deployment: string | undefined;
 }
 
 /**
- * Which vendor a URL is for; undefined when none. A vendor's other bases (`/deepseek/v1`, Azure's
- * deployments) lead to the same place.
+ * The vendor that a URL belongs to; undefined when there is none. A vendor's other base URLs
+ * (`/deepseek/v1`, Azure's deployments) lead to the same vendor.
  */
 export function route(url: string): Route | undefined {
   const [path = '', query = ''] = url.split('?');

@@ -25,8 +25,8 @@ const instruction =
   /^(?:please,? )?(?:say|(?:reply|respond|answer) with(?: exactly| only| just| the| single| word| words)*)\b\s*:?\s*["“']?(.+?)["”']?[.!]?$/is;
 
 /**
- * The text of choice `index`: what the prompt dictates, asks for as JSON, or an answer that repeats
- * the question.
+ * The text of choice `index`: the text that the prompt dictates, the requested JSON, or an answer
+ * that repeats the prompt.
  */
 function answer(request: ChatRequest, echo: boolean, index: number): string {
   const prompt = lastPrompt(request);

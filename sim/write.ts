@@ -4,16 +4,16 @@ import type { ChatRequest } from './request.ts';
 import { shown } from './json.ts';
 import { hash } from './tokens.ts';
 
-/** One event of a stream, as its bytes or their text. */
+/** One event of a stream, as bytes or text. */
 export interface StreamEvent {
   readonly text: string | Buffer;
-  /** It carries something the model said. */
+  /** It carries content of the model. */
   readonly piece: boolean;
   /** It carries a finish reason. */
   readonly ends: boolean;
 }
 
-/** The answer as one body. */
+/** The answer as one response body. */
 export function wholeBody(answer: Answer, request: ChatRequest, { style }: Dialect): Draft {
   const choices = answer.choices.map((choice, index) => wholeChoice(choice, index, request, style));
   const draft: Draft = { ...frame(answer, style, 'chat.completion'), choices };

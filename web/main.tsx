@@ -7,8 +7,8 @@ import { queryClient } from './api/data.ts';
 import { router } from './router.tsx';
 import './styles/console.css';
 
-// What locks the page's scrolling behind a dialog writes a style: it needs the nonce of this
-// answer's content security policy.
+// The scroll lock behind a dialog writes a style element: it needs the nonce of this response's
+// content security policy.
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce;
 if (nonce) setNonce(nonce);
 

@@ -35,7 +35,7 @@ const root = createRootRoute({
   loader: () => Promise.all([queryClient.ensureQueryData(sessionData), preload(sharedWords)]),
 });
 
-/** Everything behind it needs somebody signed in; where they wanted to go is kept. */
+/** Pages behind it need a signed-in user; the sign-in keeps the wanted address. */
 const frame = createRoute({
   getParentRoute: () => root,
   id: 'frame',
@@ -62,9 +62,9 @@ const operator = createRoute({
 type PageFile = Readonly<Record<string, unknown>>;
 
 /**
- * A page of the console: its path, the file with its component (loaded when it is visited, or when
- * a link to it is pointed at), the component's name, and the families of words that it uses, which
- * load beside it. What the file exports as `ahead({ params, search })` asks for the page's data at
+ * A page of the console: its path, the file with its component (loaded on a visit, or when the
+ * pointer is over a link to it), the component's name, and the text families that it uses, which
+ * load beside it. If the file exports `ahead({ params, search })`, that fetches the page's data at
  * the same time.
  */
 function page<const Path extends string>(
@@ -118,7 +118,7 @@ const outside = [
   }),
 ];
 
-/** A request of the list opens beside it: the list stays where it is. */
+/** A request opens beside the list: the list keeps its state. */
 const usage = page('/usage', () => import('./pages/usage.tsx'), 'UsagePage', usageWords);
 const usageRecord = createRoute({ getParentRoute: () => usage, path: '/$requestId' });
 
@@ -299,7 +299,7 @@ export const router = createRouter({
   ]),
   defaultPreload: 'intent',
   defaultPreloadDelay: 40,
-  defaultPendingMs: 60_000, // the page that is there stays until the next one can be shown
+  defaultPendingMs: 60_000, // the old page stays until the new one can be shown
   scrollRestoration: true,
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (search) => {

@@ -1,7 +1,7 @@
 import tailwindcss from '@tailwindcss/vite';
 import { defineConfig } from 'vite';
 
-/** Run by `scripts/build.mjs`, which says where the files go. */
+/** `scripts/build.mjs` runs it and sets the output folder. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [tailwindcss()],
@@ -15,7 +15,7 @@ export default defineConfig({
     reportCompressedSize: false,
     emptyOutDir: true,
     rolldownOptions: {
-      // Directives for servers that render: this is none.
+      // Bundling warns of directives for servers that render; the console has none.
       onLog: (level, log, say) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && say(level, log),
     },
   },

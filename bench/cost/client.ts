@@ -1,27 +1,30 @@
 import { connect, type Socket } from 'node:net';
 import { word } from './vendor.ts';
 
-/** Connections that are kept, in step: all of them ask, and all have heard before any goes on. */
+/**
+ * Kept connections that work in step: all of them send, and all have a response before any sends
+ * again.
+ */
 export interface Choir {
-  /** Each asks once, and hears its whole answer. */
+  /** Sends one request on each, and reads the whole response. */
   ask(next: () => string): Promise<void>;
-  /** How long each of these answers was waited for, ms. */
+  /** The time until each of these responses, ms. */
   readonly waits: readonly number[];
-  /** Each asks for a stream, or only those from one to before another. */
+  /** Opens a stream on each, or on those from `from` to before `to`. */
   begin(next: () => string, from?: number, to?: number): void;
-  /** Until so many words have come since, to all of them together. */
+  /** Resolves when all streams together have received that many further words. */
   words(heard: number): Promise<void>;
   ended(): Promise<void>;
   close(): void;
 }
 
 const end = '\r\n0\r\n\r\n';
-/** Of a stream so much is kept: a word or its end may come in two pieces. */
+/** The kept tail of a stream: a word or the end may arrive in two pieces. */
 const keptLength = 16;
-/** No more than a server lets wait. */
+/** Fewer than the queue of a listening server. */
 const connectedAtOnce = 250;
 
-/** What all of them have heard. */
+/** Everything that all connections have received. */
 class Hall {
   words = 0;
   over = 0;
@@ -48,7 +51,7 @@ class Hall {
 class Voice {
   readonly socket: Socket;
   readonly #hall: Hall;
-  /** The head and what is behind it; of a stream what came last. */
+  /** The header and the body after it; of a stream, its tail. */
   #text = '';
   #streams = false;
   #length = 0;

@@ -3,18 +3,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Choir, choir } from './client.ts';
 import type { Prompter } from './vendor.ts';
 
-/** Whose cost is taken: a process and the way to ask it. */
+/** A measured process, with the means to send it requests. */
 export interface Payer {
   readonly pid: number;
   readonly port: number;
-  /** Asked with in turn. */
+  /** The keys of requests, used in turn. */
   readonly keys: readonly string[];
-  /** Of its own, so that its streams are told their words when it is its turn. */
+  /** A vendor of its own, so that only its streams get chunks in its turn. */
   readonly vendor: Prompter;
 }
 
 const words = 'A gate that asks for its toll before it opens, and gives back what was too much. ';
-/** Of a request of 1.5 KB. What is asked and answered here is as frozen as the reference is. */
+/** About 1.5 KB. Requests and responses here are frozen like the reference. */
 const messages = [
   { role: 'system', content: 'You are a helpful assistant. Answer in one sentence.' },
   { role: 'user', content: words.repeat(8).trim() },
@@ -24,33 +24,33 @@ const messages = [
 const voices = 16;
 const volleys = 24;
 const requestsEach = voices * volleys;
-/** Open at once. All get a chunk at the same instant. */
+/** Open streams. All get a chunk at the same instant. */
 const streams = 64;
 /** Chunks of each stream that make a slice, and slices of a round. */
 const beats = 5;
 const chunkSlices = 5;
 const chunksEach = streams * beats;
 
-/** Nanoseconds of processor time, a figure for each slice. */
+/** Nanoseconds of processor time, one figure per slice. */
 export interface Slices {
   readonly request: number[];
   readonly chunk: number[];
 }
 
 export interface Taken extends Slices {
-  /** How long each whole answer was waited for, ms. */
+  /** The time until each whole response, ms. */
   readonly waits: readonly number[];
 }
 
-/** What a request and a streamed chunk cost, as multiples of what the same cost the reference. */
+/** The cost of a request and of a streamed chunk, as multiples of the reference's cost. */
 export interface Cost {
   readonly request: number;
   readonly chunk: number;
 }
 
 /**
- * Noise only ever adds: a quarter of the slices, taken while the machine had time, is below what is
- * compared, and no single slice decides.
+ * Noise only ever adds: the figure is the lower quartile of the slices, so that it comes from
+ * slices in which the machine had time, and no single slice decides.
  */
 const quarter = 0.25;
 
@@ -68,8 +68,8 @@ export function low(figures: readonly number[]): number {
 }
 
 /**
- * Slices of all payers at once: each gets a volley in turn, a few milliseconds each, so that
- * whatever else the machine does it does to all of them.
+ * Slices of all payers at once: each gets a burst in turn, a few milliseconds each, so that other
+ * load on the machine affects all of them.
  */
 export async function takeSlices(
   payers: readonly Payer[],
@@ -118,15 +118,12 @@ interface Paying {
   readonly streams: Choir;
   /** Requests so far. */
   asked: number;
-  /** That have come on the streams that are open. */
+  /** Words received on the open streams. */
   words: number;
   readonly slices: Slices;
 }
 
-/**
- * Processor time of each while this is done, ns. What is written behind the last answer belongs to
- * it.
- */
+/** Processor time of each during `work`, ns. Writes after the last response belong to it. */
 async function costsOf(all: readonly Paying[], work: () => Promise<void>): Promise<number[]> {
   const before = all.map(({ payer }) => processorNs(payer.pid));
   await work();
@@ -148,9 +145,9 @@ async function openStreams(all: readonly Paying[]): Promise<void> {
 }
 
 /**
- * A chunk to all streams at once, so many times. How many of them a process finds together when it
- * wakes is otherwise chance, and makes more difference than what is measured: it is stopped until
- * all are there.
+ * A chunk to all streams at once, several times. How many of them a process finds together when it
+ * wakes is otherwise chance, and changes more than what is measured: so the process is stopped
+ * until all are there.
  */
 async function speak(all: readonly Paying[]): Promise<void> {
   for (let beat = 0; beat < beats; beat++) {
@@ -166,22 +163,22 @@ async function speak(all: readonly Paying[]): Promise<void> {
 
 const bodyOf = (more: object): string =>
   JSON.stringify({ model: 'm1', messages, temperature: 0.7, max_tokens: 200, ...more });
-/** The body of a whole one. */
+/** The body of a request with a whole response. */
 export const whole = bodyOf({});
 /** The body of a streamed request. */
 export const streamed = bodyOf({ stream: true });
 
-/** With the next of the payer's keys. */
+/** A request with the next of the payer's keys. */
 function nextRequest(paying: Pick<Paying, 'payer' | 'asked'>, json: string): string {
   const { keys } = paying.payer;
   return requestText(keys[paying.asked++ % keys.length] ?? '', json);
 }
 
-/** A request of this body, as bytes of ASCII. */
+/** A request with this body, as ASCII bytes. */
 export const requestText = (key: string, json: string): string =>
   `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${key}\r\ncontent-length: ${json.length}\r\n\r\n${json}`;
 
-/** Of all threads that it has, to the nanosecond. */
+/** Processor time of all threads of a process, in ns. */
 export function processorNs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   return threads.reduce(

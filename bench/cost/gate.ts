@@ -1,11 +1,11 @@
 import type { Cost } from './cost.ts';
 
-/** Worse by this share of what was accepted, and the gate is shut. */
+/** A cost that is this share above the accepted one fails the gate. */
 export const worseMax = 0.1;
 
 /**
- * What is worse than it may be, in words; empty: all is well. Of what nobody has accepted a figure
- * nothing is known.
+ * The costs that are too high, as sentences; empty when all are fine. A figure without an accepted
+ * one always passes.
  */
 export function worse(cost: Cost, accepted: Partial<Cost>): string[] {
   return (['request', 'chunk'] as const).flatMap((what) => {

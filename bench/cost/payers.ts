@@ -19,18 +19,18 @@ export interface Hired {
 }
 
 export interface Wish {
-  /** Where its books are; else a new database of SQLite's. */
+  /** The database; else a new one of SQLite. */
   readonly databaseUrl?: string;
-  /** Of a vendor that speaks chat. */
+  /** Another vendor with the chat format. */
   readonly vendor?: string;
   /** Channels that sell the one model. */
   readonly channels?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Makes keys, and whatever else shall be there. */
+  /** Makes keys, and any other rows. */
   readonly keys?: (database: Database) => Promise<readonly string[]>;
   /**
-   * `bin/tollgate.js` of another build. It makes its key by its own commands, since its schema may
-   * be another.
+   * `bin/tollgate.js` of another build. It makes its key with its own commands, since its schema
+   * may differ.
    */
   readonly entry?: string;
 }
@@ -121,7 +121,7 @@ function memberOf(answer: unknown, name: string): string {
   return value;
 }
 
-/** What everything is compared with. */
+/** The process that everything is compared with. */
 export async function hireReference(): Promise<Hired> {
   const vendor = await startPrompter();
   const child = spawn(

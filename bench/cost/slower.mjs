@@ -1,4 +1,5 @@
-// `--import` of this makes a Node process cost more by the share in MORE_WORK, whatever it does: the proof that the gate sees it.
+// `--import` of this makes a Node process cost more by the share in MORE_WORK: it proves that the
+// gate notices.
 import { isMainThread } from 'node:worker_threads';
 
 const share = Number(process.env.MORE_WORK);

@@ -1,13 +1,13 @@
 import { createServer, type Socket } from 'node:net';
 
-/** A vendor that says each word of its streams when it is told to. Whole answers come at once. */
+/** A vendor that sends each word of its streams on command. Whole responses come at once. */
 export interface Prompter {
   readonly port: number;
   /** Streams that wait for their next chunk. */
   readonly open: () => number;
-  /** The same chunk to each open stream, or to the next so many of them. */
+  /** Sends the same chunk to each open stream, or to the next `count` of them. */
   say(count?: number): void;
-  /** Picks so many of the open streams; what it returns says the chunk to the next of these. */
+  /** Picks some of the open streams; the returned function sends a chunk to the next of these. */
   few(count: number): () => void;
   /** Ends each open stream, with its usage. */
   finish(): void;
@@ -44,7 +44,7 @@ const wholeAnswer = JSON.stringify({
 const wholeBytes = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(wholeAnswer)}\r\n\r\n${wholeAnswer}`;
 const streamHead =
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
-/** What every said chunk holds, and nothing else. */
+/** The text of every chunk, and nothing else. */
 export const word = ' gate';
 
 const chunked = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
@@ -111,7 +111,7 @@ export async function startPrompter(): Promise<Prompter> {
   };
 }
 
-/** Bytes of the first request in the text; undefined while it has not arrived. */
+/** Length of the first request in the text; undefined until it is complete. */
 function requestLength(text: string): number | undefined {
   const head = text.indexOf('\r\n\r\n');
   if (head < 0) return undefined;

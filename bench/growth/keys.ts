@@ -8,8 +8,8 @@ const keysEach = 100;
 const atOnce = 1_000;
 
 /**
- * So many keys of a hundredth as many users, or of so many, each with money; no two keys in a row
- * are of the same user.
+ * Makes keys of a hundredth as many users, or of `users`, each with money; no two keys in a row
+ * belong to the same user.
  */
 export async function manyKeys(
   database: Database,
@@ -22,7 +22,7 @@ export async function manyKeys(
   return keysOf(database, users, count);
 }
 
-/** So many new keys, one for each of these users in turn. */
+/** New keys, one for each of these users in turn. */
 export async function keysOf(
   database: Database,
   users: readonly string[],

@@ -2,19 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { processorNs } from '../cost/cost.ts';
 
 /**
- * Something that only ever grows, and what a request adds to it is its cost: nanoseconds, or bytes.
+ * A counter that only ever grows, in nanoseconds or bytes; a request's cost is the amount it adds.
  */
 export interface Meter {
   readonly name: string;
   read(): number;
 }
 
-/** What each meter of a gateway says. */
+/** The values of a gateway's meters. */
 export type Reading = readonly number[];
 
 /**
- * Of a gateway: all of its threads, its own, the one that has the database or what PostgreSQL does
- * for it, and what it reads from disks.
+ * The meters of a gateway: all of its threads, the main thread, the database's thread or
+ * PostgreSQL's processes, and its disk reads.
  */
 export function metersOf(pid: number, databaseUrl: string | undefined): readonly Meter[] {
   const postgres = databaseUrl?.startsWith('postgres') === true;

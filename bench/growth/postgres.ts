@@ -2,7 +2,7 @@ import pg from 'pg';
 
 let made = 0;
 
-/** A new database on the server of this one; its address. */
+/** Creates a database on the same server; returns its address. */
 export async function newDatabase(url: string): Promise<string> {
   const name = `growth_${process.pid}_${++made}`;
   const client = new pg.Client(url);

@@ -10,8 +10,8 @@ import { said, type Table } from './table.ts';
 const users = 200;
 
 /**
- * An empty database beside one that `npm run bench:console` has filled, of the same kind, on the
- * same server.
+ * Compares an empty database with one that `npm run bench:console` has filled, of the same kind, on
+ * the same server.
  */
 export async function compareRecords(
   url: string,
@@ -52,7 +52,7 @@ async function keysOfUsers(database: Database): Promise<readonly string[]> {
   );
 }
 
-/** Rows of large tables that were read by going through all of them, as PostgreSQL counts them. */
+/** Rows of large tables that PostgreSQL read by full scans, by its own counters. */
 async function rowsScanned(database: Database): Promise<number> {
   if (database.dialect !== 'postgres') return 0;
   const sql = `SELECT COALESCE(SUM(seq_tup_read), 0) AS n FROM pg_stat_user_tables WHERE relname='transfer' OR relname='usage_default' OR relname LIKE 'usage\\_2%'`;

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { machineMicroseconds } from '../process.ts';
 import { markdown, type Table } from './table.ts';
 
-/** What a section found. */
+/** The result of a section. */
 export interface Found {
   readonly tables: readonly Table[];
   readonly words?: string;
 }
 
-/** What the last run of it found. */
+/** The result of a section's last run. */
 interface Kept extends Found {
   /** The day of the run. */
   readonly at: string;
   readonly machine: string;
-  /** How much of the machine others had meanwhile. */
+  /** The share of the machine that other processes used meanwhile. */
   readonly quiet: string;
 }
 
@@ -24,7 +24,7 @@ type Results = Readonly<Record<string, Kept>>;
 const file = join(import.meta.dirname, 'data/results.json');
 const page = join(import.meta.dirname, '../../docs/benchmarks-growth.md');
 
-/** Watches the machine from now on; what it returns keeps what was found meanwhile. */
+/** Watches the machine from now on; the returned function stores the result. */
 export function beginSection(name: string): (found: Found) => void {
   const before = machineMicroseconds();
   return (found) => {
@@ -47,11 +47,11 @@ const results = (): Results =>
 
 export interface Section {
   readonly title: string;
-  /** What was done, and what the columns are. */
+  /** The procedure, and the meaning of the columns. */
   readonly about: string;
 }
 
-/** The page, of the last run of each section. */
+/** Writes the page from the last run of each section. */
 export function writePage(introduction: string, sections: Readonly<Record<string, Section>>): void {
   const kept = results();
   const parts = Object.entries(sections).flatMap(([name, { title, about }]) => {

@@ -1,4 +1,4 @@
-// A process of its own for each gateway and its streams: both ends of ten thousand streams are as
+// A process of its own for each gateway and its streams: both ends of ten thousand streams use as
 // many files as a process may have open.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,13 +17,10 @@ const openedAtOnce = 250;
 const warmRounds = 8;
 const warmWords = 10;
 /**
- * Of all that are open: what a chunk costs when what belongs to its stream was touched a moment
- * before.
+ * A few of the open streams: the cost of a chunk when its stream's memory was used a moment before.
  */
 const fewStreams = 16;
-/**
- * Of nginx: it closes clients that have not asked yet when a sixteenth of its connections is left.
- */
+/** For nginx: it closes clients without a request when a sixteenth of its connections is left. */
 const connectionsEach = 3;
 
 interface Actor {
@@ -36,8 +33,8 @@ interface Actor {
 
 const [who = 'Tollgate', count = '1'] = process.argv.slice(2);
 const actor = await (who === ('nginx' satisfies Who) ? proxy(Number(count)) : gateway());
-// A side that is woken on another core costs the one that wakes it several microseconds, so that it
-// must not be chance where they are.
+// Waking a process on another core costs the waker several microseconds, so the cores must not be
+// chance.
 place('around', process.pid);
 place('measured', actor.pid);
 const request = (): string => requestText(actor.key, streamed);
@@ -80,7 +77,7 @@ async function gateway(): Promise<Actor> {
   return { pid: payer.pid, port: payer.port, key: payer.keys[0] ?? '', vendor: payer.vendor, stop };
 }
 
-/** What the least that anybody does with a stream costs. */
+/** The cost of a stream in a plain proxy: the lower bound. */
 async function proxy(streams: number): Promise<Actor> {
   const nginx = find('nginx');
   if (nginx === undefined) throw new Error('nginx is not installed');
@@ -125,7 +122,7 @@ async function open(streams: number): Promise<Opened> {
     opened = to;
     await untilOpen(opened);
   }
-  // Everyone has had a word.
+  // Every stream has had a word.
   actor.vendor.say();
   await one.words(streams);
   voices = one;
@@ -142,8 +139,8 @@ async function untilOpen(streams: number): Promise<void> {
 }
 
 /**
- * Streams that were open before, so that what is compared is the memory of those that are, and that
- * all code has been used as much.
+ * Opens streams first, so that the comparison covers only the memory of the measured ones, and all
+ * code has been used equally.
  */
 async function warm(): Promise<void> {
   const one = await choir(actor.port, openedAtOnce);
@@ -170,7 +167,7 @@ async function speak(words: number, say: () => void): Promise<number> {
   return (processorNs(actor.pid) - before) / words;
 }
 
-/** To each stream at once; processor time of each word, ns. */
+/** A word to each stream at once; processor time of each word, ns. */
 async function speakToAll(words: number): Promise<number> {
   const before = processorNs(actor.pid);
   const streams = Number(count);
@@ -183,7 +180,7 @@ async function speakToAll(words: number): Promise<number> {
   return (processorNs(actor.pid) - before) / (turns * streams);
 }
 
-/** Nobody says anything; processor time of a second, ns. */
+/** Silence; processor time of a second, ns. */
 async function rest(ms: number): Promise<number> {
   const before = processorNs(actor.pid);
   await wait(ms);

@@ -8,10 +8,10 @@ import { find } from '../process.ts';
 import { middle } from '../soak/trend.ts';
 import { said, type Table, times } from './table.ts';
 
-/** Who passes streams on. */
+/** The program that passes streams on. */
 export type Who = 'Tollgate' | 'nginx';
 
-/** What a process of streams (stage.ts) is told to do; it answers with a figure. */
+/** A command to a process of streams (stage.ts); it answers with a figure. */
 export type Order =
   | { readonly do: 'open' }
   /** Nanoseconds of each word. */
@@ -30,9 +30,9 @@ const slices = 14;
 const warmSlices = 3;
 const wordsEach = 300;
 const askedEveryMs = 5;
-/** Each stream hears a comment in it, as clients of silent streams do. */
+/** Long enough for a keep-alive comment in each stream, as silent streams get. */
 const restMs = 15_500;
-/** What few streams need is lost in what everything else needs. */
+/** The memory of fewer streams is lost in the noise. */
 const memoryFrom = 500;
 
 class Stage {
@@ -90,8 +90,8 @@ class Stage {
 }
 
 /**
- * What a chunk costs while so many streams are open, each of which gets one in turn, and what an
- * open stream needs; beside what it costs nginx.
+ * The cost of a chunk while that many streams are open, each of which gets one in turn, and the
+ * memory of an open stream; beside nginx's.
  */
 export async function compareStreams(counts: readonly number[]): Promise<Table> {
   const names: readonly Who[] = find('nginx') === undefined ? ['Tollgate'] : ['Tollgate', 'nginx'];
@@ -105,7 +105,7 @@ export async function compareStreams(counts: readonly number[]): Promise<Table> 
     }
     for (let slice = -warmSlices; slice < slices; slice++) {
       for (const stage of all) {
-        // First all of them, so that none has been silent for long.
+        // First all of them, so that no stream has been silent for long.
         const atOnce = await stage.figure({ do: 'speak to all', words: wordsEach });
         const ns = await stage.figure({ do: 'speak', words: wordsEach });
         const few = await stage.figure({ do: 'speak to few', words: wordsEach });
@@ -132,10 +132,7 @@ export async function compareStreams(counts: readonly number[]): Promise<Table> 
   }
 }
 
-/**
- * Nobody says anything, and one client asks for whole answers; how long it waited for one of them,
- * ms.
- */
+/** While all streams are silent, one client requests whole responses: its longest wait, ms. */
 async function longestWait({ port, key }: Opened): Promise<number> {
   const one = await choir(port, 1);
   const until = performance.now() + restMs;

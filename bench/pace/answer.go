@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// answer takes an HTTP/1.1 response apart as it comes, and no more of it than a client needs to know where it ends.
+// answer parses an HTTP/1.1 response incrementally, only as far as needed to find its end.
 type answer struct {
 	begun      bool
 	ended      bool

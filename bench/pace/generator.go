@@ -106,7 +106,7 @@ func (g *generator) run() {
 	}
 }
 
-// finished tells whether no request remains to be sent.
+// finished reports whether all requests have been sent.
 func (g *generator) finished() bool {
 	if g.interval == 0 {
 		return g.now() >= g.until
@@ -122,7 +122,7 @@ func (g *generator) leftOver() int {
 	return max(0, int(float64(g.until)/g.interval)-g.next)
 }
 
-// sendDue sends what the schedule asks for by now, as far as connections are free.
+// sendDue sends all requests that are due, as far as connections are free.
 func (g *generator) sendDue() {
 	for g.idleCount > 0 && !g.finished() {
 		now := g.now()

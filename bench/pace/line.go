@@ -196,7 +196,8 @@ var marker = []byte("toll:")
 
 const stampSize = 5 + 19
 
-// scan looks for the instants that the vendor wrote into its chunks, whatever a gateway has made of what is around them.
+// scan finds the timestamps that the vendor wrote into its chunks, however a gateway changed the
+// text around them.
 func (g *generator) scan(l *line, body []byte, now, wall int64) {
 	text := body
 	if len(l.partial) > 0 {

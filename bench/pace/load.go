@@ -57,7 +57,7 @@ func load(arguments []string) {
 	flags.Parse(arguments)
 	request, host := written(*address, *bodyFile, extra)
 
-	// Nothing is collected: a pause would be taken for the gateway's. What a run keeps is some megabytes.
+	// No garbage collection: a pause would count as the gateway's. A run keeps some megabytes.
 	debug.SetGCPercent(-1)
 	g := newGenerator(host, request, *connections, *rate, lasting(*warm), lasting(*seconds), lasting(*patience))
 	g.run()

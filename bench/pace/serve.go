@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// manner is how the vendor answers: after a while, whole with so much text, or in chunks.
+// manner describes a response: its delay, and either a whole text of a length or chunks.
 type manner struct {
 	wait   time.Duration
 	size   int

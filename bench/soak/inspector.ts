@@ -1,16 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { WebSocket } from 'undici';
 
-/** The debugger's door of a process that was started with `--inspect`. */
+/** The debugger of a process that was started with `--inspect`. */
 export interface Inspector {
-  /** Bytes that are in use once everything else has been collected. */
+  /** Bytes in use after a garbage collection. */
   heapBytes(): Promise<number>;
-  /** For the memory panel of Chromium's developer tools. */
+  /** Writes a snapshot for the memory panel of Chromium's developer tools. */
   snapshot(file: string): Promise<void>;
   close(): void;
 }
 
-/** `output`: what the process said; the address stands in it. */
+/** `output`: the process's output, which contains the address. */
 export async function inspect(output: string): Promise<Inspector> {
   const url = /Debugger listening on (ws:\S+)/.exec(output)?.[1];
   if (url === undefined) throw new Error(`no debugger in ${output}`);

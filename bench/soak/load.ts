@@ -2,17 +2,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, fetch, FormData } from 'undici';
 import { type Question, questionAt } from './questions.ts';
 
-/** What became of the requests. */
+/** The results of the requests. */
 export interface Soaked {
   asked: number;
-  /** 200s that arrived to their last byte. */
+  /** Responses with status 200 that arrived completely. */
   delivered: number;
   left: number;
-  /** Answers of vendors that fail, and refusals of nonsense. */
+  /** Responses of failing vendors, and refusals of invalid requests. */
   failed: number;
-  /**
-   * What nobody expected: the kind of request and what came, and when, each time (performance.now).
-   */
+  /** Unexpected results by request kind and response, with their times (performance.now). */
   readonly odd: Map<string, number[]>;
 }
 
@@ -23,12 +21,12 @@ export interface SoakLoad {
 }
 
 /**
- * On a machine that has no time for more, requests that are due are left out: a queue without end
- * would be measured, not the gateway.
+ * When this many requests are open, due ones are skipped: on a machine without time the test would
+ * otherwise measure an endless queue instead of the gateway.
  */
 const openMax = 48;
 
-/** So many requests a second at most, at even intervals. */
+/** At most `perSecond` requests, at even intervals. */
 export function startSoakLoad(url: string, keys: readonly string[], perSecond: number): SoakLoad {
   const seen: Soaked = { asked: 0, delivered: 0, left: 0, failed: 0, odd: new Map() };
   const agent = new Agent({ connections: 256, pipelining: 1 });
@@ -104,9 +102,8 @@ const filledEach = 40_000;
 const fillersAtOnce = 8;
 
 /**
- * Fills what a gateway keeps in memory of its database (64 MB of pages), which takes an hour of
- * modest load and is no leak: by responses that are stored, each as long as forty requests'
- * records.
+ * Fills the gateway's page cache of its database (64 MB), which would take an hour of modest load
+ * and looks like a leak: with stored responses, each as long as forty requests' records.
  */
 export async function fillPages(url: string, key: string): Promise<void> {
   const input = 'A gate that asks for its toll. '.repeat(filledEach / 31);

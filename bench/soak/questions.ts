@@ -4,21 +4,22 @@ import { wav } from '../../sim/media/wav.ts';
 /** One kind of request, and how often it comes. */
 export interface Question {
   readonly name: string;
-  /** Of a thousand. */
+  /** Per thousand requests. */
   readonly share: number;
   readonly path: string;
   readonly body: (n: number) => string | FormData;
-  /** The client is gone after its first bytes. */
+  /** The client disconnects after the first bytes. */
   readonly leaves?: boolean;
   /**
-   * The answer is a refusal, an error in the stream, or breaks: what the vendor does is the point.
+   * The response is a refusal, has an error in the stream, or breaks off: the vendor's fault is
+   * intended.
    */
   readonly fails?: boolean;
 }
 
 /**
- * What vendors do wrong, each with a model of a vendor that nobody else asks, so that its channels'
- * rest is not theirs.
+ * Faults of vendors. Each has a model at a vendor that no other request uses, so that a parked
+ * channel affects only it.
  */
 export const faults = [
   'sim-500',
@@ -29,7 +30,7 @@ export const faults = [
   'sim-bad-json',
   'sim-context',
 ];
-/** What goes slowly, for those who leave. */
+/** A slow scenario, for clients that disconnect. */
 export const slow = 'sim-slow-40ms';
 
 const words = 'A gate that asks for its toll before it opens, and gives back what was too much. ';
@@ -51,7 +52,7 @@ const tool = {
 };
 const sound = Buffer.from(wav('The toll is paid.'));
 
-/** Everything that a gateway is asked for, in about the shares of a busy day. */
+/** All kinds of requests to a gateway, in about the shares of a busy day. */
 export const questions: readonly Question[] = [
   { name: 'chat', share: 412, path: chatPath, body: chat('gpt-4o', false) },
   { name: 'chat, streamed', share: 180, path: chatPath, body: chat('deepseek-chat', true) },
@@ -141,7 +142,7 @@ function recording(): FormData {
 
 const total = questions.reduce((sum, { share }) => sum + share, 0);
 
-/** The `n`-th request of all: the kinds come mixed, and always in the same order. */
+/** The `n`-th request: the kinds are mixed, always in the same order. */
 export function questionAt(n: number): Question {
   let at = (n * 617) % total;
   for (const question of questions) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { trendOf } from './trend.ts';
 
 const minutes = Array.from({ length: 300 }, (_, n) => n / 10);
-/** A sawtooth of 20 %, as a collector makes it. */
+/** A sawtooth of 20 %, like that of a garbage collector. */
 const tooth = (at: number): number => 20 * ((at * 7) % 1);
 
 test('a sawtooth is flat', () => {

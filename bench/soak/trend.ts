@@ -1,20 +1,20 @@
-/** One look at something that should stay as it is. */
+/** One measurement of something that should stay stable. */
 export interface Sample {
-  /** Minutes since the beginning. */
+  /** Minutes since the start. */
   readonly at: number;
   readonly value: number;
 }
 
 export interface Trend {
-  /** The middle of what was seen. */
+  /** The median. */
   readonly level: number;
-  /** Percent of the level that it grows by in ten minutes; negative when it shrinks. */
+  /** Growth in ten minutes, in percent of the level; negative when it shrinks. */
   readonly growth: number;
 }
 
 /**
- * How samples go, by Theil and Sen: the median of the slopes between all pairs, which a few peaks
- * do not move. What came before `from` is warming up.
+ * The trend of samples, by Theil and Sen: the median of the slopes between all pairs, which a few
+ * peaks do not move. Samples before `from` are warm-up.
  */
 export function trendOf(samples: readonly Sample[], from: number): Trend {
   const counted = samples.filter(({ at }) => at >= from);

@@ -11,8 +11,8 @@ import { type Sim, startSim } from '../index.ts';
 import type { Json } from '../json.ts';
 
 /**
- * The vendor's own package, straight at the simulated vendor. It speaks the newest version; `old`
- * says the one before it.
+ * Anthropic's SDK, straight at the simulated vendor. It uses the newest version; `old` uses the one
+ * before.
  */
 let sim: Sim;
 let client: Anthropic;
@@ -42,7 +42,7 @@ const png =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const long = 'The quick brown fox jumps over the lazy dog. '.repeat(120);
 
-/** What the vendor says to a body as it is sent. */
+/** The vendor's response to a body that is sent unchanged. */
 async function post(
   body: Json,
   headers: Readonly<Record<string, string>> = {},

@@ -48,7 +48,7 @@ function errorOf(problem: Problem, id: string): Json {
   return { type: 'error', error: { type, message }, request_id: id };
 }
 
-/** Recorded: what is the client's fault need not be tried again. */
+/** Recorded: `x-should-retry` is false for errors of the client. */
 function refuse(problem: Problem): Reply {
   const { status } = say(rows, problem);
   const id = requestId();
@@ -108,7 +108,7 @@ function take(call: OwnCall): Reply | Asking {
   return asking(named, chat, thinks(raw, model), penOf(raw));
 }
 
-/** How a message goes out, wherever Claude's own format is spoken. */
+/** The writer of messages, for every vendor that speaks Claude's own format. */
 export function penOf(raw: Json): Pen {
   const id = requestId();
   return {
@@ -123,7 +123,7 @@ export function penOf(raw: Json): Pen {
   };
 }
 
-/** The newest packages send their key as a bearer token. */
+/** The newest SDKs send the key as a bearer token. */
 function keyOf({ headers }: OwnCall): string | undefined {
   const own = headers['x-api-key'];
   return (

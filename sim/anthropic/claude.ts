@@ -1,24 +1,24 @@
-/** What a Claude takes, by its generation. */
+/** The parameters that a Claude accepts, by its generation. */
 export interface Claude {
   readonly outputMax: number;
-  /** How thinking may be asked for. */
+  /** The types of `thinking` that it accepts. */
   readonly thinking: readonly ('enabled' | 'adaptive' | 'disabled' | 'between_tools')[];
-  /** `output_config.effort`; empty: not at all. */
+  /** Values of `output_config.effort`; empty: it has no such parameter. */
   readonly efforts: readonly string[];
   /**
-   * `temperature`, `top_p` and `top_k`: freely, one of the first two, or at their defaults only.
+   * `temperature`, `top_p` and `top_k`: any values, only one of the first two, or defaults only.
    */
   readonly sampling: 'free' | 'one' | 'defaults';
-  /** The conversation may end with the assistant's words. */
+  /** The conversation may end with a message of the assistant. */
   readonly prefill: boolean;
-  /** A call may be forced. */
+  /** `tool_choice` may force a call. */
   readonly forces: boolean;
   readonly structured: boolean;
-  /** Thoughts are left out of the answer unless `display` asks for them. */
+  /** Leaves thinking out of the response unless `display` asks for it. */
   readonly silent: boolean;
-  /** Its conversations may have words of the system in their midst. */
+  /** System messages may stand inside the conversation. */
   readonly systemTurns: boolean;
-  /** Thinks although nobody asks. */
+  /** Thinks without being asked to. */
   readonly alwaysThinks: boolean;
 }
 
@@ -38,8 +38,8 @@ const budgets = { thinking: ['enabled', 'disabled'] } as const;
 const efforts = ['high', 'low', 'max', 'medium'];
 
 /**
- * Rows from the newest: the first one whose version (ten times the number) is reached holds, on top
- * of all the older ones.
+ * Generations in order, by version times ten. A model has the values of the highest row that it
+ * reaches, on top of all rows before.
  */
 const generations: readonly (readonly [number, Partial<Claude>])[] = [
   [30, {}],
@@ -69,8 +69,8 @@ const id = /claude-(?:([a-z]+)-(\d)(?:[-.](\d{1,2})(?!\d))?|(\d)(?:[-.](\d))?-([
 
 /**
  * platform.claude.com/docs/en/about-claude/models (overview, whats-new-claude-4-6, 4-7, opus-5-5)
- * and build-with-claude (effort, extended-thinking, structured-outputs), 2026-11. Other names, the
- * scenarios' own among them, are a Claude that takes what Sonnet 4.5 takes.
+ * and build-with-claude (effort, extended-thinking, structured-outputs), 2026-11. Other names, such
+ * as the scenarios, behave like Sonnet 4.5.
  */
 export function claudeNamed(model: string): Claude {
   const [, family, major, minor, oldMajor, oldMinor, oldFamily] = id.exec(model) ?? [];

@@ -1,8 +1,7 @@
 import { isJson, type Json } from '../json.ts';
 
 /**
- * What is wrong with a request, in the order in which its vendor looks; nobody asks for more than
- * the first.
+ * The errors of a request, in the order in which the vendor checks; callers take only the first.
  */
 export type Complaints = Generator<string, void, undefined>;
 
@@ -11,11 +10,14 @@ export function firstOf(complaints: Complaints): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The place of a member in the words of an error: `messages.0.content`. */
+/** The path of a member in an error text: `messages.0.content`. */
 export const at = (...steps: readonly (string | number)[]): string =>
   steps.filter((step) => step !== '').join('.');
 
-/** These members and no others; null counts as absent. Names in one string, apart by spaces. */
+/**
+ * Allows these members and no others; null counts as absent. Names in one string, separated by
+ * spaces.
+ */
 export function* members(raw: Json, place: string, required: string, optional: string): Complaints {
   const needed = words(required);
   const missing = needed.find((name) => raw[name] === undefined || raw[name] === null);

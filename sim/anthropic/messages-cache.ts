@@ -3,7 +3,7 @@ import { countTokens } from '../tokens.ts';
 import { at, type Complaints, members, oneOf } from './complaints.ts';
 
 const marksMax = 4;
-/** Shorter prompts are not kept (…/build-with-claude/prompt-caching, 2026-11). */
+/** The vendor does not cache shorter prompts (…/build-with-claude/prompt-caching, 2026-11). */
 export const cacheTokensMin = 1024;
 
 interface Mark {
@@ -14,7 +14,7 @@ interface Mark {
 }
 
 /**
- * The marks in the order of the prompt (tools, system, messages); a mark of the whole request
+ * The cache marks in the order of the prompt (tools, system, messages); a mark on the whole request
  * stands at its end.
  */
 function marksOf(raw: Json): Mark[] {
@@ -55,8 +55,8 @@ export function* cacheComplaints(raw: Json): Complaints {
 }
 
 /**
- * Tokens that are written to the cache, by how long they stay: what the marks cover and `read`,
- * which came from there, does not.
+ * Tokens that the request writes to the cache, by lifetime: those that the marks cover, without
+ * `read`, which came from the cache.
  */
 export function written(
   raw: Json,

@@ -1,6 +1,6 @@
 import { type Json, list, object, text } from '../json.ts';
 
-/** What Anthropic's clients ask, in chat's words. */
+/** A Messages request as a chat request. */
 export function chatOf(raw: Json, model: string): Json {
   const choice = object(raw['tool_choice']);
   // Its beta named it `output_format`, which the API still takes (vercel/ai#12298, 2026-02).

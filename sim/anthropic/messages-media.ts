@@ -6,7 +6,7 @@ const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 const imageBytesMax = 5 * 1024 * 1024;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** What is wrong with the bytes, or the address, of an image or a document. */
+/** Errors in the bytes or the address of an image or document. */
 export function* sourceComplaints(
   block: Json,
   kind: 'image' | 'document',

@@ -6,10 +6,10 @@ import { schemaComplaints, toolComplaints } from './messages-tools.ts';
 import { turnComplaints } from './messages-turns.ts';
 import { newestVersion } from './versions.ts';
 
-/** In whose house the format is spoken. */
+/** The vendor and version that check a request in this format. */
 export interface House {
   readonly model: string;
-  /** The newest version has no sampling parameters and knows documents of users only. */
+  /** The newest version has no sampling parameters and reads documents only from users. */
   readonly version: string;
   readonly betas: readonly string[];
   /** The model is in the path, and the version in the body. */
@@ -19,14 +19,14 @@ export interface House {
 const optional =
   'cache_control container diagnostics inference_geo metadata output_config service_tier speed stop_sequences stream system temperature thinking ' +
   'tool_choice tools top_k top_p user_profile_id workspace_id';
-/** Members that only betas know. */
+/** Members that only betas have. */
 const ofBetas = ' context_management mcp_servers output_format';
 const counted = 'cache_control output_config system thinking tool_choice tools';
 const consult =
   'Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking';
 
 /**
- * The first thing that Anthropic's API finds wrong with a request
+ * The first error that Anthropic's API finds in a request
  * (platform.claude.com/docs/en/api/messages, 2026-11, and recorded refusals).
  */
 export function messagesComplaint(raw: Json, house: House): string | undefined {
@@ -110,7 +110,7 @@ function* sampling(raw: Json, claude: Claude, { version, hosted, model }: House)
   if (given.includes('top_k')) yield `\`top_k\` is deprecated for ${model}.`;
 }
 
-/** Whether the model thinks: it was told to, or it always does. */
+/** Whether the model thinks: the request asks for it, or the model always does. */
 export function thinks(raw: Json, model: string): boolean {
   const type = object(raw['thinking'])['type'];
   return type === undefined ? claudeNamed(model).alwaysThinks : type !== 'disabled';

@@ -70,7 +70,7 @@ function* choice(
 }
 
 /**
- * Keywords that grammars of structured outputs cannot say, by the type that they narrow
+ * Keywords that the grammars of structured outputs do not support, by the type that they narrow
  * (…/build-with-claude/structured-outputs, 2026-11).
  */
 const unsaid: Readonly<Record<string, readonly string[]>> = {
@@ -81,7 +81,7 @@ const unsaid: Readonly<Record<string, readonly string[]>> = {
   object: ['minProperties', 'maxProperties', 'patternProperties'],
 };
 
-/** What a schema may not say where the model's answer is bound to it. */
+/** Keywords that a schema may not contain where it constrains the model's answer. */
 export function* schemaComplaints(schema: Json, place: string): Complaints {
   const circle = circleIn(schema);
   if (circle !== undefined)
@@ -107,7 +107,7 @@ function* bound(schema: Json, place: string): Complaints {
   for (const part of below) if (isJson(part)) yield* bound(part, place);
 }
 
-/** `Node -> Node`, when definitions lead back to themselves. */
+/** `Node -> Node`, when definitions refer back to themselves. */
 function circleIn(schema: Json): string | undefined {
   const definitions = object(schema['$defs'] ?? schema['definitions']);
   const walk = (name: string, path: readonly string[]): string | undefined => {

@@ -6,7 +6,9 @@ import type { House } from './messages-rules.ts';
 import { newestVersion } from './versions.ts';
 import { isRedacted, verify } from './thought.ts';
 
-/** Members of each block: those that have to be there, then the others, and who may say it. */
+/**
+ * Members of each block: the required ones, then the optional ones, and the roles that may send it.
+ */
 const blocks: Readonly<
   Record<string, readonly [required: string, optional: string, roles: string]>
 > = {
@@ -20,7 +22,7 @@ const blocks: Readonly<
   thinking: ['type thinking signature', '', 'assistant'],
   redacted_thinking: ['type data', '', 'assistant'],
 };
-/** Blocks about the vendor's own tools, which it wrote itself. */
+/** Blocks of the vendor's own tools: the vendor wrote them itself. */
 const ofServer =
   /^(?:server_tool_use|mcp_tool_use|[a-z_]+_tool_result|tool_addition|tool_reference|compaction)$/;
 
@@ -151,7 +153,7 @@ function* result(block: Json, place: string): Complaints {
   }
 }
 
-/** A turn of one speaker, which may have been sent in several messages. */
+/** A turn of one role, which may come as several messages. */
 interface Turn {
   readonly role: string;
   readonly index: number;
@@ -163,7 +165,7 @@ const blocksOf = (message: Json): readonly Json[] =>
     ? [{ type: 'text', text: message['content'] }]
     : list(message['content']).map(object);
 
-/** Consecutive messages of one speaker are one turn (…/api/messages, `messages`). */
+/** Consecutive messages of one role are one turn (…/api/messages, `messages`). */
 function turnsOf(messages: readonly Json[]): Turn[] {
   const turns: Turn[] = [];
   for (const [index, message] of messages.entries()) {
@@ -176,7 +178,7 @@ function turnsOf(messages: readonly Json[]): Turn[] {
   return turns;
 }
 
-/** Calls are answered at once and first of all, and only they are. */
+/** Results follow their calls in the next turn and stand first in it; only calls have results. */
 function* pairs(messages: readonly Json[]): Complaints {
   const turns = turnsOf(messages).filter(({ role }) => role !== 'system');
   const seen = new Set<unknown>();
@@ -208,8 +210,8 @@ function* pairs(messages: readonly Json[]): Complaints {
 }
 
 /**
- * Thoughts come back as they were said; where a budget pays for them, the calls that wait for
- * results have theirs before them.
+ * Thinking comes back unchanged. With a thinking budget, the calls that wait for results have
+ * theirs before them.
  */
 function* thoughts(raw: Json, messages: readonly Json[]): Complaints {
   for (const [index, message] of messages.entries()) {

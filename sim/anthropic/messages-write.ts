@@ -6,8 +6,8 @@ import { written } from './messages-cache.ts';
 import { redact, sign } from './thought.ts';
 
 /**
- * Who asks for this gets thoughts that nobody may read (…/build-with-claude/extended-thinking,
- * redacted thinking, 2026-08).
+ * A prompt with this text gets redacted thinking (…/build-with-claude/extended-thinking, redacted
+ * thinking, 2026-08).
  */
 const redactionTrigger = 'ANTHROPIC_MAGIC_STRING_TRIGGER_REDACTED_THINKING';
 
@@ -65,7 +65,7 @@ export function* messageEvents(answer: Answer, raw: Json): Generator<StreamEvent
   yield event({ type: 'message_stop' });
 }
 
-/** Recorded: the data are padded with spaces, so that their length tells nothing of their words. */
+/** Recorded: spaces pad the data, so that its length reveals nothing about the text. */
 export function event(data: Json, piece = false): StreamEvent {
   const json = JSON.stringify(data);
   return {
@@ -90,7 +90,7 @@ function stopReasonOf(choice: Choice | undefined): string {
   return stopWord(choice) ?? 'end_turn';
 }
 
-/** What Anthropic and Bedrock call alike; undefined where they differ. */
+/** The stop reasons that Anthropic and Bedrock share; undefined where they differ. */
 export function stopWord(choice: Choice | undefined): string | undefined {
   const words: Readonly<Record<string, string>> = {
     stop: choice?.stop === undefined ? 'end_turn' : 'stop_sequence',
@@ -106,7 +106,7 @@ const ending = (choice: Choice | undefined): Json => ({
   stop_details: null,
 });
 
-/** What was read from the cache, and written to it, is not in `input_tokens`. */
+/** `input_tokens` does not include tokens read from the cache or written to it. */
 function usageOf({ usage: { prompt, cached, completion, reasoning } }: Answer, raw: Json) {
   const { minutes, hour } = written(raw, cached);
   const long = Math.min(hour, prompt - cached);
@@ -126,7 +126,7 @@ interface Delta {
   readonly piece: boolean;
 }
 
-/** One block, as it is told whole and in pieces. */
+/** One content block, whole and as stream events. */
 interface Block {
   readonly whole: Json;
   readonly start: Json;
@@ -151,7 +151,7 @@ const textBlock = (pieces: readonly string[]): Block => ({
 export const isRedacting = (raw: Json): boolean =>
   JSON.stringify(raw['messages']).includes(redactionTrigger);
 
-/** Recorded: an untold thought is an empty one, with its signature. */
+/** Recorded: omitted thinking is an empty text with its signature. */
 function thoughtBlock(pieces: readonly string[], model: string, raw: Json): Block {
   if (isRedacting(raw)) {
     const whole = { type: 'redacted_thinking', data: redact(pieces.join('')) };
@@ -192,7 +192,7 @@ function callBlock({ id, name, arguments: pieces }: ToolCall): Block {
   };
 }
 
-/** A call that met the limit is cut, and a message has no words for half an object. */
+/** The limit may cut a call: a message cannot hold half an object, so it gets none. */
 export function inputOf(json: string): unknown {
   try {
     return JSON.parse(json);

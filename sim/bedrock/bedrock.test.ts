@@ -17,8 +17,8 @@ import { type Sim, startSim } from '../index.ts';
 import { secretAccessKey } from './proof.ts';
 
 /**
- * AWS's own package, straight at the simulated vendor: what it signs is verified, what it reads is
- * what AWS sends.
+ * AWS's SDK, straight at the simulated vendor: the simulator verifies its signatures, and the SDK
+ * parses the simulator's events.
  */
 let sim: Sim;
 let client: BedrockRuntimeClient;

@@ -65,7 +65,7 @@ const rows: Rows = {
   },
 };
 
-/** Recorded: the exception's name is in a header, with an address behind it. */
+/** Recorded: a header carries the exception's name, followed by an address. */
 function refuse(problem: Problem): Reply {
   const { status, type, code, message } = say(rows, problem);
   const name = code ?? type ?? '';

@@ -3,11 +3,11 @@ import { decodeImage } from '../image.ts';
 import { type Json, list, object, shown, text } from '../json.ts';
 import type { ConverseModel } from './model.ts';
 
-/** AWS's words for a value that breaks a constraint of its description. */
+/** AWS's error text for a value that violates a constraint of its schema. */
 export const violated = (value: unknown, place: string, constraint: string): string =>
   `1 validation error detected: Value '${value === undefined ? 'null' : shown(value)}' at '${place}' failed to satisfy constraint: ${constraint}`;
 
-/** Recorded of members that nobody knows. */
+/** Recorded for unknown members. */
 export function* only(value: Json, place: string, known: string): Complaints {
   const extra = Object.keys(value).find((name) => !known.split(' ').includes(name));
   if (extra !== undefined)

@@ -1,8 +1,8 @@
 import { type Json, list, object } from '../json.ts';
 
 /**
- * Converse's words in those of Anthropic's messages, as Bedrock itself passes them on to Claude.
- * `outputMax`: the limit when none is set.
+ * A Converse request as an Anthropic message, as Bedrock itself passes it on to Claude.
+ * `outputMax`: the limit when the request sets none.
  */
 export function messagesOf(raw: Json, outputMax: number): Json {
   const inference = object(raw['inferenceConfig']);
@@ -37,7 +37,7 @@ export function messagesOf(raw: Json, outputMax: number): Json {
   };
 }
 
-/** A point marks the block before it. */
+/** A cache point marks the block before it. */
 function blocksOf(content: unknown): Json[] {
   const blocks: Json[] = [];
   for (const value of list(content).map(object)) {
@@ -71,7 +71,7 @@ function blockOf(block: Json): Json[] {
     ];
   }
   const { format, source } = object(block['document']);
-  // Documents also come from a bucket, or as text.
+  // Documents may also come from a bucket, or as text.
   const { bytes } = object(source);
   if (format === 'pdf' && typeof bytes === 'string')
     return [

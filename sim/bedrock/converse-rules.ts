@@ -15,9 +15,9 @@ const betas = (raw: Json): readonly string[] =>
   list(object(raw['additionalModelRequestFields'])['anthropic_beta']).map(String);
 
 /**
- * The first thing that Bedrock finds wrong with a conversation, or the model behind it
+ * The first error that Bedrock, or the model behind it, finds in a conversation
  * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-08, recorded
- * refusals, and what others were told).
+ * refusals, and public reports).
  */
 export function converseComplaint(raw: Json, id: string): string | undefined {
   const model = converseModel(id);
@@ -97,7 +97,7 @@ function* turns(raw: Json, model: ConverseModel): Complaints {
     yield 'A conversation must end with a user message. Try again with a conversation that ends with a user message.';
 }
 
-/** `cachePoint` blocks of system and messages; those among tools are counted with them. */
+/** `cachePoint` blocks of system and messages; those among tools count with them. */
 function* points(raw: Json, { caches }: ConverseModel): Complaints {
   const inTools = list(object(raw['toolConfig'])['tools']).map(object);
   const inWords = [

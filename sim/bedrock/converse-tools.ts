@@ -54,7 +54,8 @@ function* oneTool(tool: Json, index: number): Complaints {
 }
 
 /**
- * A turn of results follows a turn of calls, one for each; some models want nothing beside either.
+ * A turn of results follows a turn of calls, one for each; some models allow no other blocks in
+ * either turn.
  */
 function* pairs(messages: readonly Json[], { apart }: ConverseModel): Complaints {
   let open: string[] = [];
@@ -87,7 +88,7 @@ const idsOf = (blocks: readonly Json[], kind: string): string[] =>
     .filter((block) => has(block, kind))
     .map((block) => String(object(block[kind])['toolUseId']));
 
-/** The vendor's own tools are answered where they were called. */
+/** Calls of the vendor's own tools have their results in the same turn. */
 function callsOf(blocks: readonly Json[]): string[] {
   const answered = idsOf(blocks, 'toolResult');
   return idsOf(blocks, 'toolUse').filter((id) => !answered.includes(id));

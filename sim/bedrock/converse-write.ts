@@ -6,9 +6,9 @@ import type { Json } from '../json.ts';
 import type { StreamEvent } from '../write.ts';
 import { eventFrame } from './event-frame.ts';
 
-/** What an answer takes from its question: Claude's words of it, and whose thoughts are signed. */
+/** The parts of a request that decide how its answer is written. */
 export interface Asked {
-  /** The question in the words of Anthropic's messages. */
+  /** The request as an Anthropic message. */
   readonly messages: Json;
   readonly signs: boolean;
   readonly marks: boolean;
@@ -32,7 +32,7 @@ export function converseBody(answer: Answer, asked: Asked): Json {
   };
 }
 
-/** Recorded, ConverseStream: only calls announce their blocks. */
+/** Recorded, ConverseStream: only tool calls have a block start event. */
 export function* converseEvents(answer: Answer, asked: Asked): Generator<StreamEvent> {
   const [choice] = answer.choices;
   yield event('messageStart', { role: 'assistant' });
@@ -62,7 +62,7 @@ const event = (type: string, data: Json, piece = false): StreamEvent => ({
 });
 
 /**
- * Recorded: counts of the cache stand outside `inputTokens`, twice each, and only where there is a
+ * Recorded: cache counts stand outside `inputTokens`, twice each, and only where the model has a
  * cache.
  */
 function usageOf({ prompt, cached, completion }: Usage, { messages, marks }: Asked): Json {

@@ -9,12 +9,12 @@ import { scenarioOf, withoutScenarios } from '../scenario.ts';
 import { messagesOf } from './converse-messages.ts';
 import { converseComplaint } from './converse-rules.ts';
 
-/** Recorded: Claude itself is counted for, and not the profiles that lead to it. */
+/** Recorded: CountTokens takes the ids of Claude models, not of inference profiles. */
 const counting = /^(?:anthropic\.claude-(?!3-(?:opus|sonnet|haiku)|v|instant)|sim-)/;
 
 /**
  * CountTokens (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html,
- * 2026-08): a conversation of Converse's, or a body of Anthropic's.
+ * 2026-08): of a Converse request, or of an Anthropic body.
  */
 export function counted(
   raw: Json,

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 
 /**
  * docs.aws.amazon.com/transcribe/latest/dg/event-stream.html, 2026-08: lengths, their checksum,
- * headers, payload, checksum of it all.
+ * headers, payload, checksum of everything before.
  */
 const preludeBytes = 12;
 const checksumBytes = 4;
@@ -34,7 +34,7 @@ function frame(headers: Readonly<Record<string, string>>, payload: string): Buff
 
 const json = { ':content-type': 'application/json' };
 
-/** An event, with the padding that hides how long its words are (recorded: `p`). */
+/** An event, with padding that hides the length of its text (recorded: `p`). */
 export function eventFrame(type: string, data: object): Buffer {
   const text = JSON.stringify(data);
   const padding = alphabet.slice(0, 2 + (text.length % (alphabet.length - 2)));
@@ -51,7 +51,7 @@ export function exceptionFrame(type: string, message: string): Buffer {
   );
 }
 
-/** Whole as a frame, but what it carries is cut. */
+/** A complete frame with a truncated payload. */
 export const brokenFrame = frame(
   { ':event-type': 'contentBlockDelta', ...json, ':message-type': 'event' },
   '{"contentBlockIndex":0,"delta":{"text":',

@@ -1,18 +1,18 @@
-/** What a family of models behind Converse takes. */
+/** The features of a family of models behind Converse. */
 export interface ConverseModel {
   readonly family: 'claude' | 'nova' | 'nova 2' | 'other';
   readonly tools: boolean;
-  /** What `toolChoice` may be beside `auto`. */
+  /** Values of `toolChoice` besides `auto`. */
   readonly choices: readonly ('any' | 'tool')[];
   readonly images: boolean;
-  /** `cachePoint`: nowhere, in messages and system, or among tools, too. */
+  /** Where `cachePoint` may stand: nowhere, in messages and system, or also among tools. */
   readonly caches: 'nowhere' | 'messages' | 'everywhere';
   readonly structured: boolean;
-  /** The conversation may end with the assistant's words. */
+  /** The conversation may end with a message of the assistant. */
   readonly prefill: boolean;
-  /** Thoughts may come back. */
+  /** Accepts reasoning blocks of earlier turns. */
   readonly recalls: boolean;
-  /** Nothing may stand beside calls, and nothing beside their results. */
+  /** Turns of calls and turns of results hold no other blocks. */
   readonly apart: boolean;
   readonly outputMax: number;
 }
@@ -36,7 +36,7 @@ const open = { structured: true, recalls: true };
  * docs.aws.amazon.com/bedrock/latest/userguide:
  * conversation-inference-supported-models-features.html, prompt-caching.html,
  * structured-output.html and APIReference/API_runtime_ToolChoice.html, 2026-08. The first row that
- * fits.
+ * matches holds.
  */
 const rows: readonly (readonly [RegExp, Partial<ConverseModel>])[] = [
   [
@@ -67,7 +67,7 @@ const rows: readonly (readonly [RegExp, Partial<ConverseModel>])[] = [
   [/qwen/, open],
 ];
 
-/** The scenarios' own models take what Claude takes. */
+/** Scenarios without a model behave like Claude. */
 export function converseModel(id: string): ConverseModel {
   const row = rows.find(([named]) => named.test(id.startsWith('sim-') ? 'claude' : id));
   const structured = /claude-(?:sonnet|opus|haiku)-(?:4-[5-9]|[5-9])|claude-(?:fable|mythos)/.test(
@@ -76,7 +76,9 @@ export function converseModel(id: string): ConverseModel {
   return { ...plain, ...row?.[1], ...(row?.[1].family === 'claude' && { structured }) };
 }
 
-/** Sold through inference profiles only (…/inference-profiles-support.html, 2026-08; recorded). */
+/**
+ * Models that only inference profiles offer (…/inference-profiles-support.html, 2026-08; recorded).
+ */
 export function profileComplaint(id: string): string | undefined {
   if (!profiled.test(id)) return undefined;
   return `Invocation of model ID ${id} with on-demand throughput isn’t supported. Retry your request with the ID or ARN of an inference profile that contains this model.`;

@@ -2,10 +2,10 @@ import { createHash, createHmac } from 'node:crypto';
 import { systemClock } from '../../src/base/clock.ts';
 import type { OwnCall } from '../own-format.ts';
 
-/** The secret that belongs to every access key of the simulator. */
+/** The secret of every access key of the simulator. */
 export const secretAccessKey = 'sim/bedrock/secret';
 
-/** Why a request does not prove who sent it, by the name of AWS's exception. */
+/** A failed authentication, by the name of AWS's exception. */
 export interface Doubt {
   readonly code: string;
   readonly message: string;
@@ -80,7 +80,7 @@ function doubtOfTime({ headers }: OwnCall, day: string): Doubt | undefined {
 const basic = (ms: number): string =>
   `${new Date(ms).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 
-/** The host and all that is AWS's have to be signed. */
+/** The host header and all `x-amz-` headers must be signed. */
 function doubtOfNames({ headers }: OwnCall, names: string): Doubt | undefined {
   const signed = names.split(';');
   const needed = ['host', ...Object.keys(headers).filter((name) => name.startsWith('x-amz-'))];
@@ -127,7 +127,7 @@ function doubtOfSignature(
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
 const hmac = (key: string | Buffer, data: string): Buffer =>
   createHmac('sha256', key).update(data).digest();
-/** What came is encoded once more, as every service but S3 does it. */
+/** Encoded once more, as every service but S3 does. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from '../index.ts';
 import type { Json } from '../json.ts';
 
-/** Cohere's own package believes that it speaks to Cohere. */
+/** Cohere's own SDK, configured for the simulator. */
 let sim: Sim;
 let client: CohereClientV2;
 beforeAll(async () => {

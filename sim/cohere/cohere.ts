@@ -51,7 +51,7 @@ const rows: Rows = {
   overloaded: { status: 503, message: 'The service is temporarily unavailable.' },
 };
 
-/** Every refusal has a name of its own; only too many tokens have a type. */
+/** Each refusal has its own name; only too many tokens also have a type. */
 function refuse(problem: Problem): Reply {
   const { status, type, message } = say(rows, problem);
   return {
@@ -66,8 +66,7 @@ function take(call: OwnCall): Reply | Asking {
   const key = /^Bearer\s+(.+)$/i.exec(call.headers.authorization ?? '')?.[1]?.trim();
   if (key === undefined) return no('missing_key');
   if (/wrong|invalid|expired/i.test(key)) return no('wrong_key');
-  // The list of models is the first version's still (docs.cohere.com/reference/list-models,
-  // 2026-08).
+  // The list of models still belongs to version 1 (docs.cohere.com/reference/list-models, 2026-08).
   if (call.method === 'GET' && /^\/cohere\/v[12]\/models$/.test(call.url.split('?')[0] ?? ''))
     return { status: 200, body: { models: listed.map(modelOf) } };
   const desk = cohereDesk(call.path);

@@ -1,11 +1,8 @@
-/**
- * Models that reason, and do so unless they are told not to (docs.cohere.com/docs/reasoning,
- * 2026-08).
- */
+/** Models that reason unless the request turns it off (docs.cohere.com/docs/reasoning, 2026-08). */
 export const thinksByItself = (model: string): boolean =>
   /reasoning|command-a-plus|north|^sim-think/.test(model);
 
-/** What there is (docs.cohere.com/docs/models, 2026-08); a scenario alone is a model, too. */
+/** The known models (docs.cohere.com/docs/models, 2026-08); a scenario alone counts as a model. */
 export const known = (model: string): boolean =>
   /^(?:command|c4ai|north|tiny-aya|sim-)/.test(model);
 

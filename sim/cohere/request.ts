@@ -1,6 +1,6 @@
 import { type Json, list, object, text } from '../json.ts';
 
-/** A request for `/v2/chat` in the words of OpenAI's chat, which the simulator's models read. */
+/** A `/v2/chat` request as OpenAI's chat request, which the simulator's models read. */
 export function asChat(raw: Json): Json {
   const format = object(raw['response_format']);
   const schema = format['json_schema'] ?? format['schema'];

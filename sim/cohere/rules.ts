@@ -3,7 +3,7 @@ import { isJson, type Json, list, number, object, text } from '../json.ts';
 import { thinksByItself } from './model.ts';
 
 /**
- * What is wrong: a sentence of the vendor's, and 422 where a field is none of its own
+ * A refusal: the vendor's text, and 422 for an unknown field
  * (github.com/OpenRouterTeam/openrouter-examples/issues/71, 2026-03).
  */
 export interface No {
@@ -41,7 +41,7 @@ function* complaints(raw: Json, model: string): Complaints {
 
 const wrongType = (name: string, type: string): No => invalid(`${name} must be ${type}.`);
 
-/** Members that this vendor does not know are refused, wherever they stand. */
+/** Refuses unknown members, at every level. */
 function* known(raw: Json, names: string): Complaints {
   const all = names.split(' ');
   const stranger = Object.keys(raw).find((name) => !all.includes(name));
@@ -169,7 +169,7 @@ function* imageComplaints(image: Json, model: string): Complaints {
     );
 }
 
-/** Each call is answered, and only calls are. */
+/** Each call has a result, and each result a call. */
 function* callComplaints(messages: readonly Json[]): Complaints {
   let open: string[] = [];
   for (const message of messages) {
@@ -201,7 +201,7 @@ function* oneCall(call: Json): Complaints {
   try {
     if (isJson(JSON.parse(text(fn['arguments']) ?? ''))) return;
   } catch {
-    // Said below.
+    // Refused below.
   }
   yield invalid('tool call arguments must be a valid JSON object string.');
 }

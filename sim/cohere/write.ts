@@ -4,12 +4,15 @@ import { eventStream, type Pen } from '../play.ts';
 import type { StreamEvent } from '../write.ts';
 import { thinksByItself } from './model.ts';
 
-/** The vendor's own instructions, which are read before each prompt and billed to nobody. */
+/** Tokens of the vendor's own preamble, which it reads before each prompt and does not bill. */
 const preambleTokens = 496;
-/** What stands around each answer, and is billed to nobody either. */
+/** Tokens around each answer, which it does not bill either. */
 const frameTokens = 3;
 
-/** Answers as recorded in 2026. `plans`: a model without thoughts says what it is about to call. */
+/**
+ * The writer of answers as recorded in 2026. With `plans`, a model without reasoning announces its
+ * calls.
+ */
 export function coherePen(model: string, refuse: (message: string) => Json): Pen {
   return {
     ...eventStream,
@@ -20,7 +23,7 @@ export function coherePen(model: string, refuse: (message: string) => Json): Pen
     headers: { 'access-control-expose-headers': 'X-Debug-Trace-ID' },
     events: (answer) => events(answer, model),
     whole: (answer) => whole(answer, model),
-    // docs.cohere.com/v2/docs/streaming, 2026-08: it ends with its reason.
+    // docs.cohere.com/v2/docs/streaming, 2026-08: the stream ends with the error as its reason.
     error: (problem) =>
       event('message-end', {
         delta: { finish_reason: 'ERROR', error: String(refuse(problem.kind)['message']) },
@@ -40,7 +43,7 @@ const finishOf = ({ finish, stop }: Choice): string =>
 const firstOf = ({ choices }: Answer): Choice =>
   choices[0] ?? { reasoning: [], text: [], calls: [], finish: 'stop' };
 
-/** `12345678-…`, of the answer's own letters. */
+/** `12345678-…`, made of the answer's id. */
 function idOf({ id }: Answer): string {
   const hex = Buffer.from(id).toString('hex');
   return [
@@ -87,7 +90,7 @@ function whole(answer: Answer, model: string): Json {
   };
 }
 
-/** Thoughts are content of models that reason, and a plan before the calls of others. */
+/** Reasoning of models that reason, a plan before the calls of others. */
 function thoughtOf(
   { reasoning, calls }: Choice,
   model: string,

@@ -59,7 +59,7 @@ const rows: Rows = {
   },
 };
 
-/** Its gate writes short errors, the models behind it OpenAI's. */
+/** Azure's gateway writes short errors, its models write OpenAI's. */
 function envelope({ kind, status, code, message, type, param }: Said): Json {
   if (kind === 'policy') {
     const inner = {
@@ -91,8 +91,8 @@ const style: Style = {
 };
 
 /**
- * The v1 surface; the legacy deployments path, `/azure/openai/deployments/{deployment}`, is the
- * same with the model in the path.
+ * The v1 API; the legacy path `/azure/openai/deployments/{deployment}` is the same with the model
+ * in the path.
  */
 export const azure: Dialect = {
   vendor: 'azure',

@@ -4,8 +4,8 @@ import type { Problem, ProblemKind, Reply, Style } from '../dialect.ts';
 import type { Json } from '../json.ts';
 
 /**
- * One kind of no of one vendor. `{model} {tokens} {key} {path}` in a message are filled in; a
- * complaint's own words come first.
+ * One kind of refusal of one vendor. `{model} {tokens} {key} {path}` in a message are replaced; a
+ * complaint's own message takes precedence.
  */
 export interface Row {
   readonly status: number;
@@ -17,7 +17,7 @@ export interface Row {
 
 export type Rows = Readonly<Record<ProblemKind, Row>>;
 
-/** A row with the problem's words filled in. */
+/** A row with its placeholders filled in. */
 export interface Said {
   readonly status: number;
   readonly type: string | null;
@@ -50,7 +50,7 @@ export function say(rows: Rows, problem: Problem): Said {
   };
 }
 
-/** A vendor whose noes are rows in an envelope of its own. */
+/** Refusals of a vendor whose rows go into an envelope of its own. */
 export function refuser(
   rows: Rows,
   envelope: (said: Said) => Json | string,
@@ -129,7 +129,7 @@ export function openAiEnvelope({ message, type, param, code }: Said): Json {
   return { error: { message, type, param, code } };
 }
 
-/** Counts that everybody has, and OpenAI's details. */
+/** The counts that all vendors have, and OpenAI's details. */
 export function openAiUsage({ prompt, cached, completion, reasoning }: Usage): Json {
   return {
     ...counts(prompt, completion),
@@ -151,7 +151,7 @@ export function counts(prompt: number, completion: number): Json {
   };
 }
 
-/** Counts with the details that most compatible vendors add. */
+/** Counts with the details of most compatible vendors. */
 export function plainUsage({ prompt, cached, completion, reasoning }: Usage): Json {
   return {
     ...counts(prompt, completion),
@@ -163,7 +163,7 @@ export function plainUsage({ prompt, cached, completion, reasoning }: Usage): Js
 export const chatId = (random: string): string => `chatcmpl-${random}`;
 export const callId = (): string => `call_${randomText(24)}`;
 
-/** The convention as OpenAI itself writes it; the starting point of every other style. */
+/** OpenAI's own style; every other style starts from it. */
 export const openAiStyle: Style = {
   id: chatId,
   reasoning: 'hidden',

@@ -88,7 +88,7 @@ const rows: Rows = {
   },
 };
 
-/** The v4 models think unless told not to, `deepseek-chat` only when told. */
+/** The v4 models think by default, `deepseek-chat` only on request. */
 function thinks({ raw, model }: ChatRequest): boolean {
   const wish = object(raw['thinking'])['type'];
   if (wish === 'enabled' || wish === 'disabled') return wish === 'enabled';
@@ -109,7 +109,7 @@ const noForcedToolsWhileThinking: Rule = (request) =>
     ? { message: 'Thinking mode does not support this tool_choice' }
     : undefined;
 
-/** wire-formats §5.2: turns that called tools must bring their reasoning back. */
+/** wire-formats §5.2: assistant messages with tool calls must carry their reasoning. */
 const reasoningComesBack: Rule = eachMessage(({ raw, role }, index, request) => {
   const called = role === 'assistant' && list(raw['tool_calls']).length > 0;
   if (!called || !thinks(request) || typeof raw['reasoning_content'] === 'string') return undefined;
@@ -157,8 +157,8 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * Recorded: usage rides on the finish chunk, `usage` and `logprobs` are null on all others;
- * `: keep-alive` comments while it waits.
+ * Recorded: the finish chunk carries usage, `usage` and `logprobs` are null on all others; `:
+ * keep-alive` comments fill waits.
  */
 const style: Style = {
   ...openAiStyle,

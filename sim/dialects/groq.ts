@@ -82,7 +82,7 @@ const rows: Rows = {
   overloaded: { status: 503, type: 'internal_server_error', message: 'Service Unavailable' },
 };
 
-/** Recorded: no `param`, `code` only where there is one. */
+/** Recorded: no `param`; `code` only on some errors. */
 function envelope({ message, type, code }: Said): Json {
   return { error: { message, type, ...(code !== null && { code }) } };
 }
@@ -161,8 +161,8 @@ function usage({ prompt, completion, reasoning, cached }: Usage): Json {
 }
 
 /**
- * Recorded: `x_groq` opens the stream, and brings usage on the finish chunk; asked for, usage is
- * there too and in a chunk of its own.
+ * Recorded: `x_groq` opens the stream, and carries usage on the finish chunk; on request, usage is
+ * also there and in a chunk of its own.
  */
 const style: Style = {
   ...openAiStyle,
@@ -194,7 +194,7 @@ const style: Style = {
   },
 };
 
-/** Recorded: a named event, with the status that the answer would have had. */
+/** Recorded: a named event, with the status that a response would have. */
 function refuseInStream(problem: Problem): string {
   const { message, type, code, status } = say(rows, problem);
   return `event: error\ndata: ${JSON.stringify({ error: { message, type, code: code ?? 'internal_error', status_code: status } })}\n\n`;

@@ -17,7 +17,7 @@ const reasons = ({ model }: ChatRequest): boolean =>
   /gpt-oss|deepseek-r1|thinking|qwq|glm-4\.[5-9]/i.test(model);
 const sees = (model: string): boolean => /vl|vision|llama-4|gemma-3|pixtral/i.test(model);
 
-/** Recorded: the error comes with an id of its own. */
+/** Recorded: each error has an id. */
 const togetherRows: Rows = {
   ...openAiRows,
   wrong_key: {
@@ -95,7 +95,7 @@ export const together: Dialect = {
   style: togetherStyle,
 };
 
-/** The router passes on what its provider sends; here that is the style above. */
+/** The router passes on its provider's stream; here that is the style above. */
 export const huggingface: Dialect = {
   ...together,
   vendor: 'huggingface',
@@ -268,8 +268,8 @@ export const cerebras: Dialect = {
 };
 
 /**
- * docs.siliconflow.cn/cn/api-reference/chat-completions: each status has a shape of its own, usage
- * runs along with every chunk.
+ * docs.siliconflow.cn/cn/api-reference/chat-completions: each status has its own shape, every chunk
+ * carries usage.
  */
 const siliconflowRows: Rows = {
   ...openAiRows,

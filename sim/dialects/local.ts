@@ -41,8 +41,8 @@ const ollamaRows: Rows = {
 };
 
 /**
- * Recorded: `reasoning`, the role in every delta, usage in its own chunk. It reads what it knows
- * and ignores the rest; one choice always.
+ * Recorded: `reasoning`, the role in every delta, usage in its own chunk. It ignores unknown
+ * members; always one choice.
  */
 const ollamaStyle: Style = {
   ...openAiStyle,

@@ -13,7 +13,7 @@ import {
   say,
 } from './base.ts';
 
-/** platform.minimaxi.com/document/error_code: the status is 200, the verdict in `base_resp`. */
+/** platform.minimaxi.com/document/error_code: the status is 200, `base_resp` carries the error. */
 const rows: Rows = {
   ...openAiRows,
   missing_key: {
@@ -68,7 +68,7 @@ const detailed = (thought: string): Draft => ({
   ],
 });
 
-/** Thought is inline unless `reasoning_split` asks for details. */
+/** Reasoning is inline unless `reasoning_split` asks for details. */
 const style: Style = {
   ...openAiStyle,
   id: (random) => random.toLowerCase(),

@@ -9,8 +9,8 @@ import { hash } from '../tokens.ts';
 import { counts, openAiRows, openAiStyle, refuser, type Rows, type Said } from './base.ts';
 
 /**
- * ChatCompletionRequest, docs.mistral.ai/api (its OpenAPI definition, 2026-08); anything else is an
- * extra input.
+ * ChatCompletionRequest, docs.mistral.ai/api (its OpenAPI definition, 2026-08); any other member is
+ * an extra input.
  */
 const parameters = [
   'model messages temperature top_p max_tokens stream stop random_seed metadata response_format tools tool_choice presence_penalty frequency_penalty n',
@@ -59,7 +59,10 @@ const rows: Rows = {
   overloaded: { status: 503, type: 'unavailable', code: '3505', message: 'Service unavailable.' },
 };
 
-/** The gate says `detail`, validation 422 with a list, the model's own checks a flat error. */
+/**
+ * Its gateway answers with `detail`, validation with 422 and a list, the model's own checks with a
+ * flat error.
+ */
 function envelope({
   kind,
   status,
@@ -90,7 +93,7 @@ const thinks = ({ model, raw }: ChatRequest): boolean =>
 
 const sees = (model: string): boolean => !/^(?:codestral|devstral|open-|mistral-7b)/.test(model);
 
-/** The order of a conversation as the model's template wants it. */
+/** The order of messages that the model's template accepts. */
 const order: Rule = ({ messages }) => {
   for (const [index, { role }] of messages.entries()) {
     const before = messages[index - 1]?.role;
@@ -183,8 +186,8 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * Recorded: usage on the finish chunk unasked, padding `p`, whole tool calls, no `finish_reason`
- * extras; content of a calling turn is empty.
+ * Recorded: usage on the finish chunk without a request for it, padding `p`, whole tool calls, no
+ * `finish_reason` extras; content of a calling turn is empty.
  */
 const style: Style = {
   ...openAiStyle,

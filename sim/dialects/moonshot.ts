@@ -57,7 +57,7 @@ const rows: Rows = {
   },
 };
 
-/** k3 and the code models always think, k2.5 and k2.6 unless told not to. */
+/** k3 and the code models always think, k2.5 and k2.6 by default. */
 function thinks({ model, raw }: ChatRequest): boolean {
   if (/^kimi-k(?:3|2\.7)|thinking/.test(model)) return true;
   const wish = object(raw['thinking'])['type'];
@@ -87,7 +87,9 @@ const noRequired: Rule = ({ raw }) =>
     ? { message: "tool_choice 'required' is not supported" }
     : undefined;
 
-/** In public reports since 2026-01: turns that called tools must bring their reasoning back. */
+/**
+ * In public reports since 2026-01: assistant messages with tool calls must carry their reasoning.
+ */
 const reasoningComesBack: Rule = eachMessage(({ raw, role }, index, request) => {
   const called = role === 'assistant' && list(raw['tool_calls']).length > 0;
   if (!called || !thinks(request) || raw['reasoning_content']) return undefined;
@@ -97,8 +99,8 @@ const reasoningComesBack: Rule = eachMessage(({ raw, role }, index, request) => 
 });
 
 /**
- * wire-formats §5.2: while streaming, usage sits in the finishing choice as well; cached tokens are
- * a count of their own.
+ * wire-formats §5.2: in streams, the finishing choice carries usage, too; cached tokens are a count
+ * of their own.
  */
 const style: Style = {
   ...openAiStyle,

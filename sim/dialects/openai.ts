@@ -43,7 +43,7 @@ export const openAiParameters = [
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
-/** o-series and gpt-5 on, but for the models that only chat. */
+/** o-series and gpt-5 on, except for the chat models. */
 export const openAiReasons = ({ model }: ChatRequest): boolean =>
   /^(?:o\d|gpt-[5-9])/.test(model) && !/chat/.test(model);
 
@@ -66,12 +66,12 @@ const fixedSampling: Rule = (request) => {
 };
 
 /**
- * wire-formats §0.8: from gpt-5.4 on, function tools with reasoning live on the responses endpoint.
+ * wire-formats §0.8: from gpt-5.4 on, function tools with reasoning need the responses endpoint.
  */
 const noToolsWhileReasoning: Rule = (request) => {
   const version = Number(/^gpt-(\d+(?:\.\d+)?)/.exec(request.model)?.[1] ?? 0);
   if (version < 5.4 || request.tools.length === 0 || !reasonsNow(request)) return undefined;
-  // Recorded: it does not reason unless asked to.
+  // Recorded: it reasons only on request.
   if (request.model.startsWith('gpt-5.4-mini') && request.raw['reasoning_effort'] === undefined)
     return undefined;
   return {
@@ -117,15 +117,12 @@ const modelGiven: Rule = ({ raw }) =>
 
 const partTypes = new Set(['text', 'refusal', 'input_audio']);
 /**
- * developers.openai.com/api/docs/guides/file-inputs, 2026-08: models that see read PDFs, as text
- * and as pictures of their pages.
+ * developers.openai.com/api/docs/guides/file-inputs, 2026-08: models that see images read PDFs, as
+ * text and as images of their pages.
  */
 const reads = sees;
 
-/**
- * What OpenAI, and Azure with it, checks before a model sees the request. Order as an error in
- * several places is reported.
- */
+/** The checks of OpenAI and Azure before the model, in the order in which errors are reported. */
 export const openAiRules: readonly Rule[] = [
   modelGiven,
   notAChatModel,
@@ -197,7 +194,7 @@ export const openAiRules: readonly Rule[] = [
   ),
 ];
 
-/** Padding that hides how long a piece is, on unless refused. */
+/** Padding that hides the length of a piece, unless the request turns it off. */
 function obfuscate(draft: Draft, piece: string, request: ChatRequest, answer: Answer): void {
   const options = request.raw['stream_options'];
   if (

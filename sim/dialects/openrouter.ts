@@ -56,7 +56,7 @@ function envelope({ kind, status, message }: Said): Json {
   return kind === 'missing_key' ? { error } : { error, user_id: 'user_sim' };
 }
 
-/** Ids are `maker/model`; the simulator's own go without. */
+/** Ids are `maker/model`; the simulator's own have no maker. */
 const slug: Rule = ({ model }) =>
   model.includes('/') || model.startsWith('sim-')
     ? undefined
@@ -92,7 +92,7 @@ function usage({ prompt, cached, completion, reasoning }: Usage): Json {
 }
 
 /**
- * Recorded: comments first, the usage chunk repeats a choice with its finish reason, every delta
+ * Recorded: comments first; the usage chunk repeats a choice with its finish reason; every delta
  * repeats the role.
  */
 const style: Style = {

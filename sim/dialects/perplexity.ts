@@ -85,7 +85,7 @@ function usage({ prompt, completion }: Usage): Json {
   };
 }
 
-/** The last count says what the request itself cost. */
+/** The last usage also has the cost of the request itself. */
 function withRequestCost(counted: Json): Json {
   return {
     ...counted,

@@ -68,7 +68,7 @@ const rows: Rows = {
 const thinks = ({ model, raw }: ChatRequest): boolean =>
   raw['enable_thinking'] === true || /thinking|^qwq|^qvq/.test(model);
 
-/** The open models think only aloud. */
+/** The open models think only in streams. */
 const thinksOnlyInStreams: Rule = (request) => {
   const open =
     /^qwen3-(?:\d+b|next)|^qwq|^qvq/.test(request.model) || request.model.startsWith('sim-');

@@ -7,7 +7,7 @@ import { callId, openAiRows, openAiStyle, plainUsage, refuser, type Rows } from 
 
 const invalid = { type: 'BadRequest', code: 'InvalidParameter' };
 
-/** volcengine.com/docs/82379/1299023: codes are words, types the HTTP reason. */
+/** volcengine.com/docs/82379/1299023: codes are names, types the HTTP reason. */
 const rows: Rows = {
   ...openAiRows,
   missing_key: {
@@ -70,7 +70,7 @@ const rows: Rows = {
   },
 };
 
-/** `auto` leaves it to the model; here it thinks. */
+/** With `auto` the model decides; here it thinks. */
 function thinks({ model, raw }: ChatRequest): boolean {
   const wish = object(raw['thinking'])['type'];
   return wish === undefined ? /seed|thinking|deepseek-r1/.test(model) : wish !== 'disabled';

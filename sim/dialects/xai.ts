@@ -74,7 +74,7 @@ const noParameter = (param: string) => ({
 
 /**
  * Recorded: no `finish_reason` before the last chunk, whole tool calls, and completion tokens that
- * leave reasoning out of themselves.
+ * do not include reasoning.
  */
 const style: Style = {
   ...openAiStyle,

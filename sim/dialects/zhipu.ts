@@ -33,7 +33,7 @@ const rows: Rows = {
   overloaded: { status: 429, code: '1312', message: '该模型当前访问量过大，请您稍后再试' },
 };
 
-/** From 4.5 on the models think unless told not to. */
+/** From 4.5 on the models think by default. */
 function thinks({ model, raw }: ChatRequest): boolean {
   const wish = object(raw['thinking'])['type'];
   return wish === undefined ? /^glm-(?:4\.[5-9]|[5-9])/.test(model) : wish === 'enabled';

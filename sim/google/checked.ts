@@ -3,7 +3,7 @@ import type { Json } from '../json.ts';
 import type { ModelFacts } from './model.ts';
 import type { Surface } from './refusal.ts';
 
-/** A request that is well formed, with all that its checks need to know. */
+/** A well-formed request, with everything that its checks need. */
 export interface Checked {
   readonly raw: Json;
   readonly model: ModelFacts;
@@ -15,6 +15,6 @@ export type Complaints = Generator<string | Reply, void, undefined>;
 
 const learnMore =
   'Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini';
-/** Vertex's own checks have one form. */
+/** Texts of Vertex's own checks have one form. */
 export const vertexSays = (why: string): string =>
   `Unable to submit request because ${why}. ${learnMore}`;

@@ -46,6 +46,6 @@ export function callClaude(
     hosted: true,
   });
   if (complaint !== undefined) return no(complaint);
-  // Which of the two methods was called does not matter: `stream` does.
+  // `stream` in the body decides, whichever of the two methods is called.
   return asking(id, chatOf(message, model), thinks(message, model), penOf(message));
 }

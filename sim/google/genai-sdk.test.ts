@@ -8,7 +8,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from '../index.ts';
 
-/** Google's own package believes that it speaks to Google. */
+/** Google's own SDK, configured for the simulator. */
 let sim: Sim;
 let gemini: GoogleGenAI;
 let vertex: GoogleGenAI;

@@ -19,10 +19,10 @@ const readers = {
   vertex: new ProtoReader(vertexMessages),
 };
 
-/** What Google calls its models; a scenario alone is a model, too. */
+/** Names of Google's models; a scenario alone counts as a model. */
 const known = /^(?:gemini-|gemma-|learnlm-|sim-)/;
 
-/** One call of a model's method, of a caller who may. `id`: the model's, with its scenario. */
+/** One call of a model's method, after authentication. `id`: the model with its scenario. */
 export function callModel(
   call: OwnCall,
   id: string,
@@ -63,7 +63,7 @@ export function callModel(
   return asking(id, asChat(raw, id, streams), thinks(config, model), pen);
 }
 
-/** What the vendor's own search reads. */
+/** Tokens that the vendor's own search reads. */
 const toolUseTokens = 57;
 const searches = (raw: Json): boolean =>
   list(raw['tools']).some((tool) =>

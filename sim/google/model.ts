@@ -1,16 +1,16 @@
 /**
- * What Google's documents say of a model, by its id (ai.google.dev/gemini-api/docs/models,
+ * The facts of a model in Google's documents, by its id (ai.google.dev/gemini-api/docs/models,
  * /thinking, /gemini-3, 2026-08).
  */
 export interface ModelFacts {
   readonly id: string;
-  /** 2, 2.5, 3, 3.1 …; aliases (`gemini-flash-latest`) are of the newest. */
+  /** 2, 2.5, 3, 3.1 …; aliases (`gemini-flash-latest`) belong to the newest. */
   readonly generation: number;
   readonly gemma: boolean;
-  /** It calls functions, takes instructions and writes JSON on demand. */
+  /** It calls functions, accepts instructions and writes JSON on request. */
   readonly able: boolean;
   readonly thinking: Thinking;
-  /** Calls of its third generation come back signed. */
+  /** Its calls come back signed: from the third generation on. */
   readonly signs: boolean;
   readonly penalties: boolean;
   readonly logprobs: boolean;
@@ -20,7 +20,7 @@ export interface ModelFacts {
 
 export type Thinking =
   | { readonly kind: 'none' }
-  /** `off`: a budget of 0 is taken. */
+  /** `off`: it accepts a budget of 0. */
   | { readonly kind: 'budget'; readonly min: number; readonly max: number; readonly off: boolean }
   | { readonly kind: 'level'; readonly levels: readonly string[] };
 
@@ -55,7 +55,7 @@ function thinkingOf(id: string, generation: number): Thinking {
   if (generation >= 3) {
     const levels = ['LOW', 'HIGH'];
     if (!id.startsWith('gemini-3-pro')) levels.push('MEDIUM');
-    // Flash models before 3.7 also think next to nothing.
+    // Flash models before 3.7 also have the level for almost no thinking.
     if (/flash/.test(id) && generation < 3.7) levels.push('MINIMAL');
     return { kind: 'level', levels };
   }
@@ -63,13 +63,13 @@ function thinkingOf(id: string, generation: number): Thinking {
   return { kind: 'budget', min: id.includes('flash-lite') ? 512 : 0, max: 24_576, off: true };
 }
 
-/** Flash-Lite thinks only when it is told to; every other model that thinks does so by itself. */
+/** Models that think by default: all that think, except Flash-Lite. */
 export const thinksUnasked = ({ id, thinking }: ModelFacts): boolean =>
   thinking.kind !== 'none' && !/2\.5-flash-lite/.test(id);
 
 /**
- * Listed by `models`; every other `gemini-…` and `gemma-…` answers too, under names that point at
- * one of these.
+ * The ids that `models` lists; other `gemini-…` and `gemma-…` ids also work, as aliases of one of
+ * these.
  */
 export const listed: readonly string[] = [
   'gemini-2.5-pro',

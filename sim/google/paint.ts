@@ -22,7 +22,7 @@ const tokensOfGiven = 258;
 export const wantsPicture = (raw: Json): boolean =>
   list(object(raw['generationConfig'])['responseModalities']).includes('IMAGE');
 
-/** What is wrong with what is said of the picture. */
+/** The first error in the image parameters. */
 export function paintComplaint(raw: Json, { id, generation }: ModelFacts): Reply | undefined {
   if (!/-image|^sim-/.test(id))
     return status(400, `Model ${id} does not support the requested response modalities: image.`);
@@ -40,7 +40,7 @@ export function paintComplaint(raw: Json, { id, generation }: ModelFacts): Reply
     : status(400, `Invalid value at 'generation_config.image_config.image_size'.`);
 }
 
-/** The picture, and what it took. */
+/** The image, and its usage. */
 export function paintPen(raw: Json, named: string): Pen {
   const { aspectRatio, imageSize = '1K' } = object(object(raw['generationConfig'])['imageConfig']);
   const parts = list(object(list(raw['contents']).at(-1))['parts']).map(object);

@@ -2,8 +2,7 @@ import { isJson, type Json } from '../json.ts';
 
 /**
  * Messages of an API, one line each: `member:type` with `*` for repeated and `{}` for maps, and
- * `group|` before members of which one may be set. Types that are no message's and no enum's name
- * are scalars.
+ * `group|` before members of a oneof. Types that name neither a message nor an enum are scalars.
  */
 export interface Schema {
   readonly package: string;
@@ -29,8 +28,8 @@ const snake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
- * ProtoJSON as Google's front end reads it: members in either spelling, null as absent, everything
- * else that is unknown or misplaced refused.
+ * ProtoJSON as Google's frontend reads it: members in either spelling, null as absent; everything
+ * else that is unknown or misplaced is refused.
  */
 export class ProtoReader {
   readonly #schema: Schema;
@@ -46,7 +45,7 @@ export class ProtoReader {
     );
   }
 
-  /** The message with its members in camel case, and all that is wrong with it. */
+  /** The message with its members in camel case, and all violations. */
   read(
     type: string,
     raw: unknown,
@@ -101,7 +100,7 @@ export class ProtoReader {
       );
     }
     if (field.repeated) {
-      // One that stands alone is a list of one.
+      // A single value is read as a list of one.
       const items: readonly unknown[] = Array.isArray(value) ? value : [value];
       return items.map((item, i) => this.#value(field.type, item, `${at}[${i}]`, violations));
     }
@@ -141,7 +140,7 @@ const isNumber = (value: unknown): boolean =>
   typeof value === 'number' || (typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value));
 const isInteger = (value: unknown): boolean => isNumber(value) && Number.isInteger(Number(value));
 
-/** What a JSON value must be for a scalar type. */
+/** The JSON values that each scalar type accepts. */
 const scalars: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
   bool: (value) => typeof value === 'boolean',
@@ -154,7 +153,7 @@ const scalars: Readonly<Record<string, (value: unknown) => boolean>> = {
   Value: () => true,
 };
 
-/** Both alphabets of base64, with its padding or without. */
+/** Both alphabets of base64, with or without padding. */
 const base64 = /^[\w+/-]*={0,2}$/;
 
 function scalar(type: string, value: unknown, at: string, violations: Violation[]): unknown {

@@ -2,10 +2,10 @@ import type { Problem, ProblemKind, Reply } from '../dialect.ts';
 import type { Json } from '../json.ts';
 import type { Violation } from './proto.ts';
 
-/** What differs between the two doors to Google's models. */
+/** The differences between the two APIs to Google's models. */
 export interface Surface {
   readonly api: 'gemini' | 'vertex';
-  /** What stands before the model's id in its full name. */
+  /** The path before the model's id in its full name. */
   readonly models: string;
 }
 
@@ -41,7 +41,7 @@ const reason = (word: string, service: string): Json =>
     metadata: { service: `${service}.googleapis.com` },
   });
 
-/** What is no message of the API at all: every violation, one a line. */
+/** The refusal of a malformed message: all violations, one per line. */
 export function malformed(violations: readonly Violation[]): Reply {
   const message = violations.map(({ description }) => description).join('\n');
   return status(400, message, [
@@ -85,7 +85,7 @@ export const tokenInvalid: Reply = status(
   [reason('ACCESS_TOKEN_EXPIRED', 'aiplatform')],
 );
 
-/** `method`: what the model was asked to do. */
+/** `method`: the called method. */
 export function unknownModel({ api, models }: Surface, id: string, method: string): Reply {
   if (api === 'vertex')
     return status(
@@ -99,15 +99,15 @@ export function unknownModel({ api, models }: Surface, id: string, method: strin
   );
 }
 
-/** What a scenario has in store, in this surface's words. */
+/** The refusal of a scenario, in this API's text. */
 export function refusal(surface: Surface, problem: Problem): Reply {
   const said = scenarios[problem.kind](surface, problem);
   return { ...said, ...inStream(problem.path, said) };
 }
 
 /**
- * A refused stream's answer is a list where server-sent events were not asked for, and has their
- * type where they were (both recorded).
+ * The error of a stream is a list without server-sent events, and has their content type with them
+ * (both recorded).
  */
 function inStream(path: string, { status: code, body }: Reply): Partial<Reply> {
   if (!path.includes(':streamGenerateContent')) return {};
@@ -153,8 +153,8 @@ const exhausted: Words = ({ api }, { model, retryAfterS = 0 }) => {
 };
 
 /**
- * Recorded, or from ai.google.dev/gemini-api/docs/troubleshooting, 2026-08. A prompt that is
- * blocked is no error here.
+ * Recorded, or from ai.google.dev/gemini-api/docs/troubleshooting, 2026-08. A blocked prompt is no
+ * error here.
  */
 const scenarios: Readonly<Record<ProblemKind, Words>> = {
   missing_key: ({ api }) => (api === 'vertex' ? tokenMissing : keyMissing),

@@ -1,6 +1,6 @@
 import { isJson, type Json, list, object, text } from '../json.ts';
 
-/** A generateContent request in the words of chat, which the simulator's models read. */
+/** A generateContent request as a chat request, which the simulator's models read. */
 export function asChat(raw: Json, model: string, stream: boolean): Json {
   const config = object(raw['generationConfig']);
   const { tools, choice } = toolsOf(raw);
@@ -77,7 +77,7 @@ function partOf(part: Json): Json[] {
     : [];
 }
 
-/** Both alphabets of base64 are read. */
+/** Converts the URL-safe alphabet of base64 to the standard one. */
 const standard = (base64: string): string => base64.replaceAll('-', '+').replaceAll('_', '/');
 
 function toolsOf(raw: Json): { readonly tools: readonly Json[]; readonly choice: unknown } {
@@ -106,7 +106,7 @@ function formatOf(config: Json): Json | undefined {
     : { type: 'json_schema', json_schema: { schema: lowered(schema) } };
 }
 
-/** A `Schema` message as JSON Schema: its types are in capitals. */
+/** A `Schema` message as JSON Schema, which writes its types in lower case. */
 function lowered(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lowered);
   if (!isJson(schema)) return schema;

@@ -20,7 +20,7 @@ export function* configComplaints(checked: Checked): Complaints {
 interface Range {
   readonly min: number;
   readonly max: number;
-  /** As the service says it, after the member's name. */
+  /** The service's text, after the member's name. */
   readonly gemini: string;
   readonly vertex: string;
 }
@@ -144,7 +144,7 @@ function* formatComplaints(config: Json, { raw, model, surface }: Checked): Comp
 
 /**
  * ai.google.dev/gemini-api/docs/thinking and /gemini-3, 2026-08: budgets for 2.5, levels from 3 on,
- * and those take a budget still.
+ * which still accepts budgets.
  */
 function* thinkingComplaints(
   config: Json,
@@ -155,7 +155,7 @@ function* thinkingComplaints(
   const budget = number(config['thinkingBudget']);
   const level = text(config['thinkingLevel']);
   if (thinking.kind === 'none') {
-    // Not to think is no thinking (recorded).
+    // A budget of 0 is accepted without thinking (recorded).
     if ((budget ?? 0) === 0 && level === undefined && config['includeThoughts'] !== true) return;
     yield generation === 0
       ? `Thinking is not enabled for models/${id}`
@@ -187,7 +187,7 @@ function* budgetComplaints(
     yield `The thinking budget ${budget} is invalid. Please choose a value between ${min} and ${max}.`;
 }
 
-/** A model that speaks says nothing else (recorded), and one that writes does not speak. */
+/** A speech model gives only audio (recorded), and a text model gives none. */
 function* modalityComplaints(config: Json, { model, surface }: Checked): Complaints {
   const asked = list(config['responseModalities']).map(String);
   const speaks = model.id.includes('-tts');

@@ -12,9 +12,8 @@ const mimeTypes =
 
 const megabyte = 1024 * 1024;
 /**
- * What one file inside a request may weigh. Vertex:
- * cloud.google.com/vertex-ai/generative-ai/docs/models, "7 MB" an image; the Gemini API: 50 MB a
- * PDF.
+ * The largest file inside a request. Vertex: cloud.google.com/vertex-ai/generative-ai/docs/models,
+ * "7 MB" an image; the Gemini API: 50 MB a PDF.
  */
 const largest: Readonly<Record<Checked['surface']['api'], (mime: string) => number>> = {
   gemini: (mime) => (mime === 'application/pdf' ? 50 : 100) * megabyte,
@@ -57,8 +56,7 @@ function* blobComplaints(blob: Json, at: string, { surface, model }: Checked): C
 const standard = (base64: string): string => base64.replaceAll('-', '+').replaceAll('_', '/');
 
 /**
- * Files of its own, videos of YouTube's and, from 2.5 on, addresses that anybody can read; Vertex
- * reads buckets besides.
+ * Google's own files, YouTube videos and, from 2.5 on, public addresses; on Vertex also buckets.
  */
 function* fileComplaints(file: Json, at: string, { surface, model }: Checked): Complaints {
   const uri = text(file['fileUri']) ?? '';

@@ -11,7 +11,7 @@ interface Turn {
   readonly results: readonly Json[];
 }
 
-/** `contents`: who speaks when, and what a turn is made of. */
+/** `contents`: the order of roles, and the parts of a turn. */
 export function* turnComplaints(checked: Checked): Complaints {
   const { raw, surface } = checked;
   const turns = list(raw['contents']).map(object).map(turnOf);
@@ -40,7 +40,7 @@ function turnOf(content: Json): Turn {
   };
 }
 
-/** Members of a part that say something; the rest only describe it. */
+/** Members of a part that carry content; the others describe it. */
 const data =
   'text inlineData fileData functionCall functionResponse executableCode codeExecutionResult toolCall toolResponse'.split(
     ' ',
@@ -53,7 +53,7 @@ function* shapeComplaints(
 ): Complaints {
   const { surface } = checked;
   const at = `GenerateContentRequest.contents[${i}]`;
-  // `function` was a role of its own once; no role at all is the user's, but not on Vertex.
+  // `function` was once a role of its own; a missing role is the user, but not on Vertex.
   const roles =
     surface.api === 'vertex' ? ['user', 'model', 'function'] : ['', 'user', 'model', 'function'];
   if (!roles.includes(role)) yield 'Please use a valid role: user, model.';
@@ -62,9 +62,8 @@ function* shapeComplaints(
       ? vertexSays('it must include at least one parts field, which describes the prompt input')
       : `* ${at}.parts: contents.parts must not be empty.\n`;
   for (const [p, part] of parts.entries()) {
-    // A signature may come alone, with nothing said
-    // (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08), and an empty text is one
-    // (recorded).
+    // A signature may come without content (ai.google.dev/gemini-api/docs/thought-signatures,
+    // 2026-08), and an empty text is content (recorded).
     if (!data.some((name) => part[name] !== undefined) && part['thoughtSignature'] === undefined)
       yield `* ${at}.parts[${p}].data: required oneof field 'data' must have one initialized field\n`;
     if (part['text'] === '' && part['thoughtSignature'] === undefined && surface.api === 'vertex')
@@ -85,10 +84,7 @@ function* shapeComplaints(
     yield 'Please ensure that function response parts are in a turn of the user role.';
 }
 
-/**
- * A call follows what a user or a function said, and is answered in the very next turn, once for
- * each call.
- */
+/** A call follows a turn of a user or function; the very next turn has a result for each call. */
 function* orderComplaints(
   turn: Turn,
   before: Turn | undefined,
@@ -105,12 +101,12 @@ function* orderComplaints(
   if (turn.calls.length === 0) return;
   if (before === undefined || before.role === 'model')
     yield 'Please ensure that function call turn comes immediately after a user turn or after a function response turn.';
-  // A conversation whose functions nobody declares any more is read as it is (recorded).
+  // Accepts a conversation with calls of functions that it no longer declares (recorded).
   if (strict && after !== undefined && after.results.length === 0)
     yield 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.';
 }
 
-/** By id where there are ids, by name else. */
+/** Matches calls and results by id, or by name without ids. */
 function* pairComplaints(calls: readonly Json[], results: readonly Json[]): Complaints {
   for (const result of results) {
     const named = calls.filter((call) => call['name'] === result['name']);
@@ -122,9 +118,9 @@ function* pairComplaints(calls: readonly Json[], results: readonly Json[]): Comp
 }
 
 /**
- * In the current turn, which begins with the user's last words, the first call of each step is
- * signed (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08: "a 400 error"). Older turns
- * are not looked at, but a signature is never a made-up one.
+ * In the current turn, which begins with the user's last message, the first call of each step has a
+ * signature (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08: "a 400 error"). Older turns
+ * may lack signatures, but an invented one is refused everywhere.
  */
 function* signatureComplaints(turns: readonly Turn[], { model }: Checked): Complaints {
   for (const { parts } of turns)

@@ -395,7 +395,7 @@ describe('the Gemini API refuses', () => {
         ),
         third,
       ],
-      // Only the current turn is looked at.
+      // The vendor checks only the current turn.
       [turns(hello, model(call()), user(result()), model({ text: 'One.' }), hello), third],
       [
         said({ candidateCount: 8, responseLogprobs: true, logprobs: 5, presencePenalty: 0.5 }),

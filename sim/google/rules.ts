@@ -6,7 +6,7 @@ import { configComplaints } from './rules-config.ts';
 import { declarationComplaints } from './rules-schema.ts';
 import { turnComplaints } from './rules-turns.ts';
 
-/** The first thing that the service or the model refuses. */
+/** The first refusal of the service or of the model. */
 export function complaintOf(checked: Checked): Reply | undefined {
   const { value } = complaints(checked).next();
   return typeof value === 'string' ? status(400, value) : (value ?? undefined);
@@ -71,8 +71,8 @@ const adjustable =
     .map((word) => `HARM_CATEGORY_${word}`);
 
 /**
- * ai.google.dev/gemini-api/docs/caching, 2026-08: what is cached stands in the request's place.
- * Every cache is there but those that say that they are not.
+ * ai.google.dev/gemini-api/docs/caching, 2026-08: cached content replaces members of the request.
+ * Every cache exists, except those with `missing` or `gone` in their name.
  */
 function* cacheComplaints(raw: Json): Complaints {
   const name = text(raw['cachedContent']);
@@ -105,8 +105,8 @@ function* safetyComplaints({ raw, surface }: Checked): Complaints {
 }
 
 /**
- * The bytes of a whole request: 20 MB were the limit until 2026-01
- * (ai.google.dev/gemini-api/docs/files, 2026-08).
+ * The largest request, in bytes: 20 MB until 2026-01 (ai.google.dev/gemini-api/docs/files,
+ * 2026-08).
  */
 const requestBytesMax = 100 * 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { isJson, type Json, object } from '../json.ts';
 import { hash } from '../tokens.ts';
 
-/** What a model signs: its call, by name and arguments; of a text only that it is one. */
+/** The signed content: a call by name and arguments, or that the part is a text. */
 function signed(part: Json): string {
   const call = part['functionCall'];
   if (!isJson(call)) return 'text';
@@ -21,11 +21,11 @@ function sorted(value: unknown): unknown {
 const mark = 'simulated thought ';
 const sealOf = (part: Json): string => `${mark}${hash(`seal ${signed(part)}`).toString(16)}`;
 
-/** A thought in a form that only its vendor can read, bound to the part that it came with. */
+/** A signature that only its vendor can read, bound to its part. */
 export const signature = (part: Json): string => Buffer.from(sealOf(part)).toString('base64');
 
 /**
- * Words that stand for a signature where a model never gave one
+ * Values that a client may send where a model never gave a signature
  * (ai.google.dev/gemini-api/docs/thought-signatures, 2026-08).
  */
 const excuses = new Set([
@@ -33,7 +33,7 @@ const excuses = new Set([
   'context_engineering_is_the_way_to_go',
 ]);
 
-/** This vendor's own, on this part; or one of the words. */
+/** Whether it is the vendor's signature of this part, or one of `excuses`. */
 export function isSignature(given: string, part: Json): boolean {
   if (excuses.has(given)) return true;
   return Buffer.from(given, 'base64').toString('utf8') === sealOf(object(part));

@@ -18,7 +18,7 @@ interface Keys {
 
 let made: Keys | undefined;
 
-/** The account's keys: made when somebody first asks, for this process alone. */
+/** The account's keys: generated on first use, for this process alone. */
 function keys(): Keys {
   if (made === undefined) {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -31,8 +31,8 @@ function keys(): Keys {
 }
 
 /**
- * A credentials file of the only service account there is, as the Cloud console hands it out; its
- * tokens come from the simulator at `simUrl`.
+ * The credentials file of the only service account, as the Cloud console exports it; its tokens
+ * come from the simulator at `simUrl`.
  */
 export function simServiceAccount(simUrl: string): string {
   return JSON.stringify({
@@ -46,10 +46,10 @@ export function simServiceAccount(simUrl: string): string {
   });
 }
 
-/** When each token that was granted ends. */
+/** The expiry of each token that was granted. */
 const granted = new Map<string, number>();
 
-/** `ya29.sim…` stands for a token that somebody printed with `gcloud auth print-access-token`. */
+/** `ya29.sim…` stands for a token from `gcloud auth print-access-token`. */
 export function isToken(token: string): boolean {
   if (/wrong|invalid|expired/i.test(token)) return false;
   return token.startsWith('ya29.sim') || (granted.get(token) ?? 0) > systemClock.now();
@@ -94,10 +94,10 @@ function grant(): Reply {
 }
 
 const hourS = 3_600;
-/** Clocks that are so far apart still agree. */
+/** The tolerated clock difference. */
 const skewS = 300;
 
-/** What Google says of a statement that does not prove its account. */
+/** Google's error for an assertion that does not prove its account. */
 function wrongWith(assertion: string, audience: string): string | undefined {
   const [head = '', claim = '', signature = ''] = assertion.split('.');
   const header = decoded(head);

@@ -45,9 +45,7 @@ function atDoor({ headers, query }: OwnCall): Reply | undefined {
   return isToken(token) ? undefined : tokenInvalid;
 }
 
-/**
- * Google says no at its own door; what a publisher's model does not take, the publisher refuses.
- */
+/** Google's own checks refuse in its format; a publisher's model refuses in the publisher's. */
 function refuse(problem: Problem): Reply {
   const publishers =
     problem.path.includes('/publishers/anthropic/') &&

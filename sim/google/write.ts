@@ -9,20 +9,20 @@ import type { ModelFacts } from './model.ts';
 import { refusal, type Surface } from './refusal.ts';
 import { signature } from './thought.ts';
 
-/** What of a request decides how its answer is written. */
+/** The parts of a request that decide how its answer is written. */
 export interface Writing {
   readonly model: ModelFacts;
   readonly surface: Surface;
   readonly includeThoughts: boolean;
-  /** Logprobs with so many others; undefined: none. */
+  /** Logprobs with that many alternatives; undefined: none. */
   readonly topLogprobs: number | undefined;
-  /** Tokens of what the vendor's own tools read. */
+  /** Tokens that the vendor's own tools read. */
   readonly toolUse: number;
-  /** Server-sent events, not one growing list. */
+  /** Server-sent events instead of one growing list. */
   readonly sse: boolean;
 }
 
-/** Tokens in one event: this vendor's are larger than others'. */
+/** Tokens per event: this vendor's are larger than others'. */
 const tokensAtOnce = 3;
 
 /** Answers as recorded from both surfaces between 2025-10 and 2026-08. */
@@ -68,7 +68,7 @@ function whole(answer: Answer, writing: Writing): Json {
   return frame(candidates, answer, writing, answer.usage);
 }
 
-/** All of a choice at once: thoughts where they are wanted, then words or calls. */
+/** All parts of a choice: thoughts if requested, then text or calls. */
 function partsOf(choice: Choice, writing: Writing): Draft[] {
   const thought = choice.reasoning.join('');
   const thoughts =
@@ -82,8 +82,7 @@ function partsOf(choice: Choice, writing: Writing): Draft[] {
 }
 
 /**
- * A call comes whole; the first of a step carries what the model thought, where it thought
- * (recorded).
+ * A call comes whole; the first of a step carries the signature, if the model thought (recorded).
  */
 function callsOf(choice: Choice, { model, surface }: Writing): Draft[] {
   return choice.calls.map(({ id, name, arguments: pieces }, i) => {
@@ -101,7 +100,7 @@ function callsOf(choice: Choice, { model, surface }: Writing): Draft[] {
   });
 }
 
-/** Arguments that a limit cut short are no JSON any more, and this vendor sends none then. */
+/** A limit that cuts the arguments leaves no valid JSON; this vendor then sends none. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
@@ -182,7 +181,7 @@ const reasons = {
   content_filter: 'SAFETY',
 } as const;
 
-/** `choice`: it ends here. */
+/** `choice`: set when the stream ends here. */
 function candidate(
   parts: Draft[],
   index: number,
@@ -195,7 +194,7 @@ function candidate(
     : surface.api === 'vertex'
       ? { role: 'model', parts }
       : { parts, role: 'model' };
-  // A model that spent all on its thoughts says nothing (recorded).
+  // A model that spent all tokens on thoughts sends no parts (recorded).
   if (parts.length === 0) Reflect.deleteProperty(content, 'parts');
   const draft: Draft = { content };
   if (choice !== undefined) draft['finishReason'] = reasons[choice.finish];
@@ -228,7 +227,7 @@ function logprobs(pieces: readonly string[], top: number): Json {
   };
 }
 
-/** `early`: this is not the end; Vertex tells its counts only there. */
+/** `early`: not the last frame; Vertex reports counts only in the last one. */
 function frame(
   candidates: readonly Json[],
   answer: Answer,
@@ -254,7 +253,7 @@ function frame(
 
 const textTokens = (tokenCount: number): readonly Json[] => [{ modality: 'TEXT', tokenCount }];
 
-/** Cumulative. Counts of nothing are left out (recorded). */
+/** Cumulative. Zero counts are left out (recorded). */
 function usageOf(
   { prompt, cached, completion, reasoning }: Usage,
   { surface, toolUse }: Writing,

@@ -8,9 +8,9 @@ interface SimPainter {
 }
 
 /**
- * Models that make pictures, at list prices of November 2026, US dollars at 7.1 yuan. The first
- * three are ids that their vendor has retired, under the terms that they had. `=`: the vendor's id
- * is the same; `sees`: it takes pictures, too.
+ * Models that make images, at list prices of November 2026, US dollars at 7.1 yuan. The vendor has
+ * retired the first three ids; they keep their last terms. `=`: the vendor's id is the same;
+ * `sees`: it also takes images.
  */
 const table = `
   dall-e-3                    openai      openai  gpt-image-2.6-flare          -    image: 0.284, by: { 1024x1024/hd: 0.568, 1024x1792/standard: 0.568, 1792x1024/standard: 0.568, 1024x1792/hd: 0.852, 1792x1024/hd: 0.852 }
@@ -56,7 +56,7 @@ export const imageModelLines = (): string[] =>
       `  - { id: "${id}", owned_by: ${ownedBy}, kind: image, modalities: { in: [text${reads ? ', image' : ''}], out: [image] }, price: { ${price} } }`,
   );
 
-/** `baseUrl`: where a vendor is in the simulator. */
+/** `baseUrl`: the simulator's base URL of a vendor. */
 export const imageChannelLines = (baseUrl: (vendor: string) => string): string[] =>
   [...new Set(imageModels.map(({ vendor }) => vendor))].map((vendor) => {
     const sold = imageModels

@@ -13,7 +13,7 @@ import {
   type Studio,
 } from './studio.ts';
 
-/** What all of these look at: members that they know, and a prompt. */
+/** The checks that all of these share: known members, and a prompt. */
 function usual({ raw }: Order, known: string, promptMax = 10_000): Complaint | undefined {
   const stranger = Object.keys(raw).find((name) => !known.split(' ').includes(name));
   if (stranger !== undefined)
@@ -37,7 +37,7 @@ const oneOf = ({ raw }: Order, param: string, known: readonly string[]): Complai
     ? undefined
     : { param, message: `${param} must be one of ${known.join(', ')}` };
 
-/** Pictures by data: URL whose bytes are pictures. */
+/** Images in `data:` URLs whose bytes are images. */
 const shown = (values: readonly unknown[], most: number): Complaint | undefined => {
   if (values.length > most) return { param: 'image', message: `at most ${most} images` };
   const wrong = values.find(
@@ -270,8 +270,8 @@ export const siliconflowStudios: readonly Studio[] = [
 const fireworksRatios = '1:1 21:9 16:9 3:2 5:4 4:5 2:3 9:16 9:21 4:3 3:4'.split(' ');
 
 /**
- * docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt, 2026-08: the model
- * stands in the path.
+ * docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt, 2026-08: the path
+ * contains the model.
  */
 export const fireworksStudios: readonly Studio[] = [
   {

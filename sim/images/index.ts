@@ -33,7 +33,7 @@ const studios: Readonly<Record<string, readonly Studio[]>> = {
 
 const nothing = Buffer.from('{}');
 
-/** One request for pictures, as its vendor answers it; false when the vendor makes none there. */
+/** One image request as its vendor answers it; false when the vendor has no such endpoint. */
 export async function images(
   incoming: IncomingMessage,
   response: ServerResponse,

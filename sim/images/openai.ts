@@ -8,8 +8,8 @@ import type { StreamEvent } from '../write.ts';
 import { base64Of, type Order, readSize, type Size, type Studio } from './studio.ts';
 
 /**
- * CreateImageRequest and CreateImageEditRequest of the OpenAPI description, 2026-08-21, and what
- * later models have beside them.
+ * CreateImageRequest and CreateImageEditRequest of the OpenAPI description, 2026-08-21, and the
+ * parameters of later models.
  */
 const shared =
   'model prompt n size quality output_format output_compression background user stream partial_images complexity';
@@ -31,7 +31,7 @@ const unknown = (param: string): Complaint => ({
   message: `Unknown parameter: '${param}'.`,
 });
 
-/** What both endpoints look at, in the order in which they complain. */
+/** The checks of both endpoints, in the order in which errors are reported. */
 function complaintOf({ model, raw }: Order, known: readonly string[]): Complaint | undefined {
   const stranger = Object.keys(raw).find((name) => !known.includes(name));
   if (stranger !== undefined) return unknown(stranger);
@@ -121,7 +121,7 @@ function numbers(raw: Json): Complaint | undefined {
 
 const pictureTypes = ['PNG', 'JPEG', 'WebP'];
 
-/** Edits come as a form, or as JSON with addresses. */
+/** An edit is a form, or JSON with addresses. */
 function editComplaint(order: Order): Complaint | undefined {
   const { form, raw } = order;
   const { images: _, mask: __, ...said } = raw;
@@ -181,7 +181,7 @@ function maskComplaint(
   return undefined;
 }
 
-/** Output tokens of a megapixel. */
+/** Output tokens per megapixel. */
 const tokensOf: Readonly<Record<string, number>> = {
   low: 272,
   medium: 1_760,
@@ -265,7 +265,7 @@ function pen(order: Order, kind: 'image_generation' | 'image_edit'): Pen {
 
 const wordsOf = ({ raw }: Order): string => text(raw['prompt']) ?? '';
 
-/** OpenAI's, and Azure's. */
+/** OpenAI's and Azure's endpoints. */
 export const openAiStudios: readonly Studio[] = [
   {
     path: '/images/generations',

@@ -5,24 +5,21 @@ import type { Form } from '../media/form.ts';
 import { pictureOf } from '../media/png.ts';
 import type { Pen } from '../play.ts';
 
-/**
- * What somebody wants painted: what was said of it, in a form or in JSON, and the pictures that
- * came along.
- */
+/** An image request, as a form or JSON, with its images. */
 export interface Order {
   readonly model: string;
   readonly raw: Json;
-  /** Undefined: JSON was sent. */
+  /** Undefined for a JSON request. */
   readonly form: Form | undefined;
   /** The simulator's own address. */
   readonly base: string;
-  /** The picture is lost on the way. */
+  /** The scenario's fault: the image cannot be had. */
   readonly lost: 'gone' | 'broken' | undefined;
 }
 
-/** One endpoint where pictures are made. */
+/** One image endpoint. */
 export interface Studio {
-  /** Below the vendor's base URL. */
+  /** The path below the vendor's base URL. */
   readonly path: string | RegExp;
   readonly complaint: (order: Order) => Complaint | undefined;
   readonly words: (order: Order) => string;
@@ -42,7 +39,7 @@ export function readSize(value: unknown): Size | undefined {
     : { width: Number(width), height: Number(height) };
 }
 
-/** Sides of this ratio (`16:9`) with about so many pixels. */
+/** Sides of this ratio (`16:9`) with about that many pixels. */
 export function sidesOf(ratio: string, pixels = 1_048_576): Size {
   const [width = 1, height = 1] = ratio.split(':').map(Number);
   const side = (share: number): number =>
@@ -50,7 +47,7 @@ export function sidesOf(ratio: string, pixels = 1_048_576): Size {
   return { width: side(width / height), height: side(height / width) };
 }
 
-/** The picture as bytes. One that is lost is no picture any more. */
+/** The image as base64; with `lost`, bytes that are no image. */
 export const base64Of = (
   { lost }: Pick<Order, 'lost'>,
   words: string,
@@ -61,6 +58,6 @@ export const base64Of = (
     ? pictureOf(words, width, height, transparent).toString('base64')
     : Buffer.from('<html>lost</html>').toString('base64');
 
-/** The picture by its address. */
+/** The address of the image; with `lost`, one that gives 404. */
 export const addressOf = ({ base, lost }: Order, words: string, { width, height }: Size): string =>
   lost === undefined ? pictureAddress(base, words, width, height) : goneAddress(base);

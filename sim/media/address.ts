@@ -3,7 +3,7 @@ import { pictureOf } from './png.ts';
 
 const path = '/pictures/';
 
-/** An address below `base` that gives a picture of these words: all that it needs stands in it. */
+/** An address below `base` with an image of these words: the address contains all parameters. */
 export const pictureAddress = (
   base: string,
   words: string,
@@ -12,10 +12,10 @@ export const pictureAddress = (
 ): string =>
   `${base}${path}${Buffer.from(JSON.stringify([words.slice(0, 200), width, height])).toString('base64url')}.png`;
 
-/** An address whose picture is gone already. */
+/** An address without an image. */
 export const goneAddress = (base: string): string => `${base}${path}gone.png`;
 
-/** Gives the picture of an address that was made above; false when it is none. */
+/** Sends the image of an address that `pictureAddress` made; false for any other address. */
 export function sendPicture(response: ServerResponse, url: string): boolean {
   if (!url.startsWith(path)) return false;
   const told = toldBy(url.slice(path.length).replace(/\.png$/, ''));

@@ -1,8 +1,8 @@
-/** With the gap to the next letter, and to the next line. */
+/** With the gaps to the next letter and the next line. */
 export const glyphWidth = 6;
 export const glyphHeight = 9;
 
-/** Letters of five by seven points, each row of five bits a digit of base 32. */
+/** Letters of five by seven points; each row is five bits, one digit of base 32. */
 const rows = '0123456789abcdefghijklmnopqrstuv';
 
 const shapes: Readonly<Record<string, string>> = {
@@ -59,8 +59,8 @@ const shapes: Readonly<Record<string, string>> = {
 const unknown = 'vhhhhhv';
 
 /**
- * The points of a letter, from its upper left. Small letters are written large, and what has no
- * shape as a box.
+ * The points of a letter, from its upper left. Lower-case letters become capitals; unknown ones are
+ * a box.
  */
 export function drawn(letter: string): readonly (readonly [x: number, y: number])[] {
   const shape = shapes[letter.toUpperCase()] ?? unknown;

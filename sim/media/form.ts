@@ -8,13 +8,13 @@ export interface FormFile {
   readonly bytes: Buffer;
 }
 
-/** What was sent as `multipart/form-data` (RFC 7578): its texts by name, and its files. */
+/** A `multipart/form-data` body (RFC 7578): its texts by name, and its files. */
 export interface Form {
   readonly fields: Json;
   readonly files: readonly FormFile[];
 }
 
-/** Undefined when the body is no form, or does not end. */
+/** Undefined when the body is no form, or a truncated one. */
 export function readForm(headers: IncomingHttpHeaders, body: Buffer): Form | undefined {
   const boundary = /^multipart\/form-data;.*boundary="?([^";]+)"?/i.exec(
     headers['content-type'] ?? '',
@@ -44,6 +44,6 @@ function* partsOf(body: Buffer, mark: string): Generator<Buffer> {
   }
 }
 
-/** What a file shows, read from its bytes. */
+/** The image facts of a file, read from its bytes. */
 export const factsOf = ({ bytes }: Pick<FormFile, 'bytes'>): ImageFacts | undefined =>
   decodeImage(`data:;base64,${bytes.toString('base64')}`);

@@ -1,13 +1,13 @@
 /**
- * A real film without a library: H.264 (ITU-T H.264, baseline) of uncompressed macroblocks (I_PCM,
- * §7.3.5) for one picture a second and skipped ones (P_Skip) between, in an MP4 (ISO/IEC 14496-12
- * and -15). Every player plays it. A bright block walks from left to right, over a colour that
- * follows from the prompt.
+ * A valid video without a library: H.264 (ITU-T H.264, baseline) of uncompressed macroblocks
+ * (I_PCM, §7.3.5) for one image a second and skipped ones (P_Skip) between, in an MP4 (ISO/IEC
+ * 14496-12 and -15). Every player plays it. A bright block moves from left to right, over a colour
+ * derived from the prompt.
  */
 export interface Film {
   readonly seconds: number;
   readonly prompt: string;
-  /** The film has this shape, not this size. */
+  /** Width and height give the video's shape, not its size. */
   readonly width: number;
   readonly height: number;
 }
@@ -18,7 +18,7 @@ const block = 16;
 const blocksLong = 10;
 const frameNumberBits = 8;
 
-/** The bytes of an MP4 file of so many seconds, some 25 KB each. */
+/** The bytes of an MP4 file of that many seconds, some 25 KB each. */
 export function film({ seconds, prompt, width, height }: Film): Buffer {
   const [columns, rows] = shapeOf(width, height);
   const colour = colourOf(prompt);
@@ -42,7 +42,7 @@ function colourOf(prompt: string): readonly [number, number] {
   return [64 + (hash % 128), 64 + (Math.floor(hash / 128) % 128)];
 }
 
-/** Bits in the order of the standard: fixed, and Exp-Golomb (§9.1). */
+/** A bit writer in the order of the standard: fixed length, and Exp-Golomb (§9.1). */
 class Bits {
   readonly #bytes: number[] = [];
   #byte = 0;
@@ -58,14 +58,14 @@ class Bits {
     return this.u(0, bits).u(value + 1, bits + 1);
   }
 
-  /** A raw run of bytes, after alignment with zeros. */
+  /** Raw bytes, after alignment with zeros. */
   bytes(bytes: Iterable<number>): this {
     while (this.#count > 0) this.#push(0);
     this.#bytes.push(...bytes);
     return this;
   }
 
-  /** Ends with a one and zeros. */
+  /** Ends with a one bit and zeros. */
   end(): Buffer {
     this.#push(1);
     while (this.#count > 0) this.#push(0);
@@ -82,7 +82,9 @@ class Bits {
   }
 }
 
-/** A unit with its head; no three bytes in it look like the beginning of another (§7.4.1). */
+/**
+ * A unit with its header; escapes three bytes that would look like the start of another (§7.4.1).
+ */
 function unit(head: number, content: Buffer): Buffer {
   const bytes = [head];
   let zeros = 0;
@@ -99,9 +101,7 @@ function unit(head: number, content: Buffer): Buffer {
 
 const profile = [66, 0xc0, 30] as const;
 
-/**
- * §7.3.2.1: frame numbers of eight bits, pictures in the order of their decoding, one of them kept.
- */
+/** §7.3.2.1: frame numbers of eight bits, frames in decoding order, one reference frame. */
 const sequence = (columns: number, rows: number): Buffer => {
   const bits = new Bits()
     .bytes(profile)
@@ -122,7 +122,7 @@ const sequence = (columns: number, rows: number): Buffer => {
   );
 };
 
-/** §7.3.2.2: plain, and the deblocking filter is each slice's own. */
+/** §7.3.2.2: no options; each slice controls the deblocking filter. */
 const pictures = (): Buffer =>
   unit(
     0x68,
@@ -151,7 +151,7 @@ function picture(
   walked: number,
   [blue, red]: readonly [number, number],
 ): Buffer {
-  // §7.3.3: an IDR slice of I_PCM macroblocks, not filtered.
+  // §7.3.3: an IDR slice of I_PCM macroblocks, without filter.
   const bits = new Bits()
     .ue(0)
     .ue(7)
@@ -178,7 +178,7 @@ function picture(
   return unit(0x65, bits.end());
 }
 
-/** A P slice in which nothing moves. */
+/** A P slice without motion. */
 const still = (macroblocks: number, number: number): Buffer =>
   unit(
     0x41,
@@ -253,7 +253,7 @@ function file(samples: readonly Buffer[], columns: number, rows: number): Buffer
   return Buffer.concat([head, movie(offset), box('mdat', ...samples)]);
 }
 
-/** Where each picture is, how long it stands and which ones need no other. */
+/** The sample table: position, duration and sync samples. */
 function table(samples: readonly Buffer[], columns: number, rows: number, offset: number): Buffer {
   const [one, two] = [sequence(columns, rows), pictures()];
   const configuration = Buffer.concat([

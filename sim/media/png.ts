@@ -3,8 +3,8 @@ import { hash } from '../tokens.ts';
 import { drawn, glyphHeight, glyphWidth } from './font.ts';
 
 /**
- * A picture that says what it shows: its words on a ground of their own colour, in exactly this
- * size. `transparent`: without the ground.
+ * An image of its own prompt: the words on a ground of a derived colour, in exactly this size.
+ * `transparent`: without the ground.
  */
 export function pictureOf(
   words: string,
@@ -28,7 +28,7 @@ export function pictureOf(
   return pngOf(raw, width, height, transparent ? 6 : 2, { Description: words.slice(0, 1_000) });
 }
 
-/** The words that `pictureOf` has put into a picture; undefined when it is none of ours. */
+/** The words that `pictureOf` wrote into an image; undefined for any other image. */
 export function wordsIn(png: Buffer): string | undefined {
   for (let at = 8; at + 12 <= png.length; at += 12 + png.readUInt32BE(at)) {
     if (png.toString('latin1', at + 4, at + 8) !== 'iTXt') continue;
@@ -44,8 +44,8 @@ const groundOf = (words: string): readonly [number, number, number] => {
 };
 
 /**
- * Which pixels of which row are written on: the words in lines as wide as the picture, in letters
- * as large as fit.
+ * The written pixels of each row: the words in lines as wide as the image, in the largest letters
+ * that fit.
  */
 function writing(words: string, width: number, height: number): Map<number, number[]> {
   const text = words.replace(/\s+/g, ' ').trim() || '?';

@@ -1,8 +1,8 @@
 import { mark, sampleHz, samplesOf, secondsOf, wav } from './wav.ts';
 
 /**
- * A text read aloud, in a format and under its type. In those that would need an encoder the frames
- * are silent; the words are in the comment all the same.
+ * A text as audio, by format and content type. Formats that would need an encoder have silent
+ * frames; a comment of the file carries the text in all of them.
  */
 export const sounds: Readonly<
   Record<string, { readonly type: string; readonly make: (text: string) => Buffer }>
@@ -19,7 +19,7 @@ const frameHz = 44_100;
 const frameSamples = 1_152;
 const frameBytes = 417;
 
-/** 128 kbit/s, one frame after the other, behind a tag with a comment. */
+/** 128 kbit/s frames after a tag with a comment. */
 function mp3(text: string): Buffer {
   const comment = Buffer.from(`\x03eng\0${mark}${text}\0`);
   const tag = Buffer.alloc(20);
@@ -49,7 +49,7 @@ function words(text: string): Buffer {
   return Buffer.concat([head, entry]);
 }
 
-/** A head, a comment, and as many bytes as such a recording has. */
+/** A header, a comment, and as many bytes as such a recording has. */
 function flac(text: string): Buffer {
   const samples = Math.round(secondsOf(text) * sampleHz);
   const info = Buffer.alloc(42);
@@ -82,7 +82,7 @@ function page(kind: number, granule: number, number: number, packet: Buffer): Bu
   return whole;
 }
 
-/** Ogg's own: polynomial 04c11db7, nothing reflected, beginning with zero (RFC 3533). */
+/** Ogg's checksum: polynomial 04c11db7, nothing reflected, initial value zero (RFC 3533). */
 function crc(bytes: Buffer): number {
   let sum = 0;
   for (const byte of bytes) {

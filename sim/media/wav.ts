@@ -1,17 +1,17 @@
-/** Of everything that the simulator says. */
+/** The sample rate of all audio of the simulator. */
 export const sampleHz = 24_000;
 
 const secondsPerLetter = 0.065;
 const secondsLeast = 0.4;
 const loudness = 6_000;
 
-/** What precedes the words in a file's comment, so that the simulator recognises its own voice. */
+/** Precedes the text in a file's comment, so that the simulator recognises its own audio. */
 export const mark = 'said: ';
 
 export const secondsOf = (text: string): number =>
   Math.max(secondsLeast, [...text].length * secondsPerLetter);
 
-/** A voice of sorts: each letter is a tone of its own, a space is a pause. 16 bits, one channel. */
+/** Simulated speech: each letter is a tone, a space is a pause. 16 bits, one channel. */
 export function samplesOf(text: string): Buffer {
   const letters = [...text];
   const count = Math.round(secondsOf(text) * sampleHz);
@@ -37,7 +37,7 @@ function chunk(id: string, content: Buffer): Buffer {
   return Buffer.concat([head, content, Buffer.alloc(content.length % 2)]);
 }
 
-/** A WAV file in which the text is heard, and stands in a comment. */
+/** A WAV file with the text as tones and in a comment. */
 export function wav(text: string): Buffer {
   const format = Buffer.alloc(16);
   format.writeUInt16LE(1, 0);
@@ -61,7 +61,7 @@ export function wav(text: string): Buffer {
   );
 }
 
-/** Seconds of a WAV file; undefined when it is none, or broken. */
+/** The seconds of a WAV file; undefined when it is none, or broken. */
 export function wavSeconds(file: Buffer): number | undefined {
   let rate = 0;
   for (let at = 12; at + 8 <= file.length; ) {

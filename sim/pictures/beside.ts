@@ -29,8 +29,8 @@ import { wrongReference } from './looks.ts';
 import { stopPainting } from './task.ts';
 
 /**
- * Vendors of chat or video that make pictures in a way of their own. Their noes are those of the
- * rest of their house.
+ * Image endpoints of chat or video vendors, in a format of their own. Their refusals are those of
+ * the vendor's other endpoints.
  */
 
 const bearerDoor = keyIn('authorization', 'Bearer ');

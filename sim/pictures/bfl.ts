@@ -67,7 +67,7 @@ const numbered = (most: number): Shape =>
     ]),
   );
 
-/** By model: what its page lists, and nothing else. */
+/** By model: the members of its page, and no others. */
 const shapes: readonly (readonly [RegExp, Shape])[] = [
   [
     /^flux-2-flex/,
@@ -115,7 +115,7 @@ function order(call: DeskCall, named: string): Reply | Order {
   const height = Number(raw['height'] ?? sides.height);
   return {
     wish: { named, prompt: text(raw['prompt']) ?? '', width, height, n: 1 },
-    // Asked on the cluster that took it, and nowhere else.
+    // A task can be polled only on the cluster that accepted it.
     accepted: (id) => ({
       status: 200,
       body: {

@@ -2,14 +2,14 @@ interface SimPainter {
   readonly id: string;
   readonly vendor: string;
   readonly ownedBy: string;
-  /** Yuan for one picture, or for one megapixel of it. */
+  /** Yuan for one image, or for one megapixel. */
   readonly price: string;
-  /** It takes pictures, too. */
+  /** It also edits images. */
   readonly edits: boolean;
 }
 
 /**
- * A model of each vendor that paints in a way of its own, at list prices of November 2026, US
+ * A model of each vendor with an image format of its own, at list prices of November 2026, US
  * dollars at 7.1 yuan.
  */
 export const painters: readonly SimPainter[] = [
@@ -97,7 +97,7 @@ export const painters: readonly SimPainter[] = [
   { id: 'gen4_image', vendor: 'runway', ownedBy: 'runway', price: 'image: 0.355', edits: true },
 ];
 
-/** What stands for the base URL's path of those who only paint. */
+/** The base URL paths of vendors that only make images. */
 export const paintersAlone: readonly { readonly vendor: string; readonly prefix: string }[] = [
   { vendor: 'bfl', prefix: '/bfl/v1' },
   { vendor: 'fal', prefix: '/fal' },
@@ -113,7 +113,7 @@ export const painterModelLines = (list: readonly SimPainter[] = painters): strin
       `  - { id: "${id}", owned_by: ${ownedBy}, kind: image, modalities: { in: [text${edits ? ', image' : ''}], out: [image] }, price: { ${price} } }`,
   );
 
-/** `baseUrl` of a vendor. */
+/** `baseUrl`: the simulator's base URL of a vendor. */
 export function painterChannelLines(
   baseUrl: (vendor: string) => string,
   keyOf: (vendor: string) => string,

@@ -5,13 +5,13 @@ import type { FormFile } from '../media/form.ts';
 import type { SimTask } from '../video/task.ts';
 
 export interface DeskCall extends Call {
-  /** A form's files. */
+  /** The files of a form. */
   readonly files: ReadonlyMap<string, FormFile>;
   /** `http://127.0.0.1:PORT`. */
   readonly origin: string;
 }
 
-/** What is to be painted. */
+/** The image to make. */
 export interface Wish {
   /** The model as the client named it, with its scenario. */
   readonly named: string;
@@ -21,7 +21,7 @@ export interface Wish {
   readonly n: number;
 }
 
-/** A finished picture, both ways in which vendors give it. */
+/** A finished image, in both forms that vendors return. */
 export interface Painted {
   readonly url: string;
   readonly base64: () => string;
@@ -29,31 +29,29 @@ export interface Painted {
   readonly height: number;
 }
 
-/**
- * A request that is in order: answered at once by what was painted, or by what it will be known as.
- */
+/** A valid request: `done` responds with the images at once, `accepted` with the id of a task. */
 export type Order = { readonly wish: Wish } & (
   | { readonly done: (pictures: readonly Painted[], scenario: OrderScenario) => Reply }
   | { readonly accepted: (id: string) => Reply }
 );
 
 export interface OrderScenario {
-  /** The vendor does not like what it has painted. */
+  /** The vendor's moderation rejects the image. */
   readonly moderated: boolean;
 }
 
-/** A question for a task. */
+/** A poll of a task. */
 export interface Question {
   readonly id: string;
   readonly told: (task: SimTask, pictures: readonly Painted[]) => Reply;
-  /** There is no such task. */
+  /** The response when there is no such task. */
   readonly unknown: Reply;
 }
 
-/** One vendor's pictures. */
+/** The image handler of one vendor. */
 export type PictureDesk = Desk<DeskCall, Order | Question>;
 
-/** Sides of a picture of a megapixel in that shape: `16:9`, `16x9`. */
+/** The sides of a one-megapixel image of that shape: `16:9`, `16x9`. */
 export function sidesOf(ratio: string | undefined): {
   readonly width: number;
   readonly height: number;
@@ -63,12 +61,12 @@ export function sidesOf(ratio: string | undefined): {
   return { width: round(1_024 * Math.sqrt(w / h)), height: round(1_024 * Math.sqrt(h / w)) };
 }
 
-/** Something is wrong with the request itself. */
+/** A refusal of an invalid request. */
 export function refused(desk: Pick<PictureDesk, 'refuse'>, call: DeskCall, message: string): Reply {
   return desk.refuse(problemAt(call, 'bad_request', message));
 }
 
-/** Fields of forms that are numbers, as numbers. */
+/** Converts numeric fields of a form to numbers. */
 export const numbered = (raw: Json, names: readonly string[]): Json =>
   Object.fromEntries(
     Object.entries(raw).map(([name, value]) => [

@@ -121,7 +121,7 @@ function order(call: DeskCall, model: string): Reply | Order {
   const requests = `${origin}/fal/${app}/requests`;
   return {
     wish: {
-      // A scenario stands where the app's name ends, whatever way into it follows.
+      // A scenario follows the app's name, whatever endpoint of the app comes after it.
       named: model.replace(/\/text-to-image$/, ''),
       prompt: text(raw['prompt']) ?? '',
       width: Number(size['width']),

@@ -12,16 +12,13 @@ import type { DeskCall, Order, Painted, PictureDesk, Question, Wish } from './de
 import { atOnce, newPainting, paintingOf } from './task.ts';
 import { desks } from './vendors.ts';
 
-/** The vendor whose pictures a URL is about. */
+/** The image handler for a URL. */
 export function pictureDeskAt(url: string): PictureDesk | undefined {
   const [path = ''] = url.split('?');
   return desks.find(({ at }) => at.test(path));
 }
 
-/**
- * A request that has to do with pictures of vendors that paint later, or give bytes; false when it
- * has not.
- */
+/** An image request to a vendor with tasks or binary responses; false for any other request. */
 export async function pictures(
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -59,7 +56,7 @@ export async function pictures(
   return true;
 }
 
-/** Vendors whose requests name no model hear of the scenario in the prompt: `a cat [sim-500]`. */
+/** For vendors whose requests name no model, the prompt names the scenario: `a cat [sim-500]`. */
 function scenarioIn({ named, prompt }: Wish): string {
   const [, told] = /\[(sim-[^\]]+)\]/.exec(prompt) ?? [];
   return told === undefined ? named : `${withoutScenarios(named)}+${told}`;
@@ -82,7 +79,7 @@ async function order(
   return true;
 }
 
-/** What a task has made, or made at once. */
+/** The images of a task. */
 function paintings({ origin }: Pick<DeskCall, 'origin'>, { wish }: SimTask): readonly Painted[] {
   const { prompt, width, height, seconds: n, named } = wish;
   const { lost } = scenarioOf(named);

@@ -7,14 +7,14 @@ const jpeg = Buffer.from([0xff, 0xd8, 0xff]);
 const isWebp = (bytes: Buffer): boolean =>
   bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
 
-/** What is wrong with a picture that a vendor was given; undefined when nothing is. */
+/** The error in an image that a client sent; undefined for a good one. */
 export function wrongPicture(bytes: Buffer): string | undefined {
   const known =
     bytes.subarray(0, 4).equals(png) || bytes.subarray(0, 3).equals(jpeg) || isWebp(bytes);
   return known ? undefined : 'is not a PNG, JPEG or WebP image';
 }
 
-/** The same of base64, of a data URL, and of an address, which is believed. */
+/** The same for base64 or a data URL; an address is accepted unseen. */
 export function wrongReference(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return 'must be a text';
   if (/^https?:\/\//.test(value)) return undefined;
@@ -28,8 +28,8 @@ export const bareBase64 = (value: unknown): string | undefined =>
     : wrongReference(value);
 
 /**
- * What is wrong with a mask in black and white: its pixels, or its size beside the picture's. Read
- * the short way: one channel of 8 bits without filters.
+ * The error in a black-and-white mask: its pixels, or its size compared with the image. Reads only
+ * one channel of 8 bits without filters.
  */
 export function wrongMask(mask: Buffer, picture: Buffer): string | undefined {
   const wrong = wrongPicture(mask);
@@ -48,7 +48,7 @@ export function wrongMask(mask: Buffer, picture: Buffer): string | undefined {
   return undefined;
 }
 
-/** What is wrong with a form's picture, or with the mask beside it. */
+/** The error in a form's image, or in the mask with it. */
 export function wrongFiles(
   files: ReadonlyMap<string, FormFile>,
   known: readonly string[],

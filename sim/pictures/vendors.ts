@@ -7,7 +7,7 @@ import { recraftPictures } from './recraft.ts';
 import { replicatePictures } from './replicate.ts';
 import { stabilityPictures } from './stability.ts';
 
-/** Whoever makes pictures in a way of its own. */
+/** The vendors with an image format of their own. */
 export const desks: readonly PictureDesk[] = [
   bflPictures,
   falPictures,

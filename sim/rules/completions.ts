@@ -3,7 +3,7 @@ import type { Complaint } from '../dialect.ts';
 import { type Json, list, number, typeName } from '../json.ts';
 
 /**
- * What a vendor's `/completions` refuses
+ * The errors of a vendor's `/completions`
  * (developers.openai.com/api/docs/api-reference/completions/create, 2026-08; recorded).
  */
 export function completionComplaint(

@@ -4,7 +4,7 @@ import { decodeImage } from '../image.ts';
 import { type Json, list, object, typeName } from '../json.ts';
 import type { ChatRequest, Message } from '../request.ts';
 
-/** The first message that `find` objects to. */
+/** The first complaint that `find` has about a message. */
 export const eachMessage =
   (find: (message: Message, index: number, request: ChatRequest) => Complaint | undefined): Rule =>
   (request) => {
@@ -50,7 +50,7 @@ export const roles = (allowed: readonly string[]): Rule =>
     };
   });
 
-/** Every message says something; an assistant may call tools, refuse or speak instead. */
+/** Every message has content; an assistant's may have calls, a refusal or audio instead. */
 export const contents: Rule = eachMessage(({ raw, role }, index) => {
   const content = raw['content'];
   if (typeof content === 'string' || (Array.isArray(content) && content.length > 0))
@@ -70,7 +70,7 @@ export const contents: Rule = eachMessage(({ raw, role }, index) => {
   };
 });
 
-/** Parts are of these types; others are refused as `complain` says. */
+/** Parts must have one of these types; `complain` gives the error for others. */
 export const parts = (
   allowed: (type: string, request: ChatRequest) => boolean,
   complain: (type: string, message: number, part: number) => Complaint,
@@ -84,8 +84,8 @@ export const parts = (
   });
 
 /**
- * `data:` URLs hold a picture; `remote`: what the vendor says of any other address, when it does
- * not load them.
+ * `data:` URLs must hold an image; `remote`: the vendor's error for other addresses, if it does not
+ * load them.
  */
 export const pictures = (complain: Complaint, remote?: Complaint): Rule =>
   eachMessage(({ images }) => {
@@ -97,9 +97,7 @@ export const pictures = (complain: Complaint, remote?: Complaint): Rule =>
     return undefined;
   });
 
-/**
- * Files stand in a `data:` URL beside their name, or were uploaded before. The texts are OpenAI's.
- */
+/** Files come in a `data:` URL with their name, or were uploaded before. The texts are OpenAI's. */
 export const documents: Rule = eachMessage(({ raw }, index) => {
   for (const [at, value] of list(raw['content']).entries()) {
     const { type, file } = object(value);
@@ -128,7 +126,7 @@ export function documentComplaint(file: Json, param: string): Complaint | undefi
       code: 'missing_required_parameter',
       message: `Missing required parameter: '${param}.filename'.`,
     };
-  // Of other kinds (spreadsheets, texts) nobody looks inside here.
+  // Files of other kinds (spreadsheets, texts) are not opened here.
   if (decodeDocument(data) !== undefined || /^data:(?!application\/pdf)[^,]+;base64,/.test(data))
     return undefined;
   return {
@@ -139,8 +137,8 @@ export function documentComplaint(file: Json, param: string): Complaint | undefi
 }
 
 /**
- * A call is answered before anybody else speaks, and only calls are answered. Unset texts are
- * OpenAI's.
+ * Results follow their calls before any other message, and every result has a call. The default
+ * texts are OpenAI's.
  */
 export const toolResultsFollowCalls: Rule = ({ messages }) => {
   let open: string[] = [];
@@ -173,11 +171,11 @@ function unanswered(ids: readonly string[], index: number): Complaint {
   };
 }
 
-/** User and assistant take turns after the system's words. */
+/** User and assistant alternate after the system message. */
 export const alternate =
   (complain: Complaint): Rule =>
   ({ messages }) => {
-    // One turn of the user's has the results of all calls.
+    // All results of a turn's calls count as one turn of the user.
     const turns = messages
       .filter(
         ({ role }, i) =>

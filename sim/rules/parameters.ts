@@ -2,7 +2,7 @@ import type { Complaint, Rule } from '../dialect.ts';
 import { isJson, list, object, shown, typeName } from '../json.ts';
 import type { ChatRequest } from '../request.ts';
 
-/** The first rule that finds something wrong. */
+/** The complaint of the first rule that has one. */
 export function firstComplaint(
   rules: readonly Rule[],
   request: ChatRequest,
@@ -27,7 +27,7 @@ export const present =
         };
   };
 
-/** Nothing but these. */
+/** Allows only these members. */
 export const only = (
   known: readonly string[],
   complain: (param: string, raw: unknown) => Complaint,
@@ -39,7 +39,7 @@ export const only = (
   };
 };
 
-/** None of these, whatever their value; null counts as absent. */
+/** Refuses these members, whatever their value; null counts as absent. */
 export const none =
   (
     names: readonly string[],
@@ -63,12 +63,12 @@ export interface Range {
   readonly min: number;
   readonly max: number;
   readonly whole?: boolean;
-  /** The least and the greatest are themselves refused. */
+  /** The limits themselves are refused. */
   readonly openMin?: boolean;
   readonly openMax?: boolean;
 }
 
-/** A number within its range, in OpenAI's words. */
+/** A number within its range, with OpenAI's text. */
 export const range =
   (param: string, { min, max, whole = false, openMin = false, openMax = false }: Range): Rule =>
   ({ raw }) => {
@@ -157,7 +157,7 @@ export const topLogprobsWithLogprobs: Rule = ({ raw }) => {
   };
 };
 
-/** JSON mode wants the word in the prompt, lest the model write blanks for ever. */
+/** JSON mode needs the word in the prompt, because the model might write blanks for ever. */
 export const jsonModeSaysJson =
   (message: string): Rule =>
   ({ format, messages }) => {
@@ -166,7 +166,7 @@ export const jsonModeSaysJson =
     return { param: 'messages', message };
   };
 
-/** `response_format` has one of these types, and a schema comes with a name. */
+/** `response_format` has one of these types; a schema needs a name. */
 export const formats =
   (allowed: readonly string[], complain: (type: string) => Complaint): Rule =>
   ({ raw }) => {

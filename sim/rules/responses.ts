@@ -4,9 +4,9 @@ import { documentComplaint } from './messages.ts';
 import { responsesParameters } from '../responses-request.ts';
 
 /**
- * What the endpoint itself refuses, in the order in which it looks
- * (developers.openai.com/api/docs/api-reference/responses/create, 2026-08). `fixed`: sampling is,
- * for models that reason.
+ * The endpoint's own errors, in the order of its checks
+ * (developers.openai.com/api/docs/api-reference/responses/create, 2026-08). `fixed`: whether a
+ * model that reasons has fixed sampling.
  */
 export function responsesComplaint(
   raw: Json,
@@ -48,7 +48,7 @@ function limit({ max_output_tokens: value }: Json): Complaint | undefined {
   };
 }
 
-/** The simulator remembers nothing. */
+/** The simulator stores no responses. */
 function previous({ previous_response_id: id }: Json): Complaint | undefined {
   if (id === undefined || id === null) return undefined;
   return {

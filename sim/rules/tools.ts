@@ -1,7 +1,7 @@
 import type { Complaint, Rule } from '../dialect.ts';
 import { isJson, type Json, list, object, shown } from '../json.ts';
 
-/** Tools have a type, a name, and parameters that are an object's schema. */
+/** Tools have a type, a name, and an object schema as parameters. */
 export const wellFormedTools: Rule = ({ raw, tools }) => {
   for (const [index, { name }] of tools.entries()) {
     const tool = object(list(raw['tools'])[index]);
@@ -63,7 +63,8 @@ export const strictFormat: Rule = ({ raw }) => {
 };
 
 /**
- * Why a schema is not strict: the path to the first object that is open or has an optional member.
+ * The reason why a schema is not strict: the path to the first open object, or to one with an
+ * optional member.
  */
 function notStrict(schema: Json, path: readonly string[]): string | undefined {
   const context = `In context=(${path.map((step) => `'${step}'`).join(', ')})`;
@@ -97,7 +98,7 @@ export const choiceWithTools: Rule = ({ raw, tools }) => {
       };
 };
 
-/** The tool that must be called is one of those sent. */
+/** The tool of `tool_choice` is one of those sent. */
 export const choiceIsKnown: Rule = ({ toolChoice, tools }) => {
   const { named } = toolChoice;
   if (named === undefined || tools.some(({ name }) => name === named)) return undefined;

@@ -12,7 +12,7 @@ import { formats, present, range, type Range, stopAtMost } from './parameters.ts
 import { choiceIsKnown, wellFormedTools } from './tools.ts';
 
 export interface Usual {
-  /** The models that take images, and what the others say. */
+  /** The models that take images, and the error of the others. */
   readonly sees: (model: string) => boolean;
   readonly blind?: (message: number) => Complaint;
   readonly temperature?: Range;
@@ -22,7 +22,7 @@ export interface Usual {
 
 const mediaParts = new Set(['text', 'input_audio', 'video_url', 'file', 'refusal']);
 
-/** What nearly every compatible vendor checks. */
+/** The checks of nearly every compatible vendor. */
 export function usualRules({
   sees,
   blind = notMultimodal,

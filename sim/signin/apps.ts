@@ -1,4 +1,4 @@
-/** The applications that are registered here. */
+/** The registered applications. */
 export const simGithubApp = {
   clientId: 'Iv1.51a0c0de51a0c0de',
   clientSecret: 'sim-github-secret-0123456789abcdef01234567',
@@ -7,7 +7,7 @@ export const simWechatApp = {
   appId: 'wx51a0c0de51a0c0de',
   appSecret: 'sim0wechat0secret0123456789abcde',
 };
-/** One that its company has not joined with its others: its answers have no unionid. */
+/** An app that its company has not linked with its others: its responses have no unionid. */
 export const simWechatLoner = {
   appId: 'wx1019e51a0c0de000',
   appSecret: 'sim0wechat0loner00123456789abcde',

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 const codeLifeMs = 10 * 60_000;
 const keptMax = 10_000;
 
-/** Codes that work once and for ten minutes, and what each stands for. */
+/** Codes that work once within ten minutes, each with its grant. */
 export class Codes<Grant> {
   readonly #now: () => number;
   readonly #grants = new Map<

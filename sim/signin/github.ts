@@ -22,9 +22,9 @@ interface Grant {
 }
 
 /**
- * GitHub's OAuth web flow as
- * docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps tells it (2026-11).
- * Anybody can be played: an account's number follows from its login.
+ * GitHub's OAuth web flow, from
+ * docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps (2026-11). A test
+ * can sign in as anybody: the login determines the account's number.
  */
 export class SimGithub {
   readonly #codes: Codes<Grant>;
@@ -92,7 +92,7 @@ export class SimGithub {
     redirect(response, withQuery(redirectUri, { code, state }));
   }
 
-  /** Who is not registered, or asks to be sent elsewhere, gets no further. */
+  /** Shows an error page for an unknown application or a foreign redirect address. */
   #isOpen(response: ServerResponse, asked: URLSearchParams): boolean {
     const redirectUri = asked.get('redirect_uri') ?? '';
     const method = asked.get('code_challenge_method');

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SimGithub } from './github.ts';
 import { SimWechat } from './wechat.ts';
 
-/** Those who know who people are, played. */
+/** The simulated identity providers. */
 export class SimSignin {
   readonly #github: SimGithub;
   readonly #wechat: SimWechat;
@@ -13,7 +13,7 @@ export class SimSignin {
     this.#wechat = new SimWechat(now);
   }
 
-  /** False when it is somebody else's address. */
+  /** False when the address belongs to no provider. */
   answer(incoming: IncomingMessage, response: ServerResponse, body: Buffer): boolean {
     const url = new URL(incoming.url ?? '/', 'http://sim.invalid');
     if (url.pathname.startsWith('/github/')) this.#github.answer(incoming, response, url, body);

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** A page where a person, or a test, plays the one who signs in. */
+/** A page on which a person, or a test, chooses who signs in. */
 export interface PlayPage {
   readonly title: string;
   readonly text: string;
-  /** Where the decision is posted to; `fields` go with it. */
+  /** The page posts the decision here, with `fields`. */
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
-  /** Whom to play. */
+  /** The users to choose from. */
   readonly people: readonly { readonly id: string; readonly name: string }[];
   readonly approve: string;
   readonly deny: string;
@@ -58,7 +58,7 @@ export function redirect(response: ServerResponse, to: string): void {
   response.writeHead(302, { location: to, 'content-length': 0 }).end();
 }
 
-/** An address with these members more. */
+/** The address with these parameters added. */
 export function withQuery(
   address: string,
   members: Readonly<Record<string, string | undefined>>,
@@ -69,7 +69,7 @@ export function withQuery(
   return url.href;
 }
 
-/** A form's fields or a JSON object's texts, whichever the type says. */
+/** The fields of a form, or the strings of a JSON object, by content type. */
 export function fieldsOf({ headers }: IncomingMessage, body: Buffer): URLSearchParams {
   const text = body.toString('utf8');
   if (headers['content-type']?.startsWith('application/json') !== true)
@@ -85,7 +85,7 @@ export function fieldsOf({ headers }: IncomingMessage, body: Buffer): URLSearchP
   }
 }
 
-/** Where browsers may be sent back to: applications on one's own machine may use any port. */
+/** Redirect addresses that are allowed: loopback, with any port. */
 export function isLoopback(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, username, hash } = new URL(address);

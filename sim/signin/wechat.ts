@@ -11,7 +11,7 @@ const people = [
   { id: 'lin', name: '小林' },
   { id: 'blank', name: '（没有昵称）' },
 ];
-/** The members of a beginning, in the order in which its page gives them. */
+/** The parameters of an authorization request, in the order of WeChat's documents. */
 const order = ['appid', 'redirect_uri', 'response_type', 'scope', 'state'];
 
 const complaints = {
@@ -32,8 +32,8 @@ interface Grant {
 }
 
 /**
- * WeChat's sign-in for websites (developers.weixin.qq.com, 2026-11): a QR code to scan, a code, two
- * calls. Anybody can be played.
+ * WeChat's sign-in for websites (developers.weixin.qq.com, 2026-11): a QR code, a code, two calls.
+ * A test can sign in as anybody.
  */
 export class SimWechat {
   readonly #now: () => number;
@@ -61,7 +61,7 @@ export class SimWechat {
 
   #show(response: ServerResponse, query: URLSearchParams): void {
     const wrong = complaintOf(query);
-    // Its page of complaints is a 200 like any other.
+    // WeChat's error page also has status 200.
     if (wrong !== undefined) return sendHtml(response, 200, '出错了', `<p>${wrong}</p>`);
     sendPlayPage(response, {
       title: '微信登录',
@@ -80,7 +80,7 @@ export class SimWechat {
     if (wrong !== undefined) return sendHtml(response, 200, '出错了', `<p>${wrong}</p>`);
     const redirectUri = form.get('redirect_uri') ?? '';
     const state = form.get('state') ?? undefined;
-    // Who says no comes back without a code, and without a word.
+    // After a refusal the browser returns without a code and without an error.
     const approved = form.get('decision') === 'approve';
     const code = approved
       ? this.#codes.issue({ appId: form.get('appid') ?? '', person: form.get('person') || 'chen' })
@@ -140,7 +140,7 @@ function complaintOf(asked: URLSearchParams): string | undefined {
   return (asked.get('state') ?? '').length > 128 ? 'state 参数过长' : undefined;
 }
 
-/** One person has another openid with each application. */
+/** A person's openid differs between applications. */
 const openIdOf = ({ appId, person }: Grant): string =>
   `o6_${createHash('sha256').update(`${appId}/${person}`).digest('base64url').slice(0, 25)}`;
 
@@ -151,7 +151,7 @@ const unionIdOf = ({ appId, person }: Grant): { readonly unionid?: string } =>
         unionid: `o6_${createHash('sha256').update(`union/${person}`).digest('base64url').slice(0, 25)}`,
       };
 
-/** JSON that says it is text. */
+/** JSON with the content type of plain text. */
 function tell(response: ServerResponse, value: object): void {
   response.writeHead(200, { 'content-type': 'text/plain' }).end(JSON.stringify(value));
 }
@@ -163,7 +163,7 @@ function complain(response: ServerResponse, errcode: keyof typeof complaints): v
   });
 }
 
-/** What looks like a QR code, and is nobody's. */
+/** An image that looks like a QR code, but cannot be scanned. */
 function drawing(text: string): string {
   const bits = createHash('sha512').update(text).digest();
   const squares = Array.from({ length: 441 }, (_, i) => i).filter(

@@ -4,11 +4,11 @@ interface SoundModel {
   readonly ownedBy: string;
   readonly upstream: string;
   readonly kind: 'transcription' | 'speech';
-  /** As it stands in a configuration file. */
+  /** As in a configuration file. */
   readonly price: string;
 }
 
-/** Models that hear and speak, at list prices of November 2026, US dollars at 7.1 yuan. */
+/** Audio models, at list prices of November 2026, US dollars at 7.1 yuan. */
 const table = `
   whisper-1                  openai      openai     =                        transcription second: 0.00071
   gpt-4o-transcribe          openai      openai     =                        transcription input: 17.75, audio_input: 42.6, output: 71
@@ -57,7 +57,7 @@ function readRow(line: string): SoundModel {
   };
 }
 
-/** The vendors of sound alone: where they are in the simulator. */
+/** The base URL paths of vendors that only have audio. */
 export const soundAlone = [
   { vendor: 'elevenlabs', prefix: '/elevenlabs/v1' },
   { vendor: 'deepgram', prefix: '/deepgram/v1' },
@@ -70,7 +70,7 @@ export const soundModelLines = (): string[] =>
       `  - { id: "${id}", owned_by: ${ownedBy}, kind: ${kind}, price: { ${price} } }`,
   );
 
-/** `baseUrl`: where a vendor is in the simulator. */
+/** `baseUrl`: the simulator's base URL of a vendor. */
 export const soundChannelLines = (baseUrl: (vendor: string) => string): string[] =>
   [...new Set(soundModels.map(({ vendor }) => vendor))].map((vendor) => {
     const sold = soundModels

@@ -1,13 +1,13 @@
-/** A form as the simulator reads it: by hand, from the whole body. */
+/** A form, parsed by hand from the whole body. */
 export interface SentForm {
-  /** In their order, the file among them with an empty value. */
+  /** In order; the file is among them with an empty value. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly file: Buffer | undefined;
   readonly fileField: string;
   readonly fileType: string;
 }
 
-/** Undefined when it is no form that ends. */
+/** Undefined when the body is no form, or a truncated one. */
 export function readForm(contentType: string, body: Buffer): SentForm | undefined {
   const boundary = /^multipart\/form-data;.*boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
   const mark = boundary && `--${boundary[1] ?? boundary[2]}`;

@@ -1,7 +1,7 @@
 import { hash } from '../tokens.ts';
 import { mark, wavSeconds } from '../media/wav.ts';
 
-/** What the simulator hears in a file. */
+/** The simulator's transcription of a file. */
 export interface Hearing {
   readonly text: string;
   readonly seconds: number;
@@ -26,8 +26,8 @@ const formats: readonly RegExp[] = [
 ];
 
 /**
- * Undefined: it is no sound. Its own voice is understood word by word; of others it hears the same
- * each time.
+ * The text of a recording; undefined when the file is no audio. The simulator's own audio carries
+ * its text in a comment; other files get a constant text.
  */
 export function hear(file: Buffer): Hearing | undefined {
   const head = file.toString('latin1', 0, 16);
@@ -48,7 +48,7 @@ export interface Timed {
   readonly end: number;
 }
 
-/** Each word as long as its letters. */
+/** The times of words: each takes time in proportion to its letters. */
 export function timed({ text, seconds }: Hearing): Timed[] {
   const words = text.split(/\s+/).filter(Boolean);
   const letters = words.reduce((sum, word) => sum + word.length, 0) || 1;
@@ -62,7 +62,7 @@ export function timed({ text, seconds }: Hearing): Timed[] {
 
 const round = (seconds: number): number => Math.round(seconds * 1_000) / 1_000;
 
-/** Words until a sentence ends, with their times. */
+/** The sentences of a transcription, with their times. */
 export function sentences(hearing: Hearing): {
   readonly text: string;
   readonly start: number;

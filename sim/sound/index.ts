@@ -13,7 +13,7 @@ import { speak, speakers } from './speakers.ts';
 import { complain, play, type Stage } from './stage.ts';
 import { transcribe } from './transcribe.ts';
 
-/** elevenlabs.io/docs/api-reference/errors: what is wrong stands in `detail`. */
+/** elevenlabs.io/docs/api-reference/errors: `detail` holds the error. */
 const elevenLabs: Stage = {
   refuse: (problem) =>
     worded(problem, ({ code, message, kind }) => ({ detail: { status: code ?? kind, message } })),
@@ -33,7 +33,7 @@ const deepgramCodes: Readonly<Record<string, string>> = {
   quota: 'ASR_PAYMENT_REQUIRED',
   rate: 'TOO_MANY_REQUESTS',
 };
-/** Google's own status words. */
+/** Google's own status names. */
 const google: Stage = {
   refuse: (problem) =>
     worded(problem, ({ status, message, kind }) => ({
@@ -47,7 +47,7 @@ const googleWords: Readonly<Record<string, string>> = {
   wrong_key: 'UNAUTHENTICATED',
   unknown_model: 'NOT_FOUND',
 };
-/** DashScope's own interface: a code and a message at the top. */
+/** DashScope's own API: a code and a message at the top level. */
 const dashscope: Stage = {
   refuse: (problem) =>
     worded(problem, ({ code, message, kind }) => ({
@@ -64,9 +64,9 @@ function worded(problem: Problem, body: (said: ReturnType<typeof say>) => Json):
 
 interface Desk {
   readonly at: RegExp;
-  /** Undefined: that of the vendor's chat. */
+  /** Undefined: the one of the vendor's chat. */
   readonly stage?: Stage;
-  /** The header of the key; undefined: that of the vendor's chat. */
+  /** Reads the key; undefined: as in the vendor's chat. */
   readonly key?: (incoming: IncomingMessage) => string | undefined;
   readonly listens?: listening.OwnListener;
   readonly speaks?: speaking.OwnSpeaker;
@@ -125,7 +125,7 @@ const desks: readonly Desk[] = [
   { at: /^\/minimax\/v1(\/t2a_v2)$/, speaks: speaking.minimax },
 ];
 
-/** One request about sound, as its vendor answers it; false when it is about something else. */
+/** One audio request as its vendor answers it; false for any other request. */
 export async function sound(
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -160,14 +160,14 @@ export async function sound(
     listener !== undefined &&
     (task === 'transcriptions' || listener.translates)
   ) {
-    // The key is looked at as for any other question; the body is no JSON.
+    // Checks the key as for any other request; the body is no JSON.
     if (atDoor(incoming, response, Buffer.from('{}'), dialect) !== undefined)
       await transcribe(incoming, response, body, dialect, listener, deployment, once);
   } else return false;
   return true;
 }
 
-/** Pictures and chats go to the same addresses. */
+/** Image and chat requests go to the same addresses. */
 function isOther(path: string, body: Buffer): boolean {
   if (path.endsWith('/chat/completions'))
     return !/"model":"[^"]*asr/.test(body.toString('latin1', 0, 400));

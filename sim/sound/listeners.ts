@@ -1,14 +1,14 @@
 import type { Complaint } from '../dialect.ts';
 import type { SentForm } from './form.ts';
 
-/** What a vendor of OpenAI's transcriptions takes. */
+/** The parameters of a vendor with OpenAI's transcriptions. */
 export interface Listener {
   readonly translates?: true;
-  /** Fields that it knows; absent: strangers are ignored. */
+  /** Fields that it knows; absent: it ignores unknown ones. */
   readonly only?: readonly string[];
   readonly formats: (model: string) => readonly string[];
   readonly streams?: (model: string) => boolean;
-  /** What its usage is. */
+  /** The form of its usage. */
   readonly usage: 'seconds or tokens' | 'mistral' | 'none';
 }
 
@@ -63,7 +63,7 @@ export const listeners: Readonly<Record<string, Listener>> = {
 
 const fileBytesMax = 25 * 1024 * 1024;
 
-/** What is wrong with a form, before anybody has listened. */
+/** The first error in a form, before transcription. */
 export function formComplaint(
   form: SentForm,
   model: string,

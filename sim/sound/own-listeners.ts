@@ -6,12 +6,12 @@ import { readForm } from './form.ts';
 import { type Hearing, sentences, timed } from './hear.ts';
 import type { Played, Show } from './stage.ts';
 
-/** What a vendor with a shape of its own was given. */
+/** A transcription request in a vendor's own format. */
 export interface Given {
   readonly model: string;
   readonly file: Buffer | undefined;
   readonly complaint?: Complaint | undefined;
-  /** What else it was told. */
+  /** The other parameters. */
   readonly asked: ReadonlyMap<string, string>;
 }
 
@@ -44,7 +44,7 @@ function fromForm(
   };
 }
 
-/** docs.x.ai/docs/api-reference#speech-to-text, and recorded: the file comes last. */
+/** docs.x.ai/docs/api-reference#speech-to-text, and recorded: the file must be the last field. */
 export const xai: OwnListener = {
   take(incoming, body) {
     const given = fromForm(
@@ -151,7 +151,7 @@ export const deepgram: OwnListener = {
   },
 };
 
-/** help.aliyun.com/zh/model-studio/qwen-asr-api-reference: a chat about one recording. */
+/** help.aliyun.com/zh/model-studio/qwen-asr-api-reference: a chat request with one recording. */
 export const qwen: OwnListener = {
   take(_, body) {
     const raw = objectIn(body) ?? {};

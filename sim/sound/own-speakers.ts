@@ -6,7 +6,7 @@ import { countTokens } from '../tokens.ts';
 import type { Played, Show } from './stage.ts';
 import { inPieces } from './stage.ts';
 
-/** A vendor's own way to read aloud. */
+/** A vendor's own format of speech requests. */
 export interface OwnSpeaker {
   readonly model: (raw: Json, path: string, query: URLSearchParams) => string;
   readonly input: (raw: Json) => string | undefined;

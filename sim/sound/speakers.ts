@@ -8,14 +8,14 @@ import { type Once, withoutScenarios } from '../scenario.ts';
 import { countTokens } from '../tokens.ts';
 import { complain, inPieces, play, type Played, type Show } from './stage.ts';
 
-/** What a vendor of OpenAI's speech takes. */
+/** The parameters of a vendor with OpenAI's speech. */
 export interface Speaker {
   readonly only?: readonly string[];
-  /** The first is what it makes when nothing is said. */
+  /** The first is the default. */
   readonly formats: readonly string[];
   readonly voices?: RegExp;
   readonly events?: (model: string) => boolean;
-  /** It answers with JSON. */
+  /** Its response is JSON. */
   readonly json?: true;
 }
 

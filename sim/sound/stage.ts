@@ -6,18 +6,18 @@ import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
 import { closed, sendPage, sendStream, sendWhole } from '../send.ts';
 import type { StreamEvent } from '../write.ts';
 
-/** What a vendor says no with. */
+/** The vendor's refusals. */
 export interface Stage {
   readonly refuse: (problem: Problem) => Reply;
 }
 
-/** What is answered: JSON or text in one piece, or pieces of events or sound. */
+/** A response: JSON or text in one piece, or pieces of events or audio. */
 export type Show =
   | { readonly whole: string; readonly type: string }
   | { readonly pieces: readonly (string | Buffer)[]; readonly type: string; readonly end?: string };
 
 export interface Played {
-  /** Told no usage. */
+  /** The response has no usage. */
   readonly silent: boolean;
   readonly empty: boolean;
 }
@@ -32,8 +32,8 @@ export const blank: Problem = {
 };
 
 /**
- * One accepted question about sound: the scenario of its model first, then the answer. `seen`: what
- * tells one question from another.
+ * Plays one valid audio request: first the scenario of its model, then the response. `seen` tells
+ * one request from another.
  */
 export async function play(
   response: ServerResponse,
@@ -105,7 +105,7 @@ export function complain(
 
 const pieceBytes = 4_096;
 
-/** Sound as a vendor sends it: a little at a time. */
+/** Audio in small pieces, as a vendor sends it. */
 export function inPieces(bytes: Buffer, size = pieceBytes): Buffer[] {
   const pieces: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));

@@ -9,8 +9,8 @@ import { complain, play, type Played, type Show } from './stage.ts';
 import { secondsTold, streamed, tokensOf, written } from './written.ts';
 
 /**
- * One recording for a vendor of OpenAI's kind: the form first, then its sound, then what the
- * scenario has in store.
+ * One recording for a vendor with OpenAI's format: checks the form, then the audio, then plays the
+ * scenario.
  */
 export async function transcribe(
   incoming: IncomingMessage,
@@ -65,7 +65,7 @@ function show(
   return written(hearing, of('response_format') ?? 'json', usage, granularities);
 }
 
-/** As recorded: its parts only when asked for them. */
+/** As recorded: segments only on request. */
 function mistral(form: SentForm, model: string, hearing: Hearing, silent: boolean): Show {
   const asked = form.fields.some(([name]) => name === 'timestamp_granularities[]');
   const diarized = form.fields.some(([name, value]) => name === 'diarize' && value === 'true');

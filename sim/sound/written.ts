@@ -28,7 +28,7 @@ export const secondsTold = ({ seconds }: Hearing): object => ({
   seconds: Math.ceil(seconds),
 });
 
-/** What OpenAI writes for each format. */
+/** OpenAI's response for each format. */
 export function written(
   hearing: Hearing,
   format: string,
@@ -86,7 +86,7 @@ export function written(
   });
 }
 
-/** The same as events, word by word. */
+/** The transcription as events, word by word. */
 export function streamed({ text }: Hearing, usage: object | undefined): Show {
   const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
   const words = text.match(/\s*\S+/g) ?? [];

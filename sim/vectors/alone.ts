@@ -6,9 +6,9 @@ import { deskAt } from './desk.ts';
 import { asQuestion } from './pen.ts';
 import type { Beside } from './vendors.ts';
 
-/** A vendor of vectors and scores alone. */
+/** A vendor that has only embeddings and reranking. */
 function alone(vendor: string, prefix: string, beside: Beside): OwnFormat {
-  /** Recorded from Voyage: the words alone. */
+  /** Recorded from Voyage: an error has only a text. */
   const refuse = (problem: Problem): Reply => {
     const { status, message } = say(openAiRows, problem);
     return { status, body: { detail: message } };

@@ -8,8 +8,8 @@ import { asQuestion, wholePen } from './pen.ts';
 import { documentsOf, rerankComplaint, rerankPen } from './rerank.ts';
 
 /**
- * InvokeModel of the models that make vectors and scores, in their makers' words; undefined for
- * another operation, a complaint for what they do not take.
+ * InvokeModel of embedding and rerank models, in their makers' formats; undefined for another
+ * operation, a complaint for an invalid request.
  */
 export function invoke({ method, path, body }: OwnCall): Asking | Complaint | undefined {
   const id = /^\/model\/([^/]+)\/invoke$/.exec(path)?.[1];

@@ -4,13 +4,12 @@ interface SimModel {
   readonly ownedBy: string;
   readonly upstream: string;
   readonly kind: string;
-  /** A member of the price, and yuan. */
+  /** The name of the price, and yuan. */
   readonly price: readonly [string, string];
 }
 
 /**
- * Models that make vectors, verdicts and scores, at list prices of November 2026, US dollars at 7.1
- * yuan.
+ * Embedding, moderation and rerank models, at list prices of November 2026, US dollars at 7.1 yuan.
  */
 const table = `
   text-embedding-3-small        openai      openai   =                             embedding  input   0.142
@@ -72,7 +71,7 @@ export const vectorModelLines = (): string[] =>
       `  - { id: "${id}", owned_by: ${ownedBy}, kind: ${kind}, price: { ${member}: ${yuan} } }`,
   );
 
-/** `baseUrl`: where a vendor is in the simulator. */
+/** `baseUrl`: the simulator's base URL of a vendor. */
 export const vectorChannelLines = (baseUrl: (vendor: string) => string): string[] =>
   [...new Set(vectorModels.map(({ vendor }) => vendor))].map((vendor) => {
     const sold = vectorModels

@@ -12,8 +12,8 @@ const types = ['search_document', 'search_query', 'classification', 'clustering'
 const sizes = [256, 512, 1_024, 1_536];
 
 /**
- * `/v2/embed`, as docs.cohere.com/reference/embed describes it, 2026-08. Bedrock passes the same
- * on.
+ * `/v2/embed`, as docs.cohere.com/reference/embed describes it, 2026-08. Bedrock uses the same
+ * format.
  */
 export function embedComplaint(raw: Json): Complaint | undefined {
   const texts = list(raw['texts']);
@@ -46,7 +46,7 @@ const members = new Set(
 
 export const embedTexts = (raw: Json): string[] => list(raw['texts']).map((one) => text(one) ?? '');
 
-/** `tells`: what was billed is in the answer. */
+/** `tells`: the response reports billed units. */
 export function embedPen(raw: Json, tells: boolean): Pen {
   const texts = embedTexts(raw);
   const size = number(raw['output_dimension']) ?? 1_536;
@@ -65,7 +65,7 @@ export function embedPen(raw: Json, tells: boolean): Pen {
   }));
 }
 
-/** `/v2/rerank`: a unit for each hundred documents begun. */
+/** `/v2/rerank`: one unit for each hundred documents, rounded up. */
 const reranking: RerankRules = {
   documentsMax: 10_000,
   only: 'model query documents top_n max_tokens_per_doc priority'.split(' '),
@@ -78,7 +78,7 @@ const reranking: RerankRules = {
   }),
 };
 
-/** Cohere's endpoints beside chat. */
+/** Cohere's endpoints other than chat. */
 export function cohereDesk(path: string): Desk | undefined {
   if (path === '/embed')
     return { complaint: embedComplaint, texts: embedTexts, pen: (raw) => embedPen(raw, true) };

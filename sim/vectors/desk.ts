@@ -13,7 +13,7 @@ export interface Desk {
   readonly pen: (raw: Json) => Pen;
 }
 
-/** Which of a vendor's endpoints beside chat a path is. */
+/** The endpoint of a path, among a vendor's endpoints other than chat. */
 export function deskAt(
   path: string,
   { embeddings, moderations, rerank }: Beside,

@@ -5,25 +5,25 @@ import { countTokens } from '../tokens.ts';
 import { vectorOf } from './model.ts';
 import { wholePen } from './pen.ts';
 
-/** How a vendor's `/embeddings` differs from OpenAI's. */
+/** The differences between a vendor's `/embeddings` and OpenAI's. */
 export interface EmbeddingRules {
   readonly path?: string;
   readonly inputsMax: number;
-  /** Lists of tokens are read, too. */
+  /** It also reads lists of tokens. */
   readonly tokens?: true;
-  /** Members that it knows. Absent: strangers are ignored. */
+  /** Members that it knows. Absent: it ignores unknown ones. */
   readonly only?: readonly string[];
   readonly encodings?: { readonly member: string; readonly known: readonly string[] };
   readonly dimensions?: string;
   readonly usage?: (tokens: number) => Json;
-  /** Its base64 is of signed bytes, and all that it writes. */
+  /** Vectors are signed bytes, also in base64. */
   readonly bytes?: true;
 }
 
 const dimensionsUsual = 1_536;
 const dimensionsMax = 4_096;
 
-/** What is wrong with a request, as far as the vendor looks. */
+/** The first error that the vendor finds in a request. */
 export function embeddingsComplaint(raw: Json, rules: EmbeddingRules): Complaint | undefined {
   const { input } = raw;
   if (typeof raw['model'] !== 'string' || raw['model'] === '')
@@ -89,7 +89,7 @@ const inputsOf = (raw: Json): readonly unknown[] =>
     ? [raw['input']]
     : list(raw['input']);
 
-/** Tokens have no words here: they are their own. */
+/** Tokens have no text here: their numbers stand for it. */
 export const textsOf = (raw: Json): string[] =>
   inputsOf(raw).map((one) => (typeof one === 'string' ? one : list(one).join(' ')));
 

@@ -10,8 +10,8 @@ const dimensionsUsual = 3_072;
 const batchMax = 100;
 
 /**
- * Vectors of Google's embedding models (ai.google.dev/api/embeddings and Vertex's text embeddings
- * API, 2026-08); undefined for any other method.
+ * Google's embedding models (ai.google.dev/api/embeddings and Vertex's text embeddings API,
+ * 2026-08); undefined for any other method.
  */
 export function embedding(
   call: OwnCall,
@@ -58,7 +58,7 @@ function batch(raw: Json, named: string): Reply | Asking {
   }
   const size = number(requests[0]?.['outputDimensionality']) ?? dimensionsUsual;
   const tokens = sum(texts);
-  // Recorded: the first generation tells no tokens.
+  // Recorded: the first generation reports no tokens.
   const told = named.startsWith('gemini-embedding-001')
     ? undefined
     : { promptTokenCount: tokens, promptTokenDetails: [{ modality: 'TEXT', tokenCount: tokens }] };

@@ -9,8 +9,8 @@ import { asQuestion } from './pen.ts';
 import { besideChat } from './vendors.ts';
 
 /**
- * One request for vectors, verdicts or scores, as its vendor answers it; false when the vendor has
- * no such endpoint.
+ * One request for embeddings, moderation or reranking as its vendor answers it; false when the
+ * vendor has no such endpoint.
  */
 export async function vectors(
   incoming: IncomingMessage,

@@ -3,7 +3,7 @@ import { hash } from '../tokens.ts';
 const placesAFeature = 8;
 const trigramWeight = 0.3;
 
-/** A vector of length one. Texts that share words and parts of words point the same way. */
+/** A vector of length one. Texts that share words and parts of words have similar vectors. */
 export function vectorOf(text: string, dimensions: number): number[] {
   const vector = Array.from({ length: dimensions }, () => 0);
   const add = (feature: string, weight: number): void => {
@@ -22,7 +22,7 @@ export function vectorOf(text: string, dimensions: number): number[] {
   return vector.map((value) => Math.fround(value / length));
 }
 
-/** How well a document answers a question, from 0 to 1. */
+/** The relevance of a document to a query, from 0 to 1. */
 export function relevanceOf(query: string, document: string): number {
   const [a, b] = [vectorOf(query, 512), vectorOf(document, 512)];
   return Math.max(
@@ -38,7 +38,7 @@ const telling: Readonly<Record<string, RegExp>> = {
   hate: /\bhate (?:them|those people)/i,
 };
 
-/** What is wrong with a text, by category: a score from 0 to 1. */
+/** The score of a text in each moderation category, from 0 to 1. */
 export function scoresOf(text: string, categories: readonly string[]): Record<string, number> {
   return Object.fromEntries(
     categories.map((category) => [category, telling[category]?.test(text) ? 0.97 : 0.0001]),

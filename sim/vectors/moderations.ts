@@ -4,12 +4,12 @@ import type { Pen } from '../play.ts';
 import { scoresOf } from './model.ts';
 import { wholePen } from './pen.ts';
 
-/** How a vendor's moderation differs from OpenAI's. */
+/** The differences between a vendor's moderation and OpenAI's. */
 export interface ModerationRules {
   readonly categories: readonly string[];
-  /** One flag over all categories. */
+  /** One flag for all categories. */
   readonly flagged: boolean;
-  /** Pictures are judged, too. */
+  /** It also judges images. */
   readonly images: boolean;
 }
 
@@ -51,7 +51,7 @@ export function moderationComplaint(
   return undefined;
 }
 
-/** Texts are judged one by one, parts together. */
+/** The texts to judge, one by one; the parts of an input count as one text. */
 export function judgedTexts({ input }: Json): string[] {
   if (typeof input === 'string') return [input];
   const all = list(input);

@@ -5,19 +5,19 @@ import { countTokens } from '../tokens.ts';
 import { relevanceOf } from './model.ts';
 import { wholePen } from './pen.ts';
 
-/** How a vendor's reranking differs from the shape that Cohere and Jina share. */
+/** The differences between a vendor's reranking and the format that Cohere and Jina share. */
 export interface RerankRules {
   readonly documentsMax: number;
-  /** Members that it knows. Absent: strangers are ignored. */
+  /** Members that it knows. Absent: it ignores unknown ones. */
   readonly only?: readonly string[];
-  /** Documents are strings alone. */
+  /** Documents must be strings. */
   readonly texts?: true;
   readonly topN?: string;
-  /** The list's name. */
+  /** The name of the result list. */
   readonly results?: string;
-  /** What it tells of the cost: tokens, or units of search. */
+  /** The cost that it reports: tokens, or search units. */
   readonly cost: (tokens: number, documents: number) => Json;
-  /** It gives the documents back unless told not to. */
+  /** It returns the documents by default. */
   readonly returns?: true;
 }
 

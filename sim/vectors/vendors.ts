@@ -2,7 +2,7 @@ import type { EmbeddingRules } from './embeddings.ts';
 import { mistralModeration, type ModerationRules, openAiModeration } from './moderations.ts';
 import type { RerankRules } from './rerank.ts';
 
-/** What a vendor has beside chat. */
+/** A vendor's endpoints other than chat. */
 export interface Beside {
   readonly embeddings?: EmbeddingRules;
   readonly moderations?: ModerationRules;
@@ -25,7 +25,7 @@ const openAi: EmbeddingRules = {
 export const besideChat: Readonly<Record<string, Beside>> = {
   openai: { embeddings: openAi, moderations: openAiModeration },
   azure: { embeddings: { ...openAi, only: [...(openAi.only ?? []), 'input_type'] } },
-  // docs.mistral.ai/api, 2026-08: strangers are refused
+  // docs.mistral.ai/api, 2026-08: it refuses unknown members
   mistral: {
     embeddings: {
       inputsMax: 16_384,

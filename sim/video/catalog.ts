@@ -3,7 +3,7 @@ interface SimVideoModel {
   readonly ownedBy: string;
   readonly durations: string;
   readonly price: string;
-  /** Whom it is bought from, and the vendor's id for it. */
+  /** The vendors that sell it, and their ids for it. */
   readonly from: readonly { readonly vendor: string; readonly upstream: string }[];
 }
 
@@ -17,8 +17,8 @@ const long = { vendor: 'volcengine', upstream: 'doubao-seedance-2-5-pro' };
 const kling = { vendor: 'kling', upstream: 'kling-v3' };
 
 /**
- * Models that make videos, at list prices of November 2026, US dollars at 7.1 yuan; and the two ids
- * of which no vendor is left, sold by those who make the lengths.
+ * Video models, at list prices of November 2026, US dollars at 7.1 yuan. No vendor still has the
+ * first two ids; other vendors' models of the same lengths serve them.
  */
 export const videoModels: readonly SimVideoModel[] = [
   {
@@ -137,8 +137,8 @@ export const videoModelLines = (): string[] =>
   );
 
 /**
- * A channel for each model of each vendor, so that what happens to one leaves the others alone.
- * `scenario`: how all of them behave.
+ * A channel for each model of each vendor, so that a failure of one does not affect the others.
+ * `scenario`: applies to all of them.
  */
 export const videoChannelLines = (
   baseUrl: (vendor: string) => string,

@@ -1,12 +1,12 @@
 import type { Json } from '../json.ts';
 
-/** What is wrong with a value; undefined when nothing is. */
+/** Returns the error of a value; undefined for a valid one. */
 export type Check = (value: unknown) => string | undefined;
 
-/** By name; a name with a `?` behind it may be left out. */
+/** By name; a name that ends with `?` is optional. */
 export type Shape = Readonly<Record<string, Check>>;
 
-/** The first thing that is wrong with an object's members, those included that nobody knows. */
+/** The first error in an object's members; an unknown member is an error. */
 export function wrongWith(raw: Json, shape: Shape): string | undefined {
   for (const [written, check] of Object.entries(shape)) {
     const name = written.replace(/\?$/, '');
@@ -58,7 +58,7 @@ export const picture: Check = (value) => {
     : 'must be an address or the data URL of an image';
 };
 
-/** An address, or base64 with nothing before it. */
+/** An address, or base64 without a prefix. */
 export const bareImage: Check = (value) =>
   typeof value === 'string' && (/^https?:\/\//.test(value) || isBase64(value))
     ? undefined

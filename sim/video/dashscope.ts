@@ -82,7 +82,7 @@ const shared: Shape = {
 };
 const parts = object({ type: oneOf('first_frame', 'last_frame', 'reference_image'), url: picture });
 
-/** Each generation has members of its own, and refuses those of the others. */
+/** Each generation has its own members, and refuses those of the others. */
 function shapes(model: string): { readonly input: Shape; readonly parameters: Shape } {
   if (/^(?:wan2\.7|happyhorse)/.test(model)) {
     const media: Shape = /-t2v/.test(model) ? {} : { media: listOf(parts, 5) };
@@ -178,7 +178,7 @@ function told({ id, state, wish, createdMs }: SimTask, video_url: string): Reply
   };
 }
 
-/** As DashScope does: a task that it does not know is no error, and its state is unknown. */
+/** As DashScope does: an unknown task is no error, but has the state unknown. */
 const unknownTask = (task_id: string): Reply => ({
   status: 200,
   body: { request_id: randomUUID(), output: { task_id, task_status: 'UNKNOWN' } },
@@ -197,9 +197,7 @@ function cancel(call: DeskCall, id: string): Reply {
   return { status: 200, body: { request_id: randomUUID() } };
 }
 
-/**
- * Wan: help.aliyun.com/zh/model-studio, 2026-08; beside the interface that speaks as OpenAI does.
- */
+/** Wan: help.aliyun.com/zh/model-studio, 2026-08; besides the API in OpenAI's format. */
 export const dashscopeVideos: VideoDesk = {
   vendor: 'qwen',
   at: /^\/qwen\/api\/v1\/(?:services\/aigc\/video-generation\/|tasks\/t-)/,

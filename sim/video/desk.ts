@@ -6,27 +6,27 @@ export interface DeskCall extends Call {
   readonly bytes: Buffer;
 }
 
-/** A submission that is in order. */
+/** A valid submission. */
 export interface Submission {
   readonly wish: FilmWish;
   readonly accepted: (id: string) => Reply;
 }
 
-/** A question for a task. */
+/** A poll of a task. */
 export interface Question {
   readonly id: string;
-  /** `filmUrl`: where the video is, for everybody. */
+  /** `filmUrl`: the public address of the video. */
   readonly told: (task: SimTask, filmUrl: string) => Reply;
-  /** There is no such task. */
+  /** The response when there is no such task. */
   readonly unknown: Reply;
 }
 
-/** A video itself. */
+/** A download of a video. */
 export interface Screening {
   readonly film: string;
 }
 
-/** One vendor's videos. */
+/** The video handler of one vendor. */
 export type VideoDesk = Desk<DeskCall, Submission | Question | Screening>;
 
 /** Seconds since 1970. */
@@ -34,7 +34,7 @@ export const secondsOf = ({ createdMs }: SimTask): number => Math.floor(createdM
 
 const sides: Readonly<Record<string, number>> = { '2k': 1440, '4k': 2160 };
 
-/** A picture of that shape and resolution, in even pixels. */
+/** The pixel size of that shape and resolution, in even numbers. */
 export function pixels(
   resolution: string,
   ratio = '16:9',

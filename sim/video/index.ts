@@ -11,13 +11,13 @@ import { newTask, taskOf } from './task.ts';
 
 const films = '/films/';
 
-/** The vendor whose videos a URL is about. */
+/** The video handler for a URL. */
 export function deskAt(url: string): VideoDesk | undefined {
   const [path = ''] = url.split('?');
   return desks.find(({ at }) => at.test(path));
 }
 
-/** A request that has to do with videos; false when it has not. */
+/** Answers a request for videos; false for any other request. */
 export async function videos(
   incoming: IncomingMessage,
   response: ServerResponse,

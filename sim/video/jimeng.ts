@@ -8,7 +8,7 @@ import { base64, listOf, oneOf, picture, type Shape, whole, words, wrongWith } f
 import { type DeskCall, pixels, type Question, type Submission, type VideoDesk } from './desk.ts';
 import type { SimTask } from './task.ts';
 
-/** Any access key has this secret. */
+/** The secret of every access key. */
 export const jimengSecret = 'sim-jimeng-secret';
 
 /** volcengine.com/docs/85621, 2026-08. */
@@ -61,7 +61,7 @@ const proof =
   /^HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/(cn-north-1)\/(cv)\/request, SignedHeaders=([\w;-]+), Signature=([\da-f]{64})$/;
 const lateMs = 900_000;
 
-/** Everything that the signature covers is looked at: time, place, headers and body. */
+/** Checks everything that the signature covers: time, region, headers and body. */
 function door({
   headers,
   method,
@@ -86,7 +86,7 @@ function door({
     return 'wrong_key';
   const lines = names.split(';').map((name) => `${name}:${String(headers[name]).trim()}\n`);
   query.sort();
-  // The base URL's path is the simulator's own.
+  // The signed path includes the simulator's base path.
   const canonical = [method, path, query.toString(), lines.join(''), names, hash(bytes)].join('\n');
   const signing = mac(mac(mac(mac(jimengSecret, day), region), service), 'request');
   const right = mac(
@@ -149,7 +149,7 @@ function told({ state }: SimTask, video_url: string): Reply {
   return answer({ status: words[state], video_url: state === 'done' ? video_url : '' });
 }
 
-/** Jimeng: volcengine.com/docs/85621, 2026-08. One address, and the query says what is wanted. */
+/** Jimeng: volcengine.com/docs/85621, 2026-08. One address; the query names the action. */
 export const jimengVideos: VideoDesk = {
   vendor: 'jimeng',
   at: /^\/jimeng\/$/,

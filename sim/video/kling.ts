@@ -8,7 +8,7 @@ import { bareImage, oneOf, type Shape, words, wrongWith } from './check.ts';
 import { type DeskCall, pixels, type Question, type Submission, type VideoDesk } from './desk.ts';
 import type { SimTask, TaskState } from './task.ts';
 
-/** Any access key has this secret. */
+/** The secret of every access key. */
 export const klingSecret = 'sim-kling-secret';
 
 /** app.klingai.com/global/dev/document-api/apiReference/commonInfo, 2026-08. */
@@ -31,7 +31,7 @@ const refuse: VideoDesk['refuse'] = (problem) => {
   return { status, body: { code, message, request_id: randomUUID() } };
 };
 
-/** A JWT that is signed and valid now, or a key of the newer kind. */
+/** A signed JWT that is valid now, or a key of the newer kind. */
 function door({ headers }: DeskCall): 'missing_key' | 'wrong_key' | undefined {
   const [, token] = /^Bearer (\S+)$/.exec(headers.authorization ?? '') ?? [];
   if (token === undefined) return 'missing_key';
@@ -139,8 +139,8 @@ function told({ id, state, wish }: SimTask, url: string): Reply {
 }
 
 /**
- * Kling: app.klingai.com/global/dev/document-api, 2026-08. Tasks are asked for where they were
- * submitted.
+ * Kling: app.klingai.com/global/dev/document-api, 2026-08. A task is polled at the path of its
+ * submission.
  */
 export const klingVideos: VideoDesk = {
   vendor: 'kling',

@@ -184,8 +184,7 @@ function file(call: DeskCall): Reply {
 const base = '/minimax';
 
 /**
- * Hailuo, and H3 in the second version: platform.minimax.io/docs/api-reference/video-generation,
- * 2026-08.
+ * Hailuo, and H3 in version 2: platform.minimax.io/docs/api-reference/video-generation, 2026-08.
  */
 export const minimaxVideos: VideoDesk = {
   vendor: 'minimax',

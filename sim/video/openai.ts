@@ -108,7 +108,7 @@ function openAiSubmission(call: DeskCall): Taken {
 const fresh = (id: string, wish: SimTask['wish']): SimTask =>
   taskOf(id) ?? { id, wish, state: 'queued', percent: 0, createdMs: 0, poll: 'fine' };
 
-/** What a task may be asked below `path`, in both dialects. */
+/** The requests about a task below `path`, in both dialects. */
 function below(
   call: DeskCall,
   path: string,
@@ -132,8 +132,8 @@ function below(
 const openAiPath = '/openai/v1/videos';
 
 /**
- * developers.openai.com/api/reference/videos, 2026-08. Its models are gone since September 2026;
- * the format lives on.
+ * developers.openai.com/api/reference/videos, 2026-08. OpenAI retired its models in September 2026;
+ * other servers still use the format.
  */
 export const openAiVideos: VideoDesk = {
   vendor: 'openai',
@@ -147,8 +147,8 @@ export const openAiVideos: VideoDesk = {
 };
 
 /**
- * TaskSubmitReq of new-api's relay/common/relay_info.go, 2026-08: what it does not know it passes
- * by.
+ * TaskSubmitReq of new-api's relay/common/relay_info.go, 2026-08: the server ignores unknown
+ * members.
  */
 const newApiShape: Shape = {
   model: words(100),
@@ -183,10 +183,7 @@ const newApiRefuse: VideoDesk['refuse'] = ({ kind, complaint, model }) => {
   };
 };
 
-/**
- * The same format with that server's own id, words and errors, and the address of the film beside
- * it.
- */
+/** The same format with that server's id, texts and errors, and the address of the video. */
 function newApiVideo(task: SimTask, url: string): Json {
   const { error, ...rest } = resource(task);
   return {

@@ -49,7 +49,7 @@ const shape: Shape = {
 
 const framesPerSecond = 24;
 
-/** What the documents say of lengths and resolutions, model by model. */
+/** The documented lengths and resolutions of each model. */
 function wrongFor(
   named: string,
   { duration, resolution }: { readonly duration: number; readonly resolution: string },

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { type Scenario, scenarioOf } from '../scenario.ts';
 
-/** What a video is to show. */
+/** The video to make. */
 export interface FilmWish {
   /** The model as the client named it, with its scenario. */
   readonly named: string;
@@ -11,7 +11,7 @@ export interface FilmWish {
   readonly height: number;
 }
 
-/** How far a task is. `odd` is in no vendor's documents. */
+/** The state of a task. `odd` is a state that no vendor documents. */
 export type TaskState =
   | 'queued'
   | 'running'
@@ -28,13 +28,13 @@ export interface SimTask {
   /** 0 to 100. */
   readonly percent: number;
   readonly createdMs: number;
-  /** What is wrong with the answer to this poll. */
+  /** The fault in the response to this poll. */
   readonly poll: 'fine' | 'html' | '401' | '404' | 'hang';
 }
 
-/** Without a scenario. */
+/** The duration without a scenario, in ms. */
 const usualMs = 600;
-/** Of its time a task waits so much. */
+/** The share of its duration that a task is queued. */
 const waits = 0.25;
 const lateMs = 1_000;
 const promptChars = 60;
@@ -42,10 +42,7 @@ const promptChars = 60;
 const withdrawn = new Set<string>();
 const withdrawnMax = 10_000;
 
-/**
- * A task's id tells all of it, so that tasks are known to every simulator, however many there are,
- * and none is ever lost.
- */
+/** The id encodes the whole task, so that every simulator knows every task and none is lost. */
 export function newTask({ named, prompt, seconds, width, height }: FilmWish): string {
   const facts = [
     systemClock.now(),
@@ -59,7 +56,7 @@ export function newTask({ named, prompt, seconds, width, height }: FilmWish): st
   return `t-${Buffer.from(JSON.stringify(facts)).toString('base64url')}`;
 }
 
-/** Undefined: no such task was ever made. */
+/** Undefined when the id is no task. */
 export function taskOf(id: string): SimTask | undefined {
   const facts = factsOf(id);
   if (facts === undefined) return undefined;
@@ -79,7 +76,7 @@ export function taskOf(id: string): SimTask | undefined {
   };
 }
 
-/** Stops what has not begun; false when it is too late. */
+/** Cancels a task that has not ended; false when it is too late. */
 export function withdraw(task: SimTask): boolean {
   if (task.state !== 'queued' && task.state !== 'running') return false;
   if (withdrawn.size >= withdrawnMax) withdrawn.clear();

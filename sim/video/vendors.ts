@@ -11,7 +11,7 @@ import { viduVideos } from './vidu.ts';
 import { xaiVideos } from './xai.ts';
 import { zhipuVideos } from './zhipu.ts';
 
-/** Whoever makes videos. */
+/** The vendors with videos. */
 export const desks: readonly VideoDesk[] = [
   openAiVideos,
   newApiVideos,
@@ -28,7 +28,7 @@ export const desks: readonly VideoDesk[] = [
   jimengVideos,
 ];
 
-/** Those who make nothing else: what stands for their base URL's path, and a key that is right. */
+/** The vendors that only have videos: the path of their base URL, and a key that they accept. */
 export const videosAlone = [
   { vendor: 'kling', prefix: '/kling', key: `sim-access-key:${klingSecret}` },
   { vendor: 'runway', prefix: '/runway', key: 'key_sim' },

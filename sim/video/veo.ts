@@ -47,7 +47,7 @@ const parameters: Shape = {
   'seed?': whole(0, 4_294_967_295),
 };
 
-/** What the page says beside the shapes: ai.google.dev/gemini-api/docs/video, 2026-08. */
+/** The rules of the page besides the shapes: ai.google.dev/gemini-api/docs/video, 2026-08. */
 function wrongFor(model: string, raw: DeskCall['raw']): string | undefined {
   const asked = members(raw['parameters']);
   const seconds = Number(asked['durationSeconds'] ?? 8);
@@ -95,9 +95,7 @@ function submission(
   };
 }
 
-/**
- * An operation as recorded: it has no `done` before it is. `odd`: a member that is in no document.
- */
+/** An operation as recorded: it has no `done` until it ends. `odd`: with an undocumented member. */
 function operation(name: string, { state }: SimTask, response: object): Reply {
   if (state === 'queued' || state === 'running') return { status: 200, body: { name } };
   if (state === 'odd') return { status: 200, body: { name, metadata: { phase: 'POLISHING' } } };
@@ -147,7 +145,7 @@ function geminiAsked(call: DeskCall, model: string, id: string): Question {
   };
 }
 
-/** Veo: the key is asked for at the file, too, which is elsewhere (recorded). */
+/** Veo: the file is at another address, which needs the key, too (recorded). */
 export const geminiVideos: VideoDesk = {
   vendor: 'gemini',
   at: /^\/gemini\/(?:v1beta\/(?:models\/[^/]+(?::predictLongRunning|\/operations\/)|files\/[^/]+:download)|download\/)/,
@@ -181,7 +179,10 @@ export const geminiVideos: VideoDesk = {
   },
 };
 
-/** Refusals of a prompt come with the operation; at the door it is an error as any other. */
+/**
+ * A refused prompt is a 400 of its own at submission; the other refusals are the vendor's usual
+ * ones.
+ */
 function refusedBy(
   { refuse }: Pick<VideoDesk, 'refuse'>,
   problem: Parameters<VideoDesk['refuse']>[0],
@@ -225,7 +226,7 @@ function vertexAsked(call: DeskCall, place: string): Question | Reply {
 export const vertexVideos: VideoDesk = {
   vendor: 'vertex',
   at: /^\/vertex\/v1(?:beta1)?\/.*\/models\/[^/]+:(?:predictLongRunning|fetchPredictOperation)$/,
-  // A token, or a key of express mode.
+  // An access token, or a key of express mode.
   door(call) {
     const token = /^Bearer\s+(.+)$/i.exec(call.headers.authorization ?? '')?.[1]?.trim();
     if (token === undefined) return geminiDoor(call);

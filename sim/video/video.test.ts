@@ -46,7 +46,7 @@ const prompt = 'a cat';
 const instances = [{ prompt }];
 const text = { type: 'text', text: prompt };
 
-/** What their documents refuse: where, how, what, and the words of it. */
+/** Documented refusals: path, headers, body, and the error text. */
 const refused: readonly (readonly [string, Headers, object, RegExp])[] = [
   [veo, {}, { instances }, /unregistered callers/],
   [veo, { 'x-goog-api-key': 'wrong' }, { instances }, /API key not valid/],
@@ -286,7 +286,7 @@ describe('tasks', () => {
     expect((await as(klingSecret, now + 60_000)).json).toMatchObject({ code: 1002 });
   });
 
-  test('of Google give their film to whoever has the key, elsewhere', async () => {
+  test('of Google have their video at another address, which needs the key', async () => {
     const { json } = await ask('POST', veo, google, {
       instances,
       parameters: { durationSeconds: 4 },

@@ -41,7 +41,7 @@ function submission(call: DeskCall): Submission | ReturnType<VideoDesk['refuse']
   };
 }
 
-/** As recorded: 202 while it is made. */
+/** As recorded: 202 while the task runs. */
 function told(task: SimTask, url: string): ReturnType<VideoDesk['refuse']> {
   const { state, percent, wish } = task;
   const model = wish.named.split('+')[0];

@@ -6,10 +6,7 @@ const head =
   '支付宝交易号,商户订单号,业务类型,商品名称,创建时间,完成时间,门店编号,门店名称,操作员,终端号,对方账户,订单金额（元）,商家实收（元）,支付宝红包（元）,集分宝（元）,支付宝优惠（元）,商家优惠（元）,券核销金额（元）,券名称,商家红包消费金额（元）,卡消费金额（元）,退款批次号/请求号,服务费（元）,分润（元）,备注';
 const line = '-'.repeat(41);
 
-/**
- * The trade bill of a day as Alipay packs it: details and their sums; undefined when there was no
- * trade.
- */
+/** A day's trade bill as Alipay packs it: details and their sums; undefined without trades. */
 export function alipayBill(
   date: string,
   trades: readonly Trade[],
@@ -27,7 +24,7 @@ export function alipayBill(
   return rows.length === 0 ? undefined : packed(date, rows, sellerId);
 }
 
-/** A trade or a refund of one as a line of the bill. */
+/** A trade, or one of its refunds, as a line of the bill. */
 function row(trade: Trade, kind: string, at: number, yuan: string, request: string): string {
   return [
     ...[
@@ -62,7 +59,7 @@ function row(trade: Trade, kind: string, at: number, yuan: string, request: stri
   ].join(',');
 }
 
-/** The two files of a day's bill, in one archive. */
+/** The two files of a day's bill in one archive. */
 function packed(date: string, rows: readonly string[], sellerId: string): Buffer {
   const details = [
     '#支付宝业务明细查询',

@@ -3,14 +3,14 @@ import { membersOf, type Members } from './wechat-rules.ts';
 
 export type Parameters = Readonly<Record<string, string>>;
 
-/** Who the simulated Alipay is, and the one app that it knows. */
+/** The keys of the simulated Alipay, and the one app that it knows. */
 export class AlipayKeys {
   readonly appId = '2021000000000001';
   readonly sellerId = '2088000000000001';
   readonly app = pairOf('alipay app');
   readonly alipay = pairOf('alipay');
 
-  /** A notification's signature leaves `sign_type` out. */
+  /** The signature of a notification does not cover `sign_type`. */
   signNotice(parameters: Parameters): Parameters {
     return {
       ...parameters,
@@ -30,7 +30,7 @@ export function joined(parameters: Parameters, without: readonly string[]): stri
     .join('&');
 }
 
-/** Codes as Alipay's public error codes say. */
+/** Codes from Alipay's public error list. */
 export interface AlipayRefusal {
   readonly code: string;
   readonly msg: string;
@@ -53,7 +53,7 @@ export const failed = (subCode: string, why: string): AlipayRefusal => ({
 
 const toleranceMs = 900_000;
 
-/** As the gateway checks a request before any business sees it. */
+/** The gateway's checks before the called method runs. */
 export function wrongCall(
   parameters: Parameters,
   keys: AlipayKeys,

@@ -27,8 +27,8 @@ const success = { code: '10000', msg: 'Success' };
 const unknownTrade = failed('ACQ.TRADE_NOT_EXIST', '交易不存在');
 
 /**
- * Alipay's gateway: precreate, page.pay, query, close, refund, refund query and bills, as its
- * documents say, for one app.
+ * Alipay's gateway for one app: precreate, page.pay, query, close, refund, refund query and bills,
+ * from its documents.
  */
 export class AlipaySide {
   readonly keys = new AlipayKeys();
@@ -50,7 +50,7 @@ export class AlipaySide {
       .replace('fastpay-refund-query', 'refund-query');
   }
 
-  /** `openPage`: shows the trade that a browser came to pay. */
+  /** `openPage`: shows the trade to the browser that pays it. */
   answer(call: WalletCall, openPage: (trade: Trade) => WalletReply): WalletReply {
     if (call.path.startsWith('/bill/')) return this.#file(call);
     const parameters = parametersOf(call);
@@ -70,10 +70,7 @@ export class AlipaySide {
     this.#tell(trade.notifyUrl, this.notice(trade));
   }
 
-  /**
-   * A notification of a trade as it is; `changed`: members that say something else, signed all the
-   * same.
-   */
+  /** The notification of a trade; `changed` overrides members before signing. */
   notice(trade: Trade, changed: Parameters = {}): Parameters {
     const time = chinaTime(this.#counter.now());
     const refunded = refundedFen(trade);
@@ -112,7 +109,7 @@ export class AlipaySide {
     return this.keys.signNotice(whole);
   }
 
-  /** Where the payer's browser goes when he has paid on the page. */
+  /** The address to which the payer's browser returns after paying on the page. */
   returnUrl(trade: Trade): string | undefined {
     if (trade.returnUrl === undefined) return undefined;
     const told = {
@@ -140,7 +137,7 @@ export class AlipaySide {
     if (method === 'alipay.trade.precreate') return this.#precreate(content, notify_url, trade);
     if (method === 'alipay.data.dataservice.bill.downloadurl.query')
       return this.#bill(content, call);
-    // A code that nobody has scanned is no trade.
+    // There is no trade before the payer has scanned the code.
     if (
       trade === undefined ||
       (trade.state === 'waiting' && trade.returnUrl === undefined) ||
@@ -383,7 +380,7 @@ function statusOf(trade: Trade): string {
   return trade.state === 'closed' ? 'TRADE_CLOSED' : 'WAIT_BUYER_PAY';
 }
 
-/** Those of the address and those of the form. */
+/** The parameters of the address and of the form. */
 function parametersOf({ path, body }: WalletCall): Parameters {
   const query = new URL(path, 'http://sim').searchParams;
   return { ...Object.fromEntries(query), ...Object.fromEntries(new URLSearchParams(body)) };

@@ -1,7 +1,7 @@
 import { createSign } from 'node:crypto';
 import type { Pair } from './keys.ts';
 
-/** DER: a tag, the length of what follows, and what follows. */
+/** DER: a tag, the length of the content, and the content. */
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
@@ -22,7 +22,7 @@ const utcTime = (at: number): Buffer =>
     Buffer.from(`${new Date(at).toISOString().replace(/[-:T]/g, '').slice(2, 14)}Z`, 'latin1'),
   );
 
-/** A certificate of ten years that a key gives itself (RFC 5280), in PEM. `serial`: hexadecimal. */
+/** A self-signed certificate for ten years (RFC 5280), in PEM. `serial`: hexadecimal. */
 export function certificateOf(
   { privateKey, publicKey }: Pair,
   serial: string,

@@ -1,8 +1,8 @@
 let table: ReadonlyMap<string, readonly [number, number]> | undefined;
 
 /**
- * Text in GBK. There is no encoder for it, so that the decoder is asked once what each pair of
- * bytes means.
+ * Encodes a text in GBK. Node.js has only a decoder, so the table comes from decoding every pair of
+ * bytes once.
  */
 export function gbk(text: string): Buffer {
   table ??= pairs();

@@ -7,11 +7,11 @@ import { send, spoil, type WalletCall, type WalletReply } from './reply.ts';
 import { Counter, type Trade } from './trade.ts';
 import { WechatSide } from './wechat.ts';
 
-/** Notifications that are refused are sent again, as the wallets do, but soon. */
+/** The delays after which a refused notification is sent again: shorter than the wallets' own. */
 const retryMs = [300, 1_000, 3_000, 10_000, 30_000];
 const tellMs = 5_000;
 
-/** What is configured of the simulated wallets, by the names of the configuration file. */
+/** The configuration of the simulated wallets, with the names of the configuration file. */
 export interface SimPayments {
   readonly wechat_pay: Readonly<Record<string, string>>;
   readonly alipay: Readonly<Record<string, string>>;
@@ -24,12 +24,12 @@ interface Told {
 }
 
 /**
- * The simulated WeChat Pay and Alipay, and the telephone that pays with them. Their keys are made
- * when they are first needed.
+ * The simulated WeChat Pay and Alipay, and a simulated payer. Their keys are generated on first
+ * use.
  */
 export class SimWallets {
   readonly counter = new Counter();
-  /** What was sent and what came back: 0 for no answer. */
+  /** The sent notifications with their responses; status 0: no response. */
   readonly notices: (Told & { readonly status: number; readonly answer: string })[] = [];
   readonly #url: () => string;
   #wechat: WechatSide | undefined;
@@ -54,7 +54,7 @@ export class SimWallets {
     ));
   }
 
-  /** For `payments` of a configuration. */
+  /** The value of `payments` in a configuration. */
   get settings(): SimPayments {
     const { keys: wechat } = this.wechat;
     const { keys: alipay } = this.alipay;
@@ -79,7 +79,7 @@ export class SimWallets {
     };
   }
 
-  /** `code`: what the QR code says, or the order's number. */
+  /** `code`: the text of the QR code, or the order's number. */
   scan(code: string): Trade {
     const trade = this.counter.byCode(code);
     if (trade === undefined) throw new Error(`no such code: ${code}`);
@@ -89,7 +89,8 @@ export class SimWallets {
   }
 
   /**
-   * Scans and pays. `sneaked`: although it was closed, as a payment that was already on its way.
+   * Scans and pays. `sneaked`: also pays a closed order, like a payment that was already on its
+   * way.
    */
   pay(code: string, sneaked = false): Trade {
     const trade = this.scan(code);
@@ -103,8 +104,8 @@ export class SimWallets {
   }
 
   /**
-   * Sends a notification, and again while it is refused. Resolves with the first answer's status
-   * and text.
+   * Sends a notification, and repeats it while it is refused. Resolves with the first response's
+   * status and text.
    */
   async tell(
     told: Told,
@@ -198,7 +199,7 @@ const broken: WalletReply = {
 
 const isWechat = ({ code }: Trade): boolean => code.startsWith('weixin:');
 
-/** A notification of Alipay's as it is sent. */
+/** A notification as Alipay sends it. */
 export function formOf(url: string, notice: Readonly<Record<string, string>>): Told {
   const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
   return { url, headers, body: new URLSearchParams(notice).toString() };

@@ -10,8 +10,8 @@ export const newPair = (): Pair => generateKeyPairSync('rsa', { modulusLength: 2
 const pairs = new Map<string, Pair>();
 
 /**
- * Whose it is, made when it is first needed: once for all simulators of a process, since a pair
- * costs a tenth of a second and more.
+ * The key pair of that name, generated on first use. All simulators of a process share it, since a
+ * pair costs a tenth of a second or more.
  */
 export function pairOf(name: string): Pair {
   const pair = pairs.get(name) ?? newPair();

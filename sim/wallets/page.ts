@@ -18,7 +18,7 @@ const button = (action: string, code: string, words: string, id: string): string
 
 const wallet = ({ code }: Trade): string => (code.startsWith('weixin:') ? 'WeChat Pay' : 'Alipay');
 
-/** In place of a telephone: every code that waits, to be scanned and paid. */
+/** The page that replaces the payer's phone: every open code, to be scanned and paid. */
 export function counterPage(counter: Counter): WalletReply {
   const rows = [...counter.trades.values()]
     .map((trade) => counter.expire(trade))

@@ -4,9 +4,9 @@ import type { WalletTrouble } from './trade.ts';
 
 export interface WalletCall {
   readonly method: string;
-  /** Without the simulator's own prefix, with its query. */
+  /** Without the simulator's prefix, with its query. */
   readonly path: string;
-  /** As the client wrote it: what it signed. */
+  /** As the client sent it, because the client signed it. */
   readonly target: string;
   readonly host: string;
   readonly headers: IncomingMessage['headers'];
@@ -20,7 +20,7 @@ export interface WalletReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Does what is wrong instead of asking the wallet. True when there is nothing more to be sent. */
+/** Plays a fault instead of the wallet's response. True when nothing more is to be sent. */
 export function spoil(response: ServerResponse, trouble: WalletTrouble | undefined): boolean {
   if (trouble?.kind === 'down') return drop(response);
   if (trouble?.kind === 'hang') return true;

@@ -1,4 +1,4 @@
-/** An order as a simulated wallet knows it. Amounts are fen, times milliseconds. */
+/** An order in a simulated wallet. Amounts are fen, times milliseconds. */
 export interface Trade {
   readonly orderId: string;
   readonly fen: number;
@@ -6,9 +6,9 @@ export interface Trade {
   readonly notifyUrl: string;
   readonly expiresAt: number;
   readonly createdAt: number;
-  /** What was asked for, to tell a repetition from another order. */
+  /** The request that created the order, to tell a repetition from another order. */
   readonly asked: string;
-  /** What the code says that is scanned. */
+  /** The text of the QR code. */
   readonly code: string;
   readonly returnUrl: string | undefined;
   state: 'waiting' | 'scanned' | 'paid' | 'closed';
@@ -32,29 +32,29 @@ export const refundedFen = ({ refunds }: Trade): number =>
   refunds.reduce((sum, { fen, state }) => sum + (state === 'closed' ? 0 : fen), 0);
 
 /**
- * What goes wrong, and with which call: `native`, `query`, `close`, `refund`, `refund-query`,
+ * A fault, and the call that it affects: `native`, `query`, `close`, `refund`, `refund-query`,
  * `bill`, `precreate`, …, or all.
  */
 export interface WalletTrouble {
   readonly call?: string;
   /**
-   * `lost`: it is done, and its answer never arrives. `late`: it is done at once, and answered
-   * after `ms`. `unsigned`: the answer has another's signature.
+   * `lost`: the call succeeds, and its response never arrives. `late`: it succeeds at once, and the
+   * response comes after `ms`. `unsigned`: the response has a signature of another text.
    */
   readonly kind: 'down' | 'hang' | 'html' | 'error' | 'lost' | 'late' | 'unsigned';
   readonly ms?: number;
 }
 
-/** What the simulated wallets share: their clock, their orders, and what is wrong with them. */
+/** The shared state of the simulated wallets: clock, orders and faults. */
 export class Counter {
   now: () => number = () => Date.now();
   trouble: WalletTrouble | undefined;
-  /** Sends no notification: then only a question tells. */
+  /** Sends no notifications: then only a query shows a payment. */
   silent = false;
-  /** What becomes of a refund. */
+  /** The result of refunds. */
   refunding: 'success' | 'processing' | 'not enough' | 'abnormal' | 'closed' = 'success';
   readonly trades = new Map<string, Trade>();
-  /** What was called last, by the names that trouble has. */
+  /** The last call, by the names of `WalletTrouble`. */
   called = '';
   #count = 0;
 
@@ -63,7 +63,7 @@ export class Counter {
     return trouble?.call === undefined || trouble.call === call ? trouble : undefined;
   }
 
-  /** 28 digits that begin with `prefix` and the day, as both wallets number. */
+  /** 28 digits that begin with `prefix` and the day, like the numbers of both wallets. */
   number(prefix: string): string {
     this.#count += 1;
     const day = chinaTime(this.now()).slice(0, 10).replaceAll('-', '');
@@ -77,7 +77,7 @@ export class Counter {
     return [...this.trades.values()].find((trade) => trade.code === code || trade.orderId === code);
   }
 
-  /** An order that nobody paid in time takes no money any more. */
+  /** Closes an order that nobody paid in time. */
   expire(trade: Trade): Trade {
     if (trade.state !== 'paid' && trade.expiresAt <= this.now()) trade.state = 'closed';
     return trade;

@@ -12,7 +12,7 @@ interface Seller {
   readonly mchId: string;
 }
 
-/** The trade bill of all kinds of a day; undefined when there was no trade. */
+/** A day's trade bill of all kinds; undefined without trades. */
 export function wechatBill(date: string, trades: readonly Trade[], seller: Seller) {
   const rows: string[] = [];
   const on = (at: number | undefined): at is number =>

@@ -17,7 +17,7 @@ const parameter = (message: string): WechatRefusal => no(400, 'PARAM_ERROR', mes
 
 const toleranceSeconds = 300;
 
-/** As WeChat Pay checks a request before it reads it. */
+/** WeChat Pay's checks before it reads a request. */
 export function wrongRequest(
   { method, target, headers, body }: WalletCall,
   keys: WechatKeys,
@@ -94,7 +94,7 @@ export function wrongOrder(
 const isText = (value: unknown, bytesMax: number): value is string =>
   typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= bytesMax;
 
-/** https in the world; here loopback, too. */
+/** Addresses must be https; here loopback is allowed, too. */
 export const isNotifyUrl = (value: unknown): value is string =>
   typeof value === 'string' &&
   !value.includes('?') &&

@@ -2,7 +2,7 @@ import { createCipheriv, randomBytes } from 'node:crypto';
 import { certificateOf } from './certificate.ts';
 import { pairOf, signed } from './keys.ts';
 
-/** Who the simulated WeChat Pay is, and the one merchant that it knows. */
+/** The keys of the simulated WeChat Pay, and the one merchant that it knows. */
 export class WechatKeys {
   readonly mchId = '1900000001';
   readonly appId = 'wx0000000000000001';
@@ -27,7 +27,7 @@ export class WechatKeys {
     return this.#certificate;
   }
 
-  /** The headers of an answer or a notification. `serial`: which of its keys signs. */
+  /** The headers of a response or a notification. `serial`: the key that signs. */
   seal(text: string, at: number, serial: string): Record<string, string> {
     const timestamp = String(Math.floor(at / 1_000));
     const nonce = randomBytes(16).toString('hex');

@@ -18,7 +18,7 @@ export interface WechatNotice {
   readonly body: string;
 }
 
-/** WeChat Pay, API v3, Native: as its documents say, for one merchant. */
+/** WeChat Pay, API v3, Native, for one merchant, from its documents. */
 export class WechatSide {
   readonly keys = new WechatKeys();
   readonly #counter: Counter;
@@ -30,7 +30,7 @@ export class WechatSide {
     this.#tell = tell;
   }
 
-  /** Which call it is, for what goes wrong with it. */
+  /** The name of a call, for faults. */
   name({ method, path }: WalletCall): string {
     if (path.startsWith('/v3/pay/transactions/native')) return 'native';
     if (path.startsWith('/v3/refund/')) return method === 'POST' ? 'refund' : 'refund-query';
@@ -60,7 +60,7 @@ export class WechatSide {
     );
   }
 
-  /** A notification as WeChat Pay signs and seals it, whatever it says. */
+  /** A signed and encrypted notification, with any content. */
   notice(event: string, type: string, resource: Members, at = this.#counter.now()): WechatNotice {
     const body = JSON.stringify({
       id: randomUUID(),
@@ -79,7 +79,7 @@ export class WechatSide {
     };
   }
 
-  /** What a question and a notification say of an order. */
+  /** An order, as queries and notifications show it. */
   transaction(trade: Trade): Members {
     const { keys } = this;
     const base = {
@@ -330,7 +330,7 @@ export class WechatSide {
   }
 
   #signed({ headers }: WalletCall, status: number, body: string): WalletReply {
-    // Whoever names the public key gets its signature, others the certificate's.
+    // A client that names the public key gets its signature; others get the certificate's.
     const serial =
       headers['wechatpay-serial'] === this.keys.publicKeyId
         ? this.keys.publicKeyId

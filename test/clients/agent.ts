@@ -2,19 +2,19 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { features, type Feature, type Outcome, type Session } from './client.ts';
 
-/** A session with one model, in a folder of its own. */
+/** A session with one model, in its own folder. */
 export interface OneModel extends Session {
   readonly model: string;
-  /** Where it keeps what it remembers: the same for all models. */
+  /** The folder of the agent's own state: the same for all models. */
   readonly home: string;
 }
 
-/** What a coding agent does for each feature that it has: says what went wrong, or nothing. */
+/** The agent's try of each feature that it has: returns the error, or nothing. */
 export type Tries = Readonly<Partial<Record<Feature, () => Promise<string | undefined>>>>;
 
 /**
- * Coding agents are programs: each model has its own folder, in which the features are tried one
- * after the other.
+ * Runs a coding agent, a program, with each model: each has its own folder, in which the features
+ * are tried one after the other.
  */
 export async function eachModel(
   session: Session,

@@ -7,8 +7,8 @@ const fence = '```';
 const edit = `Create a file. Say <<<aider.txt\n${fence}\nmade by aider\n${fence}\n>>>`;
 
 /**
- * aider over chat. It has no tools: it reads files out of the answer's text, and that is what is
- * tried as its loop.
+ * aider over chat. It has no tools: it reads files out of the answer's text, so that is tested as
+ * its loop.
  */
 export const aider: Client = {
   id: 'aider',
@@ -32,7 +32,7 @@ export const aider: Client = {
     })),
 };
 
-/** A list of prices that is there already, so that it asks nobody for one. */
+/** A local price list, so that aider does not download one. */
 const prices = JSON.stringify({ none: {} });
 const quiet = [
   '--no-git',

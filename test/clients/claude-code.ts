@@ -74,7 +74,8 @@ function claude(
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         DISABLE_AUTOUPDATER: '1',
         DISABLE_TELEMETRY: '1',
-        // It refuses to skip permissions as root unless told that nothing of value is within reach.
+        // As root it refuses to skip permissions without this variable, which says that it is in a
+        // sandbox.
         IS_SANDBOX: '1',
       },
     },

@@ -3,12 +3,12 @@ import type { Ended, Run } from './program.ts';
 export const features = ['tools', 'second turn', 'schema'] as const;
 export type Feature = (typeof features)[number];
 
-/** One try: a feature, in one of the formats that the client speaks, on one model. */
+/** One try: a feature, in one of the client's formats, on one model. */
 export interface Outcome {
   readonly door: string;
   readonly feature: Feature;
   readonly model: string;
-  /** What went wrong; undefined when it did what was asked of it. */
+  /** The error; undefined when the try succeeded. */
   readonly error: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface Packages {
   readonly packages: Readonly<Record<string, string>>;
 }
 
-/** Where a client finds the gateway, and where it may write. */
+/** The gateway's address for a client, and the client's folders. */
 export interface Session {
   /** The gateway's address, without `/v1`. */
   readonly url: string;
@@ -26,9 +26,9 @@ export interface Session {
   readonly models: readonly string[];
   /** The folder that its packages were installed into. */
   readonly installed: string;
-  /** A folder that goes away: its home, and where it works. */
+  /** A temporary folder: the client's home and working folder. */
   readonly scratch: string;
-  /** A Node that the newest JavaScript packages start on. */
+  /** A Node that the newest JavaScript packages support. */
   readonly node: string;
   /** Runs a program in `scratch`, with its home there, for a bounded time. */
   readonly run: Run;
@@ -36,7 +36,7 @@ export interface Session {
 
 /** A program or library that its users point at the gateway by base address and key. */
 export interface Client {
-  /** What `--only` calls it. */
+  /** Its name for `--only`. */
   readonly id: string;
   readonly title: string;
   readonly version: string;
@@ -45,17 +45,18 @@ export interface Client {
 }
 
 /**
- * The whole of a tool loop, dictated to the simulator: a command that makes a file, then the
- * answer.
+ * A whole tool loop as a script for the simulator: a command that makes a file, then the answer.
  */
 export function toolTask(tool: string, call: Readonly<Record<string, unknown>>): string {
   return `Call the tool ${tool} with <<<${JSON.stringify(call)}>>>. When it has answered, say <<<The file is there.>>>`;
 }
 
-/** What the simulator says in the second turn of a conversation, and never in the first. */
+/**
+ * A text that the simulator writes in the second turn of a conversation, and never in the first.
+ */
 export const secondTurnWords = /turn \d+ of our conversation/;
 
-/** Why a program that should have ended well did not; undefined when it did and `done` agrees. */
+/** The failure of a program; undefined when it exited with 0 and `done` is true. */
 export function problemOf(ended: Ended, done: boolean, wanted: string): string | undefined {
   if (ended.code !== 0)
     return `${ended.code === undefined ? 'no end in time' : `exit code ${ended.code}`}: ${tail(ended.output)}`;
@@ -63,8 +64,8 @@ export function problemOf(ended: Ended, done: boolean, wanted: string): string |
 }
 
 /**
- * Whether a text is a person, as JSON. Coding agents say much before our prompt, so that the
- * simulator finds other names there than Ada.
+ * Whether a text is a person, as JSON. Coding agents send long prompts of their own, in which the
+ * simulator may find other names than Ada.
  */
 export function isPerson(text: string): boolean {
   if (!text.trimStart().startsWith('{')) return false;

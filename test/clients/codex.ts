@@ -66,7 +66,10 @@ function exec({ run, node, installed, home, url, key, model }: OneModel, args: r
   return run(node, [entry, ...always, ...args], { env: { TOLLGATE_API_KEY: key } });
 }
 
-/** What docs/guides/clients.md says, and what keeps it from its maker's servers. */
+/**
+ * The configuration of docs/guides/clients.md, with the settings that keep Codex from its maker's
+ * servers.
+ */
 const configuration = (url: string) => `
 model_provider = "tollgate"
 web_search = "disabled"

@@ -22,12 +22,9 @@ export interface LogLine {
 export interface Demo {
   readonly url: string;
   readonly key: string;
-  /** What it has logged so far. */
+  /** The lines of its log so far. */
   readonly log: readonly LogLine[];
-  /**
-   * Lets go of what is under way, then says what is wrong with its books; nothing when they are
-   * right.
-   */
+  /** Waits for running requests, then checks its usage records and ledger: returns the errors. */
   close(): Promise<readonly string[]>;
 }
 
@@ -51,7 +48,7 @@ export async function startDemo(): Promise<Demo> {
     key,
     log,
     async close() {
-      // What a client left is settled a moment later.
+      // The gateway settles abandoned requests a moment later.
       await new Promise((resolve) => setTimeout(resolve, settleMs));
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');
@@ -62,7 +59,7 @@ export async function startDemo(): Promise<Demo> {
   };
 }
 
-/** Each request that reached a vendor has one usage record, and there is no other. */
+/** Each request that reached a vendor must have one usage record, and there must be no other. */
 async function recordsProblems(
   folder: string,
   log: readonly LogLine[],

@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import type { Packages } from './client.ts';
 import { run } from './program.ts';
 
-/** Where clients are installed: `TOLLGATE_CLIENTS`, or the user's cache. */
+/** The folder of installed clients: `TOLLGATE_CLIENTS`, or the user's cache. */
 export const clientsFolder =
   process.env['TOLLGATE_CLIENTS'] ??
   join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'tollgate-clients');
 
 const installMsMax = 600_000;
 const python = process.env['PYTHON'] ?? 'python3';
-/** Claude Code, AI SDK 7 and LangChain's packages of November 2026 want this Node. */
+/** Claude Code, AI SDK 7 and LangChain's packages of November 2026 need this Node. */
 const nodeMajorMin = 22;
 const nodeVersion = '22.23.3';
 
 export type Installed = { readonly folder: string } | { readonly missing: string };
 
-/** Installs packages into a folder of their own, once; says what could not be got. */
+/** Installs packages into a folder of their own, once; reports the missing ones. */
 export async function install(id: string, needs: Packages): Promise<Installed> {
   const folder = join(clientsFolder, id);
   const mark = join(folder, 'installed.json');
@@ -81,9 +81,7 @@ async function step(
   return `${code === undefined ? 'not installed in time' : 'not installed'}: ${output.trim().split('\n').slice(-2).join(' ').slice(-400)}`;
 }
 
-/**
- * What the caller has, without the word of npm's that a registry's address or a proxy stands in.
- */
+/** The caller's environment, without npm's variables that hold a registry's address or a proxy. */
 const installEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || /^npm_(?!config_)/.test(name) ? [] : [[name, value]],

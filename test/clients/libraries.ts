@@ -14,7 +14,7 @@ const timeoutMs = 600_000;
 const here = (folder: string) => fileURLToPath(new URL(folder, import.meta.url));
 
 /**
- * Libraries: each has a script that asks every model for every feature, and prints one line of JSON
+ * Libraries: each has a script that tries every feature on every model, and prints one line of JSON
  * for each try.
  */
 export const libraries: readonly Client[] = [
@@ -58,7 +58,7 @@ function python(id: string, title: string, packages: Packages['packages']): Clie
         join(session.installed, 'venv/bin/python'),
         [join(here('python'), `${id}-client.py`)],
         {
-          // What Python compiles stays with the packages, not beside our scripts.
+          // Python's compiled files stay with the packages, not beside our scripts.
           PYTHONPYCACHEPREFIX: join(session.installed, 'compiled'),
           LITELLM_LOCAL_MODEL_COST_MAP: 'True',
           LANGSMITH_TRACING: 'false',
@@ -74,7 +74,7 @@ function javascript(id: string, title: string, packages: Packages['packages']): 
     version: Object.values(packages)[0] ?? '',
     needs: { registry: 'npm', packages },
     play(session) {
-      // Node looks for packages from where a script lies.
+      // Node resolves packages from the script's folder.
       for (const name of readdirSync(here('javascript')))
         copyFileSync(join(here('javascript'), name), join(session.installed, name));
       const file = join(session.installed, `${id.replace('-js', '')}-client.mjs`);

@@ -19,7 +19,7 @@ import { run } from './program.ts';
 
 const clients: readonly Client[] = [codex, claudeCode, opencode, aider, llm, ...libraries];
 
-/** One model of each vendor that the clients are tried on. */
+/** The model of each vendor that the clients use. */
 const modelOf: Readonly<Record<string, string>> = {
   openai: 'gpt-5-mini',
   claude: 'claude-haiku-4-5',
@@ -28,10 +28,10 @@ const modelOf: Readonly<Record<string, string>> = {
   groq: 'llama-3.3-70b',
   mistral: 'mistral-small-latest',
 };
-/** Of those, the ones that see pictures: what the compliance suite asks of a model. */
+/** The models of these that see images, which the compliance suite needs. */
 const seesPictures = new Set(['openai', 'claude', 'gemini', 'mistral']);
 const suite = 'open-responses';
-/** Lines of the gateway's log gather for half a second. */
+/** The gateway writes its log every half second. */
 const logMs = 1_000;
 
 interface Row {
@@ -171,7 +171,7 @@ function printTable(): void {
   console.log('');
 }
 
-/** The words of an option, or all that there are; a word that is none of them ends the run. */
+/** The values of an option, or all possible ones; an unknown value ends the run. */
 function pick(
   option: string,
   words: string | undefined,

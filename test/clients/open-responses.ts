@@ -6,7 +6,7 @@ import type { Session } from './client.ts';
 /** A copy of github.com/openresponses/openresponses whose packages are installed. */
 export const suiteFolder = process.env['TOLLGATE_OPEN_RESPONSES'];
 
-/** The tests that speak HTTP: those over a WebSocket have it in their ids. */
+/** The tests over HTTP; those over a WebSocket have it in their ids. */
 const overHttp = [
   'basic-response',
   'assistant-phase',
@@ -25,11 +25,11 @@ export interface Compliance {
   readonly model: string;
   readonly passed: number;
   readonly total: number;
-  /** What failed, and why. */
+  /** The failed tests, with their reasons. */
   readonly failures: readonly string[];
 }
 
-/** Why the suite cannot be run; undefined when it can. */
+/** The reason why the suite cannot run; undefined when it can. */
 export function suiteMissing(): string | undefined {
   if (suiteFolder === undefined)
     return 'TOLLGATE_OPEN_RESPONSES names no folder with a copy of openresponses/openresponses';

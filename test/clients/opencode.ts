@@ -9,7 +9,7 @@ const task = toolTask('bash', {
 });
 
 /**
- * opencode over chat, by the AI SDK's package that it brings: `opencode run`, its own shell tool, a
+ * opencode over chat, through its bundled AI SDK package: `opencode run`, its own shell tool, a
  * continued session.
  */
 export const opencode: Client = {

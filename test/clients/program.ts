@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 
 export interface Ended {
-  /** Undefined when it was stopped because its time was over. */
+  /** Undefined when it was stopped after its time limit. */
   readonly code: number | undefined;
   readonly stdout: string;
-  /** Both of its outputs. */
+  /** Standard output and standard error. */
   readonly output: string;
 }
 
@@ -23,9 +23,7 @@ export type Run = (
 
 const timeoutMsUsual = 120_000;
 
-/**
- * Runs a program to its end or to the end of its time, when it is stopped with all that it started.
- */
+/** Runs a program to its end, or stops it and all its children at its time limit. */
 export function run(
   command: string,
   args: readonly string[],
@@ -33,7 +31,7 @@ export function run(
 ): Promise<Ended> {
   const { env, input = '', folder, timeoutMs = timeoutMsUsual } = options;
   return new Promise((resolve) => {
-    // A group of its own, so that what it started ends with it.
+    // A process group of its own, so that its children end with it.
     const child = spawn(command, args, {
       cwd: folder,
       env,
@@ -62,8 +60,8 @@ export function run(
       clearTimeout(timer);
       resolve({ code: late ? undefined : (code ?? 128), stdout, output });
     });
-    // A program that ends without reading its input breaks the pipe; its exit code says what became
-    // of it.
+    // A program that ends without reading its input breaks the pipe; its exit code tells the
+    // result.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });
@@ -74,6 +72,6 @@ function stopGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It ended in the same moment.
+    // The process has just ended.
   }
 }

@@ -30,11 +30,12 @@ const floors: Readonly<Record<string, number>> = {
 };
 
 /**
- * The simulator is a second reading of the vendors' documents: it may use tools, never our reading.
+ * The simulator is a second reading of the vendors' documents: it may use tools of the gateway, but
+ * not its vendor code.
  */
 const openToSim: readonly string[] = ['base', 'http'];
 
-/** All that the web console knows of the gateway: the shape of its JSON. */
+/** The only file of the gateway that the web console may import: the shape of its JSON. */
 const openToWeb = 'src/console/contract.ts';
 
 /**
@@ -47,7 +48,7 @@ export function roomOf(path: string): string {
   return rest === undefined ? '' : room;
 }
 
-/** Tests may look anywhere; what they test may not. */
+/** Tests may import any file; other files follow the floors. */
 export function floorViolations(source: Source): string[] {
   if (isTest(source.path)) return [];
   const from = roomOf(source.path);
@@ -78,7 +79,7 @@ function forbidden(from: string, target: string): string | undefined {
   return toFloor > fromFloor ? `${to} is above ${from}` : undefined;
 }
 
-/** Files that nothing leads to from the given roots. */
+/** Files that no import reaches from the given roots. */
 export function unreachable(
   sources: readonly Source[],
   isRoot: (path: string) => boolean,
@@ -95,7 +96,7 @@ export function unreachable(
   return sources.map((source) => source.path).filter((path) => !seen.has(path));
 }
 
-/** Imports of our own files say the file's whole name, and the file is there. */
+/** Relative imports must have the full file name of an existing file. */
 export function importViolations(source: Source, exists: (path: string) => boolean): string[] {
   return source.imports.flatMap(({ specifier, target }) => {
     if (target === undefined) return [];

@@ -42,8 +42,8 @@ interface LockedPackage {
 }
 
 /**
- * A lockfile that names a host would install from there; one that lacks other platforms' optional
- * packages is refused by `npm ci`.
+ * A lockfile that names a registry host would install from there; `npm ci` refuses one without
+ * other platforms' optional packages.
  */
 export function lockfileViolations(packages: Readonly<Record<string, LockedPackage>>): string[] {
   return Object.entries(packages).flatMap(([path, { resolved, optionalDependencies = {} }]) => {
@@ -79,7 +79,7 @@ export function dependencyViolations(page: string, dependencies: readonly string
   ];
 }
 
-/** Links between the project's own pages lead somewhere. */
+/** Links between the project's own pages must have a target. */
 export function linkViolations(
   path: string,
   text: string,

@@ -3,8 +3,8 @@ import { join, posix } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
 /**
- * A node of the syntax tree (ESTree with TypeScript), seen loosely: what a rule asks for, it
- * checks.
+ * A node of the syntax tree (ESTree with TypeScript), loosely typed: each rule checks the members
+ * that it reads.
  */
 export interface SyntaxNode {
   readonly type: string;
@@ -87,7 +87,7 @@ const importing = new Set([
   'TSImportType',
 ]);
 
-/** `new URL('./thread.ts', import.meta.url)` leads to a file just as an import does. */
+/** `new URL('./thread.ts', import.meta.url)` counts as an import. */
 function importOf(path: string, node: SyntaxNode): Import[] {
   const from = importing.has(node.type) ? literal(node['source']) : addressedFile(node);
   if (from === undefined) return [];

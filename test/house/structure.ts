@@ -59,7 +59,7 @@ function exportedNames(node: SyntaxNode): string[] {
   );
 }
 
-/** Folders of `src/` with more files than one can overlook. */
+/** Folders of `src/` with too many files for a reader to overlook. */
 export function folderViolations(sources: readonly Source[]): string[] {
   const counts = new Map<string, number>();
   for (const { path } of sources.filter(inSrc)) {

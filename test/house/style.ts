@@ -23,7 +23,7 @@ export function sizeViolations(source: Source): string[] {
   ];
 }
 
-/** Time and chance come in by argument: only base/ asks the system. */
+/** Time and randomness come in by argument: only base/ calls the system. */
 export function clockViolations(source: Source): string[] {
   if (!source.path.startsWith('src/') || source.path.startsWith('src/base/') || isTest(source.path))
     return [];
@@ -50,7 +50,7 @@ function asksForTimeOrChance(node: SyntaxNode): string | undefined {
     : undefined;
 }
 
-/** Only the command line talks to the terminal. */
+/** Only the command line writes to the terminal. */
 export function consoleViolations(source: Source): string[] {
   const silent = /^(src\/(?!cli\/)|sim\/|web\/)/.test(source.path) && !isTest(source.path);
   if (!silent) return [];
@@ -77,7 +77,7 @@ const declarations = new Set([
   'TSTypeAliasDeclaration',
 ]);
 
-/** Names say what a thing is: kebab-case files, and none of the words that fit everything. */
+/** Names are specific: kebab-case files, and no catch-all words. */
 export function nameViolations(source: Source): string[] {
   const segments = source.path.replace(/(\.test|\.config)?\.tsx?$/, '').split('/');
   const file = segments
@@ -97,7 +97,7 @@ export function nameViolations(source: Source): string[] {
   ];
 }
 
-/** Vendors that are ordinary words too: only a literal that is nothing else counts. */
+/** Vendors whose names are ordinary words, too: only a literal that equals the name counts. */
 const ordinaryWords = new Set([
   'together',
   'vertex',
@@ -111,9 +111,7 @@ const ordinaryWords = new Set([
 ]);
 const vendorRooms = /^(src\/(providers|payments|signin|cli)|web\/samples|sim|test|bench)\//;
 
-/**
- * Who is bought from is data: outside the rooms that know vendors, code names none. Comments may.
- */
+/** Vendors are data: code outside the rooms that know vendors may not name one. Comments may. */
 export function vendorViolations(source: Source, vendors: ReadonlySet<string>): string[] {
   if (vendorRooms.test(source.path) || isTest(source.path)) return [];
   return source.nodes.flatMap((node) => {
@@ -150,7 +148,7 @@ const leftovers = new RegExp(
 );
 const machinePath = new RegExp('(?:^|[\\s\'"`(])/(?:work|root|home|farm)/[A-Za-z]');
 
-/** For any text file: nothing unfinished, no test switched off, no path of one machine. */
+/** For any text file: no unfinished work, no skipped tests, no path of one machine. */
 export function leftoverViolations(path: string, text: string): string[] {
   return text.split('\n').flatMap((line, index) => {
     const found = leftovers.exec(line) ?? machinePath.exec(line);

@@ -2,10 +2,10 @@ import { isObject, type Json, listOf, memberAt, objectsOf } from '../vendor-sche
 import type { Sent } from './asking.ts';
 import type { Target } from './targets.ts';
 
-// Where a member of a client's request is after translation: the same member, its equivalent in the
-// vendor's format, or named as dropped. This judge's own list; it knows nothing of the adapters.
+// The place of a client's member after translation: the same member, its equivalent in the vendor's
+// format, or the list of dropped ones. This is the judge's own list, independent of the adapters.
 
-/** Where vendors have what a client asks for under another name. */
+/** The names of client parameters in vendors' formats. */
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
   max_tokens: [
     'max_completion_tokens',
@@ -63,7 +63,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
   system: ['instructions', 'systemInstruction', 'messages', 'input'],
   include: ['logprobs', 'reasoning'],
 };
-/** The client's names of one thing. */
+/** The client's different names of one parameter. */
 const alike: Readonly<Record<string, string>> = {
   max_completion_tokens: 'max_tokens',
   max_output_tokens: 'max_tokens',
@@ -75,7 +75,7 @@ const alike: Readonly<Record<string, string>> = {
   output_format: 'response_format',
 };
 
-/** Values that ask for nothing: what is usual without them. */
+/** Values without effect: the defaults. */
 const nothing: Readonly<Record<string, readonly unknown[]>> = {
   n: [1],
   temperature: [1],
@@ -100,7 +100,7 @@ const empty = (value: unknown): boolean =>
   (isObject(value) && Object.keys(value).length === 0) ||
   value === '';
 
-/** What every word of a request is found in. */
+/** All texts of a request, in which each expected text is searched. */
 interface Haystack {
   readonly text: string;
   readonly base64: string;
@@ -160,7 +160,7 @@ function missingWords(said: unknown, name: string, { text, base64 }: Haystack): 
   });
 }
 
-/** The strings of arguments and of results that are JSON: they may arrive as an object. */
+/** The strings of JSON arguments and results, which may arrive as an object. */
 function values(json: string): string[] {
   try {
     const strings = (value: unknown): string[] =>
@@ -175,10 +175,7 @@ function values(json: string): string[] {
   }
 }
 
-/**
- * The members that an answer is to have are told by other means than by the format: in words, or as
- * a tool's.
- */
+/** A schema may also arrive as text or as a tool, if the vendor has no format member. */
 function schemaArrives(format: unknown, { body, call }: Sent): boolean {
   const schema = memberAt(format, 'json_schema.schema') ?? memberAt(format, 'schema');
   const names =
@@ -201,7 +198,9 @@ const toolNames = (tools: unknown): string[] =>
     return typeof name === 'string' ? [name] : [];
   });
 
-/** The answer breaks off where the client wants it to, though the vendor was not told. */
+/**
+ * The gateway cuts the answer at the client's stop sequence, if the vendor has no such parameter.
+ */
 function stopsByItself({ adapter, call, ask }: Sent, stops: readonly unknown[]): boolean {
   const [word] = stops;
   if (typeof word !== 'string') return true;
@@ -246,8 +245,8 @@ function stopsByItself({ adapter, call, ask }: Sent, stops: readonly unknown[]):
 }
 
 /**
- * A line that tells what no member of the vendor's can (a schema in words, that a tool is to be
- * called), beside what the client said itself.
+ * Whether the gateway added a text for a request that the vendor has no member for (a schema, a
+ * forced tool call).
  */
 function toldInWords(sent: Sent, pattern: RegExp): boolean {
   const times = (value: unknown): number =>
@@ -262,7 +261,7 @@ const somewhere = (sent: Json, member: string): boolean =>
     ...(alike[member] === undefined ? [] : [alike[member]]),
   ].some((path) => set(memberAt(sent, path)));
 
-/** Members of an object that each are a wish of their own. */
+/** Members of an object that are parameters of their own. */
 const nested: Readonly<Record<string, readonly (readonly [path: string, as: string])[]>> = {
   text: [
     ['text.format', 'response_format'],
@@ -274,7 +273,7 @@ const nested: Readonly<Record<string, readonly (readonly [path: string, as: stri
   ],
 };
 
-/** Whether a client's member got to the vendor, and what is missing of it if not. */
+/** The parts of a client's member that did not reach the vendor. */
 export function lost(member: string, sent: Sent, { thinks }: Target): string[] {
   const value = memberAt(sent.call.body, member);
   if (!set(value) || (nothing[member] ?? []).includes(value) || ours.has(member)) return [];
@@ -286,13 +285,13 @@ export function lost(member: string, sent: Sent, { thinks }: Target): string[] {
   return wish(member, member, value, sent);
 }
 
-/** Asks a model not to reason, which some do not anyway. */
+/** The value turns reasoning off, which some models do anyway. */
 const quiet = (value: unknown): boolean =>
   value === 'none' ||
   (isObject(value) &&
     (value['type'] === 'disabled' || value['effort'] === 'none' || value['enabled'] === false));
 
-/** The gateway's own business: the model, how the answer is brought, where it is kept. */
+/** Members that the gateway handles itself: the model, streaming, storage. */
 const ours = new Set([
   'model',
   'stream',
@@ -305,7 +304,7 @@ const ours = new Set([
   'include_reasoning',
 ]);
 
-/** Members of which a part may be named as dropped: the rest of them arrives all the same. */
+/** Members of which a part may be reported as dropped, while the rest arrives. */
 const partly = new Set([
   'messages',
   'input',
@@ -317,7 +316,7 @@ const partly = new Set([
   'thinking',
 ]);
 
-/** The value without what stands at these steps, in each entry of a list. */
+/** The value without the member at this path, in each entry of a list. */
 function without(value: unknown, [step, ...below]: readonly string[]): unknown {
   if (step === undefined) return undefined;
   if (Array.isArray(value))
@@ -367,7 +366,7 @@ function wish(path: string, as: string, given: unknown, sent: Sent): string[] {
   }
 }
 
-/** Whether a member is there that arrives whole or not at all. */
+/** Whether a member arrived that cannot arrive in parts. */
 function arrives(path: string, as: string, value: unknown, sent: Sent): boolean {
   const { body } = sent;
   switch (as) {
@@ -406,8 +405,8 @@ function arrives(path: string, as: string, value: unknown, sent: Sent): boolean 
         somewhere(body, 'effort')
       );
     case 'include':
-      // What is signed comes back by the gateway's own means; sources and pictures of tools are
-      // refused with the tools.
+      // The gateway carries signed content in its own way; it refuses sources and images of tools
+      // with the tools.
       return (
         listOf(value).every((one) => one === 'reasoning.encrypted_content') ||
         somewhere(body, 'include')

@@ -24,7 +24,7 @@ export function adapterOf(format: Format, { vendor }: Target): Adapter {
   return adapter;
 }
 
-/** What a client of this format asks, on its way to a model. */
+/** A client's request in this format, on its way to a model. */
 export function callFor(
   format: Format,
   body: Json,
@@ -56,7 +56,7 @@ export interface Sent {
 }
 
 /**
- * What reaches the vendor, or the refusal that the client reads: by the door of the format, then by
+ * The vendor's request, or the refusal that the client gets: through the parser of the format, then
  * the vendor's adapter.
  */
 export function asked(
@@ -79,8 +79,8 @@ export function asked(
       format === 'messages'
         ? parseMessages('req_judged', principal, { ...headers }, read, bytes)
         : doors[format]('req_judged', principal, read, bytes);
-    // The catalogue knows what a model takes beside text, and refuses the rest before anybody is
-    // asked.
+    // The catalogue knows the media that a model takes; the gateway refuses others before it calls
+    // a vendor.
     for (const kind of media.keys())
       if (!target.media.includes(kind))
         return refusal('unsupported_content', {
@@ -108,7 +108,8 @@ const paper = Buffer.from('%PDF-1.4\n%%EOF').toString('base64');
 const isAddress = (url: unknown): url is string => typeof url === 'string' && /^https?:/.test(url);
 
 /**
- * Media that the gateway fetches for vendors that do not: here they are a dot and an empty paper.
+ * Replaces media that the gateway would fetch for the vendor: here with one pixel and an empty
+ * document.
  */
 function withBytes(body: Json, adapter: Adapter, call: VendorCall): Json {
   const { needsBytes } = adapter;
@@ -140,5 +141,5 @@ function withBytes(body: Json, adapter: Adapter, call: VendorCall): Json {
   return isObject(ready) ? ready : body;
 }
 
-/** The order of a fixed lot. */
+/** A fixed random order. */
 export const lot = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -13,7 +13,7 @@ const endpoints: Readonly<Record<Format, string>> = {
   responses: 'responses',
   messages: 'messages',
 };
-/** What every request of the format has to have to be one. */
+/** The member that each format requires. */
 const hearts: Readonly<Record<Format, string>> = {
   chat: 'messages',
   responses: 'input',
@@ -21,7 +21,7 @@ const hearts: Readonly<Record<Format, string>> = {
 };
 
 /**
- * Recorded requests whose client could turn to another model: they hold no state of their vendor's.
+ * Recorded requests that a client could send to another model: without state of the first vendor.
  */
 function portable({ body }: RecordedRequest): boolean {
   if (
@@ -47,7 +47,7 @@ function unanswered({ body }: RecordedRequest): boolean {
   );
 }
 
-/** Tools that the vendor runs itself, and files that it alone has: no other model can have them. */
+/** Requests with the vendor's own tools or files: no other model can take them. */
 export function bound({ body }: RecordedRequest): boolean {
   const tools = objectsOf(body['tools']);
   const hosted = tools.some(
@@ -102,8 +102,8 @@ export function chosen(all: readonly RecordedRequest[]): RecordedRequest[] {
 }
 
 /**
- * Whose clients write the format as OpenAI and Anthropic define it; the others' own members are
- * theirs alone.
+ * The vendors whose clients write the format as its author defines it; other vendors have members
+ * of their own.
  */
 const authors: Readonly<Record<Format, ReadonlySet<string>>> = {
   chat: new Set([
@@ -140,23 +140,21 @@ export interface Cell {
   readonly id: string;
   readonly target: Target;
   readonly verdict: Verdict;
-  /** The refusal's message, or what is outside of the rules or lost. */
+  /** The refusal's message, or the violations and losses. */
   readonly why: readonly string[];
   /**
-   * No other model can have it: tools that the vendor runs, files by id, media that the model does
-   * not take, calls without an answer.
+   * No other model can take it: it has tools that the vendor runs, files by id, media that the
+   * model does not take, or calls without a result.
    */
   readonly bound: boolean;
-  /**
-   * A refusal that is demanded: of `n` or of probabilities, by name, while other models take them.
-   */
+  /** A demanded refusal: of `n` or of probabilities, by name, since other models take them. */
   readonly demanded: boolean;
 }
 
 /**
- * What a vendor may lack and nobody may read over: several answers of one, and the probabilities of
- * tokens. The gateway's refusal goes on with the models that take them. It finds these as `taken`
- * does here (`src/gateway/models/alternatives.ts`; `test/takes.test.ts` holds its words).
+ * Members that a vendor may lack, and that must not be dropped silently: several answers, and token
+ * probabilities. The gateway's refusal lists the models that take them. It finds these as `taken`
+ * does here (`src/gateway/models/alternatives.ts`; `test/takes.test.ts` checks the texts).
  */
 const demandedMembers: ReadonlySet<string> = new Set(['n', 'logprobs', 'top_logprobs']);
 const isDemanded = (param: string, format: Format, body: Json): boolean =>
@@ -176,7 +174,7 @@ export function judge(format: Format, request: RecordedRequest, target: Target):
     demanded: false,
   };
   const { stream_options: _, ...rest } = request.body;
-  // Only a stream has options; recordings of other houses have them without.
+  // Only a stream has options; recordings of other vendors have them without.
   const body = request.body['stream'] === true ? request.body : rest;
   const sent = asked(format, body, target, request.headers);
   if (sent instanceof Refusal)
@@ -188,7 +186,7 @@ export function judge(format: Format, request: RecordedRequest, target: Target):
       demanded:
         sent.message.includes(`'${sent.param}'`) && isDemanded(sent.param ?? '', format, body),
     };
-  // What the vendor itself refuses is asked of other channels first, and then refused.
+  // The gateway tries other channels for such a request first, and then refuses it.
   const { unsupported: untaken } = sent.ask;
   if (untaken !== undefined) {
     const demanded = isDemanded(untaken.param, format, body);
@@ -211,12 +209,11 @@ export const matrixOf = (folder: string, format: Format): Cell[] =>
     matrixTargets.map((target) => judge(format, request, target)),
   );
 
-/** Those that any model could have. */
+/** The cells that any model could take. */
 export const comparable = (cells: readonly Cell[]): Cell[] => cells.filter((cell) => !cell.bound);
 
 /**
- * The comparable cells in numbers. `fineOfOthers` is the percentage without refusals that are
- * demanded.
+ * The comparable cells in numbers. `fineOfOthers` is the percentage without the demanded refusals.
  */
 export interface Share {
   readonly fine: number;

@@ -7,7 +7,7 @@ import { isObject, type Json, listOf } from '../vendor-schemas/shape.ts';
 // The native comparison: a recorded request, sent through the real adapter of the vendor that took
 // it, keeps every top-level member.
 
-/** Members that are ours, and why. */
+/** Members that the gateway handles, with the reason. */
 const ours: Readonly<Record<string, string>> = {
   model: 'the client’s name of a model is not the vendor’s',
   stream_options: 'usage is always asked for: it is what is charged',
@@ -17,7 +17,7 @@ const ours: Readonly<Record<string, string>> = {
   include: 'what is signed is always asked for: checked to hold what the client asked for',
 };
 
-/** Members that a vendor does not get as they came, and why. */
+/** Members that the gateway changes for a vendor, with the reason. */
 const declared: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   openrouter: {
     models: 'another model would answer than the one that is charged',
@@ -30,7 +30,7 @@ export interface Compared {
   readonly id: string;
   readonly format: Format;
   readonly vendor: string;
-  /** Refused, or what is not as it was. */
+  /** The refusal, or the changed members. */
   readonly wrong: readonly string[];
 }
 
@@ -41,13 +41,13 @@ const formatsOf: Readonly<Record<string, Format>> = {
 };
 const hearts = { chat: 'messages', responses: 'input', messages: 'messages' } as const;
 
-/** Reasoning that no gateway has sealed says nothing to the vendor, and is left out. */
+/** The gateway leaves out reasoning that it did not seal: it means nothing to the vendor. */
 const unsealed = (items: unknown): unknown =>
   Array.isArray(items)
     ? items.filter((one) => !isObject(one) || one['type'] !== 'reasoning')
     : items;
 
-/** Ids of calls are made fit for vendors that want them so. */
+/** The gateway adapts ids of calls for vendors with stricter ids. */
 const text = (value: unknown): string =>
   JSON.stringify(value, (name, below: unknown) =>
     name === 'id' || name === 'tool_call_id' ? 'id' : below,
@@ -71,15 +71,14 @@ function different(vendor: string, said: Json, sent: Json): string[] {
 }
 
 /**
- * Houses that speak a format of their own, whose chat convention is a second door that we do not
- * use.
+ * Vendors with a format of their own; Tollgate does not use their second API in OpenAI's format.
  */
 const translated = new Set(['anthropic', 'gemini', 'vertex', 'bedrock', 'cohere']);
 
 function compare(request: RecordedRequest, format: Format): Compared | undefined {
   const { id, vendor, body, url } = request;
   const model = typeof body['model'] === 'string' ? body['model'] : undefined;
-  // The second: a server of another house that plays the vendor.
+  // `llama-cpp`: another vendor's server stands in for this one.
   if (model === undefined || model.startsWith('llama-cpp') || body[hearts[format]] === undefined)
     return undefined;
   const { stream_options: _, ...rest } = body;
@@ -91,19 +90,19 @@ function compare(request: RecordedRequest, format: Format): Compared | undefined
   );
   const one = { id, format, vendor };
   if (sent instanceof Refusal && body['conversation'] !== undefined) return undefined;
-  // Files that lie in the operator's account at the vendor are refused on purpose: nobody can tell
-  // whose they are (R9).
+  // The gateway refuses files in the operator's account at the vendor: nobody can tell which user
+  // owns them (R9).
   if (sent instanceof Refusal && sent.refusal === 'kept_at_the_vendor') return undefined;
   if (sent instanceof Refusal) return { ...one, wrong: [`refused: ${sent.param ?? ''}`] };
   const end = (path: string): string =>
     /[a-z]+(?:\/completions)?$/.exec(path.split(/[?#]/)[0] ?? '')?.[0] ?? '';
-  // The vendor's other format: what becomes of it is the translations' to judge.
+  // The vendor's other format: the matrix judges translations.
   if (end(sent.ask.path) !== end(url))
     return translated.has(vendor) ? undefined : { ...one, wrong: [`went to ${sent.ask.path}`] };
   return { ...one, wrong: different(vendor, body, sent.body) };
 }
 
-/** Every recorded request that its vendor accepted, in the format that the vendor speaks itself. */
+/** Every recorded request that its vendor accepted, in the vendor's own format. */
 export function comparisons(folder: string): Compared[] {
   return recordedRequests(folder).flatMap((request) => {
     const format = formatsOf[request.endpoint];

@@ -1,10 +1,10 @@
-/** Whom a client may turn to by changing `model` alone: a vendor and one of its current models. */
+/** A target of a client that changes only `model`: a vendor and one of its current models. */
 export interface Target {
   readonly vendor: string;
   readonly model: string;
-  /** What it takes beside text. */
+  /** The media that it takes besides text. */
   readonly media: readonly string[];
-  /** It reasons where nothing is said of it. */
+  /** It reasons by default. */
   readonly thinks: boolean;
 }
 
@@ -12,7 +12,8 @@ const sees = ['image'];
 const reads = ['image', 'file'];
 
 /**
- * Those of the matrix: each wire format, and models of one vendor that differ in what they take.
+ * The targets of the matrix: each wire format, and models of one vendor that accept different
+ * requests.
  */
 export const matrixTargets: readonly Target[] = [
   { vendor: 'openai', model: 'gpt-5.4', media: reads, thinks: false },
@@ -53,7 +54,7 @@ export const matrixTargets: readonly Target[] = [
   { vendor: 'moonshot', model: 'kimi-k2.6', media: sees, thinks: true },
 ];
 
-/** One current model of each vendor that speaks chat, for second turns. */
+/** One current chat model of each vendor, for second turns. */
 export const chatTargets: readonly Target[] = [
   { vendor: 'openai', model: 'gpt-5.4', media: reads, thinks: false },
   { vendor: 'azure', model: 'gpt-5.2', media: reads, thinks: false },

@@ -9,10 +9,11 @@ import { isObject, type Json, objectsOf } from '../vendor-schemas/shape.ts';
 import { asked, callFor, type Format, formats, type Sent } from './asking.ts';
 import { chatTargets, type Target } from './targets.ts';
 
-// The second turn: an answer is read by its vendor's adapter into a client's format, put back as
-// the client's SDK does, with what comes next, and asked of every vendor that speaks chat.
+// The second turn: the vendor's adapter reads an answer into a client's format; the test appends it
+// like the client's SDK, with the next message, and sends the conversation to every vendor with
+// chat.
 
-/** The house that plays a recording's vendor, by the endpoint that it was recorded at. */
+/** The vendor that reads a recording, by the endpoint of the recording. */
 const readers: Readonly<Record<string, (vendor: string) => string>> = {
   chat: (vendor) => (chatHouses.has(vendor) ? vendor : 'openai-compatible'),
   messages: () => 'anthropic',
@@ -61,7 +62,7 @@ function readAs(format: Format, recording: Recording, adapter: Adapter): Json | 
   return isObject(answer) ? answer : undefined;
 }
 
-/** Every recorded answer, or a share of them that the seed draws, in every client format. */
+/** Every recorded answer, or a random share of them by the seed, in every client format. */
 export function answersIn(folder: string, draw: (id: string) => boolean = () => true): Told[] {
   return Object.entries(readers).flatMap(([endpoint, house]) =>
     recordingsAt(folder, endpoint)
@@ -76,8 +77,8 @@ export function answersIn(folder: string, draw: (id: string) => boolean = () => 
       .flatMap((recording) => {
         const vendor = vendors.get(house(recording.vendor));
         if (vendor === undefined) throw new Error(`nobody plays ${recording.vendor}`);
-        // What was asked at /responses is read there: chat's own adapter reads it only where it
-        // asked so.
+        // Recordings of /responses are read in that format alone: the chat adapter reads only its
+        // own.
         const told = endpoint === 'responses' ? (['responses'] as const) : formats;
         return told.flatMap((format) => {
           const adapter = adaptersOf(vendor)[format];
@@ -91,8 +92,8 @@ export function answersIn(folder: string, draw: (id: string) => boolean = () => 
 }
 
 /**
- * Not the first version of Cohere's chat, which is another format; not two answers to one question;
- * no Responses of a house whose chat we speak.
+ * Without version 1 of Cohere's chat, which is another format, without several choices, and without
+ * Responses of a vendor whose chat format Tollgate uses.
  */
 const readable = (endpoint: string, vendor: string, request: Json): boolean =>
   (endpoint !== 'nativechat' || Array.isArray(request['messages'])) &&
@@ -100,7 +101,7 @@ const readable = (endpoint: string, vendor: string, request: Json): boolean =>
   Number(request['n'] ?? 1) === 1 &&
   !Array.isArray(request['prompt']);
 
-/** What answers of one shape have in common: members, kinds, and whether texts are empty. */
+/** The shape of an answer: members, kinds, and whether texts are empty. */
 export function shapeOf(value: unknown): string {
   if (typeof value === 'string') return /\S/.test(value) ? 's' : 'blank';
   if (Array.isArray(value))
@@ -121,7 +122,7 @@ export function shapeOf(value: unknown): string {
     .join(' ')}}`;
 }
 
-/** One of each shape. */
+/** One answer of each shape. */
 export function oneOfEach(all: readonly Told[]): Told[] {
   const seen = new Map<string, Told>();
   for (const one of all) {
@@ -157,7 +158,7 @@ const questions: Readonly<Record<Format, (names: readonly string[]) => Json>> = 
   }),
 };
 
-/** What of an answer goes back. */
+/** The part of an answer that the client sends back. */
 const said = (format: Format, answer: Json): unknown => {
   if (format === 'chat') return objectsOf(answer['choices'])[0]?.['message'];
   return format === 'responses' ? answer['output'] : answer['content'];
@@ -210,7 +211,7 @@ function textsOf(format: Format, answer: Json): string[] {
     .flatMap((item) => objectsOf(item['content']).map((part) => text(part['text'])));
 }
 
-/** The client's next request; undefined where the answer has nothing that goes back. */
+/** The client's next request; undefined when the answer has nothing to send back. */
 function second(format: Format, answer: Json): Json | undefined {
   const calls = callsOf(format, answer);
   const names = [...new Set(calls.map(({ name }) => name))];
@@ -218,7 +219,7 @@ function second(format: Format, answer: Json): Json | undefined {
   const back = said(format, answer);
   if (calls.length === 0 && !textsOf(format, answer).some((one) => /\S/.test(one)))
     return undefined;
-  // A call without a name or an id is the recorder's loss, and nobody can answer it.
+  // A call without a name or an id is an error of the recording; no result can refer to it.
   if (calls.some(({ id, name }) => !/\S/.test(id) || !/\S/.test(name))) return undefined;
   if (format === 'chat') {
     const results = calls.map(({ id }) => ({
@@ -265,7 +266,7 @@ function second(format: Format, answer: Json): Json | undefined {
   };
 }
 
-/** Made by tools that the first vendor ran itself: no other can have them back as they are. */
+/** Calls of tools that the first vendor ran itself: no other vendor can take them unchanged. */
 const ofHostedTools = (answer: unknown): boolean =>
   /"type":"(?:server_tool_use|mcp_|[a-z_]+_tool_result|web_search_call|code_interpreter_call|mcp_list|image_generation_call|file_search_call|computer_call|tool_search|shell|apply_patch|custom_tool|compaction|container|program)/.test(
     JSON.stringify(answer),
@@ -275,7 +276,7 @@ const blank = (value: string): string =>
   value.replaceAll(/\\[nrtbf"\\/]|\\u[0-9a-f]{4}|\s|"/gi, '');
 const bare = (value: string): string => blank(JSON.stringify(value).slice(1, -1));
 
-/** Everything that was said is still there, in its order. */
+/** The parts of the answer that are missing in the second request. */
 export function missing({ format, answer }: Told, { body }: Sent): string[] {
   const conversation = blank(
     JSON.stringify([
@@ -330,20 +331,18 @@ export interface Turn {
   readonly id: string;
   readonly format: Format;
   readonly target: Target;
-  /** Nothing: it is fine. */
+  /** Empty when the turn is fine. */
   readonly wrong: readonly string[];
 }
 
-/** What reaches a vendor of the request that follows an answer. */
+/** The vendor's request for the turn after an answer. */
 export const secondAsked = ({ format, answer }: Told, target: Target): Sent | Refusal =>
   asked(format, second(format, answer) ?? {}, target);
 
-/**
- * The second turn after one answer, asked of one vendor. Undefined where it is not to be had there.
- */
+/** The second turn after one answer, at one vendor. Undefined where that vendor cannot have it. */
 export function turn(told: Told, target: Target): Turn | undefined {
   const { id, format, answer } = told;
-  // A model that calls nothing is never asked for the result of a call.
+  // A model without tools never gets results of calls.
   if (noTools.has(target.vendor) && callsOf(format, answer).length > 0) return undefined;
   const sent = secondAsked(told, target);
   if (sent instanceof Refusal)

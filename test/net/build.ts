@@ -3,14 +3,14 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** 2026-11-20, noon in Shanghai: the moment at which every recorded gateway lives. */
+/** 2026-11-20, noon in Shanghai: the time of every recorded gateway. */
 export const now = Date.UTC(2026, 10, 20, 4);
 const startMsMax = 60_000;
 const commandMsMax = 60_000;
 
 /**
- * A folder with `bin/tollgate.js` and `dist/`, where its processes may write, and how many there
- * were.
+ * A folder with `bin/tollgate.js` and `dist/`, in which its processes may write, and the number of
+ * processes so far.
  */
 export interface Build {
   readonly folder: string;
@@ -27,19 +27,16 @@ export interface Ended {
 export interface RunningBuild {
   readonly url: string;
   readonly data: string;
-  /** What it has written on standard output. */
+  /** Its standard output so far. */
   log(): string;
-  /** Asks it to end, and gives its exit code. */
+  /** Stops it; resolves with its exit code. */
   stop(): Promise<number | null>;
 }
 
 export interface Place {
   /** The data folder. */
   readonly data: string;
-  /**
-   * Variables beside those that every process gets. Nothing of the caller's own environment is
-   * passed.
-   */
+  /** Variables besides those of every process. Nothing of the caller's environment is passed on. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -55,7 +52,7 @@ function start(build: Build, args: readonly string[], { data, env }: Place): Chi
       TZ: 'UTC',
       COLUMNS: '100',
       NODE_OPTIONS: `--import ${preload}`,
-      // A millisecond later with each process: what they make has an order.
+      // A millisecond later with each process, so that rows have an order.
       NET_NOW: String(now + build.processes),
       NET_SEED: String(build.processes),
       TOLLGATE_DATA: data,
@@ -75,7 +72,7 @@ const heard = (child: ChildProcess, name: 'stdout' | 'stderr'): (() => string) =
 const ended = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => child.once('close', resolve));
 
-/** One command of the gateway, to its end. */
+/** Runs one command of the gateway to its end. */
 export async function command(build: Build, args: readonly string[], place: Place): Promise<Ended> {
   const child = start(build, args, place);
   const [out, error] = [heard(child, 'stdout'), heard(child, 'stderr')];
@@ -85,7 +82,7 @@ export async function command(build: Build, args: readonly string[], place: Plac
   return { code, out: out(), error: error() };
 }
 
-/** The same, of a command that must succeed: what it prints with `--json`. */
+/** The same for a command that must succeed: its `--json` output. */
 export async function commandJson(
   build: Build,
   args: readonly string[],

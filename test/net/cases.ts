@@ -2,19 +2,21 @@ import type { Asked } from './client.ts';
 import { bodyIn, conversationOf, type Format, formats } from './conversation.ts';
 import { digest, type Json, type Recording } from './recordings.ts';
 
-/** One request of a client, the channel that it goes to, and what the vendor answers. */
+/** One client request, its channel, and the vendor's response. */
 export interface Case {
   readonly name: string;
   readonly kind: string;
   readonly vendor: string;
-  /** The channel's address begins with it, behind the host and `/case/NAME`. */
+  /** The path of the channel's base URL, after the host and `/case/NAME`. */
   readonly prefix: string;
   readonly upstreamModel: string;
   readonly asked: Asked;
   readonly recording: Recording | undefined;
 }
 
-/** Vendors of the recordings that the gateway knows, with the path of their usual base address. */
+/**
+ * The vendors of the recordings that the gateway supports, with the path of their usual base URL.
+ */
 const prefixes: Readonly<Record<string, string>> = {
   anthropic: '/v1',
   azure: '/openai/v1',
@@ -44,11 +46,9 @@ const prefixes: Readonly<Record<string, string>> = {
   zhipu: '/api/paas/v4',
 };
 
-/** Vendors with a format of their own: what was recorded of them in OpenAI's was another door. */
+/** Vendors with a format of their own: their recordings in OpenAI's format are of another API. */
 const ownFormat = new Set(['anthropic', 'bedrock', 'cohere', 'gemini', 'vertex']);
-/**
- * Vendors that are asked in the client's own format: their chat answers are translated elsewhere.
- */
+/** Vendors with all client formats: other recordings test the translation of their chat answers. */
 const severalFormats = new Set(['openai', 'azure', 'openrouter', 'xai']);
 
 function vendorOf({ vendor, endpoint }: Recording, format: string): string {
@@ -80,7 +80,9 @@ const modelOf = ({ request, url }: Recording): string => {
     : 'recorded-model';
 };
 
-/** The gateway never reads from loopback: with or without a network, it says the same. */
+/**
+ * The gateway never fetches from loopback, so the result is the same with and without a network.
+ */
 const nearby = (body: Json): Json =>
   JSON.parse(JSON.stringify(body), (name, value) =>
     typeof value === 'string' && /url|uri|data/i.test(name)
@@ -98,7 +100,7 @@ const conversations = new Set<string>([
 ]);
 
 /**
- * The client's requests that this recording answers: in the format of the recording, and in the
+ * The client requests that this recording answers: in the format of the recording, and in the
  * others.
  */
 export function casesOf(recording: Recording): readonly Case[] {
@@ -154,7 +156,7 @@ function silence(): Buffer {
   return Buffer.concat([head, samples]);
 }
 
-/** A form with a model, a short file of sound, and these members. */
+/** A form with a model, a short audio file, and these members. */
 export function soundForm(
   model: string,
   members: Readonly<Record<string, string>> = {},
@@ -179,7 +181,7 @@ export function soundForm(
   };
 }
 
-/** Endpoints without a conversation have one request each. */
+/** Endpoints without a conversation have one request. */
 function plainAsk(recording: Recording): Asked {
   const { endpoint, id, vendor } = recording;
   const model = `${id}-${endpoint}/${modelOf(recording)}`;

@@ -2,7 +2,7 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import type { Placeholders } from './placeholders.ts';
 import type { Sent } from './vendor.ts';
 
-/** A record: what is compared of one case, as text that people can read. */
+/** Records for comparison: the text of each case, readable for people. */
 export type Records = Map<string, string>;
 
 export interface Asked {
@@ -63,7 +63,7 @@ export function ask(
 
 const hopOnly = new Set(['date', 'connection', 'keep-alive', 'host', 'user-agent']);
 
-/** What the vendor got, and what the client got. */
+/** The vendor's request, and the client's response. */
 export function exchangeText(
   names: Placeholders,
   sent: readonly Sent[],

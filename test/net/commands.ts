@@ -5,7 +5,7 @@ import type { Records } from './client.ts';
 import { Placeholders } from './placeholders.ts';
 import { parsed } from './recordings.ts';
 
-/** Exit code, standard output and standard error, without what is another in each run. */
+/** Exit code, standard output and standard error, without the parts that differ in each run. */
 function told({ code, out, error }: Ended, { scratch }: Build, names: Placeholders): string {
   const plain = (text: string): string =>
     names
@@ -73,10 +73,10 @@ const litellm = `model_list:
 const prices =
   '{"a":{"input_cost_per_token":0.000001,"output_cost_per_token":0.000002,"litellm_provider":"openai","mode":"chat"}}';
 
-/** Here a gateway serves the good configuration once: now there are groups. */
+/** At this point a gateway serves the good configuration once, so that groups exist. */
 const served = '(serve)';
 
-/** Commands in the order of their lives. `$name` is an id that an earlier one printed. */
+/** Commands in the order of their use. `$name` is an id that an earlier one printed. */
 const lives: readonly string[] = [
   '--version',
   'nothing',

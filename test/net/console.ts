@@ -6,7 +6,7 @@ import { Placeholders } from './placeholders.ts';
 import { type Json, parsed, type Recording } from './recordings.ts';
 import { openVendor } from './vendor.ts';
 
-/** A browser in which somebody is signed in. */
+/** A browser of a signed-in user. */
 interface Browser {
   readonly cookie: string;
   readonly csrf: string;
@@ -43,7 +43,7 @@ const operator =
     .split(/\s+/)
     .map((path) => `operator/${path}`);
 
-/** What is written: method, path and body, in the order in which an operator works. */
+/** The changes: method, path and body, in an operator's usual order. */
 const writes: readonly (readonly [method: string, path: string, body?: Json])[] = [
   ['POST', 'keys', { name: 'new', group: 'default' }],
   ['POST', 'keys', { name: '', group: 'nowhere', x: 1 }],
@@ -109,7 +109,7 @@ const writes: readonly (readonly [method: string, path: string, body?: Json])[] 
   ['DELETE', 'session'],
 ];
 
-/** Everything that the console's pages ask for, as a stranger, a user and an operator. */
+/** All requests of the console's pages, without a session, as a user and as an operator. */
 export async function recordConsole(
   build: Build,
   recordings: readonly Recording[],
@@ -180,7 +180,7 @@ export async function recordConsole(
   return records;
 }
 
-/** A gateway tells its counts from time to time. Resolves when it has told of the one request. */
+/** A gateway stores its counts periodically. Resolves when it has stored the one request. */
 async function counted({ gateway }: Serving, { cookie }: Browser): Promise<void> {
   for (let tries = 0; tries < 300; tries += 1) {
     const { body } = await ask(gateway.url, {
@@ -225,7 +225,7 @@ async function visit(
   });
   const text = answer.body.toString('utf8');
   const json = parsed(text);
-  // What is changed next is in the version that was last seen.
+  // The next change is based on the last version in a response.
   known['version'] = String(json?.version ?? json?.current?.version ?? 1);
   const steady = (name: string, value: unknown): unknown =>
     measured.test(name) && value !== null ? '<measured>' : value;

@@ -1,11 +1,11 @@
 import type { Json, Recording } from './recordings.ts';
 
-// What a recorded request says, and the same said in each of the three formats of clients. It need
-// not say all: it has to send conversations with tools, media and settings through the gateway.
+// The content of a recorded request, and the same in each of the three client formats. It need not
+// be complete: it has to send conversations with tools, media and settings through the gateway.
 
 interface Part {
   readonly kind: 'text' | 'image' | 'file' | 'audio' | 'call' | 'result';
-  /** Text, a result, a call's arguments; of media the address, which may be `data:`. */
+  /** A text, a result, or a call's arguments; of media the address, which may be `data:`. */
   readonly text: string;
   readonly name?: string;
   readonly id?: string;
@@ -45,7 +45,7 @@ const said = (value: Json): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? '');
 const data = (type: Json, base64: Json): string => `data:${type};base64,${base64}`;
 
-/** Turns of one role after another are one. */
+/** Merges consecutive turns of one role. */
 function joined(turns: readonly Turn[]): readonly Turn[] {
   const all: Turn[] = [];
   for (const { role, parts: given } of turns) {
@@ -464,7 +464,7 @@ function toResponses({
   };
 }
 
-/** The formats of clients, each with its address and what writes a conversation in it. */
+/** The client formats, each with its path and the writer of conversations. */
 export const formats = {
   chat: { path: '/v1/chat/completions', write: toChat },
   responses: { path: '/v1/responses', write: toResponses },
@@ -472,7 +472,7 @@ export const formats = {
 } as const;
 export type Format = keyof typeof formats;
 
-/** The conversation as a client's request: members that say nothing are left out. */
+/** The conversation as a client request, without empty members. */
 export function bodyIn(format: Format, conversation: Conversation, more: Json): Json {
   const written = Object.entries<Json>(formats[format].write(conversation));
   const says = written.filter(

@@ -18,7 +18,7 @@ const keys: Readonly<Record<string, string>> = {
   kling: 'access:secret',
   jimeng: 'access:secret',
 };
-/** A price of its own for each measure, so that one that is charged for another is seen. */
+/** A different price for each measure, so that a mix-up shows. */
 const price = {
   input: 2,
   cached_input: 0.3,
@@ -52,8 +52,8 @@ const priceOf = (kind: string): Json =>
 export const modelId = ({ name, upstreamModel }: Case): string => `${name}/${upstreamModel}`;
 
 /**
- * JSON is YAML. Each case has a model and a channel of its own, so that no fault of one touches
- * another.
+ * JSON is YAML. Each case has its own model and channel, so that a failure of one does not affect
+ * the others.
  */
 export function configurationOf(cases: readonly Case[], vendorUrl: string): string {
   const models = cases.map((one) => ({
@@ -79,7 +79,7 @@ export function configurationOf(cases: readonly Case[], vendorUrl: string): stri
   });
 }
 
-/** `change`: what the configuration is made into before it is written. */
+/** `change`: applied to the configuration before it is written. */
 export async function serveCases(
   build: Build,
   name: string,

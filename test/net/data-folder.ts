@@ -9,7 +9,7 @@ import { Placeholders } from './placeholders.ts';
 import { parsed, type Recording } from './recordings.ts';
 import { openVendor } from './vendor.ts';
 
-// A data folder that an older build wrote, and what this build makes of it.
+// A data folder that an older build wrote, opened by this build.
 
 const kept = new URL('data-folder/', import.meta.url);
 const files = {
@@ -31,7 +31,7 @@ const sold: readonly Case[] = [
 const model = 'sold/gpt-4o';
 const messages = [{ role: 'user', content: 'Hello' }];
 
-/** Writes the folder anew, with what this build puts into it. */
+/** Writes the folder anew, with this build. */
 export async function makeDataFolder(
   build: Build,
   recordings: readonly Recording[],
@@ -64,7 +64,7 @@ export async function makeDataFolder(
   );
 }
 
-/** It opens, keeps its books and its keys, and is served from. */
+/** Opens the folder, checks ledger and keys, and serves from it. */
 export async function recordDataFolder(
   build: Build,
   recordings: readonly Recording[],

@@ -7,10 +7,7 @@ import type { Recording } from './recordings.ts';
 import { bodies } from './refusal-bodies.ts';
 import { openVendor } from './vendor.ts';
 
-/**
- * What each vendor sells, with a model of its own where its interface depends on the model:
- * `kind=model`.
- */
+/** The models of each vendor, one for each API that depends on the model: `kind=model`. */
 const sold: Readonly<Record<string, string>> = {
   anthropic: 'chat=claude-sonnet-4-5 chat=claude-opus-5',
   azure: 'chat completion embedding transcription speech=gpt-4o-mini-tts image=gpt-image-2',
@@ -68,7 +65,7 @@ const sold: Readonly<Record<string, string>> = {
     'chat=glm-5 embedding=embedding-3 rerank=rerank transcription=glm-asr speech=glm-tts image=glm-image video=cogvideox-3',
 };
 
-/** The right requests of every endpoint for models of this kind. */
+/** The valid requests of every endpoint for models of this kind. */
 function requestsFor(
   kind: string,
   model: string,
@@ -86,7 +83,10 @@ function requestsFor(
     );
 }
 
-/** These ask once for each text, all at once: which of them still come after a fault is chance. */
+/**
+ * These send one request for each text, all at once: after a fault it is chance which of them still
+ * arrive.
+ */
 const severalAtOnce = /^(?:bedrock|vertex)-embedding-2-embeddings-[12]$/;
 
 function casesAt(vendor: string): readonly Case[] {
@@ -106,8 +106,8 @@ function casesAt(vendor: string): readonly Case[] {
 }
 
 /**
- * How every vendor is asked: what is answered is the usual answer of the endpoint, where the
- * recordings have one.
+ * Records the requests to every vendor; the response is the endpoint's usual one, where there is a
+ * recording.
  */
 export async function recordEveryVendor(
   build: Build,

@@ -24,7 +24,7 @@ export async function recordExchanges(
   return finish(serving, played);
 }
 
-/** What was seen of one case while the gateway ran. */
+/** The result of one case while the gateway ran. */
 export interface Played {
   readonly record: string;
   readonly names: Placeholders;
@@ -44,7 +44,7 @@ export async function playAll(
     vendor.play({ [one.name]: one.recording });
     const headers = { authorization: `Bearer ${key}`, ...one.asked.headers };
     const answer = await ask(gateway.url, { ...one.asked, headers });
-    // What an earlier case had under way may come now. Refusals have channels by other names.
+    // Late requests of an earlier case may arrive now. Refusals have channels with other names.
     const sent = vendor
       .sent()
       .filter(({ name }) => one.kind === '' || name === '' || name.startsWith(one.name));
@@ -78,8 +78,7 @@ const withoutTimes = (row: Json): string =>
   );
 
 /**
- * Adds what the gateway wrote of each request: usage record, transfer and lines of the log, but for
- * times.
+ * Adds the gateway's rows for each request, without times: usage record, transfer and log lines.
  */
 export function finish({ gateway }: Serving, played: readonly Played[]): Records {
   const written = new Map<string, string[]>();

@@ -1,6 +1,6 @@
-// Loaded into the gateway's processes before the gateway: one moment for ever, and random bytes that
-// a reader can tell from any other text. Ids made of them are letters from A to P, or hexadecimal
-// digits of which every second is 0 (`placeholders.ts` knows them by that).
+// Loaded into the gateway's processes before the gateway: a constant time, and random bytes that a
+// reader can tell from any other text. Ids made of them are letters from A to P, or hexadecimal
+// digits of which every second is 0 (`placeholders.ts` recognises them by that).
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { threadId } from 'node:worker_threads';

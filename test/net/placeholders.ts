@@ -1,12 +1,11 @@
 import { digest } from './recordings.ts';
 
-/** More than that is told by its beginning, its length and its digest. */
+/** A longer text is recorded by its beginning, its length and its digest. */
 const charsMax = 60_000;
 
 /**
- * What differs from run to run although nothing has changed. Ids that the gateway makes are known
- * by their letters (`fixed.mjs`); ids of vendors stay as they are, so that one that is lost is
- * seen.
+ * Values that differ from run to run. The gateway's ids are recognised by their letters
+ * (`fixed.mjs`); ids of vendors stay, so that a lost one shows.
  */
 const rules: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['hex', /(?<![0-9a-f])[0-9a-f]{12}(?:0[0-9a-f]){10}(?![0-9a-f])/g],
@@ -18,18 +17,18 @@ const rules: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['signature', /(?<=signature=)[A-Za-z0-9_-]{43}|(?<=Signature=)[0-9a-f]{64}/g],
   ['sealed', /v1\.[A-Za-z0-9_-]{38,}/g],
   ['nonce', /(?<=nonce(?:-|="))[A-Za-z0-9+/=]{24}/g],
-  // The console's scripts are named for what they hold: they are web/'s to test.
+  // The names of the console's scripts contain a hash; the tests of web/ cover them.
   ['asset', /\/assets\/[\w.-]+/g],
   ['hash', /(?<=(?:grant|debit)_)[0-9a-f]{32}/g],
   ['wait', /(?<=try again in )[\d.hms]*\d[hms]+/g],
   ['port', /(?<=(?:127\.0\.0\.1|localhost):)\d{4,5}/g],
 ];
 
-/** Of headers and records: how long something took, and how much of a limit is left. */
+/** In headers and records: durations, and the rest of a limit. */
 const measured =
   /^(date|x-ratelimit-.*|anthropic-ratelimit-.*|retry-after.*|openai-processing-ms|server-timing|x-tollgate-.*-ms)$/;
 
-/** Replaces what the rules find, numbered in the order of its first appearance in this case. */
+/** Replaces what the rules match, numbered in the order of first appearance in a case. */
 export class Placeholders {
   readonly #known = new Map<string, string>();
   readonly #counts = new Map<string, number>();

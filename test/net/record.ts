@@ -13,7 +13,7 @@ import { recordRefusals } from './refusals.ts';
 import { recordStories } from './stories.ts';
 import { recordSurfaces } from './surfaces.ts';
 
-/** What is recorded, part by part. Each part begins with nothing. */
+/** The parts of a recording. Each starts without data. */
 export const parts = {
   exchanges: recordExchanges,
   vendors: recordEveryVendor,
@@ -29,7 +29,7 @@ export const parts = {
 export type PartName = keyof typeof parts;
 export const partNames = Object.keys(parts) as readonly PartName[];
 
-/** Lends a place to write to, which is gone afterwards. */
+/** Lends a writable folder, and removes it afterwards. */
 export async function withBuild<T>(folder: string, use: (build: Build) => Promise<T>): Promise<T> {
   const scratch = mkdtempSync(join(tmpdir(), 'tollgate-net-'));
   try {
@@ -39,7 +39,7 @@ export async function withBuild<T>(folder: string, use: (build: Build) => Promis
   }
 }
 
-/** Everything that this build does, as far as these parts look. */
+/** Records this build's behaviour in the given parts. */
 export async function recordBuild(
   folder: string,
   recordings: readonly Recording[],
@@ -53,11 +53,14 @@ export async function recordBuild(
   return all;
 }
 
-/** Of an exchange all formats, and of a refusal all ways to be wrong in one place, are one line. */
+/** All formats of an exchange are one line, and all errors in one place of a refusal. */
 const groupOf = (name: string): string =>
   /^(exchange|refusal) /.test(name) ? name.replace(/[- ][^- ]*$/, '') : name;
 
-/** What the repository keeps of a recording: a line for each group, its digest and its name. */
+/**
+ * The part of a recording that the repository keeps: a line for each group, its digest and its
+ * name.
+ */
 export function digests(records: Records): string {
   const groups = new Map<string, string>();
   for (const [name, text] of records)
@@ -66,8 +69,8 @@ export function digests(records: Records): string {
 }
 
 /**
- * Names of groups whose digests differ, and of those that only one side has. Lists without
- * PostgreSQL say nothing of it.
+ * Names of groups whose digests differ, and of those that only one side has. Lists made without
+ * PostgreSQL are not compared in its part.
  */
 export function differingDigests(before: string, after: string): readonly string[] {
   const read = (text: string) =>
@@ -86,7 +89,7 @@ export function differingDigests(before: string, after: string): readonly string
 
 const around = 160;
 
-/** The first place in which two texts differ, with what stands around it on both sides. */
+/** The first difference of two texts, with its surroundings on both sides. */
 function firstDifference(before: string, after: string): string {
   let at = 0;
   while (at < before.length && before[at] === after[at]) at += 1;
@@ -95,7 +98,7 @@ function firstDifference(before: string, after: string): string {
   return `  - ${part(before)}\n  + ${part(after)}\n`;
 }
 
-/** One text for each record that is not the same on both sides. */
+/** One text for each record that differs. */
 export function differences(before: Records, after: Records): readonly string[] {
   const names = [...new Set([...before.keys(), ...after.keys()])];
   return names.flatMap((name) => {

@@ -21,10 +21,10 @@ export interface Recording {
 
 const place = fileURLToPath(new URL('../../../shared/recordings', import.meta.url));
 
-/** The recordings lie beside the project; undefined: they do not. */
+/** The folder of recordings beside the project; undefined when it is missing. */
 export const recordingsFolder = existsSync(place) ? place : undefined;
 
-/** Endpoints that the gateway offers, or has a translation for. */
+/** Endpoints that the gateway offers, or translates. */
 const played = new Set(
   'chat messages responses gemini converse nativechat completion embedding moderation rerank image tts audio count_tokens'.split(
     ' ',

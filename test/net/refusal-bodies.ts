@@ -1,12 +1,14 @@
 import type { Json } from './recordings.ts';
 
-/** One family of endpoints: requests that are right, and the other documented members. */
+/** One family of endpoints: valid requests, and the other documented members. */
 export interface Family {
   readonly name: string;
   readonly path: string;
   readonly kind: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Without the model. Each place of each is made wrong; the first is the plain one. */
+  /**
+   * Without the model. The test breaks each place of each body; the first body is the plain one.
+   */
   readonly body: readonly Json[];
   readonly members: readonly string[];
 }

@@ -7,9 +7,7 @@ import type { Json, Recording } from './recordings.ts';
 import { bodies, type Family } from './refusal-bodies.ts';
 import { openVendor } from './vendor.ts';
 
-/**
- * Requests that are wrong in one place each, and those that are wrong before their body is read.
- */
+/** Requests with one error each, and requests that fail before their body is read. */
 export async function recordRefusals(
   build: Build,
   recordings: readonly Recording[],
@@ -56,7 +54,7 @@ export async function recordRefusals(
 
 type Named = readonly [name: string, asked: Asked];
 
-/** Keys that may not buy: of a user without money, and one that was disabled. */
+/** Keys that cannot pay: of a user without money, and a disabled one. */
 async function poorKeys(
   build: Build,
   place: Parameters<typeof commandJson>[2],
@@ -82,7 +80,7 @@ function placesIn(value: Json, at: readonly Step[] = []): readonly (readonly Ste
 
 const gone = Symbol('gone');
 
-/** A copy of the body in which one place holds something else, or nothing. */
+/** A copy of the body with another value, or none, at one place. */
 function changed(body: Json, place: readonly Step[], to: unknown): Json {
   const copy = structuredClone(body);
   const last = place.at(-1) ?? '';
@@ -136,7 +134,7 @@ function wrongBodies(
   return [[`${name} right`, { path, headers, body: plain }], ...deep, ...flat];
 }
 
-/** Forms of sound: each member wrong in turn, then the form itself. */
+/** Audio forms: each member wrong in turn, then the form itself. */
 function wrongForms(model: string): readonly Named[] {
   const members = [
     'language',
@@ -178,7 +176,7 @@ function wrongForms(model: string): readonly Named[] {
   });
 }
 
-/** Addresses beside those that are asked for answers. */
+/** Addresses other than the model endpoints. */
 const elsewhere = [
   '/',
   '/v1',
@@ -209,7 +207,7 @@ const elsewhere = [
   '/v1/models/%zz',
 ];
 
-/** What is wrong with the request before its members are. */
+/** Errors of a request outside of its members. */
 function wrongDoors(
   model: (kind: string) => string,
   [poor = '', disabled = '']: readonly string[],

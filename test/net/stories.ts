@@ -9,7 +9,7 @@ import { Placeholders } from './placeholders.ts';
 import { type Json, parsed, type Recording } from './recordings.ts';
 import { openVendor, type Vendor } from './vendor.ts';
 
-// Requests whose outcome is that of more than one exchange.
+// Requests whose result needs more than one exchange.
 
 const json = { 'content-type': 'application/json' };
 const plain = {
@@ -29,7 +29,7 @@ const error = (status: number, code: string, headers: Record<string, string> = {
   ),
 });
 
-/** What the first of two channels does wrong. */
+/** The fault of the first of two channels. */
 const faults: Readonly<Record<string, Recording>> = {
   'bad request': error(400, 'invalid_value'),
   'too long': error(400, 'context_length_exceeded'),
@@ -70,8 +70,8 @@ const caseNamed = (
 });
 
 /**
- * Each fault in each format, whole and streamed: the same model is sold by a second channel, which
- * is asked later.
+ * Each fault in each format, whole and streamed: a second channel sells the same model, and gets
+ * the request next.
  */
 const faultCases = (): readonly Case[] =>
   Object.entries(faults).flatMap(([fault, recording]) =>
@@ -139,7 +139,7 @@ export async function recordStories(
 }
 
 interface Step extends Asked {
-  /** Asked again until the answer says so. */
+  /** Repeats the request until the response matches. */
   readonly until?: RegExp;
 }
 
@@ -206,10 +206,7 @@ const accepted: Recording = {
 };
 const triesMax = 100;
 
-/**
- * What the vendor is asked meanwhile comes when it comes: of these stories only the client's side
- * is kept.
- */
+/** The vendor's requests come at no fixed time: of these stories only the client's side is kept. */
 async function tell(
   { gateway, key }: Serving,
   vendor: Vendor,

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { join } from 'node:path';
 import { startPostgres } from '../postgres.ts';
 
-/** An answer with which a vendor fails. */
+/** A failed response of a vendor. */
 const failing = {
   id: 'lost',
   vendor: 'openai',
@@ -22,8 +22,7 @@ const failing = {
 };
 
 /**
- * What others hold on to: the interface's document, metrics, members of log lines and the
- * database's schema.
+ * The public surfaces: the API document, metrics, members of log lines and the database's schema.
  */
 export async function recordSurfaces(
   build: Build,
@@ -86,7 +85,7 @@ export async function recordSurfaces(
   return records;
 }
 
-/** A record for each operation and each named part, so that a difference is small. */
+/** A record for each operation and each component, so that differences are small. */
 function openapi({ paths, components, ...rest }: Json, records: Records): void {
   const put = (name: string, value: Json): void =>
     void records.set(`openapi ${name}`, `${JSON.stringify(value, undefined, 1)}\n`);
@@ -99,8 +98,8 @@ function openapi({ paths, components, ...rest }: Json, records: Records): void {
 }
 
 /**
- * Help, type, and the names of labels of each metric; the process's own (`nodejs_`, `process_`) by
- * name alone.
+ * Help, type and label names of each metric; of the process's own (`nodejs_`, `process_`) only the
+ * name.
  */
 function metrics(page: string, records: Records): void {
   const families = new Map<string, Set<string>>();
@@ -122,7 +121,7 @@ function metrics(page: string, records: Records): void {
       records.set(`metrics ${family}`, `${[...lines].sort().join('\n')}\n`);
 }
 
-/** Members of the log's lines with their types, by what the line tells of. */
+/** Members of log lines with their types, by message. */
 function logMembers(log: string, records: Records): void {
   const events = new Map<string, Set<string>>();
   for (const line of log.split('\n').map(parsed)) {
@@ -134,7 +133,7 @@ function logMembers(log: string, records: Records): void {
     records.set(`log ${event}`, `${[...lines].sort().join('\n')}\n`);
 }
 
-/** Columns, constraints and indexes as PostgreSQL tells them; nothing where there is no server. */
+/** PostgreSQL's columns, constraints and indexes; nothing without a server. */
 async function postgresSchema(build: Build, records: Records): Promise<void> {
   const server = await startPostgres();
   if ('missing' in server) return;

@@ -3,26 +3,26 @@ import type { Recording } from './recordings.ts';
 
 /** What the gateway sent to the vendor. */
 export interface Sent {
-  /** Of the case. */
+  /** The name of the case. */
   readonly name: string;
   readonly method: string;
-  /** Behind the channel's own prefix. */
+  /** The path after the channel's prefix. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** The scripted vendor: whoever asks below `/case/NAME` gets what this case plays. */
+/** The scripted vendor: a request below `/case/NAME` gets the response of this case. */
 export interface Vendor {
   readonly url: string;
-  /** From now on these cases, by name, and no others. */
+  /** Plays only these cases from now on, by name. */
   play(cases: Readonly<Record<string, Recording | undefined>>): void;
-  /** What came since the last time, in its order. */
+  /** The requests since the last call, in order. */
   sent(): readonly Sent[];
   close(): void;
 }
 
-/** Which endpoint a vendor's address is, in the words of the recordings. */
+/** The endpoint of a vendor's address, by the names of the recordings. */
 const addresses: readonly (readonly [endpoint: string, pattern: RegExp])[] = [
   ['gemini', /:(stream)?generateContent/i],
   ['count_tokens', /count_?-?tokens|input_tokens/i],
@@ -46,9 +46,8 @@ const kept =
   /^(content-type|x-request-id|request-id|retry-after.*|x-should-retry|x-amzn-.*|x-ratelimit-.*|anthropic-ratelimit-.*)$/;
 
 /**
- * `all`: from these the vendor answers where the gateway asks at another endpoint than the one that
- * was recorded: with the first whole answer, or the first stream, of that endpoint that is a
- * success.
+ * `all`: the source of responses where the gateway calls another endpoint than the recorded one:
+ * the first successful whole response, or stream, of that endpoint.
  */
 export async function openVendor(all: readonly Recording[]): Promise<Vendor> {
   const playing = new Map<string, Recording>();
@@ -85,7 +84,7 @@ export async function openVendor(all: readonly Recording[]): Promise<Vendor> {
           ? recorded
           : usual(endpoint, streamed);
       if (answer === undefined) {
-        // The client's fault: no channel is left alone for it.
+        // An error of the client: the gateway does not park a channel for it.
         response.writeHead(400, { 'content-type': 'application/json' });
         response.end(
           '{"error":{"message":"nothing is played here","type":"invalid_request_error"}}',

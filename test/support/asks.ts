@@ -4,7 +4,7 @@ import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { isObject, listOf } from '../../src/base/json.ts';
 
-// Requests of each client format to a vendor's model, and what its adapter makes of them.
+// Requests of each client format to a vendor's model, and the adapter's result.
 
 export type Body = Record<string, unknown>;
 type Format = 'chat' | 'messages' | 'responses';
@@ -49,7 +49,7 @@ export const ask = (
   format: Format = 'chat',
 ): VendorRequest => adapterOf(vendor, format).ask(callOf(body, model, format));
 
-/** What reaches the vendor, beside the model and the one message. */
+/** The vendor's request, without the model and the one message. */
 export function sent(vendor: string, model: string, body: Body, format: Format = 'chat'): Body {
   const { model: _, ...rest }: Body = JSON.parse(
     ask(vendor, model, body, format).body.toString('utf8'),
@@ -58,7 +58,10 @@ export function sent(vendor: string, model: string, body: Body, format: Format =
   return rest;
 }
 
-/** What the vendor itself refuses, which it is asked only where no channel takes the request. */
+/**
+ * The members that the vendor itself refuses; the gateway calls it only when no channel takes the
+ * request.
+ */
 export const untaken = (
   vendor: string,
   model: string,
@@ -73,7 +76,7 @@ export const dropped = (
   format: Format = 'chat',
 ): readonly string[] => [...(ask(vendor, model, body, format).dropped ?? [])].sort();
 
-/** The refusal's own words: which member, and why. */
+/** The refusal's own text: the member, and the reason. */
 export const refused = (param: string): unknown =>
   expect.objectContaining({ refusal: 'unsupported_parameter', param });
 

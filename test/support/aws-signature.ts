@@ -1,7 +1,7 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
 
-/** The hash that AWS's implementation wants to be given. */
+/** The hash function that AWS's implementation takes as an argument. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
 
@@ -40,13 +40,13 @@ export interface AwsRequest {
   readonly host: string;
   readonly path: string;
   readonly query: Record<string, string>;
-  /** What is signed beside the host. */
+  /** Headers to sign besides the host. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
   readonly at: Date;
 }
 
-/** The headers that prove a request, as AWS's own implementation makes them: a second opinion. */
+/** The headers of a signed request, by AWS's own implementation: a second opinion. */
 export async function awsProof({
   keys,
   region,

@@ -1,6 +1,6 @@
 /**
- * What a client sends and reads in one of the gateway's formats. The tool is there because some
- * models call it on one endpoint alone.
+ * The client's side of one of the gateway's formats. It has a tool because some models call tools
+ * on one endpoint only.
  */
 export interface ClientSide {
   readonly format: string;
@@ -8,7 +8,7 @@ export interface ClientSide {
   body(model: string, stream: boolean): object;
   /** Type and data of the events of a stream. Chat's have no type. */
   isError(data: Readonly<Record<string, unknown>>): boolean;
-  /** What only a complete answer has. */
+  /** Matches only a complete answer. */
   readonly ends: RegExp;
 }
 

@@ -4,8 +4,8 @@ type Beta = Anthropic.Beta.Messages.MessageCreateParamsNonStreaming;
 type Tool = Anthropic.Beta.Messages.BetaTool;
 
 /**
- * What a coding agent for Anthropic's models sends with every request: marks of the cache, betas,
- * many tools, thinking, who is asking.
+ * The members that a coding agent for Anthropic's models sends with every request: cache marks,
+ * betas, many tools, thinking, a user id.
  */
 export const betas = [
   'claude-code-20250219',

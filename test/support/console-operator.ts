@@ -13,7 +13,7 @@ import { openSealer } from '../../src/storage/seal.ts';
 import { type Browser, type ConsoleAnswer, newBrowser, startConsole } from './console.ts';
 import { configurationFrom } from './running.ts';
 
-/** An operator at the rows of operators, without a gateway. */
+/** An operator at the operator routes, without a gateway. */
 export interface OperatorConsole {
   readonly url: string;
   readonly database: Database;
@@ -23,7 +23,7 @@ export interface OperatorConsole {
   post(path: string, body: object, key?: string): Promise<ConsoleAnswer>;
   patch(path: string, version: number, body: object): Promise<ConsoleAnswer>;
   remove(path: string, version: number): Promise<ConsoleAnswer>;
-  /** What the trail says was done, the latest first. */
+  /** The actions in the audit trail, the latest first. */
   acts(): Promise<readonly string[]>;
 }
 
@@ -76,7 +76,7 @@ export async function startOperatorConsole(
   };
 }
 
-/** The events of a stream that has ended, in their order. */
+/** The events of an ended stream, in order. */
 export function eventsIn(
   text: string,
 ): readonly { readonly event: string; readonly data: ReturnType<typeof JSON.parse> }[] {

@@ -27,7 +27,7 @@ channels:
   - { name: b, vendor: openai, base_url: "http://127.0.0.1:9/v1", api_key: up-key, groups: [default], models: [alone] }
 `;
 
-/** The user's rows on a database, without a gateway: what is charged is written by `charge`. */
+/** The user routes on a database, without a gateway; `charge` writes the charges. */
 export interface UserConsole {
   readonly url: string;
   readonly database: Database;
@@ -95,7 +95,7 @@ export interface TestCharge {
 }
 
 /**
- * A charge as the till would have committed it: transfer, counters and record in one transaction.
+ * A charge as the ledger would have committed it: transfer, counters and record in one transaction.
  */
 export async function charge(database: Database, made: TestCharge): Promise<void> {
   const cost = made.lines.reduce((sum, [, , , amount]) => sum + amount, 0n);

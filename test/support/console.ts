@@ -18,7 +18,7 @@ export interface ConsoleAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Of JSON; undefined: the answer is none. */
+  /** The parsed JSON; undefined when the response is none. */
   readonly json: ReturnType<typeof JSON.parse>;
 }
 
@@ -26,11 +26,11 @@ export interface ConsoleAsk {
   readonly method?: string;
   /** Sent as JSON, text as it is. */
   readonly body?: unknown;
-  /** Beside those that a page of ours sends; null takes one of them away. */
+  /** Besides those of the console's own pages; null removes one. */
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
-/** A browser: with the cookie of one session, as a page of ours would ask. */
+/** A browser with the cookie of one session, which sends requests like a page of the console. */
 export interface Browser {
   readonly userId: string;
   readonly sessionId: string;
@@ -40,9 +40,7 @@ export interface Browser {
   ask(path: string, asked?: ConsoleAsk): Promise<ConsoleAnswer>;
 }
 
-/**
- * One request without any browser's help: cookies, origin and redirects are the test's business.
- */
+/** One request without a browser's behaviour: the test handles cookies, origin and redirects. */
 export async function askPlain(
   url: string,
   { method = 'GET', body, headers = {} }: ConsoleAsk = {},
@@ -109,7 +107,7 @@ export async function signedInAs(
   };
 }
 
-/** A browser that keeps cookies and goes nowhere by itself: redirects are the test's business. */
+/** A browser that keeps cookies and does not follow redirects: that is up to the test. */
 export class Wanderer {
   readonly #cookies = new Map<string, string>();
 
@@ -170,7 +168,7 @@ export interface ConsoleOptions {
   readonly clock?: Clock;
   readonly publicUrl?: string;
   readonly log?: ConsoleContext['log'];
-  /** The ways in are open as well. */
+  /** The sign-in routes are open as well. */
   readonly signin?: Signin;
 }
 
@@ -181,7 +179,7 @@ const silent: ConsoleContext['log'] = {
   },
 };
 
-/** A console with these rows alone, on a database whose schema is up to date. Gives its address. */
+/** A console with only these routes, on a migrated database. Returns its address. */
 export async function startConsole(
   database: Database,
   rows: readonly ConsoleRoute[],

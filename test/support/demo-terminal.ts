@@ -15,22 +15,22 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const startMsMax = 30_000;
 
-/** A terminal in an empty folder, as a reader has it. What a block exports, later ones see. */
+/** A terminal in an empty folder, like a reader's. Later blocks see the exports of earlier ones. */
 export interface Terminal {
-  /** What it printed. Throws when it fails. */
+  /** Runs a block; returns its output. Throws when it fails. */
   play(block: Block): Promise<string>;
-  /** What listens from now on. */
+  /** Starts a block that keeps running. */
   start(block: Block): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Beside a demo that has just been started. */
+/** A terminal beside a running demo. */
 export async function openDemoTerminal(): Promise<Terminal> {
   const { demo, url, key } = await startDemo();
   return openTerminal({ TOLLGATE_URL: url, TOLLGATE_API_KEY: key }, [demo]);
 }
 
-/** Beside nothing, with a free port: what is started listens there. */
+/** A terminal without a gateway, with a free port for one. */
 export async function openOperatorTerminal(): Promise<Terminal> {
   const port = await freePort();
   return openTerminal(
@@ -112,7 +112,7 @@ async function untilReady(address: string, started: ChildProcess): Promise<void>
   throw new Error(`${address} does not answer`);
 }
 
-/** From dist/, as `npm start` does, on any port. */
+/** Starts the demo from dist/, like `npm start`, on any port. */
 async function startDemo(): Promise<{ demo: ChildProcess; url: string; key: string }> {
   const environment = { ...process.env, TOLLGATE_LOG: 'silent', DATABASE_URL: '' };
   const demo = spawn(

@@ -1,5 +1,5 @@
 /**
- * What an author says of a block, in a comment before it: `prints: PATTERN`, `runs: …`,
+ * The author's instruction for a block, in a comment before it: `prints: PATTERN`, `runs: …`,
  * `started: …`, `set: …`, `not played: …`.
  */
 interface Mark {
@@ -10,7 +10,7 @@ interface Mark {
 export interface Block {
   readonly language: 'sh' | 'python' | 'ts';
   readonly code: string;
-  /** Of the fence, from 1. */
+  /** Line of the fence, from 1. */
   readonly line: number;
   readonly mark: Mark | undefined;
 }
@@ -35,5 +35,5 @@ export function blocksOf(page: string): readonly Block[] {
   });
 }
 
-/** What a block says for which this machine has no reader: its syntax was checked. */
+/** The result for a block whose interpreter is not installed here: only its syntax was checked. */
 export const readerless = 'not run: there is no package for it here';

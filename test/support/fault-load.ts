@@ -6,25 +6,25 @@ import { check } from '../../src/ledger/check.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { askPlainly, type Seen } from './plain-client.ts';
 
-/** What became of the requests of some clients. */
+/** The results of some clients' requests. */
 export interface FaultLoad {
-  /** Ids of the answers that arrived to their last byte. */
+  /** Ids of the responses that arrived completely. */
   readonly delivered: ReadonlySet<string>;
   /** The same by node. */
   readonly deliveredBy: readonly number[];
-  /** Answers by status, but for those that were delivered. */
+  /** Responses by status, without the delivered ones. */
   readonly refused: ReadonlyMap<number, number>;
-  /** 503s without the word when to come back. */
+  /** 503s without `retry-after`. */
   readonly unexplained: readonly Seen[];
   /** Connections that broke, by node. */
   readonly broken: readonly number[];
-  /** The longest that anybody waited for a good answer. */
+  /** The longest wait for a delivered response. */
   readonly longestMs: () => number;
   /** Lets the last requests end. */
   stop(): Promise<void>;
 }
 
-/** Clients that ask without pause, every other time for a stream, each of them one node. */
+/** Clients that send requests without pause, every other one for a stream; each uses one node. */
 export function startLoad(
   nodes: readonly { readonly url: string }[],
   key: string,
@@ -74,8 +74,8 @@ export function startLoad(
 }
 
 /**
- * Whatever was delivered was charged once, whatever was charged has its record, no balance is
- * negative, and the ledger proves it.
+ * Every delivered response was charged once, every charge has its record, no balance is negative,
+ * and the ledger's check passes.
  */
 export async function expectNothingLost(
   database: Database,

@@ -14,14 +14,14 @@ import type { Database, Row } from '../../src/storage/database.ts';
 import { openFolderBlobs } from '../../src/storage/folder-blobs.ts';
 import type { FreshOptions } from '../databases.ts';
 
-/** Generated files on a clock that stands still, with a look behind them. */
+/** Stored files on a stopped clock, with access to their rows and blobs. */
 export interface FileStore {
   readonly files: Files;
   readonly database: Database;
   readonly blobs: Blobs;
   /** Wall clock, milliseconds. */
   time: number;
-  /** All rows, all accounts' counts, and the keys of all blobs, whole and half. */
+  /** All rows, all accounts' counts, and the keys of all blobs, complete or partial. */
   left(): Promise<{
     readonly rows: readonly Row[];
     readonly accounts: readonly Row[];
@@ -33,14 +33,14 @@ export interface FileStoreOptions {
   readonly limits?: Partial<FileLimits>;
   readonly downloads?: Partial<MediaLimits>;
   readonly publicUrl?: string;
-  /** One that is there already. */
+  /** An existing folder. */
   readonly folder?: string;
-  /** Other blobs than those of a folder. */
+  /** Another blob store than a folder. */
   readonly blobs?: Blobs;
   readonly resolve?: Resolve;
 }
 
-/** A folder that goes with the test. */
+/** A folder that is removed with the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-media-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -9,8 +9,8 @@ import { open } from '../../src/storage/open.ts';
 import { png } from './png.ts';
 
 /**
- * A process that stores pictures until it is killed, and writes a line for each that is stored: its
- * id and its length.
+ * A process that stores images until it is killed, and writes a line with id and length for each
+ * stored one.
  */
 const [databaseUrl = '', folder = ''] = process.argv.slice(2);
 

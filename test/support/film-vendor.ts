@@ -4,20 +4,20 @@ import { json, type Received, type ScriptedVendor, startVendor } from './scripte
 
 export const aFilm = film({ seconds: 1, prompt: 'test', width: 160, height: 90 });
 
-/** A vendor of OpenAI's video format whose tasks end as the test says. */
+/** A vendor of OpenAI's video format; the test decides how its tasks end. */
 export interface FilmVendor extends ScriptedVendor {
   readonly url: string;
-  /** What has been submitted, by the vendor's id. */
+  /** The submissions, by the vendor's id. */
   readonly tasks: ReadonlyMap<string, Record<string, unknown>>;
   /**
-   * How the next submissions and polls are answered; by default both go well, and every task is
+   * The responses to the next submissions and polls; by default both succeed, and every task is
    * done at its first poll.
    */
   onSubmit: ((response: ServerResponse, received: Received) => boolean) | undefined;
   onPoll: ((id: string, response: ServerResponse) => boolean) | undefined;
   state: object;
   polls: number;
-  /** Requests to stop a task. */
+  /** Requests to cancel a task. */
   readonly cancelled: string[];
 }
 
@@ -79,5 +79,5 @@ channels:
   - { name: films, vendor: openai-compatible, base_url: "${vendorUrl}/v1", api_key: up-key, models: [{ id: sora-2, upstream: up-video }, { id: clip, upstream: up-clip }, m1] }
 ${extra}`;
 
-/** Tasks that are asked for as often as tests are patient. */
+/** Polling that is as fast as tests need it. */
 export const quickTasks = { pollMsLeast: 20, pollMsMost: 40, lookEveryMs: 10, backoffMsMost: 60 };

@@ -7,21 +7,20 @@ import type { VendorAdapters, Vendor } from '../../src/providers/vendor.ts';
 import { endpointOf, violations } from '../vendor-schemas/index.ts';
 import { rubbish } from '../vendor-schemas/rubbish.ts';
 
-// Every request that an adapter makes in any test is held against the strict tables of
-// test/vendor-schemas: what its vendor would refuse fails the test that caused it. vitest.config.ts
-// has vendors made by way of `held`.
+// Checks every request of an adapter in any test against the strict tables of test/vendor-schemas:
+// a request that the vendor would refuse fails the test that caused it. vitest.config.ts wraps
+// vendors with `held`.
 
-/** Off while tables are written: then nothing fails. */
+/** Set to false while writing tables: then no test fails. */
 const fails = true;
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** Longer bodies are about size, not about members. */
+/** Larger bodies test size, not members. */
 const bodyBytesMax = 1024 * 1024;
 const found: string[] = [];
 
 /**
- * What the vendor is asked for its own words of refusal alone (`Ask.untaken`) is no request that it
- * should take.
+ * A request that is only meant to get the vendor's own refusal (`Ask.untaken`) need not be valid.
  */
 function hold(
   vendor: string,
@@ -62,7 +61,7 @@ function hold(
   }
 }
 
-/** The vendor, whose adapters are watched as they ask. */
+/** Wraps a vendor, so that the requests of its adapters are checked. */
 export function held<V extends Vendor>(vendor: V): V {
   const speaks: VendorAdapters = new Proxy<VendorAdapters>(vendor.adapters, {
     get(adapters, capability) {
@@ -99,7 +98,7 @@ function watched(vendor: string, adapter: object): object {
   return made;
 }
 
-/** What was found in this test so far; it does not fail it any more. */
+/** The violations of this test so far; they no longer fail it. */
 export const taken = (): string[] => found.splice(0);
 
 afterEach(() => {

@@ -1,7 +1,7 @@
 import { decodeImage, type ImageFacts } from '../../sim/image.ts';
 import { wordsIn } from '../../sim/media/png.ts';
 
-/** An answer of the images' endpoints, or a refusal. */
+/** A response of the image endpoints, or a refusal. */
 export interface Made {
   readonly created: number;
   readonly data: readonly MadePicture[];
@@ -22,7 +22,7 @@ export interface MadePicture {
 
 export const made = async (reply: Response): Promise<Made> => JSON.parse(await reply.text());
 
-/** What a picture shows, wherever it is. */
+/** The text in an image, wherever the image is. */
 export async function shown({
   url,
   b64_json: base64,

@@ -31,9 +31,7 @@ export function refused(result: Pass | Overrun): Overrun {
 
 const enter: SharedLimiter['enter'] = (...ask) => limiter.enter(...ask);
 
-/**
- * What every limiter does, on a clock of the test's own. `open` gives one that knows nobody yet.
- */
+/** The tests of every limiter, on a clock of the test. `open` returns a new one without keys. */
 export function limiterSuite(open: (clock: Clock) => SharedLimiter | Promise<SharedLimiter>): void {
   beforeEach(async () => {
     now = 5_000_000.25;

@@ -1,5 +1,5 @@
 /**
- * `npm run test:long` asks every model of every SDK. So does CI. `npm test` is waited for, and
- * leaves out what only repeats.
+ * `npm run test:long` and CI try every model with every SDK. `npm test` has to be quick, and leaves
+ * out repetitions.
  */
 export const long = process.env['LONG_TESTS'] === 'true' || process.env['CI'] === 'true';

@@ -1,6 +1,6 @@
 /**
- * What is in JSON, taken as it is wanted: the wrong kind is nothing. For readers of traffic that
- * judge without any code of the gateway.
+ * Reads JSON by the wanted type: another type is absent. For readers of traffic that judge without
+ * any code of the gateway.
  */
 export type Dict = Record<string, unknown>;
 export const dict = (value: unknown): Dict =>

@@ -2,10 +2,10 @@ import { open } from '../../src/storage/open.ts';
 import type { SqlValue } from '../../src/storage/database.ts';
 
 /**
- * A new-api or one-api database as its public schema makes it (QuantumNous/new-api
+ * A new-api or one-api database with its public schema (QuantumNous/new-api
  * model/{user,token,channel,option,redemption}.go and songquanpeng/one-api
- * model/{user,token,channel}.go, 2026-11): those columns that hold what somebody entered, and a few
- * that nobody reads.
+ * model/{user,token,channel}.go, 2026-11): the columns with entered data, and a few that the
+ * importer does not read.
  */
 const schema: Readonly<Record<string, string>> = {
   users: `id INTEGER PRIMARY KEY, username TEXT UNIQUE, password TEXT NOT NULL, display_name TEXT, role INTEGER DEFAULT 1, status INTEGER DEFAULT 1, email TEXT,
@@ -19,7 +19,7 @@ const schema: Readonly<Record<string, string>> = {
     'id INTEGER PRIMARY KEY, user_id INTEGER, "key" CHAR(32), status INTEGER DEFAULT 1, name TEXT, quota INTEGER DEFAULT 100',
 };
 
-/** What new-api added to its ancestor's tables. */
+/** Columns that new-api added to one-api's tables. */
 const added: Readonly<Record<string, string>> = {
   users: ', aff_quota INTEGER DEFAULT 0, deleted_at TIMESTAMP, setting TEXT, created_at BIGINT',
   tokens:

@@ -15,12 +15,12 @@ export function findNginx(env: NodeJS.ProcessEnv = process.env): string | undefi
 
 export interface Nginx {
   readonly url: string;
-  /** Takes up another configuration; what runs goes on under the old one. */
+  /** Loads another configuration; running requests continue under the old one. */
   reload(site: string): Promise<void>;
 }
 
 /**
- * A real nginx with what a page says of its `upstream` and `server`; it listens where it can. Gone
+ * A real nginx with the `upstream` and `server` of a documentation page, on a free port. Stopped
  * with the test.
  */
 export async function startNginx(site: string): Promise<Nginx> {
@@ -54,7 +54,7 @@ export async function startNginx(site: string): Promise<Nginx> {
     async reload(text) {
       write(text);
       child.kill('SIGHUP');
-      // New workers take over within moments; nginx tells nobody when.
+      // New workers take over within moments; nginx does not report when.
       await wait(200);
     },
   };

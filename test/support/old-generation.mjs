@@ -1,4 +1,5 @@
-// `--import` of this makes a Node process write, at each SIGUSR2, how much its old generation holds and how often it was collected: a line of OLD_FILE.
+// `--import` of this makes a Node process write a line to OLD_FILE at each SIGUSR2: the size of its
+// old generation, and the number of its collections.
 import { appendFileSync } from 'node:fs';
 import { PerformanceObserver, constants } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
@@ -15,7 +16,7 @@ if (isMainThread) {
   });
   observer.observe({ entryTypes: ['gc'] });
   process.on('SIGUSR2', () => {
-    // What lives longer than two of these is old.
+    // Objects that survive two of these are old.
     collect({ type: 'minor' });
     collect({ type: 'minor' });
     const bytes = getHeapSpaceStatistics()

@@ -3,16 +3,16 @@ import type { Schema } from '../../src/api/openapi/schema.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
 
-/** One change of a good request, and whether it is good afterwards. */
+/** One change of a valid request, and whether the result is valid. */
 export interface Probe {
-  /** The member that is changed: `messages`, and what a refusal calls it or begins with. */
+  /** The changed member: `messages`; a refusal names it, or a path that begins with it. */
   readonly param: string;
   readonly what: string;
   readonly body: Body;
   readonly good: boolean;
 }
 
-/** Members that mean something only beside others. */
+/** Members that need another member beside them. */
 const beside: Readonly<Record<string, Body>> = {
   stream_options: { stream: true },
   partial_images: { stream: true },
@@ -20,7 +20,7 @@ const beside: Readonly<Record<string, Body>> = {
   'timestamp_granularities[]': { response_format: 'verbose_json' },
 };
 
-/** The schemas of a document by their names, and a judge of bodies. */
+/** The schemas of a document by name, and a validator of bodies. */
 export class Schemas {
   readonly #all: Readonly<Record<string, Schema>>;
   readonly #judges = new Map<string, ValidateFunction>();
@@ -37,7 +37,7 @@ export class Schemas {
     return $ref === undefined ? schema : (this.#all[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {});
   }
 
-  /** Why a value does not fit, or undefined. */
+  /** The reason why a value does not fit, or undefined. */
   misfit(schema: Schema, value: unknown): string | undefined {
     const text = JSON.stringify(schema).replaceAll('"#/', '"document#/');
     const fits = this.#judges.get(text) ?? this.#ajv.compile(JSON.parse(text));
@@ -45,9 +45,7 @@ export class Schemas {
     return fits(value) ? undefined : this.#ajv.errorsText(fits.errors);
   }
 
-  /**
-   * What the schema of a request says no to, tried one by one, and what stands at its very edge.
-   */
+  /** Values that a request's schema refuses, one by one, and values at its limits. */
   probesOf(schema: Schema, good: Body): readonly Probe[] {
     return Object.entries(this.resolved(schema).properties ?? {}).flatMap(
       ([param, member]): Probe[] => {
@@ -72,8 +70,8 @@ export class Schemas {
   }
 
   /**
-   * A value that is an object, or a list of them, with one of their members changed, or one of
-   * their words and another left out.
+   * An object, or a list of objects, with one member changed or absent, or with one value of an
+   * enum while another member is absent.
    */
   #inside(schema: Schema, value: unknown): readonly (readonly [unknown, string])[] {
     if (Array.isArray(value)) {
@@ -105,7 +103,7 @@ export class Schemas {
     });
   }
 
-  /** What a query may say and may not, one by one: as text, the way in which it is sent. */
+  /** Valid and invalid query parameters, one by one, as text. */
   queriesOf(
     query: Readonly<Record<string, Schema>>,
   ): readonly { readonly param: string; readonly value: string; readonly good: boolean }[] {
@@ -114,7 +112,7 @@ export class Schemas {
       const around = [minimum, maximum].flatMap((limit) =>
         limit === undefined ? [] : [limit - 1, limit, limit + 1],
       );
-      // What a text may be depends on what there is: empty, it says nothing.
+      // The valid texts depend on the data; an empty one has no effect.
       const kinds =
         schema.type === 'string' && schema.enum === undefined
           ? ['']
@@ -135,10 +133,10 @@ const isBody = (value: unknown): value is Body =>
 
 const kinds: readonly unknown[] = ['nonsense', 1.5, true, {}, [], [7], ['a'], [{}]];
 
-/** Values of every kind, and those around the limits. */
+/** Values of every type, and values around the limits. */
 function valuesFor(schema: Schema): readonly (readonly [unknown, string])[] {
   const { type, minimum, maximum, maxLength, minLength, enum: words, anyOf, format } = schema;
-  // What says nothing refuses nothing, and files are no JSON.
+  // A schema without a type refuses nothing, and files are no JSON.
   if ((type === undefined && anyOf === undefined && words === undefined) || format === 'binary')
     return [];
   const around = [minimum, maximum].flatMap((limit) =>

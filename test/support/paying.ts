@@ -23,7 +23,8 @@ import type { FreshDatabase } from '../databases.ts';
 import { TurnedClock } from './task-node.ts';
 
 /**
- * One process's payments on a database that may have others, with its own server for notifications.
+ * One process's payments on a database that may have other processes, with its own server for
+ * notifications.
  */
 export interface PayingNode {
   readonly payments: Payments;
@@ -32,8 +33,8 @@ export interface PayingNode {
 }
 
 /**
- * Payments against the simulated wallets, whose clock is the same. Nothing is asked in the
- * background: `payments.look()`.
+ * Payments against the simulated wallets, on the same clock. No background queries: call
+ * `payments.look()`.
  */
 export interface Paying extends PayingNode {
   readonly database: Database;
@@ -41,7 +42,7 @@ export interface Paying extends PayingNode {
   readonly clock: TurnedClock;
   readonly account: string;
   node(): Promise<PayingNode>;
-  /** An order of the customer's; 1.00 unless told. */
+  /** An order of the customer; 1.00 by default. */
   order(
     wallet: WalletId,
     wish?: {
@@ -51,12 +52,12 @@ export interface Paying extends PayingNode {
       readonly account?: string;
     },
   ): Promise<Order>;
-  /** The same, paid, and nobody has told us yet. */
+  /** The same, paid, but without a notification yet. */
   paidOrder(wallet: WalletId, yuan?: bigint): Promise<Order & { readonly number: string }>;
   found(id: string): Promise<Order>;
   balance(account?: string): Promise<string>;
   rows(sql: string): Promise<readonly Row[]>;
-  /** Turns the clock on. */
+  /** Moves the clock forward. */
   later(ms: number): void;
   expectBooks(): Promise<void>;
 }
@@ -155,7 +156,7 @@ async function openNode(
   onTestFinished(async () => {
     stop.abort();
     await payments.close();
-    // A wallet may just have connected, and a server waits for those who have said nothing yet.
+    // A wallet may just have connected, and a server waits for idle connections.
     server.server.closeAllConnections();
     await server.close();
   });

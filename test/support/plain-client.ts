@@ -1,17 +1,17 @@
 import { type Agent, request } from 'node:http';
 
-/** What became of one request. */
+/** The result of one request. */
 export interface Seen {
   readonly status: number;
   readonly id: string;
   readonly retryAfter: string | undefined;
-  /** The last byte of a good answer has arrived. */
+  /** The last byte of a good response has arrived. */
   readonly whole: boolean;
 }
 
 /**
- * A chat without any package, over an agent's connections; undefined when the connection broke
- * before there was an answer.
+ * A chat request without any SDK, over an agent's connections; undefined when the connection broke
+ * before there was a response.
  */
 export function askPlainly(
   url: string,

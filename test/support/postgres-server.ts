@@ -6,22 +6,20 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { answering, findBinaries, unprivileged } from '../postgres.ts';
 
-/** A PostgreSQL of the test's own, to be killed and stopped as machines and people do it. */
+/** A PostgreSQL server of the test's own, which the test may kill or stop. */
 export interface PostgresServer {
   readonly url: string;
   /** Ends all of its processes at once. */
   kill(): Promise<void>;
-  /** Begins again on the same files, unless it is running. */
+  /** Starts again on the same files, unless it is running. */
   start(): Promise<void>;
-  /** From now on it takes connections and bytes, and answers nothing. */
+  /** From now on it accepts connections and bytes, but does not answer. */
   pause(): void;
   resume(): void;
 }
 
 const binaries = findBinaries(process.env['PATH'] ?? '');
-/**
- * Without its programs, and without Linux to name a server's processes, there is no such server.
- */
+/** False without PostgreSQL's programs, and without Linux, which lists a server's processes. */
 export const postgresCanBeHurt = binaries !== undefined && process.platform === 'linux';
 
 const settings = [
@@ -97,7 +95,7 @@ export async function startPostgresServer(parent: string = tmpdir()): Promise<Po
   };
 }
 
-/** Each of a server's processes leads a group of its own, so that they are named one by one. */
+/** Each of a server's processes leads its own process group, so they must be listed one by one. */
 function childrenOf(pid: number): readonly number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return text === '' ? [] : text.split(' ').map(Number);
@@ -107,7 +105,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 

@@ -24,15 +24,15 @@ export interface ProcessOptions {
   readonly folder: string;
   readonly configuration: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Of a node that comes back where it was; else any that is free. */
+  /** The port of a node that restarts in place; else any free one. */
   readonly port?: number;
   /** `bin/tollgate.js` of another build; else this checkout's. */
   readonly entry?: string;
-  /** Where it writes; else this process reads what it says. */
+  /** Its output goes there; else this process reads it. */
   readonly outputTo?: number;
-  /** More of the command. */
+  /** Further arguments. */
   readonly args?: readonly string[];
-  /** The time between two questions whether it is ready. */
+  /** The time between two readiness checks. */
   readonly everyMs?: number;
 }
 

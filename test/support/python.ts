@@ -10,8 +10,8 @@ const named = process.env['PYTHON'];
 export const python = named ?? 'python3';
 
 /**
- * Whether code that imports this package is run. Where a Python is named it has to: whoever names
- * one wants to see it.
+ * Whether to run code that imports this package. A Python that the caller names always runs it, so
+ * that a missing package shows as a failure.
  */
 export const runsPython = async (name: string): Promise<boolean> =>
   named !== undefined || works(`import ${name}`);

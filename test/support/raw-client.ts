@@ -21,7 +21,7 @@ interface Client {
   readonly ended: () => boolean;
 }
 
-/** A connection that says what it is told to, byte by byte. */
+/** A connection that sends given bytes. */
 export function client(port: number): Client {
   const socket = connect(port, '127.0.0.1');
   let text = '';
@@ -38,6 +38,6 @@ export function client(port: number): Client {
   return { socket, text: () => text, ended: () => ended };
 }
 
-/** What the lane reads by itself. */
+/** A request that the fast path reads itself. */
 export const plain = (body: string, more = ''): string =>
   `POST /v1/plain HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`;

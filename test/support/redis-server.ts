@@ -9,14 +9,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 const names = ['valkey-server', 'redis-server'];
 const startMsMax = 10_000;
 
-/** A real server for a test, with nothing in it. */
+/** A real, empty server for a test. */
 export interface RedisServer {
   readonly url: string;
-  /** Ends it at once; what it held is gone. */
+  /** Kills it at once, with its data. */
   kill(): Promise<void>;
-  /** Begins again where it was, empty. */
+  /** Starts it again at the same address, empty. */
   start(): Promise<void>;
-  /** From now on it takes connections and bytes, and answers nothing. */
+  /** From now on it accepts connections and bytes, but does not answer. */
   pause(): void;
   resume(): void;
   stop(): Promise<void>;

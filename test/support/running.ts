@@ -25,10 +25,10 @@ export interface Running {
     body: unknown,
     init?: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal },
   ): Promise<Response>;
-  /** Yuan, as the user is shown it. */
+  /** Yuan, as shown to the user. */
   balance(): Promise<string>;
   usage(): Promise<readonly Row[]>;
-  /** The ledger's own proof, and one transfer for each usage record. */
+  /** Checks the ledger, and that each usage record has one transfer. */
   expectBooks(): Promise<void>;
   newKey(wish?: KeyWish): Promise<NewTestKey>;
 }
@@ -40,7 +40,7 @@ export interface RunningOptions {
   readonly limits?: GatewayOptions['limits'];
   readonly taskLimits?: GatewayOptions['taskLimits'];
   readonly till?: GatewayOptions['till'];
-  /** Of several nodes that share it; else one of its own. */
+  /** Shared by several nodes; else one of its own. */
   readonly media?: GatewayOptions['media'];
   readonly payments?: GatewayOptions['payments'];
   readonly traces?: GatewayOptions['traces'];
@@ -49,7 +49,7 @@ export interface RunningOptions {
 }
 
 /**
- * One model at 1000 yuan a million tokens, a thousandth of a yuan each, sold over one channel of a
+ * One model at 1000 yuan a million tokens, a thousandth of a yuan each, over one channel to a
  * scripted vendor.
  */
 export const oneModel = (vendorUrl: string, extra = ''): string => `
@@ -64,7 +64,7 @@ channels:
   - { name: b, vendor: openai, base_url: "${vendorUrl}/v1", api_key: up-key, groups: [other], models: [hidden] }
 ${extra}`;
 
-/** What seals the secrets of these gateways' channels. */
+/** The key that seals the secrets of these gateways' channels. */
 export const masterKey = randomBytes(32);
 
 export async function configurationFrom(
@@ -86,7 +86,7 @@ async function folder(): Promise<string> {
   return made;
 }
 
-/** A gateway that tests can have: on loopback, at any port, without a log. */
+/** Options of a gateway for tests: on loopback, at any port, without a log. */
 export async function quietOptions({
   databaseUrl,
   media,

@@ -11,7 +11,7 @@ interface S3Server {
 }
 
 /**
- * A bucket of a store that others wrote, and that checks signatures by their reading. It goes with
+ * A bucket of another project's S3 server, which checks signatures with its own code. Stopped with
  * the test.
  */
 export async function startBucket(prefix = ''): Promise<S3Place> {

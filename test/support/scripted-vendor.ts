@@ -9,11 +9,11 @@ export interface Received {
   readonly text: string;
 }
 
-/** A vendor that answers as the test says, on a real socket. */
+/** A vendor with responses from the test, on a real socket. */
 export interface ScriptedVendor {
   readonly url: string;
   readonly received: readonly Received[];
-  /** How the next requests are answered. */
+  /** Sets the response to the next requests. */
   answer(how: (request: Received, response: ServerResponse) => unknown): void;
 }
 
@@ -51,7 +51,7 @@ export function chunk(
 
 export const usageChunk = `data: ${JSON.stringify({ id: 'chatcmpl-up', object: 'chat.completion.chunk', created: 1_741_569_952, model: 'up', choices: [], usage })}\n\n`;
 
-/** The events of a whole stream that says these words. */
+/** The events of a whole stream with these words. */
 export function streamOf(words: readonly string[]): string {
   return `${chunk({ role: 'assistant', content: '' })}${words.map((word) => chunk({ content: word })).join('')}${chunk({}, 'stop')}${usageChunk}data: [DONE]\n\n`;
 }
@@ -72,8 +72,8 @@ export function sse(response: ServerResponse): ServerResponse {
 }
 
 /**
- * Starts a vendor that streams or answers whole as it is asked, until told otherwise. Stops with
- * the test.
+ * Starts a vendor that by default streams or answers whole, as the request wants. Stops with the
+ * test.
  */
 export async function startVendor(): Promise<ScriptedVendor> {
   const received: Received[] = [];

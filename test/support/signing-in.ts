@@ -15,13 +15,13 @@ export interface SigningIn {
   readonly url: string;
   readonly troubles: readonly string[];
   /**
-   * From the console to the provider, whose page it gives, with the decision made there: where the
-   * browser is sent then.
+   * Goes from the console to the provider and decides on its page; returns the address to which the
+   * provider redirects.
    */
   leave(browser: Wanderer, provider: 'github' | 'wechat', wish?: Wish): Promise<string>;
-  /** All the way: the answer of the callback. */
+  /** The whole sign-in: the response of the callback. */
   signIn(browser: Wanderer, provider: 'github' | 'wechat', wish?: Wish): Promise<ConsoleAnswer>;
-  /** What `GET me` says, or the code of its refusal. */
+  /** The user of `GET me`, or the code of its refusal. */
   who(browser: Wanderer): Promise<string>;
 }
 
@@ -85,7 +85,7 @@ export async function startSigningIn(
   };
 }
 
-/** Plays the person at the provider's page of this address; gives where the browser is sent. */
+/** Decides as this person on the provider's page; returns the address of the redirect. */
 export async function decide(address: string, person: string, deny = false): Promise<string> {
   const page = new URL(address);
   const fields = {

@@ -16,7 +16,7 @@ const done = (program: string, ...args: readonly string[]): boolean =>
 const mount = (folder: string, megabytes: number): boolean =>
   done('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder);
 
-/** Whether this machine lets a test mount one: as root, with the right to. */
+/** Whether this machine allows a test to mount one: as root, with that capability. */
 export const disksCanBeMade = ((): boolean => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'));
   try {

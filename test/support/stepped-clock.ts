@@ -2,15 +2,15 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** A wall clock that can be set while its process serves. The steady clock goes on as it does. */
+/** A wall clock that can be set while its process serves. The monotonic clock is not changed. */
 export interface SteppedClock {
-  /** For the process whose clock it is. */
+  /** Environment of the process with this clock. */
   readonly env: Readonly<Record<string, string>>;
-  /** From a moment on it is so far from the right time. */
+  /** Sets the offset from the right time. */
   set(offsetMs: number): void;
 }
 
-/** What the process runs before anything else, in each of its threads. */
+/** The code that the process runs first, in each of its threads. */
 const shifted = (file: string): string => `
 import { readFileSync } from 'node:fs';
 const right = Date.now;

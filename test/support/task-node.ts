@@ -29,7 +29,7 @@ import { openSealer } from '../../src/storage/seal.ts';
 import { quickTasks } from './film-vendor.ts';
 import { configurationFrom } from './running.ts';
 
-/** The wall clock, so much later. What is measured is not moved. */
+/** The wall clock with an offset. The monotonic clock is not moved. */
 export class TurnedClock implements Clock {
   turnedMs = 0;
   now(): number {
@@ -40,16 +40,16 @@ export class TurnedClock implements Clock {
   }
 }
 
-/** One process's tasks, on a database that may have others. */
+/** One process's tasks, on a database that may have other processes. */
 export interface TaskNode {
   readonly tasks: Tasks;
   readonly clock: TurnedClock;
   readonly troubles: unknown[];
-  /** What the log tells of tasks that have ended. */
+  /** The log lines of ended tasks. */
   readonly told: TaskLine[];
-  /** Sells something else from now on. */
+  /** Sells other models from now on. */
   sell(configuration: string): Promise<void>;
-  /** A submission as its endpoint makes it. */
+  /** Submits a task like its endpoint. */
   submit(account: string, wish?: Partial<VideoSubmission>): ReturnType<Tasks['submit']>;
   close(): Promise<void>;
 }
@@ -73,7 +73,7 @@ const plain = {
   seed: undefined,
 };
 
-/** `configuration`: its YAML text. Not started: `tasks.start()`. */
+/** `configuration`: YAML text. It is not started: call `tasks.start()`. */
 export async function openTaskNode(
   database: Database,
   configuration: string,

@@ -10,7 +10,7 @@ import { type Gateway, openGateway } from '../../src/app/gateway.ts';
 import { newCustomer } from './customer.ts';
 import { quietOptions } from './running.ts';
 
-/** A gateway for a whole file of tests, with one rich user. */
+/** A gateway for a whole file of tests, with one user with money. */
 export interface Temporary {
   readonly gateway: Gateway;
   readonly key: string;
@@ -36,7 +36,7 @@ export async function openTemporaryGateway(configuration: string): Promise<Tempo
     key: await userWith(yuan * nanoPerYuan),
     poorKey: () => userWith(0n),
     async expectBooks() {
-      // What is being settled for clients that left is soon there.
+      // The gateway settles requests of clients that left a moment later.
       await expect.poll(() => check(database)).toMatchObject({ ok: true, problems: [] });
     },
     async close() {
@@ -46,7 +46,7 @@ export async function openTemporaryGateway(configuration: string): Promise<Tempo
   };
 }
 
-/** The same over every simulated vendor, which go with it. */
+/** The same with every vendor simulated; the simulator stops with it. */
 export async function openSimulatedGateway(): Promise<Temporary & { readonly sim: Sim }> {
   const sim = await startSim();
   const temporary = await openTemporaryGateway(simConfig(sim.url));

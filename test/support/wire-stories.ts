@@ -3,20 +3,19 @@ import { eventFrame, exceptionFrame } from './event-stream.ts';
 import { chunk } from './scripted-vendor.ts';
 
 /**
- * How a vendor of one wire format begins an answer, and how it breaks one off with an error of its
- * own.
+ * The beginning of an answer in one wire format, and an error of the vendor's own in mid-stream.
  */
 export interface WireStory {
   readonly wire: string;
   readonly vendor: string;
-  /** What follows the vendor's host in its base URL. */
+  /** The path of the vendor's base URL. */
   readonly path: string;
   readonly upstream: string;
   readonly streamType: string;
-  /** Everything up to and including the first words, `said`. */
+  /** Everything up to and including the first text, `said`. */
   readonly begins: string | Buffer;
   readonly breaks: string | Buffer;
-  /** Tokens of input that the beginning tells of; else they are counted here. */
+  /** Input tokens that the beginning reports; else the gateway counts them. */
   readonly input?: bigint;
 }
 
@@ -73,7 +72,7 @@ export const wireStories: readonly WireStory[] = [
     wire: 'openai-responses',
     vendor: 'openai',
     path: '/v1',
-    // Calls functions on /responses alone.
+    // It calls functions only on /responses.
     upstream: 'gpt-5.6-terra',
     streamType: sse,
     begins:

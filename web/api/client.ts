@@ -6,11 +6,11 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 export interface SendOptions {
   readonly query?: Query;
   readonly body?: unknown;
-  /** The version that is changed. */
+  /** The version that the request changes, for `If-Match`. */
   readonly ifMatch?: number;
   /**
-   * For creation and money: made when the form opens (`newIdempotencyKey`), the same however often
-   * it is sent.
+   * For requests that create something or move money. The form makes one when it opens
+   * (`newIdempotencyKey`) and sends the same one with every attempt.
    */
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -18,8 +18,8 @@ export interface SendOptions {
 }
 
 /**
- * A no of the console, or of the network (`status` 0, code `offline`). Pages say it by `code`,
- * fields by theirs.
+ * An error of the console's API, or of the network (`status` 0, code `offline`). Pages choose their
+ * text by `code`, fields by `fields`.
  */
 export class ApiError extends Error {
   readonly status: number;
@@ -78,8 +78,8 @@ export function send<T = void>(
 }
 
 /**
- * The answer before its body is read, for streams. Throws an ApiError for every no; a session that
- * is gone is waited for, once.
+ * The response before its body is read, for streams. Throws an ApiError for every error status.
+ * After `session_expired` it waits for a new sign-in and tries once more.
  */
 export async function open(
   method: string,
@@ -99,7 +99,7 @@ export async function open(
 async function call<T>(method: string, path: string, options: SendOptions): Promise<T> {
   const response = await open(method, path, options);
   const text = await response.text();
-  return (text === '' ? undefined : JSON.parse(text)) as T; // parsing: the contract says what it is
+  return (text === '' ? undefined : JSON.parse(text)) as T; // parsing: the contract says which type
 }
 
 async function attempt(method: string, path: string, options: SendOptions): Promise<Response> {

@@ -16,10 +16,10 @@ export const queryClient = new QueryClient({
 });
 
 /**
- * What GET `path` answers, for `useQuery`: `useQuery(data<Page<KeyView>>('keys', { after }))`. Its
- * key is `[path, query]`, so that `queryClient.invalidateQueries({ queryKey: ['keys'] })` asks for
- * every page of it again. While another query of the same path loads, the old answer stays; another
- * path is another thing, for which nothing stands in.
+ * The options of `useQuery` for GET `path`: `useQuery(data<Page<KeyView>>('keys', { after }))`. The
+ * key is `[path, query]`, so that `queryClient.invalidateQueries({ queryKey: ['keys'] })` fetches
+ * every page of it again. While another query of the same path loads, the old response stays; for
+ * another path there is no placeholder.
  */
 export function data<T>(path: string, query: Query = {}) {
   const asked = Object.fromEntries(
@@ -37,8 +37,8 @@ export const sessionData = queryOptions({
   queryFn: async ({ signal }): Promise<SessionView> => {
     const session = await get<SessionView>('session', {}, signal);
     const before = queryClient.getQueryData<SessionView>(['session']);
-    // Pages are drawn for somebody: who was signed in a moment ago is asked to do so again, over
-    // what he sees.
+    // A page is drawn for one user: a user who was signed in a moment ago signs in again, over the
+    // page.
     if (session.me === null && before?.me) {
       await signedInAgain();
       return get<SessionView>('session', {}, signal).then(known);
@@ -58,7 +58,7 @@ export function useSession(): SessionView {
   return useSuspenseQuery(sessionData).data;
 }
 
-/** On pages that need somebody signed in, which the router sees to. */
+/** For pages that need a signed-in user; the router makes sure of one. */
 export function useMe(): Me {
   const { me } = useSession();
   if (me === null)
@@ -69,14 +69,13 @@ export function useMe(): Me {
 }
 
 /**
- * Every answer that moved money carries the balance: the chip is never behind what the reader just
- * did.
+ * Every response that moved money carries the balance: the chip shows at once what the user did.
  */
 export function showBalance(balance: BalanceView): void {
   queryClient.setQueryData(sessionData.queryKey, (old) => old && { ...old, balance });
 }
 
-/** Asks only for what is looked at, and remembers nothing of what is not. */
+/** Fetches `path` while a component shows its data. */
 export function useData<T>(path: string, query?: Query) {
   return useQuery(data<T>(path, query));
 }

@@ -2,7 +2,7 @@ import { useEffect, useSyncExternalStore } from 'react';
 import type { ConsoleEventName, ConsoleEvents } from '../../src/console/contract.ts';
 import { queryClient } from './data.ts';
 
-/** `live`: events arrive. `paused`: they have not for 10 s, the page asks by itself each 15 s. */
+/** `live`: events arrive. `paused`: none for 10 s, so the page polls each 15 s. */
 export type Liveness = 'live' | 'paused';
 type Handler = (data: never) => void;
 
@@ -25,8 +25,8 @@ let polling: ReturnType<typeof setInterval> | undefined;
 let pausing: ReturnType<typeof setTimeout> | undefined;
 
 /**
- * Calls `handler` for each event while the component is there. Events reach every tab through the
- * one that holds the stream.
+ * Calls `handler` for each event while the component is mounted. One tab holds the stream and
+ * passes events to the others.
  */
 export function useEvent<Name extends ConsoleEventName>(
   name: Name,
@@ -54,7 +54,7 @@ export function useLiveness(): Liveness {
 
 /**
  * One stream per browser: the tab that gets the lock reads it, the others listen to that tab.
- * Without locks (plain http) every tab polls. Returns its end.
+ * Without locks (plain http) every tab polls. Returns a function that stops it.
  */
 export function startEvents(address: string): () => void {
   if (!('locks' in navigator) || !('BroadcastChannel' in globalThis)) return startPolling();
@@ -79,9 +79,9 @@ export function startEvents(address: string): () => void {
 }
 
 /**
- * Holds the stream until this tab leaves. EventSource comes back by itself from a connection that
- * broke, with the id of the last event; from an answer that is no stream (a node that goes, a proxy
- * without one) it does not, and is begun anew.
+ * Holds the stream until this tab closes. EventSource reconnects by itself after a broken
+ * connection, with the id of the last event. After a response that is no stream (a node that stops,
+ * a proxy without one) it does not, so this opens a new one.
  */
 function lead(address: string, channel: BroadcastChannel, ended: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -115,7 +115,7 @@ function lead(address: string, channel: BroadcastChannel, ended: AbortSignal): P
 }
 
 function deliver(name: string, text: string): void {
-  const data: never = JSON.parse(text) as never; // parsing: `ConsoleEvents` says what it is
+  const data: never = JSON.parse(text) as never; // parsing: `ConsoleEvents` gives the type
   for (const handler of handlers.get(name) ?? []) handler(data);
 }
 
@@ -127,7 +127,7 @@ function alive(live: boolean): void {
     show('live');
     if (missed) refresh();
   } else if (polling === undefined) {
-    // Every attempt that fails says so: the first one counts.
+    // Every failed attempt comes here: the pause counts from the first one.
     pausing ??= setTimeout(() => {
       pausing = undefined;
       startPolling();
@@ -146,7 +146,7 @@ function startPolling(): () => void {
   return stopPolling;
 }
 
-/** What is looked at; the rest when it is. */
+/** Fetches what pages show now; the rest is fetched when a page shows it. */
 function refresh(): void {
   void queryClient.invalidateQueries({ refetchType: 'active' });
 }

@@ -2,8 +2,8 @@ import { useRef } from 'react';
 import { newIdempotencyKey } from './client.ts';
 
 /**
- * The idempotency key of what a form sends: it stays until that was taken, or is another thing.
- * Whoever sends again, because no answer came, has one of it.
+ * The idempotency key of a form: the same one until the server took the request or the form
+ * changed. A user who sends again, because no response came, creates one object.
  */
 export function useOnce(): {
   readonly keyFor: (wish: object) => string;

@@ -3,8 +3,8 @@ import { open, type SendOptions } from './client.ts';
 type Takes<Events> = { readonly [Name in keyof Events]: (data: Events[Name]) => void };
 
 /**
- * POSTs, and hands over each event of the answer as it comes; resolves when the answer has ended.
- * `Events` is the contract's.
+ * POSTs, and hands over each event of the response as it comes; resolves when the response has
+ * ended. `Events` is the contract's.
  */
 export async function sendForEvents<Events>(
   path: string,
@@ -35,5 +35,5 @@ function take<Events>(block: string, takes: Takes<Events>): void {
   const data = after('data: ');
   if (name === undefined || data === undefined || !(name in takes)) return;
   const known = name as keyof Events;
-  takes[known](JSON.parse(data) as Events[typeof known]); // parsing: the contract says what it is
+  takes[known](JSON.parse(data) as Events[typeof known]); // parsing: the contract says which type
 }

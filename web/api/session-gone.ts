@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Whoever waits for a new session, while the dialog is open. */
+/** The requests that wait for a new session, while the dialog is open. */
 let waiting: PromiseWithResolvers | undefined;
 const listeners = new Set<() => void>();
 
@@ -11,7 +11,7 @@ interface PromiseWithResolvers {
 }
 
 /**
- * Opens the dialog over the page; resolves once the reader has signed in again, in the pop-up or
+ * Opens the dialog over the page; resolves once the user has signed in again, in the pop-up or
  * another tab.
  */
 export function signedInAgain(): Promise<void> {
@@ -42,7 +42,7 @@ export function useSessionGone(): boolean {
   );
 }
 
-/** Heard by every tab: the pop-up says it on the page that it is sent to. */
+/** Reaches every tab: the pop-up posts here from the page on which sign-in ends. */
 export function signInChannel(): BroadcastChannel {
   return new BroadcastChannel('tollgate-signed-in');
 }

@@ -1,6 +1,6 @@
 /**
- * Says something to those who listen, at most once in two seconds, the latest; the region stands in
- * the page from the start.
+ * Announces a text to screen readers, at most once in two seconds and then the latest. The live
+ * region is in the page from the start.
  */
 export function announce(text: string): void {
   latest = text;

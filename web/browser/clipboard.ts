@@ -13,7 +13,7 @@ function copyBySelection(text: string): boolean {
   area.value = text;
   area.setAttribute('readonly', '');
   area.className = 'fixed -top-96';
-  // Inside an open dialog: focus cannot leave it.
+  // Inside an open dialog, because focus cannot leave it.
   const inside =
     document.activeElement?.closest('[role="dialog"], [role="alertdialog"]') ?? document.body;
   const focused = document.activeElement;

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Whether the window fulfils a media query now: `useMedia('(min-width: 768px)')`. */
+/** Whether the window matches a media query now: `useMedia('(min-width: 768px)')`. */
 export function useMedia(query: string): boolean {
   return useSyncExternalStore(
     (tell) => {

@@ -1,14 +1,14 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 
-/** Texts of the address: `?model=glm-4.6&from=-7d`. */
+/** The parameters of the address: `?model=glm-4.6&from=-7d`. */
 export type SearchState = Readonly<Record<string, string>>;
 type Change<State extends SearchState> = { readonly [Name in keyof State]?: string | undefined };
 
 /**
- * State that lives in the address, so that it can be linked and Back undoes it. `defaults` are a
- * constant outside the component; what equals them is left out of the address. A change takes the
- * cursor `after` away unless it sets it; `replace` writes no step of history (typing).
+ * State in the address, so that it can be linked and Back undoes it. `defaults` is a constant
+ * outside the component; values that equal them are left out of the address. A change removes the
+ * cursor `after` unless it sets it; `replace` adds no step to the history (typing).
  */
 export function useSearchState<const State extends SearchState>(
   defaults: State,

@@ -21,7 +21,7 @@ export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, theme);
 }
 
-/** Tells of every change of colours, the system's too: canvases have to be drawn anew. */
+/** Calls `tell` at every change of colours, the system's too: canvases must be drawn again. */
 export function onColours(tell: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   listeners.add(tell);

@@ -9,7 +9,7 @@ export interface Crumb {
 let crumbs: readonly Crumb[] = [];
 const listeners = new Set<() => void>();
 
-/** Pages say their title through `Page`; the bar on top shows it. */
+/** `Page` gives its title here; the bar at the top shows it. */
 export function showTitle(next: readonly Crumb[]): void {
   crumbs = next;
   for (const tell of listeners) tell();

@@ -22,7 +22,7 @@ const icons: Readonly<Record<Tone, readonly [IconName, string]>> = {
   bad: ['failed', 'mt-0.5 text-bad'],
 };
 
-/** Something to know before reading on. */
+/** A notice above the content of a page. */
 export function Banner({
   tone,
   children,

@@ -30,15 +30,15 @@ type Looks = Omit<VariantProps<typeof buttonLook>, 'icon'>;
 interface ButtonProps extends Looks, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
   readonly busy?: boolean;
   /**
-   * Why it cannot be pressed: shown as its tooltip. It stays in the tab order, so that the reason
-   * can be read.
+   * Why it cannot be pressed: shown as its tooltip. The button stays in the tab order, so that the
+   * reason can be read.
    */
   readonly disabledFor?: string | undefined;
   readonly icon?: IconName;
   readonly ref?: Ref<HTMLButtonElement>;
 }
 
-/** One primary button a view. Busy keeps its width and takes no second press. */
+/** One primary button per view. A busy button keeps its width and ignores a second press. */
 export function Button({
   look,
   size,
@@ -74,7 +74,7 @@ interface IconButtonProps
   extends Looks,
     Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled' | 'aria-label'> {
   readonly icon: IconName;
-  /** Its name for those who hear it, and its tooltip. */
+  /** Its name for screen readers, and its tooltip. */
   readonly label: string;
   readonly ref?: Ref<HTMLButtonElement>;
 }
@@ -105,7 +105,7 @@ interface AnchorProps extends Looks, AnchorHTMLAttributes<HTMLAnchorElement> {
   readonly ref?: Ref<HTMLAnchorElement>;
 }
 
-/** Looks like a button, leads somewhere: sign-in, CSV. */
+/** A link that looks like a button: sign-in, CSV. */
 export function ButtonAnchor({
   look,
   size,

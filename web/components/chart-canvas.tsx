@@ -13,8 +13,8 @@ interface CanvasProps extends ChartProps {
 }
 
 /**
- * The picture itself: arrow keys move its cursor, dragging selects. Drawn anew when data, size or
- * colours change.
+ * The canvas of a chart: arrow keys move its cursor, dragging selects. It is drawn again when data,
+ * size or colours change.
  */
 export default function ChartCanvas(props: CanvasProps): ReactNode {
   const place = useRef<HTMLDivElement>(null);
@@ -92,8 +92,8 @@ interface Cursor {
 const readoutRows = 8;
 
 /**
- * The raw values at the cursor, dearest first, with their total: what is stacked is never read as a
- * sum.
+ * The raw values at the cursor, the largest first, with their total: a reader of stacked bars must
+ * not take a sum for a value.
  */
 function Readout(props: CanvasProps & { readonly cursor: Cursor }): ReactNode {
   const { cursor, labels, totals, totalWord, series } = props;

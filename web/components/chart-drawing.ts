@@ -16,8 +16,8 @@ interface Place {
 }
 
 /**
- * What uPlot draws: for bars the sums so far, the tallest first, so that each covers the next one's
- * foot.
+ * The data for uPlot. Bars are cumulative sums, the tallest first, so that each covers the foot of
+ * the next.
  */
 export function drawn(props: Drawn): uPlot.AlignedData {
   const x = props.labels.map((_, index) => index);
@@ -92,7 +92,7 @@ export function chartOptions(
   };
 }
 
-/** Colours of the tokens as they are now: a canvas knows no variables. */
+/** Current colours of the design tokens: a canvas knows no CSS variables. */
 function colours(element: HTMLElement): (token: string) => string {
   const probe = document.createElement('span');
   return (token) => {
@@ -141,7 +141,7 @@ function select({ select: { left, width }, posToIdx }: uPlot, { onSelect }: Draw
   if (width > 4) onSelect?.(posToIdx(left), posToIdx(left + width));
 }
 
-/** The bucket that has not ended is drawn over with lines. */
+/** Hatches the bucket that has not ended. */
 function hatchOpen(
   plot: uPlot,
   { lastIsOpen = false, kind, labels }: Drawn,
@@ -182,7 +182,7 @@ function hatch(colour: string): CanvasPattern | string {
   return context.createPattern(tile, 'repeat') ?? colour;
 }
 
-/** For the longest of its texts. */
+/** Wide enough for the longest of its labels. */
 function axisWidth(texts: readonly string[], font: string): number {
   const context = document.createElement('canvas').getContext('2d');
   if (context === null) return 56;
@@ -190,7 +190,7 @@ function axisWidth(texts: readonly string[], font: string): number {
   return Math.ceil(Math.max(0, ...texts.map((text) => context.measureText(text).width))) + 16;
 }
 
-/** Days lose their year: the page says it. */
+/** Days without their year: the page shows it. */
 function shortLabel(labels: readonly string[], at: number): string {
   return labels[at]?.replace(/^\d{4}-(?=\d\d-\d\d)/, '') ?? '';
 }

@@ -6,15 +6,15 @@ import { Button } from './button.tsx';
 import { seriesBackground } from './series.ts';
 import { Skeleton } from './skeleton.tsx';
 
-/** Loaded when a chart comes into sight: 23 KB. */
+/** Loaded when a chart comes into view: 23 KB. */
 const Canvas = lazy(() => import('./chart-canvas.tsx'));
 
 export interface ChartSeries {
   readonly id: string;
   readonly name: string;
-  /** For drawing alone; null is a gap. */
+  /** For drawing only; null is a gap. */
   readonly values: readonly (number | null)[];
-  /** The same as texts, exact: money is never read off a number. */
+  /** The same values as exact texts: money is never read from a number. */
   readonly texts: readonly string[];
   /** Rank or `other`, for its colour; its place in the list when absent. */
   readonly colour?: number | 'other';
@@ -23,30 +23,30 @@ export interface ChartSeries {
 }
 
 export interface ChartProps {
-  /** One sentence that says what it shows: for those who do not see it. */
+  /** One sentence with the content of the chart, for screen readers. */
   readonly summary: string;
   /** `stacked` bars from 0 · `lines` with gaps · `steps` of a balance. */
   readonly kind: 'stacked' | 'lines' | 'steps';
-  /** What stands below: days, hours. */
+  /** The labels below the chart: days, hours. */
   readonly labels: readonly string[];
   readonly series: readonly ChartSeries[];
-  /** Of each label, for the tooltip and the table: bars only. */
+  /** The total of each label, for the tooltip and the table: bars only. */
   readonly totals?: readonly string[];
-  /** `¥3.20`: a number of the axis. */
+  /** Formats a number of the axis: `¥3.20`. */
   readonly axis: (value: number) => string;
-  /** Indexes of what is to be noticed on lines, drawn as dots. */
+  /** Indexes of points on lines that are drawn as dots. */
   readonly marks?: readonly number[];
-  /** The last label has not ended: it is hatched. */
+  /** The last label has not ended, and is hatched. */
   readonly lastIsOpen?: boolean;
-  /** Dragging selects a range; give a button that does the same. */
+  /** Called when dragging selects a range; offer a button that does the same. */
   readonly onSelect?: ((from: number, to: number) => void) | undefined;
-  /** What the first column of the table says. */
+  /** Header of the first column of the table. */
   readonly labelHeader: string;
 }
 
 /**
- * A question answered in a picture, and the same as a table. Pictures with nothing in them are one
- * sentence, those of one bucket are figures.
+ * Data as a chart, and the same as a table. A chart without data is one sentence, one with a single
+ * bucket is figures.
  */
 export function Chart(props: ChartProps): ReactNode {
   const words = useWords(sharedWords);
@@ -87,7 +87,7 @@ interface Hidden {
   readonly hidden: ReadonlySet<string>;
 }
 
-/** Draws only once it is seen. */
+/** Draws only once it is in view. */
 function Sight(props: ChartProps & Hidden): ReactNode {
   const words = useWords(sharedWords);
   const place = useRef<HTMLDivElement>(null);

@@ -8,7 +8,7 @@ export type CodeLanguage = 'shell' | 'python' | 'typescript' | 'json';
 interface CodeBlockProps {
   readonly code: string;
   readonly language: CodeLanguage;
-  /** What it is, for those who hear it. */
+  /** Its name for screen readers. */
   readonly label: string;
 }
 
@@ -67,7 +67,9 @@ export interface Token {
   readonly kind: Kind | undefined;
 }
 
-/** Strings, comments, numbers and keywords; nothing is lost: the texts joined are the code. */
+/**
+ * Splits code into strings, comments, numbers and keywords; joined, the texts are the code again.
+ */
 export function tokens(code: string, language: CodeLanguage): Token[] {
   const comment =
     language === 'typescript' ? '//[^\\n]*' : language === 'json' ? '(?!)' : '#[^\\n]*';

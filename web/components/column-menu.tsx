@@ -7,12 +7,12 @@ import { itemLook, Menu } from './menu.tsx';
 import { Icon } from './icon.tsx';
 import type { Column } from './table.tsx';
 
-/** The column of a row's menu: it has no name to be chosen by. */
+/** The column of a row's menu: it has no header, so it cannot be chosen. */
 const rowMenu = 'menu';
 
 /**
- * A table's columns as its reader wants them, kept by this browser under the table's name. The
- * first is always there.
+ * The columns of a table that the user chose, stored by this browser under the table's name. The
+ * first column is always shown.
  */
 export function useColumns<Row>(
   table: string,
@@ -44,7 +44,7 @@ export function useColumns<Row>(
               className={itemLook}
               checked={!hidden.includes(id)}
               onCheckedChange={(on) => turn(id, on)}
-              // Several are chosen in one go.
+              // The menu stays open, so that several can be chosen.
               onSelect={(event) => event.preventDefault()}
             >
               <span className="grid size-4 place-items-center text-accent">

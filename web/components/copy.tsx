@@ -9,7 +9,7 @@ import { Icon } from './icon.tsx';
 
 const shownMs = 1600;
 
-/** Copies and says so; `copied` for as long as a tick should stand there. */
+/** Copies a text and announces it; `copied` is true while a tick should show. */
 export function useCopy(text: string): {
   readonly copied: boolean;
   readonly copy: () => Promise<void>;
@@ -31,16 +31,16 @@ export function useCopy(text: string): {
 
 interface CopyTextProps {
   readonly text: string;
-  /** What is seen, when it is not the whole. */
+  /** The text that is shown, when it is not all of it. */
   readonly shown?: string;
-  /** What it is: `Request id`. */
+  /** Its name: `Request id`. */
   readonly label: string;
   readonly className?: string;
 }
 
 /**
- * An id, key or order number: in full where there is room, shortened in the middle where not; a
- * press copies all of it.
+ * An id, key or order number: whole where there is room, else shortened in the middle. A press
+ * copies all of it.
  */
 export function CopyText({ text, shown = text, label, className }: CopyTextProps): ReactNode {
   const words = useWords(sharedWords);
@@ -96,7 +96,7 @@ export function CopyButton({
 
 const tailLetters = 6;
 
-/** Ends are what tells ids apart: the middle gives way when there is no room. */
+/** A long id without its middle: ids differ at their ends. */
 export function MiddleCut({ text }: { readonly text: string }): ReactNode {
   if (text.length <= tailLetters * 2) return <span className="truncate">{text}</span>;
   return (

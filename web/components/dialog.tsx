@@ -26,8 +26,8 @@ interface DialogProps {
 }
 
 /**
- * At most 560 px wide; a whole sheet on a phone. Focus goes in, stays, and returns to what opened
- * it.
+ * At most 560 px wide; a full sheet on a phone. Focus goes in, stays, and returns to the element
+ * that opened it.
  */
 export function Dialog({
   open,
@@ -73,8 +73,8 @@ export function Dialog({
 }
 
 /**
- * Into the first field, or on the dialog itself: never on the button that closes it. Fields that
- * come later take the focus themselves (`autoFocus`).
+ * Focuses the first field, or the dialog itself: never the button that closes it. Fields that come
+ * later take the focus themselves (`autoFocus`).
  */
 function focusField(event: Event): void {
   event.preventDefault();
@@ -85,7 +85,7 @@ function focusField(event: Event): void {
   ).focus();
 }
 
-/** What arrows move in by themselves. */
+/** Controls that use the arrow keys themselves. */
 const ownArrows = 'input, select, textarea, [role="tab"], [role="region"]';
 
 interface DrawerProps {
@@ -164,13 +164,13 @@ interface ConfirmProps {
   readonly children?: ReactNode;
   /** The verb; never "OK". */
   readonly action: string;
-  /** Resolves when it is done; what it throws is said in place and the dialog stays. */
+  /** Resolves when it is done. An error is shown in place, and the dialog stays. */
   readonly onConfirm: () => Promise<unknown>;
-  /** For what cannot be undone or moves money: the name or amount that has to be typed. */
+  /** For actions that cannot be undone or move money: the name or amount that the user types. */
   readonly typed?: string;
 }
 
-/** For what hurts. Focus starts on Cancel. */
+/** For destructive actions. Focus starts on Cancel. */
 export function Confirm({ open, onClose, ...rest }: ConfirmProps): ReactNode {
   return (
     <AlertDialog.Root open={open} onOpenChange={(next) => !next && onClose()}>

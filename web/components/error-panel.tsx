@@ -9,7 +9,7 @@ import { Icon } from './icon.tsx';
 
 type Shared = typeof sharedEnglish;
 
-/** What went wrong, in the reader's words, by code. */
+/** The text of an error for the user, by its code. */
 export function sayError(error: unknown, words: Shared): string {
   if (!(error instanceof ApiError)) return words.errors.notDone;
   return words.errors.codes[error.code] ?? (error.message || words.errors.notDone);
@@ -20,7 +20,7 @@ interface ErrorPanelProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** Stands in the panel that failed, never instead of the page. */
+/** Replaces the panel that failed, never the page. */
 export function ErrorPanel({ error, onRetry }: ErrorPanelProps): ReactNode {
   const words = useWords(sharedWords);
   if (error instanceof ApiError && error.code === 'operator_only') return <OperatorsOnly />;
@@ -60,7 +60,7 @@ interface EmptyStateProps {
   readonly children?: ReactNode;
 }
 
-/** Says what would be here, and how to get it here. */
+/** Says which content would be here, and how to get it. */
 export function EmptyState({ text, children }: EmptyStateProps): ReactNode {
   return (
     <div className="flex flex-col items-center gap-3 px-4 py-10 text-center">

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** What is known of one thing: names left, values right. */
+/** A list of names on the left and values on the right. */
 export function Facts({ children }: { readonly children: ReactNode }): ReactNode {
   return (
     <dl className="grid grid-cols-[fit-content(45%)_minmax(0,1fr)] items-baseline gap-x-4 gap-y-2 text-table">

@@ -15,7 +15,7 @@ export const controlLook =
   'w-full rounded-control border bg-surface text-table text-text placeholder:text-faint [&[readonly]]:bg-sunken disabled:bg-sunken disabled:text-faint';
 const height = 'h-8 px-2.5 touch:h-11';
 
-/** What ties a control to its label, help and error. */
+/** The attributes that tie a control to its label, help and error. */
 export interface Tied {
   readonly id: string;
   readonly 'aria-describedby': string | undefined;
@@ -26,7 +26,7 @@ interface FieldProps {
   readonly label: ReactNode;
   readonly help?: ReactNode;
   /**
-   * A code of the server's `fields` or of `required`, `amount`, …; or words. Said below, with an
+   * A code of the server's `fields`, or `required`, `amount`, …; or a text. Shown below, with an
    * icon.
    */
   readonly error?: string | undefined;
@@ -89,10 +89,7 @@ interface AmountInputProps
   readonly onChange: (value: string) => void;
 }
 
-/**
- * Yuan. Takes `，。` and full-width digits for what they mean; what it makes of them is checked by
- * `amountError`.
- */
+/** Yuan. Reads `，。` and full-width digits as plain ones; `amountError` checks the result. */
 export function AmountInput({ value, onChange, className, ...rest }: AmountInputProps): ReactNode {
   return (
     <div className="relative">
@@ -128,7 +125,7 @@ export function Textarea({
   );
 }
 
-/** The system's own list: searchable by typing, right on a phone, no script. */
+/** The browser's own list: searchable by typing, right on a phone, no script. */
 export function Select({
   className,
   children,
@@ -178,7 +175,7 @@ interface SwitchProps {
   readonly children: ReactNode;
 }
 
-/** For what takes effect at once. */
+/** For settings that take effect at once. */
 export function Switch({ on, onChange, children }: SwitchProps): ReactNode {
   return (
     <button

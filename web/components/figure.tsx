@@ -5,10 +5,10 @@ import { Skeleton } from './skeleton.tsx';
 interface FigureProps {
   readonly label: ReactNode;
   readonly value: ReactNode;
-  /** A line below: a comparison in words, what is held. */
+  /** A line below: a comparison, or the amount that is held. */
   readonly note?: ReactNode;
   readonly tone?: 'warn' | 'bad' | undefined;
-  /** How it is worked out. */
+  /** How the figure is calculated. */
   readonly tip?: string | undefined;
 }
 

@@ -10,25 +10,28 @@ export interface FilterField {
   /** Its name in the address. */
   readonly name: string;
   readonly label: string;
-  /** Value and words; without them it is typed. */
+  /** Value and label; without options the field is typed. */
   readonly options?: readonly (readonly [value: string, label: string])[];
   readonly placeholder?: string;
-  /** Of what is typed. */
+  /** Suggestions for a typed field. */
   readonly suggestions?: readonly string[] | undefined;
 }
 
 interface FilterBarProps {
   readonly fields: readonly FilterField[];
-  /** From `useSearchState`: what is empty is not filtered by. */
+  /** From `useSearchState`; an empty value is no filter. */
   readonly value: Readonly<Record<string, string>>;
   readonly onChange: (change: Readonly<Record<string, string>>) => void;
-  /** When the choices are looked at: ask for them then. */
+  /** Called when the choices are opened: fetch them then. */
   readonly onOpen?: () => void;
-  /** Beside it: export, zone. */
+  /** Beside the filter: export, zone. */
   readonly children?: ReactNode;
 }
 
-/** What the list is filtered by, as chips that can be taken away; one button adds. `/` opens it. */
+/**
+ * The active filters of a list, as chips that can be removed; one button adds a filter. `/` opens
+ * it.
+ */
 export function FilterBar({
   fields,
   value,
@@ -166,7 +169,8 @@ function FilterControl({
           )}
         </>
       ) : (
-        // Choices that came late: the one that is set must be among them.
+        // Choices may arrive late; the key draws the field again, so that the chosen one is
+        // selected.
         <Select key={field.options.length} id={id} name={field.name} defaultValue={value}>
           <option value="">{words.actions.all}</option>
           {field.options.map(([option, label]) => (

@@ -6,22 +6,22 @@ import { Button } from './button.tsx';
 import { sayError } from './error-panel.tsx';
 
 /**
- * What a form changes, as it was when it was opened: whoever else saves it meanwhile is met as a
- * conflict, and not overwritten unseen.
+ * The object of a form as it was when the form opened. If somebody else saves it meanwhile, the
+ * server reports a conflict, and nothing is overwritten.
  */
 export function useOpened<Thing>(thing: Thing): Thing {
   return useState(() => thing)[0];
 }
 
 interface FormButtonsProps {
-  /** The verb of what is sent. */
+  /** The verb on the submit button. */
   readonly submit: string;
   readonly look?: 'primary' | 'danger';
   readonly busy?: boolean;
   readonly onCancel: () => void;
 }
 
-/** The two ways out of a form. */
+/** The submit and cancel buttons of a form. */
 export function FormButtons({
   submit,
   look = 'primary',
@@ -39,7 +39,7 @@ export function FormButtons({
   );
 }
 
-/** Why a form was not taken, and the ways out. */
+/** The error of a form, and its buttons. */
 export function FormEnd({
   error,
   ...buttons

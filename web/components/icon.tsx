@@ -1,7 +1,7 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 
-/** Drawn on a grid of 16, with strokes of 1.5: one family, no font, no request. */
+/** Drawn on a grid of 16 with strokes of 1.5: one family, no font, no request. */
 const paths = {
   overview: 'M2.5 9.5 8 3l5.5 6.5M4 8v5.5h8V8',
   keys: 'M9 9.5a3.5 3.5 0 1 1 1.2-1.2L14 12v2h-2.5v-1.5H10V11zM6 5.5v.01',
@@ -60,7 +60,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** Decoration: what it means stands beside it in words, or in the `aria-label` of its button. */
+/** Decoration: the text beside it, or the `aria-label` of its button, carries the meaning. */
 export function Icon({
   name,
   className,

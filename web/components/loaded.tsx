@@ -11,14 +11,14 @@ import { useZone } from './time.tsx';
 
 interface LoadedProps<Data> {
   readonly query: UseQueryResult<Data>;
-  /** Of the same heights as what comes. */
+  /** A skeleton of the same height as the content. */
   readonly skeleton?: ReactNode;
   readonly children: (data: Data) => ReactNode;
 }
 
 /**
- * A panel whose data are asked for: a skeleton at first, a thin bar while they are asked for again,
- * an error in place; data that could not be renewed stay, with the time that they are of.
+ * A panel of fetched data: a skeleton at first, a thin bar during later fetches, an error in place.
+ * If a later fetch fails, the old data stay, with their time.
  */
 export function Loaded<Data>({
   query,

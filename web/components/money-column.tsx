@@ -11,10 +11,7 @@ interface MoneyColumn<Row> {
   readonly estimated?: (row: Row) => boolean;
 }
 
-/**
- * A column of amounts whose points stand below each other, however many decimals each of these rows
- * has.
- */
+/** A column of amounts with aligned decimal points, whatever decimals its rows have. */
 export function moneyColumn<Row>(
   rows: readonly Row[],
   { id, header, amount, as, estimated }: MoneyColumn<Row>,

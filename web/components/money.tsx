@@ -12,20 +12,20 @@ import { useWords } from '../words/family.ts';
 import { useCopy } from './copy.tsx';
 
 interface MoneyProps {
-  /** null: there is none (`—`). What is not known yet is a Skeleton. */
+  /** null: there is no amount (`—`). For one that is not loaded yet, use Skeleton. */
   readonly amount: Yuan | null;
   /** How it is rounded: see `formatYuan`. */
   readonly as: MoneyContext;
   readonly estimated?: boolean;
   /** `+¥1.00`, for lists of moves. */
   readonly signed?: boolean;
-  /** Decimals of the longest in its column: see `moneyColumn`. */
+  /** Decimals of the longest amount in its column: see `moneyColumn`. */
   readonly places?: number | undefined;
   readonly className?: string;
 }
 
 /**
- * An amount of yuan. Where digits are hidden, the exact amount shows on hover and focus, and a
+ * An amount of yuan. Where rounding hides digits, the exact amount shows on hover and focus, and a
  * press copies it.
  */
 export function Money({
@@ -67,7 +67,7 @@ function Rounded({
       )}
       data-tip={copied ? words.actions.copied : words.actions.copyExact(exact)}
       onClick={(event) => {
-        event.stopPropagation(); // the row that it stands in would open
+        event.stopPropagation(); // otherwise the click opens the row
         void copy();
       }}
     >
@@ -76,9 +76,7 @@ function Rounded({
   );
 }
 
-/**
- * Decimal points of a column line up since all nine are there; zeros that say nothing step back.
- */
+/** With all nine decimals the points of a column line up; trailing zeros are muted. */
 function Nine({ text }: { readonly text: string }): ReactNode {
   const faint = /(?<=\.\d{6})0+$/.exec(text);
   if (faint === null) return text;

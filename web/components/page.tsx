@@ -9,7 +9,7 @@ interface PageProps {
   readonly above?: readonly Crumb[];
   /** Beside the title; one of them is primary. */
   readonly actions?: ReactNode;
-  /** A word under the title: the zone, the filter. */
+  /** A short text under the title: the zone, the filter. */
   readonly note?: ReactNode;
   /** Tables may grow to 1680 px. */
   readonly wide?: boolean;
@@ -31,7 +31,7 @@ export function Page({
   useEffect(() => {
     document.title = `${title} · ${site}`;
     showTitle([...above, { label: title }]);
-    // The crumbs of one page are written out where it is rendered: their labels are what may change.
+    // `above` is a new array at each render; only its labels can differ.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [title, site, above.map((crumb) => crumb.label).join('/')]);
   return (

@@ -7,7 +7,7 @@ import { Pager } from './table.tsx';
 
 interface PagedProps<Row> {
   readonly query: UseQueryResult<PageOf<Row>>;
-  /** What is said when there are none. */
+  /** The text when the list is empty. */
   readonly empty: string;
   readonly onTurn: (after: string | undefined) => void;
   readonly children: (rows: readonly Row[]) => ReactNode;

@@ -11,7 +11,7 @@ interface PathLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'h
   readonly ref?: Ref<HTMLAnchorElement>;
 }
 
-/** A real link that stays in the console; loaded ahead on hover and focus. */
+/** A link that navigates within the console; its page loads ahead on hover and focus. */
 export function PathLink({
   path,
   onClick,
@@ -38,7 +38,7 @@ export function PathLink({
   );
 }
 
-/** Other clicks are the browser's: new tab, new window, download. */
+/** Other clicks are left to the browser: new tab, new window, download. */
 export function isPlain(event: MouseEvent): boolean {
   return event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
 }

@@ -6,14 +6,13 @@ export interface Rank {
   readonly id: string;
   readonly name: ReactNode;
   readonly value: ReactNode;
-  /** 0 to 1, of all. */
+  /** Share of the total, 0 to 1. */
   readonly share: number;
   readonly note?: ReactNode;
 }
 
 /**
- * What is most: rows with bars, dearest first. The first six have the colours that they have in the
- * chart beside it.
+ * Rows with bars, the dearest first. The first six have their colours of the chart beside the list.
  */
 export function RankList({
   label,

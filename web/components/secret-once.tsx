@@ -9,14 +9,14 @@ import { Checkbox } from './field.tsx';
 
 interface SecretOnceProps {
   readonly secret: string;
-  /** `TOLLGATE_API_KEY`: for `export NAME=…`. */
+  /** The variable's name in `export NAME=…`: `TOLLGATE_API_KEY`. */
   readonly variable: string;
   readonly onDone: () => void;
 }
 
 /**
- * Shows a secret that is nowhere else. It cannot be lost by a click beside it or by Escape: only by
- * Done, once it was copied or said to be saved.
+ * Shows a secret that the server cannot show again. A click outside or Escape does not close it;
+ * only Done does, once the secret was copied or the user confirmed that it is saved.
  */
 export function SecretOnce({ secret, variable, onDone }: SecretOnceProps): ReactNode {
   const { secret: words } = useWords(keysWords);

@@ -7,12 +7,12 @@ const backgrounds = [
   'bg-series-6',
 ] as const;
 
-/** The colour of a series by its rank, as a class; all after the sixth share one. */
+/** The class with the colour of a series, by its rank; all after the sixth share one. */
 export function seriesBackground(rank: number | 'other'): string {
   return rank === 'other' ? 'bg-series-other' : (backgrounds[rank] ?? 'bg-series-other');
 }
 
-/** The token's name, for canvases. */
+/** The name of the colour's token, for canvases. */
 export function seriesToken(rank: number | 'other'): string {
   return rank === 'other' || rank >= backgrounds.length
     ? '--color-series-other'

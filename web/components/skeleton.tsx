@@ -2,7 +2,7 @@ import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 
 /**
- * A grey place of the size of what is to come (give it width and height by class); nothing at all
+ * A grey box of the size of the content that loads (give it width and height by class); invisible
  * for the first 150 ms.
  */
 export function Skeleton({ className }: { readonly className?: string }): ReactNode {
@@ -13,7 +13,7 @@ export function Skeleton({ className }: { readonly className?: string }): ReactN
   );
 }
 
-/** Rows of a table to come. */
+/** Placeholder rows of a table. */
 export function SkeletonRows({ rows = 8 }: { readonly rows?: number }): ReactNode {
   return (
     <div aria-hidden="true">

@@ -8,7 +8,7 @@ import { Chart } from './chart.tsx';
 interface SpendChartProps {
   readonly series: SeriesView;
   readonly empty: string;
-  /** The sentence that says the same: total, first day, last day, the dearest. */
+  /** The chart in one sentence: total, first day, last day, the dearest. */
   readonly summary: (total: string, first: string, last: string, most: string) => string;
   readonly onSelect?: (fromDay: string, toDay: string) => void;
 }
@@ -42,7 +42,7 @@ export function SpendChart({ series: view, empty, summary, onSelect }: SpendChar
       series={series.map(({ id, name, values }) => ({
         id: id ?? 'other',
         name: id === null ? chart.other : name,
-        values: values.map(Number), // bars have heights; every figure that is read is a text
+        values: values.map(Number), // only for the height of bars; figures are exact texts
         texts: aligned(values),
         ...(id === null && { colour: 'other' as const }),
       }))}

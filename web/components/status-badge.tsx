@@ -44,8 +44,8 @@ const look = cva(
 );
 
 /**
- * Icon, word and colour together: any two of them may be missing to a reader. `children` replaces
- * the word where more is to be said.
+ * A state as icon, text and colour: any one of them is enough. `children` replaces the text where
+ * more must be said.
  */
 export function StatusBadge({
   status,

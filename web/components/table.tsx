@@ -11,7 +11,7 @@ export interface Column<Row> {
   readonly id: string;
   readonly header: ReactNode;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers and their headers stand right. */
+  /** Right-aligned: numbers and their headers. */
   readonly align?: 'right';
   /** Width and the like: `w-24`, `max-w-64`. */
   readonly className?: string;
@@ -26,14 +26,14 @@ export interface RowCard {
 }
 
 interface TableProps<Row> {
-  /** What it lists, for those who hear it. */
+  /** Its name for screen readers. */
   readonly label: string;
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** The first holds the row's link and stays in sight. */
+  /** The first column holds the row's link and stays in view. */
   readonly columns: readonly Column<Row>[];
   readonly card: (row: Row) => RowCard;
-  /** Where a row leads: a path of the console with its query; undefined: nowhere. */
+  /** The console path of a row, with its query; undefined: the row is no link. */
   readonly path?: (row: Row) => string | undefined;
   /** Opens the row in place, instead of going to its path. */
   readonly onOpen?: (row: Row) => void;
@@ -41,8 +41,8 @@ interface TableProps<Row> {
 }
 
 /**
- * Dense rows with one link each; the whole row can be clicked, `j` and `k` move through the links.
- * On a phone rows are cards.
+ * Dense rows with one link each. A click anywhere in the row opens it; `j` and `k` move through the
+ * links. On a phone rows are cards.
  */
 export function Table<Row>(props: TableProps<Row>): ReactNode {
   return useWide() ? <WideTable {...props} /> : <Cards {...props} />;
@@ -200,8 +200,7 @@ function RowLink({ path, onOpen, children }: RowLinkProps): ReactNode {
 }
 
 /**
- * A click beside the link opens the row too, unless it was meant for a control or for selecting
- * text.
+ * Opens the row on a click beside its link too, unless the click was on a control or selected text.
  */
 function useOpen<Row>(
   onOpen: ((row: Row) => void) | undefined,
@@ -232,7 +231,7 @@ interface PagerProps {
   readonly children?: ReactNode;
 }
 
-/** Newer and older, never numbers: there is no total. `[` and `]` press them. */
+/** Newer and older, without page numbers: the API gives no total. `[` and `]` press them. */
 export function Pager({ page, onTurn, children }: PagerProps): ReactNode {
   const words = useWords(sharedWords);
   if (page.next === null && page.prev === null && children === undefined) return null;

@@ -58,7 +58,7 @@ interface SegmentsProps<Value extends string> {
   readonly options: readonly (readonly [value: Value, label: ReactNode])[];
 }
 
-/** A switch between views of the same thing: by model, by key. */
+/** A switch between views of the same data: by model, by key. */
 export function Segments<Value extends string>({
   label,
   value,

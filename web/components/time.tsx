@@ -6,7 +6,7 @@ import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useLanguage } from '../words/language.ts';
 
-/** The account's zone; the browser's for strangers. */
+/** The account's zone; without a session, the browser's. */
 export function useZone(): string {
   return useSession().me?.settings.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
@@ -14,7 +14,7 @@ export function useZone(): string {
 interface TimeProps {
   /** null: never, or not yet. */
   readonly at: string | null;
-  /** `relative` has the absolute one on hover. */
+  /** `relative` shows the absolute time on hover. */
   readonly as?: 'absolute' | 'relative' | 'day';
   readonly absent?: string;
 }
@@ -42,7 +42,7 @@ export function Time({ at, as = 'absolute', absent = '—' }: TimeProps): ReactN
   );
 }
 
-/** Says once per page in which zone its times are. */
+/** Names the zone of a page's times, once per page. */
 export function ZoneNote({ at }: { readonly at: string }): ReactNode {
   const zone = useZone();
   const words = useWords(sharedWords);

@@ -4,9 +4,9 @@ const gapPx = 6;
 const delayMs = 200;
 
 /**
- * The one tooltip of the page: whatever has `data-tip="text"` shows it on hover, focus and tap,
- * above dialogs too, and so does a text that is cut short, whole; Escape takes it away. The element
- * is described by it while it shows.
+ * The one tooltip of the page. An element with `data-tip="text"` shows it on hover, focus and tap,
+ * above dialogs too; so does a text that is cut short. Escape hides it. While it shows, it
+ * describes the element to screen readers.
  */
 export function TipLayer(): ReactNode {
   const layer = useRef<HTMLDivElement>(null);
@@ -54,7 +54,7 @@ function attach(layer: HTMLElement): () => void {
   ) => document.addEventListener(name, handler, { signal: ended.signal, capture: true });
   listen('pointerover', (event) => show(event.target, delayMs));
   listen('pointerout', (event) => {
-    // the DOM's own type is wider
+    // the DOM types give a wider type
     if (owner !== undefined && !owner.contains(event.relatedTarget as Node | null)) hide();
   });
   listen('focusin', (event) => {
@@ -70,7 +70,7 @@ function attach(layer: HTMLElement): () => void {
   };
 }
 
-/** The text around or in this element that does not fit where it stands. */
+/** The closest element whose text does not fit. */
 function cutShort(element: Element): Element | undefined {
   const inside = element.matches('a, button') ? element.querySelector('.truncate') : null;
   return (
@@ -80,7 +80,7 @@ function cutShort(element: Element): Element | undefined {
   );
 }
 
-/** Above its owner, or below where there is no room; never out of the window. */
+/** Places the tip above its element, or below where there is no room, within the window. */
 function place(layer: HTMLElement, owner: Element): void {
   const around = owner.getBoundingClientRect();
   const { width, height } = layer.getBoundingClientRect();

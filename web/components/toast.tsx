@@ -28,8 +28,8 @@ interface Shown extends ToastText {
 const Show = createContext<(toast: ToastText) => void>(() => {});
 
 /**
- * For results of the reader's own actions: `toast({ tone: 'done', text: … })`. Failures stay until
- * they are closed, and stand in place as well.
+ * Reports results of the user's own actions: `toast({ tone: 'done', text: … })`. Failures stay
+ * until they are closed, and are shown in place as well.
  */
 export function useToast(): (toast: ToastText) => void {
   return use(Show);

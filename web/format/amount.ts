@@ -1,6 +1,6 @@
 /**
- * Full-width digits and the punctuation of an input method, as what they mean; separators of
- * thousands go.
+ * An amount in ASCII: full-width digits and punctuation of an input method become plain ones,
+ * thousands separators go.
  */
 export function plainAmount(typed: string): string {
   return typed
@@ -16,8 +16,8 @@ interface AmountLimits {
 }
 
 /**
- * The error's code, or undefined when `typed` is an amount that `parseYuan` reads: a third decimal
- * is refused, never rounded away.
+ * The error's code, or undefined when `parseYuan` can read `typed`. A third decimal is refused,
+ * never rounded.
  */
 export function amountError(
   typed: string,

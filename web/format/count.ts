@@ -5,18 +5,18 @@ export function formatCount(count: number): string {
   return Math.round(count).toLocaleString('en');
 }
 
-/** Of an axis of whole things: nothing between them. */
+/** A label of a count axis: empty between whole numbers. */
 export function axisCount(value: number): string {
   return Number.isInteger(value) ? formatCount(value) : '';
 }
 
-/** `0.2`, `12`: how often something happens; what is above nothing is not shown as nothing. */
+/** `0.2`, `12`: a frequency; more than zero never shows as zero. */
 export function formatRate(rate: number): string {
   if (rate === 0 || rate >= 10) return formatCount(rate);
   return rate < 0.1 ? '< 0.1' : rate.toFixed(1);
 }
 
-/** `1.28 M`, in Chinese `128.5 万`: for figures and charts, with the full one on hover. */
+/** `1.28 M`, in Chinese `128.5 万`: for figures and charts, with the full number on hover. */
 export function formatCompact(count: number, language: Language): string {
   const steps: readonly (readonly [number, string])[] =
     language === 'zh'
@@ -33,7 +33,7 @@ export function formatCompact(count: number, language: Language): string {
   return step === undefined ? formatCount(count) : `${short(count / step[0])}${step[1]}`;
 }
 
-/** `6.4 %` of 0.064; what is above nothing is not shown as nothing. */
+/** `6.4 %` of 0.064; more than zero never shows as zero. */
 export function formatShare(share: number): string {
   if (share > 0 && share < 0.001) return '< 0.1 %';
   return `${(share * 100).toFixed(1)} %`;

@@ -1,21 +1,20 @@
 /**
- * A decimal string of yuan with at most nine decimals, as the console's JSON has it:
- * `"-0.013577263"`.
+ * A decimal string of yuan with at most nine decimals, as in the console's JSON: `"-0.013577263"`.
  */
 export type Yuan = string;
 
 /**
- * How an amount is shown; every one that rounds is shown exactly on hover. `balance`: two decimals,
+ * How an amount is shown; every rounded amount shows exactly on hover. `balance`: two decimals,
  * under ¥1 up to six, rounded down. `spend`: the same, rounded up, so that the display never
- * flatters. `row`: one request, six decimals, up. `exact`: all nine. `price`: as entered, at least
- * two.
+ * flatters. `row`: one request, six decimals, rounded up. `exact`: all nine. `price`: as entered,
+ * at least two.
  */
 export type MoneyContext = 'balance' | 'spend' | 'row' | 'exact' | 'price';
 
 const nanoDigits = 9;
 const minus = '\u2212';
 
-/** Nano-yuan. Throws on what is no decimal of yuan: money is never guessed. */
+/** Nano-yuan. Throws on a text that is no decimal amount: money is never guessed. */
 export function parseYuan(amount: Yuan): bigint {
   const match = /^(-?)(\d+)(?:\.(\d{1,9}))?$/.exec(amount);
   if (match === null) throw new RangeError(`${amount} is no amount`);
@@ -32,7 +31,10 @@ export function yuanOf(nano: bigint): Yuan {
   return `${nano < 0n ? '-' : ''}${digits.slice(0, -nanoDigits)}.${digits.slice(-nanoDigits)}`;
 }
 
-/** `−¥1,234.50`. Positive is never shown as zero: what would round to it is shown exactly. */
+/**
+ * `−¥1,234.50`. An amount above zero never shows as zero: if it would round to zero, it shows
+ * exactly.
+ */
 export function formatYuan(amount: Yuan | bigint, context: MoneyContext): string {
   if (context === 'price' && typeof amount === 'string') return formatPrice(amount);
   const nano = typeof amount === 'bigint' ? amount : parseYuan(amount);
@@ -44,7 +46,7 @@ export function formatYuan(amount: Yuan | bigint, context: MoneyContext): string
   return `${nano < 0n ? minus : ''}¥${text}`;
 }
 
-/** Whether the shown form hides digits that a tooltip has to tell. */
+/** Whether the shown form hides digits, so that it needs a tooltip. */
 export function isRounded(amount: Yuan | bigint, context: MoneyContext): boolean {
   if (context === 'price') return false;
   const nano = magnitude(typeof amount === 'bigint' ? amount : parseYuan(amount));
@@ -52,14 +54,14 @@ export function isRounded(amount: Yuan | bigint, context: MoneyContext): boolean
   return shown !== undefined && nano % unitOf(shown.digits) !== 0n;
 }
 
-/** Prices of pieces have more decimals than money: up to fifteen. */
+/** Unit prices have more decimals than money: up to fifteen. */
 function formatPrice(amount: string): string {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
   if (whole === '') throw new RangeError(`${amount} is no price`);
   return `${sign === '-' ? minus : ''}¥${grouped(whole)}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
-/** How many digits the longest of these amounts has after its point. */
+/** The most decimals that any of these amounts has. */
 export function longestFraction(texts: readonly string[]): number {
   return Math.max(0, ...texts.map(fractionOf));
 }
@@ -67,8 +69,8 @@ export function longestFraction(texts: readonly string[]): number {
 const figureSpace = '\u2007';
 
 /**
- * As wide as an amount with so many decimals, so that points stand below each other in a column
- * that ends on the right.
+ * Pads a text to the width of an amount with so many decimals, so that points line up in a
+ * right-aligned column.
  */
 export function padFraction(text: string, places: number): string {
   return text + figureSpace.repeat(Math.max(0, places - fractionOf(text)));
@@ -82,11 +84,11 @@ function fractionOf(text: string): number {
 interface Rounding {
   readonly digits: number;
   readonly up: boolean;
-  /** Zeros stay up to here; those beyond are cut. */
+  /** Zeros up to this decimal stay; later ones are cut. */
   readonly keep: number;
 }
 
-/** undefined: exactly, without needless zeros. */
+/** undefined: exact, without trailing zeros. */
 function decimals(size: bigint, context: MoneyContext): Rounding | undefined {
   if (context === 'exact') return { digits: nanoDigits, up: false, keep: nanoDigits };
   if (context === 'price') return undefined;

@@ -16,7 +16,7 @@ export function rateOf({ amount, per }: Pick<UnitPrice, 'amount' | 'per'>): bigi
   return per === 1 ? atto : atto / million;
 }
 
-/** What so many cost, in nano-yuan, rounded up once, as a charge is. */
+/** The cost of a quantity in nano-yuan, rounded up once, like a charge. */
 export function costOf(price: Pick<UnitPrice, 'amount' | 'per'>, quantity: number): bigint {
   return (BigInt(Math.ceil(quantity)) * rateOf(price) + million - 1n) / million;
 }
@@ -40,8 +40,8 @@ const textInput: readonly PriceClass[] = [
 const textOutput: readonly PriceClass[] = ['output', 'reasoning'];
 
 /**
- * The most that so many tokens can cost, in nano-yuan: each side at its dearest class of those
- * bands that the input reaches. Undefined: tokens have no price.
+ * The most that so many tokens can cost, in nano-yuan: input and output each at the dearest class
+ * of the bands that the input reaches. Undefined: the model has no token price.
  */
 export function mostOfTokens(
   prices: readonly UnitPrice[],
@@ -61,14 +61,14 @@ export function mostOfTokens(
   return parts.reduce<bigint>((sum, part) => sum + (part ?? 0n), 0n);
 }
 
-/** No tokenizer makes more tokens of a text than it has bytes; most make a third of it. */
+/** An upper bound: a tokenizer makes at most one token of a byte; most make a third of that. */
 export function tokensAtMost(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
 /**
- * The price of one picture of that size and quality, found as a charge finds it; undefined where
- * pictures are sold by tokens or pixels.
+ * The price of one image of that size and quality, found as a charge finds it; undefined where
+ * images are sold by tokens or pixels.
  */
 export function imagePrice(
   prices: readonly UnitPrice[],
@@ -96,7 +96,8 @@ function resolutionOf(
 }
 
 /**
- * The first of these names that is priced, else the plain price, else the dearest of the variants.
+ * The price of the first of these names that has one, else the plain price, else the dearest
+ * variant.
  */
 function variantPrice(
   prices: readonly UnitPrice[],

@@ -6,8 +6,8 @@ export function formatQuantity(quantity: string): string {
 }
 
 /**
- * Figure spaces after the shorter ones, so that decimal points of a right-aligned column stand
- * below each other.
+ * Pads shorter amounts with figure spaces, so that decimal points line up in a right-aligned
+ * column.
  */
 export function alignDecimals(amounts: readonly string[]): readonly string[] {
   const longest = Math.max(0, ...amounts.map(decimals));

@@ -25,7 +25,7 @@ export function formatZone(zone: string, iso: string): string {
   return `${zone} (${offset})`;
 }
 
-/** `3 分钟前`, `in 2 days`: only ever beside or over an absolute time. */
+/** `3 分钟前`, `in 2 days`: only beside or over an absolute time. */
 export function formatRelative(iso: string, nowMs: number, language: Language): string {
   const seconds = Math.round((Date.parse(iso) - nowMs) / 1000);
   const size = Math.abs(seconds);

@@ -1,6 +1,6 @@
 import type { PriceClass, UnitPrice, WrittenPrices } from '../../src/console/contract.ts';
 
-/** One line of a price as it is typed; an empty amount is no line. */
+/** One line of a price as typed; an empty amount is no line. */
 export interface PriceLine
   extends Pick<UnitPrice, 'class' | 'unit' | 'per' | 'variant' | 'above_input_tokens'> {
   readonly amount: string;
@@ -19,7 +19,7 @@ export function linesOf(prices: readonly UnitPrice[]): readonly PriceLine[] {
   return prices.map((price) => ({ ...price, amount: shortest(price.amount) }));
 }
 
-/** Which line it is, whatever it costs. */
+/** The identity of a line, whatever its amount. */
 export function lineKey({
   class: of,
   variant = '',
@@ -28,7 +28,7 @@ export function lineKey({
   return `${of} ${above} ${variant}`;
 }
 
-/** As the configuration and `publish` take it. */
+/** The prices as the configuration and `publish` take them. */
 export function writtenPrices(lines: readonly PriceLine[]): WrittenPrices {
   const filled = lines.filter(({ amount }) => amount !== '');
   const plain = filled.filter(
@@ -58,7 +58,7 @@ function ratesOf(lines: readonly PriceLine[]): Readonly<Record<string, string>> 
 
 const millionDigits = 6;
 
-/** Tokens are written by the million, as they are shown; characters one by one. */
+/** Amounts as shown: tokens by the million, characters one by one. */
 function writtenAmount({ class: of, amount }: PriceLine): string {
   if (of !== 'character') return amount;
   const [whole = '0', fraction = ''] = amount.split('.');
@@ -76,7 +76,7 @@ const nanoDigits = 9;
 const ppm = 1_000_000n;
 
 /**
- * What a base price is for a group, as it is charged: rounded up once, in the ninth decimal for
+ * A base price times a group's multiplier, as charged: rounded up once, in the ninth decimal for
  * tokens, in the fifteenth for pieces.
  */
 export function atMultiplier(

@@ -16,8 +16,7 @@ import { ChargeStatus, useKind, useMeaning } from './charge-parts.tsx';
 import { formatQuantity } from '../format/quantity.ts';
 
 /**
- * One charge, opened until it is arithmetic: beside the list, on a page of its own, in the
- * statement.
+ * One charge with all of its arithmetic: beside the list, on a page of its own, in the statement.
  */
 export function ChargeView({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   const { charge: words } = useWords(usageWords);
@@ -87,7 +86,7 @@ function Proof({ detail: { transfer } }: { readonly detail: ChargeDetail }): Rea
   );
 }
 
-/** Where the input came from, and what the cache was worth. */
+/** How much input came from the cache, and how much that saved. */
 function Input({
   detail: { tokens, without_cache: withoutCache },
 }: {
@@ -109,7 +108,7 @@ function Input({
   );
 }
 
-/** How the prices were made: base × multiplier, where there was one to multiply by. */
+/** How the prices came about: base × multiplier, where the multiplier is not 1. */
 function Base({ detail: { multiplier, lines } }: { readonly detail: ChargeDetail }): ReactNode {
   const { charge: words } = useWords(usageWords);
   const nameOf = useLineName();
@@ -191,7 +190,7 @@ function Facts({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   );
 }
 
-/** The arithmetic for a mail or a sheet: nothing but what is seen. */
+/** Copies the arithmetic for a mail or a sheet: only what the page shows. */
 function CopyAsText({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   const { charge: words, per, units } = useWords(usageWords);
   const nameOf = useLineName();

@@ -20,7 +20,7 @@ export function ChargeLines({ detail }: { readonly detail: ChargeDetail }): Reac
   return wide ? <LineTable detail={detail} /> : <LineList detail={detail} />;
 }
 
-/** What the lines add up to, what of it was paid, and what was forgiven. */
+/** The sum of the lines, the part that was paid, and the part that was forgiven. */
 export function sumsOf({
   lines,
   cost,
@@ -35,7 +35,7 @@ export function sumsOf({
   ];
 }
 
-/** What a line is of: `Images 1024x1024/hd`. */
+/** The name of a line: `Images 1024x1024/hd`. */
 export function useLineName(): (line: ChargeLine) => string {
   const { classes } = useWords(usageWords);
   return ({ class: of, variant, model, terms }) =>
@@ -130,7 +130,7 @@ function Sums({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   );
 }
 
-/** The same on a phone: the sum of a line below its name. */
+/** The same on a phone: the calculation of a line below its name. */
 function LineList({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   const { charge: words, per, units } = useWords(usageWords);
   const nameOf = useLineName();
@@ -196,7 +196,7 @@ function Charged({
   );
 }
 
-/** Keeps the place of the arrow, so that amounts stand below each other. */
+/** An empty place of the arrow's width, so that amounts line up. */
 function NoArrow(): ReactNode {
   return <span aria-hidden="true" className="ml-1 inline-block w-3.5" />;
 }

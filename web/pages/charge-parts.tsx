@@ -16,8 +16,8 @@ const looks = {
 } as const satisfies Record<string, Status>;
 
 /**
- * How it ended, in a word or two: cut, left, limited, failed and not charged look different and say
- * so; estimated stands beside it.
+ * How a request ended, in a word or two. Each way to end looks and reads differently; `estimated`
+ * stands beside it.
  */
 export function ChargeStatus({ charge }: { readonly charge: Ended }): ReactNode {
   const { statuses } = useWords(usageWords);
@@ -36,7 +36,7 @@ export function ChargeStatus({ charge }: { readonly charge: Ended }): ReactNode 
   );
 }
 
-/** What it means for the money, in sentences; null where there is nothing to explain. */
+/** Explains the end of a request and its charge; null where nothing needs explaining. */
 export function useMeaning(): (charge: Ended) => string | null {
   const { means } = useWords(usageWords);
   return (charge) => {
@@ -56,7 +56,7 @@ export function useKind(): (kind: string) => string {
   return (kind) => kinds[kind] ?? kind;
 }
 
-/** Input tokens, those from the cache as "of which"; or what was sold by the piece. */
+/** Input tokens, with those from the cache as "of which"; or the quantity of pieces sold. */
 export function InputCell({
   charge: { tokens, quantity },
 }: {

@@ -24,8 +24,8 @@ import {
 const amountDecimals = 9;
 
 /**
- * Only what was changed is sent, with the version that was read: whoever else changed it meanwhile
- * is not overwritten.
+ * Sends only the changed fields, with the version that was read, so that a change by somebody else
+ * meanwhile is not overwritten.
  */
 export function EditKey({
   detail: shown,
@@ -67,7 +67,7 @@ interface FormProps {
   readonly onCancel: () => void;
 }
 
-/** A key as its form has it. */
+/** A key as form fields. */
 interface WrittenKey {
   readonly name: string;
   readonly limit: string;

@@ -26,8 +26,8 @@ import {
 const variable = 'TOLLGATE_API_KEY';
 
 /**
- * The form, then the secret, once. Sent twice it makes one key: its idempotency key is made when
- * the form opens.
+ * The form, then the secret, shown once. Sent twice it creates one key: the form makes its
+ * idempotency key when it opens.
  */
 export function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode {
   const words = useWords(keysWords);

@@ -18,12 +18,12 @@ export const keyStatuses: Readonly<Record<KeyState, Status>> = {
   limit_reached: 'limitReached',
 };
 
-/** `sk-ab…wxyz`: enough to tell keys apart, of no use to anybody. */
+/** `sk-ab…wxyz`: enough to tell keys apart, useless to anybody else. */
 export function shownKey({ prefix, last4 }: Pick<KeyView, 'prefix' | 'last4'>): string {
   return `${prefix}…${last4}`;
 }
 
-/** What was spent; below it a bar and the limit. */
+/** The amount spent; below it a bar and the limit. */
 export function SpentOfLimit({ spent, limit }: Pick<KeyView, 'spent' | 'limit'>): ReactNode {
   const words = useWords(keysWords);
   if (limit === null) return <Money amount={spent} as="spend" />;
@@ -56,7 +56,7 @@ function shareOf(spent: string, limit: string): number {
   return Math.min(Number((parseYuan(spent) * partsOfAll) / all) / Number(partsOfAll), 1);
 }
 
-/** Disabling and enabling undo each other: done at once, with Undo. */
+/** Disables or enables a key at once, with Undo. */
 export function useKeySwitch(): (
   key: Pick<KeyView, 'id' | 'name'>,
   to: 'enable' | 'disable',
@@ -85,7 +85,7 @@ export function useKeySwitch(): (
   return turn;
 }
 
-/** The list and every detail are asked for again where they are looked at. */
+/** Fetches the list of keys and every detail again where a page shows them. */
 export function refreshKeys(): Promise<void> {
   return queryClient.invalidateQueries({
     predicate: ({ queryKey: [path] }) => typeof path === 'string' && /^keys(\/|$)/.test(path),

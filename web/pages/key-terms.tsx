@@ -4,10 +4,7 @@ import { Field, Textarea, TextInput } from '../components/field.tsx';
 import { keysWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-/**
- * What confines a key, as it stands in the form: lists with a line for each, counts as they are
- * typed.
- */
+/** The limits of a key as form fields: lists with one entry per line, counts as typed. */
 export interface WrittenTerms {
   readonly models: string;
   readonly addresses: string;
@@ -29,7 +26,7 @@ export function writtenTerms(terms?: KeyTermsView): WrittenTerms {
   };
 }
 
-/** Only what differs from before. A list may be written with commas as well. */
+/** Only the limits that differ from before. A list may also be separated by commas. */
 export function termsBody(
   written: WrittenTerms,
   before: WrittenTerms = writtenTerms(),
@@ -47,7 +44,7 @@ export function termsBody(
   };
 }
 
-/** Counts that are none, by field. */
+/** Error codes by field, for counts that are no numbers. */
 export function wrongTerms(written: WrittenTerms): Readonly<Record<string, string>> {
   const wrong = counts.filter(
     (name) => written[name].trim() !== '' && !/^[1-9]\d{0,8}$/.test(written[name].trim()),
@@ -62,8 +59,8 @@ interface TermFieldsProps {
 }
 
 /**
- * Folded away: most keys are confined by their group alone. Open where something is said, or is
- * wrong.
+ * Folded by default: for most keys the limits of their group are enough. Open where a limit is set
+ * or wrong.
  */
 export function TermFields({ terms, errors, onChange }: TermFieldsProps): ReactNode {
   const { form: words } = useWords(keysWords);

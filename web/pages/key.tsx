@@ -19,7 +19,7 @@ import { EditKey } from './key-edit.tsx';
 import { keyStatuses, shownKey, SpentOfLimit, useKeySwitch } from './key-parts.tsx';
 import { StopKey } from './keys.tsx';
 
-/** One key: what it costs, what it may, and what it may not. */
+/** One key: its cost and its limits. */
 export function KeyPage(): ReactNode {
   const words = useWords(keysWords);
   const { id = '' } = useParams({ strict: false });
@@ -123,7 +123,7 @@ function TopOfKey({ detail: { top } }: { readonly detail: KeyDetail }): ReactNod
   return <RankList label={words.top} ranks={ranks} />;
 }
 
-/** What confines it, if anything does. */
+/** The limits of a key, if it has any. */
 function termFacts(
   { addresses, rpm, tpm, concurrency }: KeyDetail,
   words: TermWords,

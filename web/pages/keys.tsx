@@ -24,7 +24,7 @@ const asked = { after: '' };
 
 export const ahead = () => void queryClient.prefetchQuery(data<PageOf<KeyView>>('keys'));
 
-/** Who can spend, and how much. `/keys/new` is the same page with the form open. */
+/** The list of keys with their limits. `/keys/new` is the same page with the form open. */
 export function KeysPage(): ReactNode {
   const words = useWords(keysWords);
   const [{ after }, setAsked] = useSearchState(asked);
@@ -143,7 +143,7 @@ function useKeyColumns(
 }
 
 /**
- * Stopping a key that is at work is confirmed with what it would break; an idle one is stopped at
+ * Disabling a key in use needs a confirmation that names its traffic; an idle one is disabled at
  * once, with Undo.
  */
 function KeyMenu({

@@ -16,19 +16,19 @@ const kindOrder: readonly ModelKindName[] = [
   'completion',
 ];
 
-/** The kinds that there are, the ones asked for most first. */
+/** The kinds among these models, in a fixed order: the most used first. */
 export function kindsOf(models: readonly ModelRow[]): readonly ModelKindName[] {
   return kindOrder.filter((kind) => models.some((model) => model.kind === kind));
 }
 
 const pathOf = (id: string): string => id.split('/').map(encodeURIComponent).join('/');
 
-/** The page of a model; its id may hold `/`. */
+/** The path of a model's page; its id may hold `/`. */
 export function modelPath(id: string, group = ''): string {
   return `/models/${pathOf(id)}${group === '' ? '' : `?${new URLSearchParams({ group })}`}`;
 }
 
-/** Below the console's JSON. */
+/** The address of a model in the console's API. */
 export const modelAddress = (id: string): string => `models/${pathOf(id)}`;
 
 /** The price of a class of tokens in the first band. */
@@ -42,7 +42,7 @@ export function tokenPrice(
   );
 }
 
-/** By name, price or context; a copy. */
+/** A sorted copy: by name, price or context. */
 export function sortedModels<Model extends ModelRow>(
   models: readonly Model[],
   sort: string,
@@ -54,7 +54,7 @@ export function sortedModels<Model extends ModelRow>(
   return models.toSorted((a, b) => sign * byPrice(a, b));
 }
 
-/** Tokens before pieces: prices of different units say nothing about each other. */
+/** Tokens before pieces: prices in different units cannot be compared. */
 function byPrice(a: ModelRow, b: ModelRow): number {
   const [first, second] = [leading(a), leading(b)];
   const units = (first?.per === 1 ? 1 : 0) - (second?.per === 1 ? 1 : 0);
@@ -67,10 +67,7 @@ function byPrice(a: ModelRow, b: ModelRow): number {
 const leading = (model: ModelRow): UnitPrice | undefined =>
   tokenPrice(model, 'output') ?? tokenPrice(model, 'input') ?? model.prices[0];
 
-/**
- * Decimals of the longest of a column: points stand in one line when the others are filled up to
- * it.
- */
+/** The most decimals of a column: shorter amounts are padded to it, so that points line up. */
 export const decimalsOf = (amounts: readonly string[]): number =>
   Math.max(0, ...amounts.map((amount) => amount.split('.')[1]?.length ?? 0));
 
@@ -93,7 +90,7 @@ export function Aligned({
   );
 }
 
-/** What is sold by the piece: `¥0.284 – ¥0.852 / image`. */
+/** The price of models sold by the piece: `¥0.284 – ¥0.852 / image`. */
 export function Piece({ model }: { readonly model: ModelRow }): ReactNode {
   const words = useWords(modelsWords);
   const pieces = model.prices.filter(({ unit }) => unit !== 'token');

@@ -40,7 +40,7 @@ export const ahead = ({ params, search: { group } }: Ahead) =>
     ),
   );
 
-/** What one model can do, what it costs each group, how it does, and how it is called. */
+/** One model: abilities, price per group, health, and code to call it. */
 export function ModelPage(): ReactNode {
   const words = useWords(modelsWords);
   const { _splat: id = '' } = useParams({ strict: false });
@@ -166,7 +166,7 @@ function About({ model }: { readonly model: ModelDetail }): ReactNode {
 const lineKey = (price: UnitPrice): string =>
   `${price.class}${price.variant}${price.above_input_tokens}`;
 
-/** A group whose channels run other tools than those of another group lacks their fees. */
+/** The prices of one group. A fee is missing where the group's channels do not run that tool. */
 function GroupPrice({
   price,
   decimals,
@@ -181,7 +181,7 @@ function GroupPrice({
   );
 }
 
-/** Lines down, groups across: the numbers that are multiplied when a charge is made. */
+/** Price lines down, groups across: the numbers that a charge multiplies. */
 function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
   const words = useWords(modelsWords);
   const lineName = useLineName();

@@ -30,7 +30,7 @@ const sorts = ['name', 'cheapest', 'dearest', 'context'] as const;
 
 export const ahead = () => void queryClient.prefetchQuery(data<ModelsView>('models'));
 
-/** What can be called, and at which price. */
+/** The models that can be called, with prices. */
 export function ModelsPage(): ReactNode {
   const words = useWords(modelsWords);
   const [state, set] = useSearchState(asked);

@@ -18,7 +18,7 @@ export function OrderStatus({ order: { state, late } }: { readonly order: OrderV
   return <StatusBadge status={looks[state]}>{late ? states.late : states[state]}</StatusBadge>;
 }
 
-/** Whether it can still be paid, as far as is known. */
+/** Whether the order can still be paid, as far as is known. */
 export function isOpen({ state }: OrderView): boolean {
   return state === 'waiting' || state === 'scanned';
 }

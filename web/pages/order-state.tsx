@@ -16,11 +16,11 @@ import { OrderError, useOrder } from './top-up-form.tsx';
 
 interface OrderStateProps {
   readonly order: OrderView;
-  /** It was still to be paid when the reader came. */
+  /** Whether the order was unpaid when the user opened the page. */
   readonly arrived: boolean;
 }
 
-/** What is to be done now, or how it ended. */
+/** The next step for the payer, or how the order ended. */
 export function OrderState({ order, arrived }: OrderStateProps): ReactNode {
   if (isOpen(order)) return <Waiting order={order} />;
   if (order.state === 'credited') return <Credited order={order} arrived={arrived} />;
@@ -75,7 +75,7 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
   );
 }
 
-/** Who sits before the phone that would scan: the wallet's app is opened, where it can be. */
+/** On a phone the user cannot scan its own screen: a link opens the wallet's app, where it can. */
 function OnThisPhone({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
   const isPhone = useMedia('(pointer: coarse)');
@@ -116,7 +116,10 @@ function Credited({ order, arrived }: OrderStateProps): ReactNode {
   );
 }
 
-/** Expired, cancelled or refused: nothing was charged, and the same can be ordered again. */
+/**
+ * The order expired, was cancelled or refused: nothing was charged, and the user can order the same
+ * again.
+ */
 function Over({ order }: { readonly order: OrderView }): ReactNode {
   const { order: words } = useWords(topUpWords);
   const again = useOrder();
@@ -149,7 +152,7 @@ function Over({ order }: { readonly order: OrderView }): ReactNode {
   );
 }
 
-/** Orders are to the fen: what follows is zeros. */
+/** Orders are exact to the fen: the other decimals are zeros. */
 function twoDecimals(amount: string): string {
   return amount.slice(0, amount.indexOf('.') + 3);
 }

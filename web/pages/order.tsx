@@ -33,8 +33,8 @@ export const ahead = ({
 const pollMs = 4000;
 
 /**
- * One top-up: pay it, and see that it arrived. Events tell at once; it is asked for as well while
- * it waits.
+ * One top-up: pay it, and see that it arrived. Events report the payment at once; the page also
+ * polls while the order is open.
  */
 export function OrderPage(): ReactNode {
   const words = useWords(topUpWords);
@@ -67,7 +67,7 @@ function keep(order: OrderView): void {
 }
 
 function Order({ order }: { readonly order: OrderView }): ReactNode {
-  // Whether its money came while it was looked at.
+  // Whether the order was open at some time while this page showed it.
   const [seenOpen, setSeenOpen] = useState(isOpen(order));
   if (isOpen(order) && !seenOpen) setSeenOpen(true);
   useArrival(order, seenOpen);
@@ -84,7 +84,7 @@ function Order({ order }: { readonly order: OrderView }): ReactNode {
   );
 }
 
-/** Money that has just come is everywhere: in the balance, in the lists, and said aloud. */
+/** When money arrives: announces it, and updates balance and lists. */
 function useArrival({ state, amount }: OrderView, seenOpen: boolean): void {
   const { order: words } = useWords(topUpWords);
   const arrived = seenOpen && state === 'credited';
@@ -97,7 +97,7 @@ function useArrival({ state, amount }: OrderView, seenOpen: boolean): void {
   }, [arrived, text]);
 }
 
-/** Paid but not here: the wallet is asked, as often as one likes. */
+/** Paid but not credited: a button queries the wallet, as often as the user likes. */
 function Doubt({ order }: { readonly order: OrderView }): ReactNode {
   const { order: words } = useWords(topUpWords);
   const shared = useWords(sharedWords);

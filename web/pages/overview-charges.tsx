@@ -11,7 +11,7 @@ import { overviewWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { ChargeStatus } from './charge-parts.tsx';
 
-/** The last few, live: each can be opened until it is arithmetic. */
+/** The latest charges, live; each opens to its arithmetic. */
 export function LatestCharges({ view }: { readonly view: OverviewView }): ReactNode {
   const { charges: words } = useWords(overviewWords);
   const columns: readonly Column<ChargeView>[] = [
@@ -81,7 +81,7 @@ export function LatestCharges({ view }: { readonly view: OverviewView }): ReactN
   );
 }
 
-/** Tokens in and out; pictures, seconds and the like by their own names. */
+/** Tokens in and out; images, seconds and the like in their own units. */
 function Quantity({ charge: { tokens, quantity } }: { readonly charge: ChargeView }): ReactNode {
   const { units } = useWords(usageWords);
   if (tokens !== null) return `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`;

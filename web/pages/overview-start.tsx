@@ -14,8 +14,8 @@ import { overviewWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
 /**
- * From nothing to a charge that was checked. Steps tick off by facts; the first that is not one yet
- * is open.
+ * The steps from a new account to a first charge. Steps that are done are ticked; the first open
+ * one is unfolded.
  */
 export function StartSteps({ view }: { readonly view: OverviewView }): ReactNode {
   const { start: words } = useWords(overviewWords);

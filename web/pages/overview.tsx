@@ -30,7 +30,7 @@ export const ahead = ({ search }: { readonly search: Readonly<Record<string, unk
     data<OverviewView>('overview', search['by'] === 'key' ? { by: 'key' } : {}),
   );
 
-/** How much is left, how long it lasts, what eats it. */
+/** The balance, its runway, and the largest costs. */
 export function OverviewPage(): ReactNode {
   const words = useWords(overviewWords);
   const { nav } = useWords(sharedWords);
@@ -87,7 +87,7 @@ function Overview({ view, by, onSplit }: OverviewProps): ReactNode {
   );
 }
 
-/** The end of the four steps: said once, while there is no other charge yet. */
+/** The end of the four steps: shown once, while there is no other charge yet. */
 function FirstCharge({ view }: { readonly view: OverviewView }): ReactNode {
   const { start: words } = useWords(overviewWords);
   const charge = view.start.first_charge;
@@ -203,7 +203,7 @@ function Spending({ view, by, onSplit }: OverviewProps): ReactNode {
   );
 }
 
-/** As many as the chart beside it has colours for; all of them are under usage. */
+/** As many as the chart beside it has colours; the usage page shows all. */
 const ranksShown = 6;
 
 function TopModels({ view }: { readonly view: OverviewView }): ReactNode {

@@ -30,7 +30,7 @@ const benches: Readonly<Record<Kind, ComponentType<Payer>>> = {
 export const ahead = () =>
   void queryClient.prefetchQuery(data<PageOf<KeyView>>('keys', { limit: 100 }));
 
-/** Tries models, paid by one of the reader's keys. */
+/** Tries models, paid by one of the user's keys. */
 export function PlaygroundPage(): ReactNode {
   const words = useWords(playgroundWords);
   const { kind: asked = 'chat' } = useParams({ strict: false });

@@ -11,18 +11,18 @@ interface RangeWords {
 
 interface RangeFieldProps {
   readonly words: RangeWords;
-  /** Value in the address and what it is called. */
+  /** The value in the address and its label. */
   readonly presets: readonly (readonly [value: string, label: string])[];
-  /** A preset, or the first day of an own period. */
+  /** A preset, or the first day of a custom period. */
   readonly from: string;
-  /** The last day of an own period; empty with presets. */
+  /** The last day of a custom period; empty with presets. */
   readonly to: string;
-  /** What an own period begins with. */
+  /** The initial custom period. */
   readonly own: { readonly from: string; readonly to: string };
   readonly onChange: (range: { readonly from: string; readonly to: string }) => void;
 }
 
-/** A period: one of the usual ones, or two days of the account's zone, both included. */
+/** A period: a preset, or two days of the account's zone, both included. */
 export function RangeField({
   words,
   presets,
@@ -73,10 +73,10 @@ export function RangeField({
   );
 }
 
-/** Of a year and a day: no longer one is added up. */
+/** A year and a day: the API sums no longer period. */
 const daysMax = 366;
 
-/** The last day of a period that begins on `day`: the one that was chosen, as far as it can be. */
+/** The last day of a period that begins on `day`: the chosen one, moved into the limits. */
 function after(day: string, to: string): string {
   const last = shiftDay(day, daysMax - 1);
   return to < day ? day : to > last ? last : to;
@@ -93,7 +93,7 @@ interface DayInputProps {
   readonly onDay: (day: string) => void;
 }
 
-/** Taken when it is left or confirmed: while a date is typed it is many others. */
+/** Takes the date on blur or Enter: during typing it passes through other dates. */
 function DayInput({ label, day, onDay }: DayInputProps): ReactNode {
   const take = (value: string) =>
     value !== day && isDay(value) && value > '2020-01-01' && onDay(value);

@@ -18,7 +18,7 @@ import { useWords } from '../words/family.ts';
 type Provider = IdentityView['provider'];
 const asked = { error: '' };
 
-/** The ways in; the last one stays. */
+/** The ways to sign in; the last one cannot be removed. */
 export function Identities(): ReactNode {
   const { identities: words } = useWords(settingsWords);
   const { errors } = useWords(signInWords);
@@ -133,7 +133,7 @@ function LinkButton({ provider }: { readonly provider: Provider }): ReactNode {
   );
 }
 
-/** Where somebody is signed in as this account. */
+/** The devices that are signed in to this account. */
 export function Devices(): ReactNode {
   const { devices: words } = useWords(settingsWords);
   const toast = useToast();
@@ -204,7 +204,7 @@ function Device({
   );
 }
 
-/** `Chrome · Windows` of what a browser says about itself; undefined when it says nothing known. */
+/** `Chrome · Windows` of a user agent; undefined when it names no known browser. */
 export function browserOf(agent: string): string | undefined {
   const browser = /(?:Edg|OPR|Firefox|FxiOS|CriOS|Chrome|Safari|MicroMessenger)(?=\/)/g;
   const names: Readonly<Record<string, string>> = {

@@ -7,7 +7,7 @@ import { formatYuan, parseYuan } from '../format/money.ts';
 import { settingsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-/** To take away what is kept of oneself, and to leave. */
+/** Exports the user's data, and closes the account. */
 export function OwnData(): ReactNode {
   const { data: words } = useWords(settingsWords);
   const { id, name, role } = useMe();

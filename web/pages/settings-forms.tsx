@@ -11,7 +11,7 @@ import { amountError } from '../format/amount.ts';
 import { settingsWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-/** Saves what somebody says about himself, and shows it everywhere at once. */
+/** Saves changes of the user's profile, and shows them everywhere at once. */
 function useSave() {
   const words = useWords(settingsWords);
   const shared = useWords(sharedWords);
@@ -21,7 +21,7 @@ function useSave() {
     mutationFn: (body: MeChange) => send<Me>('PATCH', 'me', { body, ifMatch: version }),
     onSuccess: (me) => {
       queryClient.setQueryData(sessionData.queryKey, (old) => old && { ...old, me });
-      // Another zone has other days.
+      // Another zone groups by other days.
       void queryClient.invalidateQueries({
         predicate: ({ queryKey: [path] }) => path !== sessionData.queryKey[0],
       });
@@ -29,7 +29,7 @@ function useSave() {
     },
     onError: (error) => {
       toast({ tone: 'failed', text: sayError(error, shared) });
-      // Changed on another device: the next attempt is made on what is there.
+      // Changed on another device: the next attempt is based on the stored version.
       if (error instanceof ApiError && error.code === 'version_conflict')
         void queryClient.invalidateQueries({ queryKey: sessionData.queryKey });
     },
@@ -144,7 +144,7 @@ export function AccountForm(): ReactNode {
   );
 }
 
-/** All that the browser knows, and the one that is set. */
+/** All zones that the browser knows, and the stored one. */
 function zonesWith(current: string): readonly string[] {
   return [...new Set([...Intl.supportedValuesOf('timeZone'), 'UTC', current])].sort();
 }

@@ -13,7 +13,7 @@ import { AccountForm, ProfileForm } from './settings-forms.tsx';
 import { Devices, Identities } from './settings-access.tsx';
 import { OwnData } from './settings-data.tsx';
 
-/** One card per thing, each saved by itself. */
+/** One card per setting, each saved by itself. */
 export function SettingsPage(): ReactNode {
   const words = useWords(settingsWords);
   const { created_at: since } = useMe();
@@ -63,7 +63,7 @@ function Profile(): ReactNode {
   );
 }
 
-/** Of this browser: nothing to save. */
+/** Stored in this browser: nothing to save. */
 function Look(): ReactNode {
   const { look: words } = useWords(settingsWords);
   const shared = useWords(sharedWords);

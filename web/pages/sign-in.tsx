@@ -11,7 +11,7 @@ import { useWords } from '../words/family.ts';
 
 const asked = { next: '/', error: '' };
 
-/** One column: the site's name, and a button for each way in that is configured. */
+/** The site's name, and a button for each configured way to sign in. */
 export function SignInPage(): ReactNode {
   const words = useWords(signInWords);
   const { site, methods } = useSession();
@@ -50,7 +50,7 @@ export function SignInPage(): ReactNode {
   );
 }
 
-/** Where a sign-in in a window of its own ends: it tells the page that waits, and goes. */
+/** The end of a sign-in in the pop-up: reports to the page that waits, and closes. */
 export function SignedInPage(): ReactNode {
   const words = useWords(signInWords);
   useEffect(() => {
@@ -103,7 +103,10 @@ function Heading({
   );
 }
 
-/** The server checks it as well: what could lead to another site leads home. */
+/**
+ * The path to go to next; one that could lead to another site becomes the home page. The server
+ * checks it as well.
+ */
 function ownPath(next: string): string {
   return /^\/(?![/\\])/.test(next) ? next : '/';
 }

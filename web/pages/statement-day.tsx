@@ -28,8 +28,8 @@ const columns = 5;
 const pageRows = 50;
 
 /**
- * The requests of a row of the statement, oldest first, in the columns of the table around them; as
- * many more as are asked for.
+ * The requests of one row of the statement, oldest first, in the columns of the table around them;
+ * a button loads more.
  */
 export function DayLines({ row: { day, from, to } }: { readonly row: ChargesRow }): ReactNode {
   const words = useWords(statementWords);
@@ -153,7 +153,7 @@ function Lines({ id }: { readonly id: string }): ReactNode {
   );
 }
 
-/** What was held and let go again: information, never an amount. */
+/** Funds that were reserved and released: for information, not part of any sum. */
 function Released({
   line,
 }: {

@@ -12,15 +12,15 @@ import { Amounts, Unfold, cell, onlyPhone, onlyWide } from './statement-parts.ts
 
 interface StatementMovesProps {
   readonly rows: readonly StatementRow[];
-  /** Beginnings of the rows that are unfolded. */
+  /** The `from` of the rows that are unfolded. */
   readonly open: readonly string[];
   readonly onOpen: (open: readonly string[]) => void;
 }
 
 const head = 'h-8 bg-sunken px-3 text-caption font-medium whitespace-nowrap text-muted';
 /**
- * Oldest first. A day's charges unfold into its requests, a request into its price lines; columns
- * stay the same, so that amounts add up downwards.
+ * The statement's rows, oldest first. A day's charges unfold into requests, a request into price
+ * lines, all in the same columns, so that amounts add up downwards.
  */
 export function StatementMoves({ rows, open, onOpen }: StatementMovesProps): ReactNode {
   const words = useWords(statementWords);
@@ -99,7 +99,7 @@ function Charges({ row, isOpen, onToggle }: ChargesProps): ReactNode {
   );
 }
 
-/** Money that came or went otherwise than by a request: its order, request or reason beside it. */
+/** Money that did not move for a request, with its order, request or reason beside it. */
 function Move({ row }: { readonly row: MoveRow }): ReactNode {
   const words = useWords(statementWords);
   const zone = useZone();

@@ -4,19 +4,19 @@ import { Icon } from '../components/icon.tsx';
 import { Money } from '../components/money.tsx';
 
 export const cell = 'px-3 py-2 align-top';
-/** What a phone has no column for stands in another one. */
+/** A phone shows this value in another column. */
 export const onlyWide = 'max-md:hidden';
 export const onlyPhone = 'md:hidden';
 
 interface UnfoldProps {
   readonly isOpen: boolean;
-  /** What it shows, for those who hear it. */
+  /** Its name for screen readers. */
   readonly label: string;
   readonly onToggle: () => void;
   readonly children: ReactNode;
 }
 
-/** Opens what a row is made of, below it. */
+/** A button that unfolds the parts of a row below it. */
 export function Unfold({ isOpen, label, onToggle, children }: UnfoldProps): ReactNode {
   return (
     <button

@@ -20,8 +20,8 @@ interface Days {
 type Verify = UseMutationResult<StatementProof, Error, void>;
 
 /**
- * Adds the period up again, on the server, from the ledger's transfers. What it found is of that
- * period alone.
+ * Has the server add up the period again, from the ledger's transfers. The result holds for that
+ * period only.
  */
 export function useVerify({ from, to }: Days): Verify {
   const verify = useMutation({

@@ -18,14 +18,14 @@ interface SummaryLine {
   readonly name: string;
   readonly note: string;
   readonly amount: string;
-  /** `+` before what came in. */
+  /** Puts `+` before income. */
   readonly signed?: boolean;
   readonly strong?: boolean;
 }
 
 /**
- * Opening balance, what came, what went, closing balance: all nine decimals, so that it can be
- * added up.
+ * Opening balance, income, spending, closing balance: with all nine decimals, so that the reader
+ * can add them up.
  */
 export function StatementSummary({ view }: { readonly view: StatementView }): ReactNode {
   const words = useWords(statementWords);
@@ -97,7 +97,7 @@ export function StatementSummary({ view }: { readonly view: StatementView }): Re
   );
 }
 
-/** How the balance moved: what there was at first, and what was left at the end of each day. */
+/** The balance over time: the opening one, and the one at the end of each day. */
 export function BalanceChart({ view }: { readonly view: StatementView }): ReactNode {
   const words = useWords(statementWords);
   const zone = useZone();
@@ -125,7 +125,7 @@ export function BalanceChart({ view }: { readonly view: StatementView }): ReactN
           {
             id: 'balance',
             name: words.balanceSeries,
-            values: balances.map(Number), // a line has heights; every figure that is read is a text
+            values: balances.map(Number), // for the height alone; figures are exact texts
             texts: balances.map((balance) => formatYuan(balance, 'exact')),
           },
         ]}
@@ -142,7 +142,7 @@ interface DayBalance {
   readonly balance: string;
 }
 
-/** Days without a row end as the one before them did. */
+/** A day without a row keeps the balance of the day before. */
 function balancesByDay({ opening, rows, from, to }: StatementView): readonly DayBalance[] {
   const last = new Map(rows.map(({ day, balance }) => [day, balance]));
   const days: DayBalance[] = [];

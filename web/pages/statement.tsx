@@ -21,11 +21,11 @@ import { StatementMoves } from './statement-moves.tsx';
 import { BalanceChart, StatementSummary } from './statement-summary.tsx';
 
 const presets = ['this-month', 'last-month', '-7d'] as const;
-/** `open`: beginnings of the days that are unfolded, with commas between them. */
+/** `open`: the `from` of unfolded days, separated by commas. */
 const asked = { from: 'this-month', to: '', open: '' };
 const startDays = 14;
 
-/** The days of a preset, both included, as they are today. */
+/** The days of a preset, both included, as of today. */
 function daysOf(
   from: string,
   to: string,
@@ -50,10 +50,7 @@ export function ahead({ search }: { readonly search: Readonly<Record<string, unk
     );
 }
 
-/**
- * Where the money came from and went, day by day, request by request, line by line; and that it
- * adds up.
- */
+/** All income and spending by day, request and line, with a proof of the sum. */
 export function StatementPage(): ReactNode {
   const words = useWords(statementWords);
   const [{ from, to, open }, change] = useSearchState(asked);

@@ -23,7 +23,7 @@ export const isRunning = ({ state }: Pick<TaskView, 'state'>): boolean =>
 
 const pollMs = 3000;
 
-/** A task; while it runs it is asked for again, beside the events. */
+/** A task; while it runs the page polls, in addition to events. */
 export function useTask(id: string) {
   return useQuery({
     ...data<TaskDetail>(`tasks/${id}`),
@@ -37,7 +37,7 @@ export function TaskBadge({ state }: Pick<TaskView, 'state'>): ReactNode {
   return <StatusBadge status={statuses[state]}>{words.states[state]}</StatusBadge>;
 }
 
-/** Held while it runs, charged when it is there, nothing when it is not. */
+/** Reserved while the task runs, charged when it succeeds, nothing when it fails. */
 export function TaskMoney({ task }: { readonly task: TaskView }): ReactNode {
   const words = useWords(tasksWords);
   if (task.state === 'failed') return <StatusBadge status="notCharged" />;
@@ -76,7 +76,7 @@ function Elapsed({ since }: { readonly since: string }): ReactNode {
   );
 }
 
-/** How far it is, or how it ended: never more than is known. */
+/** The progress of a task, or its end: never more than the vendor reported. */
 export function TaskProgress({ task }: { readonly task: TaskDetail }): ReactNode {
   const words = useWords(tasksWords);
   if (task.state === 'completed') return <Film task={task} />;
@@ -110,7 +110,7 @@ export function TaskProgress({ task }: { readonly task: TaskDetail }): ReactNode
   );
 }
 
-/** What was held for it. */
+/** The charged sum of the task's lines. */
 const billed = ({ lines }: TaskDetail): bigint =>
   lines.reduce((sum, { charged }) => sum + parseYuan(charged), 0n);
 

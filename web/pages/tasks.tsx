@@ -28,7 +28,7 @@ const asked = { after: '' };
 
 export const ahead = () => void queryClient.prefetchQuery(data<PageOf<TaskView>>('tasks'));
 
-/** Is my video done? `/tasks/:id` is the same page with the task beside it. */
+/** The user's tasks. `/tasks/:id` is the same page with the task beside it. */
 export function TasksPage(): ReactNode {
   const words = useWords(tasksWords);
   const [{ after }, set] = useSearchState(asked);
@@ -39,7 +39,7 @@ export function TasksPage(): ReactNode {
     'task',
     useCallback(() => void refreshTasks(), []),
   );
-  // The list stays on the page on which it is.
+  // The list keeps its own page.
   const search = after === '' ? {} : { after };
   const to = (next: string | undefined) =>
     void navigate({
@@ -88,7 +88,7 @@ const refreshTasks = (): Promise<void> =>
 interface TaskTableProps {
   readonly tasks: readonly TaskView[];
   readonly selected: string | undefined;
-  /** Of the list's own address. */
+  /** The query of the list's address. */
   readonly query: string;
 }
 

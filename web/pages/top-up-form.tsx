@@ -23,7 +23,7 @@ import { useWords } from '../words/family.ts';
 const usual = ['1', '10', '50', '100', '500'] as const;
 const walletKey = 'tollgate_wallet';
 
-/** Makes orders. Sent again after no answer it is the same order. */
+/** Creates orders. A second attempt after a missing response is the same order. */
 export function useOrder() {
   const navigate = useNavigate();
   const once = useOnce();
@@ -40,7 +40,7 @@ export function useOrder() {
   });
 }
 
-/** What kept an order from being made, in words. */
+/** The reason why an order was not created, as text. */
 export function OrderError({ error }: { readonly error: Error | null }): ReactNode {
   const words = useWords(topUpWords);
   const shared = useWords(sharedWords);
@@ -60,7 +60,7 @@ export function OrderError({ error }: { readonly error: Error | null }): ReactNo
   );
 }
 
-/** From one yuan, to the fen, by a wallet that is configured. */
+/** From one yuan, exact to the fen, with a configured wallet. */
 export function TopUpForm({
   wallets,
   top_up: limits,
@@ -150,7 +150,7 @@ function UsualAmounts({
   );
 }
 
-/** What can be topped up at once, and why an amount cannot, in words. */
+/** The limits of a top-up as help text, and the error texts of an amount. */
 function useTold({ least, most }: SessionView['top_up']) {
   const words = useWords(topUpWords);
   const [from, to] = [formatYuan(least, 'balance'), formatYuan(most, 'balance')];

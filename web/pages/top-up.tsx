@@ -19,7 +19,7 @@ const asked = { after: '' };
 
 export const ahead = () => void queryClient.prefetchQuery(data<PageOf<OrderView>>('orders'));
 
-/** How much, from which wallet; and what was topped up before. */
+/** A new top-up, and the earlier ones. */
 export function TopUpPage(): ReactNode {
   const words = useWords(topUpWords);
   const { wallets, top_up: limits } = useSession();

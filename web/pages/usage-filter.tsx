@@ -11,10 +11,7 @@ import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { RangeField } from './range-field.tsx';
 
-/**
- * What the address says when it says nothing. Own periods are days, both included; relative ones
- * stay relative.
- */
+/** The default filter. A custom period is days, both included; a relative one stays relative. */
 export const asked = {
   from: '-30d',
   to: '',
@@ -35,7 +32,7 @@ export type ChangeAsked = (
   options?: { readonly replace?: boolean },
 ) => void;
 
-/** The filter as the console's JSON takes it. */
+/** The filter as parameters of the console's API. */
 export function filterOf(
   { from, to, key, model, kind, status, min_cost, request }: Omit<Asked, 'tab' | 'limit' | 'after'>,
   zone: string,
@@ -48,7 +45,7 @@ export function filterOf(
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
 }
 
-/** Whether anything but the period is chosen. */
+/** Whether anything besides the period is filtered. */
 export function isFiltered({
   key,
   model,
@@ -83,8 +80,8 @@ interface UsageFilterProps {
 }
 
 /**
- * Period and filter, all of it in the address. Names of keys and models are asked for when they are
- * looked at.
+ * Period and filter, all of it in the address. Names of keys and models are fetched when the filter
+ * opens.
  */
 export function UsageFilter({ state, onChange, children }: UsageFilterProps): ReactNode {
   const words = useWords(usageWords);

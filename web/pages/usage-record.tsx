@@ -10,7 +10,7 @@ import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { ChargeView } from './charge-detail.tsx';
 
-/** A charge on a page of its own: for links and reloads. */
+/** A charge on its own page: for links and reloads. */
 export function UsageRecord({ id }: { readonly id: string }): ReactNode {
   const words = useWords(usageWords);
   const charge = useData<ChargeDetail>(`usage/${id}`);
@@ -32,7 +32,7 @@ interface ChargeDrawerProps {
   readonly onNext: (() => void) | undefined;
 }
 
-/** The same beside the list; ↑ and ↓ go through the list. */
+/** A charge beside the list; ↑ and ↓ go through the list. */
 export function ChargeDrawer({ id, onClose, onPrevious, onNext }: ChargeDrawerProps): ReactNode {
   const { charge: words } = useWords(usageWords);
   const charge = useData<ChargeDetail>(`usage/${id}`);

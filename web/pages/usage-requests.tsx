@@ -23,14 +23,12 @@ import { ChargeDrawer } from './usage-record.tsx';
 interface UsageRequestsProps {
   readonly query: Query;
   readonly state: Asked;
-  /** The request that stands open beside the list. */
+  /** The id of the request that is open beside the list. */
   readonly open: string | undefined;
   readonly onChange: ChangeAsked;
 }
 
-/**
- * The requests of the filter, newest first; each opens beside the list, at an address of its own.
- */
+/** The filtered requests, newest first; each opens beside the list, at its own address. */
 export function UsageRequests({ query, state, open, onChange }: UsageRequestsProps): ReactNode {
   const words = useWords(usageWords);
   const shared = useWords(sharedWords);
@@ -120,8 +118,8 @@ function RowsPerPage({
 }
 
 /**
- * Opens, changes or closes the request beside the list: the filter stays in the address, the list
- * where it was scrolled to.
+ * Opens, changes or closes the request beside the list. The address keeps the filter, the list its
+ * scroll position.
  */
 function useOpenCharge(): (id: string | undefined) => void {
   const navigate = useNavigate();
@@ -138,7 +136,7 @@ function useOpenCharge(): (id: string | undefined) => void {
   };
 }
 
-/** From the drawer back to the row that it was opened from. */
+/** After the drawer closes, focuses the row that opened it. */
 function useFocusBack(open: string | undefined): void {
   const last = useRef(open);
   useEffect(() => {
@@ -163,7 +161,7 @@ interface ChargeTableProps {
   readonly onOpen: (row: ChargeView) => void;
 }
 
-/** Where all columns stand beside each other; with less the cost would be out of sight. */
+/** The width for all columns; with less, the cost would be out of view. */
 const roomForAll = '(min-width: 1400px)';
 const costOf = (row: ChargeView): ReactNode => (
   <Money amount={row.cost} as="row" estimated={row.estimated} />
@@ -265,8 +263,8 @@ const readingFromPx = 160;
 const gatherMs = 1500;
 
 /**
- * New ones come in by themselves while the reader is at the top, and wait behind a button while he
- * reads further down.
+ * New requests appear by themselves while the user is at the top, and wait behind a button further
+ * down.
  */
 function NewCharges({
   state,

@@ -23,7 +23,7 @@ interface UsageSpreadProps {
   readonly onChange: ChangeAsked;
 }
 
-/** What each day, model or key cost: a picture, and rows that lead to the requests behind them. */
+/** The cost of each day, model or key: a chart, and rows that lead to the requests. */
 export function UsageSpread({ by, filter, state, onChange }: UsageSpreadProps): ReactNode {
   const words = useWords(usageWords);
   const series = useData<UsageSeries>('usage/series', {
@@ -58,7 +58,7 @@ interface SpreadRow {
   readonly rank: number | 'other' | undefined;
   readonly requests: number;
   readonly cost: string;
-  /** Of the dearest row, 0 to 1. */
+  /** Share of the dearest row, 0 to 1. */
   readonly share: number;
   readonly ofMost: number;
   readonly path: string | undefined;
@@ -148,7 +148,7 @@ function Bar({ row: { ofMost, rank } }: { readonly row: SpreadRow }): ReactNode 
   );
 }
 
-/** Newest first; days without a request are left out. */
+/** Newest first, without days that have no request. */
 function daysOf({ days, totals, series }: UsageSeries, state: Asked): readonly SpreadRow[] {
   const rows = days.map((day, index) => ({
     id: day,
@@ -194,7 +194,7 @@ function withShares(rows: readonly Omit<SpreadRow, 'share' | 'ofMost'>[]): reado
   }));
 }
 
-/** The requests of the filter, as an address. */
+/** The address of the filtered requests. */
 function pathOf(state: Asked): string {
   const defaults: Readonly<Record<string, string>> = asked;
   const told = Object.entries({ ...state, tab: 'requests', after: '' }).filter(

@@ -13,13 +13,13 @@ import { useLanguage } from '../words/language.ts';
 
 interface StripProps {
   readonly summary: UsageSummary;
-  /** Since when the filter wants it, as the console was asked: an instant, or `-30d`. */
+  /** The start that the filter wants, as sent to the API: an instant, or `-30d`. */
   readonly askedFrom: string;
 }
 
 /**
- * What the filter comes to: requests and money, and the tokens by class beside it, since classes
- * have their own prices.
+ * The totals of the filter: requests and money, and tokens by class, since each class has its own
+ * price.
  */
 export function UsageStrip({ summary, askedFrom }: StripProps): ReactNode {
   const { figures: words } = useWords(usageWords);
@@ -62,7 +62,7 @@ export function UsageStrip({ summary, askedFrom }: StripProps): ReactNode {
   );
 }
 
-/** What is not sold by tokens, in its unit; calls of tools go by their own names. */
+/** The unit of a class that is not sold by tokens; tool calls count as `call`. */
 function pieceUnit(of: PriceClass): Exclude<PriceUnit, 'token'> | undefined {
   if (
     of === 'image' ||
@@ -84,7 +84,7 @@ const tools: ReadonlySet<PriceClass> = new Set<PriceClass>([
   'mcp_call',
 ]);
 
-/** Images, seconds, characters: what is sold otherwise than by tokens, with what it cost. */
+/** Images, seconds, characters: quantities that are not tokens, with their cost. */
 function Pieces({ summary: { quantities, from, as_of: asOf }, askedFrom }: StripProps): ReactNode {
   const words = useWords(usageWords);
   const zone = useZone();
@@ -117,7 +117,7 @@ function Pieces({ summary: { quantities, from, as_of: asOf }, askedFrom }: Strip
 const slackMs = 120_000;
 const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
 
-/** Wall clock ms of `-30d` or an instant. */
+/** The instant of `-30d`, or of an instant, in ms. */
 function beginOf(from: string, nowMs: number): number {
   const back = /^-(\d+)([hd])$/.exec(from);
   return back === null ? Date.parse(from) : nowMs - Number(back[1]) * (unitMs[back[2] ?? ''] ?? 0);

@@ -28,13 +28,13 @@ interface Visited {
   readonly search: Readonly<Record<string, unknown>>;
 }
 
-/** Both requests of the page are under way while its script loads. */
+/** Starts both requests of the page while its script loads. */
 export function ahead({ params: { requestId }, search }: Visited): void {
   if (requestId !== undefined)
     return void queryClient.prefetchQuery(data<ChargeDetail>(`usage/${requestId}`));
   const zone = queryClient.getQueryData(sessionData.queryKey)?.me?.settings.zone;
   if (zone === undefined) return;
-  const state = { ...asked, ...search } as Asked; // the router reads addresses as texts
+  const state = { ...asked, ...search } as Asked; // the router gives addresses as texts
   const filter = filterOf(state, zone);
   void queryClient.prefetchQuery(data<UsageSummary>('usage/summary', filter));
   if (state.tab === 'requests')
@@ -48,8 +48,8 @@ const listOf = ({ after, limit }: Asked, filter: Query): Query => ({
 });
 
 /**
- * Every charge. A request that is opened from the list stands beside it; visited by its address it
- * is a page.
+ * Every charge. A request opened from the list stands beside it; opened by its address it is a
+ * page.
  */
 export function UsagePage(): ReactNode {
   const { requestId } = useParams({ strict: false });

@@ -6,7 +6,7 @@ export type CodeTab = (typeof codeTabs)[number];
 /** The same call three times. */
 export type Sample = Readonly<Record<CodeTab, string>>;
 
-/** How both packages are opened. The key is named by its variable: pages never hold one. */
+/** How the samples open each SDK. The key is an environment variable: pages never hold one. */
 export function pythonStart(baseUrl: string, { files = false, sleeps = false } = {}): string {
   return [
     ...(files ? ['import base64'] : []),

@@ -1,4 +1,4 @@
-/** A chat request for a terminal. The key is named by its variable: pages never hold one. */
+/** A chat request for a terminal. The key is an environment variable: pages never hold one. */
 export function curlSample(baseUrl: string, model: string): string {
   return [
     `curl ${baseUrl}/v1/chat/completions \\`,

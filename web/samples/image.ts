@@ -10,7 +10,7 @@ import {
   written,
 } from './written.ts';
 
-/** Pictures of words. */
+/** Image generation from a text. */
 export function imageSample(baseUrl: string, body: Body): Sample {
   return {
     curl: curlJson(`${baseUrl}/v1/images/generations`, body),
@@ -29,7 +29,7 @@ export function imageSample(baseUrl: string, body: Body): Sample {
   };
 }
 
-/** Pictures of a picture: sent as files of a form. */
+/** Image edits: the images are sent as files of a form. */
 export function editSample(baseUrl: string, body: Body, image: FileData, mask?: FileData): Sample {
   const files = [
     ['image', image] as const,

@@ -2,10 +2,10 @@ import type { Body } from './chat.ts';
 import { type Sample, needsFiles, pythonStart, typescriptStart } from './client.ts';
 import { curlJson, python, typescript, written } from './written.ts';
 
-/** Seconds between two questions, as the interface advises by the video's length. */
+/** Seconds between two polls, as the API advises by the video's length. */
 export const pollSeconds = (duration: number): number => (duration <= 10 ? 5 : 15);
 
-/** A video: submitted, asked for until it is there. */
+/** A video: submits the task, then polls until it is done. */
 export function videoSample(baseUrl: string, body: Body): Sample {
   const pause = pollSeconds(Number(body['duration'] ?? 5));
   const address = `${baseUrl}/v1/video/generations`;

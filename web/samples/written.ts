@@ -1,4 +1,4 @@
-/** What a request says, as JSON has it. */
+/** A value of a request, as in JSON. */
 export type Value =
   | null
   | boolean
@@ -8,7 +8,7 @@ export type Value =
   | readonly Value[]
   | { readonly [name: string]: Value | undefined };
 
-/** A picture of the reader's disk: code reads the file instead of holding its bytes. */
+/** An image on the user's disk: the sample reads the file instead of holding its bytes. */
 export class FileData {
   readonly name: string;
   readonly type: string;
@@ -19,7 +19,7 @@ export class FileData {
   }
 }
 
-/** How a language writes values: its words, and a file as a data URL. */
+/** The literals of a language, and its expression for a file as a data URL. */
 export interface Tongue {
   readonly none: string;
   readonly yes: string;
@@ -31,7 +31,7 @@ export interface Tongue {
 
 const lineMax = 88;
 
-/** The value in that language, on one line where it is short, else a member a line. */
+/** The value as source code: on one line where it is short, else one line per member. */
 export function written(value: Value, tongue: Tongue, indent = ''): string {
   if (value === null) return tongue.none;
   if (typeof value === 'boolean') return value ? tongue.yes : tongue.no;
@@ -55,7 +55,7 @@ export function written(value: Value, tongue: Tongue, indent = ''): string {
   return `${open}\n${parts.map((part) => `${inner}${part},`).join('\n')}\n${indent}${close}`;
 }
 
-/** `name=value` of a call, a line each. */
+/** `name=value` arguments, one per line. */
 export function membersOf(value: {
   readonly [name: string]: Value | undefined;
 }): (readonly [string, Value])[] {
@@ -71,7 +71,7 @@ function isList(
 }
 
 /**
- * A JSON string is a Python string and a TypeScript string; what only JSON takes unescaped in it is
+ * A JSON string is also a Python and a TypeScript string, once characters that only JSON allows are
  * escaped.
  */
 const quoted = (text: string): string =>
@@ -84,7 +84,7 @@ export const python: Tongue = {
   none: 'None',
   yes: 'True',
   no: 'False',
-  // a half of a pair is no text that Python can send
+  // Python cannot send half of a surrogate pair
   text: (text) => quoted(text.replace(/\p{Surrogate}/gu, '\ufffd')),
   member: quoted,
   file: ({ name, type }) => `data_url(${quoted(name)}, ${quoted(type)})`,
@@ -99,7 +99,7 @@ export const typescript: Tongue = {
   file: ({ name, type }) => `dataUrl(${quoted(name)}, ${quoted(type)})`,
 };
 
-/** Of JSON within a here document of the shell, which puts files in their places. */
+/** JSON within a here document of the shell, which inserts the files. */
 const document: Tongue = {
   none: 'null',
   yes: 'true',
@@ -111,15 +111,15 @@ const document: Tongue = {
 
 const json: Tongue = { ...document, text: quoted, member: quoted };
 
-/** What a here document would take for its own. */
+/** Escapes what a here document would expand. */
 const shielded = (text: string): string => text.replace(/[\\$`]/g, '\\$&');
 
 export const shellQuoted = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
- * A call of curl that posts JSON; files go by standard input, since arguments have a limit.
- * `options`: in front of the address.
+ * A curl call that posts JSON; files go by standard input, since arguments have a limit. `options`
+ * stand before the address.
  */
 export function curlJson(address: string, body: Value, options = ''): string {
   const head = [

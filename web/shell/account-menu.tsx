@@ -32,7 +32,7 @@ export function ThemeMenu(): ReactNode {
   );
 }
 
-/** On a phone language and theme are in it too. */
+/** On a phone it includes language and theme. */
 export function AccountMenu({ compact }: { readonly compact: boolean }): ReactNode {
   const words = useWords(sharedWords);
   const me = useMe();
@@ -95,7 +95,7 @@ function ThemeChoice(): ReactNode {
   );
 }
 
-/** Nobody is told that he has left while he has not. */
+/** Leaves the page only after the server has ended the session. */
 function useSignOut(): () => Promise<void> {
   const words = useWords(sharedWords);
   const toast = useToast();

@@ -10,10 +10,7 @@ import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useLanguage } from '../words/language.ts';
 
-/**
- * Asked for when it is opened; a new one that arrives meanwhile shows as a dot and in the button's
- * name.
- */
+/** Fetched when it opens; a new announcement shows as a dot and in the button's name. */
 export function Announcements(): ReactNode {
   const words = useWords(sharedWords);
   const [open, setOpen] = useState(false);

@@ -12,8 +12,8 @@ const lowRunwayDays = 3;
 export type BalanceState = 'fine' | 'unfunded' | 'low' | 'empty';
 
 /**
- * `unfunded`: nothing was paid in yet. `empty`: not even the cheapest model can be paid. `low`:
- * under three days of runway, or under what the reader set.
+ * `unfunded`: the account never had a payment. `empty`: the balance pays for no model, not even the
+ * cheapest. `low`: under three days of runway, or under the user's own threshold.
  */
 export function balanceState(
   { empty, unfunded, runway, available }: BalanceView,
@@ -25,7 +25,7 @@ export function balanceState(
   return lowBalance !== null && parseYuan(available) < parseYuan(lowBalance) ? 'low' : 'fine';
 }
 
-/** What can be spent, on every page; it leads to more of it. */
+/** The available balance on every page, as a link to the top-up. */
 export function BalanceChip(): ReactNode {
   const words = useWords(sharedWords);
   const { balance } = useSession();

@@ -7,7 +7,7 @@ export interface Destination {
   readonly path: string;
   readonly word: keyof NavWords;
   readonly icon: IconName;
-  /** After `g`. */
+  /** The key that opens it, after `g`. */
   readonly letter?: string;
 }
 
@@ -36,7 +36,7 @@ export const operatorDestinations: readonly Destination[] = [
   { path: '/operator/announcements', word: 'announcements', icon: 'announcements' },
 ];
 
-/** Whether `path` is the destination or below it; the two overviews are only themselves. */
+/** Whether `path` is the destination or below it; for the two overviews only the path itself. */
 export function isAt(destination: string, path: string): boolean {
   if (destination === '/' || destination === '/operator')
     return path === destination || path === `${destination}/`;

@@ -12,7 +12,7 @@ import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { SessionGone } from './session-gone.tsx';
 
-/** Around everything: what floats above pages, and where things are announced. */
+/** Around all pages: overlays and live regions. */
 export function Root(): ReactNode {
   useFocusOnNavigation();
   return (
@@ -25,7 +25,9 @@ export function Root(): ReactNode {
   );
 }
 
-/** A new page is read from its title on; dialogs that come with an address keep their own focus. */
+/**
+ * After navigation, focuses the page's title; dialogs that an address opens keep their own focus.
+ */
 function useFocusOnNavigation(): void {
   const router = useRouter();
   useEffect(
@@ -58,7 +60,7 @@ export function OperatorFrame(): ReactNode {
   );
 }
 
-/** The same for what is not there and what is another's. */
+/** Shown for missing objects and for those of another user alike. */
 export function MissingPage(): ReactNode {
   const words = useWords(sharedWords);
   return (
@@ -72,8 +74,8 @@ export function MissingPage(): ReactNode {
 }
 
 /**
- * A page that could not be loaded or drawn: mostly the console was updated and its old files are
- * gone.
+ * The error of a page that could not be loaded or drawn: mostly after an update of the console
+ * removed its old files.
  */
 export function BrokenPage({ error }: ErrorComponentProps): ReactNode {
   if (error instanceof ApiError && error.code === 'not_found') return <MissingPage />;

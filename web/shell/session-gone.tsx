@@ -14,8 +14,8 @@ import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
 /**
- * Over the page, so that nothing typed is lost: signs in in a window of its own, then what was
- * asked for is asked for once more.
+ * A dialog over the page, so that nothing typed is lost: sign-in happens in a pop-up, then the
+ * failed requests are sent once more.
  */
 export function SessionGone(): ReactNode {
   const gone = useSessionGone();
@@ -28,16 +28,16 @@ export function SessionGone(): ReactNode {
     const back = async () => {
       const session = await get<SessionView>('session');
       if (session.me === null) return;
-      // Somebody else: nothing of what the page holds is his, and nothing that was asked for is
-      // done in his name.
+      // Another user signed in: the page's content is not theirs, and no waiting request may run in
+      // their name.
       if (session.me.id !== who) return location.reload();
       rememberCsrf(session.csrf);
       queryClient.setQueryData(sessionData.queryKey, session);
       sessionIsBack();
     };
-    const look = () => void back().catch(() => undefined); // no answer: it is looked for again
+    const look = () => void back().catch(() => undefined); // no response: the next event retries
     channel.addEventListener('message', look);
-    // Or signed in on another tab.
+    // Sign-in may also happen in another tab.
     addEventListener('focus', look);
     return () => {
       channel.close();

@@ -16,7 +16,7 @@ const Palette = lazy(() => import('./palette.tsx'));
 const ShortcutList = lazy(() => import('./shortcut-list.tsx'));
 const narrowKey = 'tollgate_sidebar';
 
-/** The frame of every page of somebody signed in. */
+/** The frame of every page of a signed-in user. */
 export function Shell(): ReactNode {
   const words = useWords(sharedWords);
   const wide = useWide();
@@ -59,7 +59,7 @@ export function Shell(): ReactNode {
   );
 }
 
-/** Says when what is seen may be old. */
+/** Warns when the shown data may be old. */
 function Connection(): ReactNode {
   const words = useWords(sharedWords);
   const online = useOnline();
@@ -75,7 +75,7 @@ function Connection(): ReactNode {
   );
 }
 
-/** The balance moves by itself; what else changed is asked for again where it is looked at. */
+/** Events update the balance; other changed data are fetched again where a page shows them. */
 function useLiveData(): void {
   useEffect(() => startEvents(addressOf('events')), []);
   useEvent('balance', onBalance);
@@ -90,7 +90,7 @@ function onBalance(balance: BalanceView): void {
 let soon: ReturnType<typeof setTimeout> | undefined;
 const gatherMs = 2000;
 
-/** Charges come in crowds: the overview asks once for all of them. */
+/** Charges come in bursts: the overview is fetched once for all of them. */
 function refreshOverview(): void {
   soon ??= setTimeout(() => {
     soon = undefined;

@@ -7,8 +7,8 @@ export type Overlay = 'palette' | 'shortcuts';
 const goWithinMs = 1000;
 
 /**
- * `Ctrl K` always; single letters unless they are switched off, and never while something is typed
- * or a dialog is open.
+ * `Ctrl K` always; single letters unless they are switched off, and never during typing or in a
+ * dialog.
  */
 export function useShortcuts(open: (overlay: Overlay) => void): void {
   const router = useRouter();
@@ -38,9 +38,7 @@ export function useShortcuts(open: (overlay: Overlay) => void): void {
   }, [router, shortcuts, open]);
 }
 
-/**
- * Keys that press what the page shows: elements say `data-shortcut` and `data-page` for themselves.
- */
+/** Keys that press elements of the page: the elements carry `data-shortcut` or `data-page`. */
 const pressed: Readonly<Record<string, string>> = {
   '/': '[data-shortcut="filter"]',
   c: '[data-shortcut="create"]',

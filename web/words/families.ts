@@ -1,6 +1,6 @@
 import { family } from './family.ts';
 
-/** Of the frame and of every component: loaded with the first page. */
+/** Texts of the frame and of every component: loaded with the first page. */
 export const sharedWords = family({
   en: () => import('./en/shared.ts'),
   zh: () => import('./zh/shared.ts'),

@@ -3,7 +3,7 @@ import { type Language, language, setLanguage, useLanguage } from './language.ts
 
 type Load<Words> = () => Promise<{ readonly default: Words }>;
 
-/** The words of some pages: one file per language, loaded when a page needs them. */
+/** The texts of some pages: one file per language, loaded when a page needs them. */
 export interface Family<Words> {
   readonly files: Readonly<Record<Language, Load<Words>>>;
   readonly ready: Map<Language, Words>;
@@ -13,7 +13,7 @@ export interface Family<Words> {
 const used = new Set<Family<unknown>>();
 
 /**
- * English decides which words there are; the Chinese file says `satisfies typeof en`, so that a
+ * English defines which texts there are; the Chinese file says `satisfies typeof en`, so that a
  * missing one does not compile.
  */
 export function family<Words>(files: Readonly<Record<Language, Load<Words>>>): Family<Words> {
@@ -21,7 +21,7 @@ export function family<Words>(files: Readonly<Record<Language, Load<Words>>>): F
 }
 
 /**
- * The words in the reader's language. Suspends until they are there: pages name their family to the
+ * The texts in the user's language. Suspends until they are loaded: pages name their family to the
  * router, which loads it beside the page.
  */
 export function useWords<Words>(of: Family<Words>): Words {
@@ -33,7 +33,7 @@ export function preload<Words>(of: Family<Words>): Promise<Words> {
   return load(of, language());
 }
 
-/** Nothing on the page changes before all of its words are there. */
+/** Nothing on the page changes before all texts are loaded. */
 export async function switchLanguage(next: Language): Promise<void> {
   await Promise.all([...used].map((each) => load(each, next)));
   setLanguage(next);
@@ -49,7 +49,7 @@ function load<Words>(of: Family<Words>, language: Language): Promise<Words> {
       return file.default;
     },
     (error: unknown) => {
-      of.loading.delete(language); // the next one tries again
+      of.loading.delete(language); // so that the next call tries again
       throw error;
     },
   );

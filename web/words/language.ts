@@ -13,8 +13,8 @@ export function language(): Language {
 }
 
 /**
- * The server wrote the first language into the page; a change is remembered for it in a cookie. Use
- * `switchLanguage`, which loads the words first.
+ * The server writes the first language into the page; a cookie stores a change. Call
+ * `switchLanguage`, which loads the texts first.
  */
 export function setLanguage(next: Language): void {
   current = next;

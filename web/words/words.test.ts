@@ -12,7 +12,7 @@ function entries(value: unknown, path: string): Entry[] {
 const places = (text: unknown) =>
   typeof text === 'string' ? [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort() : [];
 
-/** A word as it is read: functions are called with values that stand out. */
+/** A text as the user reads it: functions are called with values that are easy to spot. */
 function said(value: unknown): string {
   if (typeof value !== 'function') return String(value);
   return String(value(...Array.from({ length: value.length }, (_, index) => `<${index + 1}>`)));

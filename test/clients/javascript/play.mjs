@@ -1,4 +1,4 @@
-// What every JavaScript library is asked, and how its script tells what became of it: one line of JSON for each try.
+// The tries of every JavaScript library; each prints its result as one line of JSON.
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 
@@ -28,7 +28,7 @@ export function expectAda(value) {
   assert.deepEqual({ ...value }, { name: 'Ada', age: 36 });
 }
 
-/** `doors`: what makes a model of each format; `features`: what is done with it. */
+/** `doors`: makes a model of each format; `features`: the tries. */
 export async function play(doors, features) {
   for (const model of process.env.MODELS.split(',')) {
     for (const [door, modelOf] of Object.entries(doors)) {

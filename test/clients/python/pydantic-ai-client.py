@@ -47,7 +47,7 @@ def schema(door):
     def attempt(model):
         chat = door(model)
         expect_ada(Agent(chat, output_type=Person).run_sync(PERSON).output)
-        # It knows by name which models of Anthropic's format take a schema, and asks no other for one.
+        # The library's own list by model name says which Anthropic models take a schema.
         if chat.profile.get("supports_json_schema_output"):
             expect_ada(Agent(chat, output_type=NativeOutput(Person)).run_sync(PERSON).output)
 

@@ -22,7 +22,7 @@ import { fieldErrors, FormProblem, refresh, useVersion } from './parts.tsx';
 export const announcementAddress = (id: string): string =>
   `operator/announcements/${encodeURIComponent(id)}`;
 
-/** Also where everybody reads them: the bell, the overview. */
+/** Fetches announcements again wherever users read them: the bell, the overview. */
 export async function refreshAnnouncements(): Promise<void> {
   await refresh('operator/announcements');
   await queryClient.invalidateQueries({ queryKey: ['announcements'] });
@@ -201,7 +201,7 @@ function Audience({ text, onChange, errors }: FieldsProps): ReactNode {
 const levels = ['info', 'warn', 'bad'] as const;
 const tones = { info: 'accent', warn: 'warn', bad: 'bad' } as const;
 
-/** As users will read it, in both languages. */
+/** The announcement as users will read it, in both languages. */
 function Preview({ text }: { readonly text: Text }): ReactNode {
   const { announcements: words } = useWords(bookWords);
   const sides = [

@@ -23,13 +23,13 @@ import {
 } from './announcement-form.tsx';
 import { useAct, ZoneNow } from './parts.tsx';
 
-/** `form`: `new`, or the id of the one that is edited. */
+/** `form`: `new`, or the id of the edited one. */
 const asked = { form: '' };
 const path = 'operator/announcements';
 
 export const ahead = () => void queryClient.prefetchQuery(data<List<OperatorAnnouncement>>(path));
 
-/** What users are told, in both languages. */
+/** Announcements to users, in both languages. */
 export function AnnouncementsPage(): ReactNode {
   const { announcements: words } = useWords(bookWords);
   const announcements = useData<List<OperatorAnnouncement>>(path);
@@ -173,7 +173,7 @@ function State({
   );
 }
 
-/** Hiding ends it now, and can be undone; removing takes it off this list, too. */
+/** Hiding ends an announcement now, with Undo; removing also takes it off this list. */
 function AnnouncementMenu({
   announcement,
   onEdit,

@@ -18,7 +18,10 @@ interface AttentionProps {
   readonly onLook: () => void;
 }
 
-/** Each a sentence, since when, and one button; the first one's is the primary one of the page. */
+/**
+ * Each alert is a sentence, its start and one button; the button of the first is the page's primary
+ * one.
+ */
 export function AttentionPanel({ attention, checkedAt, onLook }: AttentionProps): ReactNode {
   const { overview: words } = useWords(operatorWords);
   const sentence = useSentence();

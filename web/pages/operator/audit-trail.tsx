@@ -20,18 +20,18 @@ import { channelPath } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 import { fromFirst, pathName } from './parts.tsx';
 
-/** `entry` is open beside the list. */
+/** `entry` is the id of the entry that is open beside the list. */
 const asked = { after: '', entry: '' };
 
 interface TrailProps {
   readonly filter: Query;
-  /** What stands there when there is nothing. */
+  /** Shown when the list is empty. */
   readonly empty?: ReactNode;
 }
 
 /**
- * Who did what, newest first: of everything, of one channel, of one user. An entry opens beside the
- * list.
+ * The audit trail, newest first: of everything, of one channel, of one user. An entry opens beside
+ * the list.
  */
 export function AuditTrail({ filter, empty }: TrailProps): ReactNode {
   const { audit: words } = useWords(bookWords);
@@ -136,7 +136,7 @@ function Actor({ entry: { actor } }: { readonly entry: AuditEntry }): ReactNode 
   );
 }
 
-/** The page of what it was done to, where it has one. */
+/** The page of the entry's target, where it has one. */
 function pathOf({ kind, id }: AuditEntry['target']): string | undefined {
   if (kind === 'channel') return channelPath(id);
   if (kind === 'model') return operatorModelPath(id);

@@ -14,7 +14,7 @@ import { ZoneNow } from './parts.tsx';
 
 const asked = { actor: '', action: '', target: '', account: '', from: '', to: '' };
 
-/** Who did what, to what, and why: only ever added to. */
+/** Every change with its author, target and reason: entries are only ever added. */
 export function AuditPage(): ReactNode {
   const { audit: words } = useWords(bookWords);
   const { actions, table } = useWords(sharedWords);

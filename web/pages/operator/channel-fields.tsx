@@ -5,14 +5,14 @@ import { channelWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { KeyFields, type KeySlot } from './channel-keys.tsx';
 
-/** A channel as it is typed. */
+/** A channel as form fields. */
 export interface ChannelText {
   readonly name: string;
   readonly vendor: string;
   readonly baseUrl: string;
   readonly keys: readonly KeySlot[];
   readonly groups: readonly string[];
-  /** A line for each. */
+  /** One model per line. */
   readonly models: string;
   readonly priority: string;
   readonly weight: string;
@@ -27,7 +27,7 @@ interface FieldsProps {
   readonly vendor: VendorView | undefined;
   readonly groups: readonly string[];
   readonly editing: boolean;
-  /** Its kept key is for another host than is written now. */
+  /** The stored key is for another host than the form now names. */
   readonly keyAgain: boolean;
 }
 

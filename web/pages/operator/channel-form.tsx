@@ -32,7 +32,7 @@ const empty: ChannelText = {
   billsCancelled: false,
 };
 
-/** A new channel, like another one where one is copied: its key is not. */
+/** A new channel, or a copy of one without its key. */
 export function NewChannel({
   like,
   onClose,
@@ -67,7 +67,7 @@ export function NewChannel({
   );
 }
 
-/** Only what was changed is sent; that models lose their last channel is asked about before. */
+/** Sends only the changed fields; asks first if models would lose their last channel. */
 export function EditChannel({
   channel,
   onClose,
@@ -181,7 +181,7 @@ function ChannelForm({
   );
 }
 
-/** Whom the key is for: a kept one goes to no other host. */
+/** The origin that gets the key: a stored key goes to no other. */
 function originOf(
   { vendor, baseUrl }: ChannelText,
   vendors: readonly VendorView[],
@@ -266,7 +266,7 @@ function changeOf(before: ChannelText, after: ChannelText): ChannelBody {
   };
 }
 
-/** `id` or `id = name at the vendor`, one in a line. */
+/** Lines of `id` or `id = name at the vendor`. */
 function modelsIn(text: string): readonly { readonly id: string; readonly upstream?: string }[] {
   return text.split('\n').flatMap((line) => {
     const [id = '', upstream = ''] = line.split(/\s=\s/).map((part) => part.trim());

@@ -7,7 +7,7 @@ import { StatusBadge } from '../../components/status-badge.tsx';
 import { channelWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 
-/** A place for a key: one that the channel has, until another is typed over it, or a new one. */
+/** A field for a key: a stored one until another is typed over it, or a new one. */
 export interface KeySlot {
   readonly number: number | undefined;
   readonly last4: string | null;
@@ -19,14 +19,14 @@ export const newSlot: KeySlot = { number: undefined, last4: null, typed: '' };
 export const slotsOf = ({ keys }: Pick<ChannelView, 'keys'>): readonly KeySlot[] =>
   keys.length === 0 ? [newSlot] : keys.map(({ number, last4 }) => ({ number, last4, typed: '' }));
 
-/** As they are sent: what is typed, else the number of the one that is there. */
+/** Keys as the API takes them: the typed one, else the number of the stored one. */
 export const secretsOf = (slots: readonly KeySlot[]): readonly (string | number)[] =>
   slots.flatMap(({ number, typed }) => (typed === '' ? (number ?? []) : typed));
 
 interface Props {
   readonly slots: readonly KeySlot[];
   readonly onChange: (slots: readonly KeySlot[]) => void;
-  /** What a first key that is empty means. */
+  /** Help below the first key: says what an empty one means. */
   readonly help: string;
   readonly error: string | undefined;
 }
@@ -82,7 +82,7 @@ export function KeyFields({ slots, onChange, help, error }: Props): ReactNode {
   );
 }
 
-/** Of a channel that has several keys, each with its health. */
+/** The keys of a channel that has several, each with its health. */
 export function ChannelKeys({ keys }: Pick<ChannelView, 'keys'>): ReactNode {
   const words = useWords(channelWords);
   const { faults } = useWords(operatorWords);

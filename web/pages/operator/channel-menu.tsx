@@ -99,7 +99,7 @@ function VendorLink({ vendor }: { readonly vendor: string }): ReactNode {
   );
 }
 
-/** Its key goes with it, and comes back for nobody: its name is typed. */
+/** Removing a channel deletes its key for good, so the operator types the channel's name. */
 function RemoveChannel({
   channel: { name, version },
   onClose,

@@ -20,7 +20,7 @@ import { operatorModelPath } from './model-parts.ts';
 import { FormProblem } from './parts.tsx';
 import { lineError, PriceFields } from './price-fields.tsx';
 
-/** What it serves, under which names, and what its vendor takes for it. */
+/** The models of a channel, their names there, and the vendor's prices. */
 export function ChannelModels({ channel }: { readonly channel: ChannelView }): ReactNode {
   const { models: words } = useWords(channelWords);
   const [editing, setEditing] = useState<string>();
@@ -130,7 +130,7 @@ interface CostDialogProps {
   readonly onClose: () => void;
 }
 
-/** All costs of a channel are written at once: the others are sent as they are. */
+/** The API takes all costs of a channel at once: the others are sent unchanged. */
 function CostDialog({ channel, model, onClose }: CostDialogProps): ReactNode {
   const { models: words } = useWords(channelWords);
   const { actions } = useWords(sharedWords);

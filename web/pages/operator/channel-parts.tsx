@@ -29,7 +29,10 @@ export const channelAddress = (name: string): string => `${path}/${pathName(name
 export const channelPath = (name: string): string => `/${path}/${pathName(name)}`;
 export const refreshChannels = (): Promise<void> => refresh(path);
 
-/** Asked for again by itself: each second while one drains, so that what runs counts down. */
+/**
+ * Fetches the channels by itself: each second while one drains, so that its running requests count
+ * down.
+ */
 export function useChannels() {
   useEvent(
     'channel',
@@ -77,13 +80,13 @@ export function ChannelBadge({
   );
 }
 
-/** To within the clock of the page: the list is asked for again long before it would be wrong. */
+/** As exact as the page's clock: the list is fetched again long before the error could matter. */
 function useSecondsLeft(until: string | null): number {
   const now = useNow();
   return until === null ? 0 : Math.max(0, Math.round((Date.parse(until) - now) / 1000));
 }
 
-/** Why it is not well, or what it still runs; nothing of one that is well. */
+/** Why a channel is not well, or how many requests it still runs; nothing for one that is well. */
 export function ChannelWhy({
   channel,
 }: {
@@ -124,8 +127,8 @@ interface Unserving {
 }
 
 /**
- * What a refused change would leave without a channel; undefined: it was refused for something
- * else.
+ * The models that a refused change would leave without a channel; undefined: the refusal has
+ * another reason.
  */
 export function unservedIn(error: unknown): readonly string[] | undefined {
   if (!(error instanceof ApiError) || error.code !== 'would_unserve') return undefined;
@@ -134,8 +137,7 @@ export function unservedIn(error: unknown): readonly string[] | undefined {
 }
 
 /**
- * Taking out of use and putting back undo each other: done at once, with Undo; that models lose
- * their last channel is asked about before.
+ * Turns a channel off or on at once, with Undo; asks first if models would lose their last channel.
  */
 export function useChannelTurn(): {
   readonly turn: (name: string, to: Turn) => Promise<void>;
@@ -181,7 +183,7 @@ interface UnserveProps {
   readonly onClose: () => void;
 }
 
-/** Names what nobody could call any more. */
+/** Names the models that nobody could call any more. */
 export function Unserve({ channel, models, action, onConfirm, onClose }: UnserveProps): ReactNode {
   const { unserve } = useWords(channelWords);
   const { comma } = useWords(operatorWords);

@@ -33,7 +33,7 @@ interface Course {
 
 const fresh: Course = { running: false, reached: [], done: undefined, error: null };
 
-/** One small question to the vendor, stage by stage; no user pays. */
+/** Sends one small request to the vendor and shows it stage by stage; no user pays. */
 export function ChannelTest({
   channel,
   onClose,

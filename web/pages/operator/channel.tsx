@@ -43,7 +43,7 @@ export const ahead = ({
   void queryClient.prefetchQuery(data<ChannelHealth>(`${channelAddress(id)}/health`));
 };
 
-/** One channel: how it does, what it serves, what it is set to, and who changed it. */
+/** One channel: health, models, settings and changes. */
 export function ChannelPage(): ReactNode {
   const words = useWords(channelWords);
   const { id: name = '' } = useParams({ strict: false });

@@ -25,7 +25,7 @@ import {
   useChannelTurn,
 } from './channel-parts.tsx';
 
-/** `form`: `new`, or `copy:` and a channel's name. */
+/** `form`: `new`, or `copy:` and the name of a channel. */
 const asked = { vendor: '', model: '', group: '', state: '', form: '' };
 type Asked = Readonly<Record<keyof typeof asked, string>>;
 const states: readonly ChannelStateName[] = [
@@ -41,7 +41,7 @@ const states: readonly ChannelStateName[] = [
 export const ahead = () =>
   void queryClient.prefetchQuery(data<List<ChannelView>>('operator/channels'));
 
-/** Whom we buy from, and how they do. */
+/** The channels and their health. */
 export function ChannelsPage(): ReactNode {
   const words = useWords(channelWords);
   const channels = useChannels();
@@ -139,7 +139,7 @@ function Listed({ channels, state, onChange }: ListedProps): ReactNode {
   );
 }
 
-/** Those that need somebody stand first; the others stay in the order of their names. */
+/** Channels that need attention come first; the others stay sorted by name. */
 function urgency({ state }: ChannelView): number {
   return urgent.indexOf(state) + 1 || urgent.length + 1;
 }

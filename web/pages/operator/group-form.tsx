@@ -262,7 +262,7 @@ function PolicyField({ value, onChange, error }: PolicyProps): ReactNode {
   );
 }
 
-/** What its keys pay now, and would pay: each price that there is, rounded up as it is charged. */
+/** The prices of the group's keys now and with the new multiplier, each rounded up as charged. */
 function MultiplierPreview({
   group,
   multiplier,
@@ -309,7 +309,7 @@ function MultiplierPreview({
   );
 }
 
-/** What it would have brought with what its keys used lately, before the prices themselves. */
+/** The revenue that the multiplier would have brought with the group's recent usage. */
 function RevenueEffect({
   group: { name },
   multiplier,

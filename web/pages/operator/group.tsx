@@ -116,7 +116,7 @@ function About({ group }: { readonly group: OperatorGroup }): ReactNode {
 
 type Model = OperatorGroup['models'][number];
 
-/** What its keys can call, and why: which channels of the group serve it. */
+/** The models that the group's keys can call, with the channels that serve them. */
 function Models({ group: { models } }: { readonly group: OperatorGroup }): ReactNode {
   const { groups: words } = useWords(priceWords);
   const channels = (model: Model) =>

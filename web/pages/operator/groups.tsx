@@ -19,7 +19,7 @@ const asked = { form: '' };
 export const ahead = () =>
   void queryClient.prefetchQuery(data<List<OperatorGroup>>('operator/groups'));
 
-/** At which multiple of the prices, how fast, and what their keys may call. */
+/** The groups: multiplier, rate limits and models of their keys. */
 export function GroupsPage(): ReactNode {
   const { groups: words } = useWords(priceWords);
   const groups = useData<List<OperatorGroup>>('operator/groups');

@@ -9,7 +9,7 @@ import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 
-/** What a price list would do, in four lists; what is refused first. */
+/** The effect of a price list in four lists, refused lines first. */
 export function ImportLists({ report }: { readonly report: PriceImportReport }): ReactNode {
   const { import: words } = useWords(priceWords);
   const { comma } = useWords(operatorWords);

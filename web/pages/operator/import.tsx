@@ -13,7 +13,7 @@ import { ImportLists } from './import-lists.tsx';
 import { refreshModels } from './model-parts.ts';
 import { FormProblem, ReasonField, useSay } from './parts.tsx';
 
-/** A price list is compared first; then all of it is published, or nothing. */
+/** Compares a price list first; then all of it is published, or nothing. */
 export function ImportPage(): ReactNode {
   const { import: words, models } = useWords(priceWords);
   const [text, setText] = useState('');

@@ -5,7 +5,7 @@ import { Panel } from '../../components/page.tsx';
 import { bookWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 
-/** Customers' money, as a sum that can be worked out. */
+/** Customers' money as a sum that the reader can check. */
 export function LedgerMoney({
   customers,
 }: {

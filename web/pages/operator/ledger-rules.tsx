@@ -9,7 +9,7 @@ import { useWords } from '../../words/family.ts';
 
 interface RulesProps {
   readonly rules: readonly LedgerRule[];
-  /** For export, once it is over. */
+  /** The check to export, once it is over. */
   readonly check: LedgerCheckView | undefined;
 }
 
@@ -20,7 +20,7 @@ const icons: Readonly<Record<LedgerRule['state'], readonly [IconName, string]>> 
   failed: ['failed', 'text-bad'],
 };
 
-/** Rule by rule; those that failed first, with their rows. Nothing here offers to mend anything. */
+/** Rule by rule; failed ones first, with their rows. Nothing here offers a repair. */
 export function LedgerRules({ rules, check }: RulesProps): ReactNode {
   const { ledger: words } = useWords(bookWords);
   const failed = rules.filter(({ state }) => state === 'failed');
@@ -84,7 +84,7 @@ function Failed({ rule: { rule, problems } }: { readonly rule: LedgerRule }): Re
   );
 }
 
-/** Where to look further, where the id says it. */
+/** A link to look further, where the id gives one. */
 function Where({ id }: { readonly id: string }): ReactNode {
   const { ledger: words } = useWords(bookWords);
   const path = id.startsWith('ord')

@@ -28,7 +28,10 @@ const watchMs = 700;
 
 export const ahead = () => void queryClient.prefetchQuery(data<List<LedgerCheckView>>(path));
 
-/** Whether the books prove. A check runs on its own: whoever leaves finds it again. */
+/**
+ * Whether the ledger balances. A check runs on the server: it goes on when the operator leaves the
+ * page.
+ */
 export function LedgerPage(): ReactNode {
   const { ledger: words } = useWords(bookWords);
   const checks = useQuery({
@@ -67,7 +70,7 @@ export function LedgerPage(): ReactNode {
   );
 }
 
-/** Starts a check and hears its rules one by one; leaving the page ends the hearing alone. */
+/** Starts a check and receives its rules one by one; leaving the page ends only the receiving. */
 function useCheck() {
   const [going, setGoing] = useState(false);
   const [heard, setHeard] = useState<readonly LedgerRule[]>([]);

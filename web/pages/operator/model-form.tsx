@@ -48,7 +48,7 @@ const empty: Text = {
   shutdown: '',
 };
 
-/** One that the bundled list knows needs its id alone. */
+/** A model that the bundled list knows needs only its id. */
 export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { model: words } = useWords(priceWords);
   const toast = useToast();
@@ -252,16 +252,14 @@ function textOf(model: OperatorModel): Text {
   };
 }
 
-/** What is said of a new one: what stays empty is left to the bundled list. */
+/** The body for a new model: empty fields are left to the bundled list. */
 function said(text: Text): ModelBody {
   return Object.fromEntries(
     Object.entries(bodyOf(text)).filter(([, value]) => value !== null && value !== ''),
   );
 }
 
-/**
- * What a model that was taken off the list begins again with: as it was, at the price that it had.
- */
+/** The body that puts a removed model back: as it was, at its old price. */
 export function bodyAgain(model: OperatorModel): ModelBody {
   return { id: model.id, ...said(textOf(model)), price: writtenPrices(linesOf(model.prices)) };
 }

@@ -40,7 +40,7 @@ export const ahead = ({
   void queryClient.prefetchQuery(data<List<PriceVersionView>>(`${address}/prices`));
 };
 
-/** One model: what it costs, what it cost, and what another price would bring. */
+/** One model: its prices now and before, and the effect of another price. */
 export function OperatorModelPage(): ReactNode {
   const { models } = useWords(priceWords);
   const { _splat: id = '' } = useParams({ strict: false });

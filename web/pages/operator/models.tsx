@@ -26,7 +26,7 @@ type Asked = Readonly<Record<keyof typeof asked, string>>;
 export const ahead = () =>
   void queryClient.prefetchQuery(data<List<OperatorModel>>('operator/models'));
 
-/** What is or was sold, at base prices. */
+/** The models that are or were sold, at base prices. */
 export function OperatorModelsPage(): ReactNode {
   const { models: words } = useWords(priceWords);
   const models = useData<List<OperatorModel>>('operator/models');
@@ -272,7 +272,7 @@ function PriceLine({ model }: { readonly model: OperatorModel }): ReactNode {
   );
 }
 
-/** Said only of what is not as it should be. */
+/** Only for a model that is not in order. */
 export function ModelBadge({
   model: { active, channels, shutdown_date: ends },
 }: {

@@ -101,7 +101,7 @@ function Detail({ order }: { readonly order: OperatorOrder }): ReactNode {
   );
 }
 
-/** There is no "mark as paid": money enters by the wallet's own word alone. */
+/** There is no "mark as paid": only the wallet's own notification credits money. */
 function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
   const { orders: words } = useWords(peopleWords);
   const act = useAct();

@@ -10,7 +10,7 @@ import { refresh } from './parts.tsx';
 
 export const orderAddress = (id: string): string => `operator/orders/${encodeURIComponent(id)}`;
 
-/** Its owner's balance and the trail have moved with it. */
+/** Fetches orders again, with the owner's balance and the audit trail, which change with them. */
 export async function refreshOrders(): Promise<void> {
   await Promise.all([
     refresh('operator/orders'),
@@ -19,7 +19,7 @@ export async function refreshOrders(): Promise<void> {
   ]);
 }
 
-/** What can still be paid back, nano-yuan: refunds that are under way have theirs already. */
+/** The rest that can still be refunded, in nano-yuan; running refunds are already taken off. */
 export function leftOf({ amount, refunded, refunds }: OrderView): bigint {
   const underWay = refunds.filter(({ state }) => state === 'held' || state === 'asked');
   return underWay.reduce(
@@ -50,7 +50,7 @@ export function OrderBadge({
   );
 }
 
-/** How long its code can still be paid. */
+/** The time for which the order's code can still be paid. */
 export function TimeLeft({
   order: { state, expires_at: at },
 }: {

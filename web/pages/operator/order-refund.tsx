@@ -34,7 +34,7 @@ interface Text {
 
 type Errors = Readonly<Partial<Record<keyof Text, string | undefined>>>;
 
-/** In two steps: what and why; then what happens, and the amount once more. */
+/** Two steps: amount and reason; then the effect, and the amount typed once more. */
 export function RefundDialog({ order, onClose }: RefundDialogProps): ReactNode {
   const { orders: words } = useWords(peopleWords);
   const toast = useToast();

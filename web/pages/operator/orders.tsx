@@ -19,7 +19,7 @@ import { OrderBadge, TimeLeft } from './order-parts.tsx';
 import { pathName } from './parts.tsx';
 import { useWalletName } from './wallet-name.ts';
 
-/** `order` is open beside the list. */
+/** `order` is the id of the order that is open beside the list. */
 const asked = { q: '', state: '', wallet: '', user: '', from: '', after: '', order: '' };
 
 export const ahead = () =>

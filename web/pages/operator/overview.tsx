@@ -22,7 +22,7 @@ const path = 'operator/overview';
 
 export const ahead = () => void queryClient.prefetchQuery(data<OperatorOverview>(path));
 
-/** What needs somebody, before everything else; then how it goes. */
+/** Alerts first; then traffic and money. */
 export function OperatorOverviewPage(): ReactNode {
   const { nav } = useWords(sharedWords);
   const overview = useQuery({ ...data<OperatorOverview>(path), refetchInterval: everyMs });

@@ -16,8 +16,8 @@ import { useWords } from '../../words/family.ts';
 export const pathName = encodeURIComponent;
 
 /**
- * Everything below that path is asked for again where it is looked at: `operator/channels`, each of
- * them, their health.
+ * Fetches every query below a path again where a page shows it: for `operator/channels` each
+ * channel and its health, too.
  */
 export function refresh(path: string): Promise<void> {
   return queryClient.invalidateQueries({
@@ -26,13 +26,13 @@ export function refresh(path: string): Promise<void> {
   });
 }
 
-/** What went wrong, in the reader's words. */
+/** The text of an error for the user. */
 export function useSay(): (error: unknown) => string {
   const shared = useWords(sharedWords);
   return (error) => sayError(error, shared);
 }
 
-/** Does something and says how it went; false: it did not work, and that has been said. */
+/** Runs an action and shows a toast with its result; false: it failed. */
 export function useAct(): (act: () => Promise<unknown>, done?: string) => Promise<boolean> {
   const toast = useToast();
   const say = useSay();
@@ -48,7 +48,7 @@ export function useAct(): (act: () => Promise<unknown>, done?: string) => Promis
   };
 }
 
-/** Why a form was not taken, in place: its fields say theirs, this says the rest. */
+/** The error of a form: fields show theirs in place, this shows the rest. */
 export function FormProblem({
   error,
   mine,
@@ -100,7 +100,7 @@ function FieldProblem({
   );
 }
 
-/** Where what somebody else has saved is not what stands in the form. */
+/** The members whose stored value differs from the form's. */
 export function differing(current: unknown, mine: object): readonly Difference[] {
   const theirs = new Map(
     typeof current === 'object' && current !== null ? Object.entries(current) : [],
@@ -114,7 +114,7 @@ export function differing(current: unknown, mine: object): readonly Difference[]
     }));
 }
 
-/** `1.00` and `1` are one. */
+/** `1.00` and `1` are equal. */
 const plain = (value: unknown): string | undefined =>
   JSON.stringify(value, (_name, each: unknown) =>
     typeof each === 'string' && /^\d+\.\d+$/.test(each) ? shortest(each) : each,
@@ -125,14 +125,14 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** What the server says of each field, over what the form says by itself. */
+/** Errors by field from the server; they take precedence over the form's own. */
 export function fieldErrors(error: Error | null): Readonly<Record<string, string | undefined>> {
   return error instanceof ApiError ? error.fields : {};
 }
 
 /**
- * On which version a form is saved: the one that it was opened on; once it has shown what somebody
- * else has saved (`told`), on that.
+ * The version that a save is based on: the one that the form opened with; after a conflict that
+ * showed somebody else's save (`told`), that one.
  */
 export function useVersion(opened: number): {
   readonly version: number;
@@ -153,12 +153,12 @@ interface Turned {
   readonly prev: string | null;
 }
 
-/** Of lists that are read in one direction alone: newer is the first page. */
+/** For lists that page in one direction only: "newer" leads to the first page. */
 export function fromFirst({ next, prev }: Turned, after: string): Turned {
   return { next, prev: prev ?? (after === '' ? null : '') };
 }
 
-/** The zone of the page's times, where the answer does not say when it is of. */
+/** The zone of the page's times, where the response carries no time of its own. */
 export function ZoneNow(): ReactNode {
   return <ZoneNote at={new Date(useNow()).toISOString()} />;
 }
@@ -170,7 +170,7 @@ interface ReasonProps {
   readonly className?: string;
 }
 
-/** Whoever changes prices, money or people says why. */
+/** A change of prices, money or users needs a reason. */
 export function ReasonField({ value, onChange, error, className }: ReasonProps): ReactNode {
   const { form } = useWords(operatorWords);
   return (

@@ -35,8 +35,8 @@ import { PricePreviewPanel } from './price-preview.tsx';
 const quietMs = 350;
 
 /**
- * The price of a model beside the one that it would have, and what that would have brought in the
- * last seven days.
+ * The price of a model beside the new one, and what the new one would have brought in the last
+ * seven days.
  */
 export function PriceEditor({ model }: { readonly model: OperatorModel }): ReactNode {
   const { editor: words } = useWords(priceWords);
@@ -88,7 +88,7 @@ export function PriceEditor({ model }: { readonly model: OperatorModel }): React
   );
 }
 
-/** Asked once the typing has paused. */
+/** Requests the preview once typing pauses. */
 function usePreview(change: PriceChange | undefined) {
   const asked = useSettled(change === undefined ? '' : JSON.stringify(change));
   return useQuery({
@@ -252,7 +252,7 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
 }
 
 interface EffectiveProps {
-  /** Undefined: at once. */
+  /** Undefined: the price applies at once. */
   readonly at: string | undefined;
   readonly error: string | undefined;
   readonly onChange: (at: string | undefined) => void;

@@ -29,7 +29,7 @@ export const priceClasses: readonly PriceClass[] = [
 const tokenDecimals = 9;
 const pieceDecimals = 15;
 
-/** What is wrong with a typed amount; an empty one is no price. */
+/** The error of a typed amount; an empty one is no price. */
 export function lineError({ amount, per }: PriceLine): string | undefined {
   if (amount === '' || /^0(\.0*)?$/.test(amount)) return undefined;
   return amountError(amount, { decimals: per === 1 ? pieceDecimals : tokenDecimals });

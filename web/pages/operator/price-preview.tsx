@@ -23,7 +23,7 @@ interface PreviewProps {
   readonly busy: boolean;
 }
 
-/** What the price would have brought; warnings before figures. */
+/** The revenue that the price would have brought; warnings before figures. */
 export function PricePreviewPanel({ preview, error, busy }: PreviewProps): ReactNode {
   const { editor: words } = useWords(priceWords);
   return (

@@ -34,10 +34,10 @@ import { useWalletName } from './wallet-name.ts';
 
 const asked = { date: '', wallet: '' };
 const path = 'operator/reconciliation';
-/** Of both wallets' bills. */
+/** The zone of both wallets' bills. */
 const billZone = 'Asia/Shanghai';
 
-/** A wallet's bill of a day beside our ledger. */
+/** A wallet's bill of one day beside the ledger. */
 export function ReconciliationPage(): ReactNode {
   const { reconciliation: words } = useWords(peopleWords);
   const { wallets } = useSession();

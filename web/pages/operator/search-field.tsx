@@ -11,7 +11,7 @@ interface SearchFieldProps {
 
 const quietMs = 250;
 
-/** What the server searches for: asked once the typing has paused. */
+/** A field whose text the server searches for, once typing pauses. */
 export function SearchField({
   label,
   placeholder,
@@ -25,7 +25,7 @@ export function SearchField({
     if (typed.trim() === value) return undefined;
     const timer = setTimeout(() => onChange(typed.trim()), quietMs);
     return () => clearTimeout(timer);
-    // What is asked for follows what is typed, not the other way round.
+    // Only typing starts a search; a new `value` does not.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [typed]);
   return (

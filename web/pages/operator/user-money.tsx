@@ -21,8 +21,8 @@ interface MoneyDialogProps {
 const decimals = 9;
 
 /**
- * Money that an operator gives or takes: with a reason, and the amount typed twice. Sent twice it
- * is one transfer.
+ * An operator's transfer to or from a user: with a reason, and the amount typed twice. Sent twice,
+ * it is one transfer.
  */
 export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNode {
   const { user: words } = useWords(peopleWords);

@@ -28,13 +28,13 @@ import { OrderBadge } from './order-parts.tsx';
 import { useWalletName } from './wallet-name.ts';
 
 interface TabProps {
-  /** Where what the user asks of itself is asked of the user. */
+  /** The API path of the user's own views, as the operator reads them. */
   readonly base: string;
 }
 
 const asked = { after: '' };
 
-/** This month, as the user reads it. */
+/** This month's statement, as the user sees it. */
 export function UserStatement({ base }: TabProps): ReactNode {
   const { statement: words, user } = useWords(peopleWords);
   const statement = useData<StatementView>(`${base}/statement`);

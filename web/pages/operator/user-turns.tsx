@@ -17,7 +17,7 @@ interface TurnDialogProps {
   readonly onClose: () => void;
 }
 
-/** Suspend, restore, another role: the effect in words, and a reason. */
+/** Suspends or restores a user, or changes the role: the effect as text, and a reason. */
 export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode {
   const { user: words, users } = useWords(peopleWords);
   const toast = useToast();

@@ -35,7 +35,7 @@ export const ahead = ({
   readonly params: Readonly<Record<string, string | undefined>>;
 }) => void queryClient.prefetchQuery(data<UserView>(userAddress(id)));
 
-/** One user, as the user sees it, and what an operator may do. */
+/** One user: the user's own views, and the operator's actions. */
 export function UserPage(): ReactNode {
   const { users } = useWords(peopleWords);
   const { id = '' } = useParams({ strict: false });

@@ -1,7 +1,7 @@
 import { operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 
-/** WeChat Pay, Alipay; another stays as it is. */
+/** `WeChat Pay`, `Alipay`; an unknown wallet keeps its id. */
 export function useWalletName(): (wallet: string) => string {
   const { wallets } = useWords(operatorWords);
   return (wallet) => wallets[wallet] ?? wallet;

@@ -17,8 +17,8 @@ const tries = 8;
 const pauseMs = 250;
 
 /**
- * What a request was charged; undefined when it cost nothing. What was left early is charged a
- * moment later.
+ * The charge of a request; undefined when it cost nothing. An abandoned stream is charged a moment
+ * later.
  */
 export async function chargeOf(requestId: string): Promise<ChargeDetail | undefined> {
   for (let at = 1; at <= tries; at++) {
@@ -34,7 +34,7 @@ export async function chargeOf(requestId: string): Promise<ChargeDetail | undefi
   return undefined;
 }
 
-/** Balance and lists of charges are asked for again where they are looked at. */
+/** Fetches balance and lists of charges again where a page shows them. */
 function refreshMoney(): void {
   void queryClient.invalidateQueries({ queryKey: ['session'] });
   void queryClient.invalidateQueries({
@@ -86,7 +86,7 @@ export function ChargeLine({ charge, firstByteMs }: ChargeLineProps): ReactNode 
   );
 }
 
-/** A no of the gateway, in words, with what can be done about it. */
+/** A refusal by the gateway as text, with a way to resolve it. */
 export function Refused({ error }: { readonly error: unknown }): ReactNode {
   const words = useWords(playgroundWords);
   const shared = useWords(sharedWords);

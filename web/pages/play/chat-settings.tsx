@@ -6,7 +6,7 @@ import { useWords } from '../../words/family.ts';
 import { More } from './layout.tsx';
 import type { ChatSettings } from './turns.ts';
 
-/** As typed. */
+/** The settings as typed. */
 export interface ChatForm {
   readonly system: string;
   readonly temperature: string;
@@ -26,7 +26,7 @@ export const emptyForm: ChatForm = {
 const limits = { temperature: [0, 2], topP: [0, 1], maxTokens: [1, 1_000_000] } as const;
 type Numbered = keyof typeof limits;
 
-/** The number, undefined when nothing is typed, null when it is none that may be asked. */
+/** The number; undefined for an empty field, null for an invalid value. */
 function numberOf(form: ChatForm, name: Numbered): number | undefined | null {
   const typed = form[name].trim().replace(',', '.');
   const [least, most] = limits[name];
@@ -42,7 +42,7 @@ type ToolsProblem =
   | { readonly kind: 'list' }
   | { readonly kind: 'function'; readonly at: number };
 
-/** Tools as the interface takes them, or what is wrong with them. */
+/** The tools as the API takes them, or the error in them. */
 export function readTools(
   text: string,
 ): { readonly tools: readonly object[] | undefined } | { readonly problem: ToolsProblem } {
@@ -60,7 +60,7 @@ export function readTools(
   return bad === -1 ? { tools: value } : { problem: { kind: 'function', at: bad + 1 } };
 }
 
-/** What is typed, read; undefined while something in it is wrong. */
+/** The settings of the form; undefined while one of them is invalid. */
 export function settingsOf(form: ChatForm): ChatSettings | undefined {
   const [temperature, topP, maxTokens] = [
     numberOf(form, 'temperature'),

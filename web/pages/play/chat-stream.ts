@@ -1,6 +1,6 @@
 import type { AnswerTurn, ToolCall } from './turns.ts';
 
-/** What is being written: changed in place by every chunk, shown once a frame. */
+/** The response while it arrives: every chunk changes it in place; it is shown once a frame. */
 export type Draft = { -readonly [Name in keyof AnswerTurn]: AnswerTurn[Name] } & {
   raw: string[];
   calls: ToolCall[];
@@ -8,7 +8,7 @@ export type Draft = { -readonly [Name in keyof AnswerTurn]: AnswerTurn[Name] } &
 
 const rawLinesMax = 5000;
 
-/** Lines of a stream of events, whole ones alone, however they were cut. */
+/** The whole lines of an event stream, however its chunks are cut. */
 export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
@@ -41,12 +41,12 @@ interface CallPiece {
   readonly function?: { readonly name?: string; readonly arguments?: string };
 }
 
-/** Takes a line into the draft; gives the fault that the stream tells of. */
+/** Adds a line to the draft; returns the error that the stream reports. */
 export function take(draft: Draft, line: string): Chunk['error'] {
   if (draft.raw.length < rawLinesMax) draft.raw.push(line);
   const text = line.startsWith('data:') ? line.slice('data:'.length).trim() : '';
   if (text === '' || text === '[DONE]') return undefined;
-  const chunk: Chunk = JSON.parse(text); // parsing: the gateway's own
+  const chunk: Chunk = JSON.parse(text); // parsing: the gateway's own stream
   if (chunk.error !== undefined) return chunk.error;
   const [choice] = chunk.choices ?? [];
   const { delta } = choice ?? {};

@@ -37,7 +37,7 @@ const noSettings: ChatSettings = {
   tools: undefined,
 };
 
-/** Talks to one model, or to two side by side. */
+/** Chats with one model, or with two side by side. */
 export function Chat({ keyId, model, models, choices }: Payer): ReactNode {
   const words = useWords(playgroundWords);
   const [form, setForm] = useState<ChatForm>(emptyForm);
@@ -115,7 +115,7 @@ function usePanes(model: ModelRow, second: ModelRow | undefined): readonly [Pane
   return second === undefined ? [first] : [first, { model: second, talk: right }];
 }
 
-/** What was typed, as a turn; undefined: nothing was. */
+/** The typed message as a turn; undefined if it is empty. */
 function turnOf({ text, pictures }: Said): UserTurn | undefined {
   if (text.trim() === '' && pictures.length === 0) return undefined;
   return { role: 'user', id: newTurnId(), text, pictures };
@@ -138,8 +138,7 @@ function useSample({ model, talk }: Pane, settings: ChatSettings, said: Said) {
 }
 
 /**
- * The turns without the one that is being written: what hangs on them is not made anew for every
- * frame.
+ * The turns without the one that arrives: its dependants are not rendered again with every frame.
  */
 function useSettled(turns: readonly Turn[]): readonly Turn[] {
   const [kept, keep] = useState(turns);
@@ -295,10 +294,10 @@ interface MostProps {
   readonly said: Said;
 }
 
-/** Of a picture a vendor makes at most so many tokens (high detail). */
+/** An upper bound: the most tokens that a vendor makes of one image (high detail). */
 const tokensOfPicture = 6500;
 
-/** What the next answer may cost, all models of it together. */
+/** The highest cost of the next answer, all models together. */
 function Most({ panes, settings, said }: MostProps): ReactNode {
   const words = useWords(playgroundWords);
   const parts = panes.map(({ model, talk }) => mostOf(model, talk.turns, settings, said));

@@ -29,15 +29,15 @@ interface ComposerProps {
   readonly onStop: () => void;
   readonly running: boolean;
   readonly seesPictures: boolean;
-  /** Why nothing can be sent now. */
+  /** The reason why nothing can be sent now. */
   readonly disabledFor: string | undefined;
-  /** What it may cost. */
+  /** The highest cost of the message. */
   readonly note: ReactNode;
 }
 
 /**
- * Where a message is written: Enter sends, Shift Enter begins a line; pictures come by paste, drop,
- * file or address.
+ * The editor of a message: Enter sends, Shift Enter begins a line; images come by paste, drop, file
+ * or address.
  */
 export function Composer({
   said,
@@ -110,14 +110,14 @@ export function Composer({
   );
 }
 
-/** Enter alone, outside an input method, where there is a keyboard. */
+/** Enter alone sends, unless an input method is composing or there is no keyboard. */
 const sends = (event: KeyboardEvent): boolean =>
   event.key === 'Enter' &&
   !event.shiftKey &&
   !event.nativeEvent.isComposing &&
   matchMedia('(pointer: fine)').matches;
 
-/** Takes files as pictures of the message, and tells which of them are none. */
+/** Attaches files as images; reports the ones that are not. */
 function useAttaching(said: Said, onChange: (said: Said) => void) {
   const { chat } = useWords(playgroundWords);
   const [unfit, setUnfit] = useState<readonly string[]>([]);

@@ -13,7 +13,7 @@ export interface Ask {
 export interface Conversation {
   readonly turns: readonly Turn[];
   readonly running: boolean;
-  /** Lets the model answer to these turns, which become the conversation. */
+  /** Sends these turns, which become the conversation, and adds the model's answer. */
   readonly run: (turns: readonly Turn[], ask: Ask) => void;
   readonly stop: () => void;
   readonly set: (turns: readonly Turn[]) => void;
@@ -23,8 +23,8 @@ let count = 0;
 export const newTurnId = (): number => ++count;
 
 /**
- * A conversation in memory. It goes with the page; a stream that runs then is left, and charged for
- * what was delivered.
+ * A conversation in memory. It ends with the page: a running stream is closed, and charged for what
+ * was delivered.
  */
 export function useConversation(): Conversation {
   const [turns, setTurns] = useState<readonly Turn[]>([]);
@@ -125,7 +125,7 @@ async function read(
   }
 }
 
-/** However many chunks come, the page is drawn once a frame. */
+/** However many chunks arrive, the page renders once a frame. */
 class Frames {
   readonly #show: () => void;
   #waiting: number | undefined;

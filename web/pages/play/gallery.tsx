@@ -8,7 +8,7 @@ import { useWords } from '../../words/family.ts';
 import { readPicture } from './pictures.ts';
 import type { Picture } from './turns.ts';
 
-/** A picture of the interface's answer. */
+/** An image of the API's response. */
 export interface Made {
   readonly url?: string;
   readonly b64_json?: string;
@@ -17,12 +17,12 @@ export interface Made {
 
 interface GalleryProps {
   readonly made: readonly Made[];
-  /** How many are on their way. */
+  /** The number of images that are being made. */
   readonly waiting: number;
   readonly onUse: (picture: Picture) => void;
 }
 
-/** Results in place. */
+/** The images that were made. */
 export function Gallery({ made, waiting, onUse }: GalleryProps): ReactNode {
   const { image: words } = useWords(playgroundWords);
   if (made.length + waiting === 0) return null;

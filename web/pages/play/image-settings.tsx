@@ -7,7 +7,7 @@ import { useWords } from '../../words/family.ts';
 import { RadioCards } from './radio-cards.tsx';
 
 export interface ImageForm {
-  /** One of the model's; empty: its usual one. */
+  /** A size of the model; empty: its default. */
   readonly size: string;
   readonly quality: string;
   readonly count: number;
@@ -30,7 +30,7 @@ interface ImageSettingsProps {
   readonly onChange: (change: Partial<ImageForm>) => void;
 }
 
-/** What this model takes, with the price at each. */
+/** The settings that this model takes, with the price of each. */
 export function ImageSettings({ detail, form, tried, onChange }: ImageSettingsProps): ReactNode {
   const { image: words } = useWords(playgroundWords);
   const {
@@ -84,9 +84,9 @@ export function ImageSettings({ detail, form, tried, onChange }: ImageSettingsPr
 }
 
 interface SizeProps extends Pick<ImageSettingsProps, 'form' | 'tried' | 'onChange'> {
-  /** Null: any. */
+  /** null: any size. */
   readonly sizes: readonly string[] | null;
-  /** What a picture of that size costs. */
+  /** The price of an image of that size. */
   readonly each: (size: string | undefined) => string | undefined;
 }
 

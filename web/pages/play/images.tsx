@@ -23,11 +23,11 @@ import type { Payer } from './payer.tsx';
 import { PicturePicker } from './picture-picker.tsx';
 import type { Picture } from './turns.ts';
 
-/** Pictures of words, and pictures of pictures. */
+/** Generates images from a text, or edits images. */
 export function Images(payer: Payer): ReactNode {
   const { id, prices } = payer.model;
   const detail = useData<ModelDetail>(modelAddress(id));
-  // Its prices are those of the group of the key that was used last, not of the one that pays.
+  // The prices of `detail` are for the group of the last used key, not of the paying key.
   return (
     <Loaded query={detail}>
       {(model) => <Easel key={model.id} {...payer} detail={{ ...model, prices }} />}
@@ -124,7 +124,7 @@ const sampleOf = (
     ? imageSample(baseUrl, body)
     : editSample(baseUrl, body, fileOf(input), mask && fileOf(mask.file));
 
-/** One request at a time; the results of the last one stay until there are others. */
+/** One request at a time; the last results stay until new ones come. */
 function useRun(keyId: string) {
   const [run, setRun] = useState<Run>(nothing);
   const start = async (
@@ -141,7 +141,7 @@ function useRun(keyId: string) {
       };
       const sent = { body: { ...body, ...pictures }, headers: { 'x-paying-key': keyId } };
       const response = await open('POST', input ? 'play/images/edits' : 'play/images', sent);
-      // parsing: the interface's own answer
+      // parsing: the API's own response
       const { data }: { data: readonly Made[] } = await response.json();
       const done: Run = { state: 'done', asked: count, made: data, charge: 'pending' };
       setRun(done);
@@ -153,7 +153,7 @@ function useRun(keyId: string) {
   return { run, start };
 }
 
-/** What the picture should show, and of what it is made. */
+/** The prompt, and the image that it edits. */
 interface Wish {
   readonly mode: 'generate' | 'edit';
   readonly prompt: string;

@@ -11,7 +11,7 @@ interface BenchProps {
   readonly sample: Sample;
 }
 
-/** Settings left, work in the middle, code on the right where there is room for it. */
+/** Settings on the left, work in the middle, code on the right where there is room. */
 export function Bench({ settings, work, sample }: BenchProps): ReactNode {
   const words = useWords(playgroundWords);
   return (
@@ -30,7 +30,7 @@ export function Bench({ settings, work, sample }: BenchProps): ReactNode {
   );
 }
 
-/** What is seldom set: folded on a phone, open where there is room. */
+/** Settings that are rarely changed: folded on a phone, open where there is room. */
 export function More({ children }: { readonly children: ReactNode }): ReactNode {
   const words = useWords(playgroundWords);
   return (

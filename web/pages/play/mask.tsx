@@ -5,11 +5,11 @@ import { useWords } from '../../words/family.ts';
 import { readPicture, sidesOf } from './pictures.ts';
 import type { Picture } from './turns.ts';
 
-/** Where the picture may change. */
+/** The part of an image that an edit may change. */
 export interface Mask {
-  /** As code names it. */
+  /** The file that the code sample names. */
   readonly file: Picture;
-  /** As a data URL, of the picture's own size: transparent where it may change. */
+  /** As a data URL of the image's size: transparent where the edit may change it. */
   readonly png: () => Promise<string>;
 }
 
@@ -27,7 +27,7 @@ interface MaskEditorProps {
 const brushes = [16, 32, 64, 128] as const;
 const painted = { name: 'mask.png', type: 'image/png', url: '' };
 
-/** A brush over the picture; whoever has no pointer uploads a mask. */
+/** A brush over the image, or a mask as a file for users without a pointer. */
 export function MaskEditor({ input, mask, onChange }: MaskEditorProps): ReactNode {
   const { image: words } = useWords(playgroundWords);
   const [sides, setSides] = useState<{ readonly width: number; readonly height: number }>();
@@ -169,7 +169,7 @@ function draw(
   context.stroke();
 }
 
-/** Opaque, and rubbed out where it was painted. */
+/** An opaque image, transparent where the user painted. */
 async function pngOf(
   strokes: readonly Stroke[],
   { width, height }: CanvasProps['sides'],

@@ -22,7 +22,7 @@ import { modelPath } from '../model-parts.tsx';
 const asked = { model: '', key: '' };
 const keysMax = 100;
 
-/** Who pays, for which model: what every kind of trial begins with. */
+/** The paying key and the model: every part of the playground begins with them. */
 export interface Payer {
   readonly keyId: string;
   readonly model: ModelRow;
@@ -36,7 +36,7 @@ interface PaidProps {
   readonly children: (payer: Payer) => ReactNode;
 }
 
-/** Waits for keys and models; says what is missing when there are none. */
+/** Waits for keys and models; without any, says which are missing. */
 export function Paid({ kind, children }: PaidProps): ReactNode {
   const words = useWords(playgroundWords);
   const keys = useData<PageOf<KeyView>>('keys', { limit: keysMax });
@@ -138,7 +138,7 @@ function Chosen({ paying, keys, models, children }: ChosenProps): ReactNode {
   );
 }
 
-/** Said before the vendor's or the ledger's no: no model can be paid. */
+/** Warns before a request fails: the balance pays for no model. */
 function CannotPay(): ReactNode {
   const words = useWords(playgroundWords);
   const { balance } = useSession();

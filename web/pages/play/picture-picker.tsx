@@ -12,7 +12,7 @@ interface PicturePickerProps {
   readonly onChange: (picture: Picture | undefined) => void;
 }
 
-/** One picture, by file, drop or paste. */
+/** Chooses one image, by file, drop or paste. */
 export function PicturePicker({ label, choose, picture, onChange }: PicturePickerProps): ReactNode {
   const { chat } = useWords(playgroundWords);
   const input = useRef<HTMLInputElement>(null);

@@ -1,10 +1,10 @@
 import type { Picture } from './turns.ts';
 
-/** Of one picture, before it becomes base64. */
+/** The limit of one image, before base64. */
 export const pictureBytesMax = 10 * 1024 * 1024;
 export const pictureLimit = '10 MB';
 
-/** A file as a data URL. */
+/** Reads a file as a data URL. */
 export function readPicture(file: Blob, name: string): Promise<Picture> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
@@ -20,14 +20,14 @@ export function readPicture(file: Blob, name: string): Promise<Picture> {
   });
 }
 
-/** What came by paste or drop. */
+/** The files of a paste or drop. */
 export function filesOf(data: DataTransfer | null): readonly File[] {
   return [...(data?.files ?? [])];
 }
 
 export type Unfit = { readonly kind: 'tooLarge' | 'notPicture'; readonly name: string };
 
-/** Pictures that can be sent, and those that cannot. */
+/** Splits files into images that can be sent and others. */
 export async function takePictures(
   files: readonly File[],
 ): Promise<{ readonly pictures: readonly Picture[]; readonly unfit: readonly Unfit[] }> {
@@ -47,7 +47,7 @@ export async function takePictures(
   };
 }
 
-/** The sides of a picture, in its own pixels. */
+/** Width and height of an image, in its own pixels. */
 export async function sidesOf(
   url: string,
 ): Promise<{ readonly width: number; readonly height: number }> {

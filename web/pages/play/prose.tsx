@@ -10,8 +10,8 @@ interface Piece {
 }
 
 /**
- * Text as text: only fenced code is set apart. No HTML, no links, no pictures: what a model writes
- * does nothing.
+ * Plain text with fenced code set apart. No HTML, no links, no images: nothing that a model writes
+ * takes effect.
  */
 export function Prose({ text }: { readonly text: string }): ReactNode {
   return pieces(text).map((piece, index) =>
@@ -23,7 +23,7 @@ export function Prose({ text }: { readonly text: string }): ReactNode {
   );
 }
 
-/** A fence that is still open runs to the end. */
+/** Splits text at code fences; an open fence runs to the end. */
 export function pieces(text: string): readonly Piece[] {
   const found: Piece[] = [];
   const fence = /^(`{3,}|~{3,})([^\n`]*)\n([\s\S]*?)(?:\n\1[ \t]*(?:\n|$)|$(?![\s\S]))/gm;

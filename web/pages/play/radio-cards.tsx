@@ -12,7 +12,7 @@ interface RadioCardsProps {
   }[];
 }
 
-/** One of several, each with its price in sight. */
+/** A choice of cards, each with its price. */
 export function RadioCards({ label, value, onChange, options }: RadioCardsProps): ReactNode {
   const name = useId();
   return (

@@ -13,7 +13,7 @@ interface ToolCardProps {
   readonly onResult: (text: string) => void;
 }
 
-/** What the model wants done, and a place for what came of it. */
+/** A tool call of the model, and a field for its result. */
 export function ToolCard({ call, result, canAnswer, onResult }: ToolCardProps): ReactNode {
   const { chat } = useWords(playgroundWords);
   const [text, setText] = useState('');
@@ -68,7 +68,7 @@ export function ToolCard({ call, result, canAnswer, onResult }: ToolCardProps): 
   );
 }
 
-/** Arguments are JSON once they are complete. */
+/** Formats arguments that are complete JSON. */
 function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), undefined, 2);

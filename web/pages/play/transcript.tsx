@@ -15,9 +15,7 @@ import type { AnswerTurn, ToolTurn, Turn, UserTurn } from './turns.ts';
 interface TranscriptProps {
   readonly turns: readonly Turn[];
   readonly running: boolean;
-  /**
-   * The turn says something else from now on; what came after it goes, and the model answers anew.
-   */
+  /** Replaces the text of a turn; the turns after it are dropped, and the model answers again. */
   readonly onEdit: (turn: UserTurn, text: string) => void;
   readonly onAgain: (turn: AnswerTurn) => void;
   readonly onRemove: (turn: Turn) => void;
@@ -27,7 +25,7 @@ interface TranscriptProps {
 
 const nearPx = 48;
 
-/** Follows what is written until the reader scrolls up. */
+/** The turns of a conversation. Scrolls along with the answer until the user scrolls up. */
 export function Transcript({
   turns,
   running,
@@ -163,7 +161,7 @@ function EditButtons({
   );
 }
 
-/** Pictures from elsewhere are named, not loaded: nobody learns that they were looked at. */
+/** Images from other sites are named, not loaded: their hosts do not learn that somebody looked. */
 function Pictures({ turn: { pictures } }: { readonly turn: UserTurn }): ReactNode {
   if (pictures.length === 0) return null;
   return (
@@ -273,7 +271,7 @@ function Reasoning({
   );
 }
 
-/** Why it ended, where that is not of itself. */
+/** Why the answer ended, where the model did not end it itself. */
 function Ending({ turn: { finish, charge, state } }: { readonly turn: AnswerTurn }): ReactNode {
   const { chat } = useWords(playgroundWords);
   const status = typeof charge === 'object' ? charge.status : undefined;

@@ -1,6 +1,6 @@
 import type { Charged } from './charge.tsx';
 
-/** A picture of the reader's: as a data URL, or by its address, which is never loaded here. */
+/** An image of the user: a data URL, or an address, which the console never loads. */
 export interface Picture {
   readonly name: string;
   readonly type: string;
@@ -40,13 +40,13 @@ export interface AnswerTurn {
   readonly requestId: string | undefined;
   readonly firstByteMs: number | undefined;
   readonly charge: Charged;
-  /** The lines that came, as they came. */
+  /** The lines of the stream, unchanged. */
   readonly raw: readonly string[];
 }
 
 export type Turn = UserTurn | ToolTurn | AnswerTurn;
 
-/** What is asked beside the turns; undefined is left to the model. */
+/** The parameters besides the turns; undefined leaves one to the model's default. */
 export interface ChatSettings {
   readonly system: string;
   readonly temperature: number | undefined;
@@ -55,7 +55,7 @@ export interface ChatSettings {
   readonly tools: readonly object[] | undefined;
 }
 
-/** The interface's messages. An answer that failed, or said nothing, is none. */
+/** The turns as API messages, without failed and empty answers. */
 export function messagesOf(system: string, turns: readonly Turn[]): object[] {
   const said = turns.flatMap((turn): object[] => {
     if (turn.role === 'tool')
@@ -80,7 +80,7 @@ function contentOf({ text, pictures }: UserTurn): string | object[] {
   return text === '' ? seen : [{ type: 'text', text }, ...seen];
 }
 
-/** The body of the request: only what differs from the default. */
+/** The body of the request: only parameters that differ from the default. */
 export function chatBody(
   model: string,
   { system, temperature, topP, maxTokens, tools }: ChatSettings,

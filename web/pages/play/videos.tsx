@@ -25,9 +25,9 @@ import { PicturePicker } from './picture-picker.tsx';
 import { RadioCards } from './radio-cards.tsx';
 import type { Picture } from './turns.ts';
 
-/** Lengths of models of which the catalogue names none. */
+/** The choice for models without durations in the catalogue. */
 const usualDurations = [5, 10, 15, 20] as const;
-/** The task that was begun here is in the address: a reload finds it again. */
+/** The id of the task is in the address: a reload finds it again. */
 const asked = { task: '' };
 
 export function Videos(payer: Payer): ReactNode {
@@ -111,7 +111,7 @@ interface OrderProps {
   readonly cost: bigint | undefined;
 }
 
-/** What the video should show, and the button that sets the money aside. */
+/** The prompt, and the button that submits the task and reserves its cost. */
 function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
   const { video: words, ...shared } = useWords(playgroundWords);
   const [, setAsked] = useSearchState(asked);
@@ -136,7 +136,7 @@ function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
       setAsked({ task: id }, { replace: true });
       setState({ busy: false });
     } catch (error) {
-      // A no of the gateway's own is an answer, which the same key would get again.
+      // The gateway stores its refusal under this key too: another attempt needs a new one.
       if (error instanceof ApiError && error.requestId !== undefined) once.taken();
       setState({ busy: false, error });
     }
@@ -203,7 +203,7 @@ interface ResolutionsProps {
   readonly onChange: (value: string) => void;
 }
 
-/** Those that have a price of their own. */
+/** The resolutions that have a price of their own. */
 function Resolutions({ prices, value, onChange }: ResolutionsProps): ReactNode {
   const { video: words } = useWords(playgroundWords);
   const named = prices.flatMap(

@@ -1,4 +1,4 @@
-/** What pages of operators share, and their overview. */
+/** Texts shared by operator pages, and their overview. */
 export default {
   overview: {
     attention: 'Needs attention',
