@@ -236,6 +236,8 @@ describe('each rule finds its violation', () => {
     expect(check(`// Who${'ever'} asks.`)).toHaveLength(1);
     expect(check(`// To who${'m'} it is sent.`, 'sim/a.ts')).toHaveLength(1);
     expect(check(`// Who${'ever'} asks.`, 'test/a.ts')).toEqual([]);
+    expect(check(`test('who${'ever'} asks', f);`, 'src/api/a.test.ts')).toHaveLength(1);
+    expect(check(`x('Who${'ever'} makes it.');`)).toEqual([]);
     expect(check('// Who asks? wholly')).toEqual([]);
   });
 

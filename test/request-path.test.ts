@@ -13,7 +13,7 @@ import { hireGateway, type Hired } from '../bench/cost/payers.ts';
  * A reader who wants to know what happens to a request opens each file that it passes. This counts
  * them: files of `src/` with a function that one warm small chat runs, the SQLite thread included.
  */
-const filesMax = 92;
+const filesMax = 45;
 const warmUp = 50;
 /** Work that runs periodically may fall into a round: the round with the fewest files counts. */
 const rounds = 5;

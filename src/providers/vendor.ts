@@ -77,7 +77,7 @@ export interface VendorContext {
   ) => Promise<{ readonly status: number; readonly text: string }>;
 }
 
-/** Whom we buy from: data plus quirks, thin. */
+/** A company that sells models: data and quirks. */
 export interface Vendor {
   /** As written in the configuration file. */
   readonly id: string;

@@ -104,8 +104,8 @@ forEachDatabase((_name, openFresh) => {
       sold,
     );
     const other = await newBrowser(url, database, 'operator');
-    const turn = (by: Browser, whom: Browser, what: string, body: object) =>
-      by.ask(`operator/users/${whom.userId}/${what}`, {
+    const turn = (by: Browser, other: Browser, what: string, body: object) =>
+      by.ask(`operator/users/${other.userId}/${what}`, {
         method: 'POST',
         body: { reason: 'x', ...body },
       });
