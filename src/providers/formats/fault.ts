@@ -2,7 +2,7 @@ import type { Fault, FaultKind } from '../../base/fault.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../base/json.ts';
 import type { VendorAnswer, PendingAnswer } from '../adapter.ts';
 import { sanitizeVendorMessage } from '../vendor-message.ts';
-import type { FaultRule, ChatQuirks } from './openai-chat/quirks.ts';
+import type { ChatQuirks } from './openai-chat/quirks.ts';
 
 /** A vendor's refusal, wherever its reply holds these values. */
 interface Refused {
@@ -270,4 +270,15 @@ export const protocolFault = (message: string): Fault => ({ kind: 'protocol', me
 
 export function isFault(result: VendorAnswer | PendingAnswer | Fault): result is Fault {
   return 'kind' in result;
+}
+
+/**
+ * One row of a vendor's table of refusals. All given members must match; `code` is compared with
+ * the error's code and its type, `text` with its message.
+ */
+export interface FaultRule {
+  readonly status?: number;
+  readonly code?: RegExp;
+  readonly text?: RegExp;
+  readonly kind: FaultKind;
 }

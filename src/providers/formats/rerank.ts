@@ -1,3 +1,4 @@
+import type { Fault } from '../../base/fault.ts';
 import {
   type JsonChange,
   editJsonBytes,
@@ -11,11 +12,9 @@ import {
   parse,
   textOf,
 } from '../../base/json.ts';
-import type { Fault } from '../../base/fault.ts';
 import type { Quantities } from '../../base/quantities.ts';
 import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../adapter.ts';
-import { faultOf, faultWithin, protocolFault } from './fault.ts';
-import type { FaultRule } from './openai-chat/quirks.ts';
+import { faultOf, faultWithin, protocolFault, type FaultRule } from './fault.ts';
 
 /**
  * How a vendor departs from the format that Cohere and Jina share. Each entry cites its page and

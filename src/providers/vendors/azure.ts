@@ -1,18 +1,19 @@
-import { openaiChat } from '../formats/openai-chat/adapter.ts';
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
-import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
-import { defineVendor } from '../vendor.ts';
-import { openaiTranscriptions, openaiSpeech } from '../formats/audio/openai.ts';
-import { gptImages, openaiEdits, openaiImages } from '../formats/images/openai.ts';
-import { streamedImages } from '../formats/images/openai-stream.ts';
 import { forAllImageOperations } from '../formats/adapters.ts';
-import { chatOverResponses, chatOrResponses } from '../formats/openai-responses/chat.ts';
+import { openaiTranscriptions, openaiSpeech } from '../formats/audio/openai.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import type { FaultRule } from '../formats/fault.ts';
+import { streamedImages } from '../formats/images/openai-stream.ts';
+import { gptImages, openaiEdits, openaiImages } from '../formats/images/openai.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import {
   responsesCompact,
   responsesCount,
   openaiResponses,
 } from '../formats/openai-responses/adapter.ts';
+import { chatOverResponses, chatOrResponses } from '../formats/openai-responses/chat.ts';
 import { openaiChatOverResponsesSupport, openaiChatSupport } from '../support/openai.ts';
+import { defineVendor } from '../vendor.ts';
 import {
   callIds,
   functionsElsewhere,
@@ -21,7 +22,6 @@ import {
   speaking,
   transcribing,
 } from './openai.ts';
-import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
 
 /**
  * The last dated version of the legacy API

@@ -1,12 +1,12 @@
 import { completionsOverChat } from '../bridges/completions-over-chat.ts';
-import { openaiChat } from '../formats/openai-chat/adapter.ts';
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
-import { asksOneAnswer } from '../formats/openai-completions/request.ts';
-import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { perCall } from '../formats/adapters.ts';
-import { defineVendor } from '../vendor.ts';
-import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { FaultRule } from '../formats/fault.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
+import { asksOneAnswer } from '../formats/openai-completions/request.ts';
 import type { SupportRow } from '../support/rows.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 402, kind: 'quota' },

@@ -1,12 +1,12 @@
-import { openaiChat } from '../formats/openai-chat/adapter.ts';
-import { fireworksImages } from '../formats/images/hosts.ts';
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
-import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
-import { defineVendor } from '../vendor.ts';
 import { numbersOnly, openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import type { FaultRule } from '../formats/fault.ts';
+import { fireworksImages } from '../formats/images/hosts.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { rerank } from '../formats/rerank.ts';
-import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
 import type { SupportRow } from '../support/rows.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 412, kind: 'quota' },

@@ -1,13 +1,13 @@
-import { openaiChat } from '../formats/openai-chat/adapter.ts';
-import { defineVendor } from '../vendor.ts';
 import {
   openaiSpeech,
   openaiTranscriptions,
   type TranscriptionQuirks,
 } from '../formats/audio/openai.ts';
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
-import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { FaultRule } from '../formats/fault.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import type { SupportRow } from '../support/rows.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^tool_use_failed$/, kind: 'bad_request' },

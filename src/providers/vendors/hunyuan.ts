@@ -1,9 +1,9 @@
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
-import { openaiChat } from '../formats/openai-chat/adapter.ts';
-import { defineVendor } from '../vendor.ts';
 import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
-import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import type { FaultRule } from '../formats/fault.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import type { SupportRow } from '../support/rows.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^(AuthFailure|UnauthorizedOperation)(\..*)?$/, kind: 'credentials' },

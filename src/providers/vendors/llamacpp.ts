@@ -1,10 +1,10 @@
-import { openaiChat } from '../formats/openai-chat/adapter.ts';
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
-import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
-import { defineVendor } from '../vendor.ts';
 import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import type { FaultRule } from '../formats/fault.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { rerank } from '../formats/rerank.ts';
 import type { SupportRow } from '../support/rows.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^exceed_context_size_error$/, kind: 'context_length' },

@@ -1,12 +1,12 @@
+import { minimaxSpeech } from '../formats/audio/minimax.ts';
+import type { FaultRule } from '../formats/fault.ts';
 import { minimaxImages } from '../formats/images/minimax.ts';
 import { openaiChat } from '../formats/openai-chat/adapter.ts';
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
 import { openaiResponses } from '../formats/openai-responses/adapter.ts';
 import { minimaxVideo } from '../formats/video/hailuo.ts';
-import { defineVendor } from '../vendor.ts';
-import { minimaxSpeech } from '../formats/audio/minimax.ts';
-import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
 import type { SupportRow } from '../support/rows.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^(1004|2049)$/, kind: 'credentials' },

@@ -2,17 +2,17 @@ import {
   completionsAnsweredAsChat,
   completionsOverChat,
 } from '../bridges/completions-over-chat.ts';
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { perCall } from '../formats/adapters.ts';
+import { openaiSpeech, openaiTranscriptions } from '../formats/audio/openai.ts';
+import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import type { FaultRule } from '../formats/fault.ts';
+import { openaiModerations } from '../formats/moderations.ts';
 import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { asksPlainly } from '../formats/openai-completions/request.ts';
-import { perCall } from '../formats/adapters.ts';
-import { defineVendor } from '../vendor.ts';
-import { openaiSpeech, openaiTranscriptions } from '../formats/audio/openai.ts';
 import type { TranscriptionRequest } from '../media-request.ts';
-import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
-import { openaiModerations } from '../formats/moderations.ts';
-import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
 import type { SupportRow } from '../support/rows.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { text: /too large for model with \d+ maximum context length/i, kind: 'context_length' },

@@ -1,13 +1,13 @@
-import { openaiChat } from '../formats/openai-chat/adapter.ts';
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
-import { openrouterImages } from '../formats/images/hosts.ts';
 import { forAllImageOperations } from '../formats/adapters.ts';
-import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
-import { defineVendor } from '../vendor.ts';
 import { openrouterTranscriptions } from '../formats/audio/openai.ts';
 import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import type { FaultRule } from '../formats/fault.ts';
+import { openrouterImages } from '../formats/images/hosts.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { rerank } from '../formats/rerank.ts';
 import type { SupportRow } from '../support/rows.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   // Recorded: an unknown embedding model is a 400.

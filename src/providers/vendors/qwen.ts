@@ -1,13 +1,13 @@
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
-import { openaiChat } from '../formats/openai-chat/adapter.ts';
-import { dashscopeImages, dashscopeTasks } from '../formats/images/dashscope.ts';
 import { forAllImageOperations, picturesPerCall } from '../formats/adapters.ts';
-import { wanVideo } from '../formats/video/wan.ts';
-import { defineVendor } from '../vendor.ts';
 import { qwenSpeech, qwenTranscriptions } from '../formats/audio/qwen.ts';
 import { numbersOnly, openaiEmbeddings } from '../formats/embeddings/openai.ts';
-import { openaiOnlyExcept, openrouterOnly } from '../support/unsupported.ts';
+import type { FaultRule } from '../formats/fault.ts';
+import { dashscopeImages, dashscopeTasks } from '../formats/images/dashscope.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { wanVideo } from '../formats/video/wan.ts';
 import type { SupportRow, ThinkingSwitch } from '../support/rows.ts';
+import { openaiOnlyExcept, openrouterOnly } from '../support/unsupported.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^Arrearage$/i, kind: 'quota' },

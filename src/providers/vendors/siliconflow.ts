@@ -1,14 +1,14 @@
-import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { forAllImageOperations } from '../formats/adapters.ts';
-import { siliconflowImages } from '../formats/images/hosts.ts';
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
-import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
-import { defineVendor } from '../vendor.ts';
 import { openaiSpeech, openaiTranscriptions } from '../formats/audio/openai.ts';
 import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import type { FaultRule } from '../formats/fault.ts';
+import { siliconflowImages } from '../formats/images/hosts.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
+import { openaiCompletions } from '../formats/openai-completions/adapter.ts';
 import { rerank } from '../formats/rerank.ts';
-import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
 import type { SupportRow } from '../support/rows.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^(30001|30011)$/, kind: 'quota' },

@@ -1,14 +1,14 @@
 import type { WholeAdapter } from '../adapter.ts';
 import { forAllImageOperations, wholePerCall } from '../formats/adapters.ts';
+import { openaiEmbeddings, multimodalEmbeddings } from '../formats/embeddings/openai.ts';
+import type { FaultRule } from '../formats/fault.ts';
 import { seedream } from '../formats/images/seedream.ts';
 import { openaiChat } from '../formats/openai-chat/adapter.ts';
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
 import { openaiResponses } from '../formats/openai-responses/adapter.ts';
 import { seedanceVideo } from '../formats/video/seedance.ts';
-import { defineVendor } from '../vendor.ts';
-import { openaiEmbeddings, multimodalEmbeddings } from '../formats/embeddings/openai.ts';
-import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
 import type { SupportRow } from '../support/rows.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^AccountOverdueError$/, kind: 'quota' },

@@ -1,7 +1,7 @@
-import { defineVendor } from '../vendor.ts';
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
 import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import type { FaultRule } from '../formats/fault.ts';
 import { rerank } from '../formats/rerank.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   // Recorded: an unknown model is a 400.

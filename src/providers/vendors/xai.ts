@@ -1,13 +1,13 @@
-import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { forAllImageOperations } from '../formats/adapters.ts';
+import { xaiSpeech, xaiTranscriptions } from '../formats/audio/xai.ts';
+import type { FaultRule } from '../formats/fault.ts';
 import { xaiEdits, xaiImages } from '../formats/images/xai.ts';
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { openaiResponses } from '../formats/openai-responses/adapter.ts';
 import { xaiVideo } from '../formats/video/xai.ts';
-import { defineVendor } from '../vendor.ts';
-import { xaiSpeech, xaiTranscriptions } from '../formats/audio/xai.ts';
-import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
 import type { SupportRow } from '../support/rows.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { status: 400, text: /incorrect api key/i, kind: 'credentials' },

@@ -1,13 +1,13 @@
-import type { FaultRule } from '../formats/openai-chat/quirks.ts';
-import { cogView } from '../formats/images/hosts.ts';
-import { openaiChat } from '../formats/openai-chat/adapter.ts';
-import { cogVideo } from '../formats/video/cogvideo.ts';
-import { defineVendor } from '../vendor.ts';
 import { openaiSpeech, openaiTranscriptions } from '../formats/audio/openai.ts';
 import { openaiEmbeddings } from '../formats/embeddings/openai.ts';
+import type { FaultRule } from '../formats/fault.ts';
+import { cogView } from '../formats/images/hosts.ts';
+import { openaiChat } from '../formats/openai-chat/adapter.ts';
 import { rerank } from '../formats/rerank.ts';
-import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import { cogVideo } from '../formats/video/cogvideo.ts';
 import type { SupportRow } from '../support/rows.ts';
+import { openaiOnlyExcept, openrouterOnly, toolHints } from '../support/unsupported.ts';
+import { defineVendor } from '../vendor.ts';
 
 const faults: readonly FaultRule[] = [
   { code: /^100[0-4]$/, kind: 'credentials' },

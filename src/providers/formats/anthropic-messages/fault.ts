@@ -1,7 +1,6 @@
 import type { Fault } from '../../../base/fault.ts';
-import { faultOf, faultWithin, type FaultHeaders } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
 import type { JsonObject } from '../../../base/json.ts';
+import { faultOf, faultWithin, type FaultHeaders, type FaultRule } from '../fault.ts';
 
 /**
  * platform.claude.com/docs/en/api/errors, 2026-11, and recorded refusals. Other refusals are read

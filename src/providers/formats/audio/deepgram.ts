@@ -1,8 +1,7 @@
 import { type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { audioContentTypes } from '../../media-request.ts';
-import { faultOf } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { faultOf, type FaultRule } from '../fault.ts';
 import { saidIn } from './openai.ts';
 import { SpeechStream, voiceFormat, noVoiceFault, soundSource } from './speech.ts';
 import { secondsOf } from './transcript.ts';

@@ -1,8 +1,7 @@
 import { isObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
-import { faultOf } from '../fault.ts';
+import { faultOf, type FaultRule } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
 import { saidIn } from './openai.ts';
 import { SpeechStream, voiceFormat, noVoiceFault, soundSource, voiceOf } from './speech.ts';
 import { transcriptionAdapter, speakerFormats } from './transcription.ts';

@@ -1,7 +1,6 @@
 import { countOf, type JsonObject, objectOf, textOf } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
-import { faultOf, faultWithin } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { faultOf, faultWithin, type FaultRule } from '../fault.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
 
 const makes = ['mp3', 'pcm', 'flac'] as const;

@@ -25,9 +25,8 @@ import {
   speechRequestOf,
 } from '../../adapter.ts';
 import type { TranscriptionRequest, TranscriptFormat, SpeechFormat } from '../../media-request.ts';
-import { faultOf, faultWithin, protocolFault } from '../fault.ts';
+import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
 import {
   answerOf,

@@ -8,8 +8,7 @@ import {
 } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { audioContentTypes } from '../../media-request.ts';
-import { faultOf, protocolFault } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { faultOf, protocolFault, type FaultRule } from '../fault.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
 import { secondsOf } from './transcript.ts';
 import { transcriptionAdapter, textFormats } from './transcription.ts';

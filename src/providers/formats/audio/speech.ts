@@ -10,8 +10,7 @@ import {
 } from '../../adapter.ts';
 import { type SpeechFormat, speechContentTypes } from '../../media-request.ts';
 import { SseFrames } from '../../stream/frames.ts';
-import { protocolFault, faultWithin } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { protocolFault, faultWithin, type FaultRule } from '../fault.ts';
 import { newMeter } from './transcription.ts';
 
 /** The content of one event, or of a whole answer in JSON. */

@@ -22,8 +22,7 @@ import {
 } from '../../adapter.ts';
 import type { TranscriptionRequest, TranscriptFormat } from '../../media-request.ts';
 import { SseFrames } from '../../stream/frames.ts';
-import { faultWithin, protocolFault, faultOf, isFault } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { faultWithin, protocolFault, faultOf, isFault, type FaultRule } from '../fault.ts';
 import { usageOf, transcriptQuantities, answerOf, type Transcript } from './transcript.ts';
 
 const event = (value: unknown): string =>

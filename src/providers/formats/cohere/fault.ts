@@ -1,8 +1,8 @@
 import type { Fault } from '../../../base/fault.ts';
 import { type JsonObject, objectOf, textOf } from '../../../base/json.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
-import { faultOf, type FaultHeaders } from '../fault.ts';
-import type { FaultRule, ChatQuirks } from '../openai-chat/quirks.ts';
+import { faultOf, type FaultHeaders, type FaultRule } from '../fault.ts';
+import type { ChatQuirks } from '../openai-chat/quirks.ts';
 
 /**
  * docs.cohere.com/reference/errors, 2026-08, and recorded ones: `{"id","message"}`, with an

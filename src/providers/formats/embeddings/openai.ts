@@ -15,13 +15,8 @@ import {
   textOf,
 } from '../../../base/json.ts';
 import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../../adapter.ts';
-import { faultOf, faultWithin, protocolFault } from '../fault.ts';
-import {
-  acceptsValue,
-  type DroppedMember,
-  type FaultRule,
-  type ChatQuirks,
-} from '../openai-chat/quirks.ts';
+import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { acceptsValue, type DroppedMember, type ChatQuirks } from '../openai-chat/quirks.ts';
 import { readUsage, type ChatUsage } from '../openai-chat/response.ts';
 import {
   embeddingsParts,

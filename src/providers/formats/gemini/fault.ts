@@ -1,7 +1,6 @@
 import type { Fault } from '../../../base/fault.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
-import { durationMs, faultOf, type FaultHeaders } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { durationMs, faultOf, type FaultHeaders, type FaultRule } from '../fault.ts';
 
 /**
  * Google's status names and reasons (cloud.google.com/apis/design/errors,

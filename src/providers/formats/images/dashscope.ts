@@ -12,8 +12,7 @@ import {
 } from '../../adapter.ts';
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
-import { faultWithin, protocolFault } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { extraMembers, fittedSize, nearestRatio } from './request.ts';
 import {
   faultReaders,

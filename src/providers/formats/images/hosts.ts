@@ -8,8 +8,7 @@ import {
   imageRequestOf,
 } from '../../adapter.ts';
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
-import { faultWithin, protocolFault } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { openaiImages } from './openai.ts';
 import { extraMembers, fittedSize, nearestRatio } from './request.ts';
 import {

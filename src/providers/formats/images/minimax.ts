@@ -6,8 +6,7 @@ import {
   type ImageAdapter,
   imageRequestOf,
 } from '../../adapter.ts';
-import { faultWithin, protocolFault } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { extraMembers, nearestRatio } from './request.ts';
 import {
   faultReaders,

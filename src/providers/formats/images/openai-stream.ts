@@ -18,8 +18,7 @@ import {
   imageRequestOf,
 } from '../../adapter.ts';
 import { type Frames, SseFrames, WholeFrames } from '../../stream/frames.ts';
-import { faultWithin, protocolFault, isFault } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { faultWithin, protocolFault, isFault, type FaultRule } from '../fault.ts';
 import { openaiImageUsage } from './openai.ts';
 
 /** The same vendor for clients that request partial images: they get its events byte for byte. */

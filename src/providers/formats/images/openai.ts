@@ -22,9 +22,9 @@ import {
   imageRequestOf,
 } from '../../adapter.ts';
 import { type ImageSize, type ImageRequest, imageSizeText } from '../../media-request.ts';
-import { faultOf, faultWithin, protocolFault } from '../fault.ts';
+import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { formRequest } from '../multipart.ts';
-import type { FaultRule, ChatQuirks } from '../openai-chat/quirks.ts';
+import type { ChatQuirks } from '../openai-chat/quirks.ts';
 import { fittedSize, nearestRatio } from './request.ts';
 import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
 

@@ -12,8 +12,7 @@ import {
   imageRequestOf,
 } from '../../adapter.ts';
 import { totalQuantities } from '../adapters.ts';
-import { type FaultHeaders, faultOf, protocolFault } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { type FaultHeaders, faultOf, protocolFault, type FaultRule } from '../fault.ts';
 
 const nothing = Buffer.alloc(0);
 const json = { 'content-type': 'application/json' } as const;

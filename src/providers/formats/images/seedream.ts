@@ -8,8 +8,7 @@ import {
   imageRequestOf,
 } from '../../adapter.ts';
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
-import { faultWithin, protocolFault } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { extraMembers, fittedSize } from './request.ts';
 import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 

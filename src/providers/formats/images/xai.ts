@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../base/json.ts';
 import { type ImageAdapter, imageRequestOf } from '../../adapter.ts';
 import { type ImageSize, dataUrl, imageResolutionOf } from '../../media-request.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import type { FaultRule } from '../fault.ts';
 import { type ImagesQuirks, openaiImages } from './openai.ts';
 import { extraMembers, nearestRatio } from './request.ts';
 import { jsonRequest, splitByCount } from './response.ts';

@@ -1,6 +1,6 @@
-import type { FaultKind } from '../../../base/fault.ts';
 import type { MediaReference } from '../../adapter.ts';
 import type { SupportRow } from '../../support/rows.ts';
+import type { FaultRule } from '../fault.ts';
 
 /** A member that is dropped if the vendor refuses its value; without `but`, always. */
 export interface DroppedMember {
@@ -13,17 +13,6 @@ export interface DroppedMember {
 
 export const acceptsValue = ({ but }: DroppedMember, value: unknown): boolean =>
   but !== undefined && (Array.isArray(but) ? but.includes(value) : value === but);
-
-/**
- * One row of a vendor's table of refusals. All given members must match; `code` is compared with
- * the error's code and its type, `text` with its message.
- */
-export interface FaultRule {
-  readonly status?: number;
-  readonly code?: RegExp;
-  readonly text?: RegExp;
-  readonly kind: FaultKind;
-}
 
 /**
  * How a vendor departs from OpenAI's chat completions. Everything is optional: the default is

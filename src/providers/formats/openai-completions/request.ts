@@ -1,8 +1,8 @@
 import { type JsonChange, editJsonBytes, jsonText, listOf } from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
 import { serviceTierChanges } from '../../billable-features.ts';
+import type { FaultRule } from '../fault.ts';
 
 /** How a vendor departs from OpenAI's `/completions`. */
 export interface CompletionQuirks {

@@ -27,9 +27,8 @@ import { servedTier } from '../../billable-features.ts';
 import { joined } from '../../conversation/chat-collector.ts';
 import { chatUsage } from '../../conversation/client-usage.ts';
 import { totalQuantities } from '../adapters.ts';
-import { faultWithin, mayTellFault, protocolFault } from '../fault.ts';
+import { faultWithin, mayTellFault, protocolFault, type FaultRule } from '../fault.ts';
 import { finishReason } from '../openai-chat/message.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
 import { readUsage, hiddenInChoice, hiddenMembers, upstreamIdOf } from '../openai-chat/response.ts';
 
 /**

@@ -15,8 +15,7 @@ import type { VendorCall, StreamMeter, StreamTranslator } from '../../adapter.ts
 import { servedTier } from '../../billable-features.ts';
 import { chatUsage } from '../../conversation/client-usage.ts';
 import { SseFrames } from '../../stream/frames.ts';
-import { faultWithin, mayTellFault } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { faultWithin, mayTellFault, type FaultRule } from '../fault.ts';
 import { readUsage, type ChatUsage, upstreamIdOf } from '../openai-chat/response.ts';
 import { completionChanges } from './response.ts';
 

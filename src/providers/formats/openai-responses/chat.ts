@@ -11,6 +11,7 @@ import {
   utf8,
 } from '../../../base/json.ts';
 import type { Adapter, VendorAnswer, VendorCall, StreamMeter } from '../../adapter.ts';
+import { servedTier } from '../../billable-features.ts';
 import { ChatCollector } from '../../conversation/chat-collector.ts';
 import {
   type AnswerCall,
@@ -22,13 +23,11 @@ import {
 } from '../../conversation/chat-stream.ts';
 import { characters, chatAnnotation, citationOfAnnotation } from '../../conversation/citations.ts';
 import { StopText, stopWords } from '../../conversation/stop-text.ts';
-import { perCall } from '../adapters.ts';
-import { faultOf, faultWithin, protocolFault } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
-import { servedTier } from '../../billable-features.ts';
 import type { SupportRow } from '../../support/rows.ts';
 import { foreignEffort, reasons, supportTable, type SupportTable } from '../../support/rules.ts';
 import { unsupportedInChat } from '../../support/unsupported.ts';
+import { perCall } from '../adapters.ts';
+import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { chatOverResponsesRequest, unsignedResponses, reasoningDetails } from './chat-request.ts';
 import { responsesQuantities } from './response.ts';
 

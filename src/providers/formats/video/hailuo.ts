@@ -2,8 +2,7 @@ import { type JsonObject, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { VideoImage } from '../../media-request.ts';
 import type { AcceptedTask, TaskAdapter, VideoCall } from '../../task-adapter.ts';
-import { faultWithin } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { faultWithin, type FaultRule } from '../fault.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
 import {
   acceptedReply,

@@ -1,9 +1,8 @@
 import type { Fault } from '../../../base/fault.ts';
+import { type JsonObject, listOf, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { VendorTaskProgress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
-import { type JsonObject, listOf, objectOf } from '../../../base/json.ts';
-import { faultWithin } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import { faultWithin, type FaultRule } from '../fault.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
 import {
   dataParts,

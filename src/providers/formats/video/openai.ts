@@ -8,7 +8,7 @@ import type {
   TaskFile,
   VideoCall,
 } from '../../task-adapter.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import type { FaultRule } from '../fault.ts';
 import { pixelsOf } from './fit.ts';
 import {
   acceptedReply,

@@ -1,7 +1,7 @@
+import { type JsonObject, listOf, numberOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
-import { type JsonObject, listOf, numberOf } from '../../../base/json.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import type { FaultRule } from '../fault.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
 import {
   acceptedReply,

@@ -3,7 +3,7 @@ import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { VideoImage } from '../../media-request.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import type { FaultRule } from '../fault.ts';
 import { from, type VideoRange } from './fit.ts';
 import {
   acceptedReply,

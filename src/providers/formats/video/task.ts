@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Fault } from '../../../base/fault.ts';
+import { isObject, type JsonObject, numberOf, parse, textOf } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type {
@@ -9,10 +10,14 @@ import type {
   TaskFile,
   VideoCall,
 } from '../../task-adapter.ts';
-import { isObject, type JsonObject, numberOf, parse, textOf } from '../../../base/json.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
-import { faultOf, faultWithin, type FaultHeaders, protocolFault } from '../fault.ts';
-import type { FaultRule } from '../openai-chat/quirks.ts';
+import {
+  faultOf,
+  faultWithin,
+  type FaultHeaders,
+  protocolFault,
+  type FaultRule,
+} from '../fault.ts';
 import { fit, type FittedVideo, isMisfit, type VideoRange, rangeOf } from './fit.ts';
 
 const json = { 'content-type': 'application/json' } as const;
