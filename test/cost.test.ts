@@ -1,87 +1,60 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Cost, costOf, takeSlices } from '../bench/cost/cost.ts';
+import { baseBuild, baseCommit } from '../bench/cost/base-build.ts';
+import { type Cost, costOf, type Slices, takeSlices } from '../bench/cost/cost.ts';
 import { worse, worseMax } from '../bench/cost/gate.ts';
-import { hireGateway, hireReference, type Hired, slower } from '../bench/cost/payers.ts';
-
-const acceptedFile = fileURLToPath(new URL('../bench/cost/accepted.json', import.meta.url));
-/** V8 differs from one Node to the next, and so do figures. */
-const node = process.versions.node.split('.', 1)[0] ?? '';
-/** `npm run bench:accept` measures for longer, and writes down what it measured. */
-const accepting = process.env['ACCEPT'] === 'true';
-const accepted: Readonly<Record<string, Partial<Cost>>> = JSON.parse(
-  readFileSync(acceptedFile, 'utf8'),
-);
-
-/** The gateway; `moreWork`: and so much more to do. */
-const gateway = (moreWork: number): Promise<Hired> =>
-  hireGateway(
-    moreWork > 0
-      ? { env: { NODE_OPTIONS: `--import=${slower}`, MORE_WORK: String(moreWork) } }
-      : {},
-  );
-
-/** What requests and chunks cost each of these gateways, in new processes. */
-async function look(rounds: number, moreWork: readonly number[]): Promise<Cost[]> {
-  const hired = await Promise.all([hireReference(), ...moreWork.map(gateway)]);
-  onTestFinished(() => Promise.all(hired.map((one) => one.stop())).then(() => undefined));
-  const [ofBare, ...ofGateways] = await takeSlices(
-    hired.map(({ payer }) => payer),
-    rounds,
-    6,
-  );
-  if (ofBare === undefined) throw new Error('nothing was measured');
-  const costs = ofGateways.map((slices) => costOf(slices, ofBare));
-  console.info(
-    costs
-      .map(({ request, chunk }) => `request ${request.toFixed(3)}, chunk ${chunk.toFixed(3)}`)
-      .join(' | '),
-  );
-  return costs;
-}
+import { hireGateway, type Hired, slower } from '../bench/cost/payers.ts';
 
 const rounds = 10;
 /** The second look is taken only when the first found something. */
 const longerRounds = 40;
+const warmRounds = 6;
+/** The gateway with this much more work has to be seen. */
+const moreWork = 0.2;
+
+interface Look {
+  /** This build against the base's. Undefined where there is no build of the base. */
+  readonly change: Cost | undefined;
+  /** This build with more work against itself: what the gate has to see. */
+  readonly slowed: Cost;
+}
+
+/** The costs of this build, in new processes that take turns. */
+async function look(folder: string | undefined, atMost: number): Promise<Look> {
+  const env = { NODE_OPTIONS: `--import=${slower}`, MORE_WORK: String(moreWork) };
+  const hired: Hired[] = await Promise.all([
+    hireGateway(),
+    hireGateway({ env }),
+    ...(folder === undefined ? [] : [hireGateway({ entry: join(folder, 'bin/tollgate.js') })]),
+  ]);
+  onTestFinished(() => Promise.all(hired.map((one) => one.stop())).then(() => undefined));
+  const payers = hired.map(({ payer }) => payer);
+  const [own, more, base]: Slices[] = await takeSlices(payers, atMost, warmRounds);
+  if (own === undefined || more === undefined) throw new Error('nothing was measured');
+  const result = { change: base && costOf(own, base), slowed: costOf(more, own) };
+  console.info(JSON.stringify(result));
+  return result;
+}
+
+const isFound = ({ slowed }: Look): boolean => worse(slowed).length === 2;
+const tooMuch = ({ change }: Look): string[] => (change === undefined ? [] : worse(change));
 
 /** `processorNs` reads what Linux alone tells. */
 const onLinux = existsSync('/proc/self/schedstat');
 
 test.runIf(onLinux)(
-  'a request and a chunk cost no more than was accepted, and a fifth more would be seen',
-  { timeout: 180_000, retry: 0 },
+  'a request and a chunk cost no more than in the base commit, and a fifth more would be seen',
+  { timeout: 400_000, retry: 0 },
   async () => {
-    const limit = accepting ? undefined : accepted[node];
-    const isFound = ([plain, slowed]: readonly Cost[]): boolean =>
-      plain !== undefined && slowed !== undefined && worse(slowed, plain).length === 2;
-    let costs = await look(accepting ? longerRounds : rounds, [0, 0.2]);
-    if (
-      !isFound(costs) ||
-      (limit !== undefined && costs[0] !== undefined && worse(costs[0], limit).length > 0)
-    )
-      costs = await look(longerRounds, [0, 0.2]);
-    const [plain] = costs;
-    if (plain === undefined) throw new Error('nothing was measured');
+    const folder = baseBuild();
+    let found = await look(folder, rounds);
+    if (!isFound(found) || tooMuch(found).length > 0) found = await look(folder, longerRounds);
+    const seen = `a fifth more work is more than ${worseMax * 100} % more`;
+    expect(isFound(found), `${seen}: ${JSON.stringify(found)}`).toBe(true);
     expect(
-      isFound(costs),
-      `a fifth more work is more than ${worseMax * 100} % more: ${JSON.stringify(costs)}`,
-    ).toBe(true);
-    if (accepting)
-      writeFileSync(
-        acceptedFile,
-        `${JSON.stringify({ ...accepted, [node]: rounded(plain) }, undefined, 2)}\n`,
-      );
-    // A Node that nobody has accepted a figure for is measured, and nothing is known of it.
-    if (limit !== undefined)
-      expect(
-        worse(plain, limit),
-        'accept it with `npm run bench:accept` when it is worth it',
-      ).toEqual([]);
+      tooMuch(found),
+      `more than ${baseCommit()}: make it cheaper, or accept it with \`npm run bench:accept\``,
+    ).toEqual([]);
   },
 );
-
-const rounded = ({ request, chunk }: Cost): Cost => ({
-  request: Math.round(request * 100) / 100,
-  chunk: Math.round(chunk * 100) / 100,
-});

@@ -14,7 +14,7 @@ export interface Payer {
 }
 
 const words = 'A gate that asks for its toll before it opens, and gives back what was too much. ';
-/** About 1.5 KB. Requests and responses here are frozen like the reference. */
+/** About 1.5 KB. They never change, so that figures of long ago can be compared. */
 const messages = [
   { role: 'system', content: 'You are a helpful assistant. Answer in one sentence.' },
   { role: 'user', content: words.repeat(8).trim() },
@@ -42,7 +42,7 @@ export interface Taken extends Slices {
   readonly waits: readonly number[];
 }
 
-/** The cost of a request and of a streamed chunk, as multiples of the reference's cost. */
+/** The cost of a request and of a streamed chunk, as multiples of another build's cost. */
 export interface Cost {
   readonly request: number;
   readonly chunk: number;
@@ -54,10 +54,10 @@ export interface Cost {
  */
 const quarter = 0.25;
 
-export function costOf(own: Slices, reference: Slices): Cost {
+export function costOf(own: Slices, base: Slices): Cost {
   return {
-    request: low(own.request) / low(reference.request),
-    chunk: low(own.chunk) / low(reference.chunk),
+    request: low(own.request) / low(base.request),
+    chunk: low(own.chunk) / low(base.chunk),
   };
 }
 

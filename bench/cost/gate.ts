@@ -1,19 +1,15 @@
 import type { Cost } from './cost.ts';
 
-/** A cost that is this share above the accepted one fails the gate. */
+/** A cost that is this share above the base's fails the gate. */
 export const worseMax = 0.1;
 
-/**
- * The costs that are too high, as sentences; empty when all are fine. A figure without an accepted
- * one always passes.
- */
-export function worse(cost: Cost, accepted: Partial<Cost>): string[] {
-  return (['request', 'chunk'] as const).flatMap((what) => {
-    const limit = accepted[what];
-    if (limit === undefined || cost[what] <= limit * (1 + worseMax)) return [];
-    const percent = Math.round((cost[what] / limit - 1) * 100);
-    return [
-      `a ${what} costs ${cost[what].toFixed(2)} times the reference, ${percent} % more than the ${limit.toFixed(2)} that were accepted`,
-    ];
-  });
+/** The costs that are too high as multiples of the base's, as sentences; empty when none is. */
+export function worse(cost: Cost): string[] {
+  return (['request', 'chunk'] as const).flatMap((what) =>
+    cost[what] <= 1 + worseMax
+      ? []
+      : [
+          `a ${what} costs ${cost[what].toFixed(3)} times the base's, more than ${1 + worseMax} times`,
+        ],
+  );
 }

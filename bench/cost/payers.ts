@@ -1,8 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { nanoPerYuan } from '../../src/base/money.ts';
 import type { Database } from '../../src/storage/database.ts';
@@ -119,26 +118,4 @@ function memberOf(answer: unknown, name: string): string {
     typeof answer === 'object' && answer !== null ? Reflect.get(answer, name) : undefined;
   if (typeof value !== 'string') throw new Error(`no ${name} in ${JSON.stringify(answer)}`);
   return value;
-}
-
-/** The process that everything is compared with. */
-export async function hireReference(): Promise<Hired> {
-  const vendor = await startPrompter();
-  const child = spawn(
-    process.execPath,
-    [join(folderOfFiles, 'reference.mjs'), String(vendor.port)],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  const port = await new Promise<string>((resolve) =>
-    createInterface(child.stdout).once('line', resolve),
-  );
-  return {
-    payer: { pid: child.pid ?? 0, port: Number(port), keys: ['none'], vendor },
-    async stop() {
-      child.kill();
-      vendor.close();
-    },
-  };
 }
