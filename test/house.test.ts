@@ -9,7 +9,9 @@ import {
   errorPageViolations,
   linkViolations,
   lockfileViolations,
+  pathViolations,
   refusalFacts,
+  sentenceViolations,
 } from './house/papers.ts';
 import { filesBelow, isTest, parse, readSources } from './house/source.ts';
 import {
@@ -44,6 +46,13 @@ const pages = [
   'CHANGELOG.md',
   'AGENTS.md',
   ...filesBelow(root, 'docs', '.md'),
+];
+/** Decisions are not edited: they tell of the code as it was. */
+const present = [
+  ...pages.filter((path) => !path.startsWith('docs/decisions/')),
+  'sim/README.md',
+  'test/net/README.md',
+  'web/README.md',
 ];
 const knownVendors =
   'openai azure anthropic claude gemini vertex bedrock cohere deepseek qwen dashscope moonshot zhipu minimax volcengine hunyuan xai mistral groq ' +
@@ -94,8 +103,10 @@ describe('the house as it stands', () => {
     expect(cycleViolations(sources)).toEqual([]));
   test('a name is exported once', () => expect(twiceExported(sources)).toEqual([]));
   test('a folder can be overlooked', () => expect(folderViolations(sources)).toEqual([]));
-  test('sentences name their subject', () =>
-    expect(sources.flatMap(languageViolations)).toEqual([]));
+  test('sentences name their subject', () => {
+    expect(sources.flatMap(languageViolations)).toEqual([]);
+    expect(present.flatMap((path) => sentenceViolations(path, read(path)))).toEqual([]);
+  });
   test('files and functions are short', () => expect(sources.flatMap(sizeViolations)).toEqual([]));
   test('time and chance come in by argument', () =>
     expect(sources.flatMap(clockViolations)).toEqual([]));
@@ -122,6 +133,10 @@ describe('the house as it stands', () => {
   });
   test('links between pages lead somewhere', () =>
     expect(pages.flatMap((path) => linkViolations(path, read(path), exists))).toEqual([]));
+  test('paths of code in pages lead somewhere', () => {
+    const found = present.flatMap((path) => pathViolations(path, read(path), exists, /aurora/));
+    expect(found).toEqual([]);
+  });
   test('AGENTS.md can be read at once', () =>
     expect(read('AGENTS.md').trimEnd().split('\n').length).toBeLessThanOrEqual(80));
 });
@@ -239,6 +254,7 @@ describe('each rule finds its violation', () => {
     expect(check(`test('who${'ever'} asks', f);`, 'src/api/a.test.ts')).toHaveLength(1);
     expect(check(`x('Who${'ever'} makes it.');`)).toEqual([]);
     expect(check('// Who asks? wholly')).toEqual([]);
+    expect(sentenceViolations('a.md', `It is for\nwho${'ever'} asks.`)).toHaveLength(1);
   });
 
   test('a long file and a long function of every kind', () => {
@@ -348,5 +364,13 @@ describe('each rule finds its violation', () => {
       linkViolations('docs/a.md', text, (path) => path === 'docs/b.md');
     expect(check('[x](c.md)')).toHaveLength(1);
     expect(check('[x](b.md) [y](https://example.com) [z](#here) [w](b.md#there)')).toEqual([]);
+  });
+
+  test('a path of code to nowhere', () => {
+    const check = (text: string) =>
+      pathViolations('docs/a.md', text, (path) => /^src\/(?:b\.ts|b\/)$/.test(path), /new/);
+    expect(check('see `src/c.ts`.')).toHaveLength(1);
+    expect(check('`npx vitest run src/c`')).toHaveLength(1);
+    expect(check('`src/b.ts`, `src/b/<name>.ts`, src/b.ts. `src/new.ts` x/src/c.ts')).toEqual([]);
   });
 });

@@ -38,10 +38,7 @@ const openToSim: readonly string[] = ['base', 'http'];
 /** The only file of the gateway that the web console may import: the shape of its JSON. */
 const openToWeb = 'src/console/contract.ts';
 
-/**
- * `src/ledger/till.ts` is in `ledger`, `src/app/gateway.ts` in `cli`, which it shares its floor with;
- * `sim/x.ts` in `sim`.
- */
+/** `src/ledger/till.ts` is in the room `ledger`, `sim/x.ts` in `sim`. */
 export function roomOf(path: string): string {
   const [area = '', room = '', rest] = path.split('/');
   if (area !== 'src') return area;

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { hiddenSubjects } from './structure.ts';
 
 interface RefusalRow {
   readonly status: number;
@@ -91,4 +92,29 @@ export function linkViolations(
   return links
     .filter((link) => !exists(posix.join(posix.dirname(path), link)))
     .map((link) => `${path} links to ${link}, which does not exist`);
+}
+
+const codePath = /(?<![\w./-])(?:src|sim|web|test|bench)\/[\w./-]*[\w/]/g;
+
+/**
+ * Paths of code that a page names must exist. `made`: files that the page tells its reader to make.
+ */
+export function pathViolations(
+  path: string,
+  text: string,
+  exists: (path: string) => boolean,
+  made?: RegExp,
+): string[] {
+  const named = new Set([...text.matchAll(codePath)].map(([match]) => match));
+  return [...named]
+    .filter((one) => made?.test(one) !== true && !exists(one))
+    .map((one) => `${path} names ${one}, which does not exist`);
+}
+
+/** Sentences of a page that hide their subject. */
+export function sentenceViolations(path: string, text: string): string[] {
+  return text.split('\n').flatMap((line, index) => {
+    const [word] = line.match(hiddenSubjects) ?? [];
+    return word === undefined ? [] : [`${path}:${index + 1}: ${word}`];
+  });
 }

@@ -73,16 +73,19 @@ export function folderViolations(sources: readonly Source[]): string[] {
   );
 }
 
+/** Words that stand in for a subject: a sentence names its own. */
+export const hiddenSubjects = /\bwho(?:ever|m)\b/gi;
+
 const texts = new Set(['Literal', 'TemplateElement', 'JSXText']);
 
 /**
- * Plain English: a sentence names its subject (DESIGN §13.2). Texts that users and clients read are
- * left out; titles of tests are not.
+ * Plain English: a sentence names its subject. Texts that users and clients read are left out;
+ * titles of tests are not.
  */
 export function languageViolations(source: Source): string[] {
   if (!/^(src|sim|web)\//.test(source.path)) return [];
   const read = isTest(source.path) ? [] : source.nodes.filter(({ type }) => texts.has(type));
-  return [...source.text.matchAll(/\bwho(?:ever|m)\b/gi)].flatMap(({ 0: word, index }) =>
+  return [...source.text.matchAll(hiddenSubjects)].flatMap(({ 0: word, index }) =>
     read.some(({ start, end }) => start <= index && index < end)
       ? []
       : [`${source.path}:${lineOf(source, index)}: ${word}`],
