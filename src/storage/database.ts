@@ -1,5 +1,3 @@
-import type { Kysely } from 'kysely';
-
 /**
  * A value of SQL. Integers come out as bigint, always, from both databases. Booleans are 0 and 1.
  */
@@ -58,8 +56,6 @@ export const isAway = (error: unknown): boolean =>
 
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
-  /** For everything that is not on a hot path. Integer columns are bigint in its rows too. */
-  readonly kysely: Kysely<unknown>;
   /** One statement, autocommitted. */
   query(sql: string, params?: readonly SqlValue[]): Promise<readonly Row[]>;
   /**

@@ -1,11 +1,5 @@
 import type { Row, Transaction, Statement } from './database.ts';
 
-/** The result of one statement: its rows and how many it changed (0n for reads on SQLite). */
-export interface StatementResult {
-  readonly rows: readonly Row[];
-  readonly changes: bigint;
-}
-
 /** `write`: BEGIN IMMEDIATE or READ COMMITTED · `read`: one unchanging view, writes refused. */
 export type TransactionMode = 'write' | 'read';
 
@@ -14,7 +8,7 @@ export type TransactionMode = 'write' | 'read';
  * throw.
  */
 export interface EngineTransaction {
-  run(statement: Statement): Promise<StatementResult>;
+  run(statement: Statement): Promise<readonly Row[]>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }
@@ -23,9 +17,7 @@ export interface EngineTransaction {
 export interface Engine {
   readonly dialect: 'sqlite' | 'postgres';
   /** One statement, autocommitted. `hot`: its text recurs and is worth preparing. */
-  run(statement: Statement, hot: boolean): Promise<StatementResult>;
-  /** The same for a statement that only reads. */
-  read(statement: Statement): Promise<StatementResult>;
+  run(statement: Statement, hot: boolean): Promise<readonly Row[]>;
   begin(mode: TransactionMode): Promise<EngineTransaction>;
   call(procedure: string, input: unknown): Promise<unknown>;
   close(): Promise<void>;
@@ -43,7 +35,7 @@ export async function runTransaction<T>(
   try {
     const steps = script();
     let step = steps.next();
-    while (!step.done) step = steps.next((await session.run(step.value)).rows);
+    while (!step.done) step = steps.next(await session.run(step.value));
     result = step.value;
   } catch (error) {
     await session.rollback().catch(() => undefined);

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import type { Procedures, Transaction } from './database.ts';
@@ -136,32 +135,6 @@ forEachDatabase((name, openFresh) => {
       /read-?only/,
     );
     expect(await db.call('insert', { ids: ['c'] })).toBe('2 coins');
-  });
-
-  test('kysely reads, writes and rolls back on the same database', async () => {
-    const db = await openCoins();
-    const kysely = db.kysely.withTables<{
-      coin: { id: string; worth: bigint; face: string | null };
-    }>();
-    const { numInsertedOrUpdatedRows } = await kysely
-      .insertInto('coin')
-      .values({ id: 'a', worth: 5n, face: null })
-      .executeTakeFirstOrThrow();
-    expect(numInsertedOrUpdatedRows).toBe(1n);
-    const { numUpdatedRows } = await kysely
-      .updateTable('coin')
-      .set({ worth: sql`worth + 1` })
-      .where('id', '=', 'a')
-      .executeTakeFirstOrThrow();
-    expect(numUpdatedRows).toBe(1n);
-    const failing = kysely.transaction().execute(async (transaction) => {
-      await transaction.deleteFrom('coin').execute();
-      throw new Error('no');
-    });
-    await expect(failing).rejects.toThrow('no');
-    expect(await kysely.selectFrom('coin').select('worth').executeTakeFirst()).toEqual({
-      worth: 6n,
-    });
   });
 });
 

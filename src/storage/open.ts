@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import {
   type Database,
   DatabaseError,
@@ -8,7 +7,6 @@ import {
   type SqlValue,
 } from './database.ts';
 import { runTransaction, type Engine } from './engine.ts';
-import { kyselyOver } from './kysely.ts';
 import { PostgresEngine, type PostgresOptions } from './postgres.ts';
 import { SqliteEngine, InlineLink, ThreadLink, type ThreadOptions } from './sqlite.ts';
 
@@ -28,19 +26,17 @@ export interface OpenOptions {
 
 class EngineDatabase implements Database {
   readonly dialect: 'sqlite' | 'postgres';
-  readonly kysely: Kysely<unknown>;
   readonly call: Database['call'];
   readonly #engine: Engine;
 
   constructor(engine: Engine) {
     this.dialect = engine.dialect;
-    this.kysely = kyselyOver(engine);
     this.call = engine.call.bind(engine) as Database['call'];
     this.#engine = engine;
   }
 
-  async query(sql: string, params: readonly SqlValue[] = []): Promise<readonly Row[]> {
-    return (await this.#engine.run({ sql, params }, true)).rows;
+  query(sql: string, params: readonly SqlValue[] = []): Promise<readonly Row[]> {
+    return this.#engine.run({ sql, params }, true);
   }
 
   async transact<T>(script: () => Transaction<T>): Promise<T> {

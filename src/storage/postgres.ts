@@ -2,6 +2,7 @@ import pg from 'pg';
 import {
   DatabaseError,
   type Procedures,
+  type Row,
   type Transaction,
   type SqlValue,
   type Statement,
@@ -11,7 +12,6 @@ import {
   runTransaction,
   type Engine,
   type TransactionMode,
-  type StatementResult,
   type EngineTransaction,
 } from './engine.ts';
 import { noTimeoutStatement } from './sql.ts';
@@ -107,8 +107,8 @@ export class PostgresEngine implements Engine {
    * server is configured to promise less.
    */
   async requireDurableCommits(): Promise<void> {
-    const { rows } = await this.run({ sql: 'SHOW synchronous_commit', params: [] }, false);
-    const setting = rows[0]?.['synchronous_commit'];
+    const [row] = await this.run({ sql: 'SHOW synchronous_commit', params: [] }, false);
+    const setting = row?.['synchronous_commit'];
     if (setting !== 'off') return;
     throw new DatabaseError(
       'other',
@@ -116,7 +116,7 @@ export class PostgresEngine implements Engine {
     );
   }
 
-  async run(statement: Statement, hot: boolean): Promise<StatementResult> {
+  async run(statement: Statement, hot: boolean): Promise<readonly Row[]> {
     const client = await this.#checkOut();
     try {
       const result = await this.#execute(client, statement, hot);
@@ -126,10 +126,6 @@ export class PostgresEngine implements Engine {
       client.release(isFatal(error));
       throw postgresError(error, 'unknown');
     }
-  }
-
-  read(statement: Statement): Promise<StatementResult> {
-    return this.run(statement, false);
   }
 
   async begin(mode: TransactionMode): Promise<EngineTransaction> {
@@ -178,7 +174,7 @@ export class PostgresEngine implements Engine {
     const script = procedure(input as never);
     let step = script.next();
     while (!step.done && step.value.autocommit)
-      step = script.next((await this.run(step.value, true)).rows);
+      step = script.next(await this.run(step.value, true));
     if (step.done) return step.value;
     const first = step.value;
     return runTransaction(await this.begin('write'), () => resumed(script, first));
@@ -201,15 +197,15 @@ export class PostgresEngine implements Engine {
     { sql, params }: Statement,
     hot: boolean,
     patient = false,
-  ): Promise<StatementResult> {
+  ): Promise<readonly Row[]> {
     const name = hot ? this.#name(sql) : undefined;
-    const { rows, rowCount } = await client.query({
+    const { rows } = await client.query<Row>({
       text: sql,
       values: params.map(storable),
       ...(name !== undefined && { name }),
       ...(patient && { query_timeout: noTimeoutReplyMs }),
     });
-    return { rows, changes: BigInt(rowCount ?? 0) };
+    return rows;
   }
 
   #name(sql: string): string | undefined {

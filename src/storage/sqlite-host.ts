@@ -15,7 +15,7 @@ import {
   type Statement,
   type DatabaseErrorKind,
 } from './database.ts';
-import type { TransactionMode, StatementResult } from './engine.ts';
+import type { TransactionMode } from './engine.ts';
 import { unpackInput } from './sql.ts';
 
 /** A job for the owner of the connection; plain data, because it may cross into a thread. */
@@ -119,7 +119,7 @@ export class SqliteHost {
       // `Procedures` forgets the input's type; `Database.call` is where it is stated.
       const script: Transaction<unknown> = procedure(input as never);
       let step = script.next();
-      while (!step.done) step = script.next(this.#rows(step.value));
+      while (!step.done) step = script.next(this.#connection.execute(step.value));
       this.#end('commit');
       return step.value;
     } catch (error) {
@@ -161,13 +161,9 @@ export class SqliteHost {
 
   /** `data_version` changes when another connection has committed. */
   #lookForOthers(): void {
-    const version = this.#rows(dataVersion)[0]?.['data_version'];
+    const version = this.#connection.execute(dataVersion)[0]?.['data_version'];
     if (this.#seenVersion !== undefined && version !== this.#seenVersion) this.metOthers();
     this.#seenVersion = version;
-  }
-
-  #rows(statement: Statement): readonly Row[] {
-    return this.#connection.execute(statement).rows;
   }
 }
 
@@ -414,18 +410,16 @@ export class SqliteConnection {
     return this.#connection.isTransaction;
   }
 
-  execute(statement: Statement): StatementResult {
+  execute(statement: Statement): readonly Row[] {
     try {
       const { statement: prepared, returnsRows, order } = this.#prepare(statement.sql);
       const params =
         order === undefined
           ? statement.params.map(bound)
           : order.map((parameter) => bound(statement.params[parameter] ?? null));
-      if (returnsRows) {
-        const rows = prepared.all(...params);
-        return { rows, changes: BigInt(rows.length) };
-      }
-      return { rows: [], changes: BigInt(prepared.run(...params).changes) };
+      if (returnsRows) return prepared.all(...params);
+      prepared.run(...params);
+      return [];
     } catch (error) {
       throw sqliteError(error);
     }

@@ -4,8 +4,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
-import { type Statement, DatabaseError, type Procedures, type Database } from './database.ts';
-import type { Engine, TransactionMode, StatementResult, EngineTransaction } from './engine.ts';
+import {
+  type Statement,
+  DatabaseError,
+  type Procedures,
+  type Database,
+  type Row,
+} from './database.ts';
+import type { Engine, TransactionMode, EngineTransaction } from './engine.ts';
 import { packInput } from './sql.ts';
 import {
   type Job,
@@ -51,7 +57,7 @@ class ConnectionQueue {
     }
     return {
       run: ({ sql, params }) =>
-        this.#link.send({ do: 'step', sql, params }) as Promise<StatementResult>,
+        this.#link.send({ do: 'step', sql, params }) as Promise<readonly Row[]>,
       commit: () => this.#end('commit').finally(ended),
       rollback: () => this.#end('rollback').finally(ended),
     };
@@ -86,12 +92,8 @@ export class SqliteEngine implements Engine {
     this.#reader = reader === undefined ? this.#writer : new ConnectionQueue(reader);
   }
 
-  run({ sql, params }: Statement): Promise<StatementResult> {
+  run({ sql, params }: Statement): Promise<readonly Row[]> {
     return this.#writer.send({ do: 'run', sql, params });
-  }
-
-  read({ sql, params }: Statement): Promise<StatementResult> {
-    return this.#reader.send({ do: 'run', sql, params });
   }
 
   call(procedure: string, input: unknown): Promise<unknown> {

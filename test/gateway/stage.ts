@@ -26,7 +26,6 @@ export class Stage {
     await migrate(real, migrations);
     const database: Database = {
       dialect: real.dialect,
-      kysely: real.kysely,
       query: (sql, params) => real.query(sql, params),
       call: (procedure, input) => real.call(procedure, input),
       transact: (script) => real.transact(script),

@@ -67,13 +67,12 @@ export class SimulatedNetwork {
    * it, keep it, or call `lost` instead.
    */
   for(deliver: (arrival: () => void, lost: () => void) => void): Database {
-    const { dialect, kysely } = this.#database;
+    const { dialect } = this.#database;
     const only = (): never => {
       throw new Error('the till calls procedures, nothing else');
     };
     return {
       dialect,
-      kysely,
       query: only,
       transact: only,
       snapshot: only,
