@@ -1,4 +1,5 @@
 import type { Principal } from '../accounts/principal.ts';
+import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import {
   type ClientFormat,
@@ -252,8 +253,8 @@ export function audioEndpoints(parts: GatewayParts): readonly Endpoint[] {
       method: 'POST',
       path: '/audio/speech',
       handle({ id, principal, request, reply }) {
-        const { body, bytes } = parseJson(request.body, request.headers['content-type']);
-        const asked = parseSpeech(id, principal, body, bytes);
+        const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
+        const asked = parseSpeech(id, principal, body, bytes, skeleton);
         return run(parts, asked, reply, speechFormat(asked.speak));
       },
     },
@@ -319,6 +320,7 @@ export function parseSpeech(
   principal: Principal,
   body: RequestBody,
   bytes: Buffer,
+  skeleton?: Skeleton,
 ): ApiRequest & { readonly speak: SpeechRequest } {
   const model = requiredString(body, 'model');
   const speak = speechOptionsOf(body);
@@ -333,6 +335,7 @@ export function parseSpeech(
     model,
     body,
     bytes,
+    skeleton,
     // Tollgate always streams speech, whichever format the client requests.
     stream: true,
     ...defaultsWithoutText,

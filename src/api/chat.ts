@@ -1,5 +1,6 @@
 import type { Principal } from '../accounts/principal.ts';
 import { editJsonBytes, jsonText } from '../base/json.ts';
+import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
 import { chatUsage } from '../providers/conversation/client-usage.ts';
@@ -52,6 +53,7 @@ export function parseChat(
   principal: Principal,
   body: RequestBody,
   bytes: Buffer,
+  skeleton?: Skeleton,
 ): ApiRequest {
   const model = requiredString(body, 'model');
   const media = checkMessages(body['messages']);
@@ -69,6 +71,7 @@ export function parseChat(
     model,
     body,
     bytes,
+    skeleton,
     stream,
     includeUsage: streamOptions?.['include_usage'] === true,
     choices: optionalInteger(body, 'n', 1, choicesMax) ?? 1,

@@ -1,4 +1,5 @@
 import type { Principal } from '../accounts/principal.ts';
+import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ApiRequest } from '../gateway/accept.ts';
 import { checkSampling, checkStreamOptions, choicesMax, completionFormat } from './chat.ts';
@@ -26,6 +27,7 @@ export function parseCompletion(
   principal: Principal,
   body: RequestBody,
   bytes: Buffer,
+  skeleton?: Skeleton,
 ): ApiRequest {
   const model = requiredString(body, 'model');
   const prompts = checkPrompt(body['prompt']);
@@ -41,6 +43,7 @@ export function parseCompletion(
     model,
     body,
     bytes,
+    skeleton,
     stream,
     includeUsage: streamOptions?.['include_usage'] === true,
     choices: prompts * answers,

@@ -59,10 +59,10 @@ export function endpointsOf(
       path: '/messages',
       convention: messagesConvention,
       handle: ({ id, principal, request, reply }) => {
-        const { body, bytes } = parseJson(request.body, request.headers['content-type']);
+        const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
         return run(
           parts,
-          parseMessages(id, principal, request.headers, body, bytes),
+          parseMessages(id, principal, request.headers, body, bytes, skeleton),
           reply,
           messagesFormat,
         );
@@ -73,10 +73,10 @@ export function endpointsOf(
       path: '/messages/count_tokens',
       convention: messagesConvention,
       handle: ({ id, principal, request, reply }) => {
-        const { body, bytes } = parseJson(request.body, request.headers['content-type']);
+        const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
         return countInput(
           parts,
-          parseTokenCount(id, principal, request.headers, body, bytes),
+          parseTokenCount(id, principal, request.headers, body, bytes, skeleton),
           reply,
           messagesFormat,
           renderTokenCount,

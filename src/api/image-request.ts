@@ -27,6 +27,7 @@ import {
   type InputImage,
 } from '../providers/media-request.ts';
 import {
+  type ParsedJson,
   type RequestBody,
   optionalBoolean,
   optionalInteger,
@@ -355,8 +356,7 @@ export const imageSpools = (): SpoolPool =>
   });
 
 /** The body of a request to an endpoint that takes images. */
-export interface ImagesBody {
-  readonly body: RequestBody;
+export interface ImagesBody extends ParsedJson {
   /** Empty when it was a form. */
   readonly bytes: Buffer;
   readonly files: readonly FormFile[];
@@ -402,6 +402,7 @@ async function fromForm(form: Form): Promise<ImagesBody> {
   return {
     body,
     bytes: Buffer.alloc(0),
+    skeleton: undefined,
     files: form.files,
     digest: hash.digest('hex'),
     discard: () => form.discard(),

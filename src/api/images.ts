@@ -1,6 +1,7 @@
 import type { Principal } from '../accounts/principal.ts';
 import type { ImageCapability } from '../base/capability.ts';
 import { jsonText } from '../base/json.ts';
+import type { Skeleton } from '../base/long-strings.ts';
 import { refuse, type Refusal, refusals } from '../base/refusal.ts';
 import type { Offer } from '../catalog/snapshot.ts';
 import type { ApiRequest, ClientFormat } from '../gateway/accept.ts';
@@ -54,14 +55,14 @@ async function generate(
   defaultModels: readonly string[],
   { id, principal, request, reply }: RequestContext,
 ): Promise<void> {
-  const { body, bytes } = parseJson(request.body, request.headers['content-type']);
+  const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
   const offer = offered(parts, defaultModels, principal, 'images', body);
   const terms = offer.model.image ?? {};
   const wish = parseImageOptions(body, terms, parseImagePrompt(body, terms), noInputImages);
   await haveRoom(parts, id, principal, wish);
   return run(
     parts,
-    asRequest({ id, principal, request, capability: 'images', offer, body, bytes, wish }),
+    asRequest({ id, principal, request, capability: 'images', offer, body, bytes, skeleton, wish }),
     reply,
     imagesFormat('image_generation'),
   );
@@ -101,7 +102,7 @@ async function edit(
   sent: ImagesBody,
 ): Promise<void> {
   const { id, principal, request, reply } = visit;
-  const { body, bytes, files } = sent;
+  const { body, bytes, skeleton, files } = sent;
   const offer = offered(parts, defaultModels, principal, capability, body);
   const terms = offer.model.image ?? {};
   const prompt = capability === 'image_variations' ? variation : parseImagePrompt(body, terms);
@@ -117,7 +118,7 @@ async function edit(
   await haveRoom(parts, id, principal, wish);
   await run(
     parts,
-    asRequest({ id, principal, request, capability, offer, body, bytes, wish }),
+    asRequest({ id, principal, request, capability, offer, body, bytes, skeleton, wish }),
     reply,
     imagesFormat('image_edit'),
   );
@@ -204,6 +205,7 @@ interface ImageCall {
   readonly offer: Offer;
   readonly body: RequestBody;
   readonly bytes: Buffer;
+  readonly skeleton: Skeleton | undefined;
   readonly wish: ImageRequest;
 }
 
@@ -215,6 +217,7 @@ function asRequest({
   offer: { model },
   body,
   bytes,
+  skeleton,
   wish,
 }: ImageCall): ApiRequest {
   const sized = estimateImageUsage(wish, model);
@@ -225,6 +228,7 @@ function asRequest({
     model: model.id,
     body,
     bytes,
+    skeleton,
     headers: request.headers,
     stream: body['stream'] === true,
     includeUsage: true,

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
 import { editJsonBytes, jsonText } from '../base/json.ts';
+import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
 import { messageUsage } from '../providers/conversation/client-usage.ts';
@@ -48,6 +49,7 @@ export function parseMessages(
   headers: IncomingHttpHeaders,
   sent: RequestBody,
   sentBytes: Buffer,
+  skeleton?: Skeleton,
 ): ApiRequest {
   const off =
     sent['top_k'] === -1 || sent['top_p'] === -1
@@ -60,8 +62,9 @@ export function parseMessages(
       : editJsonBytes(
           sentBytes,
           off.map((name) => ({ path: [name] })),
+          skeleton,
         );
-  const asked = parseTokenCount(id, principal, headers, body, bytes);
+  const asked = parseTokenCount(id, principal, headers, body, bytes, skeleton);
   if (body['max_tokens'] === undefined || body['max_tokens'] === null)
     refuse('missing_parameter', { param: 'max_tokens' });
   checkSampling(body);
@@ -89,6 +92,7 @@ export function parseTokenCount(
   headers: IncomingHttpHeaders,
   body: RequestBody,
   bytes: Buffer,
+  skeleton?: Skeleton,
 ): ApiRequest {
   const model = requiredString(body, 'model');
   const media = checkConversation(body);
@@ -104,6 +108,7 @@ export function parseTokenCount(
     model,
     body,
     bytes,
+    skeleton,
     headers,
     stream: false,
     includeUsage: true,

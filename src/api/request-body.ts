@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
 import {
+  type Skeleton,
   type StringContents,
   parseWithoutLongStrings,
   longStringBytesMin,
@@ -88,14 +89,19 @@ export function requiredString(body: RequestBody, param: string): string {
   return value;
 }
 
+export interface ParsedJson {
+  readonly body: RequestBody;
+  /** What was parsed. They hold no duplicate members. */
+  readonly bytes: Buffer;
+  /** Set when the bytes have long strings. */
+  readonly skeleton: Skeleton | undefined;
+}
+
 /**
  * Parses a body, which must be an object in UTF-8 and have a JSON content type. Throws the Refusal
- * of any other. The returned bytes hold no duplicate members.
+ * of any other.
  */
-export function parseJson(
-  bytes: unknown,
-  contentType: string | undefined,
-): { readonly body: RequestBody; readonly bytes: Buffer } {
+export function parseJson(bytes: unknown, contentType: string | undefined): ParsedJson {
   if (contentType !== 'application/json') requireJson(contentType);
   if (!Buffer.isBuffer(bytes) || bytes.length === 0)
     refuse('malformed_json', { why: 'it is empty.' });
@@ -104,8 +110,11 @@ export function parseJson(
   const much = exceedsJsonLimits(bytes, long, written);
   if (much !== undefined) refuse('malformed_json', { why: much });
   let body: unknown;
+  let skeleton: Skeleton | undefined;
   try {
-    if (long.length > 0) body = parseWithoutLongStrings(bytes, long);
+    const read = long.length > 0 ? parseWithoutLongStrings(bytes, long) : undefined;
+    skeleton = read?.skeleton;
+    body = read?.value;
     body ??= JSON.parse(bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8'));
   } catch (error) {
     refuse('malformed_json', {
@@ -117,7 +126,7 @@ export function parseJson(
   refuseDoubles(body);
   if (membersOf(body) !== written.members)
     return parseJson(withoutDuplicateMembers(bytes), contentType);
-  return { body, bytes };
+  return { body, bytes, skeleton };
 }
 
 function requireJson(contentType: string | undefined): void {
@@ -366,6 +375,7 @@ type JsonParser = (
   principal: Principal,
   body: RequestBody,
   bytes: Buffer,
+  skeleton: Skeleton | undefined,
 ) => ApiRequest;
 
 /** An endpoint whose parser needs only the JSON body. */
@@ -379,8 +389,8 @@ export function jsonEndpoint(
     method: 'POST',
     path,
     handle({ id, principal, request, reply }) {
-      const { body, bytes } = parseJson(request.body, request.headers['content-type']);
-      return run(parts, parse(id, principal, body, bytes), reply, format);
+      const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
+      return run(parts, parse(id, principal, body, bytes, skeleton), reply, format);
     },
   };
 }

@@ -3,7 +3,7 @@ import { randomText } from '../base/random.ts';
 import { refuse } from '../base/refusal.ts';
 import { openedSummary } from '../providers/bridges/compact-over-responses.ts';
 import type { StoredResponse, ResponseStore, StoredResponseStatus } from '../memory/responses.ts';
-import { type RequestBody, isJsonObject } from './request-body.ts';
+import { type ParsedJson, type RequestBody, isJsonObject } from './request-body.ts';
 
 const idChars = 32;
 /** The most bytes of a request with the stored conversation in it. */
@@ -29,8 +29,7 @@ export interface StoredConversation {
 export async function loadConversation(
   memory: ResponseStore,
   account: string,
-  body: RequestBody,
-  bytes: Buffer,
+  { body, bytes, skeleton }: ParsedJson,
 ): Promise<StoredConversation> {
   const { previous_response_id: previous } = body;
   const items = itemsOf(body['input']);
@@ -49,7 +48,7 @@ export async function loadConversation(
     const input = items.map(openedSummary);
     return {
       body: { ...body, input },
-      bytes: editJsonBytes(bytes, [{ path: ['input'], json: jsonText(input) }]),
+      bytes: editJsonBytes(bytes, [{ path: ['input'], json: jsonText(input) }], skeleton),
       own,
     };
   }
@@ -67,7 +66,7 @@ export async function loadConversation(
     isReference(item) ? (found.get(String(item['id'])) ?? unknownItem(item, i)) : withItemId(item),
   );
   const input = [...before, ...own].map(asInput);
-  const recalled = editJsonBytes(bytes, [{ path: ['input'], json: jsonText(input) }]);
+  const recalled = editJsonBytes(bytes, [{ path: ['input'], json: jsonText(input) }], skeleton);
   if (recalled.length > conversationBytesMax)
     refuse('context_length_exceeded', {
       param: 'previous_response_id',

@@ -47,13 +47,8 @@ async function create(
   { id, principal, request, reply }: RequestContext,
 ): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
-  const alone = parseResponse(id, principal, sent.body, sent.bytes);
-  const { body, bytes, own } = await loadConversation(
-    memory,
-    principal.userId,
-    sent.body,
-    sent.bytes,
-  );
+  const alone = parseResponse(id, principal, sent.body, sent.bytes, sent.skeleton);
+  const { body, bytes, own } = await loadConversation(memory, principal.userId, sent);
   const asked = body === sent.body ? alone : parseResponse(id, principal, body, bytes);
   if (body['background'] === true && !asked.stream)
     return runInBackground(parts, memory, asked, own(), reply);
@@ -73,10 +68,10 @@ async function inputTokens(
 ): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   parseInput(id, principal, sent.body, sent.bytes);
-  const { body, bytes } = await loadConversation(memory, principal.userId, sent.body, sent.bytes);
+  const { body, bytes } = await loadConversation(memory, principal.userId, sent);
   return countInput(
     parts,
-    parseInput(id, principal, body, bytes),
+    parseInput(id, principal, body, bytes, sent.skeleton),
     reply,
     responsesFormat,
     renderCount,
@@ -101,8 +96,8 @@ async function compact(
       param: 'model',
       why: `conversations with '${model}' cannot be compacted.`,
     });
-  const { body, bytes } = await loadConversation(memory, principal.userId, sent.body, sent.bytes);
-  const asked = parseInput(id, principal, body, bytes);
+  const { body, bytes } = await loadConversation(memory, principal.userId, sent);
+  const asked = parseInput(id, principal, body, bytes, sent.skeleton);
   const text = (): string => `${summaryTask}\n${asked.text()}`;
   return run(parts, { ...asked, capability: 'compact', text }, reply, responsesFormat);
 }

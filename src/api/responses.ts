@@ -1,5 +1,6 @@
 import type { Principal } from '../accounts/principal.ts';
 import { editJsonBytes, jsonText } from '../base/json.ts';
+import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
 import { responsesUsage } from '../providers/conversation/client-usage.ts';
@@ -53,8 +54,9 @@ export function parseResponse(
   principal: Principal,
   body: RequestBody,
   bytes: Buffer,
+  skeleton?: Skeleton,
 ): ApiRequest {
-  const asked = parseInput(id, principal, body, bytes);
+  const asked = parseInput(id, principal, body, bytes, skeleton);
   checkSampling(body);
   return {
     ...asked,
@@ -74,6 +76,7 @@ export function parseInput(
   principal: Principal,
   body: RequestBody,
   bytes: Buffer,
+  skeleton?: Skeleton,
 ): ApiRequest {
   const model = requiredString(body, 'model');
   refuseUnknown(body);
@@ -86,6 +89,7 @@ export function parseInput(
     model,
     body,
     bytes,
+    skeleton,
     stream: false,
     includeUsage: true,
     choices: 1,

@@ -1,5 +1,6 @@
 import type { Principal } from '../accounts/principal.ts';
 import { editJsonBytes } from '../base/json.ts';
+import type { Skeleton } from '../base/long-strings.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { refuse } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
@@ -49,6 +50,7 @@ export function parseEmbeddings(
   principal: Principal,
   body: RequestBody,
   bytes: Buffer,
+  skeleton?: Skeleton,
 ): ApiRequest {
   const model = requiredString(body, 'model');
   const tokens = checkEmbeddingInput(body['input']);
@@ -64,6 +66,7 @@ export function parseEmbeddings(
     model,
     body,
     bytes,
+    skeleton,
     stream: false,
     ...defaultsWithoutText,
     ...(tokens === undefined ? {} : { textTokensMax: tokens }),
@@ -157,6 +160,7 @@ export function parseRerank(
   principal: Principal,
   body: RequestBody,
   bytes: Buffer,
+  skeleton?: Skeleton,
 ): ApiRequest {
   const model = requiredString(body, 'model');
   const query = requiredString(body, 'query');
@@ -175,6 +179,7 @@ export function parseRerank(
     model,
     body,
     bytes,
+    skeleton,
     stream: false,
     ...defaultsWithoutText,
     textTokensMax,
@@ -227,6 +232,7 @@ export function parseModeration(
   principal: Principal,
   body: RequestBody,
   bytes: Buffer,
+  skeleton?: Skeleton,
 ): ApiRequest {
   const model =
     body['model'] === undefined || body['model'] === null
@@ -240,6 +246,7 @@ export function parseModeration(
     model,
     body,
     bytes,
+    skeleton,
     stream: false,
     ...defaultsWithoutText,
     includeUsage: false,

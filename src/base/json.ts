@@ -1,4 +1,4 @@
-import { skeletonOf } from './long-strings.ts';
+import type { Skeleton } from './long-strings.ts';
 import { memoize } from './memoize.ts';
 
 /**
@@ -335,17 +335,25 @@ export function editJson(text: string, changes: readonly JsonChange[]): string {
 }
 
 /** `editJson` on UTF-8 bytes: one copy of the body, whatever its size. */
-export function editJsonBytes(bytes: Buffer, changes: readonly JsonChange[]): Buffer {
-  const pieces = editJsonPieces(bytes, changes);
+export function editJsonBytes(
+  bytes: Buffer,
+  changes: readonly JsonChange[],
+  skeleton?: Skeleton,
+): Buffer {
+  const pieces = editJsonPieces(bytes, changes, skeleton);
   return pieces.length === 1 ? (pieces[0] ?? bytes) : Buffer.concat(pieces);
 }
 
 /**
- * As `editJsonBytes`, without a copy: returns parts of the body and the new text between them. Long
- * strings that the parser left out are not read here either.
+ * As `editJsonBytes`, without a copy: returns parts of the body and the new text between them. With
+ * the skeleton of `bytes`, their long strings are not read; that of other bytes is ignored.
  */
-export function editJsonPieces(bytes: Buffer, changes: readonly JsonChange[]): Buffer[] {
-  const skeleton = skeletonOf(bytes);
+export function editJsonPieces(
+  bytes: Buffer,
+  changes: readonly JsonChange[],
+  known?: Skeleton,
+): Buffer[] {
+  const skeleton = known?.json === bytes ? known : undefined;
   const splices = splicesOf((skeleton?.bytes ?? bytes).toString('latin1'), changes);
   const pieces: Buffer[] = [];
   let at = 0;

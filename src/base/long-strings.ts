@@ -11,6 +11,8 @@ export interface StringContents {
  * place of each.
  */
 export interface Skeleton {
+  /** The whole JSON. For an edited copy of it the skeleton is of no use. */
+  readonly json: Buffer;
   readonly bytes: Buffer;
   /**
    * Turns an offset in the skeleton into the offset in the whole JSON. The offset must not lie
@@ -35,19 +37,15 @@ interface Cut {
   readonly longer: number;
 }
 
-const skeletons = new WeakMap<Buffer, Skeleton>();
-
-/**
- * The skeleton of bytes that `parseWithoutLongStrings` has parsed, for as long as they are in use.
- */
-export const skeletonOf = (bytes: Buffer): Skeleton | undefined => skeletons.get(bytes);
-
 /**
  * Parses JSON whose long strings are at `found` without copying or scanning them with the rest.
  * Undefined when that is not possible: the text is no JSON, one of these strings has escapes,
  * control characters or letters beyond ASCII, or a member is there twice.
  */
-export function parseWithoutLongStrings(json: Buffer, found: readonly StringContents[]): unknown {
+export function parseWithoutLongStrings(
+  json: Buffer,
+  found: readonly StringContents[],
+): { readonly value: unknown; readonly skeleton: Skeleton } | undefined {
   if (!found.every((inside) => isPrintableAscii(json, inside))) return undefined;
   const pieces: Buffer[] = [];
   const cuts: Cut[] = [];
@@ -68,7 +66,8 @@ export function parseWithoutLongStrings(json: Buffer, found: readonly StringCont
   const filler = new Filler(strings);
   const value = filler.fill(parsed(bytes));
   if (!filler.filled) return undefined;
-  skeletons.set(json, {
+  const skeleton: Skeleton = {
+    json,
     bytes,
     whole: (offset) =>
       cuts.reduce((sum, cut) => (offset >= cut.end ? sum + cut.longer : sum), offset),
@@ -76,8 +75,8 @@ export function parseWithoutLongStrings(json: Buffer, found: readonly StringCont
       const end = found[strings.findIndex((string) => string.slice(-text.length) === text)]?.end;
       return end === undefined ? undefined : json.subarray(end - text.length, end);
     },
-  });
-  return value;
+  };
+  return { value, skeleton };
 }
 
 function parsed(bytes: Buffer): unknown {
@@ -90,10 +89,9 @@ function parsed(bytes: Buffer): unknown {
 }
 
 /**
- * The JSON text of a value that was made from `source`, whose long strings are not written again.
+ * The JSON text of a value. Strings that it shares with the skeleton's JSON are not written again.
  */
-export function jsonPieces(value: unknown, source: Buffer): Buffer[] {
-  const skeleton = skeletonOf(source);
+export function jsonPieces(value: unknown, skeleton: Skeleton | undefined): Buffer[] {
   if (skeleton === undefined) return [Buffer.from(JSON.stringify(value))];
   const parts: Buffer[] = [];
   const written = JSON.stringify(value, (_name, inner: unknown) => {

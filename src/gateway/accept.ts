@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
 import type { SynchronousCapability } from '../base/capability.ts';
+import type { Skeleton } from '../base/long-strings.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { Refusal } from '../base/refusal.ts';
 import type { ClientResponse } from '../http/client-response.ts';
@@ -52,6 +53,8 @@ export interface ApiRequest {
   readonly model: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly bytes: Buffer;
+  /** Set when `bytes` have long strings. */
+  readonly skeleton?: Skeleton | undefined;
   /** The client's headers, in formats where a vendor of the same format reads some of them. */
   readonly headers?: IncomingHttpHeaders;
   readonly stream: boolean;

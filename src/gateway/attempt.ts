@@ -417,6 +417,7 @@ export function vendorCallFor(
   return {
     body: request.body,
     bytes: request.bytes,
+    skeleton: request.skeleton,
     publicModel: request.model,
     upstreamModel: candidate.upstreamModel,
     stream: request.stream,

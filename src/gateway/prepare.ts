@@ -141,7 +141,7 @@ export async function withTextInput(call: VendorCall): Promise<VendorCall | NotS
   return {
     ...call,
     body,
-    bytes: editJsonBytes(call.bytes, [{ path: ['input'], json: jsonText(texts) }]),
+    bytes: editJsonBytes(call.bytes, [{ path: ['input'], json: jsonText(texts) }], call.skeleton),
   };
 }
 

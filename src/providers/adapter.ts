@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Fault } from '../base/fault.ts';
 import type { JsonChange } from '../base/json.ts';
+import type { Skeleton } from '../base/long-strings.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { EnclosedFile } from '../http/spool.ts';
 import type { ImageRequest, TranscriptionRequest, SpeechRequest } from './media-request.ts';
@@ -17,6 +18,11 @@ export interface VendorCall {
    * never re-encodes them.
    */
   readonly bytes: Buffer;
+  /**
+   * Set when the client's body has long strings. Where `bytes` are an edited copy of it, functions
+   * that edit JSON ignore it.
+   */
+  readonly skeleton?: Skeleton | undefined;
   /** The id that the client wrote in `model`, and that answers carry in `model`. */
   readonly publicModel: string;
   /** The vendor's id for it. */

@@ -79,6 +79,7 @@ function withContents(
   const bytes = editJsonBytes(
     call.bytes,
     changes.map(({ path, to }) => ({ path, json: jsonText(to) })),
+    call.skeleton,
   );
   return { ...call, body: isMembers(body) ? body : call.body, bytes };
 }

@@ -71,7 +71,11 @@ function summaryCallOf(call: VendorCall): VendorCall {
     { path: ['input'], json: jsonText(input) },
     ...left.map((name) => ({ path: [name] })),
   ];
-  return { ...call, body: { ...kept, input }, bytes: editJsonBytes(call.bytes, changes) };
+  return {
+    ...call,
+    body: { ...kept, input },
+    bytes: editJsonBytes(call.bytes, changes, call.skeleton),
+  };
 }
 
 function compactionAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer {

@@ -236,7 +236,7 @@ function chatCallFrom(call: VendorCall): VendorCall {
   return {
     ...call,
     body: { ...rest, messages, ...probabilities },
-    bytes: editJsonBytes(call.bytes, changes),
+    bytes: editJsonBytes(call.bytes, changes, call.skeleton),
     answerId: chatId(call),
   };
 }

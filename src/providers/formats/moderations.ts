@@ -26,7 +26,11 @@ export function openaiModerations(quirks: Pick<ChatQuirks, 'faults'> = {}): Whol
     ask: (call) => ({
       path: '/moderations',
       headers: { 'content-type': 'application/json' },
-      body: editJsonBytes(call.bytes, [{ path: ['model'], json: jsonText(call.upstreamModel) }]),
+      body: editJsonBytes(
+        call.bytes,
+        [{ path: ['model'], json: jsonText(call.upstreamModel) }],
+        call.skeleton,
+      ),
     }),
     read: (reply, _, call) => read(reply, call, quirks),
     fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, quirks),

@@ -70,7 +70,7 @@ function ask(
     changes.push({ path: [name], json: jsonText(value) });
   if (documents.some(isObject))
     changes.push({ path: ['documents'], json: jsonText(documents.map(documentText)) });
-  return { path: path(call), headers, body: editJsonBytes(call.bytes, changes) };
+  return { path: path(call), headers, body: editJsonBytes(call.bytes, changes, call.skeleton) };
 }
 
 function read(reply: Buffer, call: VendorCall, quirks: RerankQuirks): VendorAnswer | Fault {

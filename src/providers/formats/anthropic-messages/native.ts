@@ -115,7 +115,11 @@ function commonChanges(call: VendorCall, bodyVersion?: string): JsonChange[] {
 }
 
 function askAt(path: string, call: VendorCall, changes: readonly JsonChange[]): VendorRequest {
-  return { path, headers: headersOf(call), ...bodyOfPieces(editJsonPieces(call.bytes, changes)) };
+  return {
+    path,
+    headers: headersOf(call),
+    ...bodyOfPieces(editJsonPieces(call.bytes, changes, call.skeleton)),
+  };
 }
 
 const json = { 'content-type': 'application/json' } as const;

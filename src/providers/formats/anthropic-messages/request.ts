@@ -109,7 +109,7 @@ export function messagesRequest(call: VendorCall, host: MessagesHost): VendorReq
   return {
     path,
     headers,
-    ...bodyOfPieces(jsonPieces(sent, call.bytes)),
+    ...bodyOfPieces(jsonPieces(sent, call.skeleton)),
     dropped: withSampling(dropped, body, sampled),
   };
 }

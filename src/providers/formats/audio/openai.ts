@@ -307,7 +307,7 @@ function askSpeech(
   call: VendorCall,
   { makes = all, counts = () => false, usualVoice, drop = [] }: SpeechQuirks,
 ): VendorRequest {
-  const { body, bytes, upstreamModel } = call;
+  const { body, bytes, skeleton, upstreamModel } = call;
   const format = voiceFormat(call, makes);
   const changes: JsonChange[] = [{ path: ['model'], json: jsonText(upstreamModel) }];
   if (usualVoice !== undefined)
@@ -320,7 +320,7 @@ function askSpeech(
   return {
     path: '/audio/speech',
     headers: { 'content-type': 'application/json' },
-    body: editJsonBytes(bytes, changes),
+    body: editJsonBytes(bytes, changes, skeleton),
   };
 }
 

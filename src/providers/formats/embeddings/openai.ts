@@ -70,14 +70,14 @@ function ask(
   call: VendorCall,
   { path = '/embeddings', rename = {}, drop = [] }: EmbeddingsQuirks,
 ): VendorRequest {
-  const { body, bytes, upstreamModel } = call;
+  const { body, bytes, skeleton, upstreamModel } = call;
   const changes: JsonChange[] = [{ path: ['model'], json: jsonText(upstreamModel) }];
   for (const row of drop)
     if (body[row.member] !== undefined && !acceptsValue(row, body[row.member]))
       changes.push({ path: [row.member] });
   for (const [from, to] of Object.entries(rename))
     if (body[from] !== undefined) changes.push({ path: [from], name: to });
-  return { path, headers, body: editJsonBytes(bytes, changes) };
+  return { path, headers, body: editJsonBytes(bytes, changes, skeleton) };
 }
 
 function read(reply: Buffer, call: VendorCall, quirks: EmbeddingsQuirks): VendorAnswer | Fault {
@@ -181,7 +181,7 @@ export function multimodalEmbeddings(quirks: Pick<ChatQuirks, 'faults'>): WholeA
       return {
         path: '/embeddings/multimodal',
         headers: { 'content-type': 'application/json' },
-        body: editJsonBytes(call.bytes, changes),
+        body: editJsonBytes(call.bytes, changes, call.skeleton),
       };
     },
     read(reply, _, call) {

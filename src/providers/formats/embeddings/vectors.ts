@@ -108,7 +108,7 @@ export function embeddingsParts(call: VendorCall, inputsMax: number): SplitCall 
   const { input } = call.body;
   if (!Array.isArray(input) || input.length <= inputsMax || typeof input[0] === 'number')
     return undefined;
-  const frame = editJsonBytes(call.bytes, [{ path: ['input'], json: '0' }]);
+  const frame = editJsonBytes(call.bytes, [{ path: ['input'], json: '0' }], call.skeleton);
   const calls: VendorCall[] = [];
   for (let at = 0; at < input.length; at += inputsMax) {
     const some = input.slice(at, at + inputsMax);

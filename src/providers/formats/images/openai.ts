@@ -103,7 +103,7 @@ function formatSaid(
 
 /** The client's bytes with the changed members. */
 function edited(call: VendorCall, quirks: ImagesQuirks): Buffer {
-  const { body, bytes } = call;
+  const { body, bytes, skeleton } = call;
   const changes: JsonChange[] = [];
   for (const [name, value] of changed(call, quirks)) {
     if (value === undefined && body[name] === undefined) continue;
@@ -112,7 +112,7 @@ function edited(call: VendorCall, quirks: ImagesQuirks): Buffer {
   }
   for (const [from, to] of Object.entries(quirks.rename ?? {}))
     if (body[from] !== undefined) changes.push({ path: [from], name: to });
-  return editJsonBytes(bytes, changes);
+  return editJsonBytes(bytes, changes, skeleton);
 }
 
 /**

@@ -67,7 +67,8 @@ function chatRequest(call: VendorCall, quirks: ChatQuirks, rules: ModelRules): V
   const pieces =
     changes.length === 0 ? replaceOnlyMemberPieces(call.bytes, 'model', model) : undefined;
   const { body, rest } = bodyOfPieces(
-    pieces ?? editJsonPieces(call.bytes, [{ path: ['model'], json: model }, ...changes]),
+    pieces ??
+      editJsonPieces(call.bytes, [{ path: ['model'], json: model }, ...changes], call.skeleton),
   );
   return {
     path: '/chat/completions',

@@ -46,7 +46,11 @@ export function completionRequest(call: VendorCall, quirks: CompletionQuirks): V
   if (quirks.streamOptions === false) changes.push({ path: ['stream_options'] });
   else if (call.streamUpstream && !call.includeUsage)
     changes.push({ path: ['stream_options', 'include_usage'], json: 'true' });
-  return { path: quirks.path ?? '/completions', headers, body: editJsonBytes(call.bytes, changes) };
+  return {
+    path: quirks.path ?? '/completions',
+    headers,
+    body: editJsonBytes(call.bytes, changes, call.skeleton),
+  };
 }
 
 /**

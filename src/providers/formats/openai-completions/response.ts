@@ -168,7 +168,7 @@ export function completionParts(call: VendorCall): SplitCall | undefined {
   const partFor = (one: unknown): VendorCall => ({
     ...call,
     body: { ...call.body, prompt: one },
-    bytes: editJsonBytes(call.bytes, [{ path: ['prompt'], json: jsonText(one) }]),
+    bytes: editJsonBytes(call.bytes, [{ path: ['prompt'], json: jsonText(one) }], call.skeleton),
   });
   return { calls: prompt.map(partFor), join: joinedCompletions };
 }

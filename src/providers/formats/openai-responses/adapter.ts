@@ -106,7 +106,9 @@ function responsesNativeRequest(
   const input = withoutStrangers(body['input'], seals ?? true);
   if (input) changes.push({ path: ['input'], json: jsonText(input) });
   const taken = fitResponse(call, rules);
-  const sent = bodyOfPieces(editJsonPieces(call.bytes, [...changes, ...taken.changes]));
+  const sent = bodyOfPieces(
+    editJsonPieces(call.bytes, [...changes, ...taken.changes], call.skeleton),
+  );
   return {
     path: '/responses',
     headers,
@@ -227,7 +229,7 @@ function requestWith(path: string, taken: readonly string[], call: VendorCall): 
     ...(taken.includes('service_tier') ? serviceTierChanges(call) : []),
     ...dropped.map((name) => ({ path: [name] })),
   ];
-  return { path, headers: jsonHeaders, body: editJsonBytes(call.bytes, changes) };
+  return { path, headers: jsonHeaders, body: editJsonBytes(call.bytes, changes, call.skeleton) };
 }
 
 /** Counts the tokens of a request. */
