@@ -4,13 +4,17 @@ import { type Readable, pipeline } from 'node:stream';
 /** A client that reads nothing of the rest of a response for this long does not get it. */
 const lastBytesMs = 120_000;
 
+/** What the response objects of one exchange share. */
+interface ResponseState {
+  started: boolean;
+}
+
 /** The client's side of one exchange: a head, and latin1 text whose characters are bytes. */
 export class ClientResponse {
   readonly #wire: ResponseWriter;
   readonly #headers: string[];
   readonly #lastBytesMs: number;
-  /** The client was sent a status line. */
-  started = false;
+  readonly #state: ResponseState;
   /** The client went away, or everything has been sent. */
   closed = false;
   #left = false;
@@ -19,10 +23,16 @@ export class ClientResponse {
   #over: (() => void) | undefined;
 
   /** `headers`: name, value, name, value, … of every response in this exchange. */
-  constructor(wire: ResponseWriter, headers: string[], waitMs: number = lastBytesMs) {
+  constructor(
+    wire: ResponseWriter,
+    headers: string[],
+    waitMs: number = lastBytesMs,
+    state: ResponseState = { started: false },
+  ) {
     this.#wire = wire;
     this.#headers = headers;
     this.#lastBytesMs = waitMs;
+    this.#state = state;
     wire.onClosed(this.#onClosed);
   }
 
@@ -40,9 +50,18 @@ export class ClientResponse {
     return this.#wire.peer;
   }
 
-  /** The writer and headers, for another response object that takes the place of this one. */
-  get parts(): [ResponseWriter, string[]] {
-    return [this.#wire, this.#headers];
+  /** For another response object that takes the place of this one: when it starts, both have. */
+  get parts(): ConstructorParameters<typeof ClientResponse> {
+    return [this.#wire, this.#headers, this.#lastBytesMs, this.#state];
+  }
+
+  /** The client was sent a status line, or will be. */
+  get started(): boolean {
+    return this.#state.started;
+  }
+
+  protected markStarted(): void {
+    this.#state.started = true;
   }
 
   /**
@@ -89,7 +108,12 @@ export class ClientResponse {
 
   whole(status: number, contentType: string, body: Buffer | string): void {
     if (this.closed || this.started) return;
-    this.started = true;
+    this.markStarted();
+    this.sendWhole(status, contentType, body);
+  }
+
+  protected sendWhole(status: number, contentType: string, body: Buffer | string): void {
+    if (this.closed) return;
     this.#headers.push(
       'content-type',
       contentType,
@@ -110,7 +134,7 @@ export class ClientResponse {
       body?.destroy();
       return Promise.resolve();
     }
-    this.started = true;
+    this.markStarted();
     this.#wire.head(status, this.#headers);
     if (body === undefined) {
       this.#wire.end('');
@@ -122,7 +146,7 @@ export class ClientResponse {
 
   startStream(type = 'text/event-stream; charset=utf-8'): void {
     if (this.closed || this.started) return;
-    this.started = true;
+    this.markStarted();
     // Proxies in between must neither buffer nor transform a stream.
     this.#headers.push(
       'content-type',
@@ -184,7 +208,6 @@ const recordedBytesMax = 64 * 1024 * 1024;
 export class RecordingResponse extends ClientResponse {
   /** Whether a response was handed over. */
   handedOver = false;
-  readonly #outer: ClientResponse;
   readonly #begin: () => Promise<void>;
   readonly #keep: (answer: RecordedResponse) => Promise<void>;
   #pieces: string[] = [];
@@ -201,7 +224,6 @@ export class RecordingResponse extends ClientResponse {
     keep: (answer: RecordedResponse) => Promise<void>,
   ) {
     super(...outer.parts);
-    this.#outer = outer;
     this.#begin = begin;
     this.#keep = keep;
   }
@@ -218,16 +240,11 @@ export class RecordingResponse extends ClientResponse {
   override onLeave(): void {}
 
   override whole(status: number, contentType: string, body: Buffer | string): void {
-    this.#outer.started = true;
     if (status !== 200) return super.whole(status, contentType, body);
+    this.markStarted();
     this.#handOver({ contentType, body: body.toString() }, () =>
-      super.whole(status, contentType, body),
+      this.sendWhole(status, contentType, body),
     );
-  }
-
-  override startStream(type?: string): void {
-    this.#outer.started = true;
-    super.startStream(type);
   }
 
   override write(bytes: string): boolean {
