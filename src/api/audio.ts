@@ -1,4 +1,5 @@
 import type { Principal } from '../accounts/principal.ts';
+import { isObject } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import {
@@ -25,7 +26,6 @@ import { chatEnvelope } from './errors.ts';
 import {
   parseJson,
   type RequestBody,
-  isJsonObject,
   optionalNumber,
   refuseType,
   requiredString,
@@ -392,7 +392,7 @@ function speechOptionsOf(body: RequestBody): SpeechRequest {
 /** The name of a voice, or an object with the id of the client's own voice. */
 function voiceOf(voice: unknown): string {
   if (voice === undefined || voice === null) refuse('missing_parameter', { param: 'voice' });
-  const name = isJsonObject(voice) ? voice['id'] : voice;
+  const name = isObject(voice) ? voice['id'] : voice;
   if (typeof name !== 'string') refuseType('voice', 'a string, or an object with an id', voice);
   if (name === '') refuse('invalid_value', { param: 'voice', why: 'it must not be empty.' });
   return name;

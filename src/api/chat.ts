@@ -1,5 +1,5 @@
 import type { Principal } from '../accounts/principal.ts';
-import { editJsonBytes, jsonText } from '../base/json.ts';
+import { editJsonBytes, jsonText, isObject } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
@@ -10,7 +10,6 @@ import {
   type PromptMedia,
   noMedia,
   type RequestBody,
-  isJsonObject,
   optionalArray,
   optionalBoolean,
   optionalInteger,
@@ -129,7 +128,7 @@ function checkStop(body: RequestBody): void {
 function checkTools(body: RequestBody): void {
   const tools = optionalArray(body, 'tools') ?? [];
   for (const [i, tool] of tools.entries()) {
-    if (!isJsonObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
+    if (!isObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
   }
   optionalBoolean(body, 'parallel_tool_calls');
   const format = optionalObject(body, 'response_format');
@@ -163,7 +162,7 @@ function checkMessages(messages: unknown): PromptMedia {
 }
 
 function checkMessage(message: unknown, i: number, media: PromptMedia): void {
-  if (!isJsonObject(message)) refuseType(`messages[${i}]`, 'an object', message);
+  if (!isObject(message)) refuseType(`messages[${i}]`, 'an object', message);
   const { role, content } = message;
   if (role === undefined || role === null)
     refuse('missing_parameter', { param: `messages[${i}].role` });
@@ -196,7 +195,7 @@ function mayBeSilent(message: RequestBody, role: string): boolean {
 }
 
 function checkPart(part: unknown, param: string, media: PromptMedia): void {
-  if (!isJsonObject(part)) refuseType(param, 'an object', part);
+  if (!isObject(part)) refuseType(param, 'an object', part);
   const { type } = part;
   if (type === undefined || type === null) refuse('missing_parameter', { param: `${param}.type` });
   if (typeof type !== 'string') refuseType(`${param}.type`, 'a string', type);
@@ -209,21 +208,21 @@ function checkPart(part: unknown, param: string, media: PromptMedia): void {
   media.count += 1;
   if (!media.kinds.has(modality)) media.kinds.set(modality, param);
   const inner = part[type];
-  if (isJsonObject(inner) && inner['file_id'] != null)
+  if (isObject(inner) && inner['file_id'] != null)
     refuse('kept_at_the_vendor', { param: `${param}.${type}.file_id` });
   if (type === 'image_url') checkImage(inner, param, media);
-  else if (type === 'file' && isJsonObject(inner))
+  else if (type === 'file' && isObject(inner))
     addMediaText(media, inner['file_data'], 'file', inner['filename'], `${param}.file.file_data`);
-  else if (type === 'video_url' && isJsonObject(inner))
+  else if (type === 'video_url' && isObject(inner))
     addMediaText(media, inner['url'], 'video', undefined, `${param}.video_url.url`);
-  else if (isJsonObject(inner)) addBytes(media, inner['data']);
+  else if (isObject(inner)) addBytes(media, inner['data']);
 }
 
 function checkImage(image: unknown, param: string, media: PromptMedia): void {
   // Some vendors take the URL without its object, and their clients write it so.
   if (typeof image === 'string')
     return addMediaText(media, image, 'image', undefined, `${param}.image_url`);
-  if (!isJsonObject(image)) refuseType(`${param}.image_url`, 'an object', image);
+  if (!isObject(image)) refuseType(`${param}.image_url`, 'an object', image);
   const { url } = image;
   if (url === undefined || url === null)
     refuse('missing_parameter', { param: `${param}.image_url.url` });
@@ -256,7 +255,7 @@ function chatText(body: RequestBody): string {
 function collect(value: unknown, pieces: string[]): void {
   if (typeof value === 'string') pieces.push(value);
   else if (Array.isArray(value)) for (const item of value) collect(item, pieces);
-  else if (isJsonObject(value))
+  else if (isObject(value))
     for (const [member, inner] of Object.entries(value))
       if (!mediaMembers.has(member)) collect(inner, pieces);
 }

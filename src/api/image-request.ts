@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import {
   type ImageTerms,
@@ -33,7 +34,6 @@ import {
   optionalInteger,
   refuseType,
   requiredString,
-  isJsonObject,
   parseJson,
 } from './request-body.ts';
 
@@ -311,9 +311,9 @@ function imagesInJson(body: RequestBody): readonly SentImage[] {
 
 function reference(value: unknown, param: string): SentImage | undefined {
   if (value === undefined || value === null) return undefined;
-  const told: unknown = isJsonObject(value) ? (value['image_url'] ?? value['url']) : value;
-  const address: unknown = isJsonObject(told) ? told['url'] : told;
-  if (isJsonObject(value) && value['file_id'] !== undefined && address === undefined)
+  const told: unknown = isObject(value) ? (value['image_url'] ?? value['url']) : value;
+  const address: unknown = isObject(told) ? told['url'] : told;
+  if (isObject(value) && value['file_id'] !== undefined && address === undefined)
     refuse('invalid_value', {
       param: `${param}.file_id`,
       why: 'there are no uploaded files here. Send the picture itself, or its address.',

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
-import { editJsonBytes, jsonText } from '../base/json.ts';
+import { editJsonBytes, jsonText, isObject } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
@@ -11,7 +11,6 @@ import {
   type PromptMedia,
   noMedia,
   type RequestBody,
-  isJsonObject,
   optionalArray,
   optionalBoolean,
   optionalInteger,
@@ -141,11 +140,11 @@ export const toolChoices = ['auto', 'any', 'tool', 'none'];
 
 function checkTools(body: RequestBody): void {
   for (const [i, tool] of (optionalArray(body, 'tools') ?? []).entries()) {
-    if (!isJsonObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
+    if (!isObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
     // Tools of other types have other members than a name.
     if (tool['type'] !== undefined && tool['type'] !== null && tool['type'] !== 'custom') continue;
     if (typeof tool['name'] !== 'string') refuseType(`tools[${i}].name`, 'a string', tool['name']);
-    if (!isJsonObject(tool['input_schema']))
+    if (!isObject(tool['input_schema']))
       refuseType(`tools[${i}].input_schema`, 'an object', tool['input_schema']);
   }
   const choice = optionalObject(body, 'tool_choice');
@@ -181,7 +180,7 @@ function checkConversation(body: RequestBody): PromptMedia {
 }
 
 function checkMessage(message: unknown, param: string, media: PromptMedia): void {
-  if (!isJsonObject(message)) refuseType(param, 'an object', message);
+  if (!isObject(message)) refuseType(param, 'an object', message);
   const { role, content } = message;
   if (role === undefined || role === null) refuse('missing_parameter', { param: `${param}.role` });
   if (typeof role !== 'string') refuseType(`${param}.role`, 'a string', role);
@@ -211,7 +210,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
 };
 
 function checkBlock(block: unknown, param: string, media: PromptMedia): void {
-  if (!isJsonObject(block)) refuseType(param, 'an object', block);
+  if (!isObject(block)) refuseType(param, 'an object', block);
   const { type } = block;
   if (type === undefined || type === null) refuse('missing_parameter', { param: `${param}.type` });
   if (typeof type !== 'string') refuseType(`${param}.type`, 'a string', type);
@@ -221,7 +220,7 @@ function checkBlock(block: unknown, param: string, media: PromptMedia): void {
       refuse('missing_parameter', { param: `${param}.${member}` });
     if (typeof value !== 'string') refuseType(`${param}.${member}`, 'a string', value);
   }
-  if (type === 'tool_use' && !isJsonObject(block['input']))
+  if (type === 'tool_use' && !isObject(block['input']))
     refuseType(`${param}.input`, 'an object', block['input']);
   if (type === 'tool_result' && block['content'] !== undefined && block['content'] !== null)
     checkContent(block['content'], `${param}.content`, media);
@@ -239,7 +238,7 @@ function checkSource(
 ): void {
   if (source === undefined || source === null)
     refuse('missing_parameter', { param: `${param}.source` });
-  if (!isJsonObject(source)) refuseType(`${param}.source`, 'an object', source);
+  if (!isObject(source)) refuseType(`${param}.source`, 'an object', source);
   if (typeof source['type'] !== 'string')
     refuseType(`${param}.source.type`, 'a string', source['type']);
   if (source['type'] === 'file') refuse('kept_at_the_vendor', { param: `${param}.source.file_id` });
@@ -321,7 +320,7 @@ function messagesText(body: RequestBody): string {
 function collect(value: unknown, pieces: string[]): void {
   if (typeof value === 'string') pieces.push(value);
   else if (Array.isArray(value)) for (const item of value) collect(item, pieces);
-  else if (isJsonObject(value)) {
+  else if (isObject(value)) {
     const bytes = value['type'] === 'base64' || value['type'] === 'redacted_thinking';
     for (const [member, inner] of Object.entries(value))
       if (!unread.has(member) || (member === 'data' && !bytes)) collect(inner, pieces);

@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer';
+import { isObject, type JsonObject } from '../base/json.ts';
 import {
   type Skeleton,
   type StringContents,
@@ -12,11 +13,7 @@ import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { Endpoint } from './endpoint.ts';
 
-export type RequestBody = Readonly<Record<string, unknown>>;
-
-export function isJsonObject(value: unknown): value is RequestBody {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export type RequestBody = JsonObject;
 
 function typeName(value: unknown): string {
   if (value === null) return 'null';
@@ -70,7 +67,7 @@ export function optionalBoolean(body: RequestBody, param: string): boolean | und
 export function optionalObject(body: RequestBody, param: string): RequestBody | undefined {
   const value = body[param];
   if (value === undefined || value === null) return undefined;
-  if (!isJsonObject(value)) refuseType(param, 'an object', value);
+  if (!isObject(value)) refuseType(param, 'an object', value);
   return value;
 }
 
@@ -121,7 +118,7 @@ export function parseJson(bytes: unknown, contentType: string | undefined): Pars
       why: error instanceof Error ? error.message.slice(0, 200) : 'it is not JSON',
     });
   }
-  if (!isJsonObject(body))
+  if (!isObject(body))
     refuse('malformed_json', { why: `expected an object, but got ${typeName(body)}.` });
   refuseDoubles(body);
   if (membersOf(body) !== written.members)

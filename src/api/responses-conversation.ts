@@ -1,9 +1,9 @@
-import { editJsonBytes, jsonText } from '../base/json.ts';
+import { editJsonBytes, jsonText, isObject } from '../base/json.ts';
 import { randomText } from '../base/random.ts';
 import { refuse } from '../base/refusal.ts';
 import { openedSummary } from '../providers/bridges/compact-over-responses.ts';
 import type { StoredResponse, ResponseStore, StoredResponseStatus } from '../memory/responses.ts';
-import { type ParsedJson, type RequestBody, isJsonObject } from './request-body.ts';
+import type { ParsedJson, RequestBody } from './request-body.ts';
 
 const idChars = 32;
 /** The most bytes of a request with the stored conversation in it. */
@@ -88,7 +88,7 @@ const isReference = (item: RequestBody): boolean =>
 function itemsOf(input: unknown): RequestBody[] {
   if (typeof input === 'string')
     return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
-  return Array.isArray(input) ? input.filter(isJsonObject) : [];
+  return Array.isArray(input) ? input.filter(isObject) : [];
 }
 
 const prefixes: Readonly<Record<string, string>> = {
@@ -160,9 +160,8 @@ export function storedResponseOf(
     ? text
     : text.slice(text.lastIndexOf('\ndata: ') + '\ndata: '.length);
   const value: unknown = JSON.parse(json);
-  const response =
-    isJsonObject(value) && isJsonObject(value['response']) ? value['response'] : value;
-  if (!isJsonObject(response) || typeof response['id'] !== 'string') return undefined;
+  const response = isObject(value) && isObject(value['response']) ? value['response'] : value;
+  if (!isObject(response) || typeof response['id'] !== 'string') return undefined;
   const previous = response['previous_response_id'];
   return {
     id: response['id'],

@@ -1,5 +1,5 @@
 import type { Principal } from '../accounts/principal.ts';
-import { editJsonBytes, jsonText } from '../base/json.ts';
+import { editJsonBytes, jsonText, isObject } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
@@ -10,7 +10,6 @@ import {
   type PromptMedia,
   noMedia,
   type RequestBody,
-  isJsonObject,
   optionalArray,
   optionalBoolean,
   optionalInteger,
@@ -135,7 +134,7 @@ function checkSampling(body: RequestBody): void {
   if (
     format !== undefined &&
     format !== null &&
-    (!isJsonObject(format) || typeof format['type'] !== 'string')
+    (!isObject(format) || typeof format['type'] !== 'string')
   )
     refuse('invalid_value', { param: 'text.format', why: 'it needs a type.' });
   if (body['background'] === true && body['store'] === false)
@@ -147,7 +146,7 @@ function checkSampling(body: RequestBody): void {
 
 function checkTools(body: RequestBody): void {
   for (const [i, tool] of (optionalArray(body, 'tools') ?? []).entries()) {
-    if (!isJsonObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
+    if (!isObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
     if (typeof tool['type'] !== 'string')
       refuse('missing_parameter', { param: `tools[${i}].type` });
     if (tool['type'] === 'function' && typeof tool['name'] !== 'string')
@@ -174,7 +173,7 @@ function checkInput(input: unknown): PromptMedia {
 }
 
 function checkItem(item: unknown, param: string, media: PromptMedia): void {
-  if (!isJsonObject(item)) refuseType(param, 'an object', item);
+  if (!isObject(item)) refuseType(param, 'an object', item);
   const { type, role, content, output } = item;
   if (type !== undefined && type !== null && typeof type !== 'string')
     refuseType(`${param}.type`, 'a string', type);
@@ -202,7 +201,7 @@ function checkItem(item: unknown, param: string, media: PromptMedia): void {
 function checkParts(parts: unknown, param: string, media: PromptMedia): void {
   if (!Array.isArray(parts)) return;
   parts.forEach((part: unknown, i) => {
-    if (!isJsonObject(part)) refuseType(`${param}[${i}]`, 'an object', part);
+    if (!isObject(part)) refuseType(`${param}[${i}]`, 'an object', part);
     const modality = modalities[String(part['type'])];
     if (modality === undefined) return;
     media.count += 1;
@@ -238,7 +237,7 @@ function responsesText(body: RequestBody): string {
 function collect(value: unknown, pieces: string[]): void {
   if (typeof value === 'string') pieces.push(value);
   else if (Array.isArray(value)) for (const item of value) collect(item, pieces);
-  else if (isJsonObject(value))
+  else if (isObject(value))
     for (const [member, inner] of Object.entries(value))
       if (!mediaMembers.has(member)) collect(inner, pieces);
 }

@@ -1,5 +1,5 @@
 import type { Principal } from '../accounts/principal.ts';
-import { editJsonBytes } from '../base/json.ts';
+import { editJsonBytes, isObject } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { refuse } from '../base/refusal.ts';
@@ -9,7 +9,6 @@ import { vectorUsageText } from '../providers/formats/embeddings/vectors.ts';
 import { chatEnvelope } from './errors.ts';
 import {
   type RequestBody,
-  isJsonObject,
   optionalInteger,
   refuseType,
   requiredString,
@@ -108,7 +107,7 @@ function checkTexts(input: readonly unknown[]): undefined {
     if (typeof text !== 'string')
       refuseType(
         `input[${i}]`,
-        isJsonObject(text) ? 'a string: vectors are made of text' : 'a string',
+        isObject(text) ? 'a string: vectors are made of text' : 'a string',
         text,
       );
     checkText(`input[${i}]`, text);
@@ -210,7 +209,7 @@ function checkDocuments(documents: unknown): string[] {
     });
   return documents.map((document, i) => {
     if (typeof document === 'string') return document;
-    const text = isJsonObject(document) ? document['text'] : undefined;
+    const text = isObject(document) ? document['text'] : undefined;
     return typeof text === 'string'
       ? text
       : refuseType(`documents[${i}]`, 'a string, or an object with a text', document);
@@ -279,7 +278,7 @@ function checkModerationInput(value: unknown): ModerationInput {
       expected: `of at most ${moderationInputsMax} items`,
       got: value.length,
     });
-  const parts = isJsonObject(value[0]);
+  const parts = isObject(value[0]);
   for (const [i, one] of value.entries()) {
     if (parts) checkPart(`input[${i}]`, one, input);
     else if (typeof one === 'string') input.texts.push(one);
@@ -289,7 +288,7 @@ function checkModerationInput(value: unknown): ModerationInput {
 }
 
 function checkPart(param: string, part: unknown, input: ModerationInput): void {
-  if (!isJsonObject(part)) refuseType(param, 'an object', part);
+  if (!isObject(part)) refuseType(param, 'an object', part);
   if (part['type'] === 'text') {
     if (typeof part['text'] !== 'string') refuseType(`${param}.text`, 'a string', part['text']);
     input.texts.push(part['text']);
@@ -301,7 +300,7 @@ function checkPart(param: string, part: unknown, input: ModerationInput): void {
       why: `'${String(part['type'])}' is not one of text, image_url.`,
     });
   const image = part['image_url'];
-  const url = isJsonObject(image) ? image['url'] : undefined;
+  const url = isObject(image) ? image['url'] : undefined;
   if (typeof url !== 'string') refuseType(`${param}.image_url.url`, 'a string', url);
   input.images.push(param);
   input.imageBytes += url.length;

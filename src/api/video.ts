@@ -1,3 +1,4 @@
+import { isObject } from '../base/json.ts';
 import { randomText } from '../base/random.ts';
 import { refuse } from '../base/refusal.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
@@ -15,7 +16,6 @@ import {
   parseJson,
   refuseType,
   requiredString,
-  isJsonObject,
   optionalArray,
   optionalBoolean,
   optionalInteger,
@@ -220,7 +220,7 @@ function pattern(
 
 /** An image by its address or as a data URL. */
 export function checkImage(value: unknown, param: string): string {
-  const url = isJsonObject(value) ? (value['url'] ?? value['image_url']) : value;
+  const url = isObject(value) ? (value['url'] ?? value['image_url']) : value;
   if (typeof url !== 'string') refuseType(param, 'an address or a data URL', url);
   const [head, type] = imagePattern.exec(url) ?? [];
   if (head === undefined)

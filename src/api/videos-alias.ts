@@ -1,3 +1,4 @@
+import { isObject } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import { taskKeptMs } from '../gateway/tasks/queries.ts';
@@ -12,7 +13,7 @@ import type { VideoImage } from '../providers/media-request.ts';
 import type { Endpoint, RequestContext } from './endpoint.ts';
 import type { FileHandler } from './file-handler.ts';
 import { idempotentAfterRead } from './idempotency.ts';
-import { type RequestBody, isJsonObject, parseJson, refuseType } from './request-body.ts';
+import { type RequestBody, parseJson, refuseType } from './request-body.ts';
 import { limitHeaders } from './entry.ts';
 import {
   foundTask,
@@ -199,7 +200,7 @@ function checkSeconds(seconds: unknown): number | undefined {
 
 function imagesIn(reference: unknown): readonly VideoImage[] {
   if (reference === undefined || reference === null) return [];
-  if (isJsonObject(reference) && reference['file_id'] !== undefined)
+  if (isObject(reference) && reference['file_id'] !== undefined)
     refuse('invalid_value', {
       param: 'input_reference',
       why: 'files cannot be referred to by id: send the image, or its address.',

@@ -1,8 +1,8 @@
 import { memoize } from './memoize.ts';
 
-/** Days by the local time of a zone. Zones are IANA names; a day is `2026-11-21`. */
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
+/** A day by the local time of a zone. Zones are IANA names; a day is `2026-11-21`. */
 export interface ZoneDay {
   readonly day: string;
   /** Wall clock, ms; `to` is the next one's beginning. Some days have 23 or 25 hours. */
@@ -118,15 +118,14 @@ export interface Period {
 }
 
 const minuteMs = 60_000;
-const periodDayMs = 86_400_000;
 
 export function dayOf(at: number, offsetMinutes: number): Period {
   const shift = offsetMinutes * minuteMs;
-  const from = Math.floor((at + shift) / periodDayMs) * periodDayMs;
+  const from = Math.floor((at + shift) / dayMs) * dayMs;
   return {
     name: new Date(from).toISOString().slice(0, 10) + offsetText(offsetMinutes),
     from: from - shift,
-    to: from - shift + periodDayMs,
+    to: from - shift + dayMs,
   };
 }
 

@@ -19,7 +19,7 @@ import type {
   UnsupportedParam,
   StreamMeter,
 } from '../providers/adapter.ts';
-import { isFault } from '../providers/formats/fault.ts';
+import { isFault, protocolFault } from '../providers/formats/fault.ts';
 import type { Authorizer, AuthResult } from '../providers/vendor.ts';
 import type { ApiRequest } from './accept.ts';
 import type { ChannelClient } from './channels/clients.ts';
@@ -254,7 +254,7 @@ export class ChannelAttempt implements UpstreamListener {
       this.#end({
         kind: 'fault',
         stage: this.#receiver?.stage ?? 'waiting',
-        fault: replyFault(String(error)),
+        fault: protocolFault(String(error)),
       });
     }
   }
@@ -274,10 +274,6 @@ export function transportFault(error: Error): Fault {
 
 const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
-
-export function replyFault(message: string): Fault {
-  return { kind: 'protocol', message };
-}
 
 /** Reads a response once all of it has arrived. */
 class WholeReceiver implements Receiver {
@@ -313,7 +309,7 @@ class WholeReceiver implements Receiver {
       this.#attempt.finish({
         kind: 'fault',
         stage: 'waiting',
-        fault: replyFault(`the answer is larger than ${this.#bytesMax} bytes`),
+        fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`),
       });
     return true;
   }
@@ -334,7 +330,7 @@ class WholeReceiver implements Receiver {
       return {
         kind: 'fault',
         stage: 'waiting',
-        fault: replyFault('a whole answer where a stream was asked for'),
+        fault: protocolFault('a whole answer where a stream was asked for'),
       };
     return { kind: 'answer', answer: read };
   }

@@ -3,7 +3,8 @@ import type { Quantities } from '../base/quantities.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import type { StreamCollector, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
-import { type ChannelAttempt, type AttemptResult, replyFault, type Receiver } from './attempt.ts';
+import { protocolFault } from '../providers/formats/fault.ts';
+import { type ChannelAttempt, type AttemptResult, type Receiver } from './attempt.ts';
 import type { ReservedFunds } from './reserve.ts';
 
 /** What the receivers of streams need from the exchange they are part of. */
@@ -206,7 +207,7 @@ export class CollectingReceiver implements Receiver {
       this.#attempt.finish({
         kind: 'fault',
         stage: 'waiting',
-        fault: replyFault(`the answer is larger than ${this.#bytesMax} bytes`),
+        fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`),
       });
       return true;
     }
@@ -235,7 +236,7 @@ export class CollectingReceiver implements Receiver {
     const { meter } = this.collector;
     const fault =
       meter.fault ??
-      (meter.finished ? undefined : replyFault('the stream ended without its finish reason'));
+      (meter.finished ? undefined : protocolFault('the stream ended without its finish reason'));
     if (fault !== undefined) return { kind: 'fault', stage: 'waiting', fault };
     return { kind: 'answer', answer: this.collector.answer() };
   }

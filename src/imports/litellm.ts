@@ -1,4 +1,5 @@
 import { type Fraction, fractionText } from '../base/fraction.ts';
+import { objectOf } from '../base/json.ts';
 import { isMeasure } from '../base/quantities.ts';
 import type { Bundled } from '../catalog/bundled.ts';
 import { decimalText } from '../catalog/decimal.ts';
@@ -302,7 +303,4 @@ function notesOn(file: LitellmEntry): string[] {
   ];
 }
 
-const members = (value: unknown): LitellmEntry =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as LitellmEntry)
-    : {};
+const members = (value: unknown): LitellmEntry => objectOf(value) ?? {};

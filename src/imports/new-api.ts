@@ -1,4 +1,5 @@
 import type { Fraction } from '../base/fraction.ts';
+import { objectOf, parse } from '../base/json.ts';
 import type { Row } from '../storage/database.ts';
 import { type ImportSource, ImportSourceError } from './source.ts';
 import types from './data/channel-types.json' with { type: 'json' };
@@ -125,7 +126,7 @@ function secretsIn(key: string, several: boolean): readonly string[] {
   const trimmed = key.trim();
   if (trimmed === '') return [];
   if (trimmed.startsWith('[')) {
-    const list = parsed(trimmed);
+    const list = parse(trimmed);
     if (Array.isArray(list))
       return list.map((one: unknown) => (typeof one === 'string' ? one : JSON.stringify(one)));
   }
@@ -197,20 +198,9 @@ const listed = (written: string, between: RegExp): readonly string[] => [
   ),
 ];
 
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The object in a JSON text; undefined when the text is no JSON object. */
 export function parsedObject(json: string): Readonly<Record<string, unknown>> | undefined {
-  const value = parsed(json);
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : undefined;
+  return objectOf(parse(json));
 }
 
 const object = (json: string): Readonly<Record<string, unknown>> => parsedObject(json) ?? {};

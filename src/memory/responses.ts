@@ -1,3 +1,4 @@
+import { dayMs } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { expiredAtOnceMax } from './expiry.ts';
@@ -52,7 +53,6 @@ export interface ResponseStore {
   expire(): Promise<number>;
 }
 
-const dayMs = 86_400_000;
 export const responseRetentionMs = 30 * dayMs;
 /**
  * A background response whose node has not renewed it for this long has failed. Nodes renew every

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { objectOf } from '../base/json.ts';
 import type { Nano } from '../base/money.ts';
 import type { Database } from '../storage/database.ts';
 import type { PaymentContext } from './context.ts';
 import { type Order, type OrderRefund, readRefund, ordersNamed, ordersPaid } from './orders.ts';
-import { dayBounds, chinaDate, dayBefore, timeOfDay, walletJsonMembers } from './wallet-formats.ts';
+import { dayBounds, chinaDate, dayBefore, timeOfDay } from './wallet-formats.ts';
 import type { BillLine, Wallet, WalletFault, WalletId } from './wallet.ts';
 
 export type Difference = 'paid_not_credited' | 'credited_not_in_bill' | 'amount_differs';
@@ -318,7 +319,7 @@ function readReport(text: string): ReconciliationReport {
   const value: unknown = JSON.parse(text, (_name, member: unknown) =>
     typeof member === 'string' && /^-?\d+n$/.test(member) ? BigInt(member.slice(0, -1)) : member,
   );
-  assert(walletJsonMembers(value)?.['sums'] !== undefined, 'a report has sums');
+  assert(objectOf(value)?.['sums'] !== undefined, 'a report has sums');
   // Written by `writeReport`.
   return value as ReconciliationReport;
 }

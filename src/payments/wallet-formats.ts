@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { dayMs } from '../base/calendar.ts';
+import { objectOf, parse } from '../base/json.ts';
 import type { Nano } from '../base/money.ts';
 
 /** Both wallets use one time zone, which has no summer time. */
 const offsetMs = 8 * 3_600_000;
-const dayMs = 86_400_000;
 
 const local = (at: number): string => new Date(at + offsetMs).toISOString();
 
@@ -83,17 +84,7 @@ export function ofYuanText(text: unknown): Nano | undefined {
 
 /** The members of a JSON object; undefined when the text is no such object. */
 export function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    return walletJsonMembers(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-export function walletJsonMembers(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value))
-    : undefined;
+  return objectOf(parse(text));
 }
 
 /** A text that is not empty. */

@@ -1,15 +1,15 @@
+import { dayMs } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
 import type { Transaction } from '../storage/database.ts';
 
 export const hourMs = 3_600_000;
-export const dayMs = 24 * hourMs;
 /** Later than any record, and small enough for sums. */
 export const endOfTime = 2 ** 52;
 /**
  * Longer than any request or task takes: on PostgreSQL a record lies in the month in which its
  * request began, at most this long before the charge.
  */
-const longestMs = 7 * 86_400_000;
+const longestMs = 7 * dayMs;
 
 export interface TimeRange {
   /** Wall clock, ms: from (inclusive) and to (exclusive), by time of charge. */

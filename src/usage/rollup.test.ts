@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
+import { dayMs } from '../base/calendar.ts';
 import type { Database, SqlValue } from '../storage/database.ts';
 import { accountsMigrations } from '../accounts/migrations.ts';
 import { changesMigrations } from '../storage/changes.ts';
-import { splitRange, dayMs, hourMs, recentOf } from './ranges.ts';
+import { splitRange, hourMs, recentOf } from './ranges.ts';
 import { forgetHours, rollUp, settledAfterMs, recheckHour, rebuildHours } from './rollup.ts';
 import { usageMigrations } from './migrations.ts';
 import { usagePage, type UsagePosition } from './page.ts';

@@ -1,10 +1,10 @@
+import { dayMs } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database, Transaction, Statement, Row } from '../storage/database.ts';
 import { jsonRows, noStatementTimeout } from '../storage/sql.ts';
 import { firstByteClass } from './histogram.ts';
 import {
   begunWithin,
-  dayMs,
   hourMs,
   SqlParameters,
   rolledUntil,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
+import { dayMs } from '../../base/calendar.ts';
 import { routingPolicies } from '../../base/routing-policy.ts';
 import { exactDecimal } from '../../catalog/decimal.ts';
 import { addGroup, changeGroup, removeGroup } from '../../catalog/edit-groups.ts';
@@ -12,7 +13,6 @@ import {
   storedCatalog,
 } from '../../catalog/stored-catalog.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { dayMs } from '../../usage/ranges.ts';
 import { soldInGroup } from '../../usage/totals.ts';
 import type { List, OperatorGroup, GroupPreview } from '../contract.ts';
 import { yuan } from '../format.ts';

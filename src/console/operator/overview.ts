@@ -1,4 +1,4 @@
-import { zoneDayAt } from '../../base/calendar.ts';
+import { zoneDayAt, dayMs } from '../../base/calendar.ts';
 import { storedCatalog, type StoredCatalog } from '../../catalog/stored-catalog.ts';
 import {
   channelCounts,
@@ -13,7 +13,7 @@ import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
 import { checkRuns } from '../../ledger/check.ts';
 import type { Database } from '../../storage/database.ts';
 import { revenueWithin, lossesByChannel } from '../../usage/totals.ts';
-import { dayMs, hourMs, type TimeRange, recentOf } from '../../usage/ranges.ts';
+import { hourMs, type TimeRange, recentOf } from '../../usage/ranges.ts';
 import type { Attention, OperatorOverview } from '../contract.ts';
 import { whyCode } from './channel-view.ts';
 import type { OperatorContext } from './context.ts';

@@ -1,3 +1,4 @@
+import { dayMs } from '../../base/calendar.ts';
 import type { Measure } from '../../base/quantities.ts';
 import { type ListFees, withListFees } from '../../catalog/build-snapshot.ts';
 import { type Price, type Rates } from '../../catalog/price.ts';
@@ -5,7 +6,7 @@ import { priceDifferences } from '../../catalog/price-differences.ts';
 import type { StoredCatalog, StoredModel } from '../../catalog/stored-catalog.ts';
 import type { Database } from '../../storage/database.ts';
 import { channelShares, type SoldToAccount, soldTo } from '../../usage/totals.ts';
-import { dayMs, hourMs } from '../../usage/ranges.ts';
+import { hourMs } from '../../usage/ranges.ts';
 import type { PreviewLine, PricePreview, PriceWarning } from '../contract.ts';
 import { costOfQuantities } from './vendor-costs.ts';
 import { multiplierText, wholePpm, pricesOf, unitPrice } from '../prices.ts';

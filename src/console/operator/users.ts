@@ -12,13 +12,13 @@ import {
   setUserState,
   type User,
 } from '../../accounts/users.ts';
+import { dayMs } from '../../base/calendar.ts';
 import { formatYuan, type Nano, nanoPerYuan } from '../../base/money.ts';
 import { fundsOf } from '../../ledger/transfers.ts';
 import { creditTx, freezeTx } from '../../ledger/transactions/account.ts';
 import { endPayout, openPayout } from '../../ledger/transactions/hold.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { charged } from '../../usage/spending.ts';
-import { dayMs } from '../../usage/ranges.ts';
 import type { Page, UserAnswer, UserView } from '../contract.ts';
 import { idempotencyKeyIn, moneyInput, pageLimit } from '../input.ts';
 import { type OperatorContext, byOperator } from './context.ts';

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
+import { nextDay, zoneDayAt, zoneDays, dayMs } from '../../base/calendar.ts';
 import type { Nano } from '../../base/money.ts';
-import { nextDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
 import { worstCase } from '../../catalog/price.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { fundsOf } from '../../ledger/transfers.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { chargedBySpan } from '../../usage/spending.ts';
-import { dayMs } from '../../usage/ranges.ts';
 import type { BalanceView, Runway } from '../contract.ts';
 import { yuan } from '../format.ts';
 

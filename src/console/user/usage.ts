@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { zoneDayAt, zoneDays, localTime } from '../../base/calendar.ts';
+import { zoneDayAt, zoneDays, localTime, dayMs } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { usagePage, usageRecord, type UsagePosition, type UsageQuery } from '../../usage/page.ts';
-import { dayMs, type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
+import { type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
 import { metered, spending, startOfNewest } from '../../usage/spending.ts';
 import type { ChargeDetail, ChargeView, Page, UsageSeries, UsageSummary } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';

@@ -1,4 +1,4 @@
-import { editJsonBytes, jsonText, type JsonPath } from '../../base/json.ts';
+import { editJsonBytes, jsonText, type JsonPath, isObject } from '../../base/json.ts';
 import { refusal } from '../../base/refusal.ts';
 import { type DownloadedMedium, isDownloadFailure } from '../../media/downloads.ts';
 import type {
@@ -81,7 +81,7 @@ function withContents(
     changes.map(({ path, to }) => ({ path, json: jsonText(to) })),
     call.skeleton,
   );
-  return { ...call, body: isMembers(body) ? body : call.body, bytes };
+  return { ...call, body: isObject(body) ? body : call.body, bytes };
 }
 
 /** `messages[0].content[1].image_url.url` → its path. */
@@ -96,8 +96,5 @@ function put(value: unknown, [step, ...rest]: JsonPath, to: unknown): unknown {
   if (step === undefined) return to;
   if (Array.isArray(value))
     return value.map((item: unknown, i) => (i === step ? put(item, rest, to) : item));
-  return isMembers(value) ? { ...value, [step]: put(value[step], rest, to) } : value;
+  return isObject(value) ? { ...value, [step]: put(value[step], rest, to) } : value;
 }
-
-const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

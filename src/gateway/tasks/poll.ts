@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Fault } from '../../base/fault.ts';
 import { isNotStored, type StoredFile } from '../../media/files.ts';
 import type { VendorRequest } from '../../providers/adapter.ts';
+import { protocolFault } from '../../providers/formats/fault.ts';
 import {
   type AcceptedTask,
   isTaskFault,
@@ -10,7 +11,6 @@ import {
   type TaskFault,
   type TaskFile,
 } from '../../providers/task-adapter.ts';
-import { replyFault } from '../attempt.ts';
 import { type HiddenFacts, shownMessage } from '../error-mapping.ts';
 import type { ChannelClient } from '../channels/clients.ts';
 import { callVendor } from './vendor-call.ts';
@@ -120,7 +120,7 @@ function read<T>(reading: () => T): T | Fault {
   try {
     return reading();
   } catch (error) {
-    return replyFault(String(error));
+    return protocolFault(String(error));
   }
 }
 
@@ -180,10 +180,10 @@ async function keep(
     const located = read(
       () =>
         adapter.readFileLocation?.(contacted.reply, { upstreamId, upstreamModel, seconds }) ??
-        replyFault('a file that nobody finds'),
+        protocolFault('a file that nobody finds'),
     );
     if (isTaskFault(located) || located.kind === 'asked')
-      return isTaskFault(located) ? located : replyFault('a file behind a file');
+      return isTaskFault(located) ? located : protocolFault('a file behind a file');
     return keep(parts, client, adapter, task, located, ask, signal);
   }
   const stored =

@@ -3,9 +3,11 @@ import { pause } from '../../base/clock.ts';
 import type { Fault, FaultKind } from '../../base/fault.ts';
 import { refuse } from '../../base/refusal.ts';
 import type { Offer, Candidate } from '../../catalog/snapshot.ts';
+import { channelId } from '../../catalog/snapshot.ts';
 import { couldHold } from '../../ledger/ledger.ts';
 import type { Pass } from '../../limits/limiter.ts';
 import { isDownloadFailure } from '../../media/downloads.ts';
+import { protocolFault } from '../../providers/formats/fault.ts';
 import type { VideoMisfit, VideoRequest } from '../../providers/media-request.ts';
 import {
   isTaskFault,
@@ -15,7 +17,6 @@ import {
 } from '../../providers/task-adapter.ts';
 import { DatabaseError } from '../../storage/database.ts';
 import { LimitReached } from '../admit.ts';
-import { replyFault } from '../attempt.ts';
 import type { ChannelClient, ChannelClients } from '../channels/clients.ts';
 import { refusalFor } from '../error-mapping.ts';
 import { offerTo, keyShare, endpointFor, kindsFor } from '../models/offers.ts';
@@ -23,7 +24,6 @@ import { limitWindowsOf } from '../reserve.ts';
 import { videoBill } from './finish.ts';
 import { pollAfterMs, submitLeaseMs, type TaskParts } from './parts.ts';
 import { acceptTask, insertTask, assignChannel, withdrawTask } from './queries.ts';
-import { taskChannelId } from './task-channels.ts';
 import type { NewTask, Task } from './task.ts';
 import { callVendor } from './vendor-call.ts';
 
@@ -211,7 +211,7 @@ class Submission {
       variants,
     );
     return {
-      channel: taskChannelId(candidate.channel),
+      channel: channelId(candidate.channel),
       upstreamModel: call.upstreamModel,
       variants,
       cost: total,
@@ -378,7 +378,7 @@ function readSubmitted(
   try {
     return adapter.readSubmission(reply, call);
   } catch (error) {
-    return replyFault(String(error));
+    return protocolFault(String(error));
   }
 }
 

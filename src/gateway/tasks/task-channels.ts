@@ -10,9 +10,6 @@ const secretPurpose = 'task-channel';
  */
 const rememberedMax = 1_000;
 
-/** The id of the channel as it is now, with the key by which the vendor knows the task. */
-export const taskChannelId = channelId;
-
 /**
  * Channels as they were when tasks were submitted: a task is polled at the vendor that took it, at
  * the same URL and with the same key.
@@ -39,7 +36,7 @@ export class TaskChannels {
 
   /** Stores the channel as it is now, before a task refers to it. */
   async write(channel: Channel): Promise<void> {
-    const id = taskChannelId(channel);
+    const id = channelId(channel);
     if (this.#written.has(id)) return;
     const secret =
       channel.secret === undefined ? null : this.#sealer.seal(secretPurpose, channel.secret);
@@ -83,6 +80,6 @@ export class TaskChannels {
   /** The channel in the catalogue, if it is still sold unchanged. */
   #sold(id: string): Channel | undefined {
     const channel = this.#catalog().channels.get(id.slice(0, id.lastIndexOf('@')));
-    return channel && withEachKey(channel).find((keyed) => taskChannelId(keyed) === id);
+    return channel && withEachKey(channel).find((keyed) => channelId(keyed) === id);
   }
 }

@@ -8,9 +8,10 @@ import {
   type UpstreamTimes,
 } from '../../http/upstream.ts';
 import type { VendorRequest } from '../../providers/adapter.ts';
+import { protocolFault } from '../../providers/formats/fault.ts';
 import type { TaskAdapter, TaskFault } from '../../providers/task-adapter.ts';
 import type { AuthResult } from '../../providers/vendor.ts';
-import { replyFault, transportFault } from '../attempt.ts';
+import { transportFault } from '../attempt.ts';
 import type { ChannelClient } from '../channels/clients.ts';
 import { replyMsMax } from './parts.ts';
 
@@ -123,7 +124,7 @@ class WholeReply implements UpstreamListener {
     else {
       this.stop();
       this.#end({
-        fault: replyFault(`the reply is larger than ${this.#bytesMax} bytes`),
+        fault: protocolFault(`the reply is larger than ${this.#bytesMax} bytes`),
         stage: 'waiting',
       });
     }
@@ -144,7 +145,7 @@ class WholeReply implements UpstreamListener {
         this.#bytesMax,
       );
     } catch (error) {
-      if (good) return { fault: replyFault(String(error)), stage: 'waiting' };
+      if (good) return { fault: protocolFault(String(error)), stage: 'waiting' };
       reply = Buffer.alloc(0); // Only the status remains to go by.
     }
     if (good) return { reply };

@@ -1,9 +1,10 @@
 import { type KeyObject, createDecipheriv } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
+import { objectOf } from '../../base/json.ts';
 import { randomText } from '../../base/random.ts';
 import { callControl } from '../../http/control-call.ts';
-import { jsonObject, walletJsonMembers, nonEmptyText } from '../wallet-formats.ts';
+import { jsonObject, nonEmptyText } from '../wallet-formats.ts';
 import type { WalletFault } from '../wallet.ts';
 import { publicKeyFrom, rsaSign, rsaVerifies } from './rsa.ts';
 
@@ -141,11 +142,8 @@ export class WechatCaller {
     const data = jsonObject(text)?.['data'];
     if (reply?.status !== 200 || !Array.isArray(data)) return undefined;
     const keys = new Map<string, KeyObject>();
-    for (const item of data.map(walletJsonMembers)) {
-      const pem = unseal(
-        this.#account.apiV3Key,
-        walletJsonMembers(item?.['encrypt_certificate']) ?? {},
-      );
+    for (const item of data.map(objectOf)) {
+      const pem = unseal(this.#account.apiV3Key, objectOf(item?.['encrypt_certificate']) ?? {});
       const key = pem === undefined ? undefined : publicKeyFrom(pem);
       const serial = nonEmptyText(item?.['serial_no']);
       if (key !== undefined && serial !== undefined) keys.set(serial, key);

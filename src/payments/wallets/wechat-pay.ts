@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import type { Clock } from '../../base/clock.ts';
+import { objectOf } from '../../base/json.ts';
 import {
   readTime,
   rfc3339,
   fenOf,
   ofFen,
   jsonObject,
-  walletJsonMembers,
   nonEmptyText,
   ofYuanText,
   readPlainTime,
@@ -138,7 +138,7 @@ export class WechatPay implements Wallet {
     if (!(await this.#caller.signed(headers, text)))
       return { kind: 'refused', why: 'not signed by WeChat Pay, or not now' };
     const told = jsonObject(text);
-    const plain = unseal(this.#account.apiV3Key, walletJsonMembers(told?.['resource']) ?? {});
+    const plain = unseal(this.#account.apiV3Key, objectOf(told?.['resource']) ?? {});
     const resource = plain === undefined ? undefined : jsonObject(plain);
     const event = nonEmptyText(told?.['event_type']);
     if (resource === undefined || event === undefined)
@@ -192,7 +192,7 @@ export class WechatPay implements Wallet {
   /** Undefined when a member is missing, or the payment belongs to another merchant or app. */
   #paymentOf(body: Members): Payment | undefined {
     const { appId, mchId } = this.#account;
-    const amount = walletJsonMembers(body['amount']);
+    const amount = objectOf(body['amount']);
     const total = ofFen(amount?.['total']);
     const number = nonEmptyText(body['transaction_id']);
     const orderId = nonEmptyText(body['out_trade_no']);

@@ -2,13 +2,28 @@ import type { Fault, FaultKind } from '../../base/fault.ts';
 import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../base/json.ts';
 import type { VendorAnswer, PendingAnswer } from '../adapter.ts';
 import { sanitizeVendorMessage } from '../vendor-message.ts';
-import type { ChatQuirks } from './openai-chat/quirks.ts';
 
 /** A vendor's refusal, wherever its reply holds these values. */
 interface Refused {
   readonly code: string;
   readonly message: string;
   readonly param: string | undefined;
+}
+
+/**
+ * One row of a vendor's table of refusals. All given members must match; `code` is compared with
+ * the error's code and its type, `text` with its message.
+ */
+export interface FaultRule {
+  readonly status?: number;
+  readonly code?: RegExp;
+  readonly text?: RegExp;
+  readonly kind: FaultKind;
+}
+
+/** A vendor's own rules, which come before those that vendors share. */
+interface FaultQuirks {
+  readonly faults?: readonly FaultRule[];
 }
 
 /** Codes and types that vendors share. The first row that matches decides. */
@@ -117,7 +132,7 @@ function fits(rule: FaultRule, status: number, refused: Refused): boolean {
 /** The status for an error inside a reply with a good status, if it does not name one. */
 const unknownStatus = 0;
 
-function kindOf(status: number, refused: Refused, quirks: ChatQuirks): FaultKind {
+function kindOf(status: number, refused: Refused, quirks: FaultQuirks): FaultKind {
   for (const rule of quirks.faults ?? []) if (fits(rule, status, refused)) return rule.kind;
   // A failed server does not know the cause: only codes and statuses count, not its text.
   const rules = status >= 500 ? shared.filter((rule) => rule.code || rule.status) : shared;
@@ -199,7 +214,7 @@ export function faultOf(
   status: number,
   headers: FaultHeaders,
   reply: string,
-  quirks: ChatQuirks,
+  quirks: FaultQuirks,
 ): Fault {
   const body = parse(reply);
   // Some gateways wrap the error in a list, as Google does behind its compatible endpoint.
@@ -240,7 +255,7 @@ export const mayTellFault = (body: JsonObject): boolean =>
  * The fault for an error that came with a good status: an `error` member, MiniMax's `base_resp`, an
  * error event in a stream. Undefined when `body` holds none.
  */
-export function faultWithin(body: JsonObject, quirks: ChatQuirks): Fault | undefined {
+export function faultWithin(body: JsonObject, quirks: FaultQuirks): Fault | undefined {
   const base = objectOf(body['base_resp']);
   const failedBase =
     base !== undefined && base['status_code'] !== 0 && base['status_code'] !== undefined;
@@ -270,15 +285,4 @@ export const protocolFault = (message: string): Fault => ({ kind: 'protocol', me
 
 export function isFault(result: VendorAnswer | PendingAnswer | Fault): result is Fault {
   return 'kind' in result;
-}
-
-/**
- * One row of a vendor's table of refusals. All given members must match; `code` is compared with
- * the error's code and its type, `text` with its message.
- */
-export interface FaultRule {
-  readonly status?: number;
-  readonly code?: RegExp;
-  readonly text?: RegExp;
-  readonly kind: FaultKind;
 }
