@@ -50,6 +50,22 @@ export interface Endpoint {
   readonly handleKeyed?: Endpoint['handle'];
 }
 
+/** The `id` in the request's path. */
+export function idIn({ request: { params } }: RequestContext): string {
+  if (
+    typeof params === 'object' &&
+    params !== null &&
+    'id' in params &&
+    typeof params.id === 'string'
+  )
+    return params.id;
+  throw new Error('the route has an id');
+}
+
+export function sendJson({ reply }: RequestContext, body: unknown): void {
+  reply.whole(200, 'application/json', JSON.stringify(body));
+}
+
 /**
  * What the entry needs to know of a client's convention: which header holds the API key, how errors
  * look, and which header names the request.

@@ -9,7 +9,7 @@ import { ClientResponse, NullResponse } from '../http/client-response.ts';
 import type { ResponseStore, StoredResponse } from '../memory/responses.ts';
 import { summaryTask } from '../providers/bridges/compact-over-responses.ts';
 import { responseObject } from '../providers/bridges/response-object.ts';
-import type { Endpoint, RequestContext } from './endpoint.ts';
+import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import { idempotent } from './idempotency.ts';
 import { parseJson, type RequestBody } from './request-body.ts';
 import { storedResponseOf, loadConversation } from './responses-conversation.ts';
@@ -120,7 +120,7 @@ function storedEndpoints(memory: ResponseStore): readonly Endpoint[] {
       method: 'DELETE',
       path: '/responses/:id',
       handle: async (visit) => {
-        const id = idOf(visit);
+        const id = idIn(visit);
         if (!(await memory.forget(visit.principal.userId, id)))
           refuse('response_not_found', { id });
         sendJson(visit, { id, object: 'response', deleted: true });
@@ -136,8 +136,8 @@ function storedEndpoints(memory: ResponseStore): readonly Endpoint[] {
             param: 'response_id',
             why: 'only a response in the background can be cancelled.',
           });
-        const cancelled = await memory.cancel(visit.principal.userId, idOf(visit));
-        if (cancelled === undefined) refuse('response_not_found', { id: idOf(visit) });
+        const cancelled = await memory.cancel(visit.principal.userId, idIn(visit));
+        if (cancelled === undefined) refuse('response_not_found', { id: idIn(visit) });
         sendJson(visit, cancelled.body);
       },
     },
@@ -158,25 +158,10 @@ async function foundResponse(
   memory: ResponseStore,
   visit: RequestContext,
 ): Promise<NonNullable<Awaited<ReturnType<ResponseStore['find']>>>> {
-  const id = idOf(visit);
+  const id = idIn(visit);
   const response = await memory.find(visit.principal.userId, id);
   if (response === undefined) refuse('response_not_found', { id });
   return response;
-}
-
-function sendJson({ reply }: RequestContext, body: unknown): void {
-  reply.whole(200, 'application/json', JSON.stringify(body));
-}
-
-function idOf({ request: { params } }: RequestContext): string {
-  if (
-    typeof params === 'object' &&
-    params !== null &&
-    'id' in params &&
-    typeof params.id === 'string'
-  )
-    return params.id;
-  throw new Error('the route of a response has an id');
 }
 
 const queryOf = ({ request }: RequestContext): URLSearchParams =>

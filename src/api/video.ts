@@ -9,7 +9,7 @@ import type { Tasks } from '../gateway/tasks/tasks.ts';
 import type { Files } from '../media/files.ts';
 import { readPicture } from '../media/picture.ts';
 import type { VideoImage, VideoRequest } from '../providers/media-request.ts';
-import type { Endpoint, RequestContext } from './endpoint.ts';
+import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import { idempotent } from './idempotency.ts';
 import {
   type RequestBody,
@@ -125,17 +125,6 @@ export async function foundTask(tasks: Tasks, visit: RequestContext, param: stri
   return task;
 }
 
-export function idIn({ request: { params } }: RequestContext): string {
-  if (
-    typeof params === 'object' &&
-    params !== null &&
-    'id' in params &&
-    typeof params.id === 'string'
-  )
-    return params.id;
-  throw new Error('the route of a task has an id');
-}
-
 const statuses = {
   new: 'pending',
   queued: 'pending',
@@ -164,10 +153,6 @@ async function taskResource(task: Task, files: Files, host: string | undefined):
 }
 
 export const unixSeconds = (ms: number): number => Math.floor(ms / 1_000);
-
-export function sendJson({ reply }: RequestContext, body: object): void {
-  reply.whole(200, 'application/json', JSON.stringify(body));
-}
 
 /** As in the convention (wire-formats §7, row 32). */
 export const promptCharsMax = 32_000;

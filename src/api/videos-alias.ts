@@ -10,18 +10,16 @@ import { SpoolPool } from '../http/spool.ts';
 import type { Files } from '../media/files.ts';
 import { readPicture } from '../media/picture.ts';
 import type { VideoImage } from '../providers/media-request.ts';
-import type { Endpoint, RequestContext } from './endpoint.ts';
+import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import type { FileHandler } from './file-handler.ts';
 import { idempotentAfterRead } from './idempotency.ts';
 import { type RequestBody, parseJson, refuseType } from './request-body.ts';
 import { limitHeaders } from './entry.ts';
 import {
   foundTask,
-  idIn,
   keyIn,
   videoParamNames,
   newTaskId,
-  sendJson,
   unixSeconds,
   videoDurations,
   checkImage,

@@ -38,6 +38,22 @@ export type Measure = (typeof measures)[number];
 
 export type ToolMeasure = (typeof toolMeasures)[number];
 
+/** The measures that count as input, and as output, where a client gets two figures. */
+export const inputMeasures: readonly Measure[] = [
+  'input',
+  'cached_input',
+  'cache_write_5m',
+  'cache_write_1h',
+  'audio_input',
+  'image_input',
+];
+export const outputMeasures: readonly Measure[] = [
+  'output',
+  'reasoning',
+  'audio_output',
+  'image_output',
+];
+
 export const isMeasure = (name: string): name is Measure => measures.some((one) => one === name);
 
 export const isToolMeasure = (measure: string): measure is ToolMeasure =>

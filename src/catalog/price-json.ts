@@ -178,8 +178,8 @@ function amountsIn(stored: StoredRates): Readonly<Record<string, Nano>> {
 
 type StoredFacts = Omit<ModelFacts, 'id' | 'price'>;
 
-/** Everything but the id and the price. */
-export function factsText(model: ModelFacts): string {
+/** The facts alone, in the order in which they are written. */
+function factsOf(model: StoredFacts): StoredFacts {
   const {
     ownedBy,
     kind,
@@ -192,7 +192,7 @@ export function factsText(model: ModelFacts): string {
     image,
     shutdownDate,
   } = model;
-  const stored: StoredFacts = {
+  return {
     ownedBy,
     kind,
     context,
@@ -204,34 +204,11 @@ export function factsText(model: ModelFacts): string {
     image,
     shutdownDate,
   };
-  return JSON.stringify(stored);
 }
 
+/** Everything but the id and the price. */
+export const factsText = (model: ModelFacts): string => JSON.stringify(factsOf(model));
+
 export function parseFacts(id: string, facts: string, price: string): ModelFacts {
-  const {
-    ownedBy,
-    kind,
-    context,
-    outputTokensMax,
-    modalities,
-    topSpeed,
-    hedgeAfterMs,
-    durations,
-    image,
-    shutdownDate,
-  } = JSON.parse(facts) as StoredFacts;
-  return {
-    id,
-    ownedBy,
-    kind,
-    context,
-    outputTokensMax,
-    modalities,
-    topSpeed,
-    hedgeAfterMs,
-    durations,
-    image,
-    shutdownDate,
-    price: parsePrice(price),
-  };
+  return { id, ...factsOf(JSON.parse(facts) as StoredFacts), price: parsePrice(price) };
 }

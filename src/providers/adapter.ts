@@ -281,6 +281,15 @@ export interface StreamMeter {
   nextEvent?: number;
 }
 
+export const newMeter = (): StreamMeter => ({
+  quantities: undefined,
+  outputBytes: 0,
+  finished: false,
+  done: false,
+  fault: undefined,
+  upstreamId: undefined,
+});
+
 /**
  * One vendor stream on its way to one client. Synchronous and pure: bytes in, cut anywhere;
  * complete client events out, as `latin1` strings (one character a byte) so that untouched bytes

@@ -1,7 +1,7 @@
 import type { User } from '../../accounts/users.ts';
 import { ceiling, ofMillionths, product, readFraction } from '../../base/fraction.ts';
 import { divideUp, type Nano } from '../../base/money.ts';
-import type { Measure } from '../../base/quantities.ts';
+import { inputMeasures, type Measure, outputMeasures } from '../../base/quantities.ts';
 import { type Price, rateOf } from '../../catalog/price.ts';
 import { type StoredPriceVersion, priceVersionAt } from '../../catalog/price-versions.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
@@ -171,16 +171,6 @@ function withoutCache(lines: readonly RecordLine[]): string | null {
   return yuan(divideUp(BigInt(quantity) * plain.rate, million));
 }
 
-const inputs: readonly Measure[] = [
-  'input',
-  'cached_input',
-  'cache_write_5m',
-  'cache_write_1h',
-  'audio_input',
-  'image_input',
-];
-const outputs: readonly Measure[] = ['output', 'reasoning', 'audio_output', 'image_output'];
-
 /** Tokens by class, from any list of metered quantities. */
 export function mixOf(
   lines: readonly { readonly measure: Measure; readonly quantity: number }[],
@@ -191,10 +181,10 @@ export function mixOf(
       0,
     );
   return {
-    input: sum(...inputs),
+    input: sum(...inputMeasures),
     cached_input: sum('cached_input'),
     cache_write: sum('cache_write_5m', 'cache_write_1h'),
-    output: sum(...outputs),
+    output: sum(...outputMeasures),
     reasoning: sum('reasoning'),
   };
 }

@@ -1,12 +1,13 @@
 import type { Fault } from '../../base/fault.ts';
 import { jsonText, listOf, parse, stringBytes, textOf, utf8 } from '../../base/json.ts';
 import type { Quantities } from '../../base/quantities.ts';
-import type {
-  VendorAnswer,
-  VendorCall,
-  Signatures,
-  StreamMeter,
-  StreamTranslator,
+import {
+  type VendorAnswer,
+  type VendorCall,
+  type Signatures,
+  type StreamMeter,
+  type StreamTranslator,
+  newMeter,
 } from '../adapter.ts';
 import { type EventListener, type Frames, SseFrames } from '../stream/frames.ts';
 import { TurnSignatures } from './chat-collector.ts';
@@ -340,14 +341,7 @@ export type MakeReader = (call: VendorCall, chunks: ChatChunks, meter: StreamMet
  * Translates a vendor's stream of another format for a client of OpenAI's: frames, events, chunks.
  */
 export class TranslatedStream implements StreamTranslator {
-  readonly meter: StreamMeter = {
-    quantities: undefined,
-    outputBytes: 0,
-    finished: false,
-    done: false,
-    fault: undefined,
-    upstreamId: undefined,
-  };
+  readonly meter: StreamMeter = newMeter();
   readonly #chunks: ChatChunks;
   readonly #reader: EventReader;
   readonly #frames: Frames;

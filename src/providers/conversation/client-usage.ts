@@ -1,22 +1,17 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { Measure, Quantities } from '../../base/quantities.ts';
-
-const chatInputs: readonly Measure[] = [
-  'input',
-  'cached_input',
-  'cache_write_5m',
-  'cache_write_1h',
-  'audio_input',
-  'image_input',
-];
-const chatOutputs: readonly Measure[] = ['output', 'reasoning', 'audio_output', 'image_output'];
+import {
+  inputMeasures,
+  type Measure,
+  outputMeasures,
+  type Quantities,
+} from '../../base/quantities.ts';
 
 /** Chat's `usage` for quantities that Tollgate counted itself. */
 export function chatUsage(quantities: Quantities): string {
   const sum = (of: readonly Measure[]): number =>
     of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
-  const prompt = sum(chatInputs);
-  const completion = sum(chatOutputs);
+  const prompt = sum(inputMeasures);
+  const completion = sum(outputMeasures);
   const writes = sum(['cache_write_5m', 'cache_write_1h']);
   return JSON.stringify({
     prompt_tokens: prompt,
@@ -63,22 +58,12 @@ export function messageUsage(quantities: Quantities): Readonly<Record<string, un
   };
 }
 
-const inputs: readonly Measure[] = [
-  'input',
-  'cached_input',
-  'cache_write_5m',
-  'cache_write_1h',
-  'audio_input',
-  'image_input',
-];
-const outputs: readonly Measure[] = ['output', 'reasoning', 'audio_output', 'image_output'];
-
 /** Responses' `usage` for quantities. */
 export function responsesUsage(quantities: Quantities): JsonObject {
   const sum = (of: readonly Measure[]): number =>
     of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
-  const input = sum(inputs);
-  const output = sum(outputs);
+  const input = sum(inputMeasures);
+  const output = sum(outputMeasures);
   const written = (quantities.cache_write_5m ?? 0) + (quantities.cache_write_1h ?? 0);
   return {
     input_tokens: input,

@@ -13,12 +13,13 @@ import {
   listOf,
 } from '../../../base/json.ts';
 import type { Quantities, ToolMeasure } from '../../../base/quantities.ts';
-import type {
-  VendorCall,
-  StreamMeter,
-  StreamTranslator,
-  VendorAnswer,
-  StreamCollector,
+import {
+  type VendorCall,
+  type StreamMeter,
+  type StreamTranslator,
+  type VendorAnswer,
+  type StreamCollector,
+  newMeter,
 } from '../../adapter.ts';
 import { messageUsage } from '../../conversation/client-usage.ts';
 import { protocolFault } from '../fault.ts';
@@ -45,14 +46,7 @@ const event = (name: string, data: string): string => `event: ${name}\ndata: ${d
  * then another channel may take over. The pipeline sends `message_stop`.
  */
 export class NativeMessageStream implements StreamTranslator {
-  readonly meter: StreamMeter = {
-    quantities: undefined,
-    outputBytes: 0,
-    finished: false,
-    done: false,
-    fault: undefined,
-    upstreamId: undefined,
-  };
+  readonly meter: StreamMeter = newMeter();
   readonly #call: VendorCall;
   readonly #counts: MessageCounts = newMessageCounts();
   readonly #frames = new SseFrames((data, name) => this.#hear(data, name));

@@ -7,11 +7,11 @@ import {
   type StreamTranslator,
   type VendorAnswer,
   speechRequestOf,
+  newMeter,
 } from '../../adapter.ts';
 import { type SpeechFormat, speechContentTypes } from '../../media-request.ts';
 import { SseFrames } from '../../stream/frames.ts';
 import { protocolFault, faultWithin, type FaultRule } from '../fault.ts';
-import { newMeter } from './transcription.ts';
 
 /** The content of one event, or of a whole answer in JSON. */
 export interface SpeechEvent {

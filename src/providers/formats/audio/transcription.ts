@@ -14,11 +14,11 @@ import { refuse } from '../../../base/refusal.ts';
 import {
   type VendorAnswer,
   type VendorCall,
-  type StreamMeter,
   type StreamTranslator,
   type VendorRequest,
   type AudioAdapter,
   transcriptionRequestOf,
+  newMeter,
 } from '../../adapter.ts';
 import type { TranscriptionRequest, TranscriptFormat } from '../../media-request.ts';
 import { SseFrames } from '../../stream/frames.ts';
@@ -27,15 +27,6 @@ import { usageOf, transcriptQuantities, answerOf, type Transcript } from './tran
 
 const event = (value: unknown): string =>
   Buffer.from(`data: ${JSON.stringify(value)}\n\n`, 'utf8').toString('latin1');
-
-export const newMeter = (): StreamMeter => ({
-  quantities: undefined,
-  outputBytes: 0,
-  finished: false,
-  done: false,
-  fault: undefined,
-  upstreamId: undefined,
-});
 
 /** A stream of OpenAI's events (wire-formats §1.5), passed on unchanged. */
 export class TranscriptEvents implements StreamTranslator {

@@ -11,7 +11,7 @@ import {
 } from '../../adapter.ts';
 import type { InputImage } from '../../media-request.ts';
 import { protocolFault } from '../fault.ts';
-import { blackAndWhite, maskRule } from './mask.ts';
+import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
 import { extraMembers, imageFormat, fittedSize, nearestRatio } from './request.ts';
 import {
   finalFault,
@@ -125,14 +125,8 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   if (shape === 'given' && images.length === 0)
     return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
   if (mask === undefined) return undefined;
-  if (!masks)
-    return {
-      param: 'mask',
-      why: 'This model takes no mask: describe in the prompt what is to change.',
-    };
-  return blackAndWhite(mask, 'white') === undefined
-    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
-    : undefined;
+  if (!masks) return noMask;
+  return maskMisfit(mask);
 }
 
 const afterMs = 500;

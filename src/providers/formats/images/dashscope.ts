@@ -13,6 +13,7 @@ import {
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { noMask } from './mask.ts';
 import { extraMembers, fittedSize, nearestRatio } from './request.ts';
 import {
   faultReaders,
@@ -92,11 +93,7 @@ export function dashscopeImages(faults: readonly FaultRule[]): ImageAdapter {
 function misfit(call: VendorCall): ImageMisfit | undefined {
   const { images, mask } = imageRequestOf(call);
   const [least, most] = familyOf(call).given;
-  if (mask !== undefined)
-    return {
-      param: 'mask',
-      why: 'This model takes no mask: describe in the prompt what is to change.',
-    };
+  if (mask !== undefined) return noMask;
   if (images.length < least)
     return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
   if (images.length > most)
@@ -175,12 +172,7 @@ export function dashscopeTasks(faults: readonly FaultRule[]): ImageAdapter {
 function taskMisfit(call: VendorCall): ImageMisfit | undefined {
   const { mask, images } = imageRequestOf(call);
   if (images.length > 3) return { param: 'image', why: 'This model takes at most 3 pictures.' };
-  return (
-    mask && {
-      param: 'mask',
-      why: 'This model takes no mask: describe in the prompt what is to change.',
-    }
-  );
+  return mask && noMask;
 }
 
 const afterMs = 1_000;

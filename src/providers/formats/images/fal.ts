@@ -13,7 +13,7 @@ import {
 } from '../../adapter.ts';
 import { dataUrl } from '../../media-request.ts';
 import { type FaultHeaders, protocolFault } from '../fault.ts';
-import { blackAndWhite, maskRule } from './mask.ts';
+import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio } from './request.ts';
 import {
   finalFault,
@@ -116,14 +116,8 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   if (images.length > 1 && !manyPictures.test(call.upstreamModel))
     return { param: 'image', why: 'This model takes one picture.' };
   if (mask === undefined) return undefined;
-  if (!masked.test(call.upstreamModel))
-    return {
-      param: 'mask',
-      why: 'This model takes no mask: describe in the prompt what is to change.',
-    };
-  return blackAndWhite(mask, 'white') === undefined
-    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
-    : undefined;
+  if (!masked.test(call.upstreamModel)) return noMask;
+  return maskMisfit(mask);
 }
 
 /**

@@ -4,11 +4,11 @@ import {
   type VendorAnswer,
   type VendorCall,
   type ImageAdapter,
-  type ImageMisfit,
   imageRequestOf,
 } from '../../adapter.ts';
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { noMask } from './mask.ts';
 import { openaiImages } from './openai.ts';
 import { extraMembers, fittedSize, nearestRatio } from './request.ts';
 import {
@@ -18,11 +18,6 @@ import {
   moderationFault,
   splitByCount,
 } from './response.ts';
-
-const noMask: ImageMisfit = {
-  param: 'mask',
-  why: 'This model takes no mask: describe in the prompt what is to change.',
-};
 
 /**
  * docs.together.ai/reference/post-images-generations, 2026-08: sides instead of a size, `base64`

@@ -11,7 +11,7 @@ import {
 } from '../../adapter.ts';
 import { protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
-import { blackAndWhite, maskRule } from './mask.ts';
+import { blackAndWhite, maskMisfit } from './mask.ts';
 import { extraMembers, nearestRatio } from './request.ts';
 import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
@@ -121,8 +121,7 @@ function ask(call: VendorCall): VendorRequest {
 function misfit(call: VendorCall): ImageMisfit | undefined {
   const { images, mask } = imageRequestOf(call);
   if (images.length > 1) return { param: 'image', why: 'This model takes one picture.' };
-  if (mask === undefined || blackAndWhite(mask, 'black') !== undefined) return undefined;
-  return { param: 'mask', why: `This is no mask: ${maskRule}` };
+  return mask && maskMisfit(mask);
 }
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {

@@ -16,6 +16,7 @@ import {
   type StreamMeter,
   type StreamTranslator,
   imageRequestOf,
+  newMeter,
 } from '../../adapter.ts';
 import { type Frames, SseFrames, WholeFrames } from '../../stream/frames.ts';
 import { faultWithin, protocolFault, isFault, type FaultRule } from '../fault.ts';
@@ -40,14 +41,7 @@ export function streamedImages(
 type Read = (reply: Buffer, contentType: string, call: VendorCall) => VendorAnswer | Fault;
 
 class ImageEvents implements StreamTranslator {
-  readonly meter: StreamMeter = {
-    quantities: undefined,
-    outputBytes: 0,
-    finished: false,
-    done: false,
-    fault: undefined,
-    upstreamId: undefined,
-  };
+  readonly meter: StreamMeter = newMeter();
   readonly #call: VendorCall;
   readonly #faults: readonly FaultRule[];
   readonly #frames: Frames;

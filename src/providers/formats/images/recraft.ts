@@ -11,7 +11,7 @@ import {
 } from '../../adapter.ts';
 import { protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
-import { blackAndWhite, maskRule } from './mask.ts';
+import { blackAndWhite, maskMisfit } from './mask.ts';
 import { extraMembers, nearestRatio } from './request.ts';
 import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 
@@ -101,8 +101,7 @@ export const recraftEdits: ImageAdapter = {
   misfit: (call): ImageMisfit | undefined => {
     const { images, mask } = imageRequestOf(call);
     if (images.length > 1) return { param: 'image', why: 'This model takes one picture.' };
-    if (mask === undefined || blackAndWhite(mask, 'white') !== undefined) return undefined;
-    return { param: 'mask', why: `This is no mask: ${maskRule}` };
+    return mask && maskMisfit(mask);
   },
   read,
   fault,

@@ -13,7 +13,7 @@ import {
 import { dataUrl } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
-import { blackAndWhite, maskRule } from './mask.ts';
+import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio } from './request.ts';
 import {
   finalFault,
@@ -128,14 +128,8 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
       why: `This model takes at most ${most === 1 ? 'one picture' : `${most} pictures`}.`,
     };
   if (mask === undefined) return undefined;
-  if (!masked.test(call.upstreamModel))
-    return {
-      param: 'mask',
-      why: 'This model takes no mask: describe in the prompt what is to change.',
-    };
-  return blackAndWhite(mask, 'white') === undefined
-    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
-    : undefined;
+  if (!masked.test(call.upstreamModel)) return noMask;
+  return maskMisfit(mask);
 }
 
 const afterMs = 1_000;

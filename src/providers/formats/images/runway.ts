@@ -11,6 +11,7 @@ import {
 import { dataUrl } from '../../media-request.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { protocolFault } from '../fault.ts';
+import { noMask } from './mask.ts';
 import { extraMembers, nearestRatio } from './request.ts';
 import {
   finalFault,
@@ -85,11 +86,7 @@ function shapeOf(size: Parameters<typeof nearestRatio>[0] | undefined): string {
 
 function misfit(call: VendorCall): ImageMisfit | undefined {
   const { images, mask } = imageRequestOf(call);
-  if (mask !== undefined)
-    return {
-      param: 'mask',
-      why: 'This model takes no mask: describe in the prompt what is to change.',
-    };
+  if (mask !== undefined) return noMask;
   if (images.length > referencesMax)
     return { param: 'image', why: `This model takes at most ${referencesMax} pictures.` };
   if (call.upstreamModel === 'gen4_image_turbo' && images.length === 0)

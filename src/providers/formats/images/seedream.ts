@@ -9,6 +9,7 @@ import {
 } from '../../adapter.ts';
 import { dataUrl, type ImageSize, imageSizeText } from '../../media-request.ts';
 import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
+import { noMask } from './mask.ts';
 import { extraMembers, fittedSize } from './request.ts';
 import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 
@@ -62,11 +63,7 @@ export function seedream(faults: readonly FaultRule[]): ImageAdapter {
     split: (call) => splitByCount(call, 1),
     misfit: (call) => {
       const { images, mask } = imageRequestOf(call);
-      if (mask !== undefined)
-        return {
-          param: 'mask',
-          why: 'This model takes no mask: describe in the prompt what is to change.',
-        };
+      if (mask !== undefined) return noMask;
       if (images.length > referencesMax)
         return { param: 'image', why: `This model takes at most ${referencesMax} pictures.` };
       return undefined;

@@ -10,7 +10,7 @@ import {
 } from '../../adapter.ts';
 import { type FaultHeaders, protocolFault } from '../fault.ts';
 import { type FormField, formRequest } from '../multipart.ts';
-import { blackAndWhite, maskRule } from './mask.ts';
+import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio } from './request.ts';
 import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
@@ -98,14 +98,8 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   if (way === 'inpaint' && images.length === 0)
     return { param: 'image', why: 'This model changes a picture: send one to /v1/images/edits.' };
   if (mask === undefined) return undefined;
-  if (way !== 'inpaint')
-    return {
-      param: 'mask',
-      why: 'This model takes no mask: describe in the prompt what is to change.',
-    };
-  return blackAndWhite(mask, 'white') === undefined
-    ? { param: 'mask', why: `This is no mask: ${maskRule}` }
-    : undefined;
+  if (way !== 'inpaint') return noMask;
+  return maskMisfit(mask);
 }
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../base/json.ts';
 import { type ImageAdapter, imageRequestOf } from '../../adapter.ts';
 import { type ImageSize, dataUrl, imageResolutionOf } from '../../media-request.ts';
 import type { FaultRule } from '../fault.ts';
+import { noMask } from './mask.ts';
 import { type ImagesQuirks, openaiImages } from './openai.ts';
 import { extraMembers, nearestRatio } from './request.ts';
 import { jsonRequest, splitByCount } from './response.ts';
@@ -57,11 +58,7 @@ export function xaiEdits(faults: readonly FaultRule[]): ImageAdapter {
     split: (call) => splitByCount(call, 10),
     misfit: (call) => {
       const { images, mask } = imageRequestOf(call);
-      if (mask !== undefined)
-        return {
-          param: 'mask',
-          why: 'This model takes no mask: describe in the prompt what is to change.',
-        };
+      if (mask !== undefined) return noMask;
       return images.length > referencesMax
         ? { param: 'image', why: `This model takes at most ${referencesMax} pictures.` }
         : undefined;

@@ -11,7 +11,12 @@ import {
   stringBytes,
 } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
-import type { VendorCall, StreamMeter, StreamTranslator } from '../../adapter.ts';
+import {
+  type VendorCall,
+  type StreamMeter,
+  type StreamTranslator,
+  newMeter,
+} from '../../adapter.ts';
 import { servedTier } from '../../billable-features.ts';
 import { chatUsage } from '../../conversation/client-usage.ts';
 import {
@@ -32,14 +37,7 @@ import { upstreamIdOf } from './response.ts';
 const templatesMax = 4;
 
 export class ChatStream implements StreamTranslator {
-  readonly meter: StreamMeter = {
-    quantities: undefined,
-    outputBytes: 0,
-    finished: false,
-    done: false,
-    fault: undefined,
-    upstreamId: undefined,
-  };
+  readonly meter: StreamMeter = newMeter();
   readonly #call: VendorCall;
   readonly #quirks: ChatQuirks;
   readonly #chunks: ChunkRewriter;

@@ -11,7 +11,12 @@ import {
   utf8,
 } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
-import type { VendorCall, StreamMeter, StreamTranslator } from '../../adapter.ts';
+import {
+  type VendorCall,
+  type StreamMeter,
+  type StreamTranslator,
+  newMeter,
+} from '../../adapter.ts';
 import { servedTier } from '../../billable-features.ts';
 import { chatUsage } from '../../conversation/client-usage.ts';
 import { SseFrames } from '../../stream/frames.ts';
@@ -24,14 +29,7 @@ import { completionChanges } from './response.ts';
  * usage comes at the end, and only if the client requested it.
  */
 export class CompletionsStream implements StreamTranslator {
-  readonly meter: StreamMeter = {
-    quantities: undefined,
-    outputBytes: 0,
-    finished: false,
-    done: false,
-    fault: undefined,
-    upstreamId: undefined,
-  };
+  readonly meter: StreamMeter = newMeter();
   readonly #call: VendorCall;
   readonly #quirks: { readonly faults?: readonly FaultRule[] };
   readonly #frames = new SseFrames((data, name) => this.#hear(data, name));

@@ -10,12 +10,13 @@ import {
   utf8,
 } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
-import type {
-  VendorAnswer,
-  VendorCall,
-  StreamCollector,
-  StreamMeter,
-  StreamTranslator,
+import {
+  type VendorAnswer,
+  type VendorCall,
+  type StreamCollector,
+  type StreamMeter,
+  type StreamTranslator,
+  newMeter,
 } from '../../adapter.ts';
 import { responsesUsage } from '../../conversation/client-usage.ts';
 import { faultWithin, protocolFault } from '../fault.ts';
@@ -54,15 +55,7 @@ const last = new Set(['response.completed', 'response.incomplete']);
  * the response objects inside some of them.
  */
 export class ResponsesStream implements StreamTranslator {
-  readonly meter: StreamMeter = {
-    quantities: undefined,
-    outputBytes: 0,
-    finished: false,
-    done: false,
-    fault: undefined,
-    upstreamId: undefined,
-    nextEvent: 0,
-  };
+  readonly meter: StreamMeter = { ...newMeter(), nextEvent: 0 };
   /** The client's response object (`latin1`), set by the last event. */
   response = '';
   readonly #call: VendorCall;

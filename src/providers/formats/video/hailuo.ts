@@ -1,10 +1,10 @@
 import { type JsonObject, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
-import type { VideoImage } from '../../media-request.ts';
 import type { AcceptedTask, TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { faultWithin, type FaultRule } from '../fault.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
 import {
+  contentOf,
   acceptedReply,
   addressOf,
   taskFailure,
@@ -86,23 +86,12 @@ function submit(call: VideoCall): VendorRequest {
   });
 }
 
-const roles: Readonly<Record<VideoImage['role'], string>> = {
-  first: 'first_frame',
-  last: 'last_frame',
-  reference: 'reference_image',
-};
-
 function submitSecond(call: VideoCall): VendorRequest {
   const { request: wish } = call;
   const { seconds, resolution, ratio } = made(call);
-  const images = wish.images.map(({ url, role }) => ({
-    type: 'image_url',
-    image_url: { url },
-    role: roles[role],
-  }));
   return postJson('/../v2/video_generation', {
     model: call.upstreamModel,
-    content: [{ type: 'text', text: wish.prompt }, ...images],
+    content: contentOf(wish),
     resolution: resolution.toUpperCase(),
     duration: seconds,
     // The first frame sets the shape.

@@ -1,11 +1,11 @@
 import { countOf, type JsonObject, objectOf } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorRequest } from '../../adapter.ts';
-import type { VideoImage } from '../../media-request.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
 import { from, type VideoRange } from './fit.ts';
 import {
+  contentOf,
   acceptedReply,
   rangeFitter,
   taskGet,
@@ -49,23 +49,12 @@ const { made, misfit } = rangeFitter([
   endpoint,
 ]);
 
-const roles: Readonly<Record<VideoImage['role'], string>> = {
-  first: 'first_frame',
-  last: 'last_frame',
-  reference: 'reference_image',
-};
-
 function submit(call: VideoCall): VendorRequest {
   const { request: wish } = call;
   const { seconds, resolution, ratio } = made(call);
-  const images = wish.images.map(({ url, role }) => ({
-    type: 'image_url',
-    image_url: { url },
-    role: roles[role],
-  }));
   return postJson('/contents/generations/tasks', {
     model: call.upstreamModel,
-    content: [{ type: 'text', text: wish.prompt }, ...images],
+    content: contentOf(wish),
     resolution,
     ratio,
     duration: seconds,

@@ -3,6 +3,7 @@ import type { Fault } from '../../../base/fault.ts';
 import { isObject, type JsonObject, numberOf, parse, textOf } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorRequest } from '../../adapter.ts';
+import type { VideoRequest } from '../../media-request.ts';
 import type {
   VendorTaskProgress,
   AcceptedSubmission,
@@ -19,6 +20,23 @@ import {
   type FaultRule,
 } from '../fault.ts';
 import { fit, type FittedVideo, isMisfit, type VideoRange, rangeOf } from './fit.ts';
+
+/** What several vendors call the roles of images. */
+export const imageRoles = {
+  first: 'first_frame',
+  last: 'last_frame',
+  reference: 'reference_image',
+} as const;
+
+/** A prompt and its images as the content of a message. */
+export const contentOf = ({ prompt, images }: VideoRequest): readonly JsonObject[] => [
+  { type: 'text', text: prompt },
+  ...images.map(({ url, role }) => ({
+    type: 'image_url',
+    image_url: { url },
+    role: imageRoles[role],
+  })),
+];
 
 const json = { 'content-type': 'application/json' } as const;
 const nothing = Buffer.alloc(0);

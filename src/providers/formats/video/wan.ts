@@ -5,6 +5,7 @@ import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
 import { from, imageAs, type VideoRange } from './fit.ts';
 import {
+  imageRoles,
   rangeFitter,
   taskGet,
   isFaulty,
@@ -81,13 +82,12 @@ const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
  */
 const isLater = ({ upstreamModel }: VideoCall): boolean =>
   /^(?:wan2\.7|happyhorse)/.test(upstreamModel);
-const roles = { first: 'first_frame', last: 'last_frame', reference: 'reference_image' } as const;
 
 function inputOf(call: VideoCall): object {
   const { request: wish } = call;
   const words = { prompt: wish.prompt, negative_prompt: wish.negativePrompt };
   if (!isLater(call)) return { ...words, img_url: imageAs(wish, 'first') };
-  const media = wish.images.map(({ role, url }) => ({ type: roles[role], url }));
+  const media = wish.images.map(({ role, url }) => ({ type: imageRoles[role], url }));
   return { ...words, media: media.length > 0 ? media : undefined };
 }
 
