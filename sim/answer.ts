@@ -39,11 +39,11 @@ export interface Answer {
   readonly choices: readonly Choice[];
   readonly usage: Usage;
   /** False when the vendor reports no usage. */
-  readonly usageTold: boolean;
+  readonly usageReported: boolean;
 }
 
 /** The effects of a scenario on the answer itself. */
-export interface Wish {
+export interface AnswerOptions {
   readonly reasons: boolean;
   readonly empty: boolean;
   readonly echo: boolean;
@@ -51,7 +51,7 @@ export interface Wish {
   readonly filtered: boolean;
   /** Exactly this many tokens of text, if the request allows them. */
   readonly tokens: number | undefined;
-  readonly usageTold: boolean;
+  readonly usageReported: boolean;
   /** Share of the prompt that was in the vendor's cache. */
   readonly cachedShare: number;
 }
@@ -61,13 +61,17 @@ const fileTokens = 300;
 /** Tokens before the filter stops the model. */
 const filteredAfter = 9;
 
-export function compose(request: ChatRequest, wish: Wish, callId: () => string): Answer {
+export function compose(
+  request: ChatRequest,
+  options: AnswerOptions,
+  callId: () => string,
+): Answer {
   const choices = Array.from({ length: request.n }, (_, index) =>
-    choose(request, wish, index, callId),
+    choose(request, options, index, callId),
   );
   const prompt = promptTokens(request);
   const reasoning = sum(choices, (choice) => choice.reasoning.length);
-  const said = sum(
+  const completion = sum(
     choices,
     (choice) => choice.text.length + sum(choice.calls, (call) => call.arguments.length + 1),
   );
@@ -78,16 +82,16 @@ export function compose(request: ChatRequest, wish: Wish, callId: () => string):
     choices,
     usage: {
       prompt,
-      cached: Math.floor(prompt * wish.cachedShare),
-      completion: reasoning + said,
+      cached: Math.floor(prompt * options.cachedShare),
+      completion: reasoning + completion,
       reasoning,
     },
-    usageTold: wish.usageTold,
+    usageReported: options.usageReported,
   };
 }
 
 export function promptTokens(request: ChatRequest): number {
-  const said = sum(
+  const total = sum(
     request.messages,
     (message) =>
       4 +
@@ -96,18 +100,23 @@ export function promptTokens(request: ChatRequest): number {
       message.files.length * fileTokens,
   );
   const tools = request.tools.length === 0 ? 0 : countTokens(JSON.stringify(request.raw['tools']));
-  return 3 + said + tools;
+  return 3 + total + tools;
 }
 
-function choose(request: ChatRequest, wish: Wish, index: number, callId: () => string): Choice {
-  if (wish.empty) return { reasoning: [], text: [], calls: [], finish: 'stop' };
+function choose(
+  request: ChatRequest,
+  options: AnswerOptions,
+  index: number,
+  callId: () => string,
+): Choice {
+  if (options.empty) return { reasoning: [], text: [], calls: [], finish: 'stop' };
   let budget = request.outputTokensMax ?? Infinity;
-  const thought = wish.reasons ? words.reasoning(request) : [];
+  const thought = options.reasons ? words.reasoning(request) : [];
   const reasoning = thought.slice(0, budget);
   budget -= reasoning.length;
   const calls: ToolCall[] = [];
   let cut = reasoning.length < thought.length;
-  for (const call of wish.tokens === undefined && !wish.echo ? plannedCalls(request) : []) {
+  for (const call of options.tokens === undefined && !options.echo ? plannedCalls(request) : []) {
     const whole = pieces(call.arguments);
     cut ||= budget < whole.length + 1;
     if (budget <= 0) break;
@@ -116,12 +125,12 @@ function choose(request: ChatRequest, wish: Wish, index: number, callId: () => s
   }
   if (calls.length > 0)
     return { reasoning, text: [], calls, finish: cut ? 'length' : 'tool_calls' };
-  const said = stopped(
-    wish.tokens === undefined ? words.answer(request, wish.echo, index) : '',
+  const shown = stopped(
+    options.tokens === undefined ? words.answer(request, options.echo, index) : '',
     request.stop,
   );
-  const whole = wish.tokens === undefined ? pieces(said.text) : words.filler(wish.tokens);
-  if (wish.filtered)
+  const whole = options.tokens === undefined ? pieces(shown.text) : words.filler(options.tokens);
+  if (options.filtered)
     return {
       reasoning,
       text: whole.slice(0, Math.min(budget, filteredAfter)),
@@ -135,7 +144,7 @@ function choose(request: ChatRequest, wish: Wish, index: number, callId: () => s
     text,
     calls,
     finish: 'stop',
-    ...(said.by !== undefined && { stop: said.by }),
+    ...(shown.by !== undefined && { stop: shown.by }),
   };
 }
 

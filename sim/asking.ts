@@ -34,7 +34,7 @@ export function prompt(text: string): readonly Json[] {
 /**
  * The text of a whole answer, or of all deltas of a stream's first choice, without thinking parts.
  */
-export function said({ json, events }: Reply): string {
+export function answerText({ json, events }: Reply): string {
   const messages =
     events.length > 0
       ? events.map((event) => firstChoice(event)['delta'])

@@ -23,9 +23,9 @@ export async function chat(
   { dialect, deployment }: Route,
   once: Once,
 ): Promise<void> {
-  const door = atDoor(incoming, response, body, dialect);
-  if (door === undefined) return;
-  const { raw, problem } = door;
+  const parsed = parseRequest(incoming, response, body, dialect);
+  if (parsed === undefined) return;
+  const { raw, problem } = parsed;
   const named = deployment ?? (typeof raw['model'] === 'string' ? raw['model'] : '');
   const request = readRequest(raw, withoutScenarios(named));
   const complaint = firstComplaint(
@@ -60,18 +60,18 @@ export async function chat(
   );
 }
 
-interface Door {
+interface ParsedRequest {
   readonly raw: Json;
   readonly problem: Problem;
 }
 
 /** Checks the key and parses the JSON; undefined when it has sent the response. */
-export function atDoor(
+export function parseRequest(
   incoming: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
   dialect: Dialect,
-): Door | undefined {
+): ParsedRequest | undefined {
   const key = keyOf(incoming, dialect);
   const problem: Problem = {
     kind: 'missing_key',
@@ -81,19 +81,19 @@ export function atDoor(
     path: incoming.url ?? '',
     complaint: undefined,
   };
-  const say = (refused: Problem): undefined => {
+  const refuseWith = (refused: Problem): undefined => {
     refuse(response, dialect, refused);
     return undefined;
   };
-  if (key === undefined && dialect.key !== 'optional') return say(problem);
-  if (key !== undefined && wrongKey.test(key)) return say({ ...problem, kind: 'wrong_key' });
+  if (key === undefined && dialect.key !== 'optional') return refuseWith(problem);
+  if (key !== undefined && wrongKey.test(key)) return refuseWith({ ...problem, kind: 'wrong_key' });
   if (body.includes(`"${fastModel}"`) && incoming.url?.includes('/chat/completions') === true) {
     sendFast(response, body);
     return undefined;
   }
   const raw = parse(body);
   return raw === undefined
-    ? say({ ...problem, kind: 'bad_request', complaint: unreadable })
+    ? refuseWith({ ...problem, kind: 'bad_request', complaint: unreadable })
     : { raw, problem };
 }
 

@@ -33,7 +33,7 @@ export function completionBody(answer: Answer, raw: Json, { vendor, style }: Dia
     );
   });
   const draft: Draft = { ...frame(answer, vendor, 'whole'), choices };
-  if (answer.usageTold) draft['usage'] = style.usage(answer.usage);
+  if (answer.usageReported) draft['usage'] = style.usage(answer.usage);
   return draft;
 }
 
@@ -45,16 +45,16 @@ export function* completionEvents(
   { vendor, style }: Dialect,
 ): Generator<StreamEvent> {
   const head = frame(answer, vendor, 'chunk');
-  const tellsUsage = answer.usageTold && (request.includeUsage || style.usageUnasked);
+  const reportsUsage = answer.usageReported && (request.includeUsage || style.usageUnasked);
   const write = (
     choices: readonly Draft[],
     piece: boolean,
     ends: boolean,
     usage?: Json,
   ): StreamEvent => {
-    const told = usage ?? (request.includeUsage ? null : undefined);
+    const shownUsage = usage ?? (request.includeUsage ? null : undefined);
     return {
-      text: `data: ${JSON.stringify({ ...head, choices, ...(told !== undefined && { usage: told }) })}\n\n`,
+      text: `data: ${JSON.stringify({ ...head, choices, ...(shownUsage !== undefined && { usage: shownUsage }) })}\n\n`,
       piece,
       ends,
     };
@@ -69,12 +69,12 @@ export function* completionEvents(
     }
     const last = index === answer.choices.length - 1;
     const usage =
-      tellsUsage && last && style.usageAt.startsWith('finish')
+      reportsUsage && last && style.usageAt.startsWith('finish')
         ? style.usage(answer.usage)
         : undefined;
     yield write([textChoice('', index, null, endOf(choice, vendor))], false, true, usage);
   }
-  if (tellsUsage && !style.usageAt.startsWith('finish'))
+  if (reportsUsage && !style.usageAt.startsWith('finish'))
     yield write([], false, false, style.usage(answer.usage));
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { atDoor, refuse } from './chat.ts';
+import { parseRequest, refuse } from './chat.ts';
 import { legacyOf } from './completions-vendors.ts';
 import { completionBody, completionEvents, promptsOf } from './completions-write.ts';
 import { type Json, number } from './json.ts';
@@ -23,9 +23,9 @@ export async function completions(
 ): Promise<boolean> {
   const legacy = legacyOf(dialect.vendor);
   if (legacy === undefined || path !== (legacy.path ?? '/completions')) return false;
-  const door = atDoor(incoming, response, body, dialect);
-  if (door === undefined) return true;
-  const { raw, problem } = door;
+  const parsed = parseRequest(incoming, response, body, dialect);
+  if (parsed === undefined) return true;
+  const { raw, problem } = parsed;
   const named = deployment ?? (typeof raw['model'] === 'string' ? raw['model'] : '');
   const model = withoutScenarios(named);
   const complaint = completionComplaint(

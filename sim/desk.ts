@@ -23,18 +23,18 @@ export interface Call {
  * The handler of one vendor for one kind of task, from the vendor's documents. `Taken`: the forms
  * of a valid request.
  */
-export interface Desk<AnyCall extends Call, Taken> {
+export interface TaskHandler<AnyCall extends Call, Taken> {
   readonly vendor: string;
   /** The paths that it serves. */
   readonly at: RegExp;
   /** Checks the key; returns why it is refused. */
-  readonly door: (call: AnyCall) => 'missing_key' | 'wrong_key' | undefined;
+  readonly checkKey: (call: AnyCall) => 'missing_key' | 'wrong_key' | undefined;
   readonly refuse: (problem: Problem) => Reply;
   /** Undefined: the vendor has no such address. */
   readonly take: (call: AnyCall) => Reply | Taken | undefined;
 }
 
-type Refusing = Pick<Desk<never, never>, 'refuse'>;
+type Refusing = Pick<TaskHandler<never, never>, 'refuse'>;
 
 export const problemAt = (
   call: Call,
@@ -69,7 +69,7 @@ export function pixelsOf(size = '1024x1024'): { readonly width: number; readonly
  */
 export async function playedBefore(
   response: ServerResponse,
-  desk: Refusing,
+  handler: Refusing,
   call: Call,
   { named, prompt }: { readonly named: string; readonly prompt: string },
   once: Once,
@@ -89,7 +89,7 @@ export async function playedBefore(
   else if (refuse !== undefined && (!onlyOnce || once.first(`${named} ${prompt}`)))
     reply(
       response,
-      desk.refuse(problemAt(call, refuse, undefined, withoutScenarios(named))),
+      handler.refuse(problemAt(call, refuse, undefined, withoutScenarios(named))),
       retryAfterS,
     );
   else if (trouble?.kind === 'reset') response.socket?.resetAndDestroy();
@@ -101,16 +101,16 @@ export async function playedBefore(
  * Sends the state of a task, or plays the scenario's fault instead. `unknown`: the response when
  * there is no such task.
  */
-export function tell(
+export function sendTask(
   response: ServerResponse,
-  desk: Refusing,
+  handler: Refusing,
   call: Call,
   task: SimTask | undefined,
   unknown: Reply,
-  told: (task: SimTask) => Reply,
+  report: (task: SimTask) => Reply,
 ): void {
   if (task === undefined || task.poll === '404') reply(response, unknown);
-  else if (task.poll === '401') reply(response, desk.refuse(problemAt(call, 'wrong_key')));
+  else if (task.poll === '401') reply(response, handler.refuse(problemAt(call, 'wrong_key')));
   else if (task.poll === 'html') sendPage(response, task.percent % 2 === 0 ? 200 : 502);
-  else if (task.poll !== 'hang') reply(response, told(task));
+  else if (task.poll !== 'hang') reply(response, report(task));
 }

@@ -26,20 +26,20 @@ function event(choices: readonly object[], extra: object = {}): string {
 }
 
 function streamOf(withUsage: boolean): string {
-  const said = Array.from({ length: chunks }, () =>
+  const words = Array.from({ length: chunks }, () =>
     event([{ index: 0, delta: { content: ' word' }, finish_reason: null }]),
   );
   const first = event([
     { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
   ]);
   const finish = event([{ index: 0, delta: {}, finish_reason: 'stop' }]);
-  return [first, ...said, finish, withUsage ? event([], { usage }) : '', 'data: [DONE]\n\n'].join(
+  return [first, ...words, finish, withUsage ? event([], { usage }) : '', 'data: [DONE]\n\n'].join(
     '',
   );
 }
 
 const whole = Buffer.from(wholeOf('.'.repeat(bytes - wholeOf('').length)));
-const stream = { asked: Buffer.from(streamOf(true)), plain: Buffer.from(streamOf(false)) };
+const stream = { withUsage: Buffer.from(streamOf(true)), plain: Buffer.from(streamOf(false)) };
 const wholeHead = { 'content-type': 'application/json', 'content-length': whole.length };
 const streamHead = { 'content-type': 'text/event-stream' };
 
@@ -49,5 +49,5 @@ export function sendFast(response: ServerResponse, body: Buffer): void {
   else
     response
       .writeHead(200, streamHead)
-      .end(body.includes('"include_usage"') ? stream.asked : stream.plain);
+      .end(body.includes('"include_usage"') ? stream.withUsage : stream.plain);
 }

@@ -1,21 +1,21 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { chat, refuse } from './chat.ts';
 import { completions } from './completions.ts';
-import { askOwn } from './own-format.ts';
+import { answerOwn } from './own-format.ts';
 import { bodyBytesKept, RequestLog, type SimRequest } from './request-log.ts';
 import { responses } from './responses.ts';
 import { besideResponses } from './responses-more.ts';
 import { Once } from './scenario.ts';
 import { sendJson } from './send.ts';
 import { images } from './images/index.ts';
-import { sendPicture } from './media/address.ts';
+import { sendImage } from './media/address.ts';
 import { SimSignin } from './signin/index.ts';
 import { soundAlone } from './sound/catalog.ts';
 import { sound } from './sound/index.ts';
 import { paintersAlone } from './pictures/catalog.ts';
-import { pictureDeskAt, pictures } from './pictures/index.ts';
+import { imageHandlerAt, handleImages } from './pictures/index.ts';
 import { vectors } from './vectors/index.ts';
-import { deskAt, videos } from './video/index.ts';
+import { handlerAt, videos } from './video/index.ts';
 import { videosAlone } from './video/vendors.ts';
 import { ownFormatAt, ownFormats, route, vendors } from './vendors.ts';
 import { SimWallets } from './wallets/index.ts';
@@ -108,21 +108,25 @@ async function answer(
   const body = await read(incoming);
   const url = incoming.url ?? '/';
   if (await wallets.answer(incoming, response, body)) return;
-  if (sendPicture(response, url)) return;
+  if (sendImage(response, url)) return;
   const own = ownFormatAt(url);
   const to = route(url);
   note(
     incoming,
     response,
     body,
-    own?.vendor ?? to?.dialect.vendor ?? pictureDeskAt(url)?.vendor ?? deskAt(url)?.vendor ?? '',
+    own?.vendor ??
+      to?.dialect.vendor ??
+      imageHandlerAt(url)?.vendor ??
+      handlerAt(url)?.vendor ??
+      '',
     log,
   );
   if (signin.answer(incoming, response, body)) return;
-  if (await pictures(incoming, response, body, once)) return;
+  if (await handleImages(incoming, response, body, once)) return;
   if (await videos(incoming, response, body, once)) return;
   if (await sound(incoming, response, body, once)) return;
-  if (own !== undefined) return askOwn(incoming, response, body, own, once);
+  if (own !== undefined) return answerOwn(incoming, response, body, own, once);
   if (to === undefined) return index(response, url);
   if (incoming.method === 'POST' && to.path === '/chat/completions')
     return chat(incoming, response, body, to, once);

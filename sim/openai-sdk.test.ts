@@ -21,11 +21,11 @@ const weather = {
   },
 };
 test('the same request gets the same words, another seed other ones', async () => {
-  const say = async (seed: number) =>
+  const answerWith = async (seed: number) =>
     (await client.chat.completions.create({ model: 'gpt-4o', messages: user('Why?'), seed }))
       .choices[0]?.message.content;
-  expect(await say(1)).toBe(await say(1));
-  expect(await say(1)).not.toBe(await say(2));
+  expect(await answerWith(1)).toBe(await answerWith(1));
+  expect(await answerWith(1)).not.toBe(await answerWith(2));
 });
 
 test('what the prompt dictates is said; a stop sequence, a limit and n are honoured', async () => {
@@ -51,9 +51,9 @@ test('what the prompt dictates is said; a stop sequence, a limit and n are honou
 
 describe('streams', () => {
   test('say the same as a whole answer, and usage comes when asked for', async () => {
-    const asked = { model: 'gpt-4o', messages: user('Was ist ein Käse? 🧀') };
+    const request = { model: 'gpt-4o', messages: user('Was ist ein Käse? 🧀') };
     const stream = await client.chat.completions.create({
-      ...asked,
+      ...request,
       stream: true,
       stream_options: { include_usage: true },
     });
@@ -63,7 +63,7 @@ describe('streams', () => {
       text += choices[0]?.delta.content ?? '';
       total = usage?.total_tokens ?? total;
     }
-    const whole = await client.chat.completions.create(asked);
+    const whole = await client.chat.completions.create(request);
     expect(text).toBe(whole.choices[0]?.message.content);
     expect(total).toBe(whole.usage?.total_tokens);
   });

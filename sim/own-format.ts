@@ -21,7 +21,7 @@ export interface OwnCall {
  * A request to a model. The simulator's models read chat requests (`ChatRequest`), whatever format
  * the vendor's clients write.
  */
-export interface Asking {
+export interface ModelRequest {
   /** As a chat request, without the scenario in the model's name. */
   readonly request: ChatRequest;
   /** The model as the client named it, with its scenario. */
@@ -42,13 +42,13 @@ export interface OwnFormat extends Player {
   /** A key that it accepts, where it does not accept any. */
   readonly key?: string;
   /** A direct response (a refusal, a list, a count), or a request to the model. */
-  readonly take: (call: OwnCall) => Reply | Asking;
+  readonly take: (call: OwnCall) => Reply | ModelRequest;
 }
 
 /**
  * `chat`: the request in the format of /chat/completions (model, messages, tools, stream, limits).
  */
-export function asking(named: string, chat: Json, reasons: boolean, pen: Pen): Asking {
+export function modelRequest(named: string, chat: Json, reasons: boolean, pen: Pen): ModelRequest {
   return { named, request: readRequest(chat, withoutScenarios(named)), reasons, pen };
 }
 
@@ -63,7 +63,7 @@ export const blankProblem = (path: string): Problem => ({
 });
 
 /** One request to such a vendor: its direct response, else the scenario and the model's answer. */
-export async function askOwn(
+export async function answerOwn(
   incoming: IncomingMessage,
   response: ServerResponse,
   body: Buffer,

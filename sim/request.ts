@@ -77,10 +77,10 @@ export function lastPrompt(request: ChatRequest): string {
 function readMessage(value: unknown): Message {
   const raw = object(value);
   const parts = list(raw['content']).map(object);
-  const words = parts.map((part) => text(part['text']) ?? '').join('');
+  const content = parts.map((part) => text(part['text']) ?? '').join('');
   return {
     role: text(raw['role']) ?? '',
-    text: text(raw['content']) ?? words,
+    text: text(raw['content']) ?? content,
     images: parts.filter((part) => part['type'] === 'image_url').map(imageUrl),
     files: parts.filter((part) => part['type'] === 'file').map(fileUrl),
     raw,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { randomText } from '../src/base/random.ts';
 import { promptTokens } from './answer.ts';
-import { atDoor, refuse } from './chat.ts';
+import { parseRequest, refuse } from './chat.ts';
 import { type Json, list, object } from './json.ts';
 import { readRequest } from './request.ts';
 import { asChat } from './responses-request.ts';
@@ -36,9 +36,9 @@ export function besideResponses(
   body: Buffer,
   { dialect, path }: Route,
 ): void {
-  const door = atDoor(incoming, response, body, dialect);
-  if (door === undefined) return;
-  const { raw, problem } = door;
+  const parsed = parseRequest(incoming, response, body, dialect);
+  if (parsed === undefined) return;
+  const { raw, problem } = parsed;
   const taken = path === '/responses/compact' ? compacted : counted;
   const unknown = Object.keys(raw).find((name) => !taken.includes(name));
   const request = readRequest(asChat(raw), String(raw['model']));

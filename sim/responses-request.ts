@@ -50,7 +50,7 @@ export function searchIn(raw: Json): string | undefined {
   const last = messages(raw['input']).at(-1);
   if (!has || raw['tool_choice'] === 'none' || last?.['role'] !== 'user') return undefined;
   const content = last['content'];
-  const asked =
+  const prompt =
     text(content) ??
     list(content)
       .map((one) => text(object(one)['text']) ?? '')
@@ -59,8 +59,8 @@ export function searchIn(raw: Json): string | undefined {
     raw['tool_choice'] === 'required' ||
     searchTool.test(text(object(raw['tool_choice'])['type']) ?? '');
   return forced ||
-    /\b(?:search|web|news|today|latest|current|weather)\b|搜索|今天|最新|新闻|天气/i.test(asked)
-    ? asked
+    /\b(?:search|web|news|today|latest|current|weather)\b|搜索|今天|最新|新闻|天气/i.test(prompt)
+    ? prompt
     : undefined;
 }
 

@@ -58,7 +58,7 @@ function frame(answer: Answer, raw: Json, output: readonly Item[], status: strin
     top_p: raw['top_p'] ?? 1,
     truncation: 'disabled',
     usage:
-      ended && answer.usageTold
+      ended && answer.usageReported
         ? {
             input_tokens: prompt,
             input_tokens_details: { cached_tokens: cached },
@@ -77,12 +77,12 @@ function itemsOf(choice: Choice, answer: Answer, raw: Json): Item[] {
   const id = (kind: string): string => `${kind}_${answer.id}${items.length}`;
   const status = choice.finish === 'length' ? 'incomplete' : 'completed';
   if (choice.reasoning.length > 0) {
-    const told = object(raw['reasoning'])['summary'] != null;
+    const summarized = object(raw['reasoning'])['summary'] != null;
     const sealed = list(raw['include']).includes('reasoning.encrypted_content');
     items.push({
       id: id('rs'),
       type: 'reasoning',
-      summary: told ? [{ type: 'summary_text', text: choice.reasoning.join('') }] : [],
+      summary: summarized ? [{ type: 'summary_text', text: choice.reasoning.join('') }] : [],
       ...(sealed
         ? {
             encrypted_content: `gAAAA${Buffer.from(choice.reasoning.join('')).toString('base64url')}`,
@@ -228,7 +228,7 @@ function* textEvents(choice: Choice | undefined, cited: unknown): Generator<Writ
 }
 
 /** Recorded: the response fills in members that the request's format left out. */
-const format = (asked: Json): Json =>
-  asked['type'] === 'json_schema'
-    ? { description: null, strict: false, ...asked }
-    : { type: 'text', ...asked };
+const format = (requested: Json): Json =>
+  requested['type'] === 'json_schema'
+    ? { description: null, strict: false, ...requested }
+    : { type: 'text', ...requested };

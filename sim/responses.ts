@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { atDoor, refuse } from './chat.ts';
+import { parseRequest, refuse } from './chat.ts';
 import { object } from './json.ts';
 import { eventStream, play } from './play.ts';
 import { readRequest } from './request.ts';
@@ -20,9 +20,9 @@ export async function responses(
   { dialect }: Route,
   once: Once,
 ): Promise<void> {
-  const door = atDoor(incoming, response, body, dialect);
-  if (door === undefined) return;
-  const { raw, problem } = door;
+  const parsed = parseRequest(incoming, response, body, dialect);
+  if (parsed === undefined) return;
+  const { raw, problem } = parsed;
   const named = typeof raw['model'] === 'string' ? raw['model'] : '';
   const request = readRequest(asChat(raw), withoutScenarios(named));
   const scenario = scenarioOf(named);

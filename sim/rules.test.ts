@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => sim.close());
 
 const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
-const picture = [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, image] }];
+const imageTurn = [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, image] }];
 const tool = {
   type: 'function',
   function: { name: 'ping', parameters: { type: 'object', properties: {} } },
@@ -134,7 +134,7 @@ const refusals: readonly (readonly [string, Json, number, Json | RegExp])[] = [
   ['openai', { model: 'gpt-4o', tool_choice: 'auto' }, 400, { error: { param: 'tool_choice' } }],
   [
     'openai',
-    { model: 'gpt-3.5-turbo', messages: picture },
+    { model: 'gpt-3.5-turbo', messages: imageTurn },
     400,
     /image_url is only supported by certain models/,
   ],
@@ -169,7 +169,7 @@ const refusals: readonly (readonly [string, Json, number, Json | RegExp])[] = [
   ],
   [
     'deepseek',
-    { model: 'deepseek-chat', messages: picture },
+    { model: 'deepseek-chat', messages: imageTurn },
     400,
     /unknown variant `image_url`, expected `text`/,
   ],
@@ -237,7 +237,12 @@ const refusals: readonly (readonly [string, Json, number, Json | RegExp])[] = [
     400,
     /must be a-z, A-Z, 0-9, with a length of 9/,
   ],
-  ['mistral', { model: 'codestral-latest', messages: picture }, 400, /Image input is not enabled/],
+  [
+    'mistral',
+    { model: 'codestral-latest', messages: imageTurn },
+    400,
+    /Image input is not enabled/,
+  ],
   [
     'groq',
     { logprobs: true },
@@ -251,7 +256,7 @@ const refusals: readonly (readonly [string, Json, number, Json | RegExp])[] = [
   ],
   ['groq', { n: 2 }, 400, { error: { message: "'n' : number must be at most 1" } }],
   ['groq', { foo: 1 }, 400, { error: { message: "property 'foo' is unsupported" } }],
-  ['groq', { model: 'llama-3.1-8b-instant', messages: picture }, 400, /content must be a string/],
+  ['groq', { model: 'llama-3.1-8b-instant', messages: imageTurn }, 400, /content must be a string/],
   [
     'xai',
     { model: 'grok-4.3', presence_penalty: 1 },
@@ -313,12 +318,12 @@ const refusals: readonly (readonly [string, Json, number, Json | RegExp])[] = [
   ],
   [
     'cerebras',
-    { messages: picture, model: 'llama-3.3-70b' },
+    { messages: imageTurn, model: 'llama-3.3-70b' },
     400,
     { type: 'invalid_request_error' },
   ],
   ['siliconflow', { model: 'sim-404' }, 400, { code: 20012, data: null }],
-  ['ollama', { messages: picture }, 400, { error: { message: 'invalid image input' } }],
+  ['ollama', { messages: imageTurn }, 400, { error: { message: 'invalid image input' } }],
   ['vllm', { max_tokens: 0 }, 400, { error: { type: 'BadRequestError', code: 400 } }],
   [
     'llamacpp',
@@ -380,7 +385,7 @@ test.each(accepted)('%s accepts %j', async (vendor, more) => {
 });
 
 /** The responses to a missing key and to a wrong one. */
-const doors: readonly (readonly [string, number, number, Json])[] = [
+const endpoints: readonly (readonly [string, number, number, Json])[] = [
   ['openai', 401, 401, { error: { code: 'invalid_api_key', param: null } }],
   ['azure', 401, 401, { error: { code: '401' } }],
   [
@@ -404,7 +409,7 @@ const doors: readonly (readonly [string, number, number, Json])[] = [
   ['ollama', 200, 401, { error: { message: 'unauthorized' } }],
 ];
 
-test.each(doors)('%s looks at the key first', async (vendor, missing, wrong, body) => {
+test.each(endpoints)('%s looks at the key first', async (vendor, missing, wrong, body) => {
   const prefix = vendors.find((dialect) => dialect.vendor === vendor)?.prefix ?? '';
   const request = { model: 'sim-chat', messages: hi };
   expect((await ask(sim.url + prefix, request, {})).status).toBe(missing);

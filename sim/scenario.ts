@@ -1,4 +1,4 @@
-import type { Wish } from './answer.ts';
+import type { AnswerOptions } from './answer.ts';
 import type { ProblemKind } from './dialect.ts';
 
 /** A fault in mid-response, after `after` pieces. */
@@ -9,7 +9,7 @@ export interface Trouble {
 }
 
 /** The effects that a model name has on the simulator. */
-export interface Scenario extends Wish {
+export interface Scenario extends AnswerOptions {
   readonly firstByteMs: number;
   readonly pieceMs: number;
   readonly refuse: ProblemKind | undefined;
@@ -34,7 +34,7 @@ const plain: Scenario = {
   echo: false,
   filtered: false,
   tokens: undefined,
-  usageTold: true,
+  usageReported: true,
   cachedShare: 0,
   firstByteMs: 0,
   pieceMs: 0,
@@ -123,7 +123,7 @@ const rows: readonly Row[] = [
     name: /^(gone|broken)-picture$/,
     plays: ([how]) => ({ lost: how === 'gone' ? 'gone' : 'broken' }),
   },
-  { name: /^no-usage$/, plays: () => ({ usageTold: false }) },
+  { name: /^no-usage$/, plays: () => ({ usageReported: false }) },
   { name: /^cached$/, plays: () => ({ cachedShare: 0.75 }) },
   { name: /^empty$/, plays: () => ({ empty: true }) },
   { name: /^echo$/, plays: () => ({ echo: true }) },

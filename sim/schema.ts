@@ -185,8 +185,8 @@ function fillString(schema: Json, name: string, place: Place): string {
   const pattern = text(schema['pattern']);
   const made = pattern === undefined ? formats[text(schema['format']) ?? ''] : textFor(pattern);
   if (made !== undefined) return made;
-  const words = place.hints.names.shift() ?? name.replaceAll('_', ' ');
-  return words
+  const value = place.hints.names.shift() ?? name.replaceAll('_', ' ');
+  return value
     .padEnd(number(schema['minLength']) ?? 0, '.')
     .slice(0, number(schema['maxLength']) ?? 200);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Reply, ask, firstChoice, said } from './asking.ts';
+import { type Reply, ask, firstChoice, answerText } from './asking.ts';
 import { startSim } from './index.ts';
 import { list, object } from './json.ts';
 
@@ -34,13 +34,15 @@ test('a prompt dictates one call for each turn, then the answer; a later prompt 
   expect(callOf(second)['function']).toEqual({ name: 'Read', arguments: '{"file_path":"b.txt"}' });
   messages.push(...turn(second, 'a'));
   const third = await next();
-  expect(said(third)).toBe('All\ndone.');
+  expect(answerText(third)).toBe('All\ndone.');
 
   messages.push(
     { role: 'assistant', content: 'All\ndone.' },
     { role: 'user', content: 'And what did you read?' },
   );
-  expect(said(await next())).toMatch(/And what did you read\?.*This is turn 2 of our conversation/);
+  expect(answerText(await next())).toMatch(
+    /And what did you read\?.*This is turn 2 of our conversation/,
+  );
 });
 
 test('a tool that the client does not have is not called', async () => {
@@ -48,7 +50,7 @@ test('a tool that the client does not have is not called', async () => {
   const messages = [
     { role: 'user', content: 'Call the tool nothing with <<<{}>>> and say <<<Nothing.>>>' },
   ];
-  expect(said(await ask(`${sim.url}/openai/v1`, { model: 'gpt-4o', tools, messages }))).toBe(
+  expect(answerText(await ask(`${sim.url}/openai/v1`, { model: 'gpt-4o', tools, messages }))).toBe(
     'Nothing.',
   );
 });

@@ -19,14 +19,14 @@ const stream = async (vendor: string, more: Json = {}): Promise<Reply> => {
     ...more,
   });
 };
-const asked = { stream_options: { include_usage: true } };
+const withUsage = { stream_options: { include_usage: true } };
 /** The chunks of a stream, without `[DONE]`. */
 const chunks = ({ events }: Reply): readonly Json[] =>
   events.filter((event) => 'id' in event || 'choices' in event);
 const endOf = (reply: Reply): Json => chunks(reply).at(-1) ?? {};
 
 test('OpenAI: usage is null until the last chunk, which has no choice', async () => {
-  const all = chunks(await stream('openai', asked));
+  const all = chunks(await stream('openai', withUsage));
   expect(all.slice(0, -1).every((chunk) => chunk['usage'] === null)).toBe(true);
   expect(all.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: 3 } });
   expect(firstChoice(all[0])).toMatchObject({
@@ -64,7 +64,7 @@ test('Groq: usage in x_groq, and where it was asked for as well; errors are name
     x_groq: { usage: { completion_tokens: 3 } },
   });
   expect(plain).not.toHaveProperty('usage');
-  expect(endOf(await stream('groq', asked))).toMatchObject({
+  expect(endOf(await stream('groq', withUsage))).toMatchObject({
     choices: [],
     usage: { completion_tokens: 3 },
   });
@@ -110,7 +110,7 @@ test('Zhipu and xAI: no finish_reason before the last chunk', async () => {
 });
 
 test('xAI: completion tokens leave reasoning out', async () => {
-  const counts = usage(await stream('xai', { ...asked, model: 'sim-think' }));
+  const counts = usage(await stream('xai', { ...withUsage, model: 'sim-think' }));
   expect(counts).toMatchObject({
     completion_tokens: 3,
     completion_tokens_details: { reasoning_tokens: expect.any(Number) },
@@ -190,7 +190,7 @@ test('scenarios shape the answer: echo, length, emptiness, cache, slowness, sile
 test('sim-fast: 1 KB whole, a stream when asked', async () => {
   const request = { model: 'sim-fast' };
   expect((await stream('openai', { ...request, stream: false })).text).toHaveLength(1024);
-  expect(endOf(await stream('openai', { ...request, ...asked }))).toMatchObject({
+  expect(endOf(await stream('openai', { ...request, ...withUsage }))).toMatchObject({
     usage: { completion_tokens: 20 },
   });
 });

@@ -17,13 +17,13 @@ const plainVerbs =
  * tools, or one requested twice, make parallel calls.
  */
 export function plannedCalls(request: ChatRequest): PlannedCall[] {
-  const asked = request.toolChoice;
-  if (asked.mode === 'none' || request.tools.length === 0) return [];
+  const choice = request.toolChoice;
+  if (choice.mode === 'none' || request.tools.length === 0) return [];
   const script = scriptOf(request);
   if (script !== undefined) return [...script.calls];
-  if (asked.mode === 'auto' && lastMessage(request)?.role !== 'user') return [];
+  if (choice.mode === 'auto' && lastMessage(request)?.role !== 'user') return [];
   const { mode, named } =
-    asked.mode === 'auto' ? told(request) : { mode: asked.mode, named: asked.named };
+    choice.mode === 'auto' ? toolDemands(request) : { mode: choice.mode, named: choice.named };
   const prompt = lastPrompt(request);
   const wanted =
     named === undefined
@@ -37,7 +37,7 @@ export function plannedCalls(request: ChatRequest): PlannedCall[] {
 }
 
 /** Calls that a text demands: a system message, or the description of a tool. */
-function told({ messages, tools }: ChatRequest): {
+function toolDemands({ messages, tools }: ChatRequest): {
   readonly mode: 'auto' | 'required';
   readonly named: string | undefined;
 } {
@@ -60,12 +60,12 @@ function chosen(
   const mentioned = tools.filter((tool) => lower.includes(tool.name.toLowerCase()));
   if (mentioned.length > 0) return mentioned;
   const related = tools.filter((tool) =>
-    tellingWords(tool.name).some((word) => lower.includes(word)),
+    specificWords(tool.name).some((word) => lower.includes(word)),
   );
   return related.length > 0 || mode === 'auto' ? related : tools.slice(0, 1);
 }
 
-function tellingWords(name: string): string[] {
+function specificWords(name: string): string[] {
   const words = name
     .replace(/([a-z])([A-Z])/g, '$1_$2')
     .toLowerCase()

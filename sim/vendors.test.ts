@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, finish, firstChoice, prompt, said, usage } from './asking.ts';
+import { ask, finish, firstChoice, prompt, answerText, usage } from './asking.ts';
 import type { Dialect } from './dialect.ts';
 import { type Sim, startSim } from './index.ts';
 import { list, object } from './json.ts';
@@ -19,13 +19,13 @@ const streamed = { ...hello, stream: true };
 
 describe.each(every)('%s', (vendor, { style }: Dialect) => {
   const wrap = (text: string) => text.replace(/^<think>.*<\/think>\n\n/s, '');
-  const asked = vendor === 'mistral' ? {} : { stream_options: { include_usage: true } };
+  const withUsage = vendor === 'mistral' ? {} : { stream_options: { include_usage: true } };
 
   test('streams what it says whole, and its counts add up', async () => {
     const whole = await ask(base(vendor), hello);
-    const stream = await ask(base(vendor), { ...streamed, ...asked });
-    expect(said(whole)).toContain('Why is the sea salt? “Weil…” 海');
-    expect(said(stream)).toBe(said(whole));
+    const stream = await ask(base(vendor), { ...streamed, ...withUsage });
+    expect(answerText(whole)).toContain('Why is the sea salt? “Weil…” 海');
+    expect(answerText(stream)).toBe(answerText(whole));
     for (const reply of [whole, stream]) {
       expect(reply.status).toBe(200);
       expect(finish(reply)).toBe('stop');
@@ -40,7 +40,7 @@ describe.each(every)('%s', (vendor, { style }: Dialect) => {
   test('tells usage in a stream unasked or not at all, as it does', async () => {
     expect(usage(await ask(base(vendor), streamed)) !== undefined).toBe(style.usageUnasked);
     expect(
-      usage(await ask(base(vendor), { ...streamed, ...asked, model: 'sim-no-usage' })),
+      usage(await ask(base(vendor), { ...streamed, ...withUsage, model: 'sim-no-usage' })),
     ).toBeUndefined();
     expect(usage(await ask(base(vendor), { ...hello, model: 'sim-no-usage' }))).toBeUndefined();
   });
@@ -48,10 +48,10 @@ describe.each(every)('%s', (vendor, { style }: Dialect) => {
   test('thinks where its readers look for it, and counts it', async () => {
     const thinking = { ...hello, model: 'sim-think' };
     const whole = await ask(base(vendor), thinking);
-    const stream = await ask(base(vendor), { ...thinking, ...asked, stream: true });
+    const stream = await ask(base(vendor), { ...thinking, ...withUsage, stream: true });
     const plain = await ask(base(vendor), hello);
-    expect(wrap(said(whole))).toBe(said(plain));
-    expect(wrap(said(stream))).toBe(said(plain));
+    expect(wrap(answerText(whole))).toBe(answerText(plain));
+    expect(wrap(answerText(stream))).toBe(answerText(plain));
     const total = (reply: typeof whole) => Number(usage(reply)?.['total_tokens']);
     expect(total(whole)).toBeGreaterThan(total(plain) + 10);
     expect(total(stream)).toBe(total(whole));

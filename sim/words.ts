@@ -4,7 +4,7 @@ import { lastMessage, lastPrompt, type ChatRequest } from './request.ts';
 import { instanceOf } from './schema.ts';
 import { scriptOf } from './script.ts';
 import { hash, pieces } from './tokens.ts';
-import { toldSchema } from './told-schema.ts';
+import { schemaInPrompt } from './prompt-schema.ts';
 
 const openings = [
   'You asked',
@@ -33,8 +33,8 @@ function answer(request: ChatRequest, echo: boolean, index: number): string {
   if (echo) return prompt;
   if (request.format.type === 'json_schema')
     return JSON.stringify(instanceOf(request.format.schema, prompt));
-  const told = toldSchema(request, prompt);
-  if (told !== undefined) return JSON.stringify(instanceOf(told.schema, told.prompt));
+  const prompted = schemaInPrompt(request, prompt);
+  if (prompted !== undefined) return JSON.stringify(instanceOf(prompted.schema, prompted.prompt));
   if (request.format.type === 'json_object')
     return JSON.stringify({
       answer: clip(prompt),
@@ -86,8 +86,8 @@ function filler(count: number): string[] {
 }
 
 function clip(text: string): string {
-  const words = text.replace(/\s+/g, ' ').trim();
-  return words.length <= 240 ? words : `${words.slice(0, 240).trimEnd()}…`;
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= 240 ? line : `${line.slice(0, 240).trimEnd()}…`;
 }
 
 function pick(from: readonly string[], index: number): string {

@@ -17,7 +17,7 @@ export interface StreamEvent {
 export function wholeBody(answer: Answer, request: ChatRequest, { style }: Dialect): Draft {
   const choices = answer.choices.map((choice, index) => wholeChoice(choice, index, request, style));
   const draft: Draft = { ...frame(answer, style, 'chat.completion'), choices };
-  if (answer.usageTold) draft['usage'] = style.usage(answer.usage);
+  if (answer.usageReported) draft['usage'] = style.usage(answer.usage);
   style.whole?.(draft, choices, answer, request);
   return draft;
 }
@@ -30,7 +30,7 @@ export function* streamEvents(
 ): Generator<StreamEvent> {
   const preamble = style.preamble?.(answer);
   if (preamble !== undefined) yield { text: preamble, piece: false, ends: false };
-  const tellsUsage = answer.usageTold && (request.includeUsage || style.usageUnasked);
+  const reportsUsage = answer.usageReported && (request.includeUsage || style.usageUnasked);
   let tokens = 0;
   for (const [index, choice] of answer.choices.entries()) {
     let text = '';
@@ -42,11 +42,11 @@ export function* streamEvents(
         draft['logprobs'] = { content: [logprob(piece, request.topLogprobs)], refusal: null };
       if (finish !== undefined || style.finishNull) draft['finish_reason'] = finish ?? null;
       const last = kind === 'finish' && index === answer.choices.length - 1;
-      const usage = tellsUsage ? usageHere(style, answer.usage, tokens, last) : undefined;
+      const usage = reportsUsage ? usageHere(style, answer.usage, tokens, last) : undefined;
       yield event(draft, usage, { kind, answer, piece, text, tokens }, request, style);
     }
   }
-  if (!tellsUsage || style.usageAt === 'finish' || style.usageAt === 'every') return;
+  if (!reportsUsage || style.usageAt === 'finish' || style.usageAt === 'every') return;
   const again =
     style.usageAt === 'own with choice'
       ? {

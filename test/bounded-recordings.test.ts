@@ -260,7 +260,7 @@ async function measure(
   const output = outputTokens(quantities);
   if (output > 64 && outputBytes > 0)
     figures.bytesPerToken = Math.max(figures.bytesPerToken, outputBytes / output);
-  const limit = request.outputTokensAsked ?? Number.POSITIVE_INFINITY;
+  const limit = request.outputTokensRequested ?? Number.POSITIVE_INFINITY;
   const answered = output - (quantities.reasoning ?? 0);
   if (answered > limit * Math.max(1, request.choices) && limit >= 16)
     figures.beyondLimit = Math.max(figures.beyondLimit, answered - limit);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { storedCatalog } from '../src/catalog/stored-catalog.ts';
-import { check, houseLosses } from '../src/ledger/check.ts';
+import { check, operatorLosses } from '../src/ledger/check.ts';
 import { migrations } from '../src/app/schema.ts';
 import { vendors } from '../src/providers/index.ts';
 import { migrate } from '../src/storage/migrate.ts';
@@ -90,7 +90,7 @@ forEachDatabase((_name, openFresh, fresh) => {
       '0042-cancelled-input',
     ]);
     expect(await check(database)).toMatchObject({ ok: true, problems: [] });
-    expect(await houseLosses(database)).toBe(0n);
+    expect(await operatorLosses(database)).toBe(0n);
     const { channels } = await storedCatalog(database);
     expect(channels.map(({ name, billsCancelledInput }) => [name, billsCancelledInput])).toEqual([
       ['a', undefined],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Sim, startSim } from '../sim/index.ts';
-import { pictureOf } from '../sim/media/png.ts';
+import { imageOf } from '../sim/media/png.ts';
 import { forEachDatabase } from './databases.ts';
 import { imageForm, made, sendForm } from './support/images.ts';
 import { type Running, startRunning } from './support/running.ts';
@@ -47,7 +47,7 @@ ${channels
 
 const generations = '/v1/images/generations';
 const words = { model: 'm', prompt: 'a cat' };
-const picture = pictureOf('a cat', 64, 64).toString('base64');
+const picture = imageOf('a cat', 64, 64).toString('base64');
 
 forEachDatabase((_, __, fresh) => {
   const start = async (
@@ -87,7 +87,7 @@ forEachDatabase((_, __, fresh) => {
       openai('gpt-image-2'),
     ]);
     const form = imageForm({ ...words, size: '1024x1024', quality: 'medium' }, [
-      ['image', pictureOf('a dog', 64, 64)],
+      ['image', imageOf('a dog', 64, 64)],
     ]);
     const { usage } = await made(await sendForm(running, '/v1/images/edits', form));
     expect(usage).toMatchObject({ input_tokens: 1_002, output_tokens: 1_760 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { type Sim, startSim } from '../sim/index.ts';
-import { pictureOf } from '../sim/media/png.ts';
+import { imageOf } from '../sim/media/png.ts';
 import { type FreshDatabase, onSqlite } from './databases.ts';
 import { imageForm, made, sendForm } from './support/images.ts';
 import { type Running, startRunning } from './support/running.ts';
@@ -12,9 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => sim.close());
 
-const house = pictureOf('a house', 64, 48);
-const solid = pictureOf('solid', 64, 48);
-const small = pictureOf('small', 32, 32, true);
+const house = imageOf('a house', 64, 48);
+const solid = imageOf('solid', 64, 48);
+const small = imageOf('small', 32, 32, true);
 /** As small as a file as it is large as a picture. */
 const bomb = Buffer.from(house);
 bomb.writeUInt32BE(60_000, 16);

@@ -2,7 +2,7 @@ import OpenAI, { APIError, BadRequestError, NotFoundError, toFile } from 'openai
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { imageModels } from '../sim/images/catalog.ts';
 import { painters } from '../sim/pictures/catalog.ts';
-import { pictureOf } from '../sim/media/png.ts';
+import { imageOf } from '../sim/media/png.ts';
 import { shown } from './support/images.ts';
 import { openSimulatedGateway, type Temporary } from './support/temporary.ts';
 
@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => temporary.close());
 
-const house = pictureOf('a house', 512, 512);
-const hole = pictureOf('a hole', 512, 512, true);
+const house = imageOf('a house', 512, 512);
+const hole = imageOf('a hole', 512, 512, true);
 const file = (bytes: Buffer, name = 'house.png') => toFile(bytes, name, { type: 'image/png' });
 
 test.each(

@@ -3,7 +3,7 @@ import { simConfig } from '../sim/catalog.ts';
 import { imageModels } from '../sim/images/catalog.ts';
 import { type Sim, startSim } from '../sim/index.ts';
 import { readForm } from '../sim/media/form.ts';
-import { pictureOf } from '../sim/media/png.ts';
+import { imageOf } from '../sim/media/png.ts';
 import { onSqlite } from './databases.ts';
 import { imageEvents, imageForm, made, sendForm, shown } from './support/images.ts';
 import { type Running, startRunning } from './support/running.ts';
@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => sim.close());
 beforeEach(() => sim.clear());
 
-const house = pictureOf('a house', 640, 480);
-const hole = pictureOf('a hole', 640, 480, true);
+const house = imageOf('a house', 640, 480);
+const hole = imageOf('a hole', 640, 480, true);
 const dataUrl = (bytes: Buffer): string => `data:image/png;base64,${bytes.toString('base64')}`;
 const generations = '/v1/images/generations';
 const edits = '/v1/images/edits';
@@ -311,7 +311,7 @@ onSqlite((_, __, fresh) => {
     const again = await submit(house);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect(await again.text()).toBe(first);
-    const other = await submit(pictureOf('a hut', 640, 480));
+    const other = await submit(imageOf('a hut', 640, 480));
     expect([other.status, (await made(other)).error?.code]).toEqual([400, 'idempotency_key_reuse']);
     const words = { model: 'dall-e-3', prompt: 'a cat' };
     const said = await (

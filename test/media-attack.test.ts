@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { pictureOf } from '../sim/media/png.ts';
+import { imageOf } from '../sim/media/png.ts';
 import { wav } from '../sim/media/wav.ts';
 import type { TaskLimits } from '../src/gateway/tasks/parts.ts';
 import { type FreshDatabase, forEachDatabase } from './databases.ts';
@@ -236,7 +236,7 @@ forEachDatabase((_name, _open, fresh) => {
 
   test('a picture for a film that is none is refused before anything is asked or held', async () => {
     const { vendor, running } = await startOn(fresh);
-    const png = pictureOf('a fox', 64, 64).toString('base64');
+    const png = imageOf('a fox', 64, 64).toString('base64');
     for (const [type, base64] of [
       ['png', ''],
       ['png', 'A'.repeat(100_000)],

@@ -1,7 +1,7 @@
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from '../sim/index.ts';
-import { pictureOf, wordsIn } from '../sim/media/png.ts';
+import { imageOf, textIn } from '../sim/media/png.ts';
 import { painters, paintersAlone } from '../sim/pictures/catalog.ts';
 import { vendors } from '../sim/vendors.ts';
 import type { GatewayLimits } from '../src/gateway/parts.ts';
@@ -127,23 +127,21 @@ onSqlite((_, __, fresh) => {
             expect(url.startsWith(running.url)).toBe(true);
             const picture = await fetch(url);
             expect(picture.headers.get('content-type')).toBe('image/png');
-            expect(wordsIn(Buffer.from(await picture.arrayBuffer()))).toBe('a red fox');
+            expect(textIn(Buffer.from(await picture.arrayBuffer()))).toBe('a red fox');
           }
           const bytes = await client.images.generate({
             model: 'm',
             prompt: 'a blue fox',
             response_format: 'b64_json',
           });
-          expect(wordsIn(Buffer.from(bytes.data?.[0]?.b64_json ?? '', 'base64'))).toBe(
-            'a blue fox',
-          );
+          expect(textIn(Buffer.from(bytes.data?.[0]?.b64_json ?? '', 'base64'))).toBe('a blue fox');
           paid = 3;
         }
         if (edits) {
-          const image = await toFile(pictureOf('a fox', 256, 256), 'fox.png', {
+          const image = await toFile(imageOf('a fox', 256, 256), 'fox.png', {
             type: 'image/png',
           });
-          const mask = await toFile(pictureOf('here', 256, 256, true), 'mask.png', {
+          const mask = await toFile(imageOf('here', 256, 256, true), 'mask.png', {
             type: 'image/png',
           });
           const masked = fills || vendor === 'ideogram' || vendor === 'recraft';
@@ -306,7 +304,7 @@ onSqlite((_, __, fresh) => {
 
   test('of several pictures those that came about are delivered and paid for; whoever leaves has all of them taken back', async () => {
     const vendor = await startVendor();
-    const picture = `data:image/png;base64,${pictureOf('a fox', 64, 64).toString('base64')}`;
+    const picture = `data:image/png;base64,${imageOf('a fox', 64, 64).toString('base64')}`;
     let made = 0;
     let over = false;
     vendor.answer(({ method, url }, response) => {
@@ -426,7 +424,7 @@ onSqlite((_, __, fresh) => {
   test('what no channel makes is refused before anybody is asked, and what is allowed is told', async () => {
     const running = await start([{ vendor: 'stability', upstream: 'stable-image-core' }]);
     const client = new OpenAI({ baseURL: `${running.url}/v1`, apiKey: running.key, maxRetries: 0 });
-    const image = await toFile(pictureOf('a fox', 256, 256), 'fox.png', { type: 'image/png' });
+    const image = await toFile(imageOf('a fox', 256, 256), 'fox.png', { type: 'image/png' });
     await expect(
       client.images.edit({ model: 'm', image, prompt: 'in the snow' }),
     ).rejects.toMatchObject({ status: 400, param: 'image' });

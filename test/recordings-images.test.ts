@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readPicture } from '../src/media/picture.ts';
+import { readImage } from '../src/media/image.ts';
 import { type VendorAnswer, type VendorCall, isPending } from '../src/providers/adapter.ts';
 import { isFault } from '../src/providers/formats/fault.ts';
 import { vendors } from '../src/providers/index.ts';
@@ -42,7 +42,7 @@ function given(reference: { url?: string; image_url?: { url: string } }): InputI
     (reference.url ?? reference.image_url?.url ?? '').replace(/^data:[^,]*,/, ''),
     'base64',
   );
-  const facts = readPicture(bytes);
+  const facts = readImage(bytes);
   if (typeof facts === 'string') throw new Error(facts);
   return { ...facts, bytes };
 }

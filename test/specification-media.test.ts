@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { type Sim, startSim } from '../sim/index.ts';
-import { pictureOf } from '../sim/media/png.ts';
+import { imageOf } from '../sim/media/png.ts';
 import { sounds } from '../sim/media/sounds.ts';
 import { forEachDatabase } from './databases.ts';
 import { films, quickTasks, startFilmVendor } from './support/film-vendor.ts';
@@ -22,8 +22,8 @@ afterAll(() => sim.close());
 const generations = '/v1/images/generations';
 const edits = '/v1/images/edits';
 const videos = '/v1/video/generations';
-const house = pictureOf('a house', 512, 512);
-const mask = pictureOf('a hole', 512, 512, true);
+const house = imageOf('a house', 512, 512);
+const mask = imageOf('a hole', 512, 512, true);
 const speech = sounds['mp3']?.make('Say it with a voice.') ?? Buffer.alloc(0);
 
 forEachDatabase((_, __, fresh) => {

@@ -10,7 +10,7 @@ import { wechatBill } from '../sim/wallets/wechat-bill.ts';
 import { systemClock } from '../src/base/clock.ts';
 import {
   AlipayCaller,
-  noticeHolds,
+  notificationIsSigned,
   signedPart,
   signRequest,
 } from '../src/payments/wallets/alipay-call.ts';
@@ -110,8 +110,8 @@ test('its package buys from the simulated WeChat Pay, believes its answers, and 
     .chain('v3/pay/transactions/out-trade-no/ord_oracle')
     .get({ params: { mchid: keys.mchId } });
   expect(asked.data).toMatchObject({ trade_state: 'SUCCESS', amount: { total: 100 } });
-  await expect.poll(() => wallets.notices).toHaveLength(1);
-  const [notice] = wallets.notices;
+  await expect.poll(() => wallets.notifications).toHaveLength(1);
+  const [notice] = wallets.notifications;
   if (notice === undefined) throw new Error('nothing was told');
   const { headers, body } = notice;
   const seal = sealOf(headers, Date.now());
@@ -212,15 +212,15 @@ test('its package buys from the simulated Alipay, believes its answers, and take
   expect(await call('alipay.trade.query', { out_trade_no: 'ord_oracle' })).toMatchObject({
     trade_status: 'TRADE_SUCCESS',
   });
-  const notice = wallets.alipay.notice(trade);
+  const notice = wallets.alipay.notification(trade);
   expect([
     sdk.checkNotifySignV2({ ...notice }),
-    noticeHolds(notice, keys.alipay.publicKey),
+    notificationIsSigned(notice, keys.alipay.publicKey),
   ]).toEqual([true, true]);
   const forged = { ...notice, total_amount: '100.00' };
   expect([
     sdk.checkNotifySignV2({ ...forged }),
-    noticeHolds(forged, keys.alipay.publicKey),
+    notificationIsSigned(forged, keys.alipay.publicKey),
   ]).toEqual([false, false]);
   expect(Object.fromEntries(new URLSearchParams(formOf('', notice).body))).toEqual(notice);
 

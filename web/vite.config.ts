@@ -16,7 +16,7 @@ export default defineConfig({
     emptyOutDir: true,
     rolldownOptions: {
       // Bundling warns of directives for servers that render; the console has none.
-      onLog: (level, log, say) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && say(level, log),
+      onLog: (level, log, warn) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && warn(level, log),
     },
   },
 });

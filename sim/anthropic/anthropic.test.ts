@@ -124,12 +124,12 @@ describe('answers', () => {
   });
 
   test('calls, at once and in pieces, with their results', async () => {
-    const asking = {
+    const request = {
       ...basic,
       tools: [weather],
       messages: [{ role: 'user' as const, content: 'The weather in both Paris and Rome, please.' }],
     };
-    const first = await client.messages.stream(asking).finalMessage();
+    const first = await client.messages.stream(request).finalMessage();
     const calls = first.content.filter((block) => block.type === 'tool_use');
     expect(calls.map(({ input }) => input)).toEqual([{ city: 'Paris' }, { city: 'Rome' }]);
     expect(first.stop_reason).toBe('tool_use');
@@ -139,32 +139,32 @@ describe('answers', () => {
       content: '21',
     }));
     const turns = [
-      ...asking.messages,
+      ...request.messages,
       { role: 'assistant' as const, content: first.content },
       { role: 'user' as const, content: results },
     ];
-    expect((await client.messages.create({ ...asking, messages: turns })).stop_reason).toBe(
+    expect((await client.messages.create({ ...request, messages: turns })).stop_reason).toBe(
       'end_turn',
     );
   });
 
   test('thoughts are signed and come back with their signature, or not at all', async () => {
-    const asking = {
+    const request = {
       ...basic,
       max_tokens: 4000,
       thinking,
       tools: [weather],
       messages: [{ role: 'user' as const, content: 'The weather in Paris?' }],
     };
-    const first = await client.messages.stream(asking).finalMessage();
+    const first = await client.messages.stream(request).finalMessage();
     const [thought, call] = first.content;
     if (thought?.type !== 'thinking' || call?.type !== 'tool_use')
       throw new Error(JSON.stringify(first.content));
     const back = (content: Anthropic.ContentBlockParam[]) =>
       client.messages.create({
-        ...asking,
+        ...request,
         messages: [
-          ...asking.messages,
+          ...request.messages,
           { role: 'assistant', content },
           { role: 'user', content: [{ type: 'tool_result', tool_use_id: call.id, content: '21' }] },
         ],
@@ -182,21 +182,21 @@ describe('answers', () => {
   });
 
   test('newer models keep their thoughts to themselves unless asked', async () => {
-    const asking = { ...basic, model: 'claude-opus-4-8', max_tokens: 4000 };
-    const [silent] = (await client.messages.create({ ...asking, thinking: { type: 'adaptive' } }))
+    const request = { ...basic, model: 'claude-opus-4-8', max_tokens: 4000 };
+    const [silent] = (await client.messages.create({ ...request, thinking: { type: 'adaptive' } }))
       .content;
     expect(silent).toMatchObject({
       type: 'thinking',
       thinking: '',
       signature: expect.stringMatching(/.{20}/),
     });
-    const [told] = (
+    const [summarized] = (
       await client.messages.create({
-        ...asking,
+        ...request,
         thinking: { type: 'adaptive', display: 'summarized' },
       })
     ).content;
-    expect(told).toMatchObject({ thinking: expect.stringMatching(/think first/) });
+    expect(summarized).toMatchObject({ thinking: expect.stringMatching(/think first/) });
   });
 
   test('marks are written to the cache for five minutes or an hour, and read from it', async () => {
@@ -428,7 +428,7 @@ describe('refusals', () => {
       'metadata.user_id: String should have at most 256 characters',
       { metadata: { user_id: 'x'.repeat(257) } },
     ],
-  ])('%s', async (words, more) => expect(await complaint(more)).toContain(words));
+  ])('%s', async (message, more) => expect(await complaint(more)).toContain(message));
 
   test('versions: none, one that nobody has, and the newest, which has no sampling parameters', async () => {
     expect(await complaint({}, { 'anthropic-version': '2024-01-01' })).toContain(
@@ -467,9 +467,9 @@ describe('refusals', () => {
 
   test('a stream that fails says so in its midst', async () => {
     const stream = client.messages.stream({ ...basic, model: 'sim-error-in-stream' });
-    let said = '';
-    stream.on('text', (piece) => (said += piece));
+    let text = '';
+    stream.on('text', (piece) => (text += piece));
     await expect(stream.finalMessage()).rejects.toThrow('Overloaded');
-    expect(said).not.toBe('');
+    expect(text).not.toBe('');
   });
 });

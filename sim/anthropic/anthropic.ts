@@ -2,14 +2,20 @@ import { randomText } from '../../src/base/random.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { promptTokens } from '../answer.ts';
 import type { Complaint, Problem, Reply } from '../dialect.ts';
-import { type Row, type Rows, say } from '../dialects/base.ts';
+import { type Row, type Rows, fillRow } from '../dialects/base.ts';
 import { isJson, type Json } from '../json.ts';
-import { type Asking, asking, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
+import {
+  type ModelRequest,
+  modelRequest,
+  blankProblem,
+  type OwnCall,
+  type OwnFormat,
+} from '../own-format.ts';
 import { eventStream, type Pen } from '../play.ts';
 import { readRequest } from '../request.ts';
 import { withoutScenarios } from '../scenario.ts';
 import { chatOf } from './messages-chat.ts';
-import { countComplaint, type House, messagesComplaint, thinks } from './messages-rules.ts';
+import { countComplaint, type ServerTraits, messagesComplaint, thinks } from './messages-rules.ts';
 import { event, messageEvents, messageOf } from './messages-write.ts';
 import { versions } from './versions.ts';
 
@@ -44,13 +50,13 @@ const rows: Rows = {
 const requestId = (): string => `req_011C${randomText(20)}`;
 
 function errorOf(problem: Problem, id: string): Json {
-  const { type, message } = say(rows, problem);
+  const { type, message } = fillRow(rows, problem);
   return { type: 'error', error: { type, message }, request_id: id };
 }
 
 /** Recorded: `x-should-retry` is false for errors of the client. */
 function refuse(problem: Problem): Reply {
-  const { status } = say(rows, problem);
+  const { status } = fillRow(rows, problem);
   const id = requestId();
   const limits = problem.kind === 'rate' ? limited() : {};
   const headers = {
@@ -70,7 +76,7 @@ function limited(): Record<string, string> {
   };
 }
 
-function take(call: OwnCall): Reply | Asking {
+function take(call: OwnCall): Reply | ModelRequest {
   const no = (kind: Problem['kind'], complaint?: Complaint, model = ''): Reply =>
     refuse({ ...blankProblem(call.url), kind, model, complaint });
   const key = keyOf(call);
@@ -94,9 +100,9 @@ function take(call: OwnCall): Reply | Asking {
   const betas = String(call.headers['anthropic-beta'] ?? '')
     .split(/[,\s]+/)
     .filter(Boolean);
-  const house: House = { model, version, betas, hosted: false };
+  const server: ServerTraits = { model, version, betas, hosted: false };
   const counts = call.path !== '/messages';
-  const message = counts ? countComplaint(raw, house) : messagesComplaint(raw, house);
+  const message = counts ? countComplaint(raw, server) : messagesComplaint(raw, server);
   if (message !== undefined) return no('bad_request', { message }, model);
   const chat = chatOf(raw, model);
   if (counts)
@@ -105,7 +111,7 @@ function take(call: OwnCall): Reply | Asking {
       headers: { 'request-id': requestId() },
       body: { input_tokens: promptTokens(readRequest(chat, model)) },
     };
-  return asking(named, chat, thinks(raw, model), penOf(raw));
+  return modelRequest(named, chat, thinks(raw, model), penOf(raw));
 }
 
 /** The writer of messages, for every vendor that speaks Claude's own format. */

@@ -76,10 +76,10 @@ export function claudeNamed(model: string): Claude {
   const [, family, major, minor, oldMajor, oldMinor, oldFamily] = id.exec(model) ?? [];
   const name = family ?? oldFamily ?? '';
   const young = name === 'fable' || name === 'mythos';
-  const told =
+  const written =
     Number(major ?? oldMajor ?? 4) * 10 +
     Number(minor ?? oldMinor ?? ((major ?? oldMajor) ? 0 : 5));
-  const version = young && told > 50 ? 55 : told;
+  const version = young && written > 50 ? 55 : written;
   const claude: Claude = Object.assign(
     {},
     first,

@@ -32,8 +32,8 @@ function choiceOf({ type, name }: Json): unknown {
 }
 
 function systemOf(system: unknown): Json[] {
-  const words = typeof system === 'string' ? system : list(system).map(textOf).join('\n');
-  return words === '' ? [] : [{ role: 'system', content: words }];
+  const content = typeof system === 'string' ? system : list(system).map(textOf).join('\n');
+  return content === '' ? [] : [{ role: 'system', content }];
 }
 
 const textOf = (block: unknown): string => text(object(block)['text']) ?? '';
@@ -47,11 +47,11 @@ function messagesOf(value: unknown): Json[] {
     .filter(({ type }) => type === 'tool_use')
     .map(({ id, name }) => ({ id, type: 'function', function: { name } }));
   const parts = blocks.flatMap(partOf);
-  const said =
+  const message =
     parts.length > 0 || calls.length > 0
       ? [{ role, content: parts, ...(calls.length > 0 && { tool_calls: calls }) }]
       : [];
-  return [...results, ...said];
+  return [...results, ...message];
 }
 
 function resultOf({ tool_use_id: id, content }: Json): Json {
@@ -64,8 +64,8 @@ function resultOf({ tool_use_id: id, content }: Json): Json {
 }
 
 function partOf(block: Json): Json[] {
-  const { type, text: words, source } = block;
-  if (type === 'text') return [{ type, text: words }];
+  const { type, text: content, source } = block;
+  if (type === 'text') return [{ type, text: content }];
   const { type: kind, media_type: media, data, url } = object(source);
   if (type === 'image')
     return [

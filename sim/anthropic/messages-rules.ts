@@ -7,7 +7,7 @@ import { turnComplaints } from './messages-turns.ts';
 import { newestVersion } from './versions.ts';
 
 /** The vendor and version that check a request in this format. */
-export interface House {
+export interface ServerTraits {
   readonly model: string;
   /** The newest version has no sampling parameters and reads documents only from users. */
   readonly version: string;
@@ -29,43 +29,43 @@ const consult =
  * The first error that Anthropic's API finds in a request
  * (platform.claude.com/docs/en/api/messages, 2026-11, and recorded refusals).
  */
-export function messagesComplaint(raw: Json, house: House): string | undefined {
-  return firstOf(complaints(raw, house));
+export function messagesComplaint(raw: Json, server: ServerTraits): string | undefined {
+  return firstOf(complaints(raw, server));
 }
 
 /** The same for a request to count its tokens. */
-export function countComplaint(raw: Json, house: House): string | undefined {
-  return firstOf(counting(raw, house));
+export function countComplaint(raw: Json, server: ServerTraits): string | undefined {
+  return firstOf(counting(raw, server));
 }
 
-function* complaints(raw: Json, house: House): Complaints {
-  const claude = claudeNamed(house.model);
+function* complaints(raw: Json, server: ServerTraits): Complaints {
+  const claude = claudeNamed(server.model);
   yield* members(
     raw,
     '',
-    `${house.hosted ? '' : 'model '}max_tokens messages`,
-    optional + (house.betas.length > 0 ? ofBetas : ''),
+    `${server.hosted ? '' : 'model '}max_tokens messages`,
+    optional + (server.betas.length > 0 ? ofBetas : ''),
   );
-  yield* limit(raw, claude, house);
+  yield* limit(raw, claude, server);
   yield* plain(raw);
-  yield* sampling(raw, claude, house);
-  yield* content(raw, house, claude);
-  yield* thinking(raw, claude, house);
-  yield* output(raw, claude, house);
+  yield* sampling(raw, claude, server);
+  yield* content(raw, server, claude);
+  yield* thinking(raw, claude, server);
+  yield* output(raw, claude, server);
 }
 
-function* counting(raw: Json, house: House): Complaints {
-  yield* members(raw, '', 'model messages', counted + (house.betas.length > 0 ? ofBetas : ''));
-  yield* content(raw, house, claudeNamed(house.model));
+function* counting(raw: Json, server: ServerTraits): Complaints {
+  yield* members(raw, '', 'model messages', counted + (server.betas.length > 0 ? ofBetas : ''));
+  yield* content(raw, server, claudeNamed(server.model));
 }
 
-function* content(raw: Json, house: House, claude: Claude): Complaints {
+function* content(raw: Json, server: ServerTraits, claude: Claude): Complaints {
   yield* toolComplaints(raw, claude);
-  yield* turnComplaints(raw, house, claude);
+  yield* turnComplaints(raw, server, claude);
   yield* cacheComplaints(raw);
 }
 
-function* limit(raw: Json, { outputMax }: Claude, { model }: House): Complaints {
+function* limit(raw: Json, { outputMax }: Claude, { model }: ServerTraits): Complaints {
   const max = raw['max_tokens'];
   if (!Number.isInteger(max)) yield 'max_tokens: Input should be a valid integer';
   if (Number(max) < 0) yield 'max_tokens: Input should be greater than or equal to 0';
@@ -91,7 +91,11 @@ function* plain(raw: Json): Complaints {
     yield 'stop_sequences: each stop sequence must contain non-whitespace';
 }
 
-function* sampling(raw: Json, claude: Claude, { version, hosted, model }: House): Complaints {
+function* sampling(
+  raw: Json,
+  claude: Claude,
+  { version, hosted, model }: ServerTraits,
+): Complaints {
   const given = ['temperature', 'top_p', 'top_k'].filter(
     (name) => raw[name] !== undefined && raw[name] !== null,
   );
@@ -119,23 +123,23 @@ export function thinks(raw: Json, model: string): boolean {
 const forced = (raw: Json): boolean =>
   ['any', 'tool'].includes(String(object(raw['tool_choice'])['type']));
 
-function* thinking(raw: Json, claude: Claude, { betas }: House): Complaints {
-  const asked = object(raw['thinking']);
+function* thinking(raw: Json, claude: Claude, { betas }: ServerTraits): Complaints {
+  const settings = object(raw['thinking']);
   if (raw['thinking'] === undefined || raw['thinking'] === null) return;
-  const type = String(asked['type']);
+  const type = String(settings['type']);
   const known = ['enabled', 'disabled', 'adaptive', 'between_tools'];
   if (!known.includes(type))
     yield `thinking: Input tag '${type}' found using 'type' does not match any of the expected tags: ${either(known)}`;
   if (!claude.thinking.some((taken) => taken === type)) yield notThat(type, claude);
   yield* members(
-    asked,
+    settings,
     `thinking.${type}`,
     type === 'enabled' ? 'type budget_tokens' : 'type',
     /^(?:en|ad)/.test(type) ? 'display' : '',
   );
-  yield* oneOf(asked['display'], `thinking.${type}.display`, ['summarized', 'omitted']);
+  yield* oneOf(settings['display'], `thinking.${type}.display`, ['summarized', 'omitted']);
   if (type === 'disabled' || type === 'between_tools') return;
-  const budget = number(asked['budget_tokens']);
+  const budget = number(settings['budget_tokens']);
   if (budget !== undefined && budget < 1024)
     yield 'thinking.enabled.budget_tokens: Input should be greater than or equal to 1024';
   const interleaved =
@@ -157,7 +161,7 @@ function notThat(type: string, { thinking: taken }: Claude): string {
   return `"thinking.type.${type}" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.`;
 }
 
-function* output(raw: Json, { efforts, structured }: Claude, { model }: House): Complaints {
+function* output(raw: Json, { efforts, structured }: Claude, { model }: ServerTraits): Complaints {
   const config = raw['output_config'];
   if (config === undefined || config === null) return;
   yield* dictionary(config, 'output_config');

@@ -2,7 +2,7 @@ import { type Json, list, object, text } from '../json.ts';
 import type { Claude } from './claude.ts';
 import { at, type Complaints, dictionary, either, members, textual } from './complaints.ts';
 import { sourceComplaints } from './messages-media.ts';
-import type { House } from './messages-rules.ts';
+import type { ServerTraits } from './messages-rules.ts';
 import { newestVersion } from './versions.ts';
 import { isRedacted, verify } from './thought.ts';
 
@@ -26,7 +26,7 @@ const blocks: Readonly<
 const ofServer =
   /^(?:server_tool_use|mcp_tool_use|[a-z_]+_tool_result|tool_addition|tool_reference|compaction)$/;
 
-export function* turnComplaints(raw: Json, house: House, claude: Claude): Complaints {
+export function* turnComplaints(raw: Json, server: ServerTraits, claude: Claude): Complaints {
   yield* systemComplaints(raw['system']);
   if (!Array.isArray(raw['messages'])) yield 'messages: Input should be a valid list';
   const messages = list(raw['messages']).map(object);
@@ -35,7 +35,7 @@ export function* turnComplaints(raw: Json, house: House, claude: Claude): Compla
   for (const [index, message] of messages.entries()) {
     if (Object.keys(message).length === 0)
       yield `messages.${index}: Input does not match the expected shape.`;
-    yield* oneMessage(message, at('messages', index), house, roles, index === messages.length - 1);
+    yield* oneMessage(message, at('messages', index), server, roles, index === messages.length - 1);
   }
   yield* pairs(messages);
   yield* thoughts(raw, messages);
@@ -43,9 +43,9 @@ export function* turnComplaints(raw: Json, house: House, claude: Claude): Compla
   if (last?.['role'] !== 'assistant') return;
   if (!claude.prefill)
     yield 'This model does not support assistant message prefill. The conversation must end with a user message.';
-  const words =
+  const content =
     typeof last['content'] === 'string' ? last['content'] : text(blocksOf(last).at(-1)?.['text']);
-  if (words !== undefined && /\s$/.test(words))
+  if (content !== undefined && /\s$/.test(content))
     yield 'messages: final assistant content cannot end with trailing whitespace';
 }
 
@@ -59,17 +59,17 @@ function* systemComplaints(system: unknown): Complaints {
   }
 }
 
-function* spoken(words: unknown, whose: string, place: string): Complaints {
-  yield* textual(words, place);
-  if (words === '') yield `${whose}: text content blocks must be non-empty`;
-  if (String(words).trim() === '')
+function* spoken(content: unknown, whose: string, place: string): Complaints {
+  yield* textual(content, place);
+  if (content === '') yield `${whose}: text content blocks must be non-empty`;
+  if (String(content).trim() === '')
     yield `${whose}: text content blocks must contain non-whitespace text`;
 }
 
 function* oneMessage(
   message: Json,
   place: string,
-  house: House,
+  server: ServerTraits,
   roles: readonly string[],
   last: boolean,
 ): Complaints {
@@ -90,10 +90,15 @@ function* oneMessage(
   if (typeof content === 'string' && content.trim() === '')
     yield 'messages: text content blocks must contain non-whitespace text';
   for (const [index, block] of list(content).entries())
-    yield* oneBlock(object(block), at(place, 'content', index), role, house);
+    yield* oneBlock(object(block), at(place, 'content', index), role, server);
 }
 
-function* oneBlock(block: Json, place: string, role: string, { version }: House): Complaints {
+function* oneBlock(
+  block: Json,
+  place: string,
+  role: string,
+  { version }: ServerTraits,
+): Complaints {
   const type = String(block['type']);
   if (block['type'] === undefined) yield `${place}.type: Field required`;
   if (ofServer.test(type) && type !== 'tool_result') return;
@@ -170,10 +175,10 @@ function turnsOf(messages: readonly Json[]): Turn[] {
   const turns: Turn[] = [];
   for (const [index, message] of messages.entries()) {
     const before = turns.at(-1);
-    const said = blocksOf(message);
+    const blocks = blocksOf(message);
     if (before !== undefined && before.role === message['role'])
-      turns[turns.length - 1] = { ...before, blocks: [...before.blocks, ...said] };
-    else turns.push({ role: String(message['role']), index, blocks: said });
+      turns[turns.length - 1] = { ...before, blocks: [...before.blocks, ...blocks] };
+    else turns.push({ role: String(message['role']), index, blocks });
   }
   return turns;
 }
@@ -182,11 +187,11 @@ function turnsOf(messages: readonly Json[]): Turn[] {
 function* pairs(messages: readonly Json[]): Complaints {
   const turns = turnsOf(messages).filter(({ role }) => role !== 'system');
   const seen = new Set<unknown>();
-  for (const [i, { role, index, blocks: said }] of turns.entries()) {
+  for (const [i, { role, index, blocks: content }] of turns.entries()) {
     const called = (turns[i - 1]?.blocks ?? [])
       .filter(({ type }) => type === 'tool_use')
       .map(({ id }) => id);
-    for (const [j, { type, tool_use_id: of, id }] of said.entries()) {
+    for (const [j, { type, tool_use_id: of, id }] of content.entries()) {
       if (type === 'tool_result' && !called.includes(of))
         yield `messages.${index}.content.${j}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(of)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
       if (type === 'tool_use' && seen.has(id))
@@ -197,7 +202,7 @@ function* pairs(messages: readonly Json[]): Complaints {
     const next = turns[i + 1]?.blocks ?? [];
     const results = next.slice(0, next.findLastIndex(({ type }) => type === 'tool_result') + 1);
     const first = results.filter(({ type }) => type === 'tool_result');
-    const open = said
+    const open = content
       .filter(
         ({ type, id }) =>
           type === 'tool_use' &&

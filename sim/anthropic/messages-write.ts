@@ -20,7 +20,7 @@ export function messageOf(answer: Answer, raw: Json): Json {
     ...frame(answer),
     content,
     ...ending(choice),
-    ...(answer.usageTold && { usage: { ...usageOf(answer, raw), ...more } }),
+    ...(answer.usageReported && { usage: { ...usageOf(answer, raw), ...more } }),
   };
 }
 
@@ -40,7 +40,7 @@ export function* messageEvents(answer: Answer, raw: Json): Generator<StreamEvent
     type: 'message_start',
     message: {
       ...begun,
-      ...(answer.usageTold && { usage: { ...atStart, ...more, output_tokens: 1 } }),
+      ...(answer.usageReported && { usage: { ...atStart, ...more, output_tokens: 1 } }),
     },
   });
   for (const [index, block] of (choice === undefined
@@ -58,7 +58,7 @@ export function* messageEvents(answer: Answer, raw: Json): Generator<StreamEvent
     ...event({
       type: 'message_delta',
       delta: ending(choice),
-      ...(answer.usageTold && { usage: cumulative }),
+      ...(answer.usageReported && { usage: cumulative }),
     }),
     ends: true,
   };
@@ -87,17 +87,17 @@ const frame = ({ model, id }: Answer): Json => ({
 /** Why the model stopped. */
 function stopReasonOf(choice: Choice | undefined): string {
   if (choice?.finish === 'content_filter') return 'refusal';
-  return stopWord(choice) ?? 'end_turn';
+  return stopReason(choice) ?? 'end_turn';
 }
 
 /** The stop reasons that Anthropic and Bedrock share; undefined where they differ. */
-export function stopWord(choice: Choice | undefined): string | undefined {
-  const words: Readonly<Record<string, string>> = {
+export function stopReason(choice: Choice | undefined): string | undefined {
+  const reasons: Readonly<Record<string, string>> = {
     stop: choice?.stop === undefined ? 'end_turn' : 'stop_sequence',
     length: 'max_tokens',
     tool_calls: 'tool_use',
   };
-  return words[choice?.finish ?? 'stop'];
+  return reasons[choice?.finish ?? 'stop'];
 }
 
 const ending = (choice: Choice | undefined): Json => ({
@@ -134,10 +134,10 @@ interface Block {
 }
 
 function blocksOf(choice: Choice, model: string, raw: Json): Block[] {
-  const said = choice.text.join('');
+  const content = choice.text.join('');
   return [
     ...(choice.reasoning.length > 0 ? [thoughtBlock(choice.reasoning, model, raw)] : []),
-    ...(said === '' ? [] : [textBlock(choice.text)]),
+    ...(content === '' ? [] : [textBlock(choice.text)]),
     ...choice.calls.map(callBlock),
   ];
 }
@@ -158,17 +158,17 @@ function thoughtBlock(pieces: readonly string[], model: string, raw: Json): Bloc
     return { whole, start: whole, deltas: [] };
   }
   const display = object(raw['thinking'])['display'];
-  const told =
+  const shown =
     display === 'omitted' || (display !== 'summarized' && claudeNamed(model).silent)
       ? ['']
       : pieces;
-  const thinking = told.join('');
+  const thinking = shown.join('');
   const signature = sign(thinking);
   return {
     whole: { type: 'thinking', thinking, signature },
     start: { type: 'thinking', thinking: '', signature: '' },
     deltas: [
-      ...told.map((piece) => ({
+      ...shown.map((piece) => ({
         delta: { type: 'thinking_delta', thinking: piece },
         piece: piece !== '',
       })),

@@ -72,7 +72,7 @@ const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-const said = (...content: ContentBlock[]): ConverseCommandInput['messages'] => [
+const userTurn = (...content: ContentBlock[]): ConverseCommandInput['messages'] => [
   { role: 'user', content },
 ];
 
@@ -119,11 +119,11 @@ describe('answers', () => {
   });
 
   test('calls and their results', async () => {
-    const asking = {
+    const request = {
       toolConfig: { tools: [weather] },
-      messages: said({ text: 'The weather in both Paris and Rome, please.' }),
+      messages: userTurn({ text: 'The weather in both Paris and Rome, please.' }),
     };
-    const { output, stopReason } = await ask(claude, asking);
+    const { output, stopReason } = await ask(claude, request);
     const content = output?.message?.content ?? [];
     expect({ stopReason, inputs: content.map(({ toolUse }) => toolUse?.input) }).toEqual({
       stopReason: 'tool_use',
@@ -133,20 +133,20 @@ describe('answers', () => {
       toolResult: { toolUseId: toolUse?.toolUseId, content: [{ json: { celsius: 21 } }] },
     }));
     const turns = [
-      ...(asking.messages ?? []),
+      ...(request.messages ?? []),
       { role: 'assistant' as const, content },
       { role: 'user' as const, content: results },
     ];
-    expect((await ask(claude, { ...asking, messages: turns })).stopReason).toBe('end_turn');
+    expect((await ask(claude, { ...request, messages: turns })).stopReason).toBe('end_turn');
     const { seen, input } = await stream(nova, {
-      ...asking,
-      messages: said({ text: 'The weather in Paris?' }),
+      ...request,
+      messages: userTurn({ text: 'The weather in Paris?' }),
     });
     expect({ input, third: seen[1] }).toEqual({
       input: '{"city":"Paris"}',
       third: 'contentBlockStart',
     });
-    await expect(ask(claude, { ...asking, messages: turns.slice(0, 2) })).rejects.toThrow(
+    await expect(ask(claude, { ...request, messages: turns.slice(0, 2) })).rejects.toThrow(
       'Expected toolResult blocks at messages.2.content',
     );
   });
@@ -189,7 +189,7 @@ describe('answers', () => {
 
   test('images are seen, marks are written to the cache, limits and stop sequences end', async () => {
     const { output } = await ask(claude, {
-      messages: said({ image: { format: 'png', source: { bytes: png } } }),
+      messages: userTurn({ image: { format: 'png', source: { bytes: png } } }),
     });
     expect(output?.message?.content?.[0]?.text).toMatch(/PNG image of 1×1/);
     const system = [
@@ -207,7 +207,7 @@ describe('answers', () => {
       usage: { outputTokens: 2 },
     });
     const stopped = {
-      messages: said({ text: 'Say one two' }),
+      messages: userTurn({ text: 'Say one two' }),
       inferenceConfig: { stopSequences: ['two'] },
     };
     expect((await ask(nova, stopped)).stopReason).toBe('stop_sequence');
@@ -222,12 +222,12 @@ test('tokens are counted for Claude, by its own name, in either format', async (
   await expect(count(claude)).rejects.toThrow(
     "The provided model doesn't support counting tokens.",
   );
-  const asked = {
+  const request = {
     anthropic_version: 'bedrock-2023-05-31',
     max_tokens: 1,
     messages: [{ role: 'user', content: 'Hello, who are you?' }],
   };
-  const body = Buffer.from(JSON.stringify(asked));
+  const body = Buffer.from(JSON.stringify(request));
   const native = new CountTokensCommand({
     modelId: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
     input: { invokeModel: { body } },
@@ -276,11 +276,15 @@ describe('refusals', () => {
       { messages: [{ role: 'assistant', content: [hello] }] },
     ],
     ['A conversation must end with a user message', llama, { messages: turns([hello], [hello]) }],
-    ['The content field in the Message object at messages.0 is empty', nova, { messages: said() }],
+    [
+      'The content field in the Message object at messages.0 is empty',
+      nova,
+      { messages: userTurn() },
+    ],
     [
       'The text field in the ContentBlock object at messages.0.content.0 is blank',
       nova,
-      { messages: said({ text: ' ' }) },
+      { messages: userTurn({ text: ' ' }) },
     ],
     [
       'The toolConfig field must be defined when using toolUse and toolResult',
@@ -320,18 +324,18 @@ describe('refusals', () => {
     [
       "doesn't support the image field",
       'us.amazon.nova-micro-v1:0',
-      { messages: said({ image: { format: 'png', source: { bytes: png } } }) },
+      { messages: userTurn({ image: { format: 'png', source: { bytes: png } } }) },
     ],
     [
       'does not match the specified image format',
       nova,
-      { messages: said({ image: { format: 'jpeg', source: { bytes: png } } }) },
+      { messages: userTurn({ image: { format: 'jpeg', source: { bytes: png } } }) },
     ],
     [
       'The document file name can only contain',
       nova,
       {
-        messages: said(hello, {
+        messages: userTurn(hello, {
           document: { format: 'txt', name: 'a.txt', source: { bytes: png } },
         }),
       },
@@ -339,7 +343,7 @@ describe('refusals', () => {
     [
       'did not allow prompt caching',
       llama,
-      { messages: said(hello, { cachePoint: { type: 'default' } }) },
+      { messages: userTurn(hello, { cachePoint: { type: 'default' } }) },
     ],
     [
       'Member must have value less than or equal to 1',
@@ -389,7 +393,7 @@ describe('refusals', () => {
       'A maximum of 4 cachePoint blocks may be provided. Found 5',
       claude,
       {
-        messages: said(
+        messages: userTurn(
           ...Array.from({ length: 5 }, (_, i) => [
             { text: `${i}` },
             { cachePoint: { type: 'default' as const } },
@@ -397,10 +401,10 @@ describe('refusals', () => {
         ),
       },
     ],
-  ])('%s', async (words, model, more) => {
+  ])('%s', async (message, model, more) => {
     const refused = ask(model, more);
     await expect(refused).rejects.toThrow(ValidationException);
-    await expect(refused).rejects.toThrow(words);
+    await expect(refused).rejects.toThrow(message);
   });
 
   test('members that nobody knows', async () => {

@@ -4,16 +4,22 @@ import { claudeNamed } from '../anthropic/claude.ts';
 import { chatOf } from '../anthropic/messages-chat.ts';
 import { thinks } from '../anthropic/messages-rules.ts';
 import type { Problem, Reply } from '../dialect.ts';
-import { type Row, type Rows, say } from '../dialects/base.ts';
+import { type Row, type Rows, fillRow } from '../dialects/base.ts';
 import { type Json, object, objectIn } from '../json.ts';
-import { type Asking, asking, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
+import {
+  type ModelRequest,
+  modelRequest,
+  blankProblem,
+  type OwnCall,
+  type OwnFormat,
+} from '../own-format.ts';
 import type { Pen } from '../play.ts';
 import { withoutScenarios } from '../scenario.ts';
 import { invoke } from '../vectors/bedrock.ts';
 import { messagesOf } from './converse-messages.ts';
 import { converseComplaint } from './converse-rules.ts';
 import { counted } from './count-tokens.ts';
-import { type Asked, converseBody, converseEvents } from './converse-write.ts';
+import { type ConverseRequest, converseBody, converseEvents } from './converse-write.ts';
 import { brokenFrame, exceptionFrame } from './event-frame.ts';
 import { converseModel, profileComplaint } from './model.ts';
 import { doubtOf, secretAccessKey } from './proof.ts';
@@ -67,7 +73,7 @@ const rows: Rows = {
 
 /** Recorded: a header carries the exception's name, followed by an address. */
 function refuse(problem: Problem): Reply {
-  const { status, type, code, message } = say(rows, problem);
+  const { status, type, code, message } = fillRow(rows, problem);
   const name = code ?? type ?? '';
   const headers = {
     'x-amzn-errortype': `${name}:http://internal.amazon.com/coral/com.amazon.bedrock/`,
@@ -76,7 +82,7 @@ function refuse(problem: Problem): Reply {
   return { status, headers, body: { message } };
 }
 
-function take(call: OwnCall): Reply | Asking {
+function take(call: OwnCall): Reply | ModelRequest {
   const blank = blankProblem(call.url);
   const doubt = doubtOf(call);
   if (doubt !== undefined) return refuse({ ...blank, kind: 'wrong_key', complaint: doubt });
@@ -104,7 +110,7 @@ function take(call: OwnCall): Reply | Asking {
     max_tokens: object(raw['inferenceConfig'])['maxTokens'],
   };
   const { caches, family } = converseModel(model);
-  return asking(
+  return modelRequest(
     named,
     chat,
     reasons(raw, messages, model),
@@ -122,14 +128,14 @@ function reasons(raw: Json, messages: Json, model: string): boolean {
   );
 }
 
-const penOf = (asked: Asked): Pen => ({
+const penOf = (request: ConverseRequest): Pen => ({
   end: '',
   streamType: 'application/vnd.amazon.eventstream',
   broken: brokenFrame,
   headers: { 'x-amzn-requestid': randomUUID() },
-  events: (answer) => converseEvents(answer, asked),
-  whole: (answer) => converseBody(answer, asked),
-  error: (problem) => exceptionFrame('internalServerException', say(rows, problem).message),
+  events: (answer) => converseEvents(answer, request),
+  whole: (answer) => converseBody(answer, request),
+  error: (problem) => exceptionFrame('internalServerException', fillRow(rows, problem).message),
 });
 
 /** Amazon Bedrock's runtime: Converse and ConverseStream. */

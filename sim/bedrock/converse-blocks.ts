@@ -35,7 +35,7 @@ export function* blockComplaints(message: Json, index: number, model: ConverseMo
     if (block['toolUse'] !== undefined) yield* call(object(block['toolUse']), member);
     if (block['toolResult'] !== undefined)
       yield* result(object(block['toolResult']), member, model);
-    if (block['reasoningContent'] !== undefined && !model.recalls)
+    if (block['reasoningContent'] !== undefined && !model.remembersThoughts)
       yield `This model doesn't support the reasoningContent field. Remove reasoningContent and try again.`;
   }
   if (

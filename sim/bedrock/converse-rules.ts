@@ -100,19 +100,19 @@ function* turns(raw: Json, model: ConverseModel): Complaints {
 /** `cachePoint` blocks of system and messages; those among tools count with them. */
 function* points(raw: Json, { caches }: ConverseModel): Complaints {
   const inTools = list(object(raw['toolConfig'])['tools']).map(object);
-  const inWords = [
+  const inMessages = [
     ...list(raw['system']),
     ...list(raw['messages']).flatMap((message) => list(object(message)['content'])),
   ].map(object);
   const count = (blocks: readonly Json[]): number =>
     blocks.filter((block) => block['cachePoint'] !== undefined).length;
-  const marks = count(inTools) + count(inWords);
+  const marks = count(inTools) + count(inMessages);
   const refused = caches === 'nowhere' ? marks : caches === 'messages' ? count(inTools) : 0;
   if (refused > 0)
     yield 'You invoked an unsupported model or your request did not allow prompt caching. See the documentation for more information.';
   if (marks > marksMax)
     yield `A maximum of ${marksMax} cachePoint blocks may be provided. Found ${marks}.`;
-  for (const block of [...inTools, ...inWords]) {
+  for (const block of [...inTools, ...inMessages]) {
     const point = block['cachePoint'];
     if (point === undefined) continue;
     const { type, ttl } = object(point);

@@ -63,10 +63,10 @@ function* pairs(messages: readonly Json[], { apart }: ConverseModel): Complaints
     const blocks = list(message['content']).map(object);
     const results = message['role'] === 'user' ? idsOf(blocks, 'toolResult') : [];
     const place = `messages.${i}.content`;
-    const words = blocks.some((block) => has(block, 'text') || has(block, 'image'));
-    if (apart && words && results.length > 0)
+    const hasContent = blocks.some((block) => has(block, 'text') || has(block, 'image'));
+    if (apart && hasContent && results.length > 0)
       yield `${place}: Conversation blocks and tool result blocks cannot be provided in the same turn.`;
-    if (apart && words && idsOf(blocks, 'toolUse').length > 0)
+    if (apart && hasContent && idsOf(blocks, 'toolUse').length > 0)
       yield `${place}: Conversation blocks and tool use blocks cannot be provided in the same turn.`;
     if (results.length > open.length || results.some((id) => !open.includes(id)))
       yield `The number of toolResult blocks at ${place} exceeds the number of toolUse blocks of previous turn.`;

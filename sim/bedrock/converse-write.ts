@@ -1,5 +1,5 @@
 import type { Answer, Choice, Usage } from '../answer.ts';
-import { inputOf, isRedacting, stopWord } from '../anthropic/messages-write.ts';
+import { inputOf, isRedacting, stopReason } from '../anthropic/messages-write.ts';
 import { written } from '../anthropic/messages-cache.ts';
 import { redact, sign } from '../anthropic/thought.ts';
 import type { Json } from '../json.ts';
@@ -7,7 +7,7 @@ import type { StreamEvent } from '../write.ts';
 import { eventFrame } from './event-frame.ts';
 
 /** The parts of a request that decide how its answer is written. */
-export interface Asked {
+export interface ConverseRequest {
   /** The request as an Anthropic message. */
   readonly messages: Json;
   readonly signs: boolean;
@@ -17,28 +17,28 @@ export interface Asked {
 const latencyMs = 250;
 
 /** Recorded, Converse. */
-export function converseBody(answer: Answer, asked: Asked): Json {
+export function converseBody(answer: Answer, request: ConverseRequest): Json {
   const [choice] = answer.choices;
   return {
     metrics: { latencyMs },
     output: {
       message: {
         role: 'assistant',
-        content: choice === undefined ? [] : blocksOf(choice, asked).map(({ whole }) => whole),
+        content: choice === undefined ? [] : blocksOf(choice, request).map(({ whole }) => whole),
       },
     },
-    stopReason: stopWord(choice) ?? 'content_filtered',
-    ...(answer.usageTold && { usage: usageOf(answer.usage, asked) }),
+    stopReason: stopReason(choice) ?? 'content_filtered',
+    ...(answer.usageReported && { usage: usageOf(answer.usage, request) }),
   };
 }
 
 /** Recorded, ConverseStream: only tool calls have a block start event. */
-export function* converseEvents(answer: Answer, asked: Asked): Generator<StreamEvent> {
+export function* converseEvents(answer: Answer, request: ConverseRequest): Generator<StreamEvent> {
   const [choice] = answer.choices;
   yield event('messageStart', { role: 'assistant' });
   for (const [contentBlockIndex, { start, deltas }] of (choice === undefined
     ? []
-    : blocksOf(choice, asked)
+    : blocksOf(choice, request)
   ).entries()) {
     if (start !== undefined) yield event('contentBlockStart', { contentBlockIndex, start });
     for (const { delta, piece } of deltas)
@@ -46,11 +46,11 @@ export function* converseEvents(answer: Answer, asked: Asked): Generator<StreamE
     yield event('contentBlockStop', { contentBlockIndex });
   }
   yield {
-    ...event('messageStop', { stopReason: stopWord(choice) ?? 'content_filtered' }),
+    ...event('messageStop', { stopReason: stopReason(choice) ?? 'content_filtered' }),
     ends: true,
   };
   yield event('metadata', {
-    ...(answer.usageTold && { usage: usageOf(answer.usage, asked) }),
+    ...(answer.usageReported && { usage: usageOf(answer.usage, request) }),
     metrics: { latencyMs },
   });
 }
@@ -65,7 +65,10 @@ const event = (type: string, data: Json, piece = false): StreamEvent => ({
  * Recorded: cache counts stand outside `inputTokens`, twice each, and only where the model has a
  * cache.
  */
-function usageOf({ prompt, cached, completion }: Usage, { messages, marks }: Asked): Json {
+function usageOf(
+  { prompt, cached, completion }: Usage,
+  { messages, marks }: ConverseRequest,
+): Json {
   const { minutes, hour } = written(messages, cached);
   const long = Math.min(hour, prompt - cached);
   const wrote = Math.min(minutes, prompt - cached - long) + long;
@@ -95,15 +98,15 @@ interface Block {
   readonly deltas: readonly { readonly delta: Json; readonly piece: boolean }[];
 }
 
-function blocksOf(choice: Choice, asked: Asked): Block[] {
-  const said = choice.text.join('');
+function blocksOf(choice: Choice, request: ConverseRequest): Block[] {
+  const content = choice.text.join('');
   return [
-    ...(choice.reasoning.length > 0 ? [thoughtBlock(choice.reasoning, asked)] : []),
-    ...(said === ''
+    ...(choice.reasoning.length > 0 ? [thoughtBlock(choice.reasoning, request)] : []),
+    ...(content === ''
       ? []
       : [
           {
-            whole: { text: said },
+            whole: { text: content },
             deltas: choice.text.map((text) => ({ delta: { text }, piece: true })),
           },
         ]),
@@ -115,7 +118,7 @@ function blocksOf(choice: Choice, asked: Asked): Block[] {
   ];
 }
 
-function thoughtBlock(pieces: readonly string[], { messages, signs }: Asked): Block {
+function thoughtBlock(pieces: readonly string[], { messages, signs }: ConverseRequest): Block {
   const text = pieces.join('');
   if (signs && isRedacting(messages)) {
     const redactedContent = Buffer.from(redact(text)).toString('base64');
@@ -124,14 +127,14 @@ function thoughtBlock(pieces: readonly string[], { messages, signs }: Asked): Bl
       deltas: [{ delta: { reasoningContent: { redactedContent } }, piece: true }],
     };
   }
-  const told = pieces.map((piece) => ({
+  const deltas = pieces.map((piece) => ({
     delta: { reasoningContent: { text: piece } },
     piece: true,
   }));
-  if (!signs) return { whole: { reasoningContent: { reasoningText: { text } } }, deltas: told };
+  if (!signs) return { whole: { reasoningContent: { reasoningText: { text } } }, deltas };
   const signature = sign(text);
   return {
     whole: { reasoningContent: { reasoningText: { text, signature } } },
-    deltas: [...told, { delta: { reasoningContent: { signature } }, piece: false }],
+    deltas: [...deltas, { delta: { reasoningContent: { signature } }, piece: false }],
   };
 }

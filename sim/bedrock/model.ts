@@ -11,7 +11,7 @@ export interface ConverseModel {
   /** The conversation may end with a message of the assistant. */
   readonly prefill: boolean;
   /** Accepts reasoning blocks of earlier turns. */
-  readonly recalls: boolean;
+  readonly remembersThoughts: boolean;
   /** Turns of calls and turns of results hold no other blocks. */
   readonly apart: boolean;
   readonly outputMax: number;
@@ -25,12 +25,12 @@ const plain: ConverseModel = {
   caches: 'nowhere',
   structured: false,
   prefill: false,
-  recalls: false,
+  remembersThoughts: false,
   apart: false,
   outputMax: Infinity,
 };
 const nova = { choices: ['any', 'tool'], images: true, caches: 'messages', prefill: true } as const;
-const open = { structured: true, recalls: true };
+const open = { structured: true, remembersThoughts: true };
 
 /**
  * docs.aws.amazon.com/bedrock/latest/userguide:
@@ -47,10 +47,10 @@ const rows: readonly (readonly [RegExp, Partial<ConverseModel>])[] = [
       images: true,
       caches: 'everywhere',
       prefill: true,
-      recalls: true,
+      remembersThoughts: true,
     },
   ],
-  [/nova-2/, { ...nova, family: 'nova 2', recalls: true, outputMax: 65_536 }],
+  [/nova-2/, { ...nova, family: 'nova 2', remembersThoughts: true, outputMax: 65_536 }],
   [/nova-micro/, { ...nova, family: 'nova', images: false, outputMax: 10_000 }],
   [/nova/, { ...nova, family: 'nova', outputMax: 10_000 }],
   [/titan/, { tools: false, outputMax: 8192 }],

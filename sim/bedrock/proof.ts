@@ -98,7 +98,7 @@ function doubtOfSignature(
 ): Doubt | undefined {
   const [path = '', query = ''] = call.url.split('?');
   const bodyHash = sha256(call.body);
-  const told = call.headers['x-amz-content-sha256'];
+  const sentHash = call.headers['x-amz-content-sha256'];
   const canonical = [
     call.method,
     path.split('/').map(encoded).join('/'),
@@ -117,7 +117,10 @@ function doubtOfSignature(
   const key = scope
     .split('/')
     .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`);
-  if (hmac(key, text).toString('hex') === signature && (told === undefined || told === bodyHash))
+  if (
+    hmac(key, text).toString('hex') === signature &&
+    (sentHash === undefined || sentHash === bodyHash)
+  )
     return undefined;
   return wrong(
     'The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details.',

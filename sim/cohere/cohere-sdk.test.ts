@@ -97,15 +97,15 @@ test('thinks where it reasons, unless it is told not to', async () => {
 });
 
 test('plans its calls, makes them, and reads their results', async () => {
-  const asked = [user('The weather in both Paris and Rome, please')];
-  const { message, finishReason } = await client.chat({ model, messages: asked, tools });
+  const messages = [user('The weather in both Paris and Rome, please')];
+  const { message, finishReason } = await client.chat({ model, messages, tools });
   expect(finishReason).toBe('TOOL_CALL');
   expect(message.toolPlan).toContain('I will use the get_weather');
   expect(message.toolCalls?.map((call) => call.function?.arguments)).toEqual([
     '{"city":"Paris"}',
     '{"city":"Rome"}',
   ]);
-  const stream = await gather(await client.chatStream({ model, messages: asked, tools }));
+  const stream = await gather(await client.chatStream({ model, messages, tools }));
   expect(stream).toMatchObject({
     plan: message.toolPlan,
     arguments: ['{"city":"Paris"}', '{"city":"Rome"}'],
@@ -117,12 +117,14 @@ test('plans its calls, makes them, and reads their results', async () => {
     content: `2${i} degrees`,
   }));
   const { toolCalls = [], toolPlan = '' } = message;
-  const told = await client.chat({
+  const answer = await client.chat({
     model,
-    messages: [...asked, { role: 'assistant', toolCalls, toolPlan }, ...results],
+    messages: [...messages, { role: 'assistant', toolCalls, toolPlan }, ...results],
     tools,
   });
-  expect(told.message.content?.[0]).toMatchObject({ text: expect.stringContaining('21 degrees') });
+  expect(answer.message.content?.[0]).toMatchObject({
+    text: expect.stringContaining('21 degrees'),
+  });
 });
 
 test('answers by schema, sees images and stops where it must', async () => {
@@ -131,12 +133,12 @@ test('answers by schema, sees images and stops where it must', async () => {
     properties: { name: { type: 'string' }, age: { type: 'integer' } },
     required: ['name', 'age'],
   };
-  const guest = await client.chat({
+  const answer = await client.chat({
     model,
     messages: [user('Our guest is Ada Lovelace, 36 years old.')],
     responseFormat: { type: 'json_object', jsonSchema },
   });
-  expect(guest.message.content?.[0]).toEqual({
+  expect(answer.message.content?.[0]).toEqual({
     type: 'text',
     text: '{"name":"Ada Lovelace","age":36}',
   });
@@ -189,7 +191,7 @@ describe('refuses', () => {
     return { status: response.status, body: JSON.parse(await response.text()) };
   };
   const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
-  const asking = { role: 'assistant', tool_calls: [call] };
+  const assistantTurn = { role: 'assistant', tool_calls: [call] };
   const format = (json_schema: object): object => ({
     response_format: { type: 'json_object', json_schema },
   });
@@ -236,7 +238,7 @@ describe('refuses', () => {
     ],
     [
       'a call without an answer',
-      { messages: [user('Hi'), asking, user('And?')] },
+      { messages: [user('Hi'), assistantTurn, user('And?')] },
       400,
       /did not have response messages: a/,
     ],
@@ -251,7 +253,7 @@ describe('refuses', () => {
       {
         messages: [
           user('Hi'),
-          { ...asking, tool_calls: [{ ...call, function: { name: 'f', arguments: '1' } }] },
+          { ...assistantTurn, tool_calls: [{ ...call, function: { name: 'f', arguments: '1' } }] },
           { role: 'tool', tool_call_id: 'a', content: '1' },
         ],
       },

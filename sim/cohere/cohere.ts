@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { randomText } from '../../src/base/random.ts';
 import type { Problem, Reply } from '../dialect.ts';
-import { type Rows, say } from '../dialects/base.ts';
+import { type Rows, fillRow } from '../dialects/base.ts';
 import { type Json, object, objectIn, text } from '../json.ts';
-import { type Asking, asking, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
+import {
+  type ModelRequest,
+  modelRequest,
+  blankProblem,
+  type OwnCall,
+  type OwnFormat,
+} from '../own-format.ts';
 import { withoutScenarios } from '../scenario.ts';
-import { cohereDesk } from '../vectors/cohere.ts';
+import { cohereEndpoint } from '../vectors/cohere.ts';
 import { asQuestion } from '../vectors/pen.ts';
 import { known, listed, thinksByItself } from './model.ts';
 import { asChat } from './request.ts';
@@ -53,14 +59,14 @@ const rows: Rows = {
 
 /** Each refusal has its own name; only too many tokens also have a type. */
 function refuse(problem: Problem): Reply {
-  const { status, type, message } = say(rows, problem);
+  const { status, type, message } = fillRow(rows, problem);
   return {
     status,
     body: { ...(type !== null && { error_type: type }), id: randomUUID(), message },
   };
 }
 
-function take(call: OwnCall): Reply | Asking {
+function take(call: OwnCall): Reply | ModelRequest {
   const no = (kind: Problem['kind'], more: Partial<Problem> = {}): Reply =>
     refuse({ ...blankProblem(call.url), kind, ...more });
   const key = /^Bearer\s+(.+)$/i.exec(call.headers.authorization ?? '')?.[1]?.trim();
@@ -69,8 +75,8 @@ function take(call: OwnCall): Reply | Asking {
   // The list of models still belongs to version 1 (docs.cohere.com/reference/list-models, 2026-08).
   if (call.method === 'GET' && /^\/cohere\/v[12]\/models$/.test(call.url.split('?')[0] ?? ''))
     return { status: 200, body: { models: listed.map(modelOf) } };
-  const desk = cohereDesk(call.path);
-  if (call.method !== 'POST' || (desk === undefined && call.path !== '/chat'))
+  const endpoint = cohereEndpoint(call.path);
+  if (call.method !== 'POST' || (endpoint === undefined && call.path !== '/chat'))
     return no('unknown_url');
   const raw = objectIn(call.body);
   if (raw === undefined)
@@ -79,13 +85,14 @@ function take(call: OwnCall): Reply | Asking {
     });
   const named = text(raw['model']) ?? '';
   const model = withoutScenarios(named);
-  const complaint = desk === undefined ? complaintOf(raw, model) : desk.complaint(raw);
+  const complaint = endpoint === undefined ? complaintOf(raw, model) : endpoint.complaint(raw);
   if (complaint !== undefined) return no('bad_request', { model, complaint });
-  if (desk !== undefined) return asking(named, asQuestion(desk.texts(raw)), false, desk.pen(raw));
+  if (endpoint !== undefined)
+    return modelRequest(named, asQuestion(endpoint.texts(raw)), false, endpoint.pen(raw));
   if (!known(model)) return no('unknown_model', { model });
   const reasons = thinksByItself(model) && object(raw['thinking'])['type'] !== 'disabled';
   const broken = (): Json => object(refuse({ ...blankProblem(call.url), kind: 'server' }).body);
-  return asking(named, asChat(raw), reasons, coherePen(model, broken));
+  return modelRequest(named, asChat(raw), reasons, coherePen(model, broken));
 }
 
 const modelOf = (name: string): Json => ({

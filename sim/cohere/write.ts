@@ -70,10 +70,10 @@ function usageOf({ usage: { prompt, cached, completion, reasoning } }: Answer): 
 function whole(answer: Answer, model: string): Json {
   const choice = firstOf(answer);
   const { plan, thinking } = thoughtOf(choice, model);
-  const said = choice.text.join('');
+  const answerText = choice.text.join('');
   const content = [
     ...(thinking.length > 0 ? [{ type: 'thinking', thinking: thinking.join('') }] : []),
-    ...(said !== '' || choice.calls.length === 0 ? [{ type: 'text', text: said }] : []),
+    ...(answerText !== '' || choice.calls.length === 0 ? [{ type: 'text', text: answerText }] : []),
   ];
   return {
     id: idOf(answer),
@@ -86,7 +86,7 @@ function whole(answer: Answer, model: string): Json {
       }),
     },
     finish_reason: finishOf(choice),
-    ...(answer.usageTold && { usage: usageOf(answer) }),
+    ...(answer.usageReported && { usage: usageOf(answer) }),
   };
 }
 
@@ -135,7 +135,10 @@ function* events(answer: Answer, model: string): Generator<StreamEvent> {
   if (choice.text.length > 0 || choice.calls.length === 0) yield* block('text', choice.text, index);
   for (const [i, call] of choice.calls.entries()) yield* callEvents(call, i);
   yield event('message-end', {
-    delta: { finish_reason: finishOf(choice), ...(answer.usageTold && { usage: usageOf(answer) }) },
+    delta: {
+      finish_reason: finishOf(choice),
+      ...(answer.usageReported && { usage: usageOf(answer) }),
+    },
   });
 }
 

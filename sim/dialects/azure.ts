@@ -1,6 +1,6 @@
 import type { Dialect, Style } from '../dialect.ts';
 import type { Json } from '../json.ts';
-import { callId, openAiRows, refuser, type Rows, type Said } from './base.ts';
+import { callId, openAiRows, refuser, type Rows, type FilledRow } from './base.ts';
 import { openai, openAiChatStyle, openAiRules } from './openai.ts';
 
 const safe = { filtered: false, severity: 'safe' };
@@ -60,7 +60,7 @@ const rows: Rows = {
 };
 
 /** Azure's gateway writes short errors, its models write OpenAI's. */
-function envelope({ kind, status, code, message, type, param }: Said): Json {
+function envelope({ kind, status, code, message, type, param }: FilledRow): Json {
   if (kind === 'policy') {
     const inner = {
       code: 'ResponsibleAIPolicyViolation',

@@ -18,7 +18,7 @@ export interface Row {
 export type Rows = Readonly<Record<ProblemKind, Row>>;
 
 /** A row with its placeholders filled in. */
-export interface Said {
+export interface FilledRow {
   readonly status: number;
   readonly type: string | null;
   readonly code: string | number | null;
@@ -27,7 +27,7 @@ export interface Said {
   readonly kind: ProblemKind;
 }
 
-export function say(rows: Rows, problem: Problem): Said {
+export function fillRow(rows: Rows, problem: Problem): FilledRow {
   const row = rows[problem.kind];
   const { complaint } = problem;
   const values: Readonly<Record<string, string>> = {
@@ -53,12 +53,12 @@ export function say(rows: Rows, problem: Problem): Said {
 /** Refusals of a vendor whose rows go into an envelope of its own. */
 export function refuser(
   rows: Rows,
-  envelope: (said: Said) => Json | string,
+  envelope: (row: FilledRow) => Json | string,
   headers: Readonly<Record<string, string>> = {},
 ): (problem: Problem) => Reply {
   return (problem) => {
-    const said = say(rows, problem);
-    return { status: said.status, headers, body: envelope(said) };
+    const row = fillRow(rows, problem);
+    return { status: row.status, headers, body: envelope(row) };
   };
 }
 
@@ -125,7 +125,7 @@ export const openAiRows: Rows = {
   },
 };
 
-export function openAiEnvelope({ message, type, param, code }: Said): Json {
+export function openAiEnvelope({ message, type, param, code }: FilledRow): Json {
   return { error: { message, type, param, code } };
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../rules/messages.ts';
 import {
   formats,
-  jsonModeSaysJson,
+  jsonModeNamesJson,
   none,
   present,
   range,
@@ -90,8 +90,8 @@ const rows: Rows = {
 
 /** The v4 models think by default, `deepseek-chat` only on request. */
 function thinks({ raw, model }: ChatRequest): boolean {
-  const wish = object(raw['thinking'])['type'];
-  if (wish === 'enabled' || wish === 'disabled') return wish === 'enabled';
+  const mode = object(raw['thinking'])['type'];
+  if (mode === 'enabled' || mode === 'disabled') return mode === 'enabled';
   return /^deepseek-(?:reasoner|v4|flash)/.test(model);
 }
 
@@ -146,7 +146,7 @@ const rules: readonly Rule[] = [
   formats(['text', 'json_object'], () => ({
     message: 'This response_format type is unavailable now',
   })),
-  jsonModeSaysJson(
+  jsonModeNamesJson(
     "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'.",
   ),
   wellFormedTools,

@@ -5,14 +5,14 @@ import type { ChatRequest } from '../request.ts';
 import {
   contents,
   parts,
-  pictures,
+  images,
   roles,
   someMessages,
   toolResultsFollowCalls,
 } from '../rules/messages.ts';
 import {
   formats,
-  jsonModeSaysJson,
+  jsonModeNamesJson,
   none,
   only,
   range,
@@ -27,8 +27,8 @@ import {
   openAiStyle,
   refuser,
   type Rows,
-  type Said,
-  say,
+  type FilledRow,
+  fillRow,
 } from './base.ts';
 import { openAiParameters } from './openai.ts';
 
@@ -83,7 +83,7 @@ const rows: Rows = {
 };
 
 /** Recorded: no `param`; `code` only on some errors. */
-function envelope({ message, type, code }: Said): Json {
+function envelope({ message, type, code }: FilledRow): Json {
   return { error: { message, type, ...(code !== null && { code }) } };
 }
 
@@ -127,7 +127,7 @@ const rules: readonly Rule[] = [
     (type, { model }) => type === 'text' || (type === 'image_url' && sees(model)),
     (_, index) => ({ message: `messages[${index}].content must be a string` }),
   ),
-  pictures({ message: 'invalid image data' }),
+  images({ message: 'invalid image data' }),
   wellFormedTools,
   choiceIsKnown,
   toolResultsFollowCalls,
@@ -146,7 +146,7 @@ const rules: readonly Rule[] = [
   formats(['text', 'json_object', 'json_schema'], () => ({
     message: "'response_format' : one of the following must be satisfied",
   })),
-  jsonModeSaysJson(
+  jsonModeNamesJson(
     "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
   ),
 ];
@@ -175,7 +175,7 @@ const style: Style = {
     if (choice !== undefined) choice['logprobs'] = null;
     if (kind === 'reasoning') part(choice, 'delta')['channel'] = 'analysis';
     if (kind === 'role') draft['x_groq'] = { id: `req_${answer.id}`, seed: 1 };
-    if (kind === 'finish' && answer.usageTold)
+    if (kind === 'finish' && answer.usageReported)
       draft['x_groq'] = { id: `req_${answer.id}`, usage: usage(answer.usage) };
     if (kind === 'usage') draft['service_tier'] = 'on_demand';
   },
@@ -196,7 +196,7 @@ const style: Style = {
 
 /** Recorded: a named event, with the status that a response would have. */
 function refuseInStream(problem: Problem): string {
-  const { message, type, code, status } = say(rows, problem);
+  const { message, type, code, status } = fillRow(rows, problem);
   return `event: error\ndata: ${JSON.stringify({ error: { message, type, code: code ?? 'internal_error', status_code: status } })}\n\n`;
 }
 

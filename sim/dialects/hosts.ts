@@ -68,8 +68,8 @@ const togetherStyle: Style = {
   chunk(draft, choice, { kind, piece }) {
     draft['usage'] ??= null;
     if (choice === undefined) return;
-    const said = kind === 'text' ? piece : '';
-    Object.assign(choice, { text: said, logprobs: choice['logprobs'] ?? null, seed: null });
+    const text = kind === 'text' ? piece : '';
+    Object.assign(choice, { text, logprobs: choice['logprobs'] ?? null, seed: null });
     const delta = part(choice, 'delta');
     delta['role'] = 'assistant';
     if (kind === 'finish') delta['content'] = '';
@@ -91,7 +91,7 @@ export const together: Dialect = {
   reasons,
   callId,
   rules: usualRules({ sees }),
-  refuse: refuser(togetherRows, (said) => ({ id: 'sim-request', ...openAiEnvelope(said) })),
+  refuse: refuser(togetherRows, (row) => ({ id: 'sim-request', ...openAiEnvelope(row) })),
   style: togetherStyle,
 };
 
@@ -117,7 +117,7 @@ export const huggingface: Dialect = {
         message: 'You have exceeded your monthly included credits for Inference Providers.',
       },
     },
-    (said) => (said.type === null ? { error: said.message } : openAiEnvelope(said)),
+    (row) => (row.type === null ? { error: row.message } : openAiEnvelope(row)),
   ),
 };
 

@@ -9,8 +9,8 @@ import {
   plainUsage,
   refuser,
   type Rows,
-  type Said,
-  say,
+  type FilledRow,
+  fillRow,
 } from './base.ts';
 
 /** platform.minimaxi.com/document/error_code: the status is 200, `base_resp` carries the error. */
@@ -38,7 +38,7 @@ const rows: Rows = {
   overloaded: { status: 200, code: 1001, message: 'request timeout' },
 };
 
-function envelope({ message, code }: Said): Draft {
+function envelope({ message, code }: FilledRow): Draft {
   const base_resp = { status_code: typeof code === 'number' ? code : 2013, status_msg: message };
   return {
     id: 'sim',
@@ -82,21 +82,25 @@ const style: Style = {
       choice['delta'] = detailed(piece);
     if (kind === 'finish')
       Object.assign(draft, { base_resp: fine, input_sensitive: false, output_sensitive: false });
-    if (!answer.usageTold) delete draft['usage'];
+    if (!answer.usageReported) delete draft['usage'];
   },
   whole(draft, choices, answer, request) {
     draft['base_resp'] = fine;
     for (const [index, choice] of choices.entries()) {
       const message = part(choice, 'message');
       message['content'] ??= '';
-      const said = answer.choices[index];
+      const chosen = answer.choices[index];
       if (
         request.raw['reasoning_split'] !== true ||
-        said === undefined ||
-        list(said.reasoning).length === 0
+        chosen === undefined ||
+        list(chosen.reasoning).length === 0
       )
         continue;
-      Object.assign(message, { content: said.text.join('') }, detailed(said.reasoning.join('')));
+      Object.assign(
+        message,
+        { content: chosen.text.join('') },
+        detailed(chosen.reasoning.join('')),
+      );
     }
   },
 };
@@ -116,6 +120,6 @@ export const minimax: Dialect = {
     ({ n }) => (n === 1 ? undefined : { message: 'invalid params, n must be 1' }),
   ],
   refuse: refuser(rows, envelope),
-  refuseInStream: (problem) => `data: ${JSON.stringify(envelope(say(rows, problem)))}\n\n`,
+  refuseInStream: (problem) => `data: ${JSON.stringify(envelope(fillRow(rows, problem)))}\n\n`,
   style,
 };

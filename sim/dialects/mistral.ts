@@ -1,12 +1,12 @@
 import { randomText } from '../../src/base/random.ts';
 import { type Dialect, part, type Rule, type Style } from '../dialect.ts';
 import { list, object } from '../json.ts';
-import { contents, eachMessage, parts, pictures, roles, someMessages } from '../rules/messages.ts';
+import { contents, eachMessage, parts, images, roles, someMessages } from '../rules/messages.ts';
 import { formats, none, only, present, range } from '../rules/parameters.ts';
 import { choiceIsKnown, wellFormedTools } from '../rules/tools.ts';
 import type { ChatRequest } from '../request.ts';
 import { hash } from '../tokens.ts';
-import { counts, openAiRows, openAiStyle, refuser, type Rows, type Said } from './base.ts';
+import { counts, openAiRows, openAiStyle, refuser, type Rows, type FilledRow } from './base.ts';
 
 /**
  * ChatCompletionRequest, docs.mistral.ai/api (its OpenAPI definition, 2026-08); any other member is
@@ -70,7 +70,7 @@ function envelope({
   code,
   message,
   param,
-}: Said): Readonly<Record<string, unknown>> {
+}: FilledRow): Readonly<Record<string, unknown>> {
   if (kind === 'missing_key' || kind === 'wrong_key' || kind === 'unknown_url')
     return { detail: message };
   if (status === 422) {
@@ -169,7 +169,7 @@ const rules: readonly Rule[] = [
       (type === 'image_url' && sees(model)),
     () => ({ code: '3051', message: 'Image input is not enabled for this model' }),
   ),
-  pictures({
+  images({
     code: '3310',
     message: 'Image, data:… could not be loaded as a valid image (invalid content).',
   }),

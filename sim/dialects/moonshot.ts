@@ -60,8 +60,8 @@ const rows: Rows = {
 /** k3 and the code models always think, k2.5 and k2.6 by default. */
 function thinks({ model, raw }: ChatRequest): boolean {
   if (/^kimi-k(?:3|2\.7)|thinking/.test(model)) return true;
-  const wish = object(raw['thinking'])['type'];
-  return wish === undefined ? /^kimi-k2\.[56]/.test(model) : wish === 'enabled';
+  const mode = object(raw['thinking'])['type'];
+  return mode === undefined ? /^kimi-k2\.[56]/.test(model) : mode === 'enabled';
 }
 
 /** From k2.5 on sampling is fixed. */
@@ -112,7 +112,7 @@ const style: Style = {
   }),
   chunk(draft, choice, { kind, answer }) {
     draft['system_fingerprint'] = 'fpv0_sim';
-    if (choice !== undefined && kind === 'finish' && answer.usageTold)
+    if (choice !== undefined && kind === 'finish' && answer.usageReported)
       choice['usage'] = style.usage(answer.usage);
   },
   whole(_, choices) {

@@ -12,7 +12,7 @@ import {
   contents,
   documents,
   parts,
-  pictures,
+  images,
   roles,
   someMessages,
   toolResultsFollowCalls,
@@ -20,7 +20,7 @@ import {
 import {
   flag,
   formats,
-  jsonModeSaysJson,
+  jsonModeNamesJson,
   none,
   oneOf,
   only,
@@ -171,7 +171,7 @@ export const openAiRules: readonly Rule[] = [
             message: `Invalid value: '${type}'.`,
           },
   ),
-  pictures({
+  images({
     param: 'messages',
     code: 'invalid_image_format',
     message:
@@ -189,7 +189,7 @@ export const openAiRules: readonly Rule[] = [
     message: `Invalid value: '${type}'. Supported values are: 'json_object', 'json_schema', and 'text'.`,
   })),
   strictFormat,
-  jsonModeSaysJson(
+  jsonModeNamesJson(
     "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
   ),
 ];

@@ -11,8 +11,8 @@ import {
   openAiStyle,
   refuser,
   type Rows,
-  type Said,
-  say,
+  type FilledRow,
+  fillRow,
 } from './base.ts';
 
 /**
@@ -42,7 +42,7 @@ const rows: Rows = {
   overloaded: { status: 503, message: 'No instances available' },
 };
 
-function envelope({ kind, status, message }: Said): Json {
+function envelope({ kind, status, message }: FilledRow): Json {
   const error: Draft = { message, code: status };
   if (kind === 'policy')
     error['metadata'] = {
@@ -65,8 +65,8 @@ const slug: Rule = ({ model }) =>
 /** openrouter.ai/docs/client-sdks, 2026-11: `reasoning_effort` is short for `reasoning.effort`. */
 const reasons = ({ model, raw }: ChatRequest): boolean => {
   const effort = raw['reasoning_effort'];
-  const wish = effort === undefined ? object(raw['reasoning']) : { effort };
-  if (wish['enabled'] === false || wish['effort'] === 'none') return false;
+  const reasoning = effort === undefined ? object(raw['reasoning']) : { effort };
+  if (reasoning['enabled'] === false || reasoning['effort'] === 'none') return false;
   return (
     effort !== undefined ||
     raw['reasoning'] !== undefined ||
@@ -134,7 +134,7 @@ export const openrouter: Dialect = {
   rules: [...usualRules({ sees: () => true }), slug],
   refuse: refuser(rows, envelope, { 'x-generation-id': 'gen-sim' }),
   refuseInStream(problem, answer) {
-    const { status, message } = say(rows, problem);
+    const { status, message } = fillRow(rows, problem);
     const choices = [
       {
         index: 0,

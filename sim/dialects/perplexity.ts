@@ -110,7 +110,7 @@ const style: Style = {
   usage,
   chunk(draft, choice, { kind, text, answer }) {
     Object.assign(draft, found);
-    if (kind === 'finish' && answer.usageTold)
+    if (kind === 'finish' && answer.usageReported)
       draft['usage'] = withRequestCost(usage(answer.usage));
     if (choice === undefined) return;
     choice['message'] = { role: 'assistant', content: text };
@@ -118,7 +118,7 @@ const style: Style = {
   },
   whole(draft, choices, answer) {
     Object.assign(draft, found);
-    if (answer.usageTold) draft['usage'] = withRequestCost(usage(answer.usage));
+    if (answer.usageReported) draft['usage'] = withRequestCost(usage(answer.usage));
     for (const choice of choices)
       choice['delta'] = { role: 'assistant', content: '' } satisfies Draft;
   },

@@ -1,6 +1,6 @@
 import { type Dialect, part, type Rule, type Style } from '../dialect.ts';
 import type { ChatRequest } from '../request.ts';
-import { jsonModeSaysJson, streamOptionsWithStream } from '../rules/parameters.ts';
+import { jsonModeNamesJson, streamOptionsWithStream } from '../rules/parameters.ts';
 import { usualRules } from '../rules/usual.ts';
 import { callId, openAiRows, openAiStyle, plainUsage, refuser, type Rows } from './base.ts';
 
@@ -128,7 +128,7 @@ export const qwen: Dialect = {
         : { message: '<400> InternalError.Algo.InvalidParameter: n should be in [1, 4]' },
     thinksOnlyInStreams,
     noForcedToolsWhileThinking,
-    jsonModeSaysJson(
+    jsonModeNamesJson(
       "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
     ),
   ],

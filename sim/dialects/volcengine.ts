@@ -72,8 +72,8 @@ const rows: Rows = {
 
 /** With `auto` the model decides; here it thinks. */
 function thinks({ model, raw }: ChatRequest): boolean {
-  const wish = object(raw['thinking'])['type'];
-  return wish === undefined ? /seed|thinking|deepseek-r1/.test(model) : wish !== 'disabled';
+  const mode = object(raw['thinking'])['type'];
+  return mode === undefined ? /seed|thinking|deepseek-r1/.test(model) : mode !== 'disabled';
 }
 
 const style: Style = {

@@ -35,8 +35,8 @@ const rows: Rows = {
 
 /** From 4.5 on the models think by default. */
 function thinks({ model, raw }: ChatRequest): boolean {
-  const wish = object(raw['thinking'])['type'];
-  return wish === undefined ? /^glm-(?:4\.[5-9]|[5-9])/.test(model) : wish === 'enabled';
+  const mode = object(raw['thinking'])['type'];
+  return mode === undefined ? /^glm-(?:4\.[5-9]|[5-9])/.test(model) : mode === 'enabled';
 }
 
 const userSpeaks: Rule = ({ messages }) =>

@@ -16,5 +16,5 @@ export type Complaints = Generator<string | Reply, void, undefined>;
 const learnMore =
   'Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini';
 /** Texts of Vertex's own checks have one form. */
-export const vertexSays = (why: string): string =>
+export const vertexMessage = (why: string): string =>
   `Unable to submit request because ${why}. ${learnMore}`;

@@ -3,7 +3,7 @@ import { chatOf } from '../anthropic/messages-chat.ts';
 import { messagesComplaint, thinks } from '../anthropic/messages-rules.ts';
 import type { Complaint, Reply } from '../dialect.ts';
 import { objectIn } from '../json.ts';
-import { type Asking, asking, blankProblem, type OwnCall } from '../own-format.ts';
+import { type ModelRequest, modelRequest, blankProblem, type OwnCall } from '../own-format.ts';
 import { withoutScenarios } from '../scenario.ts';
 import { type Surface, unknownModel } from './refusal.ts';
 
@@ -18,7 +18,7 @@ export function callClaude(
   id: string,
   method: string,
   surface: Surface,
-): Reply | Asking {
+): Reply | ModelRequest {
   if (!/^(?:claude-|sim-)/.test(id) || !['rawPredict', 'streamRawPredict'].includes(method))
     return unknownModel(surface, id, method);
   const model = withoutScenarios(id);
@@ -28,9 +28,9 @@ export function callClaude(
   };
   const raw = objectIn(call.body);
   if (raw === undefined) return no('The request body is not valid JSON');
-  const { anthropic_version: told, ...rest } = raw;
-  if (told === undefined) return no('anthropic_version: Field required');
-  if (told !== version) return no(`anthropic_version: Input should be '${version}'`);
+  const { anthropic_version: sentVersion, ...rest } = raw;
+  if (sentVersion === undefined) return no('anthropic_version: Field required');
+  if (sentVersion !== version) return no(`anthropic_version: Input should be '${version}'`);
   const betas = (
     Array.isArray(raw['anthropic_beta'])
       ? raw['anthropic_beta']
@@ -47,5 +47,5 @@ export function callClaude(
   });
   if (complaint !== undefined) return no(complaint);
   // `stream` in the body decides, whichever of the two methods is called.
-  return asking(id, chatOf(message, model), thinks(message, model), penOf(message));
+  return modelRequest(id, chatOf(message, model), thinks(message, model), penOf(message));
 }

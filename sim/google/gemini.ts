@@ -1,14 +1,14 @@
 import { randomText } from '../../src/base/random.ts';
 import type { Reply } from '../dialect.ts';
 import type { Json } from '../json.ts';
-import { type Asking, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
+import { type ModelRequest, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
 import { callModel } from './generate.ts';
 import { listed, modelFacts } from './model.ts';
 import { keyInvalid, keyMissing, refusal, status, type Surface, unknownModel } from './refusal.ts';
 
 const surface: Surface = { api: 'gemini', models: 'models/' };
 
-function take(call: OwnCall): Reply | Asking {
+function take(call: OwnCall): Reply | ModelRequest {
   const header = call.headers['x-goog-api-key'];
   const key = typeof header === 'string' ? header : call.query.get('key');
   if (key === null || key === '') return keyMissing;

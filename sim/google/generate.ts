@@ -1,11 +1,11 @@
 import { promptTokens } from '../answer.ts';
 import type { Reply } from '../dialect.ts';
 import { type Json, list, object, objectIn } from '../json.ts';
-import { type Asking, asking, type OwnCall } from '../own-format.ts';
+import { type ModelRequest, modelRequest, type OwnCall } from '../own-format.ts';
 import { readRequest } from '../request.ts';
 import { scenarioOf, withoutScenarios } from '../scenario.ts';
 import { geminiMessages, vertexMessages } from './messages.ts';
-import { imagen, paintComplaint, paintPen, wantsPicture } from './paint.ts';
+import { imagen, paintComplaint, paintPen, wantsImage } from './paint.ts';
 import { modelFacts, type ModelFacts, thinksUnasked } from './model.ts';
 import { ProtoReader } from './proto.ts';
 import { malformed, status, type Surface, unknownModel, unreadable } from './refusal.ts';
@@ -28,7 +28,7 @@ export function callModel(
   id: string,
   method: string,
   surface: Surface,
-): Reply | Asking {
+): Reply | ModelRequest {
   const beside = imagen(call, id, method, surface) ?? embedding(call, id, method, surface);
   if (beside !== undefined) return beside;
   if (
@@ -47,9 +47,10 @@ export function callModel(
   const streams = method === 'streamGenerateContent';
   const complaint = complaintOf({ raw, model, surface, streams });
   if (complaint !== undefined) return complaint;
-  if (wantsPicture(raw))
+  if (wantsImage(raw))
     return (
-      paintComplaint(raw, model) ?? asking(id, asChat(raw, id, false), false, paintPen(raw, id))
+      paintComplaint(raw, model) ??
+      modelRequest(id, asChat(raw, id, false), false, paintPen(raw, id))
     );
   const config = object(raw['generationConfig']);
   const pen = googlePen({
@@ -60,7 +61,7 @@ export function callModel(
     toolUse: searches(raw) ? toolUseTokens : 0,
     sse: call.query.get('alt') === 'sse',
   });
-  return asking(id, asChat(raw, id, streams), thinks(config, model), pen);
+  return modelRequest(id, asChat(raw, id, streams), thinks(config, model), pen);
 }
 
 /** Tokens that the vendor's own search reads. */
@@ -80,10 +81,10 @@ function thinks(config: Json, model: ModelFacts): boolean {
 function count(sent: Json, id: string, surface: Surface): Reply {
   const { value, violations } = readers[surface.api].read('CountTokensRequest', sent);
   if (violations.length > 0) return malformed(violations);
-  const asked = object(value['generateContentRequest']);
+  const inner = object(value['generateContentRequest']);
   if ('generateContentRequest' in value && 'contents' in value)
     return status(400, 'contents and generateContentRequest are mutually exclusive.');
-  const raw = 'contents' in value ? value : asked;
+  const raw = 'contents' in value ? value : inner;
   if (list(raw['contents']).length === 0)
     return status(400, '* CountTokensRequest.contents: contents is not specified\n');
   const request = readRequest(asChat(raw, id, false), withoutScenarios(id));

@@ -28,14 +28,14 @@ const newest = 3.8;
 
 export function modelFacts(id: string): ModelFacts {
   const gemma = id.startsWith('gemma-');
-  const said = /gemini-(?:[a-z-]*?)(\d+(?:\.\d+)?)/.exec(id)?.[1];
+  const version = /gemini-(?:[a-z-]*?)(\d+(?:\.\d+)?)/.exec(id)?.[1];
   const generation = gemma
     ? 0
-    : said === undefined
+    : version === undefined
       ? id.startsWith('sim-')
         ? 2.5
         : newest
-      : Number(said);
+      : Number(version);
   return {
     id,
     generation,

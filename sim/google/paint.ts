@@ -1,7 +1,7 @@
 import type { Reply } from '../dialect.ts';
 import { type Json, list, number, object, objectIn, text } from '../json.ts';
 import { base64Of, sidesOf, type Size } from '../images/studio.ts';
-import { type Asking, asking, type OwnCall } from '../own-format.ts';
+import { type ModelRequest, modelRequest, type OwnCall } from '../own-format.ts';
 import type { Pen } from '../play.ts';
 import { scenarioOf } from '../scenario.ts';
 import { countTokens } from '../tokens.ts';
@@ -19,7 +19,7 @@ const pixels: Readonly<Record<string, number>> = {
 const tokens: Readonly<Record<string, number>> = { '1K': 1_120, '2K': 1_120, '4K': 2_000 };
 const tokensOfGiven = 258;
 
-export const wantsPicture = (raw: Json): boolean =>
+export const wantsImage = (raw: Json): boolean =>
   list(object(raw['generationConfig'])['responseModalities']).includes('IMAGE');
 
 /** The first error in the image parameters. */
@@ -44,20 +44,20 @@ export function paintComplaint(raw: Json, { id, generation }: ModelFacts): Reply
 export function paintPen(raw: Json, named: string): Pen {
   const { aspectRatio, imageSize = '1K' } = object(object(raw['generationConfig'])['imageConfig']);
   const parts = list(object(list(raw['contents']).at(-1))['parts']).map(object);
-  const words = parts.map((part) => text(part['text']) ?? '').join(' ');
+  const prompt = parts.map((part) => text(part['text']) ?? '').join(' ');
   const size = sidesOf(text(aspectRatio) ?? '1:1', pixels[String(imageSize)]);
   const given = parts.filter((part) => part['inlineData'] !== undefined).length;
-  return wholePen(({ id, model, usageTold }) => ({
+  return wholePen(({ id, model, usageReported }) => ({
     candidates: [
       {
-        content: { parts: [drawn(words, size, named)], role: 'model' },
+        content: { parts: [drawn(prompt, size, named)], role: 'model' },
         finishReason: 'STOP',
         index: 0,
       },
     ],
-    ...(usageTold && {
+    ...(usageReported && {
       usageMetadata: usageOf(
-        countTokens(words),
+        countTokens(prompt),
         given * tokensOfGiven,
         tokens[String(imageSize)] ?? 0,
       ),
@@ -67,23 +67,23 @@ export function paintPen(raw: Json, named: string): Pen {
   }));
 }
 
-const drawn = (words: string, size: Size, named: string): Json => ({
+const drawn = (prompt: string, size: Size, named: string): Json => ({
   inlineData: {
     mimeType: 'image/png',
-    data: base64Of({ lost: scenarioOf(named).lost }, words, size),
+    data: base64Of({ lost: scenarioOf(named).lost }, prompt, size),
   },
 });
 
-function usageOf(said: number, seen: number, made: number): Json {
-  const told = [
-    { modality: 'TEXT', tokenCount: said },
+function usageOf(text: number, seen: number, made: number): Json {
+  const details = [
+    { modality: 'TEXT', tokenCount: text },
     ...(seen > 0 ? [{ modality: 'IMAGE', tokenCount: seen }] : []),
   ];
   return {
-    promptTokenCount: said + seen,
+    promptTokenCount: text + seen,
     candidatesTokenCount: made,
-    totalTokenCount: said + seen + made,
-    promptTokensDetails: told,
+    totalTokenCount: text + seen + made,
+    promptTokensDetails: details,
     candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: made }],
   };
 }
@@ -101,7 +101,7 @@ export function imagen(
   named: string,
   method: string,
   { api }: Surface,
-): Reply | Asking | undefined {
+): Reply | ModelRequest | undefined {
   if (api !== 'vertex' || method !== 'predict' || !named.startsWith('imagen-')) return undefined;
   const raw = objectIn(call.body);
   const parameters = object(raw?.['parameters']);
@@ -124,5 +124,5 @@ export function imagen(
       mimeType: 'image/png',
     })),
   }));
-  return asking(named, asQuestion([prompt]), false, pen);
+  return modelRequest(named, asQuestion([prompt]), false, pen);
 }

@@ -70,7 +70,7 @@ export class ProtoReader {
       if (value === null) continue;
       if (field.oneof !== undefined && set.has(field.oneof))
         violations.push(
-          said(
+          violation(
             path,
             `Invalid value at '${path}' (oneof), oneof field '${field.oneof}' is already set. Cannot set '${name}'`,
           ),
@@ -168,7 +168,7 @@ function scalar(type: string, value: unknown, at: string, violations: Violation[
     );
   if (type === 'bytes' && typeof value === 'string' && !base64.test(value)) {
     violations.push(
-      said(
+      violation(
         at,
         `Invalid value at '${at}' (TYPE_BYTES), Base64 decoding failed for ${JSON.stringify(value.slice(0, 80))}`,
       ),
@@ -180,13 +180,15 @@ function scalar(type: string, value: unknown, at: string, violations: Violation[
 
 function invalid(path: string, type: string, value: unknown, violations: Violation[]): undefined {
   violations.push(
-    said(path, `Invalid value at '${path}' (${type}), ${JSON.stringify(value).slice(0, 200)}`),
+    violation(path, `Invalid value at '${path}' (${type}), ${JSON.stringify(value).slice(0, 200)}`),
   );
 }
 
 function unknown(name: string, path: string, why: string, violations: Violation[]): void {
   const at = path === '' ? '' : ` at '${path}'`;
-  violations.push(said(path, `Invalid JSON payload received. Unknown name "${name}"${at}: ${why}`));
+  violations.push(
+    violation(path, `Invalid JSON payload received. Unknown name "${name}"${at}: ${why}`),
+  );
 }
 
-const said = (field: string, description: string): Violation => ({ field, description });
+const violation = (field: string, description: string): Violation => ({ field, description });

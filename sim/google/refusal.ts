@@ -101,8 +101,8 @@ export function unknownModel({ api, models }: Surface, id: string, method: strin
 
 /** The refusal of a scenario, in this API's text. */
 export function refusal(surface: Surface, problem: Problem): Reply {
-  const said = scenarios[problem.kind](surface, problem);
-  return { ...said, ...inStream(problem.path, said) };
+  const filled = scenarios[problem.kind](surface, problem);
+  return { ...filled, ...inStream(problem.path, filled) };
 }
 
 /**
@@ -122,9 +122,9 @@ function inStream(path: string, { status: code, body }: Reply): Partial<Reply> {
   return { headers, body: `[${json}]` };
 }
 
-type Words = (surface: Surface, problem: Problem) => Reply;
+type ScenarioReply = (surface: Surface, problem: Problem) => Reply;
 
-const exhausted: Words = ({ api }, { model, retryAfterS = 0 }) => {
+const exhausted: ScenarioReply = ({ api }, { model, retryAfterS = 0 }) => {
   if (api === 'vertex')
     return status(
       429,
@@ -156,7 +156,7 @@ const exhausted: Words = ({ api }, { model, retryAfterS = 0 }) => {
  * Recorded, or from ai.google.dev/gemini-api/docs/troubleshooting, 2026-08. A blocked prompt is no
  * error here.
  */
-const scenarios: Readonly<Record<ProblemKind, Words>> = {
+const scenarios: Readonly<Record<ProblemKind, ScenarioReply>> = {
   missing_key: ({ api }) => (api === 'vertex' ? tokenMissing : keyMissing),
   wrong_key: ({ api }) => (api === 'vertex' ? tokenInvalid : keyInvalid),
   unknown_url: () => ({

@@ -22,8 +22,8 @@ export function asChat(raw: Json, model: string, stream: boolean): Json {
 }
 
 function systemOf(raw: Json): Json[] {
-  const words = textOf(list(object(raw['systemInstruction'])['parts']).map(object));
-  return words === '' ? [] : [{ role: 'system', content: words }];
+  const content = textOf(list(object(raw['systemInstruction'])['parts']).map(object));
+  return content === '' ? [] : [{ role: 'system', content }];
 }
 
 const textOf = (parts: readonly Json[]): string =>
@@ -54,11 +54,11 @@ function messagesOf({ role, parts }: Json): Json[] {
 }
 
 function resultOf({ id, name, response }: Json): Json {
-  const said = object(response);
-  const words = ['output', 'result', 'error']
-    .map((member) => text(said[member]))
+  const result = object(response);
+  const content = ['output', 'result', 'error']
+    .map((member) => text(result[member]))
     .find((one) => one !== undefined);
-  return { role: 'tool', tool_call_id: id ?? name, content: words ?? JSON.stringify(said) };
+  return { role: 'tool', tool_call_id: id ?? name, content: content ?? JSON.stringify(result) };
 }
 
 function partOf(part: Json): Json[] {

@@ -1,6 +1,6 @@
 import { type Json, list, number, object, text } from '../json.ts';
 import type { ModelFacts } from './model.ts';
-import { type Checked, type Complaints, vertexSays } from './checked.ts';
+import { type Checked, type Complaints, vertexMessage } from './checked.ts';
 import { schemaComplaints } from './rules-schema.ts';
 
 /** `generationConfig`: ai.google.dev/api/generate-content#generationconfig, 2026-08. */
@@ -132,7 +132,9 @@ function* formatComplaints(config: Json, { raw, model, surface }: Checked): Comp
   if (schema === undefined && json === undefined) return;
   if (mime === '' || mime === 'text/plain')
     yield surface.api === 'vertex'
-      ? vertexSays('responseSchema requires responseMimeType to be application/json or text/x.enum')
+      ? vertexMessage(
+          'responseSchema requires responseMimeType to be application/json or text/x.enum',
+        )
       : '* GenerateContentRequest.generation_config.response_schema: only supported with response_mime_type application/json or text/x.enum.\n';
   if (schema !== undefined)
     yield* schemaComplaints(
@@ -159,7 +161,7 @@ function* thinkingComplaints(
     if ((budget ?? 0) === 0 && level === undefined && config['includeThoughts'] !== true) return;
     yield generation === 0
       ? `Thinking is not enabled for models/${id}`
-      : vertexSays('thinking is not supported by this model');
+      : vertexMessage('thinking is not supported by this model');
     return;
   }
   if (budget !== undefined && level !== undefined)
@@ -174,7 +176,9 @@ function* thinkingComplaints(
       thinking.kind === 'budget' ? thinking : { min: 0, max: 32_768, off: !id.includes('-pro') },
     );
   if (budget === 0 && config['includeThoughts'] === true)
-    yield vertexSays('Thinking_config.include_thoughts is only enabled when thinking is enabled');
+    yield vertexMessage(
+      'Thinking_config.include_thoughts is only enabled when thinking is enabled',
+    );
 }
 
 function* budgetComplaints(
@@ -189,10 +193,10 @@ function* budgetComplaints(
 
 /** A speech model gives only audio (recorded), and a text model gives none. */
 function* modalityComplaints(config: Json, { model, surface }: Checked): Complaints {
-  const asked = list(config['responseModalities']).map(String);
+  const requested = list(config['responseModalities']).map(String);
   const speaks = model.id.includes('-tts');
   const able = speaks ? ['AUDIO'] : model.id.includes('-image') ? ['TEXT', 'IMAGE'] : ['TEXT'];
-  const wanted = asked.length === 0 ? (speaks ? ['TEXT'] : []) : asked;
+  const wanted = requested.length === 0 ? (speaks ? ['TEXT'] : []) : requested;
   if (wanted.every((one) => able.includes(one))) return;
   const name = surface.api === 'vertex' ? model.id : `models/${model.id}`;
   yield `The requested combination of response modalities (${wanted.join(', ')}) is not supported by the model. ${name} accepts the following combination of response modalities:\n* ${able.join(', ')}\n`;

@@ -1,7 +1,7 @@
 import { type Json, list, object, text } from '../json.ts';
 import { mediaComplaints } from './rules-media.ts';
 import { status } from './refusal.ts';
-import { type Checked, type Complaints, vertexSays } from './checked.ts';
+import { type Checked, type Complaints, vertexMessage } from './checked.ts';
 import { isSignature } from './thought.ts';
 
 interface Turn {
@@ -17,7 +17,7 @@ export function* turnComplaints(checked: Checked): Complaints {
   const turns = list(raw['contents']).map(object).map(turnOf);
   if (turns.length === 0)
     yield surface.api === 'vertex'
-      ? vertexSays('at least one contents field is required')
+      ? vertexMessage('at least one contents field is required')
       : '* GenerateContentRequest.contents: contents is not specified\n';
   for (const [i, turn] of turns.entries()) yield* shapeComplaints(turn, i, checked);
   for (const [i, turn] of turns.entries())
@@ -59,7 +59,7 @@ function* shapeComplaints(
   if (!roles.includes(role)) yield 'Please use a valid role: user, model.';
   if (parts.length === 0)
     yield surface.api === 'vertex'
-      ? vertexSays('it must include at least one parts field, which describes the prompt input')
+      ? vertexMessage('it must include at least one parts field, which describes the prompt input')
       : `* ${at}.parts: contents.parts must not be empty.\n`;
   for (const [p, part] of parts.entries()) {
     // A signature may come without content (ai.google.dev/gemini-api/docs/thought-signatures,
@@ -67,7 +67,7 @@ function* shapeComplaints(
     if (!data.some((name) => part[name] !== undefined) && part['thoughtSignature'] === undefined)
       yield `* ${at}.parts[${p}].data: required oneof field 'data' must have one initialized field\n`;
     if (part['text'] === '' && part['thoughtSignature'] === undefined && surface.api === 'vertex')
-      yield vertexSays(
+      yield vertexMessage(
         'it has an empty text parameter. Add a value to the parameter and try again',
       );
     yield* mediaComplaints(part, `${at}.parts[${p}]`, checked);

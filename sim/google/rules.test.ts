@@ -36,7 +36,7 @@ const askVertex = (body: object, model = 'gemini-2.5-flash') =>
 
 const user = (...parts: readonly object[]): object => ({ role: 'user', parts });
 const hello = user({ text: 'Hi' });
-const said = (config: object): object => ({ contents: [hello], generationConfig: config });
+const withConfig = (config: object): object => ({ contents: [hello], generationConfig: config });
 const call = (name = 'f', more: object = {}): object => ({
   functionCall: { name, args: {} },
   ...more,
@@ -58,10 +58,10 @@ const media = (mimeType: string, data: string): object => ({
 });
 
 const refusals: readonly (readonly [string, object, RegExp, string?])[] = [
-  ['an unknown member', { ...said({}), foo: 1 }, /Unknown name "foo": Cannot find field/],
+  ['an unknown member', { ...withConfig({}), foo: 1 }, /Unknown name "foo": Cannot find field/],
   [
     'an unknown member deep inside',
-    said({ thinkingConfig: { effort: 'low' } }),
+    withConfig({ thinkingConfig: { effort: 'low' } }),
     /Unknown name "effort" at 'generation_config.thinking_config'/,
   ],
   [
@@ -71,12 +71,12 @@ const refusals: readonly (readonly [string, object, RegExp, string?])[] = [
   ],
   [
     'a fraction of a token',
-    said({ maxOutputTokens: 1.5 }),
+    withConfig({ maxOutputTokens: 1.5 }),
     /max_output_tokens' \(TYPE_INT32\), 1.5/,
   ],
   [
     'an enum’s unknown value',
-    said({ thinkingConfig: { thinkingLevel: 'EXTREME' } }),
+    withConfig({ thinkingConfig: { thinkingLevel: 'EXTREME' } }),
     /v1beta\.ThinkingLevel\), "EXTREME"/,
   ],
   [
@@ -111,7 +111,7 @@ const refusals: readonly (readonly [string, object, RegExp, string?])[] = [
   ],
   [
     'an object without properties as an answer',
-    said({
+    withConfig({
       responseMimeType: 'application/json',
       responseSchema: { type: 'OBJECT', properties: {} },
     }),
@@ -119,14 +119,18 @@ const refusals: readonly (readonly [string, object, RegExp, string?])[] = [
   ],
   [
     'a schema without JSON',
-    said({ responseSchema: { type: 'STRING' } }),
+    withConfig({ responseSchema: { type: 'STRING' } }),
     /response_schema: only supported with response_mime_type/,
   ],
-  ['an unheard-of answer’s type', said({ responseMimeType: 'text/html' }), /allowed mimetypes are/],
+  [
+    'an unheard-of answer’s type',
+    withConfig({ responseMimeType: 'text/html' }),
+    /allowed mimetypes are/,
+  ],
   [
     'functions and JSON before the third generation',
     {
-      ...said({ responseMimeType: 'application/json' }),
+      ...withConfig({ responseMimeType: 'application/json' }),
       tools: [{ functionDeclarations: [{ name: 'f' }] }],
     },
     /'application\/json' is unsupported/,
@@ -205,80 +209,80 @@ const refusals: readonly (readonly [string, object, RegExp, string?])[] = [
   ],
   [
     'a budget that is too large',
-    said({ thinkingConfig: { thinkingBudget: 50_000 } }),
+    withConfig({ thinkingConfig: { thinkingBudget: 50_000 } }),
     /thinking budget 50000 is invalid. Please choose a value between 0 and 24576/,
   ],
   [
     'a budget that is too small',
-    said({ thinkingConfig: { thinkingBudget: 5 } }),
+    withConfig({ thinkingConfig: { thinkingBudget: 5 } }),
     /between 512 and 24576/,
     'gemini-2.5-flash-lite',
   ],
   [
     'no thoughts of a model that must think',
-    said({ thinkingConfig: { thinkingBudget: 0 } }),
+    withConfig({ thinkingConfig: { thinkingBudget: 0 } }),
     /only works in thinking mode/,
     'gemini-2.5-pro',
   ],
   [
     'a level before the third generation',
-    said({ thinkingConfig: { thinkingLevel: 'LOW' } }),
+    withConfig({ thinkingConfig: { thinkingLevel: 'LOW' } }),
     /Thinking level is not supported/,
   ],
   [
     'a level that a model lacks',
-    said({ thinkingConfig: { thinkingLevel: 'MINIMAL' } }),
+    withConfig({ thinkingConfig: { thinkingLevel: 'MINIMAL' } }),
     /Thinking level MINIMAL is not supported/,
     'gemini-3.8-flash',
   ],
   [
     'thoughts of a model that has none',
-    said({ thinkingConfig: { thinkingBudget: 100 } }),
+    withConfig({ thinkingConfig: { thinkingBudget: 100 } }),
     /thinking is not supported by this model/,
     'gemini-2.0-flash',
   ],
   [
     'a temperature out of range',
-    said({ temperature: 2.5 }),
+    withConfig({ temperature: 2.5 }),
     /temperature must be in the range \[0.0, 2.0\]/,
   ],
-  ['no tokens', said({ maxOutputTokens: 0 }), /max_output_tokens must be positive/],
+  ['no tokens', withConfig({ maxOutputTokens: 0 }), /max_output_tokens must be positive/],
   [
     'more tokens than there are',
-    said({ maxOutputTokens: 70_000 }),
+    withConfig({ maxOutputTokens: 70_000 }),
     /maxOutputTokens value of 70000 but the supported range is from 1 \(inclusive\) to 65537/,
   ],
   [
     'too many stop sequences',
-    said({ stopSequences: ['a', 'b', 'c', 'd', 'e', 'f'] }),
+    withConfig({ stopSequences: ['a', 'b', 'c', 'd', 'e', 'f'] }),
     /6 stop sequences/,
   ],
   [
     'too many candidates',
-    said({ candidateCount: 9 }),
+    withConfig({ candidateCount: 9 }),
     /candidate_count must be in the range \[1, 8\]/,
   ],
   [
     'several candidates of the third generation',
-    said({ candidateCount: 2 }),
+    withConfig({ candidateCount: 2 }),
     /Multiple candidates is not enabled/,
     'gemini-3-flash-preview',
   ],
   [
     'a penalty',
-    said({ presencePenalty: 0.5 }),
+    withConfig({ presencePenalty: 0.5 }),
     /Penalty is not enabled for models\/gemini-2.5-flash/,
   ],
   [
     'logprobs of the third generation',
-    said({ responseLogprobs: true }),
+    withConfig({ responseLogprobs: true }),
     /Logprobs is not enabled/,
     'gemini-3-flash-preview',
   ],
-  ['logprobs by half', said({ logprobs: 3 }), /response_logprobs must be true/],
+  ['logprobs by half', withConfig({ logprobs: 3 }), /response_logprobs must be true/],
   [
     'speech of a model that writes',
-    said({ responseModalities: ['AUDIO'] }),
+    withConfig({ responseModalities: ['AUDIO'] }),
     /combination of response modalities \(AUDIO\)/,
   ],
   [
@@ -316,10 +320,10 @@ const refusals: readonly (readonly [string, object, RegExp, string?])[] = [
 ];
 
 describe('the Gemini API refuses', () => {
-  test.each(refusals.map(([what, body, message, asked]) => ({ what, body, message, asked })))(
+  test.each(refusals.map(([what, body, message, model]) => ({ what, body, message, model })))(
     '$what',
-    async ({ body, message, asked }) => {
-      const { status, error } = await ask(body, asked);
+    async ({ body, message, model }) => {
+      const { status, error } = await ask(body, model);
       expect({ status, code: error['code'], word: error['status'] }).toEqual({
         status: 400,
         code: 400,
@@ -330,7 +334,7 @@ describe('the Gemini API refuses', () => {
   );
 
   test('all that is malformed at once, with its places', async () => {
-    const { error } = await ask({ ...said({ a: 1, b: 2 }) });
+    const { error } = await ask({ ...withConfig({ a: 1, b: 2 }) });
     expect(error['details']).toEqual([
       {
         '@type': 'type.googleapis.com/google.rpc.BadRequest',
@@ -364,11 +368,11 @@ describe('the Gemini API refuses', () => {
 
   test('who has no key, or a wrong one', async () => {
     const at = '/gemini/v1beta/models/gemini-2.5-flash:generateContent';
-    expect(await post(at, said({}))).toMatchObject({
+    expect(await post(at, withConfig({}))).toMatchObject({
       status: 403,
       error: { status: 'PERMISSION_DENIED' },
     });
-    const wrong = await post(at, said({}), { 'x-goog-api-key': 'wrong' });
+    const wrong = await post(at, withConfig({}), { 'x-goog-api-key': 'wrong' });
     expect(wrong).toMatchObject({
       status: 400,
       error: { details: [{ reason: 'API_KEY_INVALID' }, {}] },
@@ -378,7 +382,7 @@ describe('the Gemini API refuses', () => {
   test('nothing of this', async () => {
     const signed = 'skip_thought_signature_validator';
     const third = 'gemini-3-flash-preview';
-    for (const [body, asked] of [
+    for (const [body, modelId] of [
       [
         {
           system_instruction: { parts: { text: 'Be brief.' } },
@@ -398,19 +402,27 @@ describe('the Gemini API refuses', () => {
       // The vendor checks only the current turn.
       [turns(hello, model(call()), user(result()), model({ text: 'One.' }), hello), third],
       [
-        said({ candidateCount: 8, responseLogprobs: true, logprobs: 5, presencePenalty: 0.5 }),
+        withConfig({
+          candidateCount: 8,
+          responseLogprobs: true,
+          logprobs: 5,
+          presencePenalty: 0.5,
+        }),
         'gemini-2.0-flash',
       ],
-      [said({ thinkingConfig: { thinkingBudget: -1 } }), 'gemini-2.5-pro'],
+      [withConfig({ thinkingConfig: { thinkingBudget: -1 } }), 'gemini-2.5-pro'],
       [
         {
-          ...said({ responseMimeType: 'application/json', responseJsonSchema: { type: 'object' } }),
+          ...withConfig({
+            responseMimeType: 'application/json',
+            responseJsonSchema: { type: 'object' },
+          }),
           tools: [{ functionDeclarations: [{ name: 'f' }] }],
         },
         third,
       ],
     ] as const)
-      expect(await ask(body, asked), JSON.stringify(body)).toMatchObject({ status: 200 });
+      expect(await ask(body, modelId), JSON.stringify(body)).toMatchObject({ status: 200 });
   });
 });
 
@@ -425,11 +437,11 @@ describe('Vertex', () => {
     ],
     [
       'a temperature out of range',
-      said({ temperature: 1000 }),
+      withConfig({ temperature: 1000 }),
       /temperature value of 1000 but the supported range is from 0 \(inclusive\) to 2.0001 \(exclusive\)/,
     ],
     ['an image of more than 7 MB', media('image/png', 'A'.repeat(10_000_000)), /exceeds the limit/],
-    ['a member of the other surface', { ...said({}), store: true }, /Unknown name "store"/],
+    ['a member of the other surface', { ...withConfig({}), store: true }, /Unknown name "store"/],
   ])('refuses %s', async (_what, body, message) => {
     const { status, error } = await askVertex(body);
     expect(status).toBe(400);
@@ -455,20 +467,20 @@ describe('Vertex', () => {
       post(`${place}/anthropic/models/claude-sonnet-4-5@20250929:rawPredict`, body, {
         authorization: 'Bearer ya29.sim',
       });
-    const asked = {
+    const request = {
       anthropic_version: 'vertex-2023-10-16',
       max_tokens: 50,
       messages: [{ role: 'user', content: 'Say hello' }],
     };
-    expect(await claude(asked)).toMatchObject({
+    expect(await claude(request)).toMatchObject({
       status: 200,
       body: { type: 'message', content: [{ type: 'text', text: 'hello' }] },
     });
-    expect(await claude({ ...asked, anthropic_version: undefined })).toMatchObject({
+    expect(await claude({ ...request, anthropic_version: undefined })).toMatchObject({
       status: 400,
       body: { type: 'error' },
     });
-    expect(await claude({ ...asked, model: 'claude-sonnet-4-5' })).toMatchObject({
+    expect(await claude({ ...request, model: 'claude-sonnet-4-5' })).toMatchObject({
       status: 400,
       error: { message: expect.stringContaining('model') },
     });
@@ -476,11 +488,13 @@ describe('Vertex', () => {
 
   test('takes tokens that were granted, and no others', async () => {
     const at = `${place}/google/models/gemini-2.5-flash:generateContent`;
-    expect(await post(at, said({}))).toMatchObject({
+    expect(await post(at, withConfig({}))).toMatchObject({
       status: 401,
       error: { status: 'UNAUTHENTICATED' },
     });
-    expect(await post(at, said({}), { authorization: 'Bearer ya29.c.made-up' })).toMatchObject({
+    expect(
+      await post(at, withConfig({}), { authorization: 'Bearer ya29.c.made-up' }),
+    ).toMatchObject({
       status: 401,
     });
   });
@@ -516,7 +530,7 @@ test('a token is granted for a true statement of the account, and for no other',
   const { access_token: token } = await grant();
   expect(
     (
-      await post(`${place}/google/models/gemini-2.5-flash:generateContent`, said({}), {
+      await post(`${place}/google/models/gemini-2.5-flash:generateContent`, withConfig({}), {
         authorization: `Bearer ${String(token)}`,
       })
     ).status,

@@ -1,6 +1,6 @@
 import type { Reply } from '../dialect.ts';
 import { type Json, list, object, text } from '../json.ts';
-import { type Checked, type Complaints, vertexSays } from './checked.ts';
+import { type Checked, type Complaints, vertexMessage } from './checked.ts';
 import { status } from './refusal.ts';
 import { configComplaints } from './rules-config.ts';
 import { declarationComplaints } from './rules-schema.ts';
@@ -26,7 +26,9 @@ function* instructionComplaints({ raw, model, surface }: Checked): Complaints {
   if (!model.able) yield `Developer instruction is not enabled for models/${model.id}`;
   const parts = list(object(raw['systemInstruction'])['parts']).map(object);
   if (parts.length === 0 && surface.api === 'vertex')
-    yield vertexSays('it must include at least one parts field, which describes the prompt input');
+    yield vertexMessage(
+      'it must include at least one parts field, which describes the prompt input',
+    );
   for (const [i, part] of parts.entries())
     if (
       Object.keys(part).every(

@@ -1,7 +1,7 @@
 import { randomText } from '../../src/base/random.ts';
 import { anthropic } from '../anthropic/anthropic.ts';
 import type { Problem, Reply } from '../dialect.ts';
-import { type Asking, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
+import { type ModelRequest, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
 import { callClaude } from './claude.ts';
 import { callModel } from './generate.ts';
 import { listed } from './model.ts';
@@ -11,10 +11,10 @@ import { grantToken, isToken } from './token.ts';
 const models =
   /^\/vertex\/v1(?:beta1)?\/((?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/(\w+)\/models)(?:\/([^/:]+)(?::(\w+))?)?$/;
 
-function take(call: OwnCall): Reply | Asking {
+function take(call: OwnCall): Reply | ModelRequest {
   const path = call.url.split('?')[0] ?? '';
   if (path === tokenPath) return grantToken(call);
-  const refused = atDoor(call);
+  const refused = refuseKey(call);
   if (refused !== undefined) return refused;
   const [, place = '', publisher = '', id = '', method = ''] = models.exec(path) ?? [];
   const named = decodeURIComponent(id);
@@ -37,7 +37,7 @@ function take(call: OwnCall): Reply | Asking {
 }
 
 /** An access token, or a key of express mode. */
-function atDoor({ headers, query }: OwnCall): Reply | undefined {
+function refuseKey({ headers, query }: OwnCall): Reply | undefined {
   const key = headers['x-goog-api-key'] ?? query.get('key') ?? undefined;
   if (key !== undefined) return /wrong|invalid|expired/i.test(String(key)) ? keyInvalid : undefined;
   const token = /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1]?.trim();

@@ -73,12 +73,12 @@ function partsOf(choice: Choice, writing: Writing): Draft[] {
   const thought = choice.reasoning.join('');
   const thoughts =
     writing.includeThoughts && thought !== '' ? [{ text: thought, thought: true }] : [];
-  const words = choice.text.join('');
-  const said: Draft[] = words === '' ? [] : [{ text: words }];
-  const last = said.at(-1);
+  const content = choice.text.join('');
+  const drafts: Draft[] = content === '' ? [] : [{ text: content }];
+  const last = drafts.at(-1);
   if (last !== undefined && writing.model.signs && thought !== '')
     last['thoughtSignature'] = signature(last);
-  return [...thoughts, ...said, ...callsOf(choice, writing)];
+  return [...thoughts, ...drafts, ...callsOf(choice, writing)];
 }
 
 /**
@@ -116,17 +116,17 @@ interface Chunk {
 }
 
 function* chunks(answer: Answer, writing: Writing): Generator<Chunk> {
-  const spent = { reasoning: 0, said: 0 };
+  const spent = { reasoning: 0, written: 0 };
   for (const [index, choice] of answer.choices.entries()) {
     const last = index === answer.choices.length - 1;
-    for (const { parts, thought, said } of steps(choice, writing)) {
+    for (const { parts, thought, written } of steps(choice, writing)) {
       spent.reasoning += thought;
-      spent.said += said;
+      spent.written += written;
       if (parts.length === 0) continue;
       const usage = {
         ...answer.usage,
         reasoning: spent.reasoning,
-        completion: spent.reasoning + spent.said,
+        completion: spent.reasoning + spent.written,
       };
       yield {
         json: frame([candidate(parts, index, writing)], answer, writing, usage, true),
@@ -154,7 +154,7 @@ function* chunks(answer: Answer, writing: Writing): Generator<Chunk> {
 interface Step {
   readonly parts: Draft[];
   readonly thought: number;
-  readonly said: number;
+  readonly written: number;
 }
 
 function* steps(choice: Choice, writing: Writing): Generator<Step> {
@@ -162,12 +162,12 @@ function* steps(choice: Choice, writing: Writing): Generator<Step> {
     yield {
       parts: writing.includeThoughts ? [{ text: some.join(''), thought: true }] : [],
       thought: some.length,
-      said: 0,
+      written: 0,
     };
   for (const some of batches(choice.text))
-    yield { parts: [{ text: some.join('') }], thought: 0, said: some.length };
+    yield { parts: [{ text: some.join('') }], thought: 0, written: some.length };
   for (const [i, part] of callsOf(choice, writing).entries())
-    yield { parts: [part], thought: 0, said: (choice.calls[i]?.arguments.length ?? 0) + 1 };
+    yield { parts: [part], thought: 0, written: (choice.calls[i]?.arguments.length ?? 0) + 1 };
 }
 
 function* batches(pieces: readonly string[]): Generator<readonly string[]> {
@@ -236,15 +236,15 @@ function frame(
   early = false,
 ): Json {
   const { surface } = writing;
-  const told =
-    answer.usageTold && usage !== undefined
+  const usageMember =
+    answer.usageReported && usage !== undefined
       ? { usageMetadata: usageOf(usage, writing, early) }
       : {};
   const created =
     surface.api === 'vertex' ? { createTime: new Date(systemClock.now()).toISOString() } : {};
   return {
     candidates,
-    ...told,
+    ...usageMember,
     modelVersion: answer.model,
     ...created,
     responseId: answer.id.slice(0, 22),
@@ -260,16 +260,17 @@ function usageOf(
   early: boolean,
 ): Json {
   if (surface.api === 'vertex' && early) return { trafficType: 'ON_DEMAND' };
-  const said = completion - reasoning;
+  const visible = completion - reasoning;
   return {
     promptTokenCount: prompt,
-    ...(said > 0 && { candidatesTokenCount: said }),
+    ...(visible > 0 && { candidatesTokenCount: visible }),
     totalTokenCount: prompt + completion + toolUse,
     ...(cached > 0 && { cachedContentTokenCount: cached }),
     ...(surface.api === 'vertex' && { trafficType: 'ON_DEMAND' }),
     promptTokensDetails: textTokens(prompt),
     ...(cached > 0 && { cacheTokensDetails: textTokens(cached) }),
-    ...(surface.api === 'vertex' && said > 0 && { candidatesTokensDetails: textTokens(said) }),
+    ...(surface.api === 'vertex' &&
+      visible > 0 && { candidatesTokensDetails: textTokens(visible) }),
     ...(toolUse > 0 && {
       toolUsePromptTokenCount: toolUse,
       toolUsePromptTokensDetails: textTokens(toolUse),

@@ -89,13 +89,13 @@ function xaiPen(order: Order): Pen {
 export const xaiStudios: readonly Studio[] = [
   {
     path: '/images/generations',
-    words,
+    prompt: words,
     complaint: (order) => xaiComplaint(order, xaiMembers),
     pen: xaiPen,
   },
   {
     path: '/images/edits',
-    words,
+    prompt: words,
     complaint: (order) => {
       const images = list(order.raw['images']).map(object);
       if (images.length === 0) return { param: 'images', message: 'images is required' };
@@ -117,10 +117,12 @@ const arkMembers =
   'model prompt image size response_format seed guidance_scale watermark sequential_image_generation sequential_image_generation_options optimize_prompt_options output_format stream';
 
 function arkSize({ raw, model }: Order): Size | Complaint {
-  const told = String(raw['size'] ?? '2K');
-  const sides = /^[124]K$/.test(told) ? { '1K': 1_024, '2K': 2_048, '4K': 4_096 }[told] : undefined;
+  const named = String(raw['size'] ?? '2K');
+  const sides = /^[124]K$/.test(named)
+    ? { '1K': 1_024, '2K': 2_048, '4K': 4_096 }[named]
+    : undefined;
   if (sides !== undefined) return { width: sides, height: sides };
-  const size = readSize(told);
+  const size = readSize(named);
   const least = model.includes('seedream-4-0')
     ? 921_600
     : /seedream-3|^sim-/.test(model)
@@ -143,7 +145,7 @@ function arkSize({ raw, model }: Order): Size | Complaint {
 export const arkStudios: readonly Studio[] = [
   {
     path: '/images/generations',
-    words,
+    prompt: words,
     complaint: (order) => {
       const size = arkSize(order);
       const format =
@@ -186,7 +188,7 @@ export const arkStudios: readonly Studio[] = [
 export const togetherStudios: readonly Studio[] = [
   {
     path: '/images/generations',
-    words,
+    prompt: words,
     complaint: (order) =>
       usual(
         order,
@@ -233,7 +235,7 @@ const qwen = [
 export const siliconflowStudios: readonly Studio[] = [
   {
     path: '/images/generations',
-    words,
+    prompt: words,
     complaint: (order) => {
       const { raw, model } = order;
       const sizes = /kolors/i.test(model) ? kolors : /qwen-image/i.test(model) ? qwen : undefined;
@@ -276,19 +278,19 @@ const fireworksRatios = '1:1 21:9 16:9 3:2 5:4 4:5 2:3 9:16 9:21 4:3 3:4'.split(
 export const fireworksStudios: readonly Studio[] = [
   {
     path: /^\/workflows\/(accounts\/[^/]+\/models\/[^/]+)\/text_to_image$/,
-    words,
+    prompt: words,
     complaint: (order) =>
       usual(order, 'prompt aspect_ratio guidance_scale num_inference_steps seed') ??
       oneOf(order, 'aspect_ratio', fireworksRatios),
     pen: (order) => {
-      const picture = base64Of(
+      const image = base64Of(
         order,
         words(order),
         sidesOf(text(order.raw['aspect_ratio']) ?? '1:1'),
       );
       return wholePen(({ id }) => ({
         id,
-        base64: [`data:image/png;base64,${picture}`],
+        base64: [`data:image/png;base64,${image}`],
         finishReason: 'SUCCESS',
         seed: 1,
       }));
@@ -303,7 +305,7 @@ export const fireworksStudios: readonly Studio[] = [
 export const openrouterStudios: readonly Studio[] = [
   {
     path: '/images',
-    words,
+    prompt: words,
     complaint: (order) => {
       const references = list(order.raw['input_references']).map(
         (one) => object(object(one)['image_url'])['url'],
@@ -316,12 +318,12 @@ export const openrouterStudios: readonly Studio[] = [
       const { raw } = order;
       const size = sidesOf(text(raw['aspect_ratio']) ?? '1:1');
       const prompt = 5 + list(raw['input_references']).length * 258;
-      return wholePen(({ usageTold }) => ({
+      return wholePen(({ usageReported }) => ({
         created: 0,
         data: many(number(raw['n']) ?? 1, (i) => ({
           b64_json: base64Of(order, nth(order, i), size),
         })),
-        ...(usageTold && { usage: usageOf(prompt) }),
+        ...(usageReported && { usage: usageOf(prompt) }),
       }));
     },
   },
@@ -381,7 +383,7 @@ function dashscopeComplaint(order: Order): Complaint | undefined {
 export const dashscopeStudios: readonly Studio[] = [
   {
     path: '/qwen/api/v1/services/aigc/multimodal-generation/generation',
-    words: ({ raw }) =>
+    prompt: ({ raw }) =>
       text(
         object(list(object(list(object(raw['input'])['messages'])[0])['content']).at(-1))['text'],
       ) ?? '',
@@ -389,7 +391,7 @@ export const dashscopeStudios: readonly Studio[] = [
     pen: (order) => {
       const parameters = object(order.raw['parameters']);
       const size = readSize(parameters['size']) ?? { width: 1_328, height: 1_328 };
-      const said = dashscopeStudios[0]?.words(order) ?? '';
+      const prompt = dashscopeStudios[0]?.prompt(order) ?? '';
       const n = number(parameters['n']) ?? 1;
       return wholePen(({ id }) => ({
         output: {
@@ -397,7 +399,7 @@ export const dashscopeStudios: readonly Studio[] = [
             finish_reason: 'stop',
             message: {
               role: 'assistant',
-              content: [{ image: addressOf(order, `${said} ${i + 1}`, size) }],
+              content: [{ image: addressOf(order, `${prompt} ${i + 1}`, size) }],
             },
           })),
         },

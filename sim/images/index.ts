@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { atDoor, refuse } from '../chat.ts';
+import { parseRequest, refuse } from '../chat.ts';
 import { isJson } from '../json.ts';
 import { readForm } from '../media/form.ts';
 import { play } from '../play.ts';
@@ -47,9 +47,9 @@ export async function images(
   );
   if (studio === undefined) return false;
   const form = readForm(incoming.headers, body);
-  const door = atDoor(incoming, response, form === undefined ? body : nothing, dialect);
-  if (door === undefined) return true;
-  const sent = form === undefined ? door.raw : form.fields;
+  const parsed = parseRequest(incoming, response, form === undefined ? body : nothing, dialect);
+  if (parsed === undefined) return true;
+  const sent = form === undefined ? parsed.raw : form.fields;
   const raw = deployment === undefined ? sent : { model: deployment, ...sent };
   const named =
     deployment ??
@@ -68,7 +68,7 @@ export async function images(
   const complaint = studio.complaint(order);
   if (complaint !== undefined) {
     refuse(response, dialect, {
-      ...door.problem,
+      ...parsed.problem,
       kind: complaint.kind ?? 'bad_request',
       model,
       complaint,
@@ -76,14 +76,14 @@ export async function images(
     return true;
   }
   const stream = raw['stream'] === true || raw['stream'] === 'true';
-  const request = readRequest({ ...asQuestion([studio.words(order)]), stream }, model);
+  const request = readRequest({ ...asQuestion([studio.prompt(order)]), stream }, model);
   await play(
     response,
     request,
     dialect,
     { ...scenario, reasons: false },
     once,
-    door.problem,
+    parsed.problem,
     studio.pen(order),
   );
   return true;

@@ -119,13 +119,13 @@ function numbers(raw: Json): Complaint | undefined {
   return undefined;
 }
 
-const pictureTypes = ['PNG', 'JPEG', 'WebP'];
+const imageTypes = ['PNG', 'JPEG', 'WebP'];
 
 /** An edit is a form, or JSON with addresses. */
 function editComplaint(order: Order): Complaint | undefined {
   const { form, raw } = order;
-  const { images: _, mask: __, ...said } = raw;
-  const complaint = complaintOf({ ...order, raw: form === undefined ? said : raw }, ofEdit);
+  const { images: _, mask: __, ...members } = raw;
+  const complaint = complaintOf({ ...order, raw: form === undefined ? members : raw }, ofEdit);
   if (complaint !== undefined) return complaint;
   if (form === undefined) return list(raw['images']).length > 0 ? undefined : unknownImages;
   const images = form.files.filter(({ name }) => name === 'image' || name === 'image[]');
@@ -142,7 +142,7 @@ function editComplaint(order: Order): Complaint | undefined {
     const facts = factsOf(image);
     if (
       facts === undefined ||
-      !pictureTypes.includes(facts.format) ||
+      !imageTypes.includes(facts.format) ||
       image.type !== `image/${facts.format.toLowerCase()}`
     )
       return {
@@ -194,14 +194,14 @@ const tokensOfGiven = 1_000;
 function facts(order: Order) {
   const { raw, form } = order;
   const size: Size = readSize(raw['size']) ?? { width: 1_024, height: 1_024 };
-  const told = text(raw['quality']);
-  const quality = told === undefined || told === 'auto' ? 'high' : told;
+  const asGiven = text(raw['quality']);
+  const quality = asGiven === undefined || asGiven === 'auto' ? 'high' : asGiven;
   const n = Number(raw['n'] ?? 1);
   const given = form === undefined ? list(raw['images']).length : form.files.length;
   const each = Math.ceil(((tokensOf[quality] ?? 0) * size.width * size.height) / 1_048_576);
-  const words = countTokens(text(raw['prompt']) ?? '');
+  const promptTokens = countTokens(text(raw['prompt']) ?? '');
   const partials = Number(raw['partial_images'] ?? 0) * 100;
-  const input = words + given * tokensOfGiven;
+  const input = promptTokens + given * tokensOfGiven;
   const output = each * n + partials;
   return {
     size,
@@ -214,7 +214,7 @@ function facts(order: Order) {
     },
     usage: {
       input_tokens: input,
-      input_tokens_details: { image_tokens: given * tokensOfGiven, text_tokens: words },
+      input_tokens_details: { image_tokens: given * tokensOfGiven, text_tokens: promptTokens },
       output_tokens: output,
       output_tokens_details: { image_tokens: output, text_tokens: 0 },
       total_tokens: input + output,
@@ -224,25 +224,25 @@ function facts(order: Order) {
 
 function pen(order: Order, kind: 'image_generation' | 'image_edit'): Pen {
   const { size, n, shown, usage } = facts(order);
-  const words = text(order.raw['prompt']) ?? '';
-  const picture = (what: string): string =>
+  const prompt = text(order.raw['prompt']) ?? '';
+  const image = (what: string): string =>
     base64Of(order, what, size, shown.background === 'transparent');
   return {
     ...eventStream,
-    whole: ({ created, usageTold }) => ({
+    whole: ({ created, usageReported }) => ({
       created,
       ...shown,
       data: Array.from({ length: n }, (_, i) => ({
-        b64_json: picture(i === 0 ? words : `${words} ${i + 1}`),
+        b64_json: image(i === 0 ? prompt : `${prompt} ${i + 1}`),
       })),
-      ...(usageTold && { usage }),
+      ...(usageReported && { usage }),
     }),
-    *events({ created, usageTold }): Generator<StreamEvent> {
+    *events({ created, usageReported }): Generator<StreamEvent> {
       const event = (type: string, more: Json): string =>
         `event: ${kind}.${type}\ndata: ${JSON.stringify({ type: `${kind}.${type}`, ...more, created_at: created, ...shown })}\n\n`;
       for (let i = 0; i < Number(order.raw['partial_images'] ?? 0); i++)
         yield {
-          text: event('partial_image', { b64_json: picture(`${words}…`), partial_image_index: i }),
+          text: event('partial_image', { b64_json: image(`${prompt}…`), partial_image_index: i }),
           piece: true,
           ends: false,
         };
@@ -250,8 +250,8 @@ function pen(order: Order, kind: 'image_generation' | 'image_edit'): Pen {
         const last = i === n - 1;
         yield {
           text: event('completed', {
-            b64_json: picture(words),
-            ...(last && usageTold && { usage }),
+            b64_json: image(prompt),
+            ...(last && usageReported && { usage }),
           }),
           piece: true,
           ends: last,
@@ -263,19 +263,19 @@ function pen(order: Order, kind: 'image_generation' | 'image_edit'): Pen {
   };
 }
 
-const wordsOf = ({ raw }: Order): string => text(raw['prompt']) ?? '';
+const promptOf = ({ raw }: Order): string => text(raw['prompt']) ?? '';
 
 /** OpenAI's and Azure's endpoints. */
 export const openAiStudios: readonly Studio[] = [
   {
     path: '/images/generations',
-    words: wordsOf,
+    prompt: promptOf,
     complaint: (order) => complaintOf(order, ofGeneration),
     pen: (order) => pen(order, 'image_generation'),
   },
   {
     path: '/images/edits',
-    words: wordsOf,
+    prompt: promptOf,
     complaint: editComplaint,
     pen: (order) => pen(order, 'image_edit'),
   },

@@ -1,8 +1,8 @@
 import type { Complaint } from '../dialect.ts';
 import type { Json } from '../json.ts';
-import { pictureAddress, goneAddress } from '../media/address.ts';
+import { imageAddress, goneAddress } from '../media/address.ts';
 import type { Form } from '../media/form.ts';
-import { pictureOf } from '../media/png.ts';
+import { imageOf } from '../media/png.ts';
 import type { Pen } from '../play.ts';
 
 /** An image request, as a form or JSON, with its images. */
@@ -22,7 +22,7 @@ export interface Studio {
   /** The path below the vendor's base URL. */
   readonly path: string | RegExp;
   readonly complaint: (order: Order) => Complaint | undefined;
-  readonly words: (order: Order) => string;
+  readonly prompt: (order: Order) => string;
   readonly pen: (order: Order) => Pen;
 }
 
@@ -50,14 +50,17 @@ export function sidesOf(ratio: string, pixels = 1_048_576): Size {
 /** The image as base64; with `lost`, bytes that are no image. */
 export const base64Of = (
   { lost }: Pick<Order, 'lost'>,
-  words: string,
+  prompt: string,
   { width, height }: Size,
   transparent = false,
 ): string =>
   lost === undefined
-    ? pictureOf(words, width, height, transparent).toString('base64')
+    ? imageOf(prompt, width, height, transparent).toString('base64')
     : Buffer.from('<html>lost</html>').toString('base64');
 
 /** The address of the image; with `lost`, one that gives 404. */
-export const addressOf = ({ base, lost }: Order, words: string, { width, height }: Size): string =>
-  lost === undefined ? pictureAddress(base, words, width, height) : goneAddress(base);
+export const addressOf = (
+  { base, lost }: Order,
+  prompt: string,
+  { width, height }: Size,
+): string => (lost === undefined ? imageAddress(base, prompt, width, height) : goneAddress(base));

@@ -1,45 +1,40 @@
 import type { ServerResponse } from 'node:http';
-import { pictureOf } from './png.ts';
+import { imageOf } from './png.ts';
 
 const path = '/pictures/';
 
 /** An address below `base` with an image of these words: the address contains all parameters. */
-export const pictureAddress = (
-  base: string,
-  words: string,
-  width: number,
-  height: number,
-): string =>
-  `${base}${path}${Buffer.from(JSON.stringify([words.slice(0, 200), width, height])).toString('base64url')}.png`;
+export const imageAddress = (base: string, prompt: string, width: number, height: number): string =>
+  `${base}${path}${Buffer.from(JSON.stringify([prompt.slice(0, 200), width, height])).toString('base64url')}.png`;
 
 /** An address without an image. */
 export const goneAddress = (base: string): string => `${base}${path}gone.png`;
 
-/** Sends the image of an address that `pictureAddress` made; false for any other address. */
-export function sendPicture(response: ServerResponse, url: string): boolean {
+/** Sends the image of an address that `imageAddress` made; false for any other address. */
+export function sendImage(response: ServerResponse, url: string): boolean {
   if (!url.startsWith(path)) return false;
-  const told = toldBy(url.slice(path.length).replace(/\.png$/, ''));
-  if (told === undefined) {
+  const facts = factsIn(url.slice(path.length).replace(/\.png$/, ''));
+  if (facts === undefined) {
     response
       .writeHead(404, { 'content-type': 'application/xml' })
       .end('<?xml version="1.0"?><Error><Code>NoSuchKey</Code></Error>');
     return true;
   }
-  const [words, width, height] = told;
-  const picture = pictureOf(words, width, height);
+  const [prompt, width, height] = facts;
+  const image = imageOf(prompt, width, height);
   response
-    .writeHead(200, { 'content-type': 'image/png', 'content-length': picture.length })
-    .end(picture);
+    .writeHead(200, { 'content-type': 'image/png', 'content-length': image.length })
+    .end(image);
   return true;
 }
 
-function toldBy(name: string): readonly [string, number, number] | undefined {
+function factsIn(name: string): readonly [string, number, number] | undefined {
   try {
-    const told: unknown = JSON.parse(Buffer.from(name, 'base64url').toString('utf8'));
-    if (!Array.isArray(told)) return undefined;
-    const [words, width, height]: unknown[] = told;
-    return typeof words === 'string' && typeof width === 'number' && typeof height === 'number'
-      ? [words, width, height]
+    const facts: unknown = JSON.parse(Buffer.from(name, 'base64url').toString('utf8'));
+    if (!Array.isArray(facts)) return undefined;
+    const [prompt, width, height]: unknown[] = facts;
+    return typeof prompt === 'string' && typeof width === 'number' && typeof height === 'number'
+      ? [prompt, width, height]
       : undefined;
   } catch {
     return undefined;

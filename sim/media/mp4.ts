@@ -4,7 +4,7 @@
  * 14496-12 and -15). Every player plays it. A bright block moves from left to right, over a colour
  * derived from the prompt.
  */
-export interface Film {
+export interface VideoFacts {
   readonly seconds: number;
   readonly prompt: string;
   /** Width and height give the video's shape, not its size. */
@@ -19,12 +19,12 @@ const blocksLong = 10;
 const frameNumberBits = 8;
 
 /** The bytes of an MP4 file of that many seconds, some 25 KB each. */
-export function film({ seconds, prompt, width, height }: Film): Buffer {
+export function mp4Of({ seconds, prompt, width, height }: VideoFacts): Buffer {
   const [columns, rows] = shapeOf(width, height);
   const colour = colourOf(prompt);
   const samples: Buffer[] = [];
   for (let second = 0; second < seconds; second++) {
-    samples.push(framed(picture(columns, rows, second, second / Math.max(1, seconds - 1), colour)));
+    samples.push(framed(frameOf(columns, rows, second, second / Math.max(1, seconds - 1), colour)));
     for (let n = 1; n < framesASecond; n++) samples.push(framed(still(columns * rows, n)));
   }
   return file(samples, columns, rows);
@@ -123,7 +123,7 @@ const sequence = (columns: number, rows: number): Buffer => {
 };
 
 /** §7.3.2.2: no options; each slice controls the deblocking filter. */
-const pictures = (): Buffer =>
+const frameBytes = (): Buffer =>
   unit(
     0x68,
     new Bits()
@@ -144,7 +144,7 @@ const pictures = (): Buffer =>
 
 const pcmInIntra = 25;
 
-function picture(
+function frameOf(
   columns: number,
   rows: number,
   number: number,
@@ -255,7 +255,7 @@ function file(samples: readonly Buffer[], columns: number, rows: number): Buffer
 
 /** The sample table: position, duration and sync samples. */
 function table(samples: readonly Buffer[], columns: number, rows: number, offset: number): Buffer {
-  const [one, two] = [sequence(columns, rows), pictures()];
+  const [one, two] = [sequence(columns, rows), frameBytes()];
   const configuration = Buffer.concat([
     Buffer.from([1, ...profile, 0xff, 0xe1]),
     u16(one.length),

@@ -6,14 +6,14 @@ import { drawn, glyphHeight, glyphWidth } from './font.ts';
  * An image of its own prompt: the words on a ground of a derived colour, in exactly this size.
  * `transparent`: without the ground.
  */
-export function pictureOf(
-  words: string,
+export function imageOf(
+  prompt: string,
   width: number,
   height: number,
   transparent = false,
 ): Buffer {
-  const [red, green, blue] = groundOf(words);
-  const rows = writing(words, width, height);
+  const [red, green, blue] = groundOf(prompt);
+  const rows = writing(prompt, width, height);
   const channels = transparent ? 4 : 3;
   const raw = Buffer.alloc((width * channels + 1) * height);
   const ground = transparent ? [0, 0, 0, 0] : [red, green, blue];
@@ -25,11 +25,11 @@ export function pictureOf(
     for (const x of rows.get(y) ?? [])
       for (let c = 0; c < channels; c++) raw[at + x * channels + c] = ink[c] ?? 0;
   }
-  return pngOf(raw, width, height, transparent ? 6 : 2, { Description: words.slice(0, 1_000) });
+  return pngOf(raw, width, height, transparent ? 6 : 2, { Description: prompt.slice(0, 1_000) });
 }
 
 /** The words that `pictureOf` wrote into an image; undefined for any other image. */
-export function wordsIn(png: Buffer): string | undefined {
+export function textIn(png: Buffer): string | undefined {
   for (let at = 8; at + 12 <= png.length; at += 12 + png.readUInt32BE(at)) {
     if (png.toString('latin1', at + 4, at + 8) !== 'iTXt') continue;
     const text = png.subarray(at + 8, at + 8 + png.readUInt32BE(at));
@@ -38,8 +38,8 @@ export function wordsIn(png: Buffer): string | undefined {
   return undefined;
 }
 
-const groundOf = (words: string): readonly [number, number, number] => {
-  const seed = hash(words);
+const groundOf = (prompt: string): readonly [number, number, number] => {
+  const seed = hash(prompt);
   return [40 + (seed & 127), 40 + ((seed >> 7) & 127), 40 + ((seed >> 14) & 127)];
 };
 
@@ -47,8 +47,8 @@ const groundOf = (words: string): readonly [number, number, number] => {
  * The written pixels of each row: the words in lines as wide as the image, in the largest letters
  * that fit.
  */
-function writing(words: string, width: number, height: number): Map<number, number[]> {
-  const text = words.replace(/\s+/g, ' ').trim() || '?';
+function writing(prompt: string, width: number, height: number): Map<number, number[]> {
+  const text = prompt.replace(/\s+/g, ' ').trim() || '?';
   let scale = Math.max(1, Math.floor(Math.min(width, height) / 96));
   const perLine = (): number => Math.max(1, Math.floor(width / (glyphWidth * scale)) - 2);
   while (scale > 1 && Math.ceil(text.length / perLine()) * glyphHeight * scale > height * 0.8)

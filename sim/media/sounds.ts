@@ -40,7 +40,7 @@ function mp3(text: string): Buffer {
 const repeated = (piece: Buffer, times: number): Buffer[] =>
   Array.from({ length: times }, () => piece);
 
-function words(text: string): Buffer {
+function spokenBytes(text: string): Buffer {
   const entry = Buffer.from(`COMMENT=${mark}${text}\0`);
   const head = Buffer.alloc(12);
   head.writeUInt32LE(0, 0);
@@ -60,7 +60,7 @@ function flac(text: string): Buffer {
   info[20] = (sampleHz << 4) & 0xf0;
   info[21] = 0xf0;
   info.writeUInt32BE(samples, 22);
-  const comment = words(text);
+  const comment = spokenBytes(text);
   const head = Buffer.alloc(4);
   head.writeUInt32BE(0x84000000 + comment.length);
   return Buffer.concat([info, head, comment]);
@@ -95,7 +95,7 @@ function crc(bytes: Buffer): number {
 function ogg(text: string): Buffer {
   const head = Buffer.from('OpusHead\x01\x01\0\0\0\0\0\0\0\0\0', 'latin1');
   head.writeUInt32LE(48_000, 12);
-  const tags = Buffer.concat([Buffer.from('OpusTags'), words(text)]);
+  const tags = Buffer.concat([Buffer.from('OpusTags'), spokenBytes(text)]);
   return Buffer.concat([
     page(2, 0, 0, head),
     page(0, 0, 1, tags),

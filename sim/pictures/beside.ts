@@ -12,15 +12,15 @@ import {
   oneOf,
   type Shape,
   whole,
-  words,
+  textValue,
   wrongWith,
 } from '../video/check.ts';
 import type { SimTask, TaskState } from '../video/task.ts';
 import {
-  type DeskCall,
+  type ImageCall,
   type Order,
   type Painted,
-  type PictureDesk,
+  type ImageHandler,
   type Question,
   refused,
   sidesOf,
@@ -33,11 +33,11 @@ import { stopPainting } from './task.ts';
  * the vendor's other endpoints.
  */
 
-const bearerDoor = keyIn('authorization', 'Bearer ');
+const bearerKey = keyIn('authorization', 'Bearer ');
 
 const minimaxShape: Shape = {
-  model: words(100),
-  prompt: words(1_500),
+  model: textValue(100),
+  prompt: textValue(1_500),
   'n?': whole(1, 9),
   'aspect_ratio?': oneOf('1:1', '16:9', '4:3', '3:2', '2:3', '3:4', '9:16', '21:9'),
   'response_format?': oneOf('url', 'base64'),
@@ -46,10 +46,10 @@ const minimaxShape: Shape = {
 };
 
 /** platform.minimaxi.com/document/image-generation, 2026-08. */
-export const minimaxPictures: PictureDesk = {
+export const minimaxImages: ImageHandler = {
   vendor: 'minimax',
   at: /^\/minimax\/v1\/image_generation$/,
-  door: bearerDoor,
+  checkKey: bearerKey,
   refuse: minimax.refuse,
   take(call): Reply | Order | undefined {
     const { raw } = call;
@@ -57,32 +57,32 @@ export const minimaxPictures: PictureDesk = {
     if (wrong !== undefined) return refused(minimax, call, `invalid params, ${wrong}`);
     const n = Number(raw['n'] ?? 1);
     return {
-      wish: {
+      request: {
         named: text(raw['model']) ?? '',
         prompt: text(raw['prompt']) ?? '',
         n,
         ...sidesOf(text(raw['aspect_ratio'])),
       },
-      done: (pictures, { moderated }) => ({
+      done: (images, { moderated }) => ({
         status: 200,
-        body: minimaxBody(moderated ? [] : pictures, n, raw['response_format'] === 'base64'),
+        body: minimaxBody(moderated ? [] : images, n, raw['response_format'] === 'base64'),
       }),
     };
   },
 };
 
 const minimaxBody = (
-  pictures: readonly Painted[],
-  asked: number,
+  images: readonly Painted[],
+  count: number,
   bytes: boolean,
 ): Record<string, unknown> => ({
   id: '03ff3cd0820949eb8a410056b5f21d38',
   data: bytes
-    ? { image_base64: pictures.map(({ base64 }) => base64()) }
-    : { image_urls: pictures.map(({ url }) => url) },
+    ? { image_base64: images.map(({ base64 }) => base64()) }
+    : { image_urls: images.map(({ url }) => url) },
   metadata: {
-    success_count: String(pictures.length),
-    failed_count: String(asked - pictures.length),
+    success_count: String(images.length),
+    failed_count: String(count - images.length),
   },
   base_resp: { status_code: 0, status_msg: 'success' },
 });
@@ -96,31 +96,31 @@ const cogViewSize = (value: unknown): string | undefined => {
 };
 
 /** docs.bigmodel.cn/api-reference, generate image, 2026-08. */
-export const cogViewPictures: PictureDesk = {
+export const cogViewImages: ImageHandler = {
   vendor: 'zhipu',
   at: /^\/zhipu\/api\/paas\/v4\/images\/generations$/,
-  door: bearerDoor,
+  checkKey: bearerKey,
   refuse: zhipu.refuse,
   take(call): Reply | Order | undefined {
     const { raw } = call;
     const shape: Shape = {
-      model: words(100),
-      prompt: words(4_000),
+      model: textValue(100),
+      prompt: textValue(4_000),
       'size?': cogViewSize,
       'quality?': oneOf('hd', 'standard'),
-      'user_id?': words(128, 6),
+      'user_id?': textValue(128, 6),
       'watermark_enabled?': flag,
     };
     const wrong = call.method === 'POST' ? wrongWith(raw, shape) : 'no such method';
     if (wrong !== undefined) return refused(zhipu, call, wrong);
     return {
-      wish: {
+      request: {
         named: text(raw['model']) ?? '',
         prompt: text(raw['prompt']) ?? '',
         n: 1,
         ...pixelsOf(text(raw['size'])),
       },
-      done: (pictures, { moderated }) =>
+      done: (images, { moderated }) =>
         moderated
           ? {
               status: 400,
@@ -135,7 +135,7 @@ export const cogViewPictures: PictureDesk = {
               status: 200,
               body: {
                 created: 1_795_000_000,
-                data: pictures.map(({ url }) => ({ url })),
+                data: images.map(({ url }) => ({ url })),
                 content_filter: [{ role: 'user', level: 3 }],
               },
             },
@@ -162,10 +162,10 @@ const dashscopeSize = (value: unknown): string | undefined => {
 };
 
 const dashscopeShape = (edits: boolean): Shape => ({
-  model: words(100),
+  model: textValue(100),
   input: members({
-    prompt: words(2_000),
-    'negative_prompt?': words(500),
+    prompt: textValue(2_000),
+    'negative_prompt?': textValue(500),
     ...(edits ? { images: listOf(wrongReference, 3) } : {}),
   }),
   'parameters?': members({
@@ -178,23 +178,23 @@ const dashscopeShape = (edits: boolean): Shape => ({
 });
 
 /** help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference, 2026-08. */
-export const dashscopeTasks: PictureDesk = {
+export const dashscopeTasks: ImageHandler = {
   vendor: 'qwen',
   at: /^\/qwen\/api\/v1\/(?:services\/aigc\/(?:text2image|image2image)\/image-synthesis|tasks\/p-)/,
-  door: bearerDoor,
+  checkKey: bearerKey,
   refuse: qwen.refuse,
   take(call): Reply | Order | Question | undefined {
     const { method, path } = call;
     const [, id, cancel] = /\/tasks\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
     if (id !== undefined)
       return cancel === undefined
-        ? { id, told: dashscopeTold, unknown: dashscopeUnknown(id) }
+        ? { id, report: dashscopeReport, unknown: dashscopeUnknown(id) }
         : dashscopeCancel(id);
     return method === 'POST' ? dashscopeOrder(call) : undefined;
   },
 };
 
-function dashscopeOrder(call: DeskCall): Reply | Order {
+function dashscopeOrder(call: ImageCall): Reply | Order {
   const { raw, headers, path } = call;
   if (headers['x-dashscope-async'] !== 'enable')
     return {
@@ -210,7 +210,7 @@ function dashscopeOrder(call: DeskCall): Reply | Order {
     return { status: 400, body: { code: 'InvalidParameter', message: wrong, request_id: 'r' } };
   const parameters = object(raw['parameters']);
   return {
-    wish: {
+    request: {
       named: text(raw['model']) ?? '',
       prompt: text(object(raw['input'])['prompt']) ?? '',
       n: Number(parameters['n'] ?? 1),
@@ -223,10 +223,10 @@ function dashscopeOrder(call: DeskCall): Reply | Order {
   };
 }
 
-function dashscopeTold({ id, state, wish }: SimTask, pictures: readonly Painted[]): Reply {
+function dashscopeReport({ id, state, request }: SimTask, images: readonly Painted[]): Reply {
   const results =
     state === 'done'
-      ? { results: pictures.map(({ url }) => ({ url, orig_prompt: wish.prompt })) }
+      ? { results: images.map(({ url }) => ({ url, orig_prompt: request.prompt })) }
       : {};
   const why =
     state === 'moderated'
@@ -266,8 +266,8 @@ function dashscopeCancel(id: string): Reply {
 
 /** docs.dev.runwayml.com/api, text_to_image, 2026-08. */
 const runwayShape: Shape = {
-  model: words(100),
-  promptText: words(1_000),
+  model: textValue(100),
+  promptText: textValue(1_000),
   ratio: oneOf(
     '1024:1024',
     '1920:1080',
@@ -282,14 +282,14 @@ const runwayShape: Shape = {
     '720:960',
     '1680:720',
   ),
-  'referenceImages?': listOf(members({ uri: wrongReference, 'tag?': words(16, 3) }), 3),
+  'referenceImages?': listOf(members({ uri: wrongReference, 'tag?': textValue(16, 3) }), 3),
   'seed?': whole(0, 4_294_967_295),
 };
 
-export const runwayPictures: PictureDesk = {
+export const runwayImages: ImageHandler = {
   vendor: 'runway',
   at: /^\/runway\/v1\/(?:text_to_image$|tasks\/p-)/,
-  door: bearerDoor,
+  checkKey: bearerKey,
   refuse: runwayVideos.refuse,
   take(call): Reply | Order | Question | undefined {
     const { raw, headers, method, path } = call;
@@ -297,7 +297,11 @@ export const runwayPictures: PictureDesk = {
       return refused(runwayVideos, call, 'X-Runway-Version is missing or unknown');
     const [, id] = /\/tasks\/(.+)$/.exec(path) ?? [];
     if (id !== undefined && method === 'GET')
-      return { id, told: runwayTold, unknown: { status: 404, body: { error: 'Task not found' } } };
+      return {
+        id,
+        report: runwayReport,
+        unknown: { status: 404, body: { error: 'Task not found' } },
+      };
     if (id !== undefined) stopPainting(id);
     if (id !== undefined) return { status: 204, body: '' };
     const turbo =
@@ -308,7 +312,7 @@ export const runwayPictures: PictureDesk = {
     if (wrong !== undefined)
       return refused(runwayVideos, call, `Validation of body failed: ${wrong}`);
     return {
-      wish: {
+      request: {
         named: text(raw['model']) ?? '',
         prompt: text(raw['promptText']) ?? '',
         n: 1,
@@ -329,13 +333,13 @@ const runwayStates: Readonly<Record<TaskState, string>> = {
   cancelled: 'CANCELLED',
 };
 
-function runwayTold({ id, state }: SimTask, pictures: readonly Painted[]): Reply {
+function runwayReport({ id, state }: SimTask, images: readonly Painted[]): Reply {
   const why =
     state === 'moderated'
       ? { failure: 'The text was not allowed.', failureCode: 'SAFETY.INPUT.TEXT' }
       : state === 'failed'
         ? { failure: 'An unexpected error occurred.', failureCode: 'INTERNAL.BAD_OUTPUT.CODE01' }
         : {};
-  const output = state === 'done' ? { output: pictures.map(({ url }) => url) } : {};
+  const output = state === 'done' ? { output: images.map(({ url }) => url) } : {};
   return { status: 200, body: { id, status: runwayStates[state], ...output, ...why } };
 }

@@ -1,14 +1,14 @@
 import { keyIn } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
-import { type Rows, say } from '../dialects/base.ts';
+import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
-import { flag, oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
+import { flag, oneOf, type Shape, whole, textValue, wrongWith } from '../video/check.ts';
 import type { SimTask, TaskState } from '../video/task.ts';
 import {
-  type DeskCall,
+  type ImageCall,
   type Order,
   type Painted,
-  type PictureDesk,
+  type ImageHandler,
   type Question,
   refused,
   sidesOf,
@@ -30,8 +30,8 @@ const rows: Rows = {
   overloaded: { status: 503, message: 'Service Unavailable' },
 };
 
-const refuse: PictureDesk['refuse'] = (problem) => {
-  const { status, message } = say(rows, problem);
+const refuse: ImageHandler['refuse'] = (problem) => {
+  const { status, message } = fillRow(rows, problem);
   const [name = 'prompt'] = message.split(' ');
   return {
     status,
@@ -53,7 +53,7 @@ const ratio = (value: unknown): string | undefined => {
 };
 
 const usual: Shape = {
-  'prompt?': words(32_768),
+  'prompt?': textValue(32_768),
   'seed?': whole(0, 4_294_967_295),
   'output_format?': oneOf('jpeg', 'png', 'webp'),
   'safety_tolerance?': whole(0, 6),
@@ -74,7 +74,7 @@ const shapes: readonly (readonly [RegExp, Shape])[] = [
     {
       ...usual,
       ...numbered(8),
-      prompt: words(32_768),
+      prompt: textValue(32_768),
       'width?': free,
       'height?': free,
       'steps?': whole(1, 50),
@@ -82,15 +82,15 @@ const shapes: readonly (readonly [RegExp, Shape])[] = [
   ],
   [
     /^flux-2-klein/,
-    { ...usual, ...numbered(4), prompt: words(32_768), 'width?': free, 'height?': free },
+    { ...usual, ...numbered(4), prompt: textValue(32_768), 'width?': free, 'height?': free },
   ],
   [
     /^flux-2-(?:pro|max)/,
-    { ...usual, ...numbered(8), prompt: words(32_768), 'width?': free, 'height?': free },
+    { ...usual, ...numbered(8), prompt: textValue(32_768), 'width?': free, 'height?': free },
   ],
   [
     /^flux-kontext-(?:pro|max)/,
-    { ...usual, ...numbered(4), prompt: words(32_768), 'aspect_ratio?': ratio },
+    { ...usual, ...numbered(4), prompt: textValue(32_768), 'aspect_ratio?': ratio },
   ],
   [
     /^flux-pro-1\.1-ultra/,
@@ -104,7 +104,7 @@ const shapes: readonly (readonly [RegExp, Shape])[] = [
   [/^flux-dev/, { ...usual, 'width?': side, 'height?': side, 'steps?': whole(1, 50) }],
 ];
 
-function order(call: DeskCall, named: string): Reply | Order {
+function order(call: ImageCall, named: string): Reply | Order {
   const { raw, origin } = call;
   const shape = shapes.find(([ids]) => ids.test(named))?.[1];
   if (shape === undefined) return { status: 404, body: { detail: 'Not Found' } };
@@ -114,7 +114,7 @@ function order(call: DeskCall, named: string): Reply | Order {
   const width = Number(raw['width'] ?? sides.width);
   const height = Number(raw['height'] ?? sides.height);
   return {
-    wish: { named, prompt: text(raw['prompt']) ?? '', width, height, n: 1 },
+    request: { named, prompt: text(raw['prompt']) ?? '', width, height, n: 1 },
     // A task can be polled only on the cluster that accepted it.
     accepted: (id) => ({
       status: 200,
@@ -145,12 +145,12 @@ const statuses: Readonly<Record<TaskState, string>> = {
   cancelled: 'Error',
 };
 
-function told({ id, state, wish, percent }: SimTask, [picture]: readonly Painted[]): Reply {
+function report({ id, state, request, percent }: SimTask, [image]: readonly Painted[]): Reply {
   const details =
     state === 'moderated' ? { 'Moderation Reasons': ['Derivative Works Filter'] } : null;
   const result =
     state === 'done'
-      ? { sample: picture?.url, prompt: wish.prompt, seed: 42, duration: 2.5 }
+      ? { sample: image?.url, prompt: request.prompt, seed: 42, duration: 2.5 }
       : null;
   return {
     status: 200,
@@ -164,10 +164,10 @@ function told({ id, state, wish, percent }: SimTask, [picture]: readonly Painted
   };
 }
 
-export const bflPictures: PictureDesk = {
+export const bflImages: ImageHandler = {
   vendor: 'bfl',
   at: /^\/bfl\//,
-  door: keyIn('x-key'),
+  checkKey: keyIn('x-key'),
   refuse,
   take(call): Reply | Order | Question | undefined {
     const { method, path, query } = call;
@@ -178,7 +178,8 @@ export const bflPictures: PictureDesk = {
       status: 200,
       body: { id, status: 'Task not found', result: null, progress: null, details: null },
     };
-    if (method === 'GET' && path === '/bfl/cluster/get_result') return { id, told, unknown };
+    if (method === 'GET' && path === '/bfl/cluster/get_result')
+      return { id, report: report, unknown };
     return method === 'GET' && path === '/bfl/v1/get_result' ? unknown : undefined;
   },
 };

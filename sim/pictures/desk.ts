@@ -1,10 +1,10 @@
-import { type Call, type Desk, problemAt } from '../desk.ts';
+import { type Call, type TaskHandler, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import type { Json } from '../json.ts';
 import type { FormFile } from '../media/form.ts';
 import type { SimTask } from '../video/task.ts';
 
-export interface DeskCall extends Call {
+export interface ImageCall extends Call {
   /** The files of a form. */
   readonly files: ReadonlyMap<string, FormFile>;
   /** `http://127.0.0.1:PORT`. */
@@ -12,7 +12,7 @@ export interface DeskCall extends Call {
 }
 
 /** The image to make. */
-export interface Wish {
+export interface ImageRequest {
   /** The model as the client named it, with its scenario. */
   readonly named: string;
   readonly prompt: string;
@@ -30,8 +30,8 @@ export interface Painted {
 }
 
 /** A valid request: `done` responds with the images at once, `accepted` with the id of a task. */
-export type Order = { readonly wish: Wish } & (
-  | { readonly done: (pictures: readonly Painted[], scenario: OrderScenario) => Reply }
+export type Order = { readonly request: ImageRequest } & (
+  | { readonly done: (images: readonly Painted[], scenario: OrderScenario) => Reply }
   | { readonly accepted: (id: string) => Reply }
 );
 
@@ -43,13 +43,13 @@ export interface OrderScenario {
 /** A poll of a task. */
 export interface Question {
   readonly id: string;
-  readonly told: (task: SimTask, pictures: readonly Painted[]) => Reply;
+  readonly report: (task: SimTask, images: readonly Painted[]) => Reply;
   /** The response when there is no such task. */
   readonly unknown: Reply;
 }
 
 /** The image handler of one vendor. */
-export type PictureDesk = Desk<DeskCall, Order | Question>;
+export type ImageHandler = TaskHandler<ImageCall, Order | Question>;
 
 /** The sides of a one-megapixel image of that shape: `16:9`, `16x9`. */
 export function sidesOf(ratio: string | undefined): {
@@ -62,8 +62,12 @@ export function sidesOf(ratio: string | undefined): {
 }
 
 /** A refusal of an invalid request. */
-export function refused(desk: Pick<PictureDesk, 'refuse'>, call: DeskCall, message: string): Reply {
-  return desk.refuse(problemAt(call, 'bad_request', message));
+export function refused(
+  handler: Pick<ImageHandler, 'refuse'>,
+  call: ImageCall,
+  message: string,
+): Reply {
+  return handler.refuse(problemAt(call, 'bad_request', message));
 }
 
 /** Converts numeric fields of a form to numbers. */

@@ -1,6 +1,6 @@
 import { keyIn } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
-import { type Rows, say } from '../dialects/base.ts';
+import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
 import {
   either,
@@ -10,15 +10,15 @@ import {
   oneOf,
   type Shape,
   whole,
-  words,
+  textValue,
   wrongWith,
 } from '../video/check.ts';
 import type { SimTask } from '../video/task.ts';
 import {
-  type DeskCall,
+  type ImageCall,
   type Order,
   type Painted,
-  type PictureDesk,
+  type ImageHandler,
   type Question,
   refused,
   sidesOf,
@@ -46,8 +46,8 @@ const rows: Rows = {
   overloaded: { status: 503, message: 'Service Unavailable' },
 };
 
-const refuse: PictureDesk['refuse'] = (problem) => {
-  const { status, message, code } = say(rows, problem);
+const refuse: ImageHandler['refuse'] = (problem) => {
+  const { status, message, code } = fillRow(rows, problem);
   const [name = 'prompt'] = message.split(' ');
   return {
     status,
@@ -77,7 +77,7 @@ const named = oneOf(
   'landscape_16_9',
 );
 const shape: Shape = {
-  prompt: words(5_000),
+  prompt: textValue(5_000),
   'num_images?': whole(1, 4),
   'image_size?': either(sides, named),
   'aspect_ratio?': oneOf(
@@ -101,7 +101,7 @@ const shape: Shape = {
   'enable_safety_checker?': flag,
 };
 
-function order(call: DeskCall, model: string): Reply | Order {
+function order(call: ImageCall, model: string): Reply | Order {
   const { raw, origin } = call;
   const kontext = /kontext/.test(model) && !model.endsWith('/text-to-image');
   const wrong =
@@ -120,7 +120,7 @@ function order(call: DeskCall, model: string): Reply | Order {
   const app = model.split('/').slice(0, 2).join('/');
   const requests = `${origin}/fal/${app}/requests`;
   return {
-    wish: {
+    request: {
       // A scenario follows the app's name, whatever endpoint of the app comes after it.
       named: model.replace(/\/text-to-image$/, ''),
       prompt: text(raw['prompt']) ?? '',
@@ -145,7 +145,7 @@ function order(call: DeskCall, model: string): Reply | Order {
 const ends: readonly string[] = ['done', 'failed', 'moderated', 'cancelled'];
 
 function status({ id, state }: SimTask): Reply {
-  const said = ends.includes(state)
+  const taskStatus = ends.includes(state)
     ? 'COMPLETED'
     : state === 'queued'
       ? 'IN_QUEUE'
@@ -153,12 +153,12 @@ function status({ id, state }: SimTask): Reply {
         ? 'PONDERING'
         : 'IN_PROGRESS';
   return {
-    status: said === 'COMPLETED' ? 200 : 202,
-    body: { status: said, request_id: id, logs: null },
+    status: taskStatus === 'COMPLETED' ? 200 : 202,
+    body: { status: taskStatus, request_id: id, logs: null },
   };
 }
 
-function response({ state, wish }: SimTask, pictures: readonly Painted[]): Reply {
+function response({ state, request }: SimTask, paintings: readonly Painted[]): Reply {
   if (!ends.includes(state))
     return { status: 400, body: { detail: 'Request is still in progress' } };
   if (state === 'moderated')
@@ -180,7 +180,7 @@ function response({ state, wish }: SimTask, pictures: readonly Painted[]): Reply
       headers: { 'x-fal-error-type': 'internal_error' },
       body: { detail: 'Internal Server Error' },
     };
-  const images = pictures.map(({ url, width, height }) => ({
+  const images = paintings.map(({ url, width, height }) => ({
     url,
     width,
     height,
@@ -191,7 +191,7 @@ function response({ state, wish }: SimTask, pictures: readonly Painted[]): Reply
     body: {
       images,
       seed: 42,
-      prompt: wish.prompt,
+      prompt: request.prompt,
       has_nsfw_concepts: images.map(() => false),
       timings: {},
     },
@@ -200,10 +200,10 @@ function response({ state, wish }: SimTask, pictures: readonly Painted[]): Reply
 
 const unknown: Reply = { status: 404, body: { detail: 'Request not found' } };
 
-export const falPictures: PictureDesk = {
+export const falImages: ImageHandler = {
   vendor: 'fal',
   at: /^\/fal\//,
-  door: keyIn('authorization', 'Key '),
+  checkKey: keyIn('authorization', 'Key '),
   refuse,
   take(call): Reply | Order | Question | undefined {
     const { method, path } = call;
@@ -218,7 +218,7 @@ export const falPictures: PictureDesk = {
     return {
       id,
       unknown,
-      told: (task, pictures) => (what === 'status' ? status(task) : response(task, pictures)),
+      report: (task, images) => (what === 'status' ? status(task) : response(task, images)),
     };
   },
 };

@@ -1,14 +1,14 @@
 import { keyIn, pixelsOf } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
-import { type Rows, say } from '../dialects/base.ts';
+import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
-import { oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
+import { oneOf, type Shape, whole, textValue, wrongWith } from '../video/check.ts';
 import {
-  type DeskCall,
+  type ImageCall,
   numbered,
   type Order,
   type Painted,
-  type PictureDesk,
+  type ImageHandler,
   refused,
   sidesOf,
 } from './desk.ts';
@@ -29,8 +29,8 @@ const rows: Rows = {
   overloaded: { status: 503, message: 'Service unavailable' },
 };
 
-const refuse: PictureDesk['refuse'] = (problem) => {
-  const { status, message } = say(rows, problem);
+const refuse: ImageHandler['refuse'] = (problem) => {
+  const { status, message } = fillRow(rows, problem);
   return { status, body: status === 422 ? { error: message } : { detail: message } };
 };
 
@@ -64,12 +64,12 @@ const usual: Shape = {
   'num_images?': whole(1, 8),
   'seed?': whole(0, 2_147_483_647),
   'magic_prompt?': oneOf('AUTO', 'ON', 'OFF'),
-  'negative_prompt?': words(10_000),
+  'negative_prompt?': textValue(10_000),
   'style_type?': oneOf('AUTO', 'GENERAL', 'REALISTIC', 'DESIGN', 'FICTION'),
 };
 const third: Shape = {
   ...usual,
-  prompt: words(10_000),
+  prompt: textValue(10_000),
   'rendering_speed?': oneOf('FLASH', 'TURBO', 'DEFAULT', 'QUALITY'),
 };
 const shapes: Readonly<Record<string, Shape>> = {
@@ -78,7 +78,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   'ideogram-v3/edit': third,
   'ideogram-v4/generate': {
     ...usual,
-    text_prompt: words(10_000),
+    text_prompt: textValue(10_000),
     'resolution?': resolutions,
     'rendering_speed?': oneOf('TURBO', 'DEFAULT', 'QUALITY'),
   },
@@ -89,7 +89,7 @@ const filesOf: Readonly<Record<string, readonly string[]>> = {
   edit: ['image', 'mask'],
 };
 
-function order(call: DeskCall, model: string, way: string): Reply | Order | undefined {
+function order(call: ImageCall, model: string, way: string): Reply | Order | undefined {
   const shape = shapes[`${model}/${way}`];
   if (shape === undefined) return undefined;
   const raw = numbered(call.raw, ['num_images', 'seed', 'image_weight']);
@@ -103,12 +103,12 @@ function order(call: DeskCall, model: string, way: string): Reply | Order | unde
     resolution === undefined ? sidesOf(text(raw['aspect_ratio'])) : pixelsOf(resolution);
   const prompt = text(raw['prompt']) ?? text(raw['text_prompt']) ?? '';
   return {
-    wish: { named: model, prompt, n: Number(raw['num_images'] ?? 1), ...sides },
-    done: (pictures, { moderated }) => ({
+    request: { named: model, prompt, n: Number(raw['num_images'] ?? 1), ...sides },
+    done: (images, { moderated }) => ({
       status: 200,
       body: {
         created: '2026-11-21T10:00:00Z',
-        data: pictures.map((each) => item(each, prompt, moderated)),
+        data: images.map((each) => item(each, prompt, moderated)),
       },
     }),
   };
@@ -127,10 +127,10 @@ const item = (
   style_type: 'GENERAL',
 });
 
-export const ideogramPictures: PictureDesk = {
+export const ideogramImages: ImageHandler = {
   vendor: 'ideogram',
   at: /^\/ideogram\//,
-  door: keyIn('api-key'),
+  checkKey: keyIn('api-key'),
   refuse,
   take(call): Reply | Order | undefined {
     const [, model = '', way = ''] =

@@ -1,38 +1,38 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { playedBefore, problemAt, tell } from '../desk.ts';
+import { playedBefore, problemAt, sendTask } from '../desk.ts';
 import type { ProblemKind } from '../dialect.ts';
 import { type Json, objectIn } from '../json.ts';
-import { goneAddress, pictureAddress } from '../media/address.ts';
+import { goneAddress, imageAddress } from '../media/address.ts';
 import { readForm } from '../media/form.ts';
-import { pictureOf } from '../media/png.ts';
+import { imageOf } from '../media/png.ts';
 import { reply } from '../play.ts';
 import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
 import type { SimTask } from '../video/task.ts';
-import type { DeskCall, Order, Painted, PictureDesk, Question, Wish } from './desk.ts';
+import type { ImageCall, Order, Painted, ImageHandler, Question, ImageRequest } from './desk.ts';
 import { atOnce, newPainting, paintingOf } from './task.ts';
-import { desks } from './vendors.ts';
+import { handlers } from './vendors.ts';
 
 /** The image handler for a URL. */
-export function pictureDeskAt(url: string): PictureDesk | undefined {
+export function imageHandlerAt(url: string): ImageHandler | undefined {
   const [path = ''] = url.split('?');
-  return desks.find(({ at }) => at.test(path));
+  return handlers.find(({ at }) => at.test(path));
 }
 
 /** An image request to a vendor with tasks or binary responses; false for any other request. */
-export async function pictures(
+export async function handleImages(
   incoming: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
   once: Once,
 ): Promise<boolean> {
   const [path = '', query = ''] = (incoming.url ?? '').split('?');
-  const desk = pictureDeskAt(path);
-  if (desk === undefined) return false;
+  const handler = imageHandlerAt(path);
+  if (handler === undefined) return false;
   const { method = '', headers } = incoming;
   const form = readForm(headers, body);
   const raw: Json | undefined = form?.fields ?? (body.length === 0 ? {} : objectIn(body));
   const origin = `http://${headers.host ?? '127.0.0.1'}`;
-  const call: DeskCall = {
+  const call: ImageCall = {
     method,
     path,
     query: new URLSearchParams(query),
@@ -42,51 +42,57 @@ export async function pictures(
     origin,
   };
   const refuse = (kind: ProblemKind, message?: string): true => {
-    reply(response, desk.refuse(problemAt(call, kind, message)));
+    reply(response, handler.refuse(problemAt(call, kind, message)));
     return true;
   };
-  const shut = desk.door(call);
+  const shut = handler.checkKey(call);
   if (shut !== undefined) return refuse(shut);
   if (raw === undefined) return refuse('bad_request', 'the body cannot be read');
-  const taken = desk.take(call);
+  const taken = handler.take(call);
   if (taken === undefined) return refuse('unknown_url');
-  if ('wish' in taken) return order(response, call, taken, desk, once);
-  if ('told' in taken) return ask(response, call, taken, desk);
+  if ('request' in taken) return order(response, call, taken, handler, once);
+  if ('report' in taken) return ask(response, call, taken, handler);
   reply(response, taken);
   return true;
 }
 
 /** For vendors whose requests name no model, the prompt names the scenario: `a cat [sim-500]`. */
-function scenarioIn({ named, prompt }: Wish): string {
-  const [, told] = /\[(sim-[^\]]+)\]/.exec(prompt) ?? [];
-  return told === undefined ? named : `${withoutScenarios(named)}+${told}`;
+function scenarioIn({ named, prompt }: ImageRequest): string {
+  const [, scenario] = /\[(sim-[^\]]+)\]/.exec(prompt) ?? [];
+  return scenario === undefined ? named : `${withoutScenarios(named)}+${scenario}`;
 }
 
 async function order(
   response: ServerResponse,
-  call: DeskCall,
+  call: ImageCall,
   taken: Order,
-  desk: PictureDesk,
+  handler: ImageHandler,
   once: Once,
 ): Promise<true> {
-  const named = scenarioIn(taken.wish);
-  const wish = { ...taken.wish, named };
-  if (await playedBefore(response, desk, call, wish, once)) return true;
+  const named = scenarioIn(taken.request);
+  const request = { ...taken.request, named };
+  if (await playedBefore(response, handler, call, request, once)) return true;
   const { task } = scenarioOf(named);
-  if ('accepted' in taken) reply(response, taken.accepted(newPainting(wish)));
+  if ('accepted' in taken) reply(response, taken.accepted(newPainting(request)));
   else
-    reply(response, taken.done(paintings(call, atOnce(wish)), { moderated: task === 'moderated' }));
+    reply(
+      response,
+      taken.done(paintings(call, atOnce(request)), { moderated: task === 'moderated' }),
+    );
   return true;
 }
 
 /** The images of a task. */
-function paintings({ origin }: Pick<DeskCall, 'origin'>, { wish }: SimTask): readonly Painted[] {
-  const { prompt, width, height, seconds: n, named } = wish;
+function paintings(
+  { origin }: Pick<ImageCall, 'origin'>,
+  { request }: SimTask,
+): readonly Painted[] {
+  const { prompt, width, height, seconds: n, named } = request;
   const { lost } = scenarioOf(named);
-  const url = lost === 'gone' ? goneAddress(origin) : pictureAddress(origin, prompt, width, height);
+  const url = lost === 'gone' ? goneAddress(origin) : imageAddress(origin, prompt, width, height);
   const base64 = (): string =>
     (lost === undefined
-      ? pictureOf(prompt, width, height)
+      ? imageOf(prompt, width, height)
       : Buffer.from('<html>lost</html>')
     ).toString('base64');
   return Array.from({ length: n }, () => ({ url, base64, width, height }));
@@ -94,10 +100,12 @@ function paintings({ origin }: Pick<DeskCall, 'origin'>, { wish }: SimTask): rea
 
 function ask(
   response: ServerResponse,
-  call: DeskCall,
-  { id, told, unknown }: Question,
-  desk: PictureDesk,
+  call: ImageCall,
+  { id, report, unknown }: Question,
+  handler: ImageHandler,
 ): true {
-  tell(response, desk, call, paintingOf(id), unknown, (task) => told(task, paintings(call, task)));
+  sendTask(response, handler, call, paintingOf(id), unknown, (task) =>
+    report(task, paintings(call, task)),
+  );
   return true;
 }

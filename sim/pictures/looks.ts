@@ -8,7 +8,7 @@ const isWebp = (bytes: Buffer): boolean =>
   bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
 
 /** The error in an image that a client sent; undefined for a good one. */
-export function wrongPicture(bytes: Buffer): string | undefined {
+export function wrongImage(bytes: Buffer): string | undefined {
   const known =
     bytes.subarray(0, 4).equals(png) || bytes.subarray(0, 3).equals(jpeg) || isWebp(bytes);
   return known ? undefined : 'is not a PNG, JPEG or WebP image';
@@ -19,7 +19,7 @@ export function wrongReference(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return 'must be a text';
   if (/^https?:\/\//.test(value)) return undefined;
   const [, base64 = value] = /^data:image\/\w+;base64,(.*)$/s.exec(value) ?? [];
-  return wrongPicture(Buffer.from(base64, 'base64'));
+  return wrongImage(Buffer.from(base64, 'base64'));
 }
 
 export const bareBase64 = (value: unknown): string | undefined =>
@@ -31,12 +31,12 @@ export const bareBase64 = (value: unknown): string | undefined =>
  * The error in a black-and-white mask: its pixels, or its size compared with the image. Reads only
  * one channel of 8 bits without filters.
  */
-export function wrongMask(mask: Buffer, picture: Buffer): string | undefined {
-  const wrong = wrongPicture(mask);
+export function wrongMask(mask: Buffer, image: Buffer): string | undefined {
+  const wrong = wrongImage(mask);
   if (wrong !== undefined) return wrong;
   if (!mask.subarray(0, 4).equals(png) || mask[24] !== 8 || mask[25] !== 0)
     return 'must be a black and white image';
-  if (picture.subarray(0, 4).equals(png) && !mask.subarray(16, 24).equals(picture.subarray(16, 24)))
+  if (image.subarray(0, 4).equals(png) && !mask.subarray(16, 24).equals(image.subarray(16, 24)))
     return 'must be as large as the image';
   const at = mask.indexOf('IDAT');
   const rows = inflateSync(mask.subarray(at + 4, at + 4 + mask.readUInt32BE(at - 4)));
@@ -57,7 +57,7 @@ export function wrongFiles(
   if (stranger !== undefined) return `${stranger} is not a known file`;
   const image = files.get('image');
   const mask = files.get('mask');
-  const wrong = image && wrongPicture(image.bytes);
+  const wrong = image && wrongImage(image.bytes);
   if (wrong !== undefined) return `image ${wrong}`;
   const wrongTo = mask && wrongMask(mask.bytes, image?.bytes ?? Buffer.alloc(0));
   return wrongTo && `mask ${wrongTo}`;

@@ -1,9 +1,16 @@
 import { keyIn } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
-import { type Rows, say } from '../dialects/base.ts';
+import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
-import { oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
-import { type DeskCall, numbered, type Order, type PictureDesk, refused, sidesOf } from './desk.ts';
+import { oneOf, type Shape, whole, textValue, wrongWith } from '../video/check.ts';
+import {
+  type ImageCall,
+  numbered,
+  type Order,
+  type ImageHandler,
+  refused,
+  sidesOf,
+} from './desk.ts';
 import { wrongFiles } from './looks.ts';
 
 /** recraft.ai/docs/api-reference, 2026-11. */
@@ -29,22 +36,22 @@ const rows: Rows = {
   overloaded: { status: 503, code: 'unavailable', message: 'Service unavailable' },
 };
 
-const refuse: PictureDesk['refuse'] = (problem) => {
-  const { status, message, code } = say(rows, problem);
+const refuse: ImageHandler['refuse'] = (problem) => {
+  const { status, message, code } = fillRow(rows, problem);
   return { status, body: { code, message } };
 };
 
 const model = (value: unknown): string | undefined =>
   /^recraftv[234](?:_\w+)?(?:\+sim-.*)?$/.test(String(value)) ? undefined : 'is none of the models';
 const usual: Shape = {
-  prompt: words(10_000),
+  prompt: textValue(10_000),
   model,
   'n?': whole(1, 6),
   'response_format?': oneOf('url', 'b64_json'),
-  'style?': words(60),
-  'substyle?': words(60),
-  'style_id?': words(60),
-  'negative_prompt?': words(10_000),
+  'style?': textValue(60),
+  'substyle?': textValue(60),
+  'style_id?': textValue(60),
+  'negative_prompt?': textValue(10_000),
 };
 const object = (value: unknown): string | undefined =>
   typeof value === 'object' && value !== null ? undefined : 'must be an object';
@@ -72,7 +79,7 @@ const ways: Readonly<Record<string, { readonly shape: Shape; readonly files: rea
     inpaint: { shape: usual, files: ['image', 'mask'] },
   };
 
-function order(call: DeskCall, name: string): Reply | Order | undefined {
+function order(call: ImageCall, name: string): Reply | Order | undefined {
   const way = ways[name];
   if (way === undefined) return undefined;
   const raw = numbered(call.raw, ['n', 'strength']);
@@ -84,13 +91,13 @@ function order(call: DeskCall, name: string): Reply | Order | undefined {
   if (wrong !== undefined) return refused({ refuse }, call, wrong);
   const size = text(raw['size']);
   return {
-    wish: {
+    request: {
       named: text(raw['model']) ?? '',
       prompt: text(raw['prompt']) ?? '',
       n: Number(raw['n'] ?? 1),
       ...sidesOf(size?.includes(':') ? size : '1:1'),
     },
-    done: (pictures, { moderated }) =>
+    done: (images, { moderated }) =>
       moderated
         ? {
             status: 400,
@@ -103,8 +110,8 @@ function order(call: DeskCall, name: string): Reply | Order | undefined {
             status: 200,
             body: {
               created: 1_795_000_000,
-              credits: pictures.length * 40,
-              data: pictures.map(({ url, base64 }, i) => ({
+              credits: images.length * 40,
+              data: images.map(({ url, base64 }, i) => ({
                 image_id: `00000000-0000-4000-8000-00000000000${i}`,
                 ...(raw['response_format'] === 'b64_json' ? { b64_json: base64() } : { url }),
               })),
@@ -113,10 +120,10 @@ function order(call: DeskCall, name: string): Reply | Order | undefined {
   };
 }
 
-export const recraftPictures: PictureDesk = {
+export const recraftImages: ImageHandler = {
   vendor: 'recraft',
   at: /^\/recraft\//,
-  door: keyIn('authorization', 'Bearer '),
+  checkKey: keyIn('authorization', 'Bearer '),
   refuse,
   take(call): Reply | Order | undefined {
     const [, name = ''] = /^\/recraft\/v1\/images\/(\w+)$/.exec(call.path) ?? [];

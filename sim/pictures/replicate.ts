@@ -1,14 +1,14 @@
 import { keyIn } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
-import { type Rows, say } from '../dialects/base.ts';
+import { type Rows, fillRow } from '../dialects/base.ts';
 import { object, text } from '../json.ts';
-import { flag, listOf, oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
+import { flag, listOf, oneOf, type Shape, whole, textValue, wrongWith } from '../video/check.ts';
 import type { SimTask, TaskState } from '../video/task.ts';
 import {
-  type DeskCall,
+  type ImageCall,
   type Order,
   type Painted,
-  type PictureDesk,
+  type ImageHandler,
   type Question,
   refused,
   sidesOf,
@@ -59,8 +59,8 @@ const rows: Rows = {
   overloaded: { status: 503, code: 'Service unavailable', message: 'Service unavailable' },
 };
 
-const refuse: PictureDesk['refuse'] = (problem) => {
-  const { status, message, code } = say(rows, problem);
+const refuse: ImageHandler['refuse'] = (problem) => {
+  const { status, message, code } = fillRow(rows, problem);
   return {
     status,
     headers: { 'content-type': 'application/problem+json' },
@@ -69,7 +69,7 @@ const refuse: PictureDesk['refuse'] = (problem) => {
 };
 
 const input: Shape = {
-  prompt: words(32_768),
+  prompt: textValue(32_768),
   'aspect_ratio?': oneOf(
     '1:1',
     '16:9',
@@ -93,7 +93,7 @@ const input: Shape = {
   'go_fast?': flag,
 };
 
-function order(call: DeskCall, named: string): Reply | Order {
+function order(call: ImageCall, named: string): Reply | Order {
   const wanted = object(call.raw['input']);
   const stranger = Object.keys(call.raw).find(
     (name) => !['input', 'version', 'webhook', 'webhook_events_filter'].includes(name),
@@ -104,7 +104,7 @@ function order(call: DeskCall, named: string): Reply | Order {
       : `${stranger} Additional property is not allowed`;
   if (wrong !== undefined) return refused({ refuse }, call, `- input: ${wrong}`);
   return {
-    wish: {
+    request: {
       named,
       prompt: text(wanted['prompt']) ?? '',
       n: 1,
@@ -136,7 +136,7 @@ const statuses: Readonly<Record<TaskState, string>> = {
   cancelled: 'canceled',
 };
 
-function told({ id, state }: SimTask, pictures: readonly Painted[], origin: string): Reply {
+function report({ id, state }: SimTask, images: readonly Painted[], origin: string): Reply {
   const error =
     state === 'moderated'
       ? 'The input or output was flagged as sensitive. Please try again with different inputs. (E005)'
@@ -149,7 +149,7 @@ function told({ id, state }: SimTask, pictures: readonly Painted[], origin: stri
       id,
       statuses[state],
       origin,
-      state === 'done' ? pictures.map(({ url }) => url) : null,
+      state === 'done' ? images.map(({ url }) => url) : null,
       error,
     ),
   };
@@ -160,10 +160,10 @@ const unknown: Reply = {
   body: { title: 'Not found', detail: 'The requested resource could not be found.', status: 404 },
 };
 
-export const replicatePictures: PictureDesk = {
+export const replicateImages: ImageHandler = {
   vendor: 'replicate',
   at: /^\/replicate\//,
-  door: keyIn('authorization', 'Bearer '),
+  checkKey: keyIn('authorization', 'Bearer '),
   refuse,
   take(call): Reply | Order | Question | undefined {
     const { method, path, raw, origin } = call;
@@ -174,7 +174,7 @@ export const replicatePictures: PictureDesk = {
     const [, id, cancel] = /^\/replicate\/v1\/predictions\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
     if (id === undefined) return undefined;
     if (method === 'GET' && cancel === undefined)
-      return { id, unknown, told: (task, pictures) => told(task, pictures, origin) };
+      return { id, unknown, report: (task, images) => report(task, images, origin) };
     if (method !== 'POST' || cancel === undefined || paintingOf(id) === undefined) return unknown;
     stopPainting(id);
     return { status: 200, body: prediction(id, 'canceled', origin, null, null) };

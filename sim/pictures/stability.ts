@@ -1,9 +1,16 @@
 import { keyIn } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
-import { type Rows, say } from '../dialects/base.ts';
+import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
-import { oneOf, type Shape, whole, words, wrongWith } from '../video/check.ts';
-import { type DeskCall, numbered, type Order, type PictureDesk, refused, sidesOf } from './desk.ts';
+import { oneOf, type Shape, whole, textValue, wrongWith } from '../video/check.ts';
+import {
+  type ImageCall,
+  numbered,
+  type Order,
+  type ImageHandler,
+  refused,
+  sidesOf,
+} from './desk.ts';
 import { wrongFiles } from './looks.ts';
 
 /** platform.stability.ai/docs/api-reference, 2026-10. */
@@ -41,20 +48,20 @@ const rows: Rows = {
   overloaded: { status: 503, code: 'service_unavailable', message: 'The service is overloaded' },
 };
 
-const refuse: PictureDesk['refuse'] = (problem) => {
-  const { status, message, code } = say(rows, problem);
+const refuse: ImageHandler['refuse'] = (problem) => {
+  const { status, message, code } = fillRow(rows, problem);
   return { status, body: { id: 'a1b2c3', name: code, errors: [message] } };
 };
 
 const fraction = (value: unknown): string | undefined =>
   typeof value === 'number' && value >= 0 && value <= 1 ? undefined : 'must be between 0 and 1';
 const usual: Shape = {
-  prompt: words(10_000),
-  'negative_prompt?': words(10_000),
+  prompt: textValue(10_000),
+  'negative_prompt?': textValue(10_000),
   'seed?': whole(0, 4_294_967_294),
   'aspect_ratio?': oneOf('21:9', '16:9', '3:2', '5:4', '1:1', '4:5', '2:3', '9:16', '9:21'),
   'output_format?': oneOf('jpeg', 'png', 'webp'),
-  'style_preset?': words(100),
+  'style_preset?': textValue(100),
 };
 const { 'aspect_ratio?': _, ...changed } = usual;
 
@@ -85,7 +92,7 @@ const ways: Readonly<Record<string, Way>> = {
   },
 };
 
-function wrongIn(call: DeskCall, { shape, files }: Way): string | undefined {
+function wrongIn(call: ImageCall, { shape, files }: Way): string | undefined {
   const raw = numbered(call.raw, ['seed', 'strength', 'grow_mask', 'cfg_scale']);
   const wrong = wrongWith(raw, shape) ?? wrongFiles(call.files, files);
   if (wrong !== undefined) return wrong;
@@ -101,10 +108,10 @@ function wrongIn(call: DeskCall, { shape, files }: Way): string | undefined {
     : undefined;
 }
 
-export const stabilityPictures: PictureDesk = {
+export const stabilityImages: ImageHandler = {
   vendor: 'stability',
   at: /^\/stability\//,
-  door: keyIn('authorization', 'Bearer '),
+  checkKey: keyIn('authorization', 'Bearer '),
   refuse,
   take(call): Reply | Order | undefined {
     const way = ways[call.path];
@@ -117,16 +124,16 @@ export const stabilityPictures: PictureDesk = {
     if (wrong !== undefined) return refused({ refuse }, call, wrong);
     const sides = sidesOf(text(call.raw['aspect_ratio']));
     return {
-      wish: {
+      request: {
         named: text(call.raw['model']) ?? 'stable-image',
         prompt: text(call.raw['prompt']) ?? '',
         n: 1,
         ...sides,
       },
-      done: ([picture], { moderated }) => ({
+      done: ([image], { moderated }) => ({
         status: 200,
         body: {
-          image: picture?.base64(),
+          image: image?.base64(),
           finish_reason: moderated ? 'CONTENT_FILTERED' : 'SUCCESS',
           seed: 42,
         },

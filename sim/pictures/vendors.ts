@@ -1,22 +1,22 @@
-import { cogViewPictures, dashscopeTasks, minimaxPictures, runwayPictures } from './beside.ts';
-import { bflPictures } from './bfl.ts';
-import type { PictureDesk } from './desk.ts';
-import { falPictures } from './fal.ts';
-import { ideogramPictures } from './ideogram.ts';
-import { recraftPictures } from './recraft.ts';
-import { replicatePictures } from './replicate.ts';
-import { stabilityPictures } from './stability.ts';
+import { cogViewImages, dashscopeTasks, minimaxImages, runwayImages } from './beside.ts';
+import { bflImages } from './bfl.ts';
+import type { ImageHandler } from './desk.ts';
+import { falImages } from './fal.ts';
+import { ideogramImages } from './ideogram.ts';
+import { recraftImages } from './recraft.ts';
+import { replicateImages } from './replicate.ts';
+import { stabilityImages } from './stability.ts';
 
 /** The vendors with an image format of their own. */
-export const desks: readonly PictureDesk[] = [
-  bflPictures,
-  falPictures,
-  replicatePictures,
-  stabilityPictures,
-  ideogramPictures,
-  recraftPictures,
-  minimaxPictures,
-  cogViewPictures,
+export const handlers: readonly ImageHandler[] = [
+  bflImages,
+  falImages,
+  replicateImages,
+  stabilityImages,
+  ideogramImages,
+  recraftImages,
+  minimaxImages,
+  cogViewImages,
   dashscopeTasks,
-  runwayPictures,
+  runwayImages,
 ];

@@ -87,7 +87,7 @@ export const parts = (
  * `data:` URLs must hold an image; `remote`: the vendor's error for other addresses, if it does not
  * load them.
  */
-export const pictures = (complain: Complaint, remote?: Complaint): Rule =>
+export const images = (complain: Complaint, remote?: Complaint): Rule =>
   eachMessage(({ images }) => {
     for (const url of images) {
       if (/^https?:\/\//.test(url)) {

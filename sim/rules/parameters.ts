@@ -158,7 +158,7 @@ export const topLogprobsWithLogprobs: Rule = ({ raw }) => {
 };
 
 /** JSON mode needs the word in the prompt, because the model might write blanks for ever. */
-export const jsonModeSaysJson =
+export const jsonModeNamesJson =
   (message: string): Rule =>
   ({ format, messages }) => {
     if (format.type !== 'json_object' || messages.some((m) => /json/i.test(m.text)))

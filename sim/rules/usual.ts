@@ -3,7 +3,7 @@ import type { ChatRequest } from '../request.ts';
 import {
   contents,
   parts,
-  pictures,
+  images,
   roles,
   someMessages,
   toolResultsFollowCalls,
@@ -40,7 +40,7 @@ export function usualRules({
         mediaParts.has(type) || (type === 'image_url' && (sees(model) || model.startsWith('sim-'))),
       (_, message) => blind(message),
     ),
-    pictures({ message: 'The image data could not be decoded.' }),
+    images({ message: 'The image data could not be decoded.' }),
     range('temperature', temperature),
     range('top_p', topP),
     range('max_tokens', { min: 1, max: Infinity, whole: true }),

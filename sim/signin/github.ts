@@ -93,11 +93,11 @@ export class SimGithub {
   }
 
   /** Shows an error page for an unknown application or a foreign redirect address. */
-  #isOpen(response: ServerResponse, asked: URLSearchParams): boolean {
-    const redirectUri = asked.get('redirect_uri') ?? '';
-    const method = asked.get('code_challenge_method');
-    const challenge = asked.get('code_challenge');
-    if (asked.get('client_id') !== simGithubApp.clientId)
+  #isOpen(response: ServerResponse, query: URLSearchParams): boolean {
+    const redirectUri = query.get('redirect_uri') ?? '';
+    const method = query.get('code_challenge_method');
+    const challenge = query.get('code_challenge');
+    if (query.get('client_id') !== simGithubApp.clientId)
       sendHtml(response, 404, 'This is not the web page you are looking for', '');
     else if (!isLoopback(redirectUri))
       sendHtml(

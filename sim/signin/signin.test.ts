@@ -32,7 +32,7 @@ async function simulator() {
 
 const locationOf = (response: Response): URL => new URL(response.headers.get('location') ?? '');
 
-const asked = {
+const githubQuery = {
   client_id: simGithubApp.clientId,
   redirect_uri: back,
   state: 's',
@@ -49,12 +49,12 @@ const json = { accept: 'application/json' };
 
 test('GitHub: a code is for one exchange by the application and the browser that asked for it', async () => {
   const { post, get } = await simulator();
-  const page = await get('/github/login/oauth/authorize', asked);
+  const page = await get('/github/login/oauth/authorize', githubQuery);
   expect(await page.text()).toContain('value="octocat"');
   const codeOf = async () =>
     locationOf(
       await post('/github/login/oauth/authorize', {
-        ...asked,
+        ...githubQuery,
         person: 'octocat',
         decision: 'approve',
       }),
@@ -91,10 +91,10 @@ test('GitHub: a code is for one exchange by the application and the browser that
   expect(await form.text()).toMatch(/^error=bad_verification_code&/);
 });
 
-test('GitHub: who says no is told so, and an address that is not registered is never gone to', async () => {
+test('GitHub: a user who declines comes back with an error; no redirect to an unregistered address', async () => {
   const { post, get } = await simulator();
   const denied = locationOf(
-    await post('/github/login/oauth/authorize', { ...asked, decision: 'deny' }),
+    await post('/github/login/oauth/authorize', { ...githubQuery, decision: 'deny' }),
   );
   expect([denied.searchParams.get('error'), denied.searchParams.get('state')]).toEqual([
     'access_denied',
@@ -106,18 +106,18 @@ test('GitHub: who says no is told so, and an address that is not registered is n
     { code_challenge_method: 'plain' },
   ]) {
     const refused = await post('/github/login/oauth/authorize', {
-      ...asked,
+      ...githubQuery,
       ...wrong,
       decision: 'approve',
     });
     expect([refused.status >= 400, refused.headers.get('location')]).toEqual([true, null]);
     expect(
-      (await get('/github/login/oauth/authorize', { ...asked, ...wrong })).status,
+      (await get('/github/login/oauth/authorize', { ...githubQuery, ...wrong })).status,
     ).toBeGreaterThanOrEqual(400);
   }
 });
 
-const wished = {
+const wechatQuery = {
   appid: simWechatApp.appId,
   redirect_uri: back,
   response_type: 'code',
@@ -130,7 +130,7 @@ test('WeChat: refusals are 200 with a number, answers say that they are text', a
   const scan = async (members: Record<string, string> = {}) =>
     locationOf(
       await post('/weixin/open/connect/qrconnect', {
-        ...wished,
+        ...wechatQuery,
         person: 'chen',
         decision: 'approve',
         ...members,
@@ -178,18 +178,20 @@ test('WeChat: refusals are 200 with a number, answers say that they are text', a
 test('WeChat: who says no comes back with the state alone; members in another order are refused', async () => {
   const { post, get } = await simulator();
   const denied = locationOf(
-    await post('/weixin/open/connect/qrconnect', { ...wished, decision: 'deny' }),
+    await post('/weixin/open/connect/qrconnect', { ...wechatQuery, decision: 'deny' }),
   );
   expect([...denied.searchParams]).toEqual([['state', 's']]);
-  const { state, ...rest } = wished;
-  expect(await (await get('/weixin/open/connect/qrconnect', wished)).text()).toContain(
+  const { state, ...rest } = wechatQuery;
+  expect(await (await get('/weixin/open/connect/qrconnect', wechatQuery)).text()).toContain(
     '扫码并同意',
   );
   expect(await (await get('/weixin/open/connect/qrconnect', { state, ...rest })).text()).toContain(
     '出错了',
   );
   expect(
-    await (await get('/weixin/open/connect/qrconnect', { ...wished, scope: 'snsapi_base' })).text(),
+    await (
+      await get('/weixin/open/connect/qrconnect', { ...wechatQuery, scope: 'snsapi_base' })
+    ).text(),
   ).toContain('Scope');
 });
 

@@ -101,7 +101,7 @@ export class SimWechat {
     const token = `94_${randomBytes(48).toString('base64url')}`;
     this.#tokens.set(token, { ...grant, until: this.#now() + tokenLifeMs });
     const ids = { openid: openIdOf(grant), ...unionIdOf(grant) };
-    tell(response, {
+    sendValue(response, {
       access_token: token,
       expires_in: tokenLifeMs / 1_000,
       refresh_token: `94_${randomBytes(48).toString('base64url')}`,
@@ -116,7 +116,7 @@ export class SimWechat {
     if (grant.until <= this.#now()) return complain(response, 42001);
     if (query.get('openid') !== openIdOf(grant)) return complain(response, 40003);
     const nicknames: Readonly<Record<string, string>> = { chen: '陈晨', lin: '小林', blank: '' };
-    tell(response, {
+    sendValue(response, {
       openid: openIdOf(grant),
       nickname: nicknames[grant.person] ?? grant.person,
       sex: 0,
@@ -131,13 +131,13 @@ export class SimWechat {
   }
 }
 
-function complaintOf(asked: URLSearchParams): string | undefined {
-  const names = [...asked.keys()].filter((name) => order.includes(name));
-  if (!apps.some(({ appId }) => appId === asked.get('appid'))) return 'AppID 参数错误';
-  if (!isLoopback(asked.get('redirect_uri') ?? '')) return 'redirect_uri 参数错误 (10003)';
-  if (asked.get('response_type') !== 'code' || names.join() !== order.join()) return '参数错误';
-  if (asked.get('scope') !== 'snsapi_login') return 'Scope 参数错误或没有 Scope 权限 (10005)';
-  return (asked.get('state') ?? '').length > 128 ? 'state 参数过长' : undefined;
+function complaintOf(query: URLSearchParams): string | undefined {
+  const names = [...query.keys()].filter((name) => order.includes(name));
+  if (!apps.some(({ appId }) => appId === query.get('appid'))) return 'AppID 参数错误';
+  if (!isLoopback(query.get('redirect_uri') ?? '')) return 'redirect_uri 参数错误 (10003)';
+  if (query.get('response_type') !== 'code' || names.join() !== order.join()) return '参数错误';
+  if (query.get('scope') !== 'snsapi_login') return 'Scope 参数错误或没有 Scope 权限 (10005)';
+  return (query.get('state') ?? '').length > 128 ? 'state 参数过长' : undefined;
 }
 
 /** A person's openid differs between applications. */
@@ -152,12 +152,12 @@ const unionIdOf = ({ appId, person }: Grant): { readonly unionid?: string } =>
       };
 
 /** JSON with the content type of plain text. */
-function tell(response: ServerResponse, value: object): void {
+function sendValue(response: ServerResponse, value: object): void {
   response.writeHead(200, { 'content-type': 'text/plain' }).end(JSON.stringify(value));
 }
 
 function complain(response: ServerResponse, errcode: keyof typeof complaints): void {
-  tell(response, {
+  sendValue(response, {
     errcode,
     errmsg: `${complaints[errcode]}, rid: ${randomBytes(8).toString('hex')}`,
   });

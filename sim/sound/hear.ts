@@ -29,7 +29,7 @@ const formats: readonly RegExp[] = [
  * The text of a recording; undefined when the file is no audio. The simulator's own audio carries
  * its text in a comment; other files get a constant text.
  */
-export function hear(file: Buffer): Hearing | undefined {
+export function hearingOf(file: Buffer): Hearing | undefined {
   const head = file.toString('latin1', 0, 16);
   if (!formats.some((format) => format.test(head))) return undefined;
   const at = file.subarray(0, commentWithin).indexOf(mark);
@@ -52,11 +52,11 @@ export interface Timed {
 export function timed({ text, seconds }: Hearing): Timed[] {
   const words = text.split(/\s+/).filter(Boolean);
   const letters = words.reduce((sum, word) => sum + word.length, 0) || 1;
-  let said = 0;
+  let lettersBefore = 0;
   return words.map((word) => {
-    const start = (said / letters) * seconds;
-    said += word.length;
-    return { word, start: round(start), end: round((said / letters) * seconds) };
+    const start = (lettersBefore / letters) * seconds;
+    lettersBefore += word.length;
+    return { word, start: round(start), end: round((lettersBefore / letters) * seconds) };
   });
 }
 

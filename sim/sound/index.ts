@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { atDoor } from '../chat.ts';
-import { openAiRows, say } from '../dialects/base.ts';
+import { parseRequest } from '../chat.ts';
+import { openAiRows, fillRow } from '../dialects/base.ts';
 import type { Problem, Reply } from '../dialect.ts';
 import { type Json, objectIn } from '../json.ts';
 import { type Once, withoutScenarios } from '../scenario.ts';
 import { route } from '../vendors.ts';
-import { hear } from './hear.ts';
+import { hearingOf } from './hear.ts';
 import { listeners } from './listeners.ts';
 import * as listening from './own-listeners.ts';
 import * as speaking from './own-speakers.ts';
@@ -37,10 +37,10 @@ const deepgramCodes: Readonly<Record<string, string>> = {
 const google: Stage = {
   refuse: (problem) =>
     worded(problem, ({ status, message, kind }) => ({
-      error: { code: status, message, status: googleWords[kind] ?? 'INVALID_ARGUMENT' },
+      error: { code: status, message, status: googleTerms[kind] ?? 'INVALID_ARGUMENT' },
     })),
 };
-const googleWords: Readonly<Record<string, string>> = {
+const googleTerms: Readonly<Record<string, string>> = {
   rate: 'RESOURCE_EXHAUSTED',
   server: 'INTERNAL',
   overloaded: 'UNAVAILABLE',
@@ -57,12 +57,12 @@ const dashscope: Stage = {
     })),
 };
 
-function worded(problem: Problem, body: (said: ReturnType<typeof say>) => Json): Reply {
-  const said = say(openAiRows, problem);
-  return { status: said.status, body: body(said) };
+function worded(problem: Problem, body: (row: ReturnType<typeof fillRow>) => Json): Reply {
+  const row = fillRow(openAiRows, problem);
+  return { status: row.status, body: body(row) };
 }
 
-interface Desk {
+interface AudioEndpoint {
   readonly at: RegExp;
   /** Undefined: the one of the vendor's chat. */
   readonly stage?: Stage;
@@ -81,7 +81,7 @@ const token =
   ({ headers }: IncomingMessage) =>
     new RegExp(`^${scheme} (.+)$`).exec(headers.authorization ?? '')?.[1];
 
-const desks: readonly Desk[] = [
+const endpoints: readonly AudioEndpoint[] = [
   {
     at: /^\/elevenlabs\/v1(\/speech-to-text)$/,
     stage: elevenLabs,
@@ -135,14 +135,14 @@ export async function sound(
   const url = incoming.url ?? '';
   const [path = '', query = ''] = url.split('?');
   if (incoming.method !== 'POST') return false;
-  const desk = desks.find(({ at }) => at.test(path));
-  if (desk !== undefined && !isOther(path, body)) {
+  const endpoint = endpoints.find(({ at }) => at.test(path));
+  if (endpoint !== undefined && !isOther(path, body)) {
     await own(
       incoming,
       response,
       body,
-      desk,
-      desk.at.exec(path)?.[1] ?? '',
+      endpoint,
+      endpoint.at.exec(path)?.[1] ?? '',
       new URLSearchParams(query),
       once,
     );
@@ -161,7 +161,7 @@ export async function sound(
     (task === 'transcriptions' || listener.translates)
   ) {
     // Checks the key as for any other request; the body is no JSON.
-    if (atDoor(incoming, response, Buffer.from('{}'), dialect) !== undefined)
+    if (parseRequest(incoming, response, Buffer.from('{}'), dialect) !== undefined)
       await transcribe(incoming, response, body, dialect, listener, deployment, once);
   } else return false;
   return true;
@@ -181,26 +181,26 @@ async function own(
   incoming: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
-  desk: Desk,
+  endpoint: AudioEndpoint,
   path: string,
   query: URLSearchParams,
   once: Once,
 ): Promise<void> {
-  const stage = desk.stage ?? route(incoming.url ?? '')?.dialect;
+  const stage = endpoint.stage ?? route(incoming.url ?? '')?.dialect;
   if (stage === undefined) throw new Error(`nobody stands at ${path}`);
-  if (desk.key === undefined) {
+  if (endpoint.key === undefined) {
     const dialect = route(incoming.url ?? '')?.dialect;
     if (
       dialect !== undefined &&
-      atDoor(incoming, response, Buffer.from('{}'), dialect) === undefined
+      parseRequest(incoming, response, Buffer.from('{}'), dialect) === undefined
     )
       return;
-  } else if (!/^(?!.*(?:wrong|invalid|expired))./.test(desk.key(incoming) ?? ''))
+  } else if (!/^(?!.*(?:wrong|invalid|expired))./.test(endpoint.key(incoming) ?? ''))
     return complain(response, stage, { message: 'Invalid API key', kind: 'wrong_key' });
-  if (desk.listens !== undefined)
-    return listen(incoming, response, body, stage, desk.listens, query, once);
+  if (endpoint.listens !== undefined)
+    return listen(incoming, response, body, stage, endpoint.listens, query, once);
   const raw = objectIn(body);
-  const speaker = desk.speaks;
+  const speaker = endpoint.speaks;
   const input = raw && speaker?.input(raw);
   if (raw === undefined || speaker === undefined || !input)
     return complain(response, stage, { message: 'a text is needed' });
@@ -221,12 +221,12 @@ async function listen(
 ): Promise<void> {
   const given = take(incoming, body, query);
   if (given.complaint !== undefined) return complain(response, stage, given.complaint, given.model);
-  const heard = given.file && hear(given.file);
-  if (heard === undefined)
+  const hearing = given.file && hearingOf(given.file);
+  if (hearing === undefined)
     return complain(response, stage, { message: 'the file is no sound that can be read' });
-  return play(response, once, stage, given.model, heard.text, (played) =>
+  return play(response, once, stage, given.model, hearing.text, (played) =>
     show(
-      played.empty ? { ...heard, text: '' } : heard,
+      played.empty ? { ...hearing, text: '' } : hearing,
       { ...given, model: withoutScenarios(given.model) },
       played,
     ),

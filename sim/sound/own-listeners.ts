@@ -12,7 +12,7 @@ export interface Given {
   readonly file: Buffer | undefined;
   readonly complaint?: Complaint | undefined;
   /** The other parameters. */
-  readonly asked: ReadonlyMap<string, string>;
+  readonly fields: ReadonlyMap<string, string>;
 }
 
 export interface OwnListener {
@@ -21,7 +21,7 @@ export interface OwnListener {
 }
 
 const json = (value: unknown): Show => ({ whole: JSON.stringify(value), type: 'application/json' });
-const nothing = { model: '', file: undefined, asked: new Map<string, string>() };
+const nothing = { model: '', file: undefined, fields: new Map<string, string>() };
 const unreadable: Given = { ...nothing, complaint: { message: 'the body cannot be read' } };
 
 function fromForm(
@@ -32,14 +32,14 @@ function fromForm(
 ): Given {
   const form = readForm(incoming.headers['content-type'] ?? '', body);
   if (form === undefined) return unreadable;
-  const asked = new Map(form.fields);
+  const fields = new Map(form.fields);
   const stranger = form.fields.find(([name]) => !known.split(' ').includes(name))?.[0];
   const complaint =
     stranger === undefined ? undefined : { message: `unknown field ${stranger}`, param: stranger };
   return {
-    model: asked.get(modelField) ?? '',
+    model: fields.get(modelField) ?? '',
     file: form.fileField === 'file' ? form.file : undefined,
-    asked,
+    fields,
     complaint,
   };
 }
@@ -53,10 +53,10 @@ export const xai: OwnListener = {
       'none',
       'file url language format diarize multichannel audio_format sample_rate',
     );
-    const last = [...given.asked.keys()].at(-1);
+    const last = [...given.fields.keys()].at(-1);
     const early = last === 'file' ? undefined : { message: 'the file has to be the last field' };
     const unformatted =
-      given.asked.get('format') === 'true' && !given.asked.has('language')
+      given.fields.get('format') === 'true' && !given.fields.has('language')
         ? { message: '`format` needs a `language`' }
         : undefined;
     return { ...given, model: 'grok-stt', complaint: given.complaint ?? early ?? unformatted };
@@ -83,8 +83,8 @@ export const elevenlabs: OwnListener = {
       ? { ...given, complaint: { message: 'Field required', param: 'model_id', status: 422 } }
       : given;
   },
-  show(hearing, { asked }) {
-    const speaker = asked.get('diarize') === 'true' ? { speaker_id: 'speaker_0' } : {};
+  show(hearing, { fields }) {
+    const speaker = fields.get('diarize') === 'true' ? { speaker_id: 'speaker_0' } : {};
     const words = timed(hearing).flatMap(({ word, start, end }, i) => [
       ...(i === 0
         ? []
@@ -106,12 +106,12 @@ export const deepgram: OwnListener = {
     return {
       model,
       file: body,
-      asked: new Map(query),
+      fields: new Map(query),
       complaint: model === '' ? { message: 'a model is required' } : wrong,
     };
   },
-  show(hearing, { asked }) {
-    const speaker = asked.get('diarize') === 'true' ? { speaker: 0 } : {};
+  show(hearing, { fields }) {
+    const speaker = fields.get('diarize') === 'true' ? { speaker: 0 } : {};
     const written = (of: Hearing): unknown[] =>
       timed(of).map(({ word, start, end }) => ({
         word: word.toLowerCase().replace(/\W/g, ''),
@@ -132,7 +132,7 @@ export const deepgram: OwnListener = {
       id: `u${i}`,
     }));
     const found =
-      asked.get('detect_language') === 'true'
+      fields.get('detect_language') === 'true'
         ? { detected_language: 'en', language_confidence: 0.99 }
         : {};
     return json({
@@ -145,7 +145,7 @@ export const deepgram: OwnListener = {
       },
       results: {
         channels: [{ alternatives, ...found }],
-        ...(asked.get('utterances') === 'true' ? { utterances } : {}),
+        ...(fields.get('utterances') === 'true' ? { utterances } : {}),
       },
     });
   },
@@ -167,7 +167,7 @@ export const qwen: OwnListener = {
     return {
       model: text(raw['model']) ?? '',
       file: data === undefined ? undefined : Buffer.from(data, 'base64'),
-      asked: new Map(),
+      fields: new Map(),
       complaint,
     };
   },
@@ -210,7 +210,7 @@ export const openrouter: OwnListener = {
     return {
       model: text(raw['model']) ?? '',
       file: Buffer.from(text(data) ?? '', 'base64'),
-      asked: new Map(),
+      fields: new Map(),
       complaint,
     };
   },

@@ -148,7 +148,7 @@ export const dashscope: OwnSpeaker = {
   show(raw, _, { silent }) {
     const input = text(object(raw['input'])['text']) ?? '';
     const request = { request_id: 'a7f3-sim' };
-    const said = inPieces(samplesOf(input)).map((piece, i) => ({
+    const pieces = inPieces(samplesOf(input)).map((piece, i) => ({
       output: {
         audio: { data: piece.toString('base64'), expires_at: 1_795_000_000, id: `audio_${i}` },
         finish_reason: 'null',
@@ -164,7 +164,7 @@ export const dashscope: OwnSpeaker = {
       ...usage,
       ...request,
     };
-    return events([...said, last]);
+    return events([...pieces, last]);
   },
 };
 
@@ -198,7 +198,7 @@ export const gemini: OwnSpeaker = {
       candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: audio }],
     };
     const mimeType = `audio/L16;codec=pcm;rate=${sampleHz}`;
-    const said = inPieces(samplesOf(input), 12_000).map((piece) => ({
+    const pieces = inPieces(samplesOf(input), 12_000).map((piece) => ({
       candidates: [
         {
           content: {
@@ -214,6 +214,6 @@ export const gemini: OwnSpeaker = {
       candidates: [{ content: { role: 'model' }, finishReason: 'STOP', index: 0 }],
       ...(silent ? {} : { usageMetadata }),
     };
-    return events([...said, end]);
+    return events([...pieces, end]);
   },
 };

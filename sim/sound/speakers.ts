@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { atDoor } from '../chat.ts';
+import { parseRequest } from '../chat.ts';
 import type { Complaint, Dialect } from '../dialect.ts';
 import { type Json, number, text } from '../json.ts';
 import { sounds } from '../media/sounds.ts';
@@ -69,9 +69,9 @@ export async function speak(
   speaker: Speaker,
   once: Once,
 ): Promise<void> {
-  const door = atDoor(incoming, response, body, dialect);
-  if (door === undefined) return;
-  const { raw } = door;
+  const parsed = parseRequest(incoming, response, body, dialect);
+  if (parsed === undefined) return;
+  const { raw } = parsed;
   const named = text(raw['model']) ?? '';
   const model = withoutScenarios(named);
   const complaint = speechComplaint(raw, model, speaker);

@@ -57,7 +57,7 @@ export async function play(
   });
   if (scenario.refuse !== undefined && (!scenario.once || once.first(`${model} ${seen}`)))
     return reply(response, stage.refuse(problem(scenario.refuse)), scenario.retryAfterS);
-  const shown = show({ silent: !scenario.usageTold, empty: scenario.empty });
+  const shown = show({ silent: !scenario.usageReported, empty: scenario.empty });
   const { pieceMs, trouble } = scenario;
   const error = (): string => JSON.stringify(stage.refuse(problem('server')).body);
   if ('whole' in shown)

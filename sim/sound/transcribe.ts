@@ -3,10 +3,10 @@ import type { Dialect } from '../dialect.ts';
 import { type Once, withoutScenarios } from '../scenario.ts';
 import { countTokens } from '../tokens.ts';
 import { readForm, type SentForm } from './form.ts';
-import { hear, type Hearing, sentences } from './hear.ts';
+import { hearingOf, type Hearing, sentences } from './hear.ts';
 import { formComplaint, type Listener } from './listeners.ts';
 import { complain, play, type Played, type Show } from './stage.ts';
-import { secondsTold, streamed, tokensOf, written } from './written.ts';
+import { secondsUsage, streamed, tokensOf, written } from './written.ts';
 
 /**
  * One recording for a vendor with OpenAI's format: checks the form, then the audio, then plays the
@@ -28,20 +28,20 @@ export async function transcribe(
   const model = withoutScenarios(named);
   const complaint = formComplaint(form, model, listener, listener.usage === 'mistral');
   if (complaint !== undefined) return complain(response, dialect, complaint, model);
-  const heard = hear(form.file ?? Buffer.alloc(0));
-  if (heard === undefined)
+  const hearing = hearingOf(form.file ?? Buffer.alloc(0));
+  if (hearing === undefined)
     return complain(response, dialect, {
       message:
         "Invalid file format. Supported formats: ['flac', 'm4a', 'mp3', 'mp4', 'mpeg', 'mpga', 'oga', 'ogg', 'wav', 'webm']",
     });
-  if (heard.seconds < 0.1)
+  if (hearing.seconds < 0.1)
     return complain(response, dialect, {
       message: 'Audio file is too short. Minimum audio length is 0.1 seconds.',
       code: 'audio_too_short',
       param: 'file',
     });
-  await play(response, once, dialect, named, heard.text, (played) =>
-    show(form, model, listener, heard, played),
+  await play(response, once, dialect, named, hearing.text, (played) =>
+    show(form, model, listener, hearing, played),
   );
 }
 
@@ -49,15 +49,15 @@ function show(
   form: SentForm,
   model: string,
   listener: Listener,
-  heard: Hearing,
+  whole: Hearing,
   { silent, empty }: Played,
 ): Show {
-  const hearing = empty ? { ...heard, text: '' } : heard;
+  const hearing = empty ? { ...whole, text: '' } : whole;
   const of = (name: string): string | undefined =>
     form.fields.find(([field]) => field === name)?.[1];
   if (listener.usage === 'mistral') return mistral(form, model, hearing, silent);
-  const told = model.startsWith('gpt-') ? tokensOf(hearing) : secondsTold(hearing);
-  const usage = silent || listener.usage === 'none' ? undefined : told;
+  const reported = model.startsWith('gpt-') ? tokensOf(hearing) : secondsUsage(hearing);
+  const usage = silent || listener.usage === 'none' ? undefined : reported;
   if (of('stream') === 'true' && listener.streams?.(model)) return streamed(hearing, usage);
   const granularities = form.fields
     .filter(([name]) => name === 'timestamp_granularities[]')
@@ -67,7 +67,7 @@ function show(
 
 /** As recorded: segments only on request. */
 function mistral(form: SentForm, model: string, hearing: Hearing, silent: boolean): Show {
-  const asked = form.fields.some(([name]) => name === 'timestamp_granularities[]');
+  const timestamps = form.fields.some(([name]) => name === 'timestamp_granularities[]');
   const diarized = form.fields.some(([name, value]) => name === 'diarize' && value === 'true');
   const segments = sentences(hearing).map(({ text, start, end }, i) => ({
     ...{ type: 'transcription_segment', text, start, end },
@@ -88,7 +88,7 @@ function mistral(form: SentForm, model: string, hearing: Hearing, silent: boolea
     model,
     text: hearing.text,
     language: null,
-    segments: asked ? segments : [],
+    segments: timestamps ? segments : [],
     ...(silent ? {} : { usage }),
     finish_reason: null,
   };

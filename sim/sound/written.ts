@@ -23,7 +23,7 @@ export function tokensOf({ text, seconds }: Hearing): object {
   };
 }
 
-export const secondsTold = ({ seconds }: Hearing): object => ({
+export const secondsUsage = ({ seconds }: Hearing): object => ({
   type: 'duration',
   seconds: Math.ceil(seconds),
 });
@@ -37,7 +37,7 @@ export function written(
 ): Show {
   const { text, seconds } = hearing;
   const parts = sentences(hearing);
-  const told = usage === undefined ? {} : { usage };
+  const usageMember = usage === undefined ? {} : { usage };
   if (format === 'text') return plain(`${text}\n`);
   if (format === 'srt')
     return plain(
@@ -63,9 +63,9 @@ export function written(
         id: `seg_${i}`,
       },
     }));
-    return json({ text, task: 'transcribe', duration: seconds, segments, ...told });
+    return json({ text, task: 'transcribe', duration: seconds, segments, ...usageMember });
   }
-  if (format !== 'verbose_json') return json({ text, ...told });
+  if (format !== 'verbose_json') return json({ text, ...usageMember });
   const segments = parts.map((part, id) => ({
     ...{
       id,
@@ -82,7 +82,7 @@ export function written(
     ...{ task: 'transcribe', language: 'english', duration: seconds, text },
     ...(granularities.length === 0 || granularities.includes('segment') ? { segments } : {}),
     ...(granularities.includes('word') ? { words: timed(hearing) } : {}),
-    ...told,
+    ...usageMember,
   });
 }
 

@@ -1,8 +1,14 @@
-import { callId, openAiRows, say } from '../dialects/base.ts';
+import { callId, openAiRows, fillRow } from '../dialects/base.ts';
 import type { Problem, Reply } from '../dialect.ts';
 import { type Json, objectIn } from '../json.ts';
-import { type Asking, asking, blankProblem, type OwnCall, type OwnFormat } from '../own-format.ts';
-import { deskAt } from './desk.ts';
+import {
+  type ModelRequest,
+  modelRequest,
+  blankProblem,
+  type OwnCall,
+  type OwnFormat,
+} from '../own-format.ts';
+import { endpointAt } from './desk.ts';
 import { asQuestion } from './pen.ts';
 import type { Beside } from './vendors.ts';
 
@@ -10,27 +16,32 @@ import type { Beside } from './vendors.ts';
 function alone(vendor: string, prefix: string, beside: Beside): OwnFormat {
   /** Recorded from Voyage: an error has only a text. */
   const refuse = (problem: Problem): Reply => {
-    const { status, message } = say(openAiRows, problem);
+    const { status, message } = fillRow(openAiRows, problem);
     return { status, body: { detail: message } };
   };
-  const take = (call: OwnCall): Reply | Asking => {
+  const take = (call: OwnCall): Reply | ModelRequest => {
     const blank = blankProblem(call.url);
     const key = /^Bearer\s+(.+)$/i.exec(call.headers.authorization ?? '')?.[1];
     if (key === undefined || /wrong|invalid|expired/i.test(key))
       return refuse({ ...blank, kind: 'wrong_key' });
-    const desk = call.method === 'POST' ? deskAt(call.path, beside) : undefined;
-    if (desk === undefined) return refuse({ ...blank, kind: 'unknown_url' });
+    const endpoint = call.method === 'POST' ? endpointAt(call.path, beside) : undefined;
+    if (endpoint === undefined) return refuse({ ...blank, kind: 'unknown_url' });
     const raw: Json | undefined = objectIn(call.body);
     const complaint =
-      raw === undefined ? { message: 'The body is not JSON.' } : desk.complaint(raw);
+      raw === undefined ? { message: 'The body is not JSON.' } : endpoint.complaint(raw);
     if (raw === undefined || complaint !== undefined) return refuse({ ...blank, complaint });
-    return asking(String(raw['model']), asQuestion(desk.texts(raw)), false, desk.pen(raw));
+    return modelRequest(
+      String(raw['model']),
+      asQuestion(endpoint.texts(raw)),
+      false,
+      endpoint.pen(raw),
+    );
   };
   return { vendor, prefix, callId, refuse, take };
 }
 
 const members = (names: string): readonly string[] => names.split(' ');
-const totalTold = (tokens: number): Json => ({ total_tokens: tokens });
+const totalUsage = (tokens: number): Json => ({ total_tokens: tokens });
 
 /** docs.voyageai.com/reference, 2026-08. */
 export const voyage = alone('voyage', '/voyage/v1', {
@@ -41,7 +52,7 @@ export const voyage = alone('voyage', '/voyage/v1', {
     ),
     encodings: { member: 'encoding_format', known: ['base64'] },
     dimensions: 'output_dimension',
-    usage: totalTold,
+    usage: totalUsage,
   },
   rerank: {
     documentsMax: 1_000,
@@ -49,7 +60,7 @@ export const voyage = alone('voyage', '/voyage/v1', {
     texts: true,
     topN: 'top_k',
     results: 'data',
-    cost: (tokens) => ({ usage: totalTold(tokens) }),
+    cost: (tokens) => ({ usage: totalUsage(tokens) }),
   },
 });
 
@@ -60,5 +71,5 @@ export const jina = alone('jina', '/jina/v1', {
     only: members('model input embedding_type task dimensions normalized late_chunking truncate'),
     encodings: { member: 'embedding_type', known: ['float', 'base64', 'binary', 'ubinary'] },
   },
-  rerank: { documentsMax: 2_048, cost: (tokens) => ({ usage: totalTold(tokens) }), returns: true },
+  rerank: { documentsMax: 2_048, cost: (tokens) => ({ usage: totalUsage(tokens) }), returns: true },
 });

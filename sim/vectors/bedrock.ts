@@ -1,6 +1,6 @@
 import type { Complaint } from '../dialect.ts';
 import { type Json, number, object, objectIn, text } from '../json.ts';
-import { type Asking, asking, type OwnCall } from '../own-format.ts';
+import { type ModelRequest, modelRequest, type OwnCall } from '../own-format.ts';
 import { countTokens } from '../tokens.ts';
 import { embedComplaint, embedPen, embedTexts } from './cohere.ts';
 import { vectorOf } from './model.ts';
@@ -11,7 +11,7 @@ import { documentsOf, rerankComplaint, rerankPen } from './rerank.ts';
  * InvokeModel of embedding and rerank models, in their makers' formats; undefined for another
  * operation, a complaint for an invalid request.
  */
-export function invoke({ method, path, body }: OwnCall): Asking | Complaint | undefined {
+export function invoke({ method, path, body }: OwnCall): ModelRequest | Complaint | undefined {
   const id = /^\/model\/([^/]+)\/invoke$/.exec(path)?.[1];
   if (method !== 'POST' || id === undefined) return undefined;
   const named = decodeURIComponent(id);
@@ -21,15 +21,16 @@ export function invoke({ method, path, body }: OwnCall): Asking | Complaint | un
   if (/cohere\.rerank/.test(named)) return rerank(named, raw);
   if (/cohere\.embed/.test(named))
     return (
-      embedComplaint(raw) ?? asking(named, asQuestion(embedTexts(raw)), false, embedPen(raw, false))
+      embedComplaint(raw) ??
+      modelRequest(named, asQuestion(embedTexts(raw)), false, embedPen(raw, false))
     );
   if (/nova[\w.-]*embed/.test(named)) return nova(named, raw);
   if (/titan-embed|^sim-/.test(named)) return titan(named, raw);
   return { message: 'The provided model identifier is invalid.' };
 }
 
-function rerank(named: string, raw: Json): Asking | Complaint {
-  const { api_version: version, ...asked } = raw;
+function rerank(named: string, raw: Json): ModelRequest | Complaint {
+  const { api_version: version, ...rest } = raw;
   if (version !== 2) return { message: '#: required key [api_version] not found' };
   const rules = {
     documentsMax: 1_000,
@@ -38,8 +39,8 @@ function rerank(named: string, raw: Json): Asking | Complaint {
     cost: () => ({}),
   };
   return (
-    rerankComplaint(asked, rules) ??
-    asking(named, asQuestion(documentsOf(asked)), false, rerankPen(asked, rules))
+    rerankComplaint(rest, rules) ??
+    modelRequest(named, asQuestion(documentsOf(rest)), false, rerankPen(rest, rules))
   );
 }
 
@@ -52,7 +53,7 @@ const extraneous = (raw: Json, known: readonly string[]): Complaint | undefined 
       };
 };
 
-function titan(named: string, raw: Json): Asking | Complaint {
+function titan(named: string, raw: Json): ModelRequest | Complaint {
   const first = /-v1\b/.test(named);
   const stranger = extraneous(
     raw,
@@ -68,27 +69,27 @@ function titan(named: string, raw: Json): Asking | Complaint {
   const size = raw['dimensions'] ?? (first ? 1_536 : 1_024);
   if (!first && ![256, 512, 1_024].includes(Number(size)))
     return { message: `Malformed input request: ${String(size)} is not a valid enum value` };
-  const pen = wholePen(({ usageTold }) => ({
+  const pen = wholePen(({ usageReported }) => ({
     embedding: vectorOf(input, Number(size)),
-    ...(usageTold && { inputTextTokenCount: countTokens(input) }),
+    ...(usageReported && { inputTextTokenCount: countTokens(input) }),
   }));
-  return asking(named, asQuestion([input]), false, pen);
+  return modelRequest(named, asQuestion([input]), false, pen);
 }
 
-function nova(named: string, raw: Json): Asking | Complaint {
-  const asked = object(raw['singleEmbeddingParams']);
-  const value = text(object(asked['text'])['value']);
+function nova(named: string, raw: Json): ModelRequest | Complaint {
+  const rest = object(raw['singleEmbeddingParams']);
+  const value = text(object(rest['text'])['value']);
   if (
     raw['taskType'] !== 'SINGLE_EMBEDDING' ||
     value === undefined ||
-    asked['embeddingPurpose'] === undefined
+    rest['embeddingPurpose'] === undefined
   )
     return {
       message: 'Malformed input request: singleEmbeddingParams needs embeddingPurpose and text.',
     };
-  const size = number(asked['embeddingDimension']) ?? 3_072;
+  const size = number(rest['embeddingDimension']) ?? 3_072;
   const pen = wholePen(() => ({
     embeddings: [{ embeddingType: 'TEXT', embedding: vectorOf(value, size) }],
   }));
-  return asking(named, asQuestion([value]), false, pen);
+  return modelRequest(named, asQuestion([value]), false, pen);
 }

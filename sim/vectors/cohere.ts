@@ -2,7 +2,7 @@ import type { Complaint } from '../dialect.ts';
 import { type Json, list, number, text } from '../json.ts';
 import type { Pen } from '../play.ts';
 import { countTokens } from '../tokens.ts';
-import { type Desk, deskAt } from './desk.ts';
+import { type VectorEndpoint, endpointAt } from './desk.ts';
 import { vectorOf } from './model.ts';
 import { wholePen } from './pen.ts';
 import type { RerankRules } from './rerank.ts';
@@ -46,8 +46,8 @@ const members = new Set(
 
 export const embedTexts = (raw: Json): string[] => list(raw['texts']).map((one) => text(one) ?? '');
 
-/** `tells`: the response reports billed units. */
-export function embedPen(raw: Json, tells: boolean): Pen {
+/** `reports`: the response reports billed units. */
+export function embedPen(raw: Json, reports: boolean): Pen {
   const texts = embedTexts(raw);
   const size = number(raw['output_dimension']) ?? 1_536;
   const float = texts.map((one) => vectorOf(one, size));
@@ -56,12 +56,13 @@ export function embedPen(raw: Json, tells: boolean): Pen {
     image_tokens: 0,
   };
   const byType = list(raw['embedding_types']).length > 0;
-  return wholePen(({ id, usageTold }) => ({
+  return wholePen(({ id, usageReported }) => ({
     id,
     texts,
     embeddings: byType ? { float } : float,
     response_type: byType ? 'embeddings_by_type' : 'embeddings_floats',
-    ...(tells && usageTold && { meta: { api_version: { version: '2' }, billed_units: billed } }),
+    ...(reports &&
+      usageReported && { meta: { api_version: { version: '2' }, billed_units: billed } }),
   }));
 }
 
@@ -79,8 +80,8 @@ const reranking: RerankRules = {
 };
 
 /** Cohere's endpoints other than chat. */
-export function cohereDesk(path: string): Desk | undefined {
+export function cohereEndpoint(path: string): VectorEndpoint | undefined {
   if (path === '/embed')
     return { complaint: embedComplaint, texts: embedTexts, pen: (raw) => embedPen(raw, true) };
-  return deskAt(path, { rerank: reranking });
+  return endpointAt(path, { rerank: reranking });
 }

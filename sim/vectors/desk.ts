@@ -7,17 +7,17 @@ import { documentsOf, rerankComplaint, rerankPen } from './rerank.ts';
 import type { Beside } from './vendors.ts';
 
 /** One endpoint of one vendor. */
-export interface Desk {
+export interface VectorEndpoint {
   readonly complaint: (raw: Json) => Complaint | undefined;
   readonly texts: (raw: Json) => readonly string[];
   readonly pen: (raw: Json) => Pen;
 }
 
 /** The endpoint of a path, among a vendor's endpoints other than chat. */
-export function deskAt(
+export function endpointAt(
   path: string,
   { embeddings, moderations, rerank }: Beside,
-): Desk | undefined {
+): VectorEndpoint | undefined {
   if (embeddings !== undefined && path === (embeddings.path ?? '/embeddings'))
     return {
       complaint: (raw) => embeddingsComplaint(raw, embeddings),

@@ -63,16 +63,16 @@ function complaintOfShape(
   raw: Json,
   { encodings, dimensions = 'dimensions' }: EmbeddingRules,
 ): Complaint | undefined {
-  const asked = encodings && raw[encodings.member];
+  const encoding = encodings && raw[encodings.member];
   if (
     encodings &&
-    asked !== undefined &&
-    asked !== null &&
-    !encodings.known.includes(String(asked))
+    encoding !== undefined &&
+    encoding !== null &&
+    !encodings.known.includes(String(encoding))
   )
     return {
       param: encodings.member,
-      message: `Invalid value: '${String(asked)}'. Supported values are: ${encodings.known.join(', ')}.`,
+      message: `Invalid value: '${String(encoding)}'. Supported values are: ${encodings.known.join(', ')}.`,
     };
   const size = raw[dimensions];
   if (size === undefined || size === null) return undefined;
@@ -104,7 +104,7 @@ export function embeddingsPen(raw: Json, rules: EmbeddingRules): Pen {
   const base64 = raw[rules.encodings?.member ?? ''] === 'base64';
   const tokens = tokensOf(raw);
   const usage = rules.usage ?? ((count: number) => ({ prompt_tokens: count, total_tokens: count }));
-  return wholePen(({ id, model, usageTold }) => ({
+  return wholePen(({ id, model, usageReported }) => ({
     object: 'list',
     data: textsOf(raw).map((text, index) => {
       const vector = vectorOf(text, size);
@@ -116,7 +116,7 @@ export function embeddingsPen(raw: Json, rules: EmbeddingRules): Pen {
     }),
     model,
     ...(rules.only === undefined && { id }),
-    ...(usageTold && { usage: usage(tokens) }),
+    ...(usageReported && { usage: usage(tokens) }),
   }));
 }
 

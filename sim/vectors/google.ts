@@ -1,7 +1,7 @@
 import type { Reply } from '../dialect.ts';
 import { status, type Surface } from '../google/refusal.ts';
 import { type Json, list, number, object, objectIn, text } from '../json.ts';
-import { type Asking, asking, type OwnCall } from '../own-format.ts';
+import { type ModelRequest, modelRequest, type OwnCall } from '../own-format.ts';
 import { countTokens } from '../tokens.ts';
 import { vectorOf } from './model.ts';
 import { asQuestion, wholePen } from './pen.ts';
@@ -18,7 +18,7 @@ export function embedding(
   named: string,
   method: string,
   { api, models }: Surface,
-): Reply | Asking | undefined {
+): Reply | ModelRequest | undefined {
   if (
     !(api === 'gemini' && method === 'batchEmbedContents') &&
     !(api === 'vertex' && method === 'predict')
@@ -34,7 +34,7 @@ export function embedding(
   return api === 'gemini' ? batch(raw, named) : predict(raw, named);
 }
 
-function batch(raw: Json, named: string): Reply | Asking {
+function batch(raw: Json, named: string): Reply | ModelRequest {
   const requests = list(raw['requests']).map(object);
   if (requests.length === 0 || requests.length > batchMax)
     return status(
@@ -59,17 +59,17 @@ function batch(raw: Json, named: string): Reply | Asking {
   const size = number(requests[0]?.['outputDimensionality']) ?? dimensionsUsual;
   const tokens = sum(texts);
   // Recorded: the first generation reports no tokens.
-  const told = named.startsWith('gemini-embedding-001')
+  const usage = named.startsWith('gemini-embedding-001')
     ? undefined
     : { promptTokenCount: tokens, promptTokenDetails: [{ modality: 'TEXT', tokenCount: tokens }] };
-  const pen = wholePen(({ usageTold }) => ({
+  const pen = wholePen(({ usageReported }) => ({
     embeddings: texts.map((one) => ({ values: vectorOf(one, size) })),
-    ...(usageTold && told && { usageMetadata: told }),
+    ...(usageReported && usage && { usageMetadata: usage }),
   }));
-  return asking(named, asQuestion(texts), false, pen);
+  return modelRequest(named, asQuestion(texts), false, pen);
 }
 
-function predict(raw: Json, named: string): Reply | Asking {
+function predict(raw: Json, named: string): Reply | ModelRequest {
   const instances = list(raw['instances']).map(object);
   const most = named.startsWith('gemini-') ? 1 : 250;
   if (instances.length === 0 || instances.length > most)
@@ -80,16 +80,16 @@ function predict(raw: Json, named: string): Reply | Asking {
   const texts = instances.map((instance) => text(instance['content']) ?? '');
   if (texts.includes('')) return status(400, 'The text content is empty.');
   const size = number(object(raw['parameters'])['outputDimensionality']) ?? dimensionsUsual;
-  const pen = wholePen(({ usageTold }) => ({
+  const pen = wholePen(({ usageReported }) => ({
     predictions: texts.map((one) => ({
       embeddings: {
         values: vectorOf(one, size),
-        statistics: { truncated: false, ...(usageTold && { token_count: countTokens(one) }) },
+        statistics: { truncated: false, ...(usageReported && { token_count: countTokens(one) }) },
       },
     })),
     metadata: { billableCharacterCount: texts.join('').replace(/\s/g, '').length },
   }));
-  return asking(named, asQuestion(texts), false, pen);
+  return modelRequest(named, asQuestion(texts), false, pen);
 }
 
 const sum = (texts: readonly string[]): number =>

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { atDoor, refuse } from '../chat.ts';
+import { parseRequest, refuse } from '../chat.ts';
 import { play } from '../play.ts';
 import { readRequest } from '../request.ts';
 import { type Once, scenarioOf, withoutScenarios } from '../scenario.ts';
 import type { Route } from '../vendors.ts';
-import { deskAt } from './desk.ts';
+import { endpointAt } from './desk.ts';
 import { asQuestion } from './pen.ts';
 import { besideChat } from './vendors.ts';
 
@@ -19,32 +19,32 @@ export async function vectors(
   { dialect, deployment, path }: Route,
   once: Once,
 ): Promise<boolean> {
-  const desk = deskAt(path, besideChat[dialect.vendor] ?? {});
-  if (desk === undefined) return false;
-  const door = atDoor(incoming, response, body, dialect);
-  if (door === undefined) return true;
-  const raw = deployment === undefined ? door.raw : { model: deployment, ...door.raw };
+  const endpoint = endpointAt(path, besideChat[dialect.vendor] ?? {});
+  if (endpoint === undefined) return false;
+  const parsed = parseRequest(incoming, response, body, dialect);
+  if (parsed === undefined) return true;
+  const raw = deployment === undefined ? parsed.raw : { model: deployment, ...parsed.raw };
   const named = deployment ?? (typeof raw['model'] === 'string' ? raw['model'] : '');
   const model = withoutScenarios(named);
-  const complaint = desk.complaint(raw);
+  const complaint = endpoint.complaint(raw);
   if (complaint !== undefined) {
     refuse(response, dialect, {
-      ...door.problem,
+      ...parsed.problem,
       kind: complaint.kind ?? 'bad_request',
       model,
       complaint,
     });
     return true;
   }
-  const request = readRequest(asQuestion(desk.texts(raw)), model);
+  const request = readRequest(asQuestion(endpoint.texts(raw)), model);
   await play(
     response,
     request,
     dialect,
     { ...scenarioOf(named), reasons: false },
     once,
-    door.problem,
-    desk.pen(raw),
+    parsed.problem,
+    endpoint.pen(raw),
   );
   return true;
 }

@@ -76,10 +76,10 @@ export function rerankPen(
     (sum, document) => sum + countTokens(query) + countTokens(document),
     0,
   );
-  return wholePen(({ id, model, usageTold }) => ({
+  return wholePen(({ id, model, usageReported }) => ({
     id,
     model,
     [results]: ranked,
-    ...(usageTold && cost(tokens, documents.length)),
+    ...(usageReported && cost(tokens, documents.length)),
   }));
 }

@@ -12,7 +12,9 @@ export interface Beside {
 const members = (names: string): readonly string[] => names.split(' ');
 const both = { member: 'encoding_format', known: ['float', 'base64'] };
 const numbers = { member: 'encoding_format', known: ['float'] };
-const tokensTold = (tokens: number) => ({ usage: { prompt_tokens: tokens, total_tokens: tokens } });
+const tokensUsage = (tokens: number) => ({
+  usage: { prompt_tokens: tokens, total_tokens: tokens },
+});
 
 /** CreateEmbeddingRequest of the OpenAPI description, 2026-08-21. */
 const openAi: EmbeddingRules = {
@@ -46,18 +48,18 @@ export const besideChat: Readonly<Record<string, Beside>> = {
         'model query documents top_n return_documents return_raw_scores request_id user_id',
       ),
       texts: true,
-      cost: tokensTold,
+      cost: tokensUsage,
     },
   },
   volcengine: { embeddings: { inputsMax: 256, encodings: both } },
   hunyuan: { embeddings: { inputsMax: 200, only: members('model input dimensions user') } },
   together: {
     embeddings: { inputsMax: 2_048, only: members('model input dimensions user') },
-    rerank: { documentsMax: 1_024, cost: tokensTold, returns: true },
+    rerank: { documentsMax: 1_024, cost: tokensUsage, returns: true },
   },
   fireworks: {
     embeddings: { inputsMax: 2_048, tokens: true, encodings: numbers },
-    rerank: { documentsMax: 1_024, results: 'data', cost: tokensTold },
+    rerank: { documentsMax: 1_024, results: 'data', cost: tokensUsage },
   },
   siliconflow: {
     embeddings: { inputsMax: 32, encodings: both },
@@ -86,7 +88,7 @@ export const besideChat: Readonly<Record<string, Beside>> = {
   },
   llamacpp: {
     embeddings: { inputsMax: 2_048, tokens: true, encodings: both },
-    rerank: { documentsMax: 1_024, cost: tokensTold },
+    rerank: { documentsMax: 1_024, cost: tokensUsage },
   },
   // docs.perplexity.ai/api-reference/embeddings-post, 2026-08
   perplexity: {

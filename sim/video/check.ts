@@ -21,7 +21,7 @@ export function wrongWith(raw: Json, shape: Shape): string | undefined {
   return stranger === undefined ? undefined : `${stranger} is not a known parameter`;
 }
 
-export const words =
+export const textValue =
   (most: number, least = 1): Check =>
   (value) =>
     typeof value === 'string' && value.length >= least && value.length <= most
@@ -49,7 +49,7 @@ const isBase64 = (text: string): boolean =>
   text !== '' && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
 
 /** An address, or a data URL. */
-export const picture: Check = (value) => {
+export const imageValue: Check = (value) => {
   if (typeof value !== 'string') return 'must be a text';
   if (/^https?:\/\/[^\s/]+/.test(value)) return undefined;
   const [, base64] = /^data:image\/(?:png|jpeg|jpg|webp|gif);base64,(.*)$/s.exec(value) ?? [];

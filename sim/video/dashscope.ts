@@ -1,20 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { keyIn, pixelsOf, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
-import { type Rows, say } from '../dialects/base.ts';
+import { type Rows, fillRow } from '../dialects/base.ts';
 import { object as members, text } from '../json.ts';
 import {
   flag,
   listOf,
   object,
   oneOf,
-  picture,
+  imageValue,
   type Shape,
   whole,
-  words,
+  textValue,
   wrongWith,
 } from './check.ts';
-import { type DeskCall, pixels, type Question, type Submission, type VideoDesk } from './desk.ts';
+import {
+  type VideoCall,
+  pixels,
+  type Question,
+  type Submission,
+  type VideoHandler,
+} from './desk.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 /** help.aliyun.com/zh/model-studio/error-code, 2026-08. */
@@ -60,8 +66,8 @@ const rows: Rows = {
   },
 };
 
-const refuse: VideoDesk['refuse'] = (problem) => {
-  const { status, code, message } = say(rows, problem);
+const refuse: VideoHandler['refuse'] = (problem) => {
+  const { status, code, message } = fillRow(rows, problem);
   return { status, body: { code, message, request_id: randomUUID() } };
 };
 
@@ -73,36 +79,39 @@ const sizes = oneOf(
   ...['1280*720', '720*1280', '960*960', '1088*832', '832*1088'],
   ...['1920*1080', '1080*1920', '1440*1440', '1632*1248', '1248*1632'],
 );
-const words1500 = { 'prompt?': words(1_500, 0), 'negative_prompt?': words(500, 0) };
+const words1500 = { 'prompt?': textValue(1_500, 0), 'negative_prompt?': textValue(500, 0) };
 const shared: Shape = {
   'duration?': lengths,
   'seed?': whole(0, 2_147_483_647),
   'prompt_extend?': flag,
   'watermark?': flag,
 };
-const parts = object({ type: oneOf('first_frame', 'last_frame', 'reference_image'), url: picture });
+const parts = object({
+  type: oneOf('first_frame', 'last_frame', 'reference_image'),
+  url: imageValue,
+});
 
 /** Each generation has its own members, and refuses those of the others. */
 function shapes(model: string): { readonly input: Shape; readonly parameters: Shape } {
   if (/^(?:wan2\.7|happyhorse)/.test(model)) {
     const media: Shape = /-t2v/.test(model) ? {} : { media: listOf(parts, 5) };
     return {
-      input: { 'prompt?': words(5_000, 0), 'negative_prompt?': words(500, 0), ...media },
+      input: { 'prompt?': textValue(5_000, 0), 'negative_prompt?': textValue(500, 0), ...media },
       parameters: { ...shared, 'resolution?': resolution, 'ratio?': ratio },
     };
   }
   if (/-i2v/.test(model))
     return {
-      input: { ...words1500, img_url: picture },
+      input: { ...words1500, img_url: imageValue },
       parameters: { ...shared, 'resolution?': resolution, 'audio?': flag },
     };
   return {
-    input: { ...words1500, prompt: words(1_500) },
+    input: { ...words1500, prompt: textValue(1_500) },
     parameters: { ...shared, 'size?': sizes },
   };
 }
 
-function submission(call: DeskCall): Reply | Submission {
+function submission(call: VideoCall): Reply | Submission {
   const { raw, headers } = call;
   if (headers['x-dashscope-async'] !== 'enable')
     return {
@@ -117,7 +126,7 @@ function submission(call: DeskCall): Reply | Submission {
   const { input, parameters } = shapes(named);
   const wrong =
     wrongWith(raw, {
-      model: words(100),
+      model: textValue(100),
       input: object(input),
       'parameters?': object(parameters),
     }) ??
@@ -125,16 +134,16 @@ function submission(call: DeskCall): Reply | Submission {
       ? oneOf(5, 10, 15)(members(raw['parameters'])['duration'] ?? 5)
       : undefined);
   if (wrong !== undefined) return refuse(problemAt(call, 'bad_request', wrong));
-  const asked = members(raw['parameters']);
+  const sent = members(raw['parameters']);
   const size =
-    asked['size'] === undefined
-      ? pixels(text(asked['resolution']) ?? '1080P', text(asked['ratio']))
-      : pixelsOf(String(asked['size']));
+    sent['size'] === undefined
+      ? pixels(text(sent['resolution']) ?? '1080P', text(sent['ratio']))
+      : pixelsOf(String(sent['size']));
   return {
-    wish: {
+    request: {
       named,
       prompt: text(members(raw['input'])['prompt']) ?? '',
-      seconds: Number(asked['duration'] ?? 5),
+      seconds: Number(sent['duration'] ?? 5),
       ...size,
     },
     accepted: (task_id) => ({
@@ -154,7 +163,7 @@ const statuses: Readonly<Record<TaskState, string>> = {
   cancelled: 'CANCELED',
 };
 
-function told({ id, state, wish, createdMs }: SimTask, video_url: string): Reply {
+function report({ id, state, request, createdMs }: SimTask, video_url: string): Reply {
   const error =
     state === 'moderated'
       ? { code: 'DataInspectionFailed', message: 'Output data may contain inappropriate content.' }
@@ -166,8 +175,12 @@ function told({ id, state, wish, createdMs }: SimTask, video_url: string): Reply
         : {};
   const submit_time = new Date(createdMs).toISOString().replace('T', ' ').slice(0, 23);
   const done =
-    state === 'done' ? { end_time: submit_time, orig_prompt: wish.prompt, video_url } : {};
-  const usage = { duration: wish.seconds, video_count: 1, SR: Math.min(wish.width, wish.height) };
+    state === 'done' ? { end_time: submit_time, orig_prompt: request.prompt, video_url } : {};
+  const usage = {
+    duration: request.seconds,
+    video_count: 1,
+    SR: Math.min(request.width, request.height),
+  };
   return {
     status: 200,
     body: {
@@ -184,7 +197,7 @@ const unknownTask = (task_id: string): Reply => ({
   body: { request_id: randomUUID(), output: { task_id, task_status: 'UNKNOWN' } },
 });
 
-function cancel(call: DeskCall, id: string): Reply {
+function cancel(call: VideoCall, id: string): Reply {
   const task = taskOf(id);
   if (task === undefined || task.state !== 'queued' || !withdraw(task))
     return refuse(
@@ -198,10 +211,10 @@ function cancel(call: DeskCall, id: string): Reply {
 }
 
 /** Wan: help.aliyun.com/zh/model-studio, 2026-08; besides the API in OpenAI's format. */
-export const dashscopeVideos: VideoDesk = {
+export const dashscopeVideos: VideoHandler = {
   vendor: 'qwen',
   at: /^\/qwen\/api\/v1\/(?:services\/aigc\/video-generation\/|tasks\/t-)/,
-  door: keyIn('authorization', 'Bearer '),
+  checkKey: keyIn('authorization', 'Bearer '),
   refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path } = call;
@@ -210,7 +223,7 @@ export const dashscopeVideos: VideoDesk = {
     if (id === undefined) return undefined;
     if (method === 'POST' && more !== undefined) return cancel(call, id);
     return method === 'GET' && more === undefined
-      ? { id, told, unknown: unknownTask(id) }
+      ? { id, report: report, unknown: unknownTask(id) }
       : undefined;
   },
 };

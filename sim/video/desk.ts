@@ -1,33 +1,33 @@
-import type { Call, Desk } from '../desk.ts';
+import type { Call, TaskHandler } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
-import type { FilmWish, SimTask } from './task.ts';
+import type { VideoRequest, SimTask } from './task.ts';
 
-export interface DeskCall extends Call {
+export interface VideoCall extends Call {
   readonly bytes: Buffer;
 }
 
 /** A valid submission. */
 export interface Submission {
-  readonly wish: FilmWish;
+  readonly request: VideoRequest;
   readonly accepted: (id: string) => Reply;
 }
 
 /** A poll of a task. */
 export interface Question {
   readonly id: string;
-  /** `filmUrl`: the public address of the video. */
-  readonly told: (task: SimTask, filmUrl: string) => Reply;
+  /** `videoUrl`: the public address of the video. */
+  readonly report: (task: SimTask, videoUrl: string) => Reply;
   /** The response when there is no such task. */
   readonly unknown: Reply;
 }
 
 /** A download of a video. */
-export interface Screening {
-  readonly film: string;
+export interface VideoDownload {
+  readonly taskId: string;
 }
 
 /** The video handler of one vendor. */
-export type VideoDesk = Desk<DeskCall, Submission | Question | Screening>;
+export type VideoHandler = TaskHandler<VideoCall, Submission | Question | VideoDownload>;
 
 /** Seconds since 1970. */
 export const secondsOf = ({ createdMs }: SimTask): number => Math.floor(createdMs / 1_000);

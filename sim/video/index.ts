@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { playedBefore, problemAt, tell } from '../desk.ts';
+import { playedBefore, problemAt, sendTask } from '../desk.ts';
 import type { Problem } from '../dialect.ts';
 import { objectIn, text } from '../json.ts';
-import { film } from '../media/mp4.ts';
+import { mp4Of } from '../media/mp4.ts';
 import { reply } from '../play.ts';
 import type { Once } from '../scenario.ts';
-import type { DeskCall, Question, Submission, VideoDesk } from './desk.ts';
-import { desks } from './vendors.ts';
+import type { VideoCall, Question, Submission, VideoHandler } from './desk.ts';
+import { handlers } from './vendors.ts';
 import { newTask, taskOf } from './task.ts';
 
-const films = '/films/';
+const videosPath = '/films/';
 
 /** The video handler for a URL. */
-export function deskAt(url: string): VideoDesk | undefined {
+export function handlerAt(url: string): VideoHandler | undefined {
   const [path = ''] = url.split('?');
-  return desks.find(({ at }) => at.test(path));
+  return handlers.find(({ at }) => at.test(path));
 }
 
 /** Answers a request for videos; false for any other request. */
@@ -25,13 +25,13 @@ export async function videos(
   once: Once,
 ): Promise<boolean> {
   const [path = '', query = ''] = (incoming.url ?? '').split('?');
-  if (path.startsWith(films))
-    return screen(response, path.slice(films.length).replace(/\.mp4$/, ''));
-  const desk = deskAt(path);
-  if (desk === undefined) return false;
+  if (path.startsWith(videosPath))
+    return screen(response, path.slice(videosPath.length).replace(/\.mp4$/, ''));
+  const handler = handlerAt(path);
+  if (handler === undefined) return false;
   const { method = '', headers } = incoming;
   const raw = body.length === 0 ? {} : objectIn(body);
-  const call: DeskCall = {
+  const call: VideoCall = {
     method,
     path,
     query: new URLSearchParams(query),
@@ -40,50 +40,56 @@ export async function videos(
     bytes: body,
   };
   const refuse = (problem: Problem): true => {
-    reply(response, desk.refuse(problem));
+    reply(response, handler.refuse(problem));
     return true;
   };
-  const shut = desk.door(call);
+  const shut = handler.checkKey(call);
   if (shut !== undefined) return refuse(problemAt(call, shut));
   if (raw === undefined) return refuse(problemAt(call, 'bad_request', 'the body is no JSON'));
-  const taken = desk.take(call);
+  const taken = handler.take(call);
   if (taken === undefined) return refuse(problemAt(call, 'unknown_url'));
-  if ('film' in taken) return screen(response, taken.film);
-  if ('wish' in taken) return submit(response, call, taken, desk, once);
-  if ('told' in taken)
-    return ask(response, call, taken, desk, `http://${text(headers.host) ?? '127.0.0.1'}${films}`);
+  if ('taskId' in taken) return screen(response, taken.taskId);
+  if ('request' in taken) return submit(response, call, taken, handler, once);
+  if ('report' in taken)
+    return ask(
+      response,
+      call,
+      taken,
+      handler,
+      `http://${text(headers.host) ?? '127.0.0.1'}${videosPath}`,
+    );
   reply(response, taken);
   return true;
 }
 
 async function submit(
   response: ServerResponse,
-  call: DeskCall,
-  { wish, accepted }: Submission,
-  desk: VideoDesk,
+  call: VideoCall,
+  { request, accepted }: Submission,
+  handler: VideoHandler,
   once: Once,
 ): Promise<true> {
-  if (!(await playedBefore(response, desk, call, wish, once)))
-    reply(response, accepted(newTask(wish)));
+  if (!(await playedBefore(response, handler, call, request, once)))
+    reply(response, accepted(newTask(request)));
   return true;
 }
 
 function ask(
   response: ServerResponse,
-  call: DeskCall,
-  { id, told, unknown }: Question,
-  desk: VideoDesk,
-  filmsUrl: string,
+  call: VideoCall,
+  { id, report, unknown }: Question,
+  handler: VideoHandler,
+  videosUrl: string,
 ): true {
-  tell(response, desk, call, taskOf(id), unknown, (task) =>
-    told(task, `${filmsUrl}${task.id}.mp4`),
+  sendTask(response, handler, call, taskOf(id), unknown, (task) =>
+    report(task, `${videosUrl}${task.id}.mp4`),
   );
   return true;
 }
 
 function screen(response: ServerResponse, id: string): true {
   const task = taskOf(id);
-  const bytes = task?.state === 'done' ? film(task.wish) : undefined;
+  const bytes = task?.state === 'done' ? mp4Of(task.request) : undefined;
   if (bytes === undefined) response.writeHead(404).end();
   else
     response

@@ -2,10 +2,25 @@ import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/base/clock.ts';
 import { problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
-import { type Rows, say } from '../dialects/base.ts';
+import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
-import { base64, listOf, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, pixels, type Question, type Submission, type VideoDesk } from './desk.ts';
+import {
+  base64,
+  listOf,
+  oneOf,
+  imageValue,
+  type Shape,
+  whole,
+  textValue,
+  wrongWith,
+} from './check.ts';
+import {
+  type VideoCall,
+  pixels,
+  type Question,
+  type Submission,
+  type VideoHandler,
+} from './desk.ts';
 import type { SimTask } from './task.ts';
 
 /** The secret of every access key. */
@@ -42,8 +57,8 @@ const rows: Rows = {
   overloaded: { status: 503, code: 50501, message: 'Internal RPC Error' },
 };
 
-const refuse: VideoDesk['refuse'] = (problem) => {
-  const { status, code, message } = say(rows, problem);
+const refuse: VideoHandler['refuse'] = (problem) => {
+  const { status, code, message } = fillRow(rows, problem);
   if (typeof code === 'string')
     return {
       status,
@@ -62,13 +77,13 @@ const proof =
 const lateMs = 900_000;
 
 /** Checks everything that the signature covers: time, region, headers and body. */
-function door({
+function checkKey({
   headers,
   method,
   path,
   query,
   bytes,
-}: DeskCall): 'missing_key' | 'wrong_key' | undefined {
+}: VideoCall): 'missing_key' | 'wrong_key' | undefined {
   const [, key = '', day = '', region = '', service = '', names = '', signature] =
     proof.exec(headers.authorization ?? '') ?? [];
   if (signature === undefined)
@@ -97,9 +112,9 @@ function door({
 }
 
 const submission: Shape = {
-  req_key: words(100),
-  'prompt?': words(800),
-  'image_urls?': listOf(picture, 2),
+  req_key: textValue(100),
+  'prompt?': textValue(800),
+  'image_urls?': listOf(imageValue, 2),
   'binary_data_base64?': listOf(base64, 2),
   'seed?': whole(-1, 4_294_967_295),
   'frames?': oneOf(121, 241),
@@ -111,18 +126,18 @@ const answer = (data: object): Reply => ({
   body: { code: 10_000, data, message: 'Success', request_id: randomUUID(), status: 10_000 },
 });
 
-function submit(call: DeskCall): Reply | Submission {
+function submit(call: VideoCall): Reply | Submission {
   const { raw } = call;
   const named = text(raw['req_key']) ?? '';
-  const pictures = raw['binary_data_base64'] ?? raw['image_urls'];
+  const images = raw['binary_data_base64'] ?? raw['image_urls'];
   const wrong =
     wrongWith(raw, submission) ??
-    (/_i2v/.test(named) && pictures === undefined ? 'an image is needed' : undefined) ??
-    (/_t2v/.test(named) && pictures !== undefined ? 'no image is taken' : undefined);
+    (/_i2v/.test(named) && images === undefined ? 'an image is needed' : undefined) ??
+    (/_t2v/.test(named) && images !== undefined ? 'no image is taken' : undefined);
   if (wrong !== undefined) return refuse(problemAt(call, 'bad_request', wrong));
   const size = pixels(/1080|pro/.test(named) ? '1080p' : '720p', text(raw['aspect_ratio']));
   return {
-    wish: {
+    request: {
       named,
       prompt: text(raw['prompt']) ?? '',
       seconds: raw['frames'] === 241 ? 10 : 5,
@@ -132,8 +147,8 @@ function submit(call: DeskCall): Reply | Submission {
   };
 }
 
-function told({ state }: SimTask, video_url: string): Reply {
-  const words = {
+function report({ state }: SimTask, video_url: string): Reply {
+  const states = {
     queued: 'in_queue',
     running: 'generating',
     odd: 'enhancing',
@@ -146,25 +161,25 @@ function told({ state }: SimTask, video_url: string): Reply {
       status: 200,
       body: { code: 50_511, data: null, message: 'Post Img Risk Not Pass', status: 50_511 },
     };
-  return answer({ status: words[state], video_url: state === 'done' ? video_url : '' });
+  return answer({ status: states[state], video_url: state === 'done' ? video_url : '' });
 }
 
 /** Jimeng: volcengine.com/docs/85621, 2026-08. One address; the query names the action. */
-export const jimengVideos: VideoDesk = {
+export const jimengVideos: VideoHandler = {
   vendor: 'jimeng',
   at: /^\/jimeng\/$/,
-  door,
+  checkKey: checkKey,
   refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, query, raw } = call;
     if (method !== 'POST' || query.get('Version') !== '2022-08-31') return undefined;
     if (query.get('Action') === 'CVSync2AsyncSubmitTask') return submit(call);
     if (query.get('Action') !== 'CVSync2AsyncGetResult') return undefined;
-    const wrong = wrongWith(raw, { req_key: words(100), task_id: words(500) });
+    const wrong = wrongWith(raw, { req_key: textValue(100), task_id: textValue(500) });
     if (wrong !== undefined) return refuse(problemAt(call, 'bad_request', wrong));
     return {
       id: text(raw['task_id']) ?? '',
-      told,
+      report: report,
       unknown: answer({ status: 'not_found', video_url: '' }),
     };
   },

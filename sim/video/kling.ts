@@ -2,10 +2,16 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/base/clock.ts';
 import { problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
-import { type Rows, say } from '../dialects/base.ts';
+import { type Rows, fillRow } from '../dialects/base.ts';
 import { number, objectIn, text } from '../json.ts';
-import { bareImage, oneOf, type Shape, words, wrongWith } from './check.ts';
-import { type DeskCall, pixels, type Question, type Submission, type VideoDesk } from './desk.ts';
+import { bareImage, oneOf, type Shape, textValue, wrongWith } from './check.ts';
+import {
+  type VideoCall,
+  pixels,
+  type Question,
+  type Submission,
+  type VideoHandler,
+} from './desk.ts';
 import type { SimTask, TaskState } from './task.ts';
 
 /** The secret of every access key. */
@@ -26,13 +32,13 @@ const rows: Rows = {
   overloaded: { status: 503, code: 5001, message: 'Server temporarily unavailable' },
 };
 
-const refuse: VideoDesk['refuse'] = (problem) => {
-  const { status, code, message } = say(rows, problem);
+const refuse: VideoHandler['refuse'] = (problem) => {
+  const { status, code, message } = fillRow(rows, problem);
   return { status, body: { code, message, request_id: randomUUID() } };
 };
 
 /** A signed JWT that is valid now, or a key of the newer kind. */
-function door({ headers }: DeskCall): 'missing_key' | 'wrong_key' | undefined {
+function checkKey({ headers }: VideoCall): 'missing_key' | 'wrong_key' | undefined {
   const [, token] = /^Bearer (\S+)$/.exec(headers.authorization ?? '') ?? [];
   if (token === undefined) return 'missing_key';
   if (token.startsWith('sk')) return /wrong|invalid|expired/i.test(token) ? 'wrong_key' : undefined;
@@ -50,28 +56,28 @@ function door({ headers }: DeskCall): 'missing_key' | 'wrong_key' | undefined {
 }
 
 const shared: Shape = {
-  model_name: words(100),
-  'negative_prompt?': words(2_500, 0),
+  model_name: textValue(100),
+  'negative_prompt?': textValue(2_500, 0),
   'mode?': oneOf('std', 'pro'),
   'sound?': oneOf('on', 'off'),
   'duration?': oneOf('3', '4', '5', '6', '7', '8', '9', '10', '11', '12', '13', '14', '15'),
-  'external_task_id?': words(100),
+  'external_task_id?': textValue(100),
 };
-const ofWords: Shape = {
+const ofText: Shape = {
   ...shared,
-  prompt: words(2_500),
+  prompt: textValue(2_500),
   'aspect_ratio?': oneOf('16:9', '9:16', '1:1'),
 };
-const ofPicture: Shape = {
+const ofImage: Shape = {
   ...shared,
-  'prompt?': words(2_500, 0),
+  'prompt?': textValue(2_500, 0),
   image: bareImage,
   'image_tail?': bareImage,
 };
 
-function wrongIn({ raw }: DeskCall, action: string): string | undefined {
+function wrongIn({ raw }: VideoCall, action: string): string | undefined {
   const model = text(raw['model_name']) ?? '';
-  const wrong = wrongWith(raw, action === 'text2video' ? ofWords : ofPicture);
+  const wrong = wrongWith(raw, action === 'text2video' ? ofText : ofImage);
   if (wrong !== undefined) return wrong;
   if (!model.startsWith('kling-v3') && !['5', '10', undefined].includes(text(raw['duration'])))
     return 'duration value is invalid';
@@ -82,13 +88,13 @@ function wrongIn({ raw }: DeskCall, action: string): string | undefined {
     : undefined;
 }
 
-function submission(call: DeskCall, action: string): Reply | Submission {
+function submission(call: VideoCall, action: string): Reply | Submission {
   const { raw } = call;
   const wrong = wrongIn(call, action);
   if (wrong !== undefined) return refuse(problemAt(call, 'bad_request', wrong));
   const size = pixels(raw['mode'] === 'pro' ? '1080p' : '720p', text(raw['aspect_ratio']));
   return {
-    wish: {
+    request: {
       named: text(raw['model_name']) ?? '',
       prompt: text(raw['prompt']) ?? '',
       seconds: Number(raw['duration'] ?? 5),
@@ -128,8 +134,8 @@ const reasons: Readonly<Partial<Record<TaskState, string>>> = {
   cancelled: 'Cancelled',
 };
 
-function told({ id, state, wish }: SimTask, url: string): Reply {
-  const videos = [{ id: randomUUID(), url, duration: `${wish.seconds}.1` }];
+function report({ id, state, request }: SimTask, url: string): Reply {
+  const videos = [{ id: randomUUID(), url, duration: `${request.seconds}.1` }];
   return answer({
     task_id: id,
     task_status: statuses[state],
@@ -142,10 +148,10 @@ function told({ id, state, wish }: SimTask, url: string): Reply {
  * Kling: app.klingai.com/global/dev/document-api, 2026-08. A task is polled at the path of its
  * submission.
  */
-export const klingVideos: VideoDesk = {
+export const klingVideos: VideoHandler = {
   vendor: 'kling',
   at: /^\/kling\/v1\/videos\//,
-  door,
+  checkKey: checkKey,
   refuse,
   take(call): Reply | Submission | Question | undefined {
     const [, action = '', id] =
@@ -155,7 +161,7 @@ export const klingVideos: VideoDesk = {
     if (call.method !== 'GET' || id === undefined) return undefined;
     return {
       id: decodeURIComponent(id),
-      told,
+      report: report,
       unknown: refuse(problemAt(call, 'unknown_model', 'Task not found')),
     };
   },

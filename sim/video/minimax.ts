@@ -8,37 +8,37 @@ import {
   listOf,
   object,
   oneOf,
-  picture,
+  imageValue,
   type Shape,
   whole,
-  words,
+  textValue,
   wrongWith,
 } from './check.ts';
 import {
-  type DeskCall,
+  type VideoCall,
   pixels,
   type Question,
   secondsOf,
   type Submission,
-  type VideoDesk,
+  type VideoHandler,
 } from './desk.ts';
 import { type SimTask, taskOf, type TaskState } from './task.ts';
 
 const first: Shape = {
-  model: words(100),
-  'prompt?': words(2_000, 0),
+  model: textValue(100),
+  'prompt?': textValue(2_000, 0),
   'duration?': oneOf(6, 10),
   'resolution?': oneOf('512P', '720P', '768P', '1080P'),
-  'first_frame_image?': picture,
-  'last_frame_image?': picture,
+  'first_frame_image?': imageValue,
+  'last_frame_image?': imageValue,
 };
 
-const place = { url: picture };
+const place = { url: imageValue };
 const second: Shape = {
-  model: words(100),
+  model: textValue(100),
   content: listOf(
     either(
-      object({ type: oneOf('text'), text: words(7_000) }),
+      object({ type: oneOf('text'), text: textValue(7_000) }),
       object({
         type: oneOf('image_url'),
         image_url: object(place),
@@ -52,11 +52,11 @@ const second: Shape = {
   'ratio?': oneOf('16:9', '9:16', '1:1', '4:3', '3:4', '21:9', 'adaptive'),
 };
 
-const refused = (call: DeskCall, message: string): Reply =>
+const refused = (call: VideoCall, message: string): Reply =>
   minimax.refuse(problemAt(call, 'bad_request', `invalid params, ${message}`));
 const fine = { status_code: 0, status_msg: 'success' } as const;
 
-function submitFirst(call: DeskCall): Reply | Submission {
+function submitFirst(call: VideoCall): Reply | Submission {
   const { raw } = call;
   const named = text(raw['model']) ?? '';
   const resolution = text(raw['resolution']) ?? '768P';
@@ -71,7 +71,7 @@ function submitFirst(call: DeskCall): Reply | Submission {
     (!begins && !raw['prompt'] ? 'prompt is required' : undefined);
   if (wrong !== undefined) return refused(call, wrong);
   return {
-    wish: {
+    request: {
       named,
       prompt: text(raw['prompt']) ?? '',
       seconds: Number(raw['duration'] ?? 6),
@@ -91,18 +91,18 @@ const firstStates: Readonly<Record<TaskState, string>> = {
   cancelled: 'Fail',
 };
 
-function toldFirst({ id, state, wish: { width, height } }: SimTask): Reply {
+function reportFirst({ id, state, request: { width, height } }: SimTask): Reply {
   const base =
     state === 'moderated'
       ? { status_code: 1027, status_msg: 'output new_sensitive' }
       : state === 'failed'
         ? { status_code: 1000, status_msg: 'unknown error' }
         : fine;
-  const film =
+  const video =
     state === 'done' ? { file_id: id, video_width: width, video_height: height } : { file_id: '' };
   return {
     status: 200,
-    body: { task_id: id, status: firstStates[state], ...film, base_resp: base },
+    body: { task_id: id, status: firstStates[state], ...video, base_resp: base },
   };
 }
 
@@ -116,7 +116,7 @@ const secondStates: Readonly<Record<TaskState, string>> = {
   cancelled: 'cancelled',
 };
 
-function submitSecond(call: DeskCall): Reply | Submission {
+function submitSecond(call: VideoCall): Reply | Submission {
   const { raw } = call;
   const named = text(raw['model']) ?? '';
   const roles = new Set(list(raw['content']).map((part) => members(part)['role']));
@@ -129,7 +129,7 @@ function submitSecond(call: DeskCall): Reply | Submission {
     .map((part) => text(members(part)['text']) ?? '')
     .join(' ');
   return {
-    wish: {
+    request: {
       named,
       prompt,
       seconds: Number(raw['duration'] ?? 5),
@@ -139,7 +139,7 @@ function submitSecond(call: DeskCall): Reply | Submission {
   };
 }
 
-const refuseSecond = ({ path }: DeskCall, message: string, status = 400): Reply => ({
+const refuseSecond = ({ path }: VideoCall, message: string, status = 400): Reply => ({
   status,
   body: {
     type: 'error',
@@ -152,22 +152,22 @@ const refuseSecond = ({ path }: DeskCall, message: string, status = 400): Reply 
   },
 });
 
-function toldSecond({ id, state, wish }: SimTask, url: string): Reply {
+function reportSecond({ id, state, request }: SimTask, url: string): Reply {
   const error =
     state === 'moderated'
       ? { code: '1027', message: 'output new_sensitive' }
       : { code: '1000', message: 'unknown error' };
   const task = {
     id,
-    model: wish.named.split('+')[0],
+    model: request.named.split('+')[0],
     status: secondStates[state],
-    ...(state === 'done' && { content: { url }, usage: { total_seconds: wish.seconds } }),
+    ...(state === 'done' && { content: { url }, usage: { total_seconds: request.seconds } }),
     ...((state === 'failed' || state === 'moderated') && { error }),
   };
   return { status: 200, body: { task } };
 }
 
-function file(call: DeskCall): Reply {
+function file(call: VideoCall): Reply {
   const id = call.query.get('file_id') ?? '';
   const task = taskOf(id);
   if (task?.state !== 'done') return refused(call, 'file not found');
@@ -186,10 +186,10 @@ const base = '/minimax';
 /**
  * Hailuo, and H3 in version 2: platform.minimax.io/docs/api-reference/video-generation, 2026-08.
  */
-export const minimaxVideos: VideoDesk = {
+export const minimaxVideos: VideoHandler = {
   vendor: 'minimax',
   at: /^\/minimax\/(?:v1\/(?:video_generation|query\/video_generation|files\/retrieve)|v2\/)/,
-  door: keyIn('authorization', 'Bearer '),
+  checkKey: keyIn('authorization', 'Bearer '),
   refuse: minimax.refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path, query } = call;
@@ -200,14 +200,14 @@ export const minimaxVideos: VideoDesk = {
     if (path === `${base}/v1/query/video_generation`)
       return {
         id: query.get('task_id') ?? '',
-        told: toldFirst,
+        report: reportFirst,
         unknown: refused(call, 'task not found'),
       };
     const [, id] = /^\/minimax\/v2\/query\/video_generation\/([^/]+)$/.exec(path) ?? [];
     if (id === undefined) return undefined;
     return {
       id: decodeURIComponent(id),
-      told: toldSecond,
+      report: reportSecond,
       unknown: refuseSecond(call, 'task not found', 404),
     };
   },

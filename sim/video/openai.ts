@@ -7,23 +7,23 @@ import {
   listOf,
   object,
   oneOf,
-  picture,
+  imageValue,
   type Shape,
   whole,
-  words,
+  textValue,
   wrongWith,
 } from './check.ts';
 import {
-  type DeskCall,
+  type VideoCall,
   type Question,
-  type Screening,
+  type VideoDownload,
   secondsOf,
   type Submission,
-  type VideoDesk,
+  type VideoHandler,
 } from './desk.ts';
 import { type SimTask, withdraw, taskOf } from './task.ts';
 
-type Taken = Reply | Submission | Question | Screening | undefined;
+type Taken = Reply | Submission | Question | VideoDownload | undefined;
 
 const states = {
   queued: 'queued',
@@ -37,15 +37,15 @@ const states = {
 
 /** CreateVideoJsonBody of the OpenAPI description, 2026-08-21. */
 const openAiShape: Shape = {
-  'model?': words(100),
-  prompt: words(32_000),
+  'model?': textValue(100),
+  prompt: textValue(32_000),
   'seconds?': oneOf('4', '8', '12'),
   'size?': oneOf('720x1280', '1280x720', '1024x1792', '1792x1024'),
-  'input_reference?': object({ 'image_url?': picture, 'file_id?': words(100) }),
+  'input_reference?': object({ 'image_url?': imageValue, 'file_id?': textValue(100) }),
 };
 
 function resource(task: SimTask): Json {
-  const { state, wish, percent, id } = task;
+  const { state, request, percent, id } = task;
   const ended = state === 'done' || state === 'failed' || state === 'moderated';
   const error =
     state === 'moderated'
@@ -59,15 +59,15 @@ function resource(task: SimTask): Json {
   return {
     id,
     object: 'video',
-    model: wish.named,
+    model: request.named,
     status: states[state],
     progress: percent,
     created_at: secondsOf(task),
     completed_at: ended ? secondsOf(task) : null,
     expires_at: null,
-    prompt: wish.prompt,
-    size: `${wish.width}x${wish.height}`,
-    seconds: String(wish.seconds),
+    prompt: request.prompt,
+    size: `${request.width}x${request.height}`,
+    seconds: String(request.seconds),
     remixed_from_video_id: null,
     error,
   };
@@ -85,47 +85,47 @@ const notFound = (id: string): Reply => ({
   },
 });
 
-function openAiSubmission(call: DeskCall): Taken {
+function openAiSubmission(call: VideoCall): Taken {
   const wrong = wrongWith(call.raw, openAiShape);
   if (wrong !== undefined)
     return openai.refuse(problemAt(call, 'bad_request', `Invalid value: ${wrong}.`));
   const { raw } = call;
-  const wish = {
+  const request = {
     named: text(raw['model']) ?? 'sora-2',
     prompt: text(raw['prompt']) ?? '',
     seconds: Number(raw['seconds'] ?? 4),
     ...pixelsOf(text(raw['size']) ?? '720x1280'),
   };
   return {
-    wish,
+    request,
     accepted: (id) => ({
       status: 200,
-      body: { ...resource(fresh(id, wish)), status: 'queued', progress: 0 },
+      body: { ...resource(fresh(id, request)), status: 'queued', progress: 0 },
     }),
   };
 }
 
-const fresh = (id: string, wish: SimTask['wish']): SimTask =>
-  taskOf(id) ?? { id, wish, state: 'queued', percent: 0, createdMs: 0, poll: 'fine' };
+const fresh = (id: string, request: SimTask['request']): SimTask =>
+  taskOf(id) ?? { id, request, state: 'queued', percent: 0, createdMs: 0, poll: 'fine' };
 
 /** The requests about a task below `path`, in both dialects. */
 function below(
-  call: DeskCall,
+  call: VideoCall,
   path: string,
-  told: (task: SimTask) => Reply,
+  report: (task: SimTask) => Reply,
   unknown: (id: string) => Reply,
 ): Taken {
   const [, id = '', content] = /^\/([^/]+)(\/content)?$/.exec(call.path.slice(path.length)) ?? [];
   const task = taskOf(decodeURIComponent(id));
   if (call.method === 'GET' && content !== undefined)
-    return task?.state === 'done' ? { film: task.id } : unknown(id);
+    return task?.state === 'done' ? { taskId: task.id } : unknown(id);
   if (call.method === 'DELETE') {
     if (task === undefined) return unknown(id);
     withdraw(task);
     return { status: 200, body: { id: task.id, object: 'video.deleted', deleted: true } };
   }
   return call.method === 'GET' && id !== ''
-    ? { id: decodeURIComponent(id), told, unknown: unknown(id) }
+    ? { id: decodeURIComponent(id), report, unknown: unknown(id) }
     : undefined;
 }
 
@@ -135,10 +135,10 @@ const openAiPath = '/openai/v1/videos';
  * developers.openai.com/api/reference/videos, 2026-08. OpenAI retired its models in September 2026;
  * other servers still use the format.
  */
-export const openAiVideos: VideoDesk = {
+export const openAiVideos: VideoHandler = {
   vendor: 'openai',
   at: /^\/openai\/v1\/videos(?:\/|$)/,
-  door: keyIn('authorization', 'Bearer '),
+  checkKey: keyIn('authorization', 'Bearer '),
   refuse: openai.refuse,
   take(call) {
     if (call.method === 'POST' && call.path === openAiPath) return openAiSubmission(call);
@@ -151,20 +151,20 @@ export const openAiVideos: VideoDesk = {
  * members.
  */
 const newApiShape: Shape = {
-  model: words(100),
-  prompt: words(32_000),
-  'seconds?': words(4),
-  'duration?': either(whole(0, 3_600), words(4)),
-  'size?': words(20),
-  'image?': picture,
-  'images?': listOf(picture, 16),
-  'mode?': words(20),
+  model: textValue(100),
+  prompt: textValue(32_000),
+  'seconds?': textValue(4),
+  'duration?': either(whole(0, 3_600), textValue(4)),
+  'size?': textValue(20),
+  'image?': imageValue,
+  'images?': listOf(imageValue, 16),
+  'mode?': textValue(20),
   'metadata?': (value) =>
     typeof value === 'object' && value !== null ? undefined : 'must be an object',
 };
 
 const newApiPath = '/new-api/v1/videos';
-const newApiRefuse: VideoDesk['refuse'] = ({ kind, complaint, model }) => {
+const newApiRefuse: VideoHandler['refuse'] = ({ kind, complaint, model }) => {
   const [status, code] =
     kind === 'missing_key' || kind === 'wrong_key'
       ? [401, 'invalid_token']
@@ -195,10 +195,10 @@ function newApiVideo(task: SimTask, url: string): Json {
 }
 
 /** github.com/QuantumNous/new-api, dto/openai_video.go and controller/task_video.go, 2026-08. */
-export const newApiVideos: VideoDesk = {
+export const newApiVideos: VideoHandler = {
   vendor: 'new-api',
   at: /^\/new-api\/v1\/videos(?:\/|$)/,
-  door: keyIn('authorization', 'Bearer '),
+  checkKey: keyIn('authorization', 'Bearer '),
   refuse: newApiRefuse,
   take(call) {
     const unknown: Reply = {
@@ -206,14 +206,17 @@ export const newApiVideos: VideoDesk = {
       body: { code: 'task_not_exist', message: 'task_not_exist', data: null },
     };
     if (call.method !== 'POST' || call.path !== newApiPath) {
-      const asked = below(
+      const question = below(
         call,
         newApiPath,
         (task) => ({ status: 200, body: resource(task) }),
         () => unknown,
       );
-      if (asked === undefined || !('told' in asked)) return asked;
-      return { ...asked, told: (task, url) => ({ status: 200, body: newApiVideo(task, url) }) };
+      if (question === undefined || !('report' in question)) return question;
+      return {
+        ...question,
+        report: (task, url) => ({ status: 200, body: newApiVideo(task, url) }),
+      };
     }
     const known = Object.fromEntries(
       Object.entries(call.raw).filter(
@@ -224,17 +227,17 @@ export const newApiVideos: VideoDesk = {
     if (wrong !== undefined) return newApiRefuse(problemAt(call, 'bad_request', wrong));
     const { raw } = call;
     const size = pixelsOf(text(raw['size']) ?? '1280x720');
-    const wish = {
+    const request = {
       named: text(raw['model']) ?? '',
       prompt: text(raw['prompt']) ?? '',
       seconds: Number(raw['seconds'] ?? raw['duration'] ?? 4),
       ...size,
     };
     return {
-      wish,
+      request,
       accepted: (id) => ({
         status: 200,
-        body: { ...newApiVideo(fresh(id, wish), ''), status: 'queued', progress: 0 },
+        body: { ...newApiVideo(fresh(id, request), ''), status: 'queued', progress: 0 },
       }),
     };
   },

@@ -1,19 +1,19 @@
 import { keyIn, pixelsOf, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
-import { type Rows, say } from '../dialects/base.ts';
+import { type Rows, fillRow } from '../dialects/base.ts';
 import { text } from '../json.ts';
 import {
   either,
   listOf,
   object,
   oneOf,
-  picture,
+  imageValue,
   type Shape,
   whole,
-  words,
+  textValue,
   wrongWith,
 } from './check.ts';
-import { type DeskCall, type Question, type Submission, type VideoDesk } from './desk.ts';
+import { type VideoCall, type Question, type Submission, type VideoHandler } from './desk.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 /** docs.dev.runwayml.com/errors, 2026-08. */
@@ -34,16 +34,16 @@ const rows: Rows = {
   overloaded: { status: 503, message: 'We are experiencing high load.' },
 };
 
-const refuse: VideoDesk['refuse'] = (problem) => {
-  const { status, message } = say(rows, problem);
+const refuse: VideoHandler['refuse'] = (problem) => {
+  const { status, message } = fillRow(rows, problem);
   return { status, body: { error: message, docUrl: 'https://docs.dev.runwayml.com' } };
 };
 
-const frames = listOf(object({ uri: picture, position: oneOf('first', 'last') }), 2);
+const frames = listOf(object({ uri: imageValue, position: oneOf('first', 'last') }), 2);
 const shape = (withImage: boolean): Shape => ({
-  model: words(100),
-  promptText: words(1_000),
-  ...(withImage ? { promptImage: either(picture, frames) } : {}),
+  model: textValue(100),
+  promptText: textValue(1_000),
+  ...(withImage ? { promptImage: either(imageValue, frames) } : {}),
   ratio: oneOf(
     '1280:720',
     '720:1280',
@@ -58,7 +58,7 @@ const shape = (withImage: boolean): Shape => ({
   'seed?': whole(0, 4_294_967_295),
 });
 
-function wrongIn({ raw, path }: DeskCall): string | undefined {
+function wrongIn({ raw, path }: VideoCall): string | undefined {
   const withImage = path.endsWith('/image_to_video');
   const model = text(raw['model']) ?? '';
   const wrong = wrongWith(raw, shape(withImage));
@@ -76,13 +76,13 @@ function wrongIn({ raw, path }: DeskCall): string | undefined {
   return undefined;
 }
 
-function submission(call: DeskCall): Reply | Submission {
+function submission(call: VideoCall): Reply | Submission {
   const { raw } = call;
   const wrong = wrongIn(call);
   if (wrong !== undefined)
     return refuse(problemAt(call, 'bad_request', `Validation of body failed: ${wrong}`));
   return {
-    wish: {
+    request: {
       named: text(raw['model']) ?? '',
       prompt: text(raw['promptText']) ?? '',
       seconds: Number(raw['duration']),
@@ -102,7 +102,7 @@ const statuses: Readonly<Record<TaskState, string>> = {
   cancelled: 'CANCELLED',
 };
 
-function told({ id, state, percent, createdMs }: SimTask, url: string): Reply {
+function report({ id, state, percent, createdMs }: SimTask, url: string): Reply {
   const failure =
     state === 'moderated'
       ? { failure: 'The text was not allowed.', failureCode: 'SAFETY.INPUT.TEXT' }
@@ -123,10 +123,10 @@ function told({ id, state, percent, createdMs }: SimTask, url: string): Reply {
 const unknown: Reply = { status: 404, body: { error: 'Task not found' } };
 
 /** Runway: docs.dev.runwayml.com/api, 2026-08. */
-export const runwayVideos: VideoDesk = {
+export const runwayVideos: VideoHandler = {
   vendor: 'runway',
   at: /^\/runway\/v1\//,
-  door: keyIn('authorization', 'Bearer '),
+  checkKey: keyIn('authorization', 'Bearer '),
   refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path, headers } = call;
@@ -136,7 +136,7 @@ export const runwayVideos: VideoDesk = {
       return submission(call);
     const [, id] = /^\/runway\/v1\/tasks\/([^/]+)$/.exec(path) ?? [];
     if (id === undefined) return undefined;
-    if (method === 'GET') return { id, told, unknown };
+    if (method === 'GET') return { id, report: report, unknown };
     const task = method === 'DELETE' ? taskOf(id) : undefined;
     if (task === undefined) return unknown;
     withdraw(task);

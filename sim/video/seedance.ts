@@ -8,29 +8,29 @@ import {
   listOf,
   object,
   oneOf,
-  picture,
+  imageValue,
   type Shape,
   whole,
-  words,
+  textValue,
   wrongWith,
 } from './check.ts';
 import {
-  type DeskCall,
+  type VideoCall,
   pixels,
   type Question,
   secondsOf,
   type Submission,
-  type VideoDesk,
+  type VideoHandler,
 } from './desk.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 const place = '/volcengine/api/v3/contents/generations/tasks';
-const address = object({ url: picture });
+const address = object({ url: imageValue });
 const shape: Shape = {
-  model: words(100),
+  model: textValue(100),
   content: listOf(
     either(
-      object({ type: oneOf('text'), text: words(4_000) }),
+      object({ type: oneOf('text'), text: textValue(4_000) }),
       object({
         type: oneOf('image_url'),
         image_url: address,
@@ -71,10 +71,10 @@ function wrongFor(
     : undefined;
 }
 
-function submission(call: DeskCall): Reply | Submission {
+function submission(call: VideoCall): Reply | Submission {
   const { raw } = call;
   const named = text(raw['model']) ?? '';
-  const asked = {
+  const options = {
     duration: Number(raw['duration'] ?? 5),
     resolution: text(raw['resolution']) ?? '720p',
   };
@@ -83,7 +83,7 @@ function submission(call: DeskCall): Reply | Submission {
     roles.has('reference_image') && (roles.has('first_frame') || roles.has('last_frame'));
   const wrong =
     wrongWith(raw, shape) ??
-    wrongFor(named, asked) ??
+    wrongFor(named, options) ??
     (mixed ? 'frames and references exclude each other' : undefined);
   if (wrong !== undefined)
     return volcengine.refuse(problemAt(call, 'bad_request', `${wrong}. Request id: sim`));
@@ -91,11 +91,11 @@ function submission(call: DeskCall): Reply | Submission {
     .map((part) => text(members(part)['text']) ?? '')
     .join(' ');
   return {
-    wish: {
+    request: {
       named,
       prompt,
-      seconds: asked.duration,
-      ...pixels(asked.resolution, text(raw['ratio'])?.replace('adaptive', '16:9')),
+      seconds: options.duration,
+      ...pixels(options.resolution, text(raw['ratio'])?.replace('adaptive', '16:9')),
     },
     accepted: (id) => ({ status: 200, body: { id } }),
   };
@@ -111,10 +111,10 @@ const statuses: Readonly<Record<TaskState, string>> = {
   cancelled: 'cancelled',
 };
 
-function told(task: SimTask, video_url: string): Reply {
-  const { id, state, wish } = task;
-  const frames = wish.seconds * framesPerSecond + 1;
-  const completion_tokens = Math.floor((wish.width * wish.height * frames) / 1024);
+function report(task: SimTask, video_url: string): Reply {
+  const { id, state, request } = task;
+  const frames = request.seconds * framesPerSecond + 1;
+  const completion_tokens = Math.floor((request.width * request.height * frames) / 1024);
   const error =
     state === 'moderated'
       ? {
@@ -137,7 +137,7 @@ function told(task: SimTask, video_url: string): Reply {
     status: 200,
     body: {
       id,
-      model: wish.named.split('+')[0],
+      model: request.named.split('+')[0],
       status: statuses[state],
       error,
       ...(state === 'done' && done),
@@ -158,7 +158,7 @@ const unknown: Reply = {
   },
 };
 
-function remove(call: DeskCall, id: string): Reply {
+function remove(call: VideoCall, id: string): Reply {
   const task = taskOf(id);
   if (task === undefined) return unknown;
   if (task.state === 'queued') withdraw(task);
@@ -168,10 +168,10 @@ function remove(call: DeskCall, id: string): Reply {
 }
 
 /** Seedance: volcengine.com/docs/82379/1520757, 2026-08. */
-export const seedance: VideoDesk = {
+export const seedance: VideoHandler = {
   vendor: 'volcengine',
   at: /^\/volcengine\/api\/v3\/contents\/generations\/tasks/,
-  door: keyIn('authorization', 'Bearer '),
+  checkKey: keyIn('authorization', 'Bearer '),
   refuse: volcengine.refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path } = call;
@@ -179,6 +179,6 @@ export const seedance: VideoDesk = {
     const id = path.startsWith(`${place}/`) ? decodeURIComponent(path.slice(place.length + 1)) : '';
     if (id === '') return undefined;
     if (method === 'DELETE') return remove(call, id);
-    return method === 'GET' ? { id, told, unknown } : undefined;
+    return method === 'GET' ? { id, report: report, unknown } : undefined;
   },
 };

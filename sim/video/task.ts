@@ -2,7 +2,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { type Scenario, scenarioOf } from '../scenario.ts';
 
 /** The video to make. */
-export interface FilmWish {
+export interface VideoRequest {
   /** The model as the client named it, with its scenario. */
   readonly named: string;
   readonly prompt: string;
@@ -23,7 +23,7 @@ export type TaskState =
 
 export interface SimTask {
   readonly id: string;
-  readonly wish: FilmWish;
+  readonly request: VideoRequest;
   readonly state: TaskState;
   /** 0 to 100. */
   readonly percent: number;
@@ -43,7 +43,7 @@ const withdrawn = new Set<string>();
 const withdrawnMax = 10_000;
 
 /** The id encodes the whole task, so that every simulator knows every task and none is lost. */
-export function newTask({ named, prompt, seconds, width, height }: FilmWish): string {
+export function newTask({ named, prompt, seconds, width, height }: VideoRequest): string {
   const facts = [
     systemClock.now(),
     named,
@@ -68,7 +68,7 @@ export function taskOf(id: string): SimTask | undefined {
   const ended = state !== 'queued' && state !== 'running' && state !== 'odd';
   return {
     id,
-    wish: { named, prompt, seconds, width, height },
+    request: { named, prompt, seconds, width, height },
     state,
     percent: ended ? 100 : Math.min(99, Math.floor((ageMs / totalMs) * 100)),
     createdMs,

@@ -1,5 +1,5 @@
 import { dashscopeVideos } from './dashscope.ts';
-import type { VideoDesk } from './desk.ts';
+import type { VideoHandler } from './desk.ts';
 import { jimengSecret, jimengVideos } from './jimeng.ts';
 import { klingSecret, klingVideos } from './kling.ts';
 import { minimaxVideos } from './minimax.ts';
@@ -12,7 +12,7 @@ import { xaiVideos } from './xai.ts';
 import { zhipuVideos } from './zhipu.ts';
 
 /** The vendors with videos. */
-export const desks: readonly VideoDesk[] = [
+export const handlers: readonly VideoHandler[] = [
   openAiVideos,
   newApiVideos,
   geminiVideos,

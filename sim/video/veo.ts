@@ -5,7 +5,7 @@ import { vertex } from '../google/vertex.ts';
 import type { Reply } from '../dialect.ts';
 import { object as members, list, text } from '../json.ts';
 import { withoutScenarios } from '../scenario.ts';
-import { film } from '../media/mp4.ts';
+import { mp4Of } from '../media/mp4.ts';
 import {
   base64,
   flag,
@@ -14,44 +14,47 @@ import {
   oneOf,
   type Shape,
   whole,
-  words,
+  textValue,
   wrongWith,
 } from './check.ts';
 import {
-  type DeskCall,
+  type VideoCall,
   pixels,
   type Question,
-  type Screening,
+  type VideoDownload,
   type Submission,
-  type VideoDesk,
+  type VideoHandler,
 } from './desk.ts';
 import type { SimTask } from './task.ts';
 
-const picture = object({
+const inlineImage = object({
   bytesBase64Encoded: base64,
   mimeType: oneOf('image/png', 'image/jpeg', 'image/webp'),
 });
 const instance: Shape = {
-  prompt: words(4_000),
-  'image?': picture,
-  'lastFrame?': picture,
-  'referenceImages?': listOf(object({ image: picture, referenceType: oneOf('asset', 'style') }), 3),
+  prompt: textValue(4_000),
+  'image?': inlineImage,
+  'lastFrame?': inlineImage,
+  'referenceImages?': listOf(
+    object({ image: inlineImage, referenceType: oneOf('asset', 'style') }),
+    3,
+  ),
 };
 const parameters: Shape = {
   'sampleCount?': oneOf(1),
   'aspectRatio?': oneOf('16:9', '9:16'),
   'resolution?': oneOf('720p', '1080p', '4k'),
   'durationSeconds?': whole(4, 8),
-  'negativePrompt?': words(4_000, 0),
+  'negativePrompt?': textValue(4_000, 0),
   'personGeneration?': oneOf('allow_all', 'allow_adult', 'dont_allow'),
   'seed?': whole(0, 4_294_967_295),
 };
 
 /** The rules of the page besides the shapes: ai.google.dev/gemini-api/docs/video, 2026-08. */
-function wrongFor(model: string, raw: DeskCall['raw']): string | undefined {
-  const asked = members(raw['parameters']);
-  const seconds = Number(asked['durationSeconds'] ?? 8);
-  const { resolution = '720p' } = asked;
+function wrongFor(model: string, raw: VideoCall['raw']): string | undefined {
+  const parameters = members(raw['parameters']);
+  const seconds = Number(parameters['durationSeconds'] ?? 8);
+  const { resolution = '720p' } = parameters;
   const first = members(list(raw['instances'])[0]);
   if (first['lastFrame'] !== undefined && first['image'] === undefined)
     return '`lastFrame` needs `image`';
@@ -70,7 +73,7 @@ function wrongFor(model: string, raw: DeskCall['raw']): string | undefined {
 }
 
 function submission(
-  call: DeskCall,
+  call: VideoCall,
   named: string,
   more: Shape,
   operation: (id: string) => string,
@@ -82,13 +85,13 @@ function submission(
   };
   const wrong = wrongWith(raw, shape) ?? wrongFor(named, raw);
   if (wrong !== undefined) return status(400, wrong);
-  const asked = members(raw['parameters']);
-  const size = pixels(text(asked['resolution']) ?? '720p', text(asked['aspectRatio']));
+  const sent = members(raw['parameters']);
+  const size = pixels(text(sent['resolution']) ?? '720p', text(sent['aspectRatio']));
   return {
-    wish: {
+    request: {
       named,
       prompt: text(members(list(raw['instances'])[0])['prompt']) ?? '',
-      seconds: Number(asked['durationSeconds'] ?? 8),
+      seconds: Number(sent['durationSeconds'] ?? 8),
       ...size,
     },
     accepted: (id) => ({ status: 200, body: { name: operation(id) } }),
@@ -120,7 +123,7 @@ const filtered = {
 
 const unknown = status(404, 'Requested entity was not found.');
 
-function geminiDoor({ headers }: DeskCall): 'missing_key' | 'wrong_key' | undefined {
+function checkGeminiKey({ headers }: VideoCall): 'missing_key' | 'wrong_key' | undefined {
   const key = headers['x-goog-api-key'];
   if (typeof key !== 'string' || key === '') return 'missing_key';
   return /wrong|invalid|expired/i.test(key) ? 'wrong_key' : undefined;
@@ -128,12 +131,12 @@ function geminiDoor({ headers }: DeskCall): 'missing_key' | 'wrong_key' | undefi
 
 const type = 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse';
 
-function geminiAsked(call: DeskCall, model: string, id: string): Question {
+function geminiQuestion(call: VideoCall, model: string, id: string): Question {
   const { headers } = call;
   return {
     id,
     unknown,
-    told(task) {
+    report(task) {
       const uri = `http://${headers.host}/gemini/v1beta/files/${id}:download?alt=media`;
       const videos =
         task.state === 'moderated' ? filtered : { generatedSamples: [{ video: { uri } }] };
@@ -146,17 +149,17 @@ function geminiAsked(call: DeskCall, model: string, id: string): Question {
 }
 
 /** Veo: the file is at another address, which needs the key, too (recorded). */
-export const geminiVideos: VideoDesk = {
+export const geminiVideos: VideoHandler = {
   vendor: 'gemini',
   at: /^\/gemini\/(?:v1beta\/(?:models\/[^/]+(?::predictLongRunning|\/operations\/)|files\/[^/]+:download)|download\/)/,
-  door: geminiDoor,
+  checkKey: checkGeminiKey,
   refuse: (problem) =>
     problem.kind === 'missing_key'
       ? keyMissing
       : problem.kind === 'wrong_key'
         ? keyInvalid
         : refusedBy(gemini, problem),
-  take(call): Reply | Submission | Question | Screening | undefined {
+  take(call): Reply | Submission | Question | VideoDownload | undefined {
     const { method, path } = call;
     const [, named] = /^\/gemini\/v1beta\/models\/([^/]+):predictLongRunning$/.exec(path) ?? [];
     if (method === 'POST' && named !== undefined) {
@@ -165,11 +168,12 @@ export const geminiVideos: VideoDesk = {
     }
     const [, model = '', operationId] =
       /^\/gemini\/v1beta\/models\/([^/]+)\/operations\/([^/]+)$/.exec(path) ?? [];
-    if (method === 'GET' && operationId !== undefined) return geminiAsked(call, model, operationId);
+    if (method === 'GET' && operationId !== undefined)
+      return geminiQuestion(call, model, operationId);
     const [, there, made] =
       /^\/gemini\/(download\/)?v1beta\/files\/([^/:]+):download$/.exec(path) ?? [];
     if (method !== 'GET' || made === undefined) return undefined;
-    if (there !== undefined) return { film: made };
+    if (there !== undefined) return { taskId: made };
     const location = `http://${call.headers.host}/gemini/download${path.slice('/gemini'.length)}?alt=media`;
     return {
       status: 302,
@@ -184,8 +188,8 @@ export const geminiVideos: VideoDesk = {
  * ones.
  */
 function refusedBy(
-  { refuse }: Pick<VideoDesk, 'refuse'>,
-  problem: Parameters<VideoDesk['refuse']>[0],
+  { refuse }: Pick<VideoHandler, 'refuse'>,
+  problem: Parameters<VideoHandler['refuse']>[0],
 ): Reply {
   if (problem.kind !== 'policy') return refuse(problem);
   return status(
@@ -198,17 +202,17 @@ const vertexPath =
   /^\/vertex\/v1(?:beta1)?\/(projects\/[^/]+\/locations\/[^/]+)\/publishers\/google\/models\/([^/:]+):(predictLongRunning|fetchPredictOperation)$/;
 
 /** `place`: the model's full name. */
-function vertexAsked(call: DeskCall, place: string): Question | Reply {
+function vertexQuestion(call: VideoCall, place: string): Question | Reply {
   const name = text(call.raw['operationName']) ?? '';
   const [, of, id] = /^(.+)\/operations\/([\w-]+)$/.exec(name) ?? [];
   if (id === undefined || of !== place) return status(400, 'Invalid operation name.');
   return {
     id,
     unknown,
-    told(task) {
+    report(task) {
       const videos =
         task.state === 'done'
-          ? [{ bytesBase64Encoded: film(task.wish).toString('base64'), mimeType: 'video/mp4' }]
+          ? [{ bytesBase64Encoded: mp4Of(task.request).toString('base64'), mimeType: 'video/mp4' }]
           : [];
       const response = task.state === 'moderated' ? filtered : { raiMediaFilteredCount: 0, videos };
       return operation(name, task, {
@@ -223,13 +227,13 @@ function vertexAsked(call: DeskCall, place: string): Question | Reply {
  * Veo of Vertex:
  * docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation, 2026-08.
  */
-export const vertexVideos: VideoDesk = {
+export const vertexVideos: VideoHandler = {
   vendor: 'vertex',
   at: /^\/vertex\/v1(?:beta1)?\/.*\/models\/[^/]+:(?:predictLongRunning|fetchPredictOperation)$/,
   // An access token, or a key of express mode.
-  door(call) {
+  checkKey(call) {
     const token = /^Bearer\s+(.+)$/i.exec(call.headers.authorization ?? '')?.[1]?.trim();
-    if (token === undefined) return geminiDoor(call);
+    if (token === undefined) return checkGeminiKey(call);
     return isToken(token) ? undefined : 'wrong_key';
   },
   refuse: (problem) => refusedBy(vertex, problem),
@@ -238,7 +242,7 @@ export const vertexVideos: VideoDesk = {
     if (call.method !== 'POST' || method === undefined) return undefined;
     const id = decodeURIComponent(named);
     const place = `${location}/publishers/google/models/${withoutScenarios(id)}`;
-    if (method === 'fetchPredictOperation') return vertexAsked(call, place);
+    if (method === 'fetchPredictOperation') return vertexQuestion(call, place);
     return submission(
       call,
       id,

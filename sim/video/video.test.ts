@@ -213,9 +213,9 @@ const refused: readonly (readonly [string, Headers, object, RegExp])[] = [
   ],
 ];
 
-test.each(refused)('%s refuses', async (path, headers, body, words) => {
+test.each(refused)('%s refuses', async (path, headers, body, message) => {
   const reply = await ask('POST', path, headers, body);
-  expect(reply.text).toMatch(words);
+  expect(reply.text).toMatch(message);
   expect(JSON.stringify(reply.json)).not.toMatch(
     /"(?:task_id|request_id|id|name)":"(?:[^"]*\/)?t-/,
   );
@@ -270,8 +270,8 @@ describe('tasks', () => {
       Buffer.from(JSON.stringify(value)).toString('base64url');
     const as = (secret: string, nowMs: number) => {
       const begun = Math.floor(nowMs / 1_000);
-      const said = `${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded({ iss: 'ak', exp: begun + 1_800, nbf: begun - 5 })}`;
-      const token = `${said}.${createHmac('sha256', secret).update(said).digest('base64url')}`;
+      const unsigned = `${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded({ iss: 'ak', exp: begun + 1_800, nbf: begun - 5 })}`;
+      const token = `${unsigned}.${createHmac('sha256', secret).update(unsigned).digest('base64url')}`;
       return ask(
         'POST',
         path,
@@ -299,7 +299,7 @@ describe('tasks', () => {
     expect(moved.status).toBe(302);
     const there = moved.headers.get('location') ?? '';
     expect((await fetch(there)).status).toBe(403);
-    const film = await fetch(there, { headers: google });
-    expect([film.status, film.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+    const download = await fetch(there, { headers: google });
+    expect([download.status, download.headers.get('content-type')]).toEqual([200, 'video/mp4']);
   });
 });

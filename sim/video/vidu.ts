@@ -1,9 +1,24 @@
 import { keyIn, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
-import { type Rows, say } from '../dialects/base.ts';
+import { type Rows, fillRow } from '../dialects/base.ts';
 import { list, text } from '../json.ts';
-import { flag, listOf, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, pixels, type Question, type Submission, type VideoDesk } from './desk.ts';
+import {
+  flag,
+  listOf,
+  oneOf,
+  imageValue,
+  type Shape,
+  whole,
+  textValue,
+  wrongWith,
+} from './check.ts';
+import {
+  type VideoCall,
+  pixels,
+  type Question,
+  type Submission,
+  type VideoHandler,
+} from './desk.ts';
 import { type SimTask, taskOf, type TaskState, withdraw } from './task.ts';
 
 /** platform.vidu.com/docs, 2026-08. */
@@ -21,34 +36,37 @@ const rows: Rows = {
   overloaded: { status: 503, type: 'ServiceUnavailable', message: 'service unavailable' },
 };
 
-const refuse: VideoDesk['refuse'] = (problem) => {
-  const { status, type, message } = say(rows, problem);
+const refuse: VideoHandler['refuse'] = (problem) => {
+  const { status, type, message } = fillRow(rows, problem);
   return { status, body: { code: status, reason: type, message, metadata: { trace_id: 'sim' } } };
 };
 
 const places: Readonly<Record<string, Shape>> = {
-  text2video: { prompt: words(2_000), 'aspect_ratio?': oneOf('16:9', '9:16', '4:3', '3:4', '1:1') },
-  img2video: { 'prompt?': words(2_000, 0), images: listOf(picture, 1) },
-  'start-end2video': { 'prompt?': words(2_000, 0), images: listOf(picture, 2, 2) },
+  text2video: {
+    prompt: textValue(2_000),
+    'aspect_ratio?': oneOf('16:9', '9:16', '4:3', '3:4', '1:1'),
+  },
+  img2video: { 'prompt?': textValue(2_000, 0), images: listOf(imageValue, 1) },
+  'start-end2video': { 'prompt?': textValue(2_000, 0), images: listOf(imageValue, 2, 2) },
   reference2video: {
-    prompt: words(2_000),
-    images: listOf(picture, 7),
+    prompt: textValue(2_000),
+    images: listOf(imageValue, 7),
     'aspect_ratio?': oneOf('16:9', '9:16', '4:3', '3:4', '1:1'),
   },
 };
 
 const shared: Shape = {
-  model: words(100),
+  model: textValue(100),
   'duration?': whole(1, 16),
   'seed?': whole(0, 2_147_483_647),
   'resolution?': oneOf('360p', '540p', '720p', '1080p', '2K'),
   'movement_amplitude?': oneOf('auto', 'small', 'medium', 'large'),
   'audio?': flag,
   'bgm?': flag,
-  'payload?': words(1_048_576, 0),
+  'payload?': textValue(1_048_576, 0),
 };
 
-function submission(call: DeskCall, shape: Shape): Reply | Submission {
+function submission(call: VideoCall, shape: Shape): Reply | Submission {
   const { raw } = call;
   const named = text(raw['model']) ?? '';
   const later = named.startsWith('viduq3');
@@ -68,7 +86,7 @@ function submission(call: DeskCall, shape: Shape): Reply | Submission {
     duration: seconds,
   };
   return {
-    wish: {
+    request: {
       named,
       prompt: text(raw['prompt']) ?? '',
       seconds,
@@ -97,7 +115,7 @@ const states: Readonly<Record<TaskState, string>> = {
   cancelled: 'failed',
 };
 
-function told({ id, state }: SimTask, url: string): Reply {
+function report({ id, state }: SimTask, url: string): Reply {
   const err_code =
     {
       moderated: 'CreationPolicyViolation',
@@ -118,10 +136,10 @@ const unknown: Reply = {
 };
 
 /** Vidu: platform.vidu.com/docs, 2026-08. */
-export const viduVideos: VideoDesk = {
+export const viduVideos: VideoHandler = {
   vendor: 'vidu',
   at: /^\/vidu\/ent\/v2\//,
-  door: keyIn('authorization', 'Token '),
+  checkKey: keyIn('authorization', 'Token '),
   refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path } = call;
@@ -131,7 +149,7 @@ export const viduVideos: VideoDesk = {
     if (method === 'POST' && shape !== undefined && id === undefined)
       return submission(call, shape);
     if (place !== 'tasks' || id === undefined) return undefined;
-    if (method === 'GET' && what === 'creations') return { id, told, unknown };
+    if (method === 'GET' && what === 'creations') return { id, report: report, unknown };
     const task = method === 'POST' && what === 'cancel' ? taskOf(id) : undefined;
     if (task === undefined) return unknown;
     withdraw(task);

@@ -2,14 +2,29 @@ import { randomUUID } from 'node:crypto';
 import { keyIn, problemAt } from '../desk.ts';
 import { xai } from '../dialects/xai.ts';
 import { text } from '../json.ts';
-import { listOf, object, oneOf, picture, type Shape, whole, words, wrongWith } from './check.ts';
-import { type DeskCall, pixels, type Question, type Submission, type VideoDesk } from './desk.ts';
+import {
+  listOf,
+  object,
+  oneOf,
+  imageValue,
+  type Shape,
+  whole,
+  textValue,
+  wrongWith,
+} from './check.ts';
+import {
+  type VideoCall,
+  pixels,
+  type Question,
+  type Submission,
+  type VideoHandler,
+} from './desk.ts';
 import type { SimTask } from './task.ts';
 
-const place = { url: picture };
+const place = { url: imageValue };
 const shape: Shape = {
-  model: words(100),
-  prompt: words(32_000),
+  model: textValue(100),
+  prompt: textValue(32_000),
   'duration?': whole(1, 15),
   'resolution?': oneOf('480p', '720p', '1080p'),
   'aspect_ratio?': oneOf('16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3'),
@@ -17,7 +32,7 @@ const shape: Shape = {
   'reference_images?': listOf(object(place), 7),
 };
 
-function submission(call: DeskCall): Submission | ReturnType<VideoDesk['refuse']> {
+function submission(call: VideoCall): Submission | ReturnType<VideoHandler['refuse']> {
   const { raw } = call;
   const named = text(raw['model']) ?? '';
   const wrong =
@@ -31,7 +46,7 @@ function submission(call: DeskCall): Submission | ReturnType<VideoDesk['refuse']
     return xai.refuse(problemAt(call, 'bad_request', '1080p is not supported by this model'));
   const size = pixels(text(raw['resolution']) ?? '480p', text(raw['aspect_ratio']));
   return {
-    wish: {
+    request: {
       named,
       prompt: text(raw['prompt']) ?? '',
       seconds: Number(raw['duration'] ?? 8),
@@ -42,9 +57,9 @@ function submission(call: DeskCall): Submission | ReturnType<VideoDesk['refuse']
 }
 
 /** As recorded: 202 while the task runs. */
-function told(task: SimTask, url: string): ReturnType<VideoDesk['refuse']> {
-  const { state, percent, wish } = task;
-  const model = wish.named.split('+')[0];
+function report(task: SimTask, url: string): ReturnType<VideoHandler['refuse']> {
+  const { state, percent, request } = task;
+  const model = request.named.split('+')[0];
   if (state === 'odd') return { status: 202, body: { status: 'dreaming', progress: percent } };
   if (state === 'queued' || state === 'running')
     return { status: 202, body: { status: 'pending', progress: percent } };
@@ -56,7 +71,7 @@ function told(task: SimTask, url: string): ReturnType<VideoDesk['refuse']> {
         error: { code: 'internal_error', message: 'Video generation failed.' },
       },
     };
-  const video = { url, duration: wish.seconds, respect_moderation: state !== 'moderated' };
+  const video = { url, duration: request.seconds, respect_moderation: state !== 'moderated' };
   return {
     status: 200,
     body: {
@@ -70,12 +85,12 @@ function told(task: SimTask, url: string): ReturnType<VideoDesk['refuse']> {
 }
 
 /** docs.x.ai/docs/guides/video-generations, 2026-08; as recorded. */
-export const xaiVideos: VideoDesk = {
+export const xaiVideos: VideoHandler = {
   vendor: 'xai',
   at: /^\/xai\/v1\/videos\//,
-  door: keyIn('authorization', 'Bearer '),
+  checkKey: keyIn('authorization', 'Bearer '),
   refuse: xai.refuse,
-  take(call): Submission | Question | ReturnType<VideoDesk['refuse']> | undefined {
+  take(call): Submission | Question | ReturnType<VideoHandler['refuse']> | undefined {
     if (call.method === 'POST' && call.path === '/xai/v1/videos/generations')
       return submission(call);
     const [, id] = /^\/xai\/v1\/videos\/([^/]+)$/.exec(call.path) ?? [];
@@ -87,6 +102,6 @@ export const xaiVideos: VideoDesk = {
         error: `Video request not found: ${randomUUID()}`,
       },
     };
-    return { id: decodeURIComponent(id), told, unknown };
+    return { id: decodeURIComponent(id), report: report, unknown };
   },
 };

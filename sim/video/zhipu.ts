@@ -3,15 +3,24 @@ import { keyIn, pixelsOf, problemAt } from '../desk.ts';
 import type { Reply } from '../dialect.ts';
 import { zhipu } from '../dialects/zhipu.ts';
 import { text } from '../json.ts';
-import { either, flag, listOf, oneOf, picture, type Shape, words, wrongWith } from './check.ts';
-import { type DeskCall, type Question, type Submission, type VideoDesk } from './desk.ts';
+import {
+  either,
+  flag,
+  listOf,
+  oneOf,
+  imageValue,
+  type Shape,
+  textValue,
+  wrongWith,
+} from './check.ts';
+import { type VideoCall, type Question, type Submission, type VideoHandler } from './desk.ts';
 import type { SimTask, TaskState } from './task.ts';
 
 const base = '/zhipu/api/paas/v4';
 const shape: Shape = {
-  model: words(100),
-  'prompt?': words(512, 0),
-  'image_url?': either(picture, listOf(picture, 2, 2)),
+  model: textValue(100),
+  'prompt?': textValue(512, 0),
+  'image_url?': either(imageValue, listOf(imageValue, 2, 2)),
   'quality?': oneOf('speed', 'quality'),
   'with_audio?': flag,
   'size?': oneOf(
@@ -25,10 +34,10 @@ const shape: Shape = {
   ),
   'fps?': oneOf(30, 60),
   'duration?': oneOf(5, 10),
-  'request_id?': words(64, 6),
+  'request_id?': textValue(64, 6),
 };
 
-function submission(call: DeskCall): Reply | Submission {
+function submission(call: VideoCall): Reply | Submission {
   const { raw } = call;
   const wrong =
     wrongWith(raw, shape) ??
@@ -38,7 +47,7 @@ function submission(call: DeskCall): Reply | Submission {
   const named = text(raw['model']) ?? '';
   const request_id = raw['request_id'] ?? randomUUID();
   return {
-    wish: {
+    request: {
       named,
       prompt: text(raw['prompt']) ?? '',
       seconds: Number(raw['duration'] ?? 5),
@@ -61,12 +70,12 @@ const statuses: Readonly<Record<TaskState, string>> = {
   cancelled: 'FAIL',
 };
 
-function told({ id, state, wish }: SimTask, url: string): Reply {
+function report({ id, state, request }: SimTask, url: string): Reply {
   return {
     status: 200,
     body: {
       id,
-      model: wish.named.split('+')[0],
+      model: request.named.split('+')[0],
       request_id: randomUUID(),
       task_status: statuses[state],
       ...(state === 'done' && {
@@ -80,10 +89,10 @@ function told({ id, state, wish }: SimTask, url: string): Reply {
 }
 
 /** CogVideoX: docs.bigmodel.cn/api-reference, 2026-08. */
-export const zhipuVideos: VideoDesk = {
+export const zhipuVideos: VideoHandler = {
   vendor: 'zhipu',
   at: /^\/zhipu\/api\/paas\/v4\/(?:videos\/generations|async-result\/)/,
-  door: keyIn('authorization', 'Bearer '),
+  checkKey: keyIn('authorization', 'Bearer '),
   refuse: zhipu.refuse,
   take(call): Reply | Submission | Question | undefined {
     const { method, path } = call;
@@ -92,7 +101,7 @@ export const zhipuVideos: VideoDesk = {
     if (method !== 'GET' || id === undefined) return undefined;
     return {
       id,
-      told,
+      report: report,
       unknown: { status: 404, body: { error: { code: '1214', message: '任务不存在' } } },
     };
   },

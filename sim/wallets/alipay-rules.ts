@@ -11,7 +11,7 @@ export class AlipayKeys {
   readonly alipay = pairOf('alipay');
 
   /** The signature of a notification does not cover `sign_type`. */
-  signNotice(parameters: Parameters): Parameters {
+  signNotification(parameters: Parameters): Parameters {
     return {
       ...parameters,
       sign_type: 'RSA2',

@@ -33,12 +33,12 @@ const unknownTrade = failed('ACQ.TRADE_NOT_EXIST', '交易不存在');
 export class AlipaySide {
   readonly keys = new AlipayKeys();
   readonly #counter: Counter;
-  readonly #tell: (url: string, notice: Parameters) => void;
+  readonly #notify: (url: string, notification: Parameters) => void;
   readonly #files = new Map<string, Buffer>();
 
-  constructor(counter: Counter, tell: (url: string, notice: Parameters) => void) {
+  constructor(counter: Counter, notify: (url: string, notification: Parameters) => void) {
     this.#counter = counter;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   name(call: WalletCall): string {
@@ -67,11 +67,11 @@ export class AlipaySide {
   }
 
   paid(trade: Trade): void {
-    this.#tell(trade.notifyUrl, this.notice(trade));
+    this.#notify(trade.notifyUrl, this.notification(trade));
   }
 
   /** The notification of a trade; `changed` overrides members before signing. */
-  notice(trade: Trade, changed: Parameters = {}): Parameters {
+  notification(trade: Trade, changed: Parameters = {}): Parameters {
     const time = chinaTime(this.#counter.now());
     const refunded = refundedFen(trade);
     const whole: Parameters = {
@@ -106,13 +106,13 @@ export class AlipaySide {
           }),
       ...changed,
     };
-    return this.keys.signNotice(whole);
+    return this.keys.signNotification(whole);
   }
 
   /** The address to which the payer's browser returns after paying on the page. */
   returnUrl(trade: Trade): string | undefined {
     if (trade.returnUrl === undefined) return undefined;
-    const told = {
+    const content = {
       app_id: this.keys.appId,
       auth_app_id: this.keys.appId,
       charset: 'utf-8',
@@ -124,7 +124,7 @@ export class AlipaySide {
       trade_no: trade.number ?? '',
       version: '1.0',
     };
-    return `${trade.returnUrl}?${String(new URLSearchParams(this.keys.signNotice(told)))}`;
+    return `${trade.returnUrl}?${String(new URLSearchParams(this.keys.signNotification(content)))}`;
   }
 
   #answer(
@@ -158,16 +158,16 @@ export class AlipaySide {
   ): Members | AlipayRefusal {
     const wrong = this.#wrong(content, notifyUrl, 'QR_CODE_OFFLINE');
     if (wrong !== undefined) return wrong;
-    const asked = JSON.stringify(content);
+    const requestText = JSON.stringify(content);
     if (before?.state === 'paid') return failed('ACQ.TRADE_HAS_SUCCESS', '交易已被支付');
     if (before?.state === 'closed') return failed('ACQ.TRADE_HAS_CLOSE', '交易已经关闭');
-    if (before !== undefined && before.asked !== asked)
+    if (before !== undefined && before.requestText !== requestText)
       return failed('ACQ.CONTEXT_INCONSISTENT', '交易信息被篡改');
     const trade =
       before ??
       this.#open(
         content,
-        asked,
+        requestText,
         notifyUrl ?? '',
         `https://qr.alipay.com/bax${randomBytes(9).toString('hex')}`,
         undefined,
@@ -214,7 +214,7 @@ export class AlipaySide {
 
   #open(
     content: Members,
-    asked: string,
+    requestText: string,
     notifyUrl: string,
     code: string,
     returnUrl: string | undefined,
@@ -231,7 +231,7 @@ export class AlipaySide {
           ? Date.parse(`${expire.replace(' ', 'T')}+08:00`)
           : now + 7_200_000,
       createdAt: now,
-      asked,
+      requestText,
       code,
       returnUrl,
       state: 'waiting',
@@ -304,7 +304,7 @@ export class AlipaySide {
       endedAt: counter.now(),
     };
     trade.refunds.push(made);
-    if (!processing) this.#tell(trade.notifyUrl, this.notice(trade));
+    if (!processing) this.#notify(trade.notifyUrl, this.notification(trade));
     return this.#refunded(trade, processing ? 'N' : 'Y');
   }
 
@@ -324,7 +324,7 @@ export class AlipaySide {
     if (refund === undefined) return success;
     if (refund.state === 'processing' && this.#counter.refunding === 'success')
       refund.state = 'success';
-    const told = {
+    const view = {
       trade_no: trade.number ?? '',
       out_trade_no: trade.orderId,
       out_request_no: refund.id,
@@ -332,7 +332,7 @@ export class AlipaySide {
     };
     return {
       ...success,
-      ...told,
+      ...view,
       refund_amount: yuanOf(refund.fen),
       ...(refund.state === 'success' ? { refund_status: 'REFUND_SUCCESS' } : {}),
     };

@@ -9,7 +9,7 @@ import { WechatSide } from './wechat.ts';
 
 /** The delays after which a refused notification is sent again: shorter than the wallets' own. */
 const retryMs = [300, 1_000, 3_000, 10_000, 30_000];
-const tellMs = 5_000;
+const notifyMs = 5_000;
 
 /** The configuration of the simulated wallets, with the names of the configuration file. */
 export interface SimPayments {
@@ -17,7 +17,7 @@ export interface SimPayments {
   readonly alipay: Readonly<Record<string, string>>;
 }
 
-interface Told {
+interface SentNotification {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -30,7 +30,10 @@ interface Told {
 export class SimWallets {
   readonly counter = new Counter();
   /** The sent notifications with their responses; status 0: no response. */
-  readonly notices: (Told & { readonly status: number; readonly answer: string })[] = [];
+  readonly notifications: (SentNotification & {
+    readonly status: number;
+    readonly answer: string;
+  })[] = [];
   readonly #url: () => string;
   #wechat: WechatSide | undefined;
   #alipay: AlipaySide | undefined;
@@ -43,14 +46,14 @@ export class SimWallets {
   get wechat(): WechatSide {
     return (this.#wechat ??= new WechatSide(
       this.counter,
-      (url, { headers, body }) => void this.tell({ url, headers, body }),
+      (url, { headers, body }) => void this.notify({ url, headers, body }),
     ));
   }
 
   get alipay(): AlipaySide {
     return (this.#alipay ??= new AlipaySide(
       this.counter,
-      (url, notice) => void this.tell(formOf(url, notice)),
+      (url, notification) => void this.notify(formOf(url, notification)),
     ));
   }
 
@@ -107,20 +110,20 @@ export class SimWallets {
    * Sends a notification, and repeats it while it is refused. Resolves with the first response's
    * status and text.
    */
-  async tell(
-    told: Told,
+  async notify(
+    notification: SentNotification,
     attempt = 0,
   ): Promise<{ readonly status: number; readonly answer: string }> {
     if (this.counter.silent || this.#closed) return { status: 0, answer: '' };
-    const answered = await post(told);
-    this.notices.push({ ...told, ...answered });
+    const answered = await post(notification);
+    this.notifications.push({ ...notification, ...answered });
     const taken =
       answered.status >= 200 &&
       answered.status < 300 &&
       (answered.answer === '' || answered.answer === 'success');
     const again = retryMs[attempt];
     if (!taken && again !== undefined && !this.#closed)
-      setTimeout(() => void this.tell(told, attempt + 1), again).unref();
+      setTimeout(() => void this.notify(notification, attempt + 1), again).unref();
     return answered;
   }
 
@@ -200,22 +203,25 @@ const broken: WalletReply = {
 const isWechat = ({ code }: Trade): boolean => code.startsWith('weixin:');
 
 /** A notification as Alipay sends it. */
-export function formOf(url: string, notice: Readonly<Record<string, string>>): Told {
+export function formOf(
+  url: string,
+  notification: Readonly<Record<string, string>>,
+): SentNotification {
   const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
-  return { url, headers, body: new URLSearchParams(notice).toString() };
+  return { url, headers, body: new URLSearchParams(notification).toString() };
 }
 
 async function post({
   url,
   headers,
   body,
-}: Told): Promise<{ readonly status: number; readonly answer: string }> {
+}: SentNotification): Promise<{ readonly status: number; readonly answer: string }> {
   try {
     const response = await fetch(url, {
       method: 'POST',
       headers,
       body,
-      signal: AbortSignal.timeout(tellMs),
+      signal: AbortSignal.timeout(notifyMs),
     });
     return { status: response.status, answer: await response.text() };
   } catch {

@@ -7,7 +7,7 @@ export interface Trade {
   readonly expiresAt: number;
   readonly createdAt: number;
   /** The request that created the order, to tell a repetition from another order. */
-  readonly asked: string;
+  readonly requestText: string;
   /** The text of the QR code. */
   readonly code: string;
   readonly returnUrl: string | undefined;

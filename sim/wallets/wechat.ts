@@ -13,7 +13,7 @@ import {
 } from './wechat-rules.ts';
 import { WechatKeys } from './wechat-seal.ts';
 
-export interface WechatNotice {
+export interface WechatNotification {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -22,12 +22,12 @@ export interface WechatNotice {
 export class WechatSide {
   readonly keys = new WechatKeys();
   readonly #counter: Counter;
-  readonly #tell: (url: string, notice: WechatNotice) => void;
+  readonly #notify: (url: string, notification: WechatNotification) => void;
   readonly #files = new Map<string, Buffer>();
 
-  constructor(counter: Counter, tell: (url: string, notice: WechatNotice) => void) {
+  constructor(counter: Counter, notify: (url: string, notification: WechatNotification) => void) {
     this.#counter = counter;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   /** The name of a call, for faults. */
@@ -54,14 +54,19 @@ export class WechatSide {
   }
 
   paid(trade: Trade): void {
-    this.#tell(
+    this.#notify(
       trade.notifyUrl,
-      this.notice('TRANSACTION.SUCCESS', 'transaction', this.transaction(trade)),
+      this.notification('TRANSACTION.SUCCESS', 'transaction', this.transaction(trade)),
     );
   }
 
   /** A signed and encrypted notification, with any content. */
-  notice(event: string, type: string, resource: Members, at = this.#counter.now()): WechatNotice {
+  notification(
+    event: string,
+    type: string,
+    resource: Members,
+    at = this.#counter.now(),
+  ): WechatNotification {
     const body = JSON.stringify({
       id: randomUUID(),
       create_time: chinaInstant(at),
@@ -119,10 +124,10 @@ export class WechatSide {
     if (method === 'GET' && url.pathname === '/v3/bill/tradebill')
       return this.#bill(url.searchParams, call);
     const refund = /^\/v3\/refund\/domestic\/refunds\/([\w-]+)$/.exec(url.pathname);
-    if (method === 'GET' && refund !== null) return this.#refundAsked(refund[1] ?? '');
+    if (method === 'GET' && refund !== null) return this.#queryRefund(refund[1] ?? '');
     const order = /^\/v3\/pay\/transactions\/out-trade-no\/([^/]+)(\/close)?$/.exec(url.pathname);
     if (method === 'GET' && order !== null && order[2] === undefined)
-      return this.#asked(order[1] ?? '', url.searchParams.get('mchid'));
+      return this.#query(order[1] ?? '', url.searchParams.get('mchid'));
     if (method !== 'POST') return no(404, 'RESOURCE_NOT_EXISTS', path);
     const written = parse(body);
     if (written === undefined) return no(400, 'PARAM_ERROR', 'the body is no JSON object');
@@ -133,7 +138,7 @@ export class WechatSide {
       : this.#close(order[1] ?? '', written);
   }
 
-  #order(order: Members, asked: string): { readonly body: Members } | WechatRefusal {
+  #order(order: Members, requestText: string): { readonly body: Members } | WechatRefusal {
     const now = this.#counter.now();
     const wrong = wrongOrder(order, this.keys, now);
     if (wrong !== undefined) return wrong;
@@ -143,7 +148,7 @@ export class WechatSide {
       if (this.#counter.expire(before).state === 'closed')
         return no(400, 'ORDER_CLOSED', '订单已关闭');
       if (before.state === 'paid') return no(400, 'ORDERPAID', '该订单已支付');
-      return before.asked === asked
+      return before.requestText === requestText
         ? { body: { code_url: before.code } }
         : no(403, 'OUT_TRADE_NO_USED', '商户订单号重复');
     }
@@ -156,7 +161,7 @@ export class WechatSide {
       notifyUrl: String(order['notify_url']),
       expiresAt: typeof expire === 'string' ? Date.parse(expire) : now + 7_200_000,
       createdAt: now,
-      asked,
+      requestText,
       code,
       returnUrl: undefined,
       state: 'waiting',
@@ -167,7 +172,7 @@ export class WechatSide {
     return { body: { code_url: code } };
   }
 
-  #asked(orderId: string, mchid: string | null): { readonly body: Members } | WechatRefusal {
+  #query(orderId: string, mchid: string | null): { readonly body: Members } | WechatRefusal {
     if (mchid !== this.keys.mchId) return no(400, 'PARAM_ERROR', 'mchid');
     const trade = this.#counter.trades.get(orderId);
     return trade === undefined
@@ -236,7 +241,7 @@ export class WechatSide {
     refund.endedAt = this.#counter.now();
     if (refund.notifyUrl === undefined) return;
     const { user_received_account, amount } = this.#refundView(trade, refund);
-    const told = {
+    const refundView = {
       mchid: this.keys.mchId,
       out_trade_no: trade.orderId,
       transaction_id: trade.number,
@@ -247,10 +252,10 @@ export class WechatSide {
       user_received_account,
       amount,
     };
-    this.#tell(refund.notifyUrl, this.notice('REFUND.SUCCESS', 'refund', told));
+    this.#notify(refund.notifyUrl, this.notification('REFUND.SUCCESS', 'refund', refundView));
   }
 
-  #refundAsked(id: string): { readonly body: Members } | WechatRefusal {
+  #queryRefund(id: string): { readonly body: Members } | WechatRefusal {
     for (const trade of this.#counter.trades.values()) {
       const refund = trade.refunds.find((one) => one.id === id);
       if (refund === undefined) continue;

@@ -38,17 +38,17 @@ forEachDatabase((_, openFresh) => {
     ];
     for (const [index, one] of acts.entries())
       await db.transact(() => writeAudit(1_000 * (index + 1), one));
-    const asked = async (question: Omit<Parameters<typeof auditPage>[1], 'limit'>) =>
+    const actionsOf = async (question: Omit<Parameters<typeof auditPage>[1], 'limit'>) =>
       (await auditPage(db, { ...question, limit: 10 })).map(({ action }) => action);
-    expect(await asked({})).toEqual(['channel.update', 'user.debit', 'user.credit']);
-    expect(await asked({ account: 'usr_1' })).toEqual(['user.credit']);
-    expect(await asked({ actor: 'usr_other' })).toEqual(['user.debit']);
-    expect(await asked({ action: 'user.' })).toEqual(['user.debit', 'user.credit']);
-    expect(await asked({ action: 'user.credit' })).toEqual(['user.credit']);
-    expect(await asked({ target: 'ark' })).toEqual(['channel.update']);
-    expect(await asked({ from: 2_000, to: 3_000 })).toEqual(['user.debit']);
+    expect(await actionsOf({})).toEqual(['channel.update', 'user.debit', 'user.credit']);
+    expect(await actionsOf({ account: 'usr_1' })).toEqual(['user.credit']);
+    expect(await actionsOf({ actor: 'usr_other' })).toEqual(['user.debit']);
+    expect(await actionsOf({ action: 'user.' })).toEqual(['user.debit', 'user.credit']);
+    expect(await actionsOf({ action: 'user.credit' })).toEqual(['user.credit']);
+    expect(await actionsOf({ target: 'ark' })).toEqual(['channel.update']);
+    expect(await actionsOf({ from: 2_000, to: 3_000 })).toEqual(['user.debit']);
     const [first] = await auditPage(db, { limit: 1 });
-    expect(await asked({ before: first?.id })).toEqual(['user.debit', 'user.credit']);
+    expect(await actionsOf({ before: first?.id })).toEqual(['user.debit', 'user.credit']);
   });
 
   test('is never changed by anybody', async () => {

@@ -122,9 +122,9 @@ forEachDatabase((_, openFresh, fresh) => {
     const keyring = openKeyring(db, systemClock);
     const { secret, key } = await makeKey(db);
     await keyring.refresh();
-    const asked = keyring.lookUp(secret);
+    const lookup = keyring.lookUp(secret);
     const changed = db.transact(() => setKeyStatus(key.id, 'disabled'));
-    await Promise.all([asked, changed, keyring.refresh()]);
+    await Promise.all([lookup, changed, keyring.refresh()]);
     await keyring.refresh();
     expect(await ask(keyring, secret)).toBe('unknown');
     await keyring.close();

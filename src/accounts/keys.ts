@@ -291,7 +291,7 @@ class DatabaseKeyring implements LiveKeyring {
   readonly #held = new Map<string, CachedKey>();
   /** By hash: until when (steady clock) no lookup is needed. */
   readonly #unknown = new Map<string, number>();
-  readonly #asking = new Map<string, Promise<Principal | 'unknown' | 'unavailable'>>();
+  readonly #pending = new Map<string, Promise<Principal | 'unknown' | 'unavailable'>>();
   readonly #timer: NodeJS.Timeout;
   #seenVersion: bigint | undefined;
   /**
@@ -319,13 +319,13 @@ class DatabaseKeyring implements LiveKeyring {
 
   lookUp(secret: string): Promise<Principal | 'unknown' | 'unavailable'> {
     const hash = hashOf(secret);
-    const asking = this.#asking.get(hash);
-    if (asking !== undefined) return asking;
-    if (this.#asking.size >= lookUpsMax) return Promise.resolve('unavailable');
-    const answer = this.#ask(hash)
+    const pending = this.#pending.get(hash);
+    if (pending !== undefined) return pending;
+    if (this.#pending.size >= lookUpsMax) return Promise.resolve('unavailable');
+    const answer = this.#load(hash)
       .catch(() => 'unavailable' as const)
-      .finally(() => this.#asking.delete(hash));
-    this.#asking.set(hash, answer);
+      .finally(() => this.#pending.delete(hash));
+    this.#pending.set(hash, answer);
     return answer;
   }
 
@@ -371,7 +371,7 @@ class DatabaseKeyring implements LiveKeyring {
     await this.recordUse().catch(() => undefined);
   }
 
-  async #ask(hash: string): Promise<Principal | 'unknown' | 'unavailable'> {
+  async #load(hash: string): Promise<Principal | 'unknown' | 'unavailable'> {
     const refreshes = this.#refreshes;
     const sql = `SELECT api_keys.id, user_id, group_name, spend_limit, daily_limit, monthly_limit, expires_at, ${termColumns.join()} FROM api_keys JOIN users ON users.id = user_id
       WHERE hash = $1 AND status = 'active' AND frozen = 0`;

@@ -38,33 +38,33 @@ export const keysMax = 1_000;
  * different key.
  */
 export function* createKeyOnce(
-  wish: NewKey,
+  request: NewKey,
   madeWith: string,
 ): Transaction<
   { readonly key: Key; readonly secret: string | undefined } | 'full' | 'other' | undefined
 > {
   const [before] = yield {
     sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND made_with=$2`,
-    params: [wish.userId, madeWith],
+    params: [request.userId, madeWith],
   };
   if (before !== undefined)
-    return isLike(keyOf(before), wish) ? { key: keyOf(before), secret: undefined } : 'other';
+    return isLike(keyOf(before), request) ? { key: keyOf(before), secret: undefined } : 'other';
   const [count] = yield {
     sql: "SELECT COUNT(*) AS n FROM api_keys WHERE user_id=$1 AND status<>'deleted'",
-    params: [wish.userId],
+    params: [request.userId],
   };
   if (Number(count?.['n']) >= keysMax) return 'full';
-  const made = yield* createKey(wish);
+  const made = yield* createKey(request);
   if (made !== undefined)
     yield { sql: 'UPDATE api_keys SET made_with=$2 WHERE id=$1', params: [made.key.id, madeWith] };
   return made;
 }
 
-function isLike(key: Key, wish: NewKey): boolean {
+function isLike(key: Key, request: NewKey): boolean {
   const members = ['name', 'group', 'limit', 'dailyLimit', 'monthlyLimit', 'expiresAt'] as const;
   return (
-    members.every((member) => key[member] === wish[member]) &&
-    isDeepStrictEqual(termValues(key), termValues(wish))
+    members.every((member) => key[member] === request[member]) &&
+    isDeepStrictEqual(termValues(key), termValues(request))
   );
 }
 

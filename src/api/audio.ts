@@ -48,7 +48,7 @@ const languageCharsMax = 32;
 /**
  * Vendors count 10 to 32 tokens per second of audio; people speak fewer than 12 tokens per second.
  */
-const tokensPerSecond = { likely: 10, most: 32, said: 12 };
+const tokensPerSecond = { likely: 10, most: 32, spoken: 12 };
 const tokensBeside = 256;
 
 /**
@@ -177,7 +177,7 @@ function sizeOf({ seconds, prompt = '' }: TranscriptionRequest): KnownSize {
       second: Math.ceil(seconds) + 1,
       input: input + tokensBeside,
       audio_input: Math.ceil(seconds * tokensPerSecond.most) + tokensBeside,
-      output: Math.ceil(seconds * tokensPerSecond.said) + tokensBeside,
+      output: Math.ceil(seconds * tokensPerSecond.spoken) + tokensBeside,
     },
     measured: { second: seconds },
     likely: { input, audio_input: Math.ceil(seconds * tokensPerSecond.likely) },
@@ -206,9 +206,9 @@ class Fields {
     return value;
   }
 
-  oneOf<Word extends string>(param: string, known: readonly Word[]): Word | undefined {
+  oneOf<Value extends string>(param: string, known: readonly Value[]): Value | undefined {
     const value = this.one(param);
-    return value === undefined || value === '' ? undefined : word(param, value, known);
+    return value === undefined || value === '' ? undefined : knownValue(param, value, known);
   }
 
   number(param: string, least: number, most: number): number | undefined {
@@ -226,18 +226,22 @@ class Fields {
     return value;
   }
 
-  list<Word extends string>(param: string, known: readonly Word[]): readonly Word[] {
+  list<Value extends string>(param: string, known: readonly Value[]): readonly Value[] {
     const given = this.#all.filter(
       ([name]) =>
         name === param ||
         name === `${param}[]` ||
         (/^\w+\[\d+\]$/.test(name) && name.startsWith(`${param}[`)),
     );
-    return given.map(([, value]) => word(param, value, known));
+    return given.map(([, value]) => knownValue(param, value, known));
   }
 }
 
-function word<Word extends string>(param: string, value: string, known: readonly Word[]): Word {
+function knownValue<Value extends string>(
+  param: string,
+  value: string,
+  known: readonly Value[],
+): Value {
   return (
     known.find((one) => one === value) ??
     refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` })
@@ -254,8 +258,8 @@ export function audioEndpoints(parts: GatewayParts): readonly Endpoint[] {
       path: '/audio/speech',
       handle({ id, principal, request, reply }) {
         const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
-        const asked = parseSpeech(id, principal, body, bytes, skeleton);
-        return run(parts, asked, reply, speechFormat(asked.speak));
+        const speech = parseSpeech(id, principal, body, bytes, skeleton);
+        return run(parts, speech, reply, speechFormat(speech.speak));
       },
     },
   ];
@@ -309,7 +313,8 @@ const asEvents: ClientFormat = {
   limitHeaders,
 };
 
-const speechFormat = (wish: SpeechRequest): ClientFormat => (wish.events ? asEvents : asBytes);
+const speechFormat = (request: SpeechRequest): ClientFormat =>
+  request.events ? asEvents : asBytes;
 
 /**
  * POST /v1/audio/speech: the request as the pipeline takes it. Throws the Refusal that names what
@@ -398,16 +403,16 @@ function voiceOf(voice: unknown): string {
   return name;
 }
 
-function oneOf<Word extends string>(
+function oneOf<Value extends string>(
   body: RequestBody,
   param: string,
-  known: readonly Word[],
-): Word | undefined {
+  known: readonly Value[],
+): Value | undefined {
   const value = body[param];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') refuseType(param, 'a string', value);
   return (
-    known.find((word) => word === value) ??
+    known.find((one) => one === value) ??
     refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` })
   );
 }

@@ -136,7 +136,7 @@ test('a request is understood: limits, stream, choices, media', () => {
     stream: true,
     includeUsage: true,
     choices: 2,
-    outputTokensAsked: 20,
+    outputTokensRequested: 20,
     mediaCount: 1,
     mediaBytes: 26,
     answerId: 'chatcmpl-abc',
@@ -157,7 +157,7 @@ test('null members are absent members, as in the convention', () => {
   };
   expect(parseChat('req_abc', principal, body, Buffer.from('{}'))).toMatchObject({
     stream: false,
-    outputTokensAsked: undefined,
+    outputTokensRequested: undefined,
   });
 });
 

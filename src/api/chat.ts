@@ -74,7 +74,7 @@ export function parseChat(
     stream,
     includeUsage: streamOptions?.['include_usage'] === true,
     choices: optionalInteger(body, 'n', 1, choicesMax) ?? 1,
-    outputTokensAsked: optionalInteger(body, outputParam, 1, Number.MAX_SAFE_INTEGER),
+    outputTokensRequested: optionalInteger(body, outputParam, 1, Number.MAX_SAFE_INTEGER),
     media: media.kinds,
     mediaCount: media.count,
     mediaBytes: media.bytes,
@@ -93,9 +93,9 @@ export function checkStreamOptions(body: RequestBody, stream: boolean): RequestB
       param: 'stream_options',
       why: "it is only allowed when 'stream' is true.",
     });
-  const asked = options['include_usage'];
-  if (asked !== undefined && asked !== null && typeof asked !== 'boolean')
-    refuseType('stream_options.include_usage', 'a boolean', asked);
+  const includeUsage = options['include_usage'];
+  if (includeUsage !== undefined && includeUsage !== null && typeof includeUsage !== 'boolean')
+    refuseType('stream_options.include_usage', 'a boolean', includeUsage);
   return options;
 }
 

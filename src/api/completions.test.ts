@@ -108,11 +108,11 @@ test('members that are null are absent', () => {
   expect(parsed({ ...hello, ...nothing })).toMatchObject({
     choices: 1,
     stream: false,
-    outputTokensAsked: undefined,
+    outputTokensRequested: undefined,
   });
 });
 
-test('our own count is told as the convention tells it', () => {
+test('our own count is reported as the convention does', () => {
   const event = completionsFormat.counted?.event(parsed(hello), 7, { input: 3, output: 4 }) ?? '';
   expect(JSON.parse(event.slice('data: '.length))).toMatchObject({
     object: 'text_completion',

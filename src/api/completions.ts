@@ -33,7 +33,7 @@ export function parseCompletion(
   const prompts = checkPrompt(body['prompt']);
   const stream = optionalBoolean(body, 'stream') ?? false;
   const streamOptions = checkStreamOptions(body, stream);
-  const outputTokensAsked = optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER);
+  const outputTokensRequested = optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER);
   const answers = checkChoices(body, stream);
   checkWriting(body);
   return {
@@ -47,7 +47,7 @@ export function parseCompletion(
     stream,
     includeUsage: streamOptions?.['include_usage'] === true,
     choices: prompts * answers,
-    outputTokensAsked,
+    outputTokensRequested,
     media: new Map(),
     mediaCount: 0,
     mediaBytes: 0,

@@ -45,7 +45,7 @@ export interface Endpoint {
    * `stream`: the handler reads the body as it arrives. Absent: the handler gets the whole body.
    */
   readonly body?: 'stream';
-  readonly handle: (visit: RequestContext) => void | Promise<void>;
+  readonly handle: (context: RequestContext) => void | Promise<void>;
   /** Handles requests with an Idempotency-Key. Absent: `handle` does, and the key is ignored. */
   readonly handleKeyed?: Endpoint['handle'];
 }

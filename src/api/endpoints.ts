@@ -35,7 +35,7 @@ export interface EndpointParts {
   readonly memory: ResponseStore;
   readonly submissions: IdempotentRequests;
   readonly tasks: Tasks;
-  readonly desk: FileHandler;
+  readonly fileHandler: FileHandler;
   readonly defaultModels?: DefaultModels | undefined;
 }
 
@@ -44,7 +44,7 @@ const noDefaults: DefaultModels = { image: [], video: [] };
 /** All endpoints under `/v1`. */
 export function endpointsOf(
   parts: GatewayParts,
-  { memory, submissions, tasks, desk, defaultModels = noDefaults }: EndpointParts,
+  { memory, submissions, tasks, fileHandler, defaultModels = noDefaults }: EndpointParts,
 ): readonly Endpoint[] {
   const usualVideo = ({ principal }: Pick<RequestContext, 'principal'>): string | undefined =>
     defaultModels.video.find((id) => offerTo(parts.catalog(), principal, id) !== undefined);
@@ -90,7 +90,7 @@ export function endpointsOf(
     ...audioEndpoints(parts),
     ...responsesEndpoints(parts, memory, submissions),
     ...videoEndpoints(tasks, parts.files, submissions),
-    ...videosEndpoints(tasks, parts.files, desk, submissions, usualVideo),
+    ...videosEndpoints(tasks, parts.files, fileHandler, submissions, usualVideo),
     {
       method: 'GET',
       path: '/models',

@@ -15,10 +15,10 @@ const drawing = Buffer.from(
   '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
 );
 /** More than a connection holds by itself. */
-const filmBytes = 16_000_000;
-const film = Buffer.concat([
+const videoBytes = 16_000_000;
+const video = Buffer.concat([
   Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0', 'latin1'),
-  Buffer.alloc(filmBytes, 7),
+  Buffer.alloc(videoBytes, 7),
 ]);
 
 interface Served {
@@ -26,7 +26,7 @@ interface Served {
   readonly origin: string;
   readonly host: string;
   readonly bugs: unknown[];
-  readonly desk: FileHandler;
+  readonly handler: FileHandler;
   put(content: Buffer, kind?: 'image' | 'video'): Promise<StoredFile>;
   url(file: StoredFile): string;
 }
@@ -38,8 +38,8 @@ async function served(openFresh: OpenFresh, options?: FileStoreOptions): Promise
   const server = openServer(serverLimits, answerUnreadable(systemClock));
   const bugs: unknown[] = [];
   const clock = { now: () => store.time, monotonicMs: () => store.time };
-  const desk = new FileHandler(store.files, clock, (_, error) => bugs.push(error));
-  desk.openOn(server);
+  const handler = new FileHandler(store.files, clock, (_, error) => bugs.push(error));
+  handler.openOn(server);
   const origin = await server.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
     server.server.closeAllConnections();
@@ -51,7 +51,7 @@ async function served(openFresh: OpenFresh, options?: FileStoreOptions): Promise
     origin,
     host,
     bugs,
-    desk,
+    handler,
     url: (file) => store.files.urlOf(file, host),
     async put(content, kind = 'image') {
       const file = await store.files.put(content, { account: 'ada', kind });
@@ -107,18 +107,18 @@ forEachDatabase((_, openFresh) => {
 
     test('in ranges, as players ask for it', async () => {
       const { put, url } = await served(openFresh);
-      const file = await put(film, 'video');
+      const file = await put(video, 'video');
       const ask = (headers: Record<string, string>, method = 'GET') =>
         fetch(url(file), { method, headers });
       const part = await ask({ range: 'bytes=1000000-1999999' });
       expect([part.status, part.headers.get('content-range')]).toEqual([
         206,
-        `bytes 1000000-1999999/${film.length}`,
+        `bytes 1000000-1999999/${video.length}`,
       ]);
-      expect((await bodyOf(part)).equals(film.subarray(1_000_000, 2_000_000))).toBe(true);
+      expect((await bodyOf(part)).equals(video.subarray(1_000_000, 2_000_000))).toBe(true);
       expect(await bodyOf(await ask({ range: 'bytes=-4' }))).toEqual(Buffer.alloc(4, 7));
-      const beyond = await ask({ range: `bytes=${film.length}-` });
-      expect(beyond.headers.get('content-range')).toBe(`bytes */${film.length}`);
+      const beyond = await ask({ range: `bytes=${video.length}-` });
+      expect(beyond.headers.get('content-range')).toBe(`bytes */${video.length}`);
       expect(beyond.headers.get('cache-control')).toBeNull();
       expect(await codeOf(beyond)).toEqual([416, 'range_not_satisfiable']);
       const head = await ask({ range: 'bytes=0-9' }, 'HEAD');
@@ -128,7 +128,7 @@ forEachDatabase((_, openFresh) => {
         (await bodyOf(head)).length,
       ]).toEqual([206, '10', 0]);
       const bomb = await ask({ range: `bytes=${'0-,'.repeat(2_000)}0-` });
-      expect([bomb.status, (await bodyOf(bomb)).length]).toEqual([200, film.length]);
+      expect([bomb.status, (await bodyOf(bomb)).length]).toEqual([200, video.length]);
     });
 
     test('the rest of it only to a client that has the beginning of the same file', async () => {
@@ -246,9 +246,9 @@ forEachDatabase((_, openFresh) => {
   });
 
   describe('readers hold nothing for ever', () => {
-    test('who leaves in the middle, and who reads nothing, leave no file open', async () => {
+    test('clients that leave in the middle or read nothing leave no file open', async () => {
       const { put, url, origin } = await served(openFresh);
-      const address = new URL(url(await put(film, 'video')));
+      const address = new URL(url(await put(video, 'video')));
       const before = openHandles().length;
       const { port } = new URL(origin);
       const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
@@ -267,7 +267,7 @@ forEachDatabase((_, openFresh) => {
 
     test('so many at a time, then a refusal that says so, then again', async () => {
       const { put, url } = await served(openFresh);
-      const address = url(await put(film, 'video'));
+      const address = url(await put(video, 'video'));
       const slow = Array.from({ length: 64 }, () => stalledReader(address));
       await Promise.all(slow.map(({ begun }) => begun));
       const refused = await fetch(address);
@@ -280,19 +280,19 @@ forEachDatabase((_, openFresh) => {
     });
   });
 
-  test('who reads when the node stops gets the rest; nobody else begins', async () => {
-    const { put, url, desk } = await served(openFresh);
-    const address = url(await put(film, 'video'));
+  test('a running download ends when the node stops; no other begins', async () => {
+    const { put, url, handler } = await served(openFresh);
+    const address = url(await put(video, 'video'));
     const reading = await fetch(address);
     let drained = false;
-    const draining = desk.drain(10_000).then(() => {
+    const draining = handler.drain(10_000).then(() => {
       drained = true;
     });
     expect(await codeOf(await fetch(address))).toEqual([503, null]);
     expect(drained).toBe(false);
-    expect((await bodyOf(reading)).equals(film)).toBe(true);
+    expect((await bodyOf(reading)).equals(video)).toBe(true);
     await draining;
-    await desk.drain(0);
+    await handler.drain(0);
   });
 
   test('a database that is away is a 503, which is logged', async () => {

@@ -27,8 +27,8 @@ const lookMs = { first: 50, most: 1_000 };
  */
 export const idempotent = (submissions: IdempotentRequests, endpoint: Endpoint): Endpoint => ({
   ...endpoint,
-  handleKeyed: (visit) =>
-    submitOnce(submissions, visit, endpoint.handle, digestOf(visit, visit.request.body)),
+  handleKeyed: (context) =>
+    submitOnce(submissions, context, endpoint.handle, digestOf(context, context.request.body)),
 });
 
 /**
@@ -36,29 +36,29 @@ export const idempotent = (submissions: IdempotentRequests, endpoint: Endpoint):
  */
 export function idempotentAfterRead(
   submissions: IdempotentRequests,
-  visit: RequestContext,
+  context: RequestContext,
   content: string,
   handle: Endpoint['handle'],
 ): void | Promise<void> {
-  if (visit.request.headers[idempotencyHeader] === undefined) return handle(visit);
-  return submitOnce(submissions, visit, handle, digestOf(visit, content));
+  if (context.request.headers[idempotencyHeader] === undefined) return handle(context);
+  return submitOnce(submissions, context, handle, digestOf(context, content));
 }
 
 async function submitOnce(
   submissions: IdempotentRequests,
-  visit: RequestContext,
+  context: RequestContext,
   handle: Endpoint['handle'],
   digest: string,
 ): Promise<void> {
-  const { id, principal, reply } = visit;
-  const submission = { account: principal.userId, key: keyOf(visit), digest, id };
-  if (await isNew(submissions, submission, visit, handle)) return;
+  const { id, principal, reply } = context;
+  const submission = { account: principal.userId, key: keyOf(context), digest, id };
+  if (await isNew(submissions, submission, context, handle)) return;
   const entered = await answeredOrMine(submissions, submission, reply);
   if (entered === 'left') return;
   if (entered.kind === 'other') refuse('idempotency_key_reused');
   if (entered.kind === 'running') refuse('idempotency_in_progress', {}, unavailableRetryMs);
   if (entered.kind === 'answered') return replay(reply, entered.answer);
-  const answering = new Answering(visit, () => Promise.resolve(entered.submission));
+  const answering = new Answering(context, () => Promise.resolve(entered.submission));
   await answering.begin();
   await answering.run(handle);
 }
@@ -73,11 +73,11 @@ class TakenByAnother extends Error {}
 async function isNew(
   submissions: IdempotentRequests,
   submission: IdempotentRequest,
-  visit: RequestContext,
+  context: RequestContext,
   handle: Endpoint['handle'],
 ): Promise<boolean> {
   if (await orUnavailable(submission, submissions.known(submission))) return false;
-  const answering = new Answering(visit, async () => {
+  const answering = new Answering(context, async () => {
     const entered = await enter(submissions, submission);
     if (entered.kind !== 'mine') throw new TakenByAnother();
     return entered.submission;
@@ -126,20 +126,20 @@ const enter = (
   submission: IdempotentRequest,
 ): Promise<ClaimedKey> => orUnavailable(submission, submissions.enter(submission));
 
-const orUnavailable = <T>({ id }: IdempotentRequest, asked: Promise<T>): Promise<T> =>
-  asked.catch(() =>
+const orUnavailable = <T>({ id }: IdempotentRequest, found: Promise<T>): Promise<T> =>
+  found.catch(() =>
     refuse('unavailable', { why: 'submissions cannot be looked up', id }, unavailableRetryMs),
   );
 
 /** Answers one submission. It counts as running from its entry until its answer is kept. */
 class Answering {
-  readonly #visit: RequestContext;
+  readonly #context: RequestContext;
   readonly #enter: () => Promise<OpenIdempotentRequest>;
   #submission: OpenIdempotentRequest | undefined;
   #renewing: NodeJS.Timeout | undefined;
 
-  constructor(visit: RequestContext, enter: () => Promise<OpenIdempotentRequest>) {
-    this.#visit = visit;
+  constructor(context: RequestContext, enter: () => Promise<OpenIdempotentRequest>) {
+    this.#context = context;
     this.#enter = enter;
   }
 
@@ -154,11 +154,11 @@ class Answering {
   };
 
   async run(handle: Endpoint['handle']): Promise<void> {
-    const reply = new RecordingResponse(this.#visit.reply, this.begin, async (answer) =>
+    const reply = new RecordingResponse(this.#context.reply, this.begin, async (answer) =>
       this.#submission?.keep(answer),
     );
     try {
-      await handle({ ...this.#visit, reply });
+      await handle({ ...this.#context, reply });
       await reply.finished;
     } finally {
       clearInterval(this.#renewing);

@@ -18,7 +18,7 @@ import { type FormFile, type Form, type FormLimits, isForm, readForm } from '../
 import { readBody } from '../http/request-body.ts';
 import { type SpoolPool, SpoolPool as OpenSpools, spoolLimits } from '../http/spool.ts';
 import { type DownloadedMedium, type Downloads, isDownloadFailure } from '../media/downloads.ts';
-import { readPicture } from '../media/picture.ts';
+import { readImage } from '../media/image.ts';
 import {
   qualitySynonyms,
   type ImageSize,
@@ -40,7 +40,7 @@ import {
 export const partialsMax = 3;
 
 /** Parameters with a fixed list of values, the same for every model. */
-export const imageWords: Readonly<Record<string, readonly string[]>> = {
+export const imageValues: Readonly<Record<string, readonly string[]>> = {
   response_format: ['url', 'b64_json'],
   background: ['transparent', 'opaque', 'auto'],
   output_format: ['png', 'jpeg', 'webp', 'gif', 'svg'],
@@ -59,7 +59,7 @@ export function parseImageOptions(
   prompt: string,
   { images, mask }: InputImages,
 ): ImageRequest {
-  for (const [param, known] of Object.entries(imageWords)) optionalWord(body, param, known);
+  for (const [param, known] of Object.entries(imageValues)) optionalValue(body, param, known);
   optionalInteger(body, 'output_compression', 0, 100);
   const { user } = body;
   if (user !== undefined && user !== null && typeof user !== 'string')
@@ -97,7 +97,7 @@ export function parseImagePrompt(
   return prompt;
 }
 
-function optionalWord(
+function optionalValue(
   body: RequestBody,
   param: string,
   known: readonly string[],
@@ -124,7 +124,7 @@ function sizeOf(body: RequestBody, terms: ImageTerms): ImageSize | undefined {
 }
 
 function qualityOf(body: RequestBody, { qualities, usual }: ImageTerms): string | undefined {
-  const quality = optionalWord(body, 'quality', qualities ?? usualQualities);
+  const quality = optionalValue(body, 'quality', qualities ?? usualQualities);
   return quality === undefined || quality === 'auto' ? (usual?.quality ?? quality) : quality;
 }
 
@@ -141,7 +141,7 @@ function partialsOf(body: RequestBody): number {
  * (developers.openai.com/api/docs/guides/image-generation, high fidelity, 2026-08).
  */
 const tokensPerGiven = 6_500;
-const tokensPerPictureUnknown = 16_384;
+const tokensPerImageUnknown = 16_384;
 /** Where neither the request nor the catalogue gives a size, a model makes no larger image. */
 const largestUsual: ImageSize = { width: 1_536, height: 1_024 };
 const megapixel = 1_024 * 1_024;
@@ -150,15 +150,13 @@ const bytesPerToken = 3;
 
 /** The size of the request in the units by which models are priced. */
 export function estimateImageUsage(
-  wish: ImageRequest,
+  request: ImageRequest,
   { image: terms = {}, outputTokensMax }: Model,
 ): KnownSize {
-  const { prompt, n, quality, images, mask, partials } = wish;
-  const size = wish.size ?? largestUsual;
+  const { prompt, n, quality, images, mask, partials } = request;
+  const size = request.size ?? largestUsual;
   const tokens =
-    tokensOf(terms, quality, size.width * size.height) ??
-    outputTokensMax ??
-    tokensPerPictureUnknown;
+    tokensOf(terms, quality, size.width * size.height) ?? outputTokensMax ?? tokensPerImageUnknown;
   const likely = {
     input: Math.ceil(Buffer.byteLength(prompt) / bytesPerToken) + 8,
     image_input: (images.length + (mask ? 1 : 0)) * tokensPerGiven,
@@ -174,8 +172,8 @@ export function estimateImageUsage(
     most,
     measured: {},
     likely,
-    picture: { measured, likely: { image_output: tokens } },
-    variants: variantsOf(wish),
+    image: { measured, likely: { image_output: tokens } },
+    variants: variantsOf(request),
   };
 }
 
@@ -258,7 +256,7 @@ const plain = ({ type, width, height, bytes }: InputImage): InputImage => ({
 const isMask = (param: string): boolean => param.startsWith('mask');
 
 function checkImageBytes(param: string, bytes: Buffer): InputImage & { readonly alpha: boolean } {
-  const facts = readPicture(bytes);
+  const facts = readImage(bytes);
   if (typeof facts === 'string') refuse('invalid_value', { param, why: facts });
   return { ...facts, bytes };
 }
@@ -311,8 +309,8 @@ function imagesInJson(body: RequestBody): readonly SentImage[] {
 
 function reference(value: unknown, param: string): SentImage | undefined {
   if (value === undefined || value === null) return undefined;
-  const told: unknown = isObject(value) ? (value['image_url'] ?? value['url']) : value;
-  const address: unknown = isObject(told) ? told['url'] : told;
+  const source: unknown = isObject(value) ? (value['image_url'] ?? value['url']) : value;
+  const address: unknown = isObject(source) ? source['url'] : source;
   if (isObject(value) && value['file_id'] !== undefined && address === undefined)
     refuse('invalid_value', {
       param: `${param}.file_id`,

@@ -43,7 +43,7 @@ export function imagesEndpoints(
     idempotent(submissions, {
       method: 'POST',
       path: '/images/generations',
-      handle: (visit) => generate(parts, defaultModels, visit),
+      handle: (context) => generate(parts, defaultModels, context),
     }),
     editOrVary(parts, defaultModels, submissions, spools, '/images/edits', 'image_edits'),
     editOrVary(parts, defaultModels, submissions, spools, '/images/variations', 'image_variations'),
@@ -58,11 +58,11 @@ async function generate(
   const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
   const offer = offered(parts, defaultModels, principal, 'images', body);
   const terms = offer.model.image ?? {};
-  const wish = parseImageOptions(body, terms, parseImagePrompt(body, terms), noInputImages);
-  await haveRoom(parts, id, principal, wish);
+  const options = parseImageOptions(body, terms, parseImagePrompt(body, terms), noInputImages);
+  await checkRoom(parts, id, principal, options);
   return run(
     parts,
-    asRequest({ id, principal, request, capability: 'images', offer, body, bytes, skeleton, wish }),
+    asRequest({ id, principal, request, capability: 'images', offer, body, bytes, skeleton, options }),
     reply,
     imagesFormat('image_generation'),
   );
@@ -80,11 +80,11 @@ function editOrVary(
     method: 'POST',
     path,
     body: 'stream',
-    async handle(visit) {
-      const sent = await readImagesBody(visit.request.body, visit.request.headers, spools);
+    async handle(context) {
+      const sent = await readImagesBody(context.request.body, context.request.headers, spools);
       if (sent === 'left') return;
       try {
-        await idempotentAfterRead(submissions, visit, sent.digest, (inner) =>
+        await idempotentAfterRead(submissions, context, sent.digest, (inner) =>
           edit(parts, defaultModels, inner, capability, sent),
         );
       } finally {
@@ -97,11 +97,11 @@ function editOrVary(
 async function edit(
   parts: GatewayParts,
   defaultModels: readonly string[],
-  visit: RequestContext,
+  context: RequestContext,
   capability: 'image_edits' | 'image_variations',
   sent: ImagesBody,
 ): Promise<void> {
-  const { id, principal, request, reply } = visit;
+  const { id, principal, request, reply } = context;
   const { body, bytes, skeleton, files } = sent;
   const offer = offered(parts, defaultModels, principal, capability, body);
   const terms = offer.model.image ?? {};
@@ -110,22 +110,22 @@ async function edit(
   parseImageOptions(body, terms, prompt, noInputImages);
   const leaving = new AbortController();
   reply.onLeave(() => leaving.abort());
-  const pictures = await readInputImages(body, files, parts.downloads, leaving.signal).finally(() =>
+  const images = await readInputImages(body, files, parts.downloads, leaving.signal).finally(() =>
     reply.onLeave(undefined),
   );
   if (leaving.signal.aborted) return;
-  const wish = parseImageOptions(body, terms, prompt, pictures);
-  await haveRoom(parts, id, principal, wish);
+  const options = parseImageOptions(body, terms, prompt, images);
+  await checkRoom(parts, id, principal, options);
   await run(
     parts,
-    asRequest({ id, principal, request, capability, offer, body, bytes, skeleton, wish }),
+    asRequest({ id, principal, request, capability, offer, body, bytes, skeleton, options }),
     reply,
     imagesFormat('image_edit'),
   );
 }
 
 /** Refuses the request before a vendor is called and paid, when there is no room for its images. */
-async function haveRoom(
+async function checkRoom(
   { files }: GatewayParts,
   id: string,
   { userId }: Principal,
@@ -189,10 +189,11 @@ function defaultModel(
 }
 
 const makes = (
-  { channelClients: lanes }: GatewayParts,
+  { channelClients: clients }: GatewayParts,
   { candidates }: Pick<Offer, 'candidates'>,
   capability: ImageCapability,
-): boolean => candidates.some(({ channel }) => lanes.of(channel).adapter(capability) !== undefined);
+): boolean =>
+  candidates.some(({ channel }) => clients.of(channel).adapter(capability) !== undefined);
 
 const sees = ({ model: { modalities } }: Offer): boolean =>
   modalities?.in.includes('image') !== false;
@@ -206,7 +207,7 @@ interface ImageCall {
   readonly body: RequestBody;
   readonly bytes: Buffer;
   readonly skeleton: Skeleton | undefined;
-  readonly wish: ImageRequest;
+  readonly options: ImageRequest;
 }
 
 function asRequest({
@@ -218,9 +219,9 @@ function asRequest({
   body,
   bytes,
   skeleton,
-  wish,
+  options,
 }: ImageCall): ApiRequest {
-  const sized = estimateImageUsage(wish, model);
+  const sized = estimateImageUsage(options, model);
   return {
     id,
     principal,
@@ -233,14 +234,14 @@ function asRequest({
     stream: body['stream'] === true,
     includeUsage: true,
     choices: 0,
-    outputTokensAsked: undefined,
-    media: wish.images.length === 0 ? none : new Map([['image', 'image']]),
+    outputTokensRequested: undefined,
+    media: options.images.length === 0 ? none : new Map([['image', 'image']]),
     mediaCount: 0,
     mediaBytes: 0,
     textTokensMax: sized.likely.input ?? 0,
-    image: wish,
+    image: options,
     sized,
-    text: () => wish.prompt,
+    text: () => options.prompt,
     answerId: `img-${id.slice(4)}`,
   };
 }
@@ -272,9 +273,9 @@ function completed(answer: Buffer, kind: string): string {
     ),
   );
   return data
-    .map((picture, i) => {
-      const told = i === data.length - 1 && usage !== undefined ? { usage } : {};
-      return `event: ${type}\ndata: ${jsonText({ type, ...picture, created_at: created, ...facts, ...told })}\n\n`;
+    .map((image, i) => {
+      const usageMember = i === data.length - 1 && usage !== undefined ? { usage } : {};
+      return `event: ${type}\ndata: ${jsonText({ type, ...image, created_at: created, ...facts, ...usageMember })}\n\n`;
     })
     .join('');
 }

@@ -12,7 +12,7 @@ const principal = {
   expiresAt: undefined,
 };
 const hello = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
-const asked = (content: unknown): RequestBody => ({
+const bodyWith = (content: unknown): RequestBody => ({
   ...hello,
   messages: [{ role: 'user', content }],
 });
@@ -48,42 +48,42 @@ const wrong: readonly (readonly [string, RequestBody, string])[] = [
     'messages[0].role',
   ],
   ['a message without content', { ...hello, messages: [{ role: 'user' }] }, 'messages[0].content'],
-  ['content of a wrong type', asked(5), 'messages[0].content'],
-  ['a block that is no object', asked(['Hello']), at],
-  ['a block without a type', asked([{}]), `${at}.type`],
-  ['a text block without text', asked([{ type: 'text' }]), `${at}.text`],
-  ['a text block whose text is no string', asked([{ type: 'text', text: 1 }]), `${at}.text`],
+  ['content of a wrong type', bodyWith(5), 'messages[0].content'],
+  ['a block that is no object', bodyWith(['Hello']), at],
+  ['a block without a type', bodyWith([{}]), `${at}.type`],
+  ['a text block without text', bodyWith([{ type: 'text' }]), `${at}.text`],
+  ['a text block whose text is no string', bodyWith([{ type: 'text', text: 1 }]), `${at}.text`],
   [
     'thinking without its signature',
-    asked([{ type: 'thinking', thinking: 'Hm' }]),
+    bodyWith([{ type: 'thinking', thinking: 'Hm' }]),
     `${at}.signature`,
   ],
-  ['a call without an id', asked([{ type: 'tool_use', name: 'f', input: {} }]), `${at}.id`],
+  ['a call without an id', bodyWith([{ type: 'tool_use', name: 'f', input: {} }]), `${at}.id`],
   [
     'a call whose input is text',
-    asked([{ type: 'tool_use', id: 't', name: 'f', input: '{}' }]),
+    bodyWith([{ type: 'tool_use', id: 't', name: 'f', input: '{}' }]),
     `${at}.input`,
   ],
-  ['a result of no call', asked([{ type: 'tool_result', content: 'x' }]), `${at}.tool_use_id`],
+  ['a result of no call', bodyWith([{ type: 'tool_result', content: 'x' }]), `${at}.tool_use_id`],
   [
     'a result whose content is no text',
-    asked([{ type: 'tool_result', tool_use_id: 't', content: 5 }]),
+    bodyWith([{ type: 'tool_result', tool_use_id: 't', content: 5 }]),
     `${at}.content`,
   ],
-  ['an image without a source', asked([{ type: 'image' }]), `${at}.source`],
+  ['an image without a source', bodyWith([{ type: 'image' }]), `${at}.source`],
   [
     'an image without bytes',
-    asked([{ type: 'image', source: { type: 'base64', media_type: 'image/png' } }]),
+    bodyWith([{ type: 'image', source: { type: 'base64', media_type: 'image/png' } }]),
     `${at}.source.data`,
   ],
   [
     'bytes without their type',
-    asked([{ type: 'image', source: { type: 'base64', data: 'AA==' } }]),
+    bodyWith([{ type: 'image', source: { type: 'base64', data: 'AA==' } }]),
     `${at}.source.media_type`,
   ],
   [
     'bytes as a data URL',
-    asked([
+    bodyWith([
       {
         type: 'image',
         source: { type: 'base64', media_type: 'image/png', data: 'data:image/png;base64,AA==' },
@@ -93,7 +93,7 @@ const wrong: readonly (readonly [string, RequestBody, string])[] = [
   ],
   [
     'an image from a file',
-    asked([{ type: 'image', source: { type: 'url', url: 'file:///etc/passwd' } }]),
+    bodyWith([{ type: 'image', source: { type: 'url', url: 'file:///etc/passwd' } }]),
     `${at}.source.url`,
   ],
   ['instructions of a wrong type', { ...hello, system: 5 }, 'system'],
@@ -134,7 +134,7 @@ test.each(wrong)('%s is a 400 that names it', (_what, body, param) => {
 });
 
 test('what we do not know is the model’s to judge', () => {
-  const unknown = asked([
+  const unknown = bodyWith([
     { type: 'hologram', data: 1 },
     { type: 'web_search_tool_result', tool_use_id: 's', content: [] },
   ]);
@@ -150,7 +150,7 @@ test('media are told apart from text, inside results of tools too', () => {
     source: { type: 'base64', media_type: 'image/png', data: 'AAAA' },
   };
   const request = parsed(
-    asked([
+    bodyWith([
       { type: 'tool_result', tool_use_id: 't', content: [image, { type: 'text', text: 'seen' }] },
       image,
     ]),

@@ -63,14 +63,14 @@ export function parseMessages(
           off.map((name) => ({ path: [name] })),
           skeleton,
         );
-  const asked = parseTokenCount(id, principal, headers, body, bytes, skeleton);
+  const counted = parseTokenCount(id, principal, headers, body, bytes, skeleton);
   if (body['max_tokens'] === undefined || body['max_tokens'] === null)
     refuse('missing_parameter', { param: 'max_tokens' });
   checkSampling(body);
   return {
-    ...asked,
+    ...counted,
     stream: optionalBoolean(body, 'stream') ?? false,
-    outputTokensAsked: optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER),
+    outputTokensRequested: optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER),
     dropped: off,
   };
 }
@@ -112,7 +112,7 @@ export function parseTokenCount(
     stream: false,
     includeUsage: true,
     choices: 1,
-    outputTokensAsked: undefined,
+    outputTokensRequested: undefined,
     media: media.kinds,
     mediaCount: media.count,
     mediaBytes: media.bytes,

@@ -116,11 +116,11 @@ function indexOf(all: readonly Model[], query: URLSearchParams, param: string): 
 /** GET /v1/models/{id}; ids may contain `/`. */
 export function getModel(
   snapshot: Snapshot,
-  who: Principal,
+  principal: Principal,
   { headers }: Pick<HttpRequest, 'headers'>,
   id: string,
 ): string {
-  const offer = offerTo(snapshot, who, id);
+  const offer = offerTo(snapshot, principal, id);
   if (offer === undefined) refuse('model_not_found', { model: id, param: 'model' });
   return JSON.stringify(speaksMessages(headers) ? renderUnion(offer.model) : render(offer.model));
 }

@@ -39,7 +39,7 @@ test('what is no JSON ends the look all the same', () => {
     expect(looked(text)).toBeUndefined();
 });
 
-test('long strings are told of where they are values', () => {
+test('long strings are reported where they are values', () => {
   const long = 'x'.repeat(longStringBytesMin);
   const json = Buffer.from(`{"${long}" : 1, "a":["${long}","${long.slice(1)}"],"b":"${long}\\""}`);
   const found: StringContents[] = [];

@@ -66,13 +66,13 @@ export async function loadConversation(
     isReference(item) ? (found.get(String(item['id'])) ?? unknownItem(item, i)) : withItemId(item),
   );
   const input = [...before, ...own].map(asInput);
-  const recalled = editJsonBytes(bytes, [{ path: ['input'], json: jsonText(input) }], skeleton);
-  if (recalled.length > conversationBytesMax)
+  const edited = editJsonBytes(bytes, [{ path: ['input'], json: jsonText(input) }], skeleton);
+  if (edited.length > conversationBytesMax)
     refuse('context_length_exceeded', {
       param: 'previous_response_id',
       message: `The conversation is larger than ${conversationBytesMax} bytes.`,
     });
-  return { body: { ...body, input }, bytes: recalled, own: () => own };
+  return { body: { ...body, input }, bytes: edited, own: () => own };
 }
 
 function unknownItem(item: RequestBody, i: number): never {

@@ -25,17 +25,17 @@ export function responsesEndpoints(
     idempotent(submissions, {
       method: 'POST',
       path: '/responses',
-      handle: (visit) => create(parts, memory, visit),
+      handle: (context) => create(parts, memory, context),
     }),
     {
       method: 'POST',
       path: '/responses/input_tokens',
-      handle: (visit) => inputTokens(parts, memory, visit),
+      handle: (context) => inputTokens(parts, memory, context),
     },
     {
       method: 'POST',
       path: '/responses/compact',
-      handle: (visit) => compact(parts, memory, visit),
+      handle: (context) => compact(parts, memory, context),
     },
     ...storedEndpoints(memory),
   ];
@@ -49,15 +49,15 @@ async function create(
   const sent = parseJson(request.body, request.headers['content-type']);
   const alone = parseResponse(id, principal, sent.body, sent.bytes, sent.skeleton);
   const { body, bytes, own } = await loadConversation(memory, principal.userId, sent);
-  const asked = body === sent.body ? alone : parseResponse(id, principal, body, bytes);
-  if (body['background'] === true && !asked.stream)
-    return runInBackground(parts, memory, asked, own(), reply);
-  if (body['store'] === false) return run(parts, asked, reply, responsesFormat);
+  const input = body === sent.body ? alone : parseResponse(id, principal, body, bytes);
+  if (body['background'] === true && !input.stream)
+    return runInBackground(parts, memory, input, own(), reply);
+  if (body['store'] === false) return run(parts, input, reply, responsesFormat);
   const keep = async (last: Buffer): Promise<void> => {
     const kept = storedResponseOf(last, own());
     if (kept) await memory.keep(principal.userId, kept);
   };
-  return run(parts, Object.assign({}, asked, { keep }), reply, responsesFormat);
+  return run(parts, Object.assign({}, input, { keep }), reply, responsesFormat);
 }
 
 /** POST /v1/responses/input_tokens: the vendor's count if it has one, else Tollgate's; free. */
@@ -97,9 +97,9 @@ async function compact(
       why: `conversations with '${model}' cannot be compacted.`,
     });
   const { body, bytes } = await loadConversation(memory, principal.userId, sent);
-  const asked = parseInput(id, principal, body, bytes, sent.skeleton);
-  const text = (): string => `${summaryTask}\n${asked.text()}`;
-  return run(parts, { ...asked, capability: 'compact', text }, reply, responsesFormat);
+  const input = parseInput(id, principal, body, bytes, sent.skeleton);
+  const text = (): string => `${summaryTask}\n${input.text()}`;
+  return run(parts, { ...input, capability: 'compact', text }, reply, responsesFormat);
 }
 
 const renderCount = (tokens: number): string =>
@@ -114,41 +114,43 @@ function storedEndpoints(memory: ResponseStore): readonly Endpoint[] {
     {
       method: 'GET',
       path: '/responses/:id',
-      handle: async (visit) => sendJson(visit, (await foundResponse(memory, visit)).body),
+      handle: async (context) => sendJson(context, (await foundResponse(memory, context)).body),
     },
     {
       method: 'DELETE',
       path: '/responses/:id',
-      handle: async (visit) => {
-        const id = idIn(visit);
-        if (!(await memory.forget(visit.principal.userId, id)))
+      handle: async (context) => {
+        const id = idIn(context);
+        if (!(await memory.forget(context.principal.userId, id)))
           refuse('response_not_found', { id });
-        sendJson(visit, { id, object: 'response', deleted: true });
+        sendJson(context, { id, object: 'response', deleted: true });
       },
     },
     {
       method: 'POST',
       path: '/responses/:id/cancel',
-      handle: async (visit) => {
-        const { body } = await foundResponse(memory, visit);
+      handle: async (context) => {
+        const { body } = await foundResponse(memory, context);
         if (body['background'] !== true)
           refuse('invalid_value', {
             param: 'response_id',
             why: 'only a response in the background can be cancelled.',
           });
-        const cancelled = await memory.cancel(visit.principal.userId, idIn(visit));
-        if (cancelled === undefined) refuse('response_not_found', { id: idIn(visit) });
-        sendJson(visit, cancelled.body);
+        const cancelled = await memory.cancel(context.principal.userId, idIn(context));
+        if (cancelled === undefined) refuse('response_not_found', { id: idIn(context) });
+        sendJson(context, cancelled.body);
       },
     },
     {
       method: 'GET',
       path: '/responses/:id/input_items',
-      handle: async (visit) => {
-        const { input, previous } = await foundResponse(memory, visit);
+      handle: async (context) => {
+        const { input, previous } = await foundResponse(memory, context);
         const before =
-          previous === undefined ? [] : await memory.conversation(visit.principal.userId, previous);
-        sendJson(visit, pageOf([...(before ?? []), ...input], queryOf(visit)));
+          previous === undefined
+            ? []
+            : await memory.conversation(context.principal.userId, previous);
+        sendJson(context, pageOf([...(before ?? []), ...input], queryOf(context)));
       },
     },
   ];
@@ -156,10 +158,10 @@ function storedEndpoints(memory: ResponseStore): readonly Endpoint[] {
 
 async function foundResponse(
   memory: ResponseStore,
-  visit: RequestContext,
+  context: RequestContext,
 ): Promise<NonNullable<Awaited<ReturnType<ResponseStore['find']>>>> {
-  const id = idIn(visit);
-  const response = await memory.find(visit.principal.userId, id);
+  const id = idIn(context);
+  const response = await memory.find(context.principal.userId, id);
   if (response === undefined) refuse('response_not_found', { id });
   return response;
 }

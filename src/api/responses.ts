@@ -55,12 +55,12 @@ export function parseResponse(
   bytes: Buffer,
   skeleton?: Skeleton,
 ): ApiRequest {
-  const asked = parseInput(id, principal, body, bytes, skeleton);
+  const input = parseInput(id, principal, body, bytes, skeleton);
   checkSampling(body);
   return {
-    ...asked,
+    ...input,
     stream: optionalBoolean(body, 'stream') ?? false,
-    outputTokensAsked: optionalInteger(
+    outputTokensRequested: optionalInteger(
       body,
       'max_output_tokens',
       responsesOutputTokensMin,
@@ -92,7 +92,7 @@ export function parseInput(
     stream: false,
     includeUsage: true,
     choices: 1,
-    outputTokensAsked: undefined,
+    outputTokensRequested: undefined,
     media: media.kinds,
     mediaCount: media.count,
     mediaBytes: media.bytes,

@@ -7,7 +7,7 @@ import type { VideoSubmission } from '../gateway/tasks/submit.ts';
 import type { Task } from '../gateway/tasks/task.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
 import type { Files } from '../media/files.ts';
-import { readPicture } from '../media/picture.ts';
+import { readImage } from '../media/image.ts';
 import type { VideoImage, VideoRequest } from '../providers/media-request.ts';
 import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import { idempotent } from './idempotency.ts';
@@ -45,25 +45,25 @@ export function videoEndpoints(
     idempotent(submissions, {
       method: 'POST',
       path: '/video/generations',
-      handle: (visit) => submit(tasks, visit),
+      handle: (context) => submit(tasks, context),
     }),
     {
       method: 'GET',
       path: '/video/generations/:id',
-      handle: async (visit) => {
-        const task = await foundTask(tasks, visit, 'task_id');
-        sendJson(visit, await taskResource(task, files, visit.request.headers.host));
+      handle: async (context) => {
+        const task = await foundTask(tasks, context, 'task_id');
+        sendJson(context, await taskResource(task, files, context.request.headers.host));
       },
     },
   ];
 }
 
-async function submit(tasks: Tasks, visit: RequestContext): Promise<void> {
-  const { body } = parseJson(visit.request.body, visit.request.headers['content-type']);
-  const { id, createdAt } = await tasks.submit(parseVideo(visit, body), (pass) =>
-    limitHeaders(pass, visit.reply),
+async function submit(tasks: Tasks, context: RequestContext): Promise<void> {
+  const { body } = parseJson(context.request.body, context.request.headers['content-type']);
+  const { id, createdAt } = await tasks.submit(parseVideo(context, body), (pass) =>
+    limitHeaders(pass, context.reply),
   );
-  sendJson(visit, { id, status: 'pending', created_at: unixSeconds(createdAt) });
+  sendJson(context, { id, status: 'pending', created_at: unixSeconds(createdAt) });
 }
 
 function parseVideo(
@@ -71,7 +71,7 @@ function parseVideo(
   body: RequestBody,
 ): VideoSubmission {
   const model = requiredString(body, 'model');
-  const wish = parseVideoOptions(body);
+  const options = parseVideoOptions(body);
   const seconds = checkDuration(body['duration']);
   const { async: asynchronous } = body;
   if (asynchronous === undefined || asynchronous === null)
@@ -89,7 +89,7 @@ function parseVideo(
     principal,
     model,
     seconds,
-    wish,
+    options,
     usualDurations: videoDurations,
     moreSeconds: [],
     names: videoParamNames,
@@ -118,9 +118,13 @@ export function keyIn({ headers }: RequestContext['request']): string | undefine
  * The task that the path names: of this account, and less than a day old. Throws the Refusal if
  * there is none.
  */
-export async function foundTask(tasks: Tasks, visit: RequestContext, param: string): Promise<Task> {
-  const id = idIn(visit);
-  const task = await tasks.find(visit.principal.userId, id);
+export async function foundTask(
+  tasks: Tasks,
+  context: RequestContext,
+  param: string,
+): Promise<Task> {
+  const id = idIn(context);
+  const task = await tasks.find(context.principal.userId, id);
   if (task === undefined) refuse('task_not_found', { id, param });
   return task;
 }
@@ -214,8 +218,8 @@ export function checkImage(value: unknown, param: string): string {
       why: 'it is neither an address (https://…) nor an image as a data URL.',
     });
   if (type !== undefined && (knownTypes.test(type) || url.length === head.length)) {
-    const picture = readPicture(Buffer.from(url.slice(head.length), 'base64'));
-    if (typeof picture === 'string') refuse('invalid_value', { param, why: picture });
+    const image = readImage(Buffer.from(url.slice(head.length), 'base64'));
+    if (typeof image === 'string') refuse('invalid_value', { param, why: image });
   }
   return url;
 }

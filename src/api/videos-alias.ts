@@ -8,7 +8,7 @@ import type { Tasks } from '../gateway/tasks/tasks.ts';
 import { isForm, readForm } from '../http/multipart.ts';
 import { SpoolPool } from '../http/spool.ts';
 import type { Files } from '../media/files.ts';
-import { readPicture } from '../media/picture.ts';
+import { readImage } from '../media/image.ts';
 import type { VideoImage } from '../providers/media-request.ts';
 import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import type { FileHandler } from './file-handler.ts';
@@ -55,13 +55,13 @@ const read = new Set([
 ]);
 
 /** The model of a request that names none; undefined: there is none that its key can use. */
-type DefaultModel = (who: Pick<RequestContext, 'principal'>) => string | undefined;
+type DefaultModel = (context: Pick<RequestContext, 'principal'>) => string | undefined;
 
 /** The same tasks in OpenAI's format: `/v1/videos`. */
 export function videosEndpoints(
   tasks: Tasks,
   files: Files,
-  desk: FileHandler,
+  fileHandler: FileHandler,
   submissions: IdempotentRequests,
   defaultModel: DefaultModel,
 ): readonly Endpoint[] {
@@ -69,33 +69,34 @@ export function videosEndpoints(
     {
       method: 'POST',
       path: '/videos',
-      handle: (visit) => create(tasks, submissions, defaultModel, visit),
+      handle: (context) => create(tasks, submissions, defaultModel, context),
     },
-    { method: 'GET', path: '/videos', handle: (visit) => list(tasks, visit) },
+    { method: 'GET', path: '/videos', handle: (context) => list(tasks, context) },
     {
       method: 'GET',
       path: '/videos/:id',
-      handle: async (visit) => sendJson(visit, resource(await foundTask(tasks, visit, 'video_id'))),
+      handle: async (context) =>
+        sendJson(context, resource(await foundTask(tasks, context, 'video_id'))),
     },
     {
       method: 'DELETE',
       path: '/videos/:id',
-      handle: async (visit) => {
-        const id = idIn(visit);
-        const removed = await tasks.remove(visit.principal.userId, id);
+      handle: async (context) => {
+        const id = idIn(context);
+        const removed = await tasks.remove(context.principal.userId, id);
         if (removed === 'unknown') refuse('task_not_found', { id, param: 'video_id' });
         if (removed === 'running')
           refuse('invalid_value', {
             param: 'video_id',
             why: 'a video can be deleted once it is completed or failed.',
           });
-        sendJson(visit, { id, object: 'video.deleted', deleted: true });
+        sendJson(context, { id, object: 'video.deleted', deleted: true });
       },
     },
     {
       method: 'GET',
       path: '/videos/:id/content',
-      handle: (visit) => content(tasks, files, desk, visit),
+      handle: (context) => content(tasks, files, fileHandler, context),
     },
   ];
 }
@@ -104,17 +105,17 @@ async function create(
   tasks: Tasks,
   submissions: IdempotentRequests,
   defaultModel: DefaultModel,
-  visit: RequestContext,
+  context: RequestContext,
 ): Promise<void> {
-  const { request } = visit;
-  const form = isForm(request.headers) ? await formOf(visit) : undefined;
+  const { request } = context;
+  const form = isForm(request.headers) ? await formOf(context) : undefined;
   if (form === 'left') return;
   const body = form ?? parseJson(request.body, request.headers['content-type']).body;
   // A retried form has another boundary but the same content.
-  await idempotentAfterRead(submissions, visit, JSON.stringify(body), async (mine) => {
-    const asked = parse(mine, body, defaultModel);
-    const task = await tasks.submit(asked, (pass) => limitHeaders(pass, mine.reply));
-    sendJson(mine, resource(task, asked.wish.prompt));
+  await idempotentAfterRead(submissions, context, JSON.stringify(body), async (mine) => {
+    const submission = parse(mine, body, defaultModel);
+    const task = await tasks.submit(submission, (pass) => limitHeaders(pass, mine.reply));
+    sendJson(mine, resource(task, submission.options.prompt));
   });
 }
 
@@ -129,11 +130,11 @@ async function formOf({ request }: RequestContext): Promise<RequestBody | 'left'
       const bytes = await spool.bytes();
       // The bytes decide the type: clients that read the file from a disk declare it as a stream of
       // bytes.
-      const picture = readPicture(bytes);
-      if (typeof picture === 'string') refuse('invalid_value', { param: field, why: picture });
-      if (!imageTypes.test(picture.type))
+      const image = readImage(bytes);
+      if (typeof image === 'string') refuse('invalid_value', { param: field, why: image });
+      if (!imageTypes.test(image.type))
         refuse('invalid_value', { param: field, why: 'it is a PNG, JPEG or WebP image.' });
-      body[field] = { image_url: `data:${picture.type};base64,${bytes.toString('base64')}` };
+      body[field] = { image_url: `data:${image.type};base64,${bytes.toString('base64')}` };
     }
     const named = ['image_url', 'file_id'].filter((member) => body[nested(member)] !== undefined);
     if (named.length > 0)
@@ -157,7 +158,7 @@ function parse(
     refuse('missing_model', { what: 'videos', param: 'model' });
   if (model === '') refuse('invalid_value', { param: 'model', why: 'it must not be empty.' });
   const idempotencyKey = keyIn(request);
-  const wish = {
+  const options = {
     prompt: checkPrompt(body),
     negativePrompt: undefined,
     size: checkSize(body),
@@ -174,7 +175,7 @@ function parse(
       taskId: newTaskId(),
       principal,
       model,
-      wish,
+      options,
       usualDurations: videoDurations,
       idempotencyKey,
       begin,
@@ -238,8 +239,8 @@ function resource(task: SubmittedTask | Task, prompt: string | null = null): obj
   };
 }
 
-async function list(tasks: Tasks, visit: RequestContext): Promise<void> {
-  const query = new URLSearchParams(visit.request.url.split('?')[1] ?? '');
+async function list(tasks: Tasks, context: RequestContext): Promise<void> {
+  const query = new URLSearchParams(context.request.url.split('?')[1] ?? '');
   const order = query.get('order') ?? 'desc';
   if (order !== 'asc' && order !== 'desc')
     refuse('invalid_value', { param: 'order', why: 'it is asc or desc.' });
@@ -252,11 +253,11 @@ async function list(tasks: Tasks, visit: RequestContext): Promise<void> {
     });
   // An empty `after` is ignored.
   const after = query.get('after') || undefined;
-  const found = await tasks.list(visit.principal.userId, { limit, order, after });
+  const found = await tasks.list(context.principal.userId, { limit, order, after });
   if (found === 'no such task') refuse('task_not_found', { id: after ?? '', param: 'after' });
   const page = found.slice(0, limit);
   const ids = { first_id: page[0]?.id ?? null, last_id: page.at(-1)?.id ?? null };
-  sendJson(visit, {
+  sendJson(context, {
     object: 'list',
     data: page.map((task) => resource(task)),
     ...ids,
@@ -267,17 +268,17 @@ async function list(tasks: Tasks, visit: RequestContext): Promise<void> {
 async function content(
   tasks: Tasks,
   files: Files,
-  desk: FileHandler,
-  visit: RequestContext,
+  fileHandler: FileHandler,
+  context: RequestContext,
 ): Promise<void> {
   const variant =
-    new URLSearchParams(visit.request.url.split('?')[1] ?? '').get('variant') ?? 'video';
+    new URLSearchParams(context.request.url.split('?')[1] ?? '').get('variant') ?? 'video';
   if (variant !== 'video')
     refuse('invalid_value', { param: 'variant', why: "only 'video' is available." });
-  const task = await foundTask(tasks, visit, 'video_id');
+  const task = await foundTask(tasks, context, 'video_id');
   if (task.file === undefined)
     refuse('invalid_value', { param: 'video_id', why: 'the video is not completed.' });
   const file = await files.find(task.account, task.file);
   if (file === undefined) refuse('file_not_found');
-  await desk.send(visit, file);
+  await fileHandler.send(context, file);
 }

@@ -70,7 +70,7 @@ export async function mountConsole(
     settings,
     trouble: (provider, why) => log.line('sign-in', { provider, why }),
   });
-  const rooms: ConsoleContext = {
+  const context: ConsoleContext = {
     database,
     clock: systemClock,
     limiter: new MemoryLimiter(systemClock),
@@ -81,10 +81,17 @@ export async function mountConsole(
       bug: (id, error) => log.error('bug', error, { id }),
     },
   };
-  await openAuth(server, { ...rooms, signin });
-  const rows = [...signInRoutes({ ...rooms, signin }), ...pages({ site, methods: signin.methods })];
-  const door = await openConsole(server, rooms, rows);
-  return { rows: door.rows, drain: (waitMs) => door.drain(waitMs), signInMethods: signin.methods };
+  await openAuth(server, { ...context, signin });
+  const rows = [
+    ...signInRoutes({ ...context, signin }),
+    ...pages({ site, methods: signin.methods }),
+  ];
+  const opened = await openConsole(server, context, rows);
+  return {
+    rows: opened.rows,
+    drain: (waitMs) => opened.drain(waitMs),
+    signInMethods: signin.methods,
+  };
 }
 
 /** The parts of the gateway that the pages of users show and try. */
@@ -176,13 +183,13 @@ function openOperatorRoutes(
   users: readonly ConsoleRoute[],
 ): readonly ConsoleRoute[] {
   const attention = [(now: number) => unmatchedPayments(database, now)];
-  const rooms: OperatorContext = {
+  const context: OperatorContext = {
     ...{ database, sealer, clock, catalog, vendors, proofs, attention },
     cursors: new Cursors(sealer.key('cursors of the console')),
     bundled: () => loadBundled({ usdRatePpm, today: utcDate(clock.now()) }),
     listFees: listFeesAt(toolListFees, usdRatePpm),
   };
-  return [...operatorRoutes(rooms), ...userTabRoutes(database, users)];
+  return [...operatorRoutes(context), ...userTabRoutes(database, users)];
 }
 
 const shownForMs = 7 * 86_400_000;

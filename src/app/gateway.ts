@@ -123,7 +123,7 @@ export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOpt
   readonly taskLimits?: Partial<TaskLimits>;
   readonly till?: Partial<TillSettings>;
   /** Which notifications go to which recipients; undefined: none. */
-  readonly notices?: NotificationSettings | undefined;
+  readonly notifications?: NotificationSettings | undefined;
   readonly workers?: WorkerGroup | undefined;
 }
 
@@ -168,7 +168,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     (await recordConfiguration(database, options.configuration, sealer, systemClock));
   const counters = openCounters(options);
   const ground: Foundation = { log, database, sealer, counters };
-  const { parts, memory, submissions, changes, limits, blobs } = await openRooms(ground, options);
+  const { parts, memory, submissions, changes, limits, blobs } = await openModules(ground, options);
   const { till, files, signatures, keyring, channelClients } = parts;
   const tasks = openTasks(parts, database, sealer, taskEnded(log, counters), options);
   if (alone) await Promise.all([submissions.release(), tasks.release()]);
@@ -178,10 +178,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     openNotifications(database, log, options),
   );
   const reporter = new Reporter({ ...parts, database, counts: counters.counts });
-  const rooms = { parts, memory, submissions, tasks };
-  const { server, doors, breakOff, ready, payments, console } = await openServers(
+  const modules = { parts, memory, submissions, tasks };
+  const { server, drainables, breakOff, ready, payments, console } = await openServers(
     ground,
-    rooms,
+    modules,
     options,
   );
   registerMetrics(counters, {
@@ -209,9 +209,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     blobs,
     database,
   ];
-  const close = closer(() => drainServer(server, doors, breakOff), closing, sole, log);
+  const close = closer(() => drainServer(server, drainables, breakOff), closing, sole, log);
   await undoOnFailure(server.listen({ host: options.host, port: options.port }), close);
-  for (const room of [tasks, reporter, payments]) await room.start();
+  for (const part of [tasks, reporter, payments]) await part.start();
   const keptPrices = recorded ? recorded.keptPrices : [];
   return {
     url: urlOf(server.server.address()),
@@ -232,7 +232,10 @@ interface Foundation {
 }
 
 /** The modules that requests pass through. */
-async function openRooms({ log, database, sealer, counters }: Foundation, options: GatewayOptions) {
+async function openModules(
+  { log, database, sealer, counters }: Foundation,
+  options: GatewayOptions,
+) {
   const channelClients = new ChannelClients(vendors, {
     now: () => systemClock.now(),
     post: postControl,
@@ -272,7 +275,7 @@ async function openRooms({ log, database, sealer, counters }: Foundation, option
   return { parts, ...memories, changes, limits, blobs };
 }
 
-interface OpenRooms {
+interface OpenModules {
   readonly parts: GatewayParts & { readonly till: LiveTill };
   readonly memory: ReturnType<typeof openResponseStore>;
   readonly submissions: IdempotentRequests;
@@ -282,24 +285,24 @@ interface OpenRooms {
 /** The server and everything that it serves. */
 async function openServers(
   { log, database, sealer, counters }: Foundation,
-  { parts, memory, submissions, tasks }: OpenRooms,
+  { parts, memory, submissions, tasks }: OpenModules,
   options: GatewayOptions,
 ) {
-  const told = openRequestLog(log, counters.metrics, options.traces);
-  const desk = new FileHandler(parts.files, systemClock, told.bug);
+  const requestLog = openRequestLog(log, counters.metrics, options.traces);
+  const fileHandler = new FileHandler(parts.files, systemClock, requestLog.bug);
   const unreadable = answerUnreadable(systemClock);
   const server = openServer(serverLimits, unreadable);
   const { defaultModels, usdRatePpm } = options.configuration ?? {};
-  const endpoints = endpointsOf(parts, { memory, submissions, tasks, desk, defaultModels });
-  const door = await openApiEntry(
+  const endpoints = endpointsOf(parts, { memory, submissions, tasks, fileHandler, defaultModels });
+  const entry = await openApiEntry(
     server,
     parts,
     endpoints,
-    told,
+    requestLog,
     serverLimits.jsonBodyBytesMax,
     clientAddress(options.trustedProxies),
   );
-  desk.openOn(server);
+  fileHandler.openOn(server);
   const payments = mountPayments(server, { database, log }, options, () =>
     urlOf(server.server.address()),
   );
@@ -310,13 +313,13 @@ async function openServers(
     endpoints,
     usdRatePpm,
     payments: payments.payments,
-    email: options.notices?.email !== undefined,
+    email: options.notifications?.email !== undefined,
   });
-  const consoleDoor = await mountConsole(server, { database, log, pages: pagesOf }, options);
+  const console = await mountConsole(server, { database, log, pages: pagesOf }, options);
   openDocuments(server, endpoints, { version: about.version, publicUrl: options.publicUrl });
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
   checkHeads(server.server, unreadable);
-  const ready = () => door.open && parts.till.admitting;
+  const ready = () => entry.open && parts.till.admitting;
   openSystemRoutes(server, {
     ready,
     metrics: metricsPageOf(counters.metrics, options.workers),
@@ -324,21 +327,21 @@ async function openServers(
     unreadable,
     otherwise: pages.page,
   });
-  const doors: readonly Drainable[] = [door, desk, consoleDoor];
-  return { server, doors, breakOff: () => door.breakOff(), ready, payments, console: consoleDoor };
+  const drainables: readonly Drainable[] = [entry, fileHandler, console];
+  return { server, drainables, breakOff: () => entry.breakOff(), ready, payments, console };
 }
 
 /** Waits until no request is left, then closes the modules in order. */
 const closer =
   (
     empty: () => Promise<void>,
-    rooms: readonly Closing[],
+    closing: readonly Closing[],
     sole: ServingLock | undefined,
     log: Log,
   ) =>
   async (): Promise<void> => {
     await empty();
-    for (const room of rooms) await room.close();
+    for (const each of closing) await each.close();
     sole?.release();
     log.flush();
   };
@@ -346,9 +349,9 @@ const closer =
 /** One metrics page for all worker processes, whichever of them serves it. */
 function metricsPageOf(
   metrics: Metrics,
-  crew: WorkerGroup | undefined,
+  workers: WorkerGroup | undefined,
 ): () => ReturnType<Metrics['page']> {
-  const all = crew?.mergedMetrics(async () => (await metrics.page()).text);
+  const all = workers?.mergedMetrics(async () => (await metrics.page()).text);
   return all === undefined
     ? () => metrics.page()
     : async () => ({ type: metrics.type, text: await all() });
@@ -358,10 +361,10 @@ function metricsPageOf(
 function openNotifications(
   database: Database,
   log: Log,
-  { notices: settings, publicUrl: home }: GatewayOptions,
+  { notifications: settings, publicUrl: home }: GatewayOptions,
 ): readonly Notifications[] {
   if (settings === undefined) return [];
-  const said = (id: string, way: string, why: string | undefined): void =>
+  const onAttempt = (id: string, way: string, why: string | undefined): void =>
     log.line('notice', { id, way, ...(why !== undefined && { why }) });
   return [
     new Notifications({
@@ -369,7 +372,7 @@ function openNotifications(
       clock: systemClock,
       settings,
       home,
-      onAttempt: said,
+      onAttempt,
       onError: (error) => log.error('notices', error, {}),
     }),
   ];
@@ -401,7 +404,7 @@ async function openCatalog(
 async function startUpkeep(
   database: Database,
   memories: Parameters<typeof expireHourly>[0],
-  notices: readonly Notifications[],
+  notifications: readonly Notifications[],
 ): Promise<readonly Closing['close'][]> {
   const windows = { expire: () => forgetWindows(database, systemClock.now()) };
   const signIns = { expire: () => expireSignIns(database, systemClock) };
@@ -411,8 +414,8 @@ async function startUpkeep(
     keepRolledUp(database, systemClock),
     keepPricesInForce(database, systemClock),
   ];
-  for (const told of notices) told.start();
-  return [...kept.map(({ stop }) => stop), ...notices.map((told) => () => told.close())];
+  for (const each of notifications) each.start();
+  return [...kept.map(({ stop }) => stop), ...notifications.map((each) => () => each.close())];
 }
 
 interface Counters extends MetricsCounters {
@@ -462,14 +465,14 @@ interface Drainable {
  */
 async function drainServer(
   server: ReturnType<typeof openServer>,
-  doors: readonly Drainable[],
+  drainables: readonly Drainable[],
   breakOff: () => void,
 ): Promise<void> {
-  await Promise.all(doors.map((door) => door.drain(drainMs)));
+  await Promise.all(drainables.map((each) => each.drain(drainMs)));
   breakOff();
   server.server.closeAllConnections();
   await server.close();
-  await doors[0]?.drain(drainMs);
+  await drainables[0]?.drain(drainMs);
 }
 
 const openMemories = (database: Database, sealer: Sealer) => ({
@@ -513,7 +516,7 @@ function openTasks(
   parts: GatewayParts,
   database: Database,
   sealer: Sealer,
-  told: Pick<TaskParts, 'ended' | 'trouble'>,
+  log: Pick<TaskParts, 'ended' | 'trouble'>,
   { configuration, taskLimits: limits }: GatewayOptions,
 ): Tasks {
   return new Tasks({
@@ -521,7 +524,7 @@ function openTasks(
     database,
     taskChannels: new TaskChannels(database, sealer, parts.channelClients, parts.catalog),
     taskLimits: { ...taskLimits, ...configuration?.video, ...limits },
-    ...told,
+    ...log,
   });
 }
 
@@ -546,12 +549,12 @@ interface OpenDatabase {
 }
 
 async function openDatabase(options: GatewayOptions, log: Log): Promise<OpenDatabase> {
-  const { databaseUrl, dataFolder, acceptDatabase = false, sqliteThread, workers: crew } = options;
+  const { databaseUrl, dataFolder, acceptDatabase = false, sqliteThread, workers } = options;
   const folder =
     dataFolder === undefined ? undefined : await LedgerFolder.open(dataFolder, acceptDatabase);
   folder?.requireFile(databaseUrl);
   // Taken before anything is read or migrated: another server may use the file.
-  const sole = crew === undefined ? acquireServingLock(databaseUrl) : undefined;
+  const sole = workers === undefined ? acquireServingLock(databaseUrl) : undefined;
   const thread = sqliteThread === undefined ? {} : { thread: { entry: sqliteThread } };
   const database = await open(databaseUrl, { procedures: ledgerProcedures, ...thread });
   await undoOnFailure(folder?.requireSame(database), async () => {
@@ -563,7 +566,7 @@ async function openDatabase(options: GatewayOptions, log: Log): Promise<OpenData
       log.error('the migration gave way to others at work, and comes again', error, { pauseMs }),
   });
   await folder?.keep(database);
-  const alone = crew === undefined ? sole !== undefined : crew.alone;
+  const alone = workers === undefined ? sole !== undefined : workers.alone;
   // Alone on a SQLite file: everything that a crashed server held is freed before the first
   // request.
   if (alone) await releaseAllProcesses(database);

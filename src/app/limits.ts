@@ -25,12 +25,12 @@ export interface OpenLimits {
 }
 
 export async function openLimits(
-  { redisUrl, limiter: crew }: LimitOptions,
+  { redisUrl, limiter: workerLimiter }: LimitOptions,
   log: Log,
 ): Promise<OpenLimits> {
   const own = new MemoryLimiter(systemClock);
   if (redisUrl === undefined)
-    return { limiter: crew ?? own, families: () => [], close: async () => {} };
+    return { limiter: workerLimiter ?? own, families: () => [], close: async () => {} };
   const changed = (there: boolean, why: string | undefined): void => {
     if (there) log.line('shared state is back', {});
     else

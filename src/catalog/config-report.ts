@@ -101,10 +101,10 @@ function nearestName(written: string, names: Iterable<string>): string | undefin
     }
   }
   if (best !== undefined) return best;
-  const words = written.split('_');
+  const parts = written.split('_');
   return all.find((name) => {
     const its = name.split('_');
-    return words.every((word) => its.includes(word));
+    return parts.every((part) => its.includes(part));
   });
 }
 

@@ -92,12 +92,12 @@ function count(least: number) {
   });
 }
 
-function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
-  return z.enum(words, {
+function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
+  return z.enum(values, {
     error: (issue) =>
       issue.input === undefined
         ? 'is required'
-        : `must be one of ${words.join(', ')}, not ${nameOf(issue.input)}${typeof issue.input === 'string' ? didYouMean(issue.input, words) : ''}`,
+        : `must be one of ${values.join(', ')}, not ${nameOf(issue.input)}${typeof issue.input === 'string' ? didYouMean(issue.input, values) : ''}`,
   });
 }
 

@@ -176,10 +176,10 @@ channels: [{ name: a, vendor: acme, api_keys: [one, two, one, \${KEY}], models: 
   });
 
   it('R3: reads of a channel that its vendor bills cancelled input, and tells what is wrong with it', async () => {
-    const written = (said: string) => `
+    const written = (value: string) => `
 models: [{ id: m, owned_by: o, price: { input: 1, output: 2 } }]
 channels:
-  - { name: a, vendor: acme, models: [m], bills_cancelled_input: ${said} }
+  - { name: a, vendor: acme, models: [m], bills_cancelled_input: ${value} }
   - { name: b, vendor: acme, models: [m] }`;
     expect(
       (await read(written('true'))).channels.map(({ billsCancelledInput }) => billsCancelledInput),

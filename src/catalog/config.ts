@@ -284,8 +284,8 @@ function borrowed(
   channels: readonly ChannelFacts[],
 ): readonly ModelFacts[] {
   const own = new Set(written.map(({ model }) => model.id));
-  const asked = new Set(channels.flatMap((channel) => [...channel.models.keys()]));
-  return [...asked].flatMap((id) => (own.has(id) ? [] : (bundled.get(id)?.facts ?? [])));
+  const served = new Set(channels.flatMap((channel) => [...channel.models.keys()]));
+  return [...served].flatMap((id) => (own.has(id) ? [] : (bundled.get(id)?.facts ?? [])));
 }
 
 /** Only the written members: the code that downloads and keeps files has the defaults. */

@@ -150,7 +150,7 @@ export function configurationWarnings(
     return ids.length === 0
       ? []
       : [
-          `channel ${name}: ${vendor} is not offered for ${inWords(ids)}, which are of a kind that it is not spoken to about`,
+          `channel ${name}: ${vendor} is not offered for ${listText(ids)}, which are of a kind that it is not spoken to about`,
         ];
   });
   const borrowed = sold.models
@@ -160,7 +160,7 @@ export function configurationWarnings(
     borrowed.length === 0
       ? []
       : [
-          `the bundled prices of ${inWords(borrowed)} come from no word of the vendor: check them before selling`,
+          `the bundled prices of ${listText(borrowed)} come from no word of the vendor: check them before selling`,
         ];
   return [...nothingSold(sold), ...unserved, ...doubtful];
 }
@@ -177,7 +177,7 @@ function nothingSold({ models, channels }: SellableConfiguration): readonly stri
 
 const namedMax = 5;
 
-function inWords(ids: readonly string[]): string {
+function listText(ids: readonly string[]): string {
   const rest = ids.length - namedMax;
   return rest > 0 ? `${ids.slice(0, namedMax).join(', ')} and ${rest} more` : ids.join(', ');
 }

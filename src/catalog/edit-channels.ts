@@ -46,14 +46,14 @@ export interface ChannelEditContext {
  */
 export function* addChannel(
   written: WrittenMembers,
-  desk: ChannelEditContext,
+  context: ChannelEditContext,
 ): Transaction<EditResult<StoredChannel>> {
   const version = (yield* lockCatalogVersion()) + 1n;
-  const facts = yield* read(written, desk);
+  const facts = yield* read(written, context);
   if ('kind' in facts) return facts;
   const row = yield* rowOf(table, facts.name);
   if (row !== undefined) return { kind: 'exists' };
-  const { sealer, by } = desk;
+  const { sealer, by } = context;
   const secret = secretColumns(facts, undefined, { sealer, version, at: by.at });
   return yield* put(
     undefined,
@@ -65,7 +65,7 @@ export function* addChannel(
       origin: 'console',
     },
     facts,
-    desk,
+    context,
   );
 }
 
@@ -78,29 +78,29 @@ export function* addChannel(
 export function* changeChannel(
   of: EditTarget,
   written: WrittenMembers,
-  desk: ChannelEditContext,
+  context: ChannelEditContext,
 ): Transaction<EditResult<StoredChannel>> {
   const version = (yield* lockCatalogVersion()) + 1n;
   const row = yield* rowOf(table, of.name);
   const costsAlone = Object.keys(written).every((name) => name === 'costs');
   const no = editRefusal(table, row, of.version, costsAlone);
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
-  const keys = keysOf(written, row, desk);
+  const keys = keysOf(written, row, context);
   if (typeof keys === 'string') return wrong('api_keys', keys);
   const facts = yield* read(
     {
-      ...withoutKeys(writtenOf(storedChannel(row), row, desk), written),
+      ...withoutKeys(writtenOf(storedChannel(row), row, context), written),
       ...written,
       ...(keys && { api_keys: keys }),
       name: of.name,
     },
-    desk,
+    context,
   );
   if ('kind' in facts) return facts;
-  const elsewhere = originOf(facts, desk) !== originOf(storedChannel(row), desk);
+  const elsewhere = originOf(facts, context) !== originOf(storedChannel(row), context);
   if (elsewhere && facts.secret !== undefined && keepsKeys(written))
     return wrong('api_key', 'must be written again: the one that is kept is for another host');
-  const { sealer, by } = desk;
+  const { sealer, by } = context;
   const kept: Columns = { secret: row['secret'] ?? null, origin: row['origin'] ?? null };
   const secret = secretColumns(facts, row, { sealer, version, at: by.at });
   return yield* put(
@@ -112,7 +112,7 @@ export function* changeChannel(
       costs: facts.costs === undefined ? (row['costs'] ?? '{}') : costsText(facts.costs),
     },
     facts,
-    desk,
+    context,
   );
 }
 
@@ -127,18 +127,18 @@ function originOf(
 
 function* read(
   written: WrittenMembers,
-  desk: ChannelEditContext,
+  context: ChannelEditContext,
 ): Transaction<ChannelFacts | Extract<EditResult<never>, { kind: 'wrong' }>> {
   const recorded = yield* readStoredCatalog();
   const report = reportWithoutLines();
   const known = {
     groups: recorded.groups.map(({ name }) => name),
     models: new Map([
-      ...[...desk.bundled.values()].map(({ facts }) => [facts.id, facts.kind] as const),
+      ...[...context.bundled.values()].map(({ facts }) => [facts.id, facts.kind] as const),
       ...recorded.models.filter(({ active }) => active).map(({ id, kind }) => [id, kind] as const),
     ]),
-    bundled: desk.bundled,
-    vendors: desk.vendors,
+    bundled: context.bundled,
+    vendors: context.vendors,
   };
   const [channel] = readChannels([asWritten(written)], report, known);
   if (channel !== undefined && report.clean) return channel;
@@ -227,14 +227,15 @@ function* put(
   row: Row | undefined,
   columns: Columns,
   facts: ChannelFacts,
-  desk: ChannelEditContext,
+  context: ChannelEditContext,
 ): Transaction<EditResult<StoredChannel>> {
   for (const id of facts.models.keys()) {
     const model = yield* rowOf(modelTable, id);
-    const bundled = desk.bundled.get(id)?.facts;
-    if (model?.['active'] !== 1n && bundled !== undefined) yield* putModel(bundled, model, desk.by);
+    const bundled = context.bundled.get(id)?.facts;
+    if (model?.['active'] !== 1n && bundled !== undefined)
+      yield* putModel(bundled, model, context.by);
   }
-  return yield* writeRow(table, row, columns, desk.by.at);
+  return yield* writeRow(table, row, columns, context.by.at);
 }
 
 /** Takes a channel out of use, or puts it back; also a channel of the configuration. */

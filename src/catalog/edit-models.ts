@@ -164,8 +164,8 @@ function changed(
   gone: ReadonlySet<string>,
 ): ModelFacts {
   const { modalities, image } = written;
-  const one = <Value>(name: string, said: Value | undefined, before: Value): Value | undefined =>
-    gone.has(name) ? undefined : (said ?? before);
+  const one = <Value>(name: string, value: Value | undefined, before: Value): Value | undefined =>
+    gone.has(name) ? undefined : (value ?? before);
   return {
     id: facts.id,
     ownedBy: written.owned_by ?? facts.ownedBy,

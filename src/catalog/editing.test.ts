@@ -32,7 +32,7 @@ const clock = { now: () => 1_000_000, monotonicMs: () => 0 };
 const vendors = [{ id: 'acme', ownedBy: 'acme', baseUrl: 'https://acme.test' }];
 const by = { source: 'console', actor: 'usr_op', at: 2_000_000 } as const;
 const bundled = await loadBundled({ usdRatePpm: 7_000_000n, today: '2026-11-01' });
-const desk: ChannelEditContext = { sealer, vendors, bundled, by };
+const context: ChannelEditContext = { sealer, vendors, bundled, by };
 const file = `
 groups:
   - { name: written, price_multiplier: 0.85 }
@@ -69,7 +69,7 @@ forEachDatabase((_, openFresh) => {
     await db.transact(() =>
       addChannel(
         { name: 'b', vendor: 'acme', api_key: 'k', groups: ['economy'], models: ['m', 'n'] },
-        desk,
+        context,
       ),
     );
     await recorded(db, file);
@@ -106,7 +106,7 @@ forEachDatabase((_, openFresh) => {
     expect(await db.transact(() => changeModel(of('m'), { context: 1 }, 1))).toMatchObject({
       kind: 'read_only',
     });
-    expect(await db.transact(() => changeChannel(of('a'), { weight: 9 }, desk))).toMatchObject({
+    expect(await db.transact(() => changeChannel(of('a'), { weight: 9 }, context))).toMatchObject({
       kind: 'read_only',
     });
     expect(await db.transact(() => removeChannel(of('a')))).toMatchObject({ kind: 'read_only' });
@@ -114,7 +114,7 @@ forEachDatabase((_, openFresh) => {
       kind: 'read_only',
     });
     const costs = { m: { input: '0.5', output: '1' } };
-    expect(await db.transact(() => changeChannel(of('a'), { costs }, desk))).toMatchObject({
+    expect(await db.transact(() => changeChannel(of('a'), { costs }, context))).toMatchObject({
       kind: 'done',
     });
     expect(await db.transact(() => switchChannel(of('a'), 'draining', 1))).toMatchObject({
@@ -166,14 +166,14 @@ forEachDatabase((_, openFresh) => {
           groups: ['written'],
           models: ['m'],
         },
-        desk,
+        context,
       ),
     );
     const done = await db.transact(() =>
       changeChannel(
         { name: 'b', version: 1 },
         { weight: 5, base_url: 'https://acme.test/v2' },
-        desk,
+        context,
       ),
     );
     expect(done).toMatchObject({
@@ -182,7 +182,7 @@ forEachDatabase((_, openFresh) => {
       after: { weight: 5, version: 2, secret: { last4: '1234' } },
     });
     const bills = await db.transact(() =>
-      changeChannel({ name: 'b', version: 2 }, { bills_cancelled_input: true }, desk),
+      changeChannel({ name: 'b', version: 2 }, { bills_cancelled_input: true }, context),
     );
     expect(bills).toMatchObject({
       kind: 'done',
@@ -190,18 +190,18 @@ forEachDatabase((_, openFresh) => {
     });
     // Members that are left out stay.
     const again = await db.transact(() =>
-      changeChannel({ name: 'b', version: 3 }, { priority: 1 }, desk),
+      changeChannel({ name: 'b', version: 3 }, { priority: 1 }, context),
     );
     expect(again).toMatchObject({
       kind: 'done',
       after: { billsCancelledInput: true, priority: 1, version: 4 },
     });
     const free = await db.transact(() =>
-      changeChannel({ name: 'b', version: 4 }, { bills_cancelled_input: false }, desk),
+      changeChannel({ name: 'b', version: 4 }, { bills_cancelled_input: false }, context),
     );
     expect(free.kind === 'done' && free.after?.billsCancelledInput).toBeUndefined();
     expect(
-      await db.transact(() => changeChannel({ name: 'b', version: 1 }, { weight: 6 }, desk)),
+      await db.transact(() => changeChannel({ name: 'b', version: 1 }, { weight: 6 }, context)),
     ).toMatchObject({
       kind: 'conflict',
       current: { version: 5, weight: 5 },
@@ -213,7 +213,7 @@ forEachDatabase((_, openFresh) => {
       revision: 3,
     });
     await db.transact(() =>
-      changeChannel({ name: 'b', version: 5 }, { api_key: null, base_url: null }, desk),
+      changeChannel({ name: 'b', version: 5 }, { api_key: null, base_url: null }, context),
     );
     const bare = (await loadCatalog(db, sealer)).channels.find(({ name }) => name === 'b');
     expect([bare?.secret, bare?.baseUrl]).toEqual([undefined, undefined]);
@@ -226,7 +226,7 @@ forEachDatabase((_, openFresh) => {
     const db = await openFresh({ migrations });
     await recorded(db, file);
     const rival = { id: 'rival', ownedBy: 'rival', baseUrl: 'https://rival.test/v1' };
-    const both = { ...desk, vendors: [...vendors, rival] };
+    const both = { ...context, vendors: [...vendors, rival] };
     const change = (written: object) =>
       db.transact(() => changeChannel({ name: 'b', version: undefined }, { ...written }, both));
     await db.transact(() =>
@@ -285,7 +285,7 @@ forEachDatabase((_, openFresh) => {
     const wrong = await db.transact(() =>
       addChannel(
         { name: 'b', vendor: 'acmee', groups: ['writen'], models: ['x'], weight: -1 },
-        desk,
+        context,
       ),
     );
     expect(wrong.kind === 'wrong' && wrong.problems.map(({ path }) => path)).toEqual([
@@ -296,7 +296,7 @@ forEachDatabase((_, openFresh) => {
     ]);
     expect(
       await db.transact(() =>
-        addChannel({ name: 'a', vendor: 'acme', models: ['m'], groups: ['written'] }, desk),
+        addChannel({ name: 'a', vendor: 'acme', models: ['m'], groups: ['written'] }, context),
       ),
     ).toEqual({
       kind: 'exists',
@@ -309,7 +309,7 @@ forEachDatabase((_, openFresh) => {
     await db.transact(() =>
       addChannel(
         { name: 'b', vendor: 'acme', models: [{ id: 'deepseek-chat', upstream: 'd' }] },
-        desk,
+        context,
       ),
     );
     expect((await storedCatalog(db)).models).toMatchObject([

@@ -25,7 +25,7 @@ export function priceDifferences(old: Price, now: Price): readonly PriceDifferen
   const members = new Set([...before.keys(), ...after.keys()]);
   return [...members].flatMap((member) => {
     const [from, to] = [before.get(member), after.get(member)];
-    if (from?.amount === to?.amount && from?.told === to?.told) return [];
+    if (from?.amount === to?.amount && from?.text === to?.text) return [];
     return [
       {
         member,
@@ -41,7 +41,7 @@ interface Amount {
   readonly amount: Nano | undefined;
   readonly places: number;
   /** Factors, and the times at which they hold. */
-  readonly told?: string;
+  readonly text?: string;
 }
 
 function amounts(price: Price): ReadonlyMap<string, Amount> {
@@ -58,8 +58,8 @@ function amounts(price: Price): ReadonlyMap<string, Amount> {
     if (by !== undefined)
       all.set(`${by.measure} by ${variant}`, { amount, places: pricePlaces(by.measure) });
   }
-  for (const [member, told] of termsIn(price))
-    all.set(member, { amount: undefined, places: 0, told });
+  for (const [member, text] of termsIn(price))
+    all.set(member, { amount: undefined, places: 0, text });
   return all;
 }
 
@@ -111,8 +111,8 @@ function timesText({ all, each = {} }: Times): string {
     .join(', ');
 }
 
-function textOf({ amount, places, told = '' }: Amount): string {
-  return amount === undefined ? told : decimalText(amount, places);
+function textOf({ amount, places, text = '' }: Amount): string {
+  return amount === undefined ? text : decimalText(amount, places);
 }
 
 function percentOf(from: Nano | undefined, to: Nano | undefined): number | undefined {

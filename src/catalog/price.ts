@@ -271,9 +271,9 @@ function tariffUnder(
   const group = ofMillionths(multiplierPpm);
   // The rate is whole nanos per million units, rounded up here and nowhere else: a bill shows the
   // very numbers that were multiplied.
-  const sold = (measure: Measure, base: Fraction, told: string): PricedMeasure => {
+  const sold = (measure: Measure, base: Fraction, rateTerms: string): PricedMeasure => {
     let factor = product(base, group);
-    let text = told;
+    let text = rateTerms;
     for (const [name, times] of factors) {
       const by = factorOf(times, measure);
       factor = product(factor, by);
@@ -287,7 +287,7 @@ function tariffUnder(
     const held = heldTiers(price.tiers, input, output);
     return measures.flatMap((measure) => {
       const exact = isToolMeasure(measure) ? undefined : exactRate(price.rates, held, measure);
-      return exact === undefined ? [] : [sold(measure, exact.rate, exact.told)];
+      return exact === undefined ? [] : [sold(measure, exact.rate, exact.terms)];
     });
   };
   const fees = measures.filter(isToolMeasure).flatMap((measure) => {
@@ -341,7 +341,7 @@ function exactRate(
   base: Rates,
   held: readonly PriceTier[],
   measure: Measure,
-): { readonly rate: Fraction; readonly told: string } | undefined {
+): { readonly rate: Fraction; readonly terms: string } | undefined {
   const plain = plainClass(measure);
   let found = baseRate(base, measure);
   // A class that no tier names follows the plain class of its side, unless it has a base rate of
@@ -352,13 +352,13 @@ function exactRate(
       : undefined;
   for (const tier of held) {
     const named = tier.rates[measure] ?? (follows && tier.rates[follows]);
-    const told = ` above ${tier.aboveOutputTokens === undefined ? `${tier.aboveInputTokens} input` : `${tier.aboveOutputTokens} output`} tokens`;
+    const above = ` above ${tier.aboveOutputTokens === undefined ? `${tier.aboveInputTokens} input` : `${tier.aboveOutputTokens} output`} tokens`;
     if (named !== undefined)
-      found = { rate: { numerator: named, denominator: 1n }, told: told.trim() };
+      found = { rate: { numerator: named, denominator: 1n }, terms: above.trim() };
     const by = tier.times && factorOf(tier.times, measure);
     const rate = baseRate(base, measure)?.rate;
     if (named === undefined && by !== undefined && rate !== undefined && !isOne(by))
-      found = { rate: product(rate, by), told: `× ${fractionText(by)}${told}` };
+      found = { rate: product(rate, by), terms: `× ${fractionText(by)}${above}` };
   }
   return found;
 }
@@ -366,9 +366,9 @@ function exactRate(
 function baseRate(
   base: Rates,
   measure: Measure,
-): { readonly rate: Fraction; readonly told: string } | undefined {
+): { readonly rate: Fraction; readonly terms: string } | undefined {
   const rate = rateOf(base, measure);
-  return rate === undefined ? undefined : { rate: { numerator: rate, denominator: 1n }, told: '' };
+  return rate === undefined ? undefined : { rate: { numerator: rate, denominator: 1n }, terms: '' };
 }
 
 function bandsOf(

@@ -69,7 +69,7 @@ class Reader {
     for (const { message, pos } of this.#document.errors) {
       const { line } = this.#counter.linePos(pos[0]);
       // The parser reports some mistakes once for each bracket that they leave open.
-      if (!this.problems.some((told) => told.line === line && told.message === message))
+      if (!this.problems.some((problem) => problem.line === line && problem.message === message))
         this.problems.push({ line, path: '', message });
     }
     return this.problems.length > 0 ? undefined : this.#plain(this.#document.contents, []);

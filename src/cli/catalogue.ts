@@ -62,8 +62,8 @@ export async function importPricesCommand(
           after: { models: changed.map(({ id }) => id) },
         }),
     );
-    const { added: _, ...told } = done;
-    print(options, { ...told, ...(without.length > 0 && { without }) }, [
+    const { added: _, ...report } = done;
+    print(options, { ...report, ...(without.length > 0 && { without }) }, [
       ...linesOf(file, done, options.dryRun === true),
       ...(without.length === 0 ? [] : [`the list has no price for ${without.join(', ')}`]),
     ]);

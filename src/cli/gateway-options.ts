@@ -51,7 +51,7 @@ export async function gatewayOptions(
     publicUrl: publicUrl(env),
     payments: paymentsOf(configuration, env),
     signin: signinOf(configuration, env),
-    notices: noticesOf(env),
+    notifications: notificationsOf(env),
     trustedProxies: proxiesOf(env),
     masterKey: await loadMasterKey(dataFolder, env),
     configuration,
@@ -114,7 +114,7 @@ function signinOf(configuration: Configuration | undefined, env: Env): SigninSet
   return settings;
 }
 
-function noticesOf(env: Env): NotificationSettings | undefined {
+function notificationsOf(env: Env): NotificationSettings | undefined {
   const settings = notificationSettings(env);
   if (typeof settings === 'string') throw new Failure(settings);
   return settings;
@@ -161,11 +161,11 @@ async function tracesOf(env: Env): Promise<Traces | undefined> {
       `traces are sent as http/protobuf; OTEL_EXPORTER_OTLP_PROTOCOL asks for '${protocol}'`,
     );
   const { openSpans } = await import('../telemetry/spans.ts');
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   const trouble = (error: unknown): void => {
     const now = systemClock.monotonicMs();
-    if (now - toldAt < everyMs) return;
-    toldAt = now;
+    if (now - reportedAt < everyMs) return;
+    reportedAt = now;
     console.error(
       `tollgate: traces cannot be sent to ${endpoint}: ${error instanceof Error ? error.message : String(error)}`,
     );

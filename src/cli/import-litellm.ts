@@ -39,7 +39,7 @@ export async function importLitellm(file: string, options: Options, env: Env): P
   const text = await configurationText(converted, ratePpm, now);
   if (options.out !== undefined) writeNew(options.out, text);
   const { leftOut, notes, models, channels } = converted;
-  const told = [...leftOut.map(({ what, why }) => `left out: ${what}: ${why}`), ...notes];
+  const lines = [...leftOut.map(({ what, why }) => `left out: ${what}: ${why}`), ...notes];
   if (options.json === true)
     print(
       options,
@@ -53,7 +53,7 @@ export async function importLitellm(file: string, options: Options, env: Env): P
       [],
     );
   else {
-    for (const line of told) console.error(`tollgate: ${line}`);
+    for (const line of lines) console.error(`tollgate: ${line}`);
     print(options, undefined, [
       options.out === undefined
         ? text.trimEnd()

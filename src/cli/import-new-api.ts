@@ -42,9 +42,9 @@ export async function importNewApi(place: string, options: Options, env: Env): P
   if (perDollar === undefined || perDollar.numerator === 0n)
     throw new Failure('its QuotaPerUnit is no number');
   const apply = options.apply === true;
-  const { sealer, running } = apply ? await ours(options, env) : await tried(options, env);
+  const { sealer, running } = apply ? await ours(options, env) : await reportOnly(options, env);
   const at = systemClock.now();
-  const wish = {
+  const request = {
     origin: options.as,
     worth: { perDollar, rate: ofMillionths(ratePpm) },
     apply,
@@ -53,11 +53,11 @@ export async function importNewApi(place: string, options: Options, env: Env): P
     bundled: await loadBundled({ usdRatePpm: ratePpm, today: utcDate(at) }),
     at,
   };
-  const report = await running((database) => runImport(database, foreign, wish));
+  const report = await running((database) => runImport(database, foreign, request));
   const rate = { yuan: decimalText(ratePpm, ratePlaces), from };
   print(
     options,
-    valueOf(foreign, report, wish.apply, rate),
+    valueOf(foreign, report, request.apply, rate),
     linesOf(foreign, report, options, rate),
   );
 }
@@ -80,7 +80,7 @@ async function ours(options: Options, env: Env): Promise<Place> {
  * The same for a report that must leave nothing behind: secrets are encrypted with a key that
  * nobody keeps, and a missing installation is one in memory.
  */
-async function tried(options: Options, env: Env): Promise<Place> {
+async function reportOnly(options: Options, env: Env): Promise<Place> {
   const sealer = openSealer(randomBytes(masterKeyBytes));
   return { sealer, running: (take) => withDatabaseIfAny(options, env, take) };
 }
@@ -170,7 +170,7 @@ function linesOf(
     ),
     ...section(
       'prices, yuan for a million tokens or for one',
-      report.prices.map(({ model, price }) => `${model}: ${priceWords(price)}`),
+      report.prices.map(({ model, price }) => `${model}: ${priceText(price)}`),
     ),
     ...section('left out', [
       ...report.leftOut.map(({ what, why }) => `${what}: ${why}`),
@@ -191,7 +191,7 @@ function linesOf(
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${toPlainText(line)}`)];
 
-const priceWords = (price: Readonly<Record<string, string>>): string =>
+const priceText = (price: Readonly<Record<string, string>>): string =>
   Object.entries(price)
     .map(([member, yuan]) => `${member} ${yuan}`)
     .join(', ');

@@ -82,15 +82,15 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
   });
 }
 
-function* making(wish: NewKey): ReturnType<typeof createKey> {
-  const made = yield* createKey(wish);
-  const told = made && {
+function* making(request: NewKey): ReturnType<typeof createKey> {
+  const made = yield* createKey(request);
+  const entry = made && {
     target: made.key.id,
     account: made.key.userId,
     after: { name: made.key.name, group: made.key.group },
   };
-  if (told !== undefined)
-    yield* writeAudit(wish.at, { ...byCommand, ...told, action: 'key.create' });
+  if (entry !== undefined)
+    yield* writeAudit(request.at, { ...byCommand, ...entry, action: 'key.create' });
   return made;
 }
 
@@ -108,13 +108,13 @@ function* changing(
   const before = yield* keyById(id);
   const after = yield* change();
   if (before === undefined || after === undefined) return undefined;
-  const told = {
+  const entry = {
     target: id,
     account: after.userId,
     before: keyFacts(before),
     after: keyFacts(after),
   };
-  yield* writeAudit(systemClock.now(), { ...byCommand, ...told, action: 'key.update' });
+  yield* writeAudit(systemClock.now(), { ...byCommand, ...entry, action: 'key.update' });
   return after;
 }
 

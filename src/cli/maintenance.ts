@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { formatYuan } from '../base/money.ts';
-import { check as checkLedger, houseLosses } from '../ledger/check.ts';
+import { check as checkLedger, operatorLosses } from '../ledger/check.ts';
 import { migrations, proofs } from '../app/schema.ts';
 import { backup } from '../storage/sqlite.ts';
 import { migrate } from '../storage/migrate.ts';
@@ -12,7 +12,7 @@ import { Failure, print, countPhrase, type SharedOptions } from './command-io.ts
 export async function checkCommand(options: SharedOptions, env: Env): Promise<void> {
   await withDatabase(options, env, async (database) => {
     const report = await checkLedger(database, proofs);
-    const losses = await houseLosses(database);
+    const losses = await operatorLosses(database);
     const { accounts, transfers, holds } = report;
     const summary = [
       countPhrase(accounts, 'account'),
@@ -58,8 +58,8 @@ export async function backupTo(file: string, options: SharedOptions, env: Env): 
   if (!existsSync(dirname(path))) throw new Failure(`there is no folder ${dirname(path)}`);
   await withDatabase(options, env, async (database, { dataFolder }) => {
     await backup(database, path);
-    const { without, words } = beside(dataFolder, env);
-    print(options, { file: path, without }, [`wrote ${path}`, ...words]);
+    const { without, lines } = beside(dataFolder, env);
+    print(options, { file: path, without }, [`wrote ${path}`, ...lines]);
   });
 }
 
@@ -70,12 +70,12 @@ export async function backupTo(file: string, options: SharedOptions, env: Env): 
 function beside(
   dataFolder: string,
   env: Env,
-): { readonly without: readonly string[]; readonly words: readonly string[] } {
+): { readonly without: readonly string[]; readonly lines: readonly string[] } {
   const key = env['TOLLGATE_MASTER_KEY'] ? 'TOLLGATE_MASTER_KEY' : join(dataFolder, 'master.key');
   const files = env['MEDIA_URL'] ? 'MEDIA_URL' : join(dataFolder, 'media');
   return {
     without: [key, files],
-    words: [
+    lines: [
       `not in it: the master key (${key}), without which the vendors' keys in it cannot be read; keep it elsewhere`,
       `not in it: generated pictures and videos (${files}), which expire after a day`,
     ],

@@ -20,17 +20,17 @@ import { clusterWorker, type WorkerReady } from './workers/worker.ts';
 const heapGrowthPercent = 30;
 
 export async function serve(options: ServeOptions, env: Env): Promise<void> {
-  const crew = clusterWorker(env);
+  const worker = clusterWorker(env);
   const { workers = 1 } = options;
-  if (workers > 1 && crew === undefined) {
+  if (workers > 1 && worker === undefined) {
     const { supervise } = await import('./workers/supervisor.ts');
-    return tell(options, await supervise(workers, options.data, env));
+    return printReady(options, await supervise(workers, options.data, env));
   }
   setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
   const configuration = await configurationOf(options.config, env);
-  if (crew?.first !== false)
+  if (worker?.first !== false)
     for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
-  if (configuration.channels.length === 0 && crew?.first !== false) {
+  if (configuration.channels.length === 0 && worker?.first !== false) {
     console.error(
       'tollgate: no vendor is configured. Set a key such as OPENAI_API_KEY, or name a file with --config; `demo` works without any.',
     );
@@ -38,24 +38,24 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   // Without a file and without keys, the gateway goes on selling what was recorded before.
   const named = options.config !== undefined || configuration.channels.length > 0;
   const wanted = await gatewayOptions(options, named ? configuration : undefined, env);
-  if (looksTyped(wanted.masterKey) && crew?.first !== false)
+  if (looksTyped(wanted.masterKey) && worker?.first !== false)
     console.error(
       `tollgate: the master key is a pattern that can be guessed. Make one with: ${masterKeyCommand}`,
     );
   // The first of several processes accepts the database. The others find it accepted.
-  const acceptDatabase = wanted.acceptDatabase === true && crew?.first !== false;
-  const gateway = await openGateway({ ...wanted, acceptDatabase, workers: crew });
+  const acceptDatabase = wanted.acceptDatabase === true && worker?.first !== false;
+  const gateway = await openGateway({ ...wanted, acceptDatabase, workers: worker });
   stopOnSignal(gateway);
   for (const id of gateway.keptPrices)
     console.error(
       `tollgate: ${id} keeps its imported price, which the configuration does not name`,
     );
-  const link = crew?.first === false ? undefined : await signInLink(gateway, env);
-  if (crew === undefined) tell(options, { url: gateway.url, link });
-  else crew.ready({ url: gateway.url, link });
+  const link = worker?.first === false ? undefined : await signInLink(gateway, env);
+  if (worker === undefined) printReady(options, { url: gateway.url, link });
+  else worker.ready({ url: gateway.url, link });
 }
 
-function tell(options: ServeOptions, { url, link }: WorkerReady): void {
+function printReady(options: ServeOptions, { url, link }: WorkerReady): void {
   const lines = [
     `tollgate listens on ${url}`,
     ...(link === undefined ? [] : [`console, for the operator, once: ${link}`]),

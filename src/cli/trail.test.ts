@@ -19,11 +19,11 @@ function temporaryFolder(): string {
 
 test('what commands do to users, their keys and their money is in the trail, where the user finds it, too', async () => {
   const data = temporaryFolder();
-  const said = vi.spyOn(console, 'log').mockImplementation(() => {});
-  const told = () => JSON.parse(String(said.mock.lastCall?.[0]));
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  const printed = () => JSON.parse(String(log.mock.lastCall?.[0]));
   const env = {};
   await user.createUserCommand({ data, json: true, name: 'Ada', role: 'user' }, env);
-  const { id } = told();
+  const { id } = printed();
   await withDatabase({ data }, env, async (database) => {
     const configuration = { groups: [defaultGroup], models: [], channels: [], warnings: [] };
     await recordConfiguration(database, configuration, openSealer(Buffer.alloc(32)), systemClock);
@@ -36,10 +36,10 @@ test('what commands do to users, their keys and their money is in the trail, whe
     { data, json: true, user: id, group: 'default', name: 'ci', limit: '5.00' },
     env,
   );
-  const made = told();
+  const made = printed();
   await key.limitKeyCommand(made.id, { data, json: true, limit: '7.50' }, env);
   await key.disableKeyCommand(made.id, { data, json: true }, env);
-  said.mockRestore();
+  log.mockRestore();
   const entries = await withDatabase({ data }, env, (database) =>
     auditPage(database, { account: id, limit: 10 }),
   );

@@ -72,7 +72,7 @@ export async function creditUserCommand(
       throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     const id = `grant_${options.id ?? randomText(24)}`;
     const at = systemClock.now();
-    const told = {
+    const entry = {
       action: 'user.credit',
       target: `user:${options.user}`,
       account: options.user,
@@ -83,7 +83,7 @@ export async function creditUserCommand(
       { id, account: options.user, from: 'grants', amount, code: 'grant', ref: reason, at },
       () =>
         writeAudit(at, {
-          ...told,
+          ...entry,
           ...byCommand,
           after: { amount: formatYuan(amount), transfer: id },
         }),

@@ -40,7 +40,7 @@ export interface KnownSize {
    */
   readonly likely: Quantities;
   /** For images: the size of one image. Tokens count only where the vendor reports none. */
-  readonly picture?: { readonly measured: Quantities; readonly likely: Quantities };
+  readonly image?: { readonly measured: Quantities; readonly likely: Quantities };
   /** The variants that the price may distinguish, the most specific name first. */
   readonly variants?: readonly string[];
 }
@@ -64,7 +64,7 @@ export interface ApiRequest {
    * or scores.
    */
   readonly choices: number;
-  readonly outputTokensAsked: number | undefined;
+  readonly outputTokensRequested: number | undefined;
   /** The kinds of content beside text: modality → the parameter where it first occurs. */
   readonly media: ReadonlyMap<string, string>;
   /**
@@ -121,7 +121,7 @@ export interface ApiRequest {
 export const defaultsWithoutText = {
   includeUsage: true,
   choices: 0,
-  outputTokensAsked: undefined,
+  outputTokensRequested: undefined,
   media: new Map<string, string>(),
   mediaCount: 0,
   mediaBytes: 0,

@@ -81,8 +81,8 @@ export function admit(parts: GatewayParts, request: ApiRequest): Admission | Pro
     keyShare(request.principal),
   );
   if (entered instanceof Promise)
-    return entered.then((told) =>
-      admissionFrom(told, request, bought, textTokens, media, outputTokens),
+    return entered.then((pass) =>
+      admissionFrom(pass, request, bought, textTokens, media, outputTokens),
     );
   return admissionFrom(entered, request, bought, textTokens, media, outputTokens);
 }
@@ -102,9 +102,9 @@ function quoteFor(
   const demand = billableFeatures(capability, body, model);
   if (demand === undefined && offer.tariff.terms === undefined)
     return { offer, tariff: offer.tariff };
-  const asked = { catalog: parts.catalog(), principal, capability, at: parts.clock.now() };
+  const context = { catalog: parts.catalog(), principal, capability, at: parts.clock.now() };
   try {
-    return makeQuote(asked, offer, demand, { textTokens, media, outputTokens });
+    return makeQuote(context, offer, demand, { textTokens, media, outputTokens });
   } catch (error) {
     throw error instanceof Refusal ? withSellingModels(parts, request, offer, error) : error;
   }
@@ -161,10 +161,10 @@ export function refuseUnacceptable({ model }: Offer, request: ApiRequest): void 
 
 /** The output tokens that the client requested, at most those that the model can write. */
 export function outputLimit(
-  { outputTokensAsked: asked }: ApiRequest,
+  { outputTokensRequested: requested }: ApiRequest,
   { outputTokensMax: most }: Model,
 ): number | undefined {
-  return asked === undefined || most === undefined ? asked : Math.min(asked, most);
+  return requested === undefined || most === undefined ? requested : Math.min(requested, most);
 }
 
 /** Carries the limits' own figures, so that the response can send them as headers. */

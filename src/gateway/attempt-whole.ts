@@ -29,11 +29,13 @@ const partsAtOnce = 8;
 export async function attemptWhole(
   exchange: Exchange,
   adapter: ImageAdapter,
-  asked: VendorCall,
+  unprepared: VendorCall,
   client: ChannelClient,
 ): Promise<AttemptResult> {
   const call =
-    adapter.textOnly === true && hasTokenInput(asked.body) ? await withTextInput(asked) : asked;
+    adapter.textOnly === true && hasTokenInput(unprepared.body)
+      ? await withTextInput(unprepared)
+      : unprepared;
   if ('kind' in call) return call;
   if (exchange.left) return { kind: 'left' };
   const misfit = adapter.misfit?.(call);
@@ -49,7 +51,7 @@ export async function attemptWhole(
     ended ??= result;
     for (const attempt of running) attempt.finish(result);
   };
-  const ask = async (): Promise<void> => {
+  const runParts = async (): Promise<void> => {
     for (const [i, part] of waiting) {
       if (ended !== undefined) return;
       const attempt = new AsyncJob(adapter, part, exchange.parts, client);
@@ -64,7 +66,7 @@ export async function attemptWhole(
   };
   exchange.attempt = { finish };
   try {
-    await Promise.all(Array.from({ length: Math.min(partsAtOnce, calls.length) }, ask));
+    await Promise.all(Array.from({ length: Math.min(partsAtOnce, calls.length) }, runParts));
   } catch (error) {
     finish({ kind: 'left' });
     throw error;
@@ -121,7 +123,7 @@ class AsyncJob {
   readonly #adapter: ImageAdapter;
   readonly #call: VendorCall;
   readonly #parts: Pick<GatewayParts, 'clock' | 'limits'>;
-  readonly #lane: ChannelClient;
+  readonly #client: ChannelClient;
   readonly #answersLater: boolean;
   #running: Pick<ChannelAttempt, 'finish'> | undefined;
   #ended: AttemptResult | undefined;
@@ -138,13 +140,15 @@ class AsyncJob {
     this.#adapter = adapter;
     this.#call = call;
     this.#parts = parts;
-    this.#lane = client;
+    this.#client = client;
     this.#answersLater = adapter.isAsync?.(call) ?? false;
   }
 
   async run(): Promise<AttemptResult> {
-    const asked = this.#ask(this.#lane, this.#adapter, this.#parts.limits);
-    const first = await (this.#answersLater ? Promise.race([asked, this.#left(asked)]) : asked);
+    const submitted = this.#send(this.#client, this.#adapter, this.#parts.limits);
+    const first = await (this.#answersLater
+      ? Promise.race([submitted, this.#left(submitted)])
+      : submitted);
     this.#submitting = false;
     if (this.#later === undefined) return first;
     const result = this.#ended ?? (await this.#wait(this.#later));
@@ -166,11 +170,11 @@ class AsyncJob {
    * Does not wait for a submission that is on its way, but lets it go on: only a job whose id is
    * known can be cancelled.
    */
-  #left(asked: Promise<unknown>): Promise<AttemptResult> {
+  #left(submitted: Promise<unknown>): Promise<AttemptResult> {
     return new Promise((resolve) => {
       this.#leave = (result) => {
         resolve(result);
-        void asked.then(() => this.#cancel());
+        void submitted.then(() => this.#cancel());
       };
     });
   }
@@ -203,29 +207,30 @@ class AsyncJob {
     }
   }
 
-  #again({ ask, read, fault }: PendingAnswer): Promise<AttemptResult> {
+  #again({ ask: request, read, fault }: PendingAnswer): Promise<AttemptResult> {
     const { limits } = this.#parts;
     const patient = { ...limits, whole: limits.asyncJobs.reply };
     const inquiry = { read, fault: fault ?? this.#adapter.fault };
-    const elsewhere = ask.url === undefined ? undefined : vendorHostOf(this.#lane, ask.url);
+    const elsewhere =
+      request.url === undefined ? undefined : vendorHostOf(this.#client, request.url);
     if (elsewhere === undefined)
-      return this.#ask(this.#lane, { ...inquiry, ask: () => ask }, patient);
-    return this.#ask(
-      elsewhere.lane,
-      { ...inquiry, ask: () => ({ ...ask, path: elsewhere.path }) },
+      return this.#send(this.#client, { ...inquiry, ask: () => request }, patient);
+    return this.#send(
+      elsewhere.client,
+      { ...inquiry, ask: () => ({ ...request, path: elsewhere.path }) },
       patient,
     );
   }
 
-  async #ask(
+  async #send(
     client: ChannelClient,
     adapter: Pick<ImageAdapter, 'ask' | 'read' | 'fault'>,
     limits: GatewayLimits,
   ): Promise<AttemptResult> {
     const read: BaseAdapter['read'] = (reply, contentType, call) => {
-      const said = adapter.read(reply, contentType, call);
-      if (!isPending(said)) return said;
-      this.#later = said;
+      const answer = adapter.read(reply, contentType, call);
+      if (!isPending(answer)) return answer;
+      this.#later = answer;
       return nothingYet;
     };
     const attempt = new ChannelAttempt(
@@ -254,11 +259,11 @@ class AsyncJob {
 
   /** Does not wait for the vendor's response to the cancellation. */
   #cancel(): void {
-    const ask: VendorRequest | undefined = this.#later?.cancel;
-    if (ask === undefined) return;
+    const request: VendorRequest | undefined = this.#later?.cancel;
+    if (request === undefined) return;
     const { limits } = this.#parts;
     const inquiry: BaseAdapter = {
-      ask: () => ask,
+      ask: () => request,
       read: () => nothingYet,
       fault: this.#adapter.fault,
     };
@@ -267,7 +272,7 @@ class AsyncJob {
       this.#call,
       { ...limits, whole: limits.asyncJobs.reply },
       noStream,
-    ).start(this.#lane);
+    ).start(this.#client);
   }
 }
 
@@ -283,10 +288,13 @@ const overdue = (totalMs: number, last: Fault | undefined): string =>
 function vendorHostOf(
   client: ChannelClient,
   address: string,
-): { readonly lane: ChannelClient; readonly path: string } | undefined {
+): { readonly client: ChannelClient; readonly path: string } | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
   const upstream = client.vendorHost(url);
   if (upstream === undefined) return undefined;
-  return { lane: { ...client, upstream, place: (path) => path }, path: url.pathname + url.search };
+  return {
+    client: { ...client, upstream, place: (path) => path },
+    path: url.pathname + url.search,
+  };
 }

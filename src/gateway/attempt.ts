@@ -116,25 +116,32 @@ export class ChannelAttempt implements UpstreamListener {
    * although it is known to refuse.
    */
   start(client: ChannelClient, insists = true): void {
-    const ask = this.#adapter.ask(this.#call);
-    if (ask.unsupported !== undefined && !insists)
-      throw vendorRefusal(this.#call.publicModel, ask.unsupported);
-    this.dropped = ask.dropped;
+    const request = this.#adapter.ask(this.#call);
+    if (request.unsupported !== undefined && !insists)
+      throw vendorRefusal(this.#call.publicModel, request.unsupported);
+    this.dropped = request.dropped;
     const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;
-    const path = client.place(ask.path, this.#call.upstreamModel);
-    const method = ask.method ?? 'POST';
+    const path = client.place(request.path, this.#call.upstreamModel);
+    const method = request.method ?? 'POST';
     if (client.authorize === undefined)
       client.upstream.post(
-        { method, path, sign: client.sign, headers: ask.headers, body: ask.body, rest: ask.rest },
+        {
+          method,
+          path,
+          sign: client.sign,
+          headers: request.headers,
+          body: request.body,
+          rest: request.rest,
+        },
         times,
         this.upstreamCall,
       );
     else {
-      const headers = Object.assign({}, client.sign, ask.headers);
+      const headers = Object.assign({}, client.sign, request.headers);
       this.#prove(
         client.upstream,
         client.authorize,
-        { method, path, headers, body: ask.body, rest: ask.rest },
+        { method, path, headers, body: request.body, rest: request.rest },
         times,
       );
     }
@@ -147,7 +154,7 @@ export class ChannelAttempt implements UpstreamListener {
   #prove(
     upstream: Upstream,
     authorize: Authorizer,
-    ask: UpstreamRequest & { readonly method: HttpMethod },
+    request: UpstreamRequest & { readonly method: HttpMethod },
     times: UpstreamTimes,
   ): void {
     const send = (proof: AuthResult): void => {
@@ -155,16 +162,16 @@ export class ChannelAttempt implements UpstreamListener {
       if ('kind' in proof) this.#end({ kind: 'fault', stage: 'connecting', fault: proof });
       else
         upstream.post(
-          { ...ask, headers: Object.assign({}, ask.headers, proof.headers) },
+          { ...request, headers: Object.assign({}, request.headers, proof.headers) },
           times,
           this.upstreamCall,
         );
     };
     const proof = authorize({
-      method: ask.method,
-      url: upstream.urlOf(ask.path),
-      headers: ask.headers,
-      body: ask.body,
+      method: request.method,
+      url: upstream.urlOf(request.path),
+      headers: request.headers,
+      body: request.body,
     });
     if (!(proof instanceof Promise)) send(proof);
     else
@@ -425,7 +432,7 @@ export function vendorCallFor(
     transcription: request.listen,
     speech: request.speak,
     bounds: quote?.boundsFor(candidate),
-    asksForTier: quote?.asksMode,
+    asksForTier: quote?.requestsMode,
     answerId: request.answerId,
     created: Math.floor(createdMs / 1_000),
     dropped: undefined,

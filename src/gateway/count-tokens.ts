@@ -35,10 +35,10 @@ export async function countInput(
   if ('over' in entered) throw new LimitReached(entered, 0);
   try {
     format.limitHeaders(entered, reply);
-    const told = await askVendors(parts, request, reply, offer);
+    const counted = await countAtVendors(parts, request, reply, offer);
     if (reply.closed) return;
     const body =
-      told?.body ??
+      counted?.body ??
       render((await countPrompt(request.text())) + request.mediaCount * tokensPerMedium);
     reply.whole(200, 'application/json', body);
   } finally {
@@ -69,18 +69,23 @@ function enter(
  * The vendor's count; undefined where no channel counts: such a channel may still serve the
  * request. Throws a Refusal for a fault of the client.
  */
-async function askVendors(
+async function countAtVendors(
   parts: GatewayParts,
   request: ApiRequest,
   reply: ClientResponse,
   { candidates }: Offer,
 ): Promise<VendorAnswer | undefined> {
-  const tried: Candidate[] = [];
-  while (tried.length < parts.limits.attemptsMax && !reply.closed) {
-    const candidate = parts.health.pick(candidates, tried, parts.clock.monotonicMs(), parts.random);
+  const excluded: Candidate[] = [];
+  while (excluded.length < parts.limits.attemptsMax && !reply.closed) {
+    const candidate = parts.health.pick(
+      candidates,
+      excluded,
+      parts.clock.monotonicMs(),
+      parts.random,
+    );
     if (candidate === undefined) return undefined;
-    tried.push(candidate);
-    const result = await askOne(parts, request, reply, candidate);
+    excluded.push(candidate);
+    const result = await countAt(parts, request, reply, candidate);
     if (result?.kind === 'answer') return result.answer;
     if (result?.kind !== 'fault') continue;
     if (!mayRetry(result.fault.kind, result.stage, 1, 'text'))
@@ -89,7 +94,7 @@ async function askVendors(
   return undefined;
 }
 
-async function askOne(
+async function countAt(
   parts: GatewayParts,
   request: ApiRequest,
   reply: ClientResponse,

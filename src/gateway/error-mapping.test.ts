@@ -44,12 +44,13 @@ const hidden: readonly (readonly [string, string])[] = [
   ],
 ];
 
-test.each(hidden)('R9: of “%s” a client hears “%s”', (said, heard) => {
-  expect(shownMessage(said, channel)).toBe(heard);
+test.each(hidden)('R9: of “%s” a client hears “%s”', (message, shown) => {
+  expect(shownMessage(message, channel)).toBe(shown);
   for (const kind of ['bad_request', 'context_length', 'content_policy'] as const)
-    expect(
-      refusalFor({ kind, message: said, param: said }, 'req', undefined, channel),
-    ).toMatchObject({ message: heard, param: heard });
+    expect(refusalFor({ kind, message, param: message }, 'req', undefined, channel)).toMatchObject({
+      message: shown,
+      param: shown,
+    });
 });
 
 test.each([
@@ -60,9 +61,9 @@ test.each([
   'The image at https://example.com/team/photo.png could not be fetched... try again.',
   'Account for whitespace: project plans and team names are words.',
   'Unsupported parameter: user_location. Ratio 10.5:20 is out of range at 12:30.',
-])('what names nothing of ours stays as it is: %s', (said) => {
-  expect(shownMessage(said, channel)).toBe(said);
-  expect(shownMessage(said, undefined)).toBe(said);
+])('what names nothing of ours stays as it is: %s', (message) => {
+  expect(shownMessage(message, channel)).toBe(message);
+  expect(shownMessage(message, undefined)).toBe(message);
 });
 
 test('long words take no long time', () => {

@@ -57,10 +57,10 @@ export function withoutSecret(secret: string | undefined, message: string): stri
  * our account, and the channel's URL.
  */
 export function shownMessage(message: string, channel: HiddenFacts | undefined): string {
-  let words = message.slice(0, charsReadMax);
+  let text = message.slice(0, charsReadMax);
   for (const secret of [channel?.secret, ...(channel?.moreSecrets ?? [])])
-    words = withoutParts(secret, withoutSecret(secret, words));
-  return sanitizeVendorMessage(withoutAddress(channel?.baseUrl, words)).slice(0, messageCharsMax);
+    text = withoutParts(secret, withoutSecret(secret, text));
+  return sanitizeVendorMessage(withoutAddress(channel?.baseUrl, text)).slice(0, messageCharsMax);
 }
 
 /** How many characters at an end of a key identify it: fewer may be the end of a word. */
@@ -71,8 +71,8 @@ function withoutParts(secret: string | undefined, message: string): string {
   if (secret === undefined || secret.length < 3 * partChars || !/\.{2,}|…|[*•]{2,}/.test(message))
     return message;
   const [head, tail] = [secret.slice(0, partChars), secret.slice(-partChars)];
-  return message.replace(/[^\s"'`(),:;]*(?:\.{2,}|…|[*•]{2,})[^\s"'`(),:;]*/g, (word) =>
-    word.startsWith(head) || word.replace(/\.$/, '').endsWith(tail) ? '***' : word,
+  return message.replace(/[^\s"'`(),:;]*(?:\.{2,}|…|[*•]{2,})[^\s"'`(),:;]*/g, (part) =>
+    part.startsWith(head) || part.replace(/\.$/, '').endsWith(tail) ? '***' : part,
   );
 }
 

@@ -199,7 +199,7 @@ export class Exchange implements StreamContext, PeriodicCheck {
   vendorCall(candidate: Candidate, streamUpstream: boolean): VendorCall {
     const { request } = this;
     const limit = outputLimit(request, this.admitted.offer.model);
-    const lower = limit === request.outputTokensAsked ? undefined : limit;
+    const lower = limit === request.outputTokensRequested ? undefined : limit;
     return vendorCallFor(
       request,
       candidate,

@@ -131,7 +131,7 @@ async function finishWhole(
     reported,
     estimated,
     upstreamId: answer.upstreamId,
-    told: answer.pricingFacts,
+    pricingFacts: answer.pricingFacts,
   };
   const remembered = answer.signatures && rememberSignatures(exchange, answer.signatures);
   const outcome = await charge(exchange, ending);
@@ -153,11 +153,12 @@ interface WholeUsage extends CountedUsage {
 }
 
 function usageOfWhole(exchange: Exchange, answer: VendorAnswer): WholeUsage | Promise<WholeUsage> {
-  const told = measuredUsage(exchange, answer.quantities);
-  if (told === undefined) return countHere(exchange, answer);
-  const text = reportsNoOutput(exchange, told) ? textOfAnswer(answer.body) : '';
-  if (text === '') return { quantities: told, estimated: answer.estimated === true, ours: false };
-  return recountHere(exchange, told, text);
+  const reported = measuredUsage(exchange, answer.quantities);
+  if (reported === undefined) return countHere(exchange, answer);
+  const text = reportsNoOutput(exchange, reported) ? textOfAnswer(answer.body) : '';
+  if (text === '')
+    return { quantities: reported, estimated: answer.estimated === true, ours: false };
+  return recountHere(exchange, reported, text);
 }
 
 async function countHere(exchange: Exchange, answer: VendorAnswer): Promise<WholeUsage> {
@@ -167,10 +168,10 @@ async function countHere(exchange: Exchange, answer: VendorAnswer): Promise<Whol
 
 async function recountHere(
   exchange: Exchange,
-  told: Quantities,
+  reported: Quantities,
   text: string,
 ): Promise<WholeUsage> {
-  const { quantities } = await recountOutput(exchange, told, await countTokens(text));
+  const { quantities } = await recountOutput(exchange, reported, await countTokens(text));
   return { quantities, estimated: true, ours: true };
 }
 
@@ -207,7 +208,7 @@ async function finishStream(
     reported,
     estimated,
     upstreamId: meter.upstreamId,
-    told: meter.pricingFacts,
+    pricingFacts: meter.pricingFacts,
   });
   if (outcome.refusal !== undefined || (status !== 'ok' && status !== 'length')) return outcome;
   if (remembered !== undefined) await remembered;
@@ -225,12 +226,13 @@ async function usageOfStream(
 ): Promise<CountedUsage> {
   const { image, sized } = exchange.request;
   if (image !== undefined) return streamedImageUsage(exchange, meter, status);
-  const told = sized === undefined ? meter.quantities : streamedSoundUsage(exchange, meter, status);
-  if (told !== undefined && meter.outputBytes > 0 && reportsNoOutput(exchange, told))
-    return recountOutput(exchange, told, tokensOfBytes(meter.outputBytes));
+  const reported =
+    sized === undefined ? meter.quantities : streamedSoundUsage(exchange, meter, status);
+  if (reported !== undefined && meter.outputBytes > 0 && reportsNoOutput(exchange, reported))
+    return recountOutput(exchange, reported, tokensOfBytes(meter.outputBytes));
   return {
-    quantities: told ?? (await countStream(exchange, meter)),
-    estimated: told === undefined,
+    quantities: reported ?? (await countStream(exchange, meter)),
+    estimated: reported === undefined,
   };
 }
 
@@ -259,9 +261,9 @@ async function finishAtLength(
   { meter, past }: AttemptResult & { readonly kind: 'length' },
   receiver: AttemptOutcome['receiver'],
 ): Promise<RequestOutcome> {
-  const told = meter.finished && meter.quantities !== undefined ? meter.quantities : undefined;
-  const quantities = told ?? withinLimit(exchange, await countStream(exchange, meter));
-  if (past === true && told === undefined) reportOverrun(exchange);
+  const reported = meter.finished && meter.quantities !== undefined ? meter.quantities : undefined;
+  const quantities = reported ?? withinLimit(exchange, await countStream(exchange, meter));
+  if (past === true && reported === undefined) reportOverrun(exchange);
   if (receiver instanceof CollectingReceiver) {
     const answer = receiver.collector.answer(quantities);
     // The header held the limit of the client or the model; the money allowed only these tokens.

@@ -29,27 +29,27 @@ export async function askHedged(
   afterMs: number,
 ): Promise<ChannelOutcome> {
   const { parts, request, startedAtMs } = exchange;
-  const contest = new Race(exchange);
-  exchange.attempt = contest;
+  const race = new Race(exchange);
+  exchange.attempt = race;
   try {
-    const one = attempts.ask(first, begunMs, contest);
-    const early = await Promise.race([one, contest.silence(afterMs)]);
+    const one = attempts.ask(first, begunMs, race);
+    const early = await Promise.race([one, race.silence(afterMs)]);
     if (early !== 'silence') return early;
     const nowMs = parts.clock.monotonicMs();
     const second =
       exchange.attempts < parts.limits.attemptsMax ? attempts.pickSecond(first, nowMs) : undefined;
     if (second === undefined || !parts.hedges.spend(request.model)) return await one;
-    const asked = await decideRace(
-      contest,
+    const outcome = await decideRace(
+      race,
       first,
       one,
-      attempts.ask(second, nowMs - startedAtMs, contest),
+      attempts.ask(second, nowMs - startedAtMs, race),
     );
-    exchange.candidate = asked.best.candidate;
-    exchange.hedge = hedgeOf(first, second, asked);
-    return asked.best;
+    exchange.candidate = outcome.best.candidate;
+    exchange.hedge = hedgeOf(first, second, outcome);
+    return outcome.best;
   } finally {
-    contest.finish(lostRace);
+    race.finish(lostRace);
     exchange.attempt = undefined;
   }
 }
@@ -61,7 +61,7 @@ interface HedgeOutcome {
 
 /** The attempt that decides: the first of the two that ends for good, else the last. */
 async function decideRace(
-  contest: Race,
+  race: Race,
   first: Candidate,
   one: Promise<ChannelOutcome>,
   two: Promise<ChannelOutcome>,
@@ -75,7 +75,7 @@ async function decideRace(
       brokenOff: sooner.result.kind === 'outrun',
     };
   }
-  contest.finish(lostRace);
+  race.finish(lostRace);
   return { best: sooner, brokenOff: true };
 }
 

@@ -36,7 +36,7 @@ const pass = { requests: undefined, tokens: undefined, finish: () => {} };
  * whether the text was read.
  */
 function story(money: bigint, bytes: number) {
-  const asked: ReserveRequest[] = [];
+  const requests: ReserveRequest[] = [];
   let read = 0;
   const held = (amount: bigint): Reservation => ({
     amount,
@@ -48,9 +48,9 @@ function story(money: bigint, bytes: number) {
   const till = {
     admitting: true,
     tryReserve: () => undefined,
-    reserve: (ask: ReserveRequest): Promise<Reservation | ReserveRefusal> => {
-      asked.push(ask);
-      return Promise.resolve(ask.minimum <= money ? held(ask.minimum) : 'insufficient');
+    reserve: (request: ReserveRequest): Promise<Reservation | ReserveRefusal> => {
+      requests.push(request);
+      return Promise.resolve(request.minimum <= money ? held(request.minimum) : 'insufficient');
     },
     close: () => Promise.resolve(),
   };
@@ -64,7 +64,7 @@ function story(money: bigint, bytes: number) {
       mediaBytes: 0,
       mediaCount: 0,
     },
-    ...{ choices: 1, stream: false, outputTokensAsked: 16, capability: 'chat', body: {} },
+    ...{ choices: 1, stream: false, outputTokensRequested: 16, capability: 'chat', body: {} },
     text: () => {
       read += 1;
       return 'a few words';
@@ -83,14 +83,14 @@ function story(money: bigint, bytes: number) {
   const reply = { onLeave: () => {} };
   const run = () =>
     reserve(parts, request, admitted, reply as unknown as Parameters<typeof reserve>[3]);
-  return { run, asked, read: () => read };
+  return { run, requests, read: () => read };
 }
 
 test('R6: a large text is refused by its bytes alone where the account could not pay for the fewest tokens that they can be', async () => {
-  const { run, asked, read } = story(1_000n, 50_000_000);
+  const { run, requests, read } = story(1_000n, 50_000_000);
   await expect(run()).rejects.toMatchObject({ refusal: 'insufficient_quota' });
   expect(read()).toBe(0);
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 test('R6: a large text that the account may be able to pay for is counted before it is refused', async () => {

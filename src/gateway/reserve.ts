@@ -44,8 +44,8 @@ export async function reserve(
   reply: ClientResponse,
 ): Promise<FundedRequest | 'left'> {
   const at = parts.clock.now();
-  const ask = askFor(parts, request, admitted, at);
-  const reservation = parts.till.tryReserve(ask);
+  const reserveRequest = reserveRequestFor(parts, request, admitted, at);
+  const reservation = parts.till.tryReserve(reserveRequest);
   if (reservation !== undefined)
     return { admitted, funds: fundsFor(request, admitted, reservation), at };
   return reserveSlowly(parts, request, admitted, reply, at);
@@ -63,7 +63,7 @@ async function reserveSlowly(
   const sinceMs = parts.clock.monotonicMs();
   try {
     const got = await parts.till.reserve(
-      { ...askFor(parts, request, admitted, at), once: true },
+      { ...reserveRequestFor(parts, request, admitted, at), once: true },
       leaving.signal,
     );
     if (got !== 'insufficient') return reserved(got, request, admitted, at);
@@ -74,8 +74,8 @@ async function reserveSlowly(
     const counted = await countText(admitted, request);
     const precise: Admission = { ...admitted, textTokens: Math.min(counted, admitted.textTokens) };
     const again = {
-      ...askFor(parts, request, precise, at),
-      askedMsAgo: parts.clock.monotonicMs() - sinceMs,
+      ...reserveRequestFor(parts, request, precise, at),
+      requestedMsAgo: parts.clock.monotonicMs() - sinceMs,
     };
     return reserved(await parts.till.reserve(again, leaving.signal), request, precise, at);
   } finally {
@@ -105,8 +105,8 @@ async function isHopeless(
     ...admitted,
     textTokens: Math.floor(textBytes / bytesPerTokenLongest),
   };
-  const { minimum, ...ask } = askFor(parts, request, least, at);
-  const got = await parts.till.reserve({ ...ask, want: minimum, minimum, once: true }, signal);
+  const { minimum, ...rest } = reserveRequestFor(parts, request, least, at);
+  const got = await parts.till.reserve({ ...rest, want: minimum, minimum, once: true }, signal);
   if (typeof got !== 'string') got.release();
   return got === 'insufficient';
 }
@@ -129,7 +129,7 @@ const whyNot = {
   crowded: 'too many requests of this account are waiting to begin',
 } as const;
 
-function askFor(
+function reserveRequestFor(
   parts: GatewayParts,
   request: ApiRequest,
   admitted: Admission,
@@ -245,7 +245,7 @@ export class ReservedFunds {
   #mostTokens: number;
   #coveredTokens: number;
   #slice = sliceFirst;
-  #asking: Promise<boolean> | undefined;
+  #extending: Promise<boolean> | undefined;
 
   /**
    * `tokensAtFirst`: how much of the answer the first reservation was to cover; it may cover less.
@@ -341,13 +341,13 @@ export class ReservedFunds {
    * callers share one wait.
    */
   growOrWait(waitMs: number): Promise<boolean> {
-    this.#asking ??= this.#ask(waitMs).finally(() => {
-      this.#asking = undefined;
+    this.#extending ??= this.#extend(waitMs).finally(() => {
+      this.#extending = undefined;
     });
-    return this.#asking;
+    return this.#extending;
   }
 
-  async #ask(waitMs: number): Promise<boolean> {
+  async #extend(waitMs: number): Promise<boolean> {
     const target = this.#target();
     const missing = worstCaseOf(this.#admitted, target) - this.#reservation.amount;
     if (missing > 0n) {

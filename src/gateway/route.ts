@@ -103,7 +103,7 @@ export class AttemptLoop {
   readonly #exchange: Exchange;
   readonly #candidates: readonly Candidate[];
   readonly #choice: Choice | undefined;
-  #tried: readonly Candidate[] = noCandidates;
+  #excluded: readonly Candidate[] = noCandidates;
   #failures: Map<FaultKind, number> | undefined;
   /** The reason of the first channel that does not take the request. */
   refusal: Refusal | undefined;
@@ -121,28 +121,28 @@ export class AttemptLoop {
 
   pick(nowMs: number): Candidate | undefined {
     const { health, random } = this.#exchange.parts;
-    return health.pick(this.#candidates, this.#tried, nowMs, random, this.#choice);
+    return health.pick(this.#candidates, this.#excluded, nowMs, random, this.#choice);
   }
 
   /** Picks a healthy candidate of another channel than the one that is being called. */
-  pickSecond(asked: Candidate, nowMs: number): Candidate | undefined {
+  pickSecond(called: Candidate, nowMs: number): Candidate | undefined {
     const { health, random } = this.#exchange.parts;
     const others = this.#candidates.filter(
       ({ channel, id }) =>
-        channel.name !== asked.channel.name && health.state(id, nowMs).breaker === 'closed',
+        channel.name !== called.channel.name && health.state(id, nowMs).breaker === 'closed',
     );
-    return health.pick(others, this.#tried, nowMs, random, this.#choice);
+    return health.pick(others, this.#excluded, nowMs, random, this.#choice);
   }
 
   /** Makes one attempt and records its outcome. `begunMs`: since the exchange began. */
-  async ask(candidate: Candidate, begunMs: number, contest?: Race): Promise<ChannelOutcome> {
+  async ask(candidate: Candidate, begunMs: number, race?: Race): Promise<ChannelOutcome> {
     const exchange = this.#exchange;
     const { parts } = exchange;
     const client = parts.channelClients.of(candidate.channel);
     let one: AttemptOutcome;
     client.running += 1;
     try {
-      one = await attemptChannel(exchange, candidate, client, contest);
+      one = await attemptChannel(exchange, candidate, client, race);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return this.#notTaken(candidate, error);
@@ -168,8 +168,8 @@ export class AttemptLoop {
     exchange.candidate = undefined;
     this.refusal ??= refusal;
     if (refusal instanceof VendorRefusal) this.refusing ??= candidate;
-    this.#tried = [
-      ...this.#tried,
+    this.#excluded = [
+      ...this.#excluded,
       ...this.#candidates.filter(({ channel }) => channel.name === candidate.channel.name),
     ];
     return {
@@ -182,7 +182,7 @@ export class AttemptLoop {
 
   /** Whether a channel that cannot be called now would take the request. */
   isAcceptedElsewhere(): boolean {
-    const others = this.#candidates.filter((candidate) => !this.#tried.includes(candidate));
+    const others = this.#candidates.filter((candidate) => !this.#excluded.includes(candidate));
     return others.some((candidate) =>
       isAccepted(
         this.#exchange,
@@ -209,7 +209,10 @@ export class AttemptLoop {
     // A vendor may close an idle connection in the instant in which we use it: that says nothing of
     // the channel, so it gets a second chance.
     if (!(fault.kind === 'network' && stage === 'waiting' && count === 1))
-      this.#tried = [...this.#tried, ...excludedAfter(fault.kind, candidate, this.#candidates)];
+      this.#excluded = [
+        ...this.#excluded,
+        ...excludedAfter(fault.kind, candidate, this.#candidates),
+      ];
     return true;
   }
 }
@@ -265,7 +268,7 @@ async function attemptChannel(
   exchange: Exchange,
   candidate: Candidate,
   client: ChannelClient,
-  contest: Race | undefined,
+  race: Race | undefined,
 ): Promise<AttemptOutcome> {
   const { parts, request, funds } = exchange;
   exchange.attempts += 1;
@@ -293,21 +296,21 @@ async function attemptChannel(
       : plain;
   const call = prepared instanceof Promise ? await prepared : prepared;
   if ('kind' in call) return { result: call, receiver: undefined };
-  if (contest?.over !== undefined) return { result: contest.over, receiver: undefined };
+  if (race?.over !== undefined) return { result: race.over, receiver: undefined };
   let receiver: StreamReceiver | undefined;
   const attempt = new ChannelAttempt(adapter, call, parts.limits, (self) => {
     receiver =
       request.stream || !('collect' in adapter)
-        ? forwardingReceiver(exchange, self, adapter.stream(call, self.contentType), contest)
+        ? forwardingReceiver(exchange, self, adapter.stream(call, self.contentType), race)
         : collectingReceiver(exchange, self, adapter.collect(call));
     return receiver;
   });
-  if (contest === undefined) exchange.attempt = attempt;
-  else contest.enter(attempt);
+  if (race === undefined) exchange.attempt = attempt;
+  else race.enter(attempt);
   attempt.start(client, exchange.insists);
-  if (contest === undefined) exchange.dropped = attempt.dropped;
+  if (race === undefined) exchange.dropped = attempt.dropped;
   const result = await attempt.result;
-  if (contest === undefined) exchange.attempt = undefined;
+  if (race === undefined) exchange.attempt = undefined;
   return { result, receiver };
 }
 
@@ -339,10 +342,10 @@ function forwardingReceiver(
   exchange: Exchange,
   attempt: ChannelAttempt,
   translator: StreamTranslator,
-  contest: Race | undefined,
+  race: Race | undefined,
 ): ForwardingReceiver {
-  if (contest !== undefined)
-    return new ForwardingReceiver(contest.contextFor(attempt, translator), attempt, translator);
+  if (race !== undefined)
+    return new ForwardingReceiver(race.contextFor(attempt, translator), attempt, translator);
   exchange.meter = translator.meter;
   exchange.streamType = translator.type;
   return new ForwardingReceiver(exchange, attempt, translator);
@@ -387,9 +390,9 @@ function startOf({ system, instructions, messages, input, prompt }: ApiRequest['
       if ('text' in value) read(value.text, depth + 1);
     }
   };
-  for (const said of [system, instructions, prompt]) read(said, 0);
-  for (const said of [messages, input])
-    read(Array.isArray(said) ? untilFirstQuestion(said) : said, 0);
+  for (const value of [system, instructions, prompt]) read(value, 0);
+  for (const value of [messages, input])
+    read(Array.isArray(value) ? untilFirstQuestion(value) : value, 0);
   return texts.join('\n');
 }
 

@@ -25,7 +25,7 @@ export async function run(
   let tokens = 0;
   try {
     format.limitHeaders(admitted.pass, reply);
-    tellLimit(request, admitted, reply);
+    sendOutputLimit(request, admitted, reply);
     const reserved = await reserve(parts, request, admitted, reply);
     if (reserved === 'left') return;
     const exchange = new Exchange(
@@ -51,9 +51,9 @@ export async function run(
  * When the client asks for more output than the model can write, a header reports the lower limit
  * that applies.
  */
-function tellLimit(request: ApiRequest, { offer }: Admission, reply: ClientResponse): void {
+function sendOutputLimit(request: ApiRequest, { offer }: Admission, reply: ClientResponse): void {
   const limit = outputLimit(request, offer.model);
-  if (limit !== undefined && limit !== request.outputTokensAsked)
+  if (limit !== undefined && limit !== request.outputTokensRequested)
     reply.header('x-tollgate-max-tokens', String(limit));
 }
 

@@ -23,7 +23,7 @@ export interface AnswerEnd {
   /** The ending is recorded and costs nothing. */
   readonly free?: boolean;
   /** Facts about the price in the answer beside its quantities. */
-  readonly told?: PricingFacts | undefined;
+  readonly pricingFacts?: PricingFacts | undefined;
 }
 
 /** The quantities of an answer, and whether we estimated them. */
@@ -40,16 +40,16 @@ export async function countAnswer(exchange: Exchange, outputText: string): Promi
  */
 export async function recountOutput(
   exchange: Exchange,
-  told: Quantities,
+  reported: Quantities,
   outputTokens: number,
 ): Promise<CountedUsage> {
-  const input = inputTokens(told) === 0 ? await inputCount(exchange) : told;
+  const input = inputTokens(reported) === 0 ? await inputCount(exchange) : reported;
   return { quantities: { ...input, output: outputTokens }, estimated: true };
 }
 
 /** Whether a vendor reports no output for a request whose answer is text. */
-export const reportsNoOutput = ({ request }: Exchange, told: Quantities): boolean =>
-  request.choices > 0 && request.sized === undefined && outputTokens(told) === 0;
+export const reportsNoOutput = ({ request }: Exchange, reported: Quantities): boolean =>
+  request.choices > 0 && request.sized === undefined && outputTokens(reported) === 0;
 
 /** The quantities charged for a stream, whose text was not kept. */
 export async function countStream(
@@ -126,18 +126,18 @@ const nothing = { lines: [], total: 0n } as const;
  */
 function billFor(
   { admitted, candidate }: Exchange,
-  { quantities, told, reported }: AnswerEnd,
+  { quantities, pricingFacts: facts, reported }: AnswerEnd,
   finishedAt: number,
 ): Bill {
   const { quote, tariff, variant } = admitted;
-  const said =
-    reported === undefined || told === undefined
-      ? told
-      : { servedTier: told.servedTier, model: told.model };
-  if (quote !== undefined) return quote.bill(quantities, said, variant, candidate, finishedAt);
-  return said?.parts === undefined
+  const termFacts =
+    reported === undefined || facts === undefined
+      ? facts
+      : { servedTier: facts.servedTier, model: facts.model };
+  if (quote !== undefined) return quote.bill(quantities, termFacts, variant, candidate, finishedAt);
+  return termFacts?.parts === undefined
     ? costOf(tariff, quantities, variant)
-    : billOfParts(tariff, said.parts);
+    : billOfParts(tariff, termFacts.parts);
 }
 
 /**
@@ -155,13 +155,13 @@ interface Excess {
  */
 function excessOf(
   exchange: Exchange,
-  { told, ...ending }: AnswerEnd,
+  { pricingFacts: facts, ...ending }: AnswerEnd,
   reported: Quantities,
   charged: Nano,
   finishedAt: number,
 ): Excess | undefined {
   const { parts, request, candidate } = exchange;
-  const all = { ...ending, quantities: reported, reported: undefined, told };
+  const all = { ...ending, quantities: reported, reported: undefined, pricingFacts: facts };
   const { lines, total } = billFor(exchange, all, finishedAt);
   const excess = total - charged;
   parts.overran({
@@ -213,9 +213,9 @@ function recordOf(
 export function linesText(lines: readonly PriceLine[]): string {
   let text = '';
   for (const { measure, quantity, rate, cost, terms, model } of lines) {
-    const told =
+    const extra =
       terms === undefined && model === undefined ? '' : `,${JSON.stringify({ terms, model })}`;
-    text += `${text === '' ? '' : ','}["${measure}",${quantity},"${rate}","${cost}"${told}]`;
+    text += `${text === '' ? '' : ','}["${measure}",${quantity},"${rate}","${cost}"${extra}]`;
   }
   return `[${text}]`;
 }
@@ -231,23 +231,23 @@ type MediaUsage = Pick<AnswerEnd, 'quantities' | 'estimated'>;
  */
 function usageOfImages(
   { request, admitted }: Exchange,
-  pictures: number,
-  told: Quantities | undefined,
+  images: number,
+  reported: Quantities | undefined,
 ): MediaUsage {
-  const { measured = {}, likely = {} } = request.sized?.picture ?? {};
-  const all = { ...times(measured, pictures), ...told };
+  const { measured = {}, likely = {} } = request.sized?.image ?? {};
+  const all = { ...times(measured, images), ...reported };
   if (costOf(admitted.tariff, all, admitted.variant).lines.length > 0)
     return { quantities: all, estimated: false };
   return {
-    quantities: { ...all, ...request.sized?.likely, ...times(likely, pictures) },
+    quantities: { ...all, ...request.sized?.likely, ...times(likely, images) },
     estimated: true,
   };
 }
 
-function times(quantities: Quantities, pictures: number): Quantities {
+function times(quantities: Quantities, images: number): Quantities {
   const sum: Partial<Record<Measure, number>> = {};
   for (const measure of Object.keys(quantities) as Measure[])
-    sum[measure] = (quantities[measure] ?? 0) * pictures;
+    sum[measure] = (quantities[measure] ?? 0) * images;
   return sum;
 }
 
@@ -257,12 +257,12 @@ function times(quantities: Quantities, pictures: number): Quantities {
  */
 export function imageUsageOf(
   exchange: Exchange,
-  told: Quantities | undefined,
+  reported: Quantities | undefined,
   had: number,
   made: number,
 ): MediaUsage {
-  if (told === undefined) return usageOfImages(exchange, had, undefined);
-  const { image: _, megapixel: __, ...tokens } = told;
+  if (reported === undefined) return usageOfImages(exchange, had, undefined);
+  const { image: _, megapixel: __, ...tokens } = reported;
   if (tokens.image_output === undefined || had === made)
     return usageOfImages(exchange, had, tokens);
   return usageOfImages(exchange, had, {
@@ -296,10 +296,10 @@ export function streamedImageUsage(
  */
 export function measuredUsage(
   { request, admitted }: Exchange,
-  told: Quantities | undefined,
+  reported: Quantities | undefined,
 ): Quantities | undefined {
-  if (request.sized === undefined) return told;
-  const all = { ...request.sized.measured, ...told };
+  if (request.sized === undefined) return reported;
+  const all = { ...request.sized.measured, ...reported };
   return costOf(admitted.tariff, all).lines.length > 0 ? all : undefined;
 }
 

@@ -34,7 +34,7 @@ test('of many streams each is looked at once a round, others have their turn bet
   expect(watch.open).toBe(0);
 });
 
-test('who comes after the last has gone is looked at like the first', async () => {
+test('a stream that begins after the last one ended is watched like the first', async () => {
   const watch = new StreamWatch(10);
   let looks = 0;
   const watched = { check: () => void looks++ };

@@ -32,21 +32,21 @@ function prioritiesOf(channels: readonly ForeignChannel[]): (theirs: bigint) => 
 export function* importChannels(
   foreign: ForeignInstallation,
   sold: ReadonlySet<string>,
-  desk: ImportContext,
+  context: ImportContext,
 ): Transaction<void> {
   const { channels } = yield* readStoredCatalog();
   const place = {
     sold,
     priorityOf: prioritiesOf(foreign.channels),
     names: new Set(channels.map(({ name }) => name)),
-    desk,
+    context,
   };
   for (const channel of foreign.channels) {
     const what = `channel ${channel.id} (${channel.name})`;
     const portions = portionsOf(channel, foreign.kind);
     if (portions.length === 0)
       leaveOut(
-        desk.report,
+        context.report,
         'channels',
         what,
         channel.secrets.length === 0
@@ -56,7 +56,7 @@ export function* importChannels(
     for (const [index, portion] of portions.entries())
       yield* importChannel(channel, portion, index, place);
     if (channel.unknown.length > 0)
-      desk.report.notes.push({ what, note: `not taken of it: ${channel.unknown.join(', ')}` });
+      context.report.notes.push({ what, note: `not taken of it: ${channel.unknown.join(', ')}` });
   }
 }
 
@@ -97,16 +97,16 @@ interface Place {
   readonly sold: ReadonlySet<string>;
   readonly priorityOf: (theirs: bigint) => bigint;
   readonly names: Set<string>;
-  readonly desk: ImportContext;
+  readonly context: ImportContext;
 }
 
 function* importChannel(
   channel: ForeignChannel,
   portion: Portion,
   index: number,
-  { sold, priorityOf, names, desk }: Place,
+  { sold, priorityOf, names, context }: Place,
 ): Transaction<void> {
-  const { imported, report } = desk;
+  const { imported, report } = context;
   const theirs = `${channel.id}/${index}`;
   const what = `channel ${channel.id} (${channel.name}${portion.enabled || !channel.enabled ? '' : ', keys that are off'})`;
   if (imported.before('channel', theirs) !== undefined) {
@@ -132,7 +132,7 @@ function* importChannel(
       channel.weight < 1n ? 1n : channel.weight > weightMax ? weightMax : channel.weight,
     ),
   };
-  const done = yield* addChannel(written, desk);
+  const done = yield* addChannel(written, context);
   if (done.kind !== 'done')
     return leaveOut(
       report,
@@ -140,7 +140,8 @@ function* importChannel(
       what,
       done.kind === 'wrong' ? messages(done.problems) : done.kind,
     );
-  if (!portion.enabled) yield* switchChannel({ name, version: undefined }, 'disabled', desk.by.at);
+  if (!portion.enabled)
+    yield* switchChannel({ name, version: undefined }, 'disabled', context.by.at);
   names.add(name);
   report.channels.taken++;
   yield* imported.remember('channel', theirs, name, portion.vendor);

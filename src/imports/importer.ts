@@ -41,13 +41,13 @@ class DryRunRollback extends Error {}
 export async function runImport(
   database: Database,
   foreign: ForeignInstallation,
-  wish: ImportOptions,
+  options: ImportOptions,
 ): Promise<ImportSummary> {
   let report: ImportSummary | undefined;
   try {
     await database.transact(function* () {
-      report = yield* importAll(foreign, wish);
-      if (!wish.apply) throw new DryRunRollback();
+      report = yield* importAll(foreign, options);
+      if (!options.apply) throw new DryRunRollback();
     });
   } catch (error) {
     if (!(error instanceof DryRunRollback)) throw error;
@@ -68,9 +68,9 @@ function* importAll(
   const by = { source: 'import', reason: `imported from ${origin}`, at } as const;
   const ratios = readRatios(foreign, worth);
   report.notes.push(...ratios.notes);
-  const desk = { sealer, vendors, bundled, by, imported, report, ratios };
-  yield* importGroups(foreign, desk);
-  yield* importChannels(foreign, yield* importModels(foreign, desk), desk);
+  const context = { sealer, vendors, bundled, by, imported, report, ratios };
+  yield* importGroups(foreign, context);
+  yield* importChannels(foreign, yield* importModels(foreign, context), context);
   const people = { origin, imported, report, worth, at };
   const users = yield* importUsers(foreign, people);
   const names = yield { sql: 'SELECT name FROM model_groups', params: [] };

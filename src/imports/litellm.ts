@@ -280,26 +280,26 @@ function place(
 function notesOn(file: LitellmEntry): string[] {
   const router = { ...members(file['litellm_settings']), ...members(file['router_settings']) };
   const general = members(file['general_settings']);
-  const said = (there: boolean, note: string): readonly string[] => (there ? [note] : []);
+  const noteIf = (there: boolean, note: string): readonly string[] => (there ? [note] : []);
   return [
-    ...said(
+    ...noteIf(
       Object.keys(router).some((name) => name.endsWith('fallbacks')),
       'fallbacks to another model are not taken: the model that was asked for answers, over another channel, or nobody does',
     ),
-    ...said(
+    ...noteIf(
       router['model_group_alias'] !== undefined,
       'model_group_alias is not taken: sell the model once more, under the other id',
     ),
-    ...said(
+    ...noteIf(
       router['routing_strategy'] !== undefined,
       'routing_strategy is not taken: channels are chosen by priority, health and weight',
     ),
-    ...said(router['cache'] !== undefined, 'answers are not cached here'),
-    ...said(
+    ...noteIf(router['cache'] !== undefined, 'answers are not cached here'),
+    ...noteIf(
       general['master_key'] !== undefined || general['database_url'] !== undefined,
       'virtual keys, teams and budgets stand in its PostgreSQL database and are not taken: make users and keys here',
     ),
-    ...said(file['include'] !== undefined, 'included files are not read: join them first'),
+    ...noteIf(file['include'] !== undefined, 'included files are not read: join them first'),
   ];
 }
 

@@ -108,9 +108,9 @@ export const messages = (
  */
 export function* importModels(
   foreign: ForeignInstallation,
-  desk: ImportContext,
+  context: ImportContext,
 ): Transaction<ReadonlySet<string>> {
-  const { imported, report } = desk;
+  const { imported, report } = context;
   const recorded = yield* readStoredCatalog();
   const sold = new Set(recorded.models.filter(({ active }) => active).map(({ id }) => id));
   let changed = false;
@@ -119,7 +119,7 @@ export function* importModels(
       report.models.before++;
       continue;
     }
-    const done = yield* importModel(id, sold.has(id), recorded, desk);
+    const done = yield* importModel(id, sold.has(id), recorded, context);
     if (done === undefined) continue;
     sold.add(id);
     report.models.taken++;
@@ -135,9 +135,9 @@ function* importModel(
   id: string,
   isSold: boolean,
   { models }: StoredCatalog,
-  desk: ImportContext,
+  context: ImportContext,
 ): Transaction<string | undefined> {
-  const { report, ratios, bundled, by } = desk;
+  const { report, ratios, bundled, by } = context;
   const known = bundled.get(id);
   const own = models.find((model) => model.id === id);
   const kind = own?.kind ?? known?.facts.kind ?? kindNamed(id);
@@ -152,7 +152,7 @@ function* importModel(
       what: `model ${id}`,
       note: `${ratio}: it costs what ${isSold ? 'it costs here' : 'the bundled list says'}`,
     });
-    return isSold ? priceText(stays) : yield* begin(id, known?.facts, desk);
+    return isSold ? priceText(stays) : yield* begin(id, known?.facts, context);
   }
   const problems = reportWithoutLines();
   const facts = modelFrom(writtenModel(id, kind, known, ratio.price), known?.facts, problems);
@@ -164,7 +164,7 @@ function* importModel(
   report.notes.push(...ratio.notes.map((note) => ({ what: `model ${id}`, note })));
   if (Object.values(ratio.price).every((yuan) => yuan === '0'))
     report.notes.push({ what: `model ${id}`, note: 'it is free there, and here' });
-  if (!isSold) return yield* begin(id, facts, desk);
+  if (!isSold) return yield* begin(id, facts, context);
   if (own !== undefined && priceText(own.price) !== priceText(facts.price))
     yield* publishPrice(id, facts.price, by);
   return priceText(facts.price);

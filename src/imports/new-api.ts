@@ -140,28 +140,28 @@ function secretsIn(key: string, several: boolean): readonly string[] {
  * sentence each.
  */
 async function leftOutTables(source: ImportSource): Promise<readonly string[]> {
-  const said: string[] = [];
+  const notes: string[] = [];
   const codes = ((await source.rows('redemptions', 'id')) ?? []).filter(
     (row) => number(row, 'status') === 1n && !isDeleted(row),
   );
   const worth = codes.reduce((sum, row) => sum + number(row, 'quota'), 0n);
   if (codes.length > 0)
-    said.push(
+    notes.push(
       `${codes.length} redemption codes that nobody has used, worth ${worth} units: credit whoever brings one with 'user credit'`,
     );
   const subscriptions = ((await source.rows('user_subscriptions', 'id')) ?? []).filter(
     (row) => text(row, 'status') === 'active',
   );
   if (subscriptions.length > 0)
-    said.push(
+    notes.push(
       `${subscriptions.length} subscriptions that run: there are none here; credit what is left of them`,
     );
   const tasks = ((await source.rows('tasks', 'id')) ?? []).filter(
     (row) => !['SUCCESS', 'FAILURE'].includes(text(row, 'status')),
   );
   if (tasks.length > 0)
-    said.push(`${tasks.length} tasks that have not ended: let them end there first`);
-  return said;
+    notes.push(`${tasks.length} tasks that have not ended: let them end there first`);
+  return notes;
 }
 
 const isEmpty = (value: string): boolean => ['', '{}', '[]', 'null'].includes(value.trim());

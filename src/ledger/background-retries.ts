@@ -23,7 +23,7 @@ export class BackgroundRetries {
   readonly #database: Database;
   readonly #random: Random;
   readonly #timers: Timers;
-  readonly #errands: RetriedCall[] = [];
+  readonly #calls: RetriedCall[] = [];
   #running: Promise<void> | undefined;
 
   constructor(database: Database, random: Random, timers: Timers) {
@@ -33,11 +33,11 @@ export class BackgroundRetries {
   }
 
   get size(): number {
-    return this.#errands.length;
+    return this.#calls.length;
   }
 
-  add(errand: RetriedCall): void {
-    this.#errands.push(errand);
+  add(call: RetriedCall): void {
+    this.#calls.push(call);
     this.#running ??= this.#run();
   }
 
@@ -47,9 +47,9 @@ export class BackgroundRetries {
   }
 
   async #run(): Promise<void> {
-    for (let errand = this.#errands[0]; errand !== undefined; errand = this.#errands[0]) {
-      await this.#perform(errand);
-      this.#errands.shift();
+    for (let call = this.#calls[0]; call !== undefined; call = this.#calls[0]) {
+      await this.#perform(call);
+      this.#calls.shift();
     }
     this.#running = undefined;
   }
@@ -70,22 +70,22 @@ export class BackgroundRetries {
 }
 
 /** Queues the fence of a process: once it is done, the database takes nothing more from it. */
-export function queueFence(errands: BackgroundRetries, id: string): void {
-  errands.add({ procedure: 'till.fence', input: () => ({ id }), refused: () => {} });
+export function queueFence(retries: BackgroundRetries, id: string): void {
+  retries.add({ procedure: 'till.fence', input: () => ({ id }), refused: () => {} });
 }
 
 /**
  * Resolves when the process is fenced and everything it held is given back, some floats at a time.
  */
 export async function queueFenceAndSweep(
-  errands: BackgroundRetries,
+  retries: BackgroundRetries,
   id: string,
   floatsMax: number,
 ): Promise<void> {
-  queueFence(errands, id);
+  queueFence(retries, id);
   const sweepSome = (): Promise<boolean> =>
     new Promise((resolve) => {
-      errands.add({
+      retries.add({
         procedure: 'till.sweep',
         input: () => ({ id, floatsMax }),
         done: (isSwept) => resolve(isSwept === true),

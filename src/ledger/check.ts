@@ -70,16 +70,16 @@ const queries = {
 export function check(
   database: Database,
   others: Readonly<Record<string, string>> = {},
-  tell?: RuleProgress,
+  onProgress?: RuleProgress,
 ): Promise<CheckReport> {
-  return database.snapshot(() => prove({ ...queries, ...others }, tell));
+  return database.snapshot(() => prove({ ...queries, ...others }, onProgress));
 }
 
 /**
  * The sum of what vendors reported beyond what requests can have cost; the rules `losses` and
  * `unreported` prove it.
  */
-export async function houseLosses(database: Database): Promise<Nano> {
+export async function operatorLosses(database: Database): Promise<Nano> {
   const [row] = await database.query(
     "SELECT COALESCE(SUM(amount), 0) AS amount FROM transfer WHERE debit='losses' AND credit<>'revenue'",
   );
@@ -97,12 +97,12 @@ export type RuleProgress = (
 
 function* prove(
   all: Readonly<Record<string, string>>,
-  tell: RuleProgress = () => {},
+  onProgress: RuleProgress = () => {},
 ): Transaction<CheckReport> {
   const problems: LedgerProblem[] = [];
   const names = Object.keys(all);
-  const told = (done: number, running: boolean): void =>
-    tell(
+  const report = (done: number, running: boolean): void =>
+    onProgress(
       names.map((rule, index) => {
         const found = problems.filter(({ query }) => query === rule).map(({ row }) => row);
         const state =
@@ -117,7 +117,7 @@ function* prove(
       }),
     );
   for (const [index, [query, sql]] of Object.entries(all).entries()) {
-    told(index, true);
+    report(index, true);
     const rows = yield { sql: `${sql} LIMIT ${problemsMaxPerQuery}`, params: [] };
     problems.push(...rows.map((row) => ({ query, row: asText(row) })));
   }
@@ -125,7 +125,7 @@ function* prove(
   problems.push(
     ...windows.slice(0, problemsMaxPerQuery).map((row) => ({ query: 'limits', row: asText(row) })),
   );
-  told(names.length, false);
+  report(names.length, false);
   const [counted] = yield {
     sql: "SELECT (SELECT COUNT(*) FROM account) AS accounts, (SELECT COUNT(*) FROM transfer) AS transfers, (SELECT COUNT(*) FROM hold WHERE state='open') AS holds",
     params: [],
@@ -256,15 +256,17 @@ async function run(
   let rules: readonly RuleResult[] = [];
   let writing: Promise<unknown> = Promise.resolve();
   const write = (): void => {
-    const said = [clock.now(), JSON.stringify(rules), id];
+    const values = [clock.now(), JSON.stringify(rules), id];
     writing = writing
-      .then(() => database.query('UPDATE ledger_check SET seen_at=$1, rules=$2 WHERE id=$3', said))
+      .then(() =>
+        database.query('UPDATE ledger_check SET seen_at=$1, rules=$2 WHERE id=$3', values),
+      )
       .catch(() => undefined);
   };
   const alive = setInterval(write, aliveEveryMs).unref();
   try {
-    const report = await check(database, others, (told) => {
-      rules = told;
+    const report = await check(database, others, (progress) => {
+      rules = progress;
       write();
     });
     const sums = await database.snapshot(moneySums);

@@ -30,7 +30,7 @@ export interface ReserveRequest {
    * How long ago the same request was refused with a rougher estimate. A draw that got nothing
    * since then answers this request too.
    */
-  readonly askedMsAgo?: number;
+  readonly requestedMsAgo?: number;
 }
 
 /**

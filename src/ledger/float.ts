@@ -131,7 +131,7 @@ export class Float {
   }
 
   /** The batch was refused: nothing of it happened. */
-  recall(): void {
+  refuseBatch(): void {
     this.charging = 0n;
     this.free += this.returning;
     this.returning = 0n;

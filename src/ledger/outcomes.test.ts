@@ -227,8 +227,10 @@ forEachDatabase((_name, openFresh) => {
     const till = await room.till();
     room.network.script = (procedure) =>
       procedure.startsWith('till.batch') ? { delayed: 4_000 } : undefined;
-    const asked = Array.from({ length: 60 }, () => till.reserve(askFor('A', 0.02, 0.02), never));
-    const got = await room.until(Promise.all(asked));
+    const reservations = Array.from({ length: 60 }, () =>
+      till.reserve(askFor('A', 0.02, 0.02), never),
+    );
+    const got = await room.until(Promise.all(reservations));
     expect(new Set(got.filter((one) => typeof one === 'string'))).toEqual(
       new Set(['insufficient']),
     );

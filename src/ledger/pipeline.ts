@@ -302,7 +302,7 @@ export class Pipeline {
    */
   async #poisoned(batch: Batch, moves: readonly FloatMove[], error: unknown): Promise<void> {
     const { items } = batch;
-    for (const float of batch.floats.values()) float.recall();
+    for (const float of batch.floats.values()) float.refuseBatch();
     if (items.length + moves.length <= 1) {
       for (const item of items) this.#events.refused(item, error);
       for (const { float } of moves) this.#events.stuck(float, error);

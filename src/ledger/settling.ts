@@ -213,11 +213,11 @@ export class Settling {
   }
 
   #fail(item: Item, error: unknown): void {
-    const { stats, retries: errands, log } = this.#parts;
+    const { stats, retries, log } = this.#parts;
     const { id, cost, code, at } = item.charge;
     stats.refused++;
     log({ event: 'refused', id, error });
-    errands.add({
+    retries.add({
       procedure: 'till.failed',
       input: () => ({
         charge: { id, account: item.user.account, cost, code, at },

@@ -127,12 +127,13 @@ forEachDatabase((_name, openFresh) => {
     await isWhole(room);
   });
 
-  test('who comes to too long a queue is told so, and not that the database is away', async () => {
+  test('a full queue refuses with its own reason, not as an absent database', async () => {
     const room = await hall(1);
     const till = await room.till({ waitersMax: 2 });
-    const asked = Array.from({ length: 3 }, () => till.reserve(askFor('A', 0.1), never));
-    expect(await asked[2]).toBe('crowded');
-    for (const got of await room.until(Promise.all(asked.slice(0, 2)))) granted(got).release();
+    const reservations = Array.from({ length: 3 }, () => till.reserve(askFor('A', 0.1), never));
+    expect(await reservations[2]).toBe('crowded');
+    for (const got of await room.until(Promise.all(reservations.slice(0, 2))))
+      granted(got).release();
     await isWhole(room);
   });
 
@@ -141,15 +142,15 @@ forEachDatabase((_name, openFresh) => {
     async (shape) => {
       const room = await hall(0);
       const till = await room.till();
-      const ask = askFor('A', 0.1, 0.1, { shape });
-      expect(await room.until(till.reserve(ask, never))).toBe('insufficient');
+      const request = askFor('A', 0.1, 0.1, { shape });
+      expect(await room.until(till.reserve(request, never))).toBe('insufficient');
       expect(room.time.now).toBeLessThan(200);
       // A better estimate that is still too much needs no second draw.
       const startedMs = room.time.now;
       expect(
         await room.until(
           till.reserve(
-            { ...ask, minimum: yuan(0.05), want: yuan(0.05), askedMsAgo: startedMs },
+            { ...request, minimum: yuan(0.05), want: yuan(0.05), requestedMsAgo: startedMs },
             never,
           ),
         ),

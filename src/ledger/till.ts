@@ -78,7 +78,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
   readonly #floats: Floats;
   readonly #pipeline: Pipeline;
   readonly #waiting: Waiting;
-  readonly #errands: BackgroundRetries;
+  readonly #retries: BackgroundRetries;
   readonly #settling: Settling;
   readonly #sweeper: Sweeper;
   readonly #recent: RecentCharges;
@@ -115,14 +115,14 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     );
     this.#sweeper = new Sweeper(database, clock, settings);
     this.#floats = new Floats(this.#waiting, settings);
-    this.#errands = new BackgroundRetries(database, random, timers);
+    this.#retries = new BackgroundRetries(database, random, timers);
     this.#recent = new RecentCharges(
       database.dialect === 'postgres' ? settings.rememberedMax : 0,
       settings.rememberMs,
     );
     this.#settling = new Settling({
       pipeline: this.#pipeline,
-      retries: this.#errands,
+      retries: this.#retries,
       stats: this.stats,
       settings,
       records,
@@ -159,26 +159,26 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     return this.#pipeline.unsettled;
   }
 
-  tryReserve(ask: ReserveRequest): Reservation | undefined {
+  tryReserve(request: ReserveRequest): Reservation | undefined {
     const nowMs = this.#clock.monotonicMs();
     if (!this.#admits(nowMs)) return undefined;
-    const floats = this.#floats.known(ask);
+    const floats = this.#floats.known(request);
     if (floats === undefined || floats[0].waiters.length > 0) return undefined;
-    const amount = available(ask, floats);
+    const amount = available(request, floats);
     return typeof amount === 'bigint' ? this.#reserved(floats, amount, nowMs) : undefined;
   }
 
-  reserve(ask: ReserveRequest, signal: AbortSignal): Promise<Reservation | ReserveRefusal> {
-    const quick = this.tryReserve(ask);
+  reserve(request: ReserveRequest, signal: AbortSignal): Promise<Reservation | ReserveRefusal> {
+    const quick = this.tryReserve(request);
     if (quick !== undefined) return Promise.resolve(quick);
     if (signal.aborted) return Promise.resolve('left');
     const nowMs = this.#clock.monotonicMs();
-    const floats = this.#floats.open(ask);
+    const floats = this.#floats.open(request);
     if (!this.#admits(nowMs)) return Promise.resolve('unavailable');
     if (floats[0].waiters.length >= this.#settings.waitersMax) return Promise.resolve('crowded');
-    const waitMs = ask.once
+    const waitMs = request.once
       ? 0
-      : ask.shape === 'stream'
+      : request.shape === 'stream'
         ? this.#settings.streamWaitMs
         : this.#settings.wholeWaitMs;
     return new Promise((resolve) => {
@@ -191,12 +191,12 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
         resolve(outcome);
       };
       const waiter: Waiter = {
-        demand: ask,
+        demand: request,
         floats,
         runs: false,
         untilMs: nowMs + waitMs,
         since: this.#pipeline.built,
-        ...(ask.askedMsAgo === undefined ? {} : { cameMs: nowMs - ask.askedMsAgo }),
+        ...(request.requestedMsAgo === undefined ? {} : { cameMs: nowMs - request.requestedMsAgo }),
         take: (amount) => end(this.#reserved(floats, amount, this.#clock.monotonicMs())),
         refuse: end,
       };
@@ -223,13 +223,13 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
 
   async #leave(): Promise<void> {
     await this.#pipeline.idle();
-    await this.#errands.idle();
+    await this.#retries.idle();
     const id = this.#process;
     if (id === undefined) return;
     this.#pipeline.stop();
     this.#process = undefined;
     this.#forget();
-    await queueFenceAndSweep(this.#errands, id, this.#settings.sweepFloatsMax);
+    await queueFenceAndSweep(this.#retries, id, this.#settings.sweepFloatsMax);
   }
 
   // Called by reservations.
@@ -339,7 +339,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     this.#process = undefined;
     this.#forget();
     // No other process has fenced it, and a copy of a batch may still be on its way.
-    if (how !== 'fenced') queueFence(this.#errands, id);
+    if (how !== 'fenced') queueFence(this.#retries, id);
     if (how === 'behind') this.#settling.again(this.#recent.all());
     if (!this.#closed) void this.#begin(false);
   }
@@ -405,7 +405,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
 
   #tick(): void {
     this.#timers.after(tickMs, () => {
-      if (this.#closed && this.#process === undefined && this.#errands.size === 0) return;
+      if (this.#closed && this.#process === undefined && this.#retries.size === 0) return;
       const nowMs = this.#clock.monotonicMs();
       this.#settling.expire(nowMs);
       this.#recent.prune(nowMs);

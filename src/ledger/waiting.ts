@@ -91,16 +91,16 @@ export class Waiting {
     const [first] = float.waiters;
     if (first === undefined) return undefined;
     let want = -float.free;
-    let wishes = 0n;
+    let wanted = 0n;
     let alone = float.running === 0;
     for (const { demand, floats } of float.waiters) {
       want += fairShare(demand, floats[0], alone);
-      wishes += demand.want;
+      wanted += demand.want;
       alone = false;
     }
     if (want <= 0n) return undefined;
     const least = first.demand.minimum - float.free;
-    return { want, least: least > 1n ? (least < want ? least : want) : 1n, spare: wishes };
+    return { want, least: least > 1n ? (least < want ? least : want) : 1n, spare: wanted };
   }
 
   /**

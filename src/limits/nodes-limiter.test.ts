@@ -80,8 +80,8 @@ describe.skipIf(inject('redis') === undefined)('on Valkey or Redis', () => {
     ] as const)(
       '(%s) refuses nobody and delays few: each node has limits of its own until it is back',
       async (_, away, back) => {
-        const told: boolean[] = [];
-        const node = nodeOn(await openState((there) => told.push(there)));
+        const states: boolean[] = [];
+        const node = nodeOn(await openState((there) => states.push(there)));
         for (let i = 0; i < 3; i++) pass(await node.enter('a', allow({ rpm: 3 }), 0));
         refused(await node.enter('a', allow({ rpm: 3 }), 0));
         await away();
@@ -89,10 +89,10 @@ describe.skipIf(inject('redis') === undefined)('on Valkey or Redis', () => {
         for (let i = 0; i < 3; i++) pass(await node.enter('a', allow({ rpm: 3 }), 0));
         expect(refused(await node.enter('a', allow({ rpm: 3 }), 0))).toMatchObject({ limit: 3 });
         expect(performance.now() - since).toBeLessThan(2_500);
-        expect(told).toEqual([false]);
+        expect(states).toEqual([false]);
         await back();
         await thereAgain(node);
-        expect(told).toEqual([false, true]);
+        expect(states).toEqual([false, true]);
       },
     );
 
@@ -156,10 +156,10 @@ function nodeOn(state: SharedState, nowMicros?: () => number): NodesLimiter {
   return node;
 }
 
-/** How many of `asks` requests, one after the other, are let in at a hundred a minute. */
-async function entriesOf(node: NodesLimiter, asks: number): Promise<number> {
+/** How many of `count` requests, one after the other, are let in at a hundred a minute. */
+async function entriesOf(node: NodesLimiter, count: number): Promise<number> {
   let entered = 0;
-  for (let i = 0; i < asks; i++) {
+  for (let i = 0; i < count; i++) {
     const answer: Pass | Overrun = await node.enter('a', allow({ rpm: 100 }), 0);
     if (!('over' in answer)) entered += 1;
   }

@@ -70,12 +70,14 @@ export class NodesLimiter implements SharedLimiter {
       (share) => !isUnlimited(share.allowance),
     );
     if (shares.length > 0 && this.#state.there)
-      return this.#ask(shares, tokens, () => this.#own.enter(subject, allowance, tokens, also));
+      return this.#enterShared(shares, tokens, () =>
+        this.#own.enter(subject, allowance, tokens, also),
+      );
     if (shares.length > 0) this.alone += 1;
     return this.#own.enter(subject, allowance, tokens, also);
   }
 
-  async #ask(
+  async #enterShared(
     shares: readonly Share[],
     tokens: number,
     byMyself: () => Pass | Overrun,
@@ -96,10 +98,10 @@ export class NodesLimiter implements SharedLimiter {
         concurrencyLeaseMs,
         ...allowances,
       ]);
-      const told = shares.map(({ allowance }, i) => readShare(answer, i, allowance));
+      const read = shares.map(({ allowance }, i) => readShare(answer, i, allowance));
       const states = {
-        requests: told.map(({ requests }) => requests).reduce(tighter),
-        tokens: told.map((each) => each.tokens).reduce(tighter),
+        requests: read.map(({ requests }) => requests).reduce(tighter),
+        tokens: read.map((each) => each.tokens).reduce(tighter),
       };
       const over = overs[answer[0] ?? 0];
       if (over !== undefined) {
@@ -109,7 +111,7 @@ export class NodesLimiter implements SharedLimiter {
       const paid = shares.flatMap(({ allowance: { tpm } }, i) => [
         tpm ?? '',
         Math.min(tokens, tpm ?? 0),
-        told[i]?.paidUntil ?? 0,
+        read[i]?.paidUntil ?? 0,
       ]);
       return {
         ...states,

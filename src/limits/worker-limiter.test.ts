@@ -11,11 +11,11 @@ const allowance = (some: Partial<Allowance>): Allowance => ({
 });
 
 /** Two worker processes and the keeper of their limits, with messages as they cross processes. */
-function crew() {
+function workersWithKeeper() {
   const limiter = new MemoryLimiter(systemClock);
   const workers = [0, 1].map(() => {
     const worker: WorkerLimiter = new WorkerLimiter((question) =>
-      keeper.asked(structuredClone(question)),
+      keeper.receive(structuredClone(question)),
     );
     const keeper: LimitKeeper = new LimitKeeper(limiter, (answer) =>
       queueMicrotask(() => worker.receive(structuredClone(answer))),
@@ -30,7 +30,7 @@ function crew() {
 const isPass = (entered: Pass | Overrun): entered is Pass => 'finish' in entered;
 
 test('requests of two processes share one allowance', async () => {
-  const { first, second } = crew();
+  const { first, second } = workersWithKeeper();
   const both = [first, second, first, second, first].map(async ({ worker }) =>
     worker.enter('u', allowance({ rpm: 3 }), 10),
   );
@@ -42,7 +42,7 @@ test('requests of two processes share one allowance', async () => {
 });
 
 test('a place is free again when its request has ended, or its process', async () => {
-  const { first, second } = crew();
+  const { first, second } = workersWithKeeper();
   const one = allowance({ concurrency: 1 });
   const running = await first.worker.enter('u', one, 10);
   expect(await second.worker.enter('u', one, 10)).toMatchObject({ over: 'concurrency' });
@@ -53,34 +53,34 @@ test('a place is free again when its request has ended, or its process', async (
   expect(isPass(await first.worker.enter('u', one, 10))).toBe(true);
 });
 
-test('what is heard of a process behind its end takes no place', async () => {
-  const { first, second } = crew();
+test('a message of a process that has ended takes no place', async () => {
+  const { first, second } = workersWithKeeper();
   const one = allowance({ concurrency: 1 });
   second.keeper.gone();
   void second.worker.enter('u', one, 10);
   expect(isPass(await first.worker.enter('u', one, 10))).toBe(true);
 });
 
-test('what arrives together is asked in one message, and answered in one', async () => {
-  let [asked, answered] = [0, 0];
+test('requests that arrive together go in one message, and so do their answers', async () => {
+  let [questionMessages, answerMessages] = [0, 0];
   const worker: WorkerLimiter = new WorkerLimiter((questions) => {
-    asked += 1;
-    keeper.asked(questions);
+    questionMessages += 1;
+    keeper.receive(questions);
   });
   const keeper: LimitKeeper = new LimitKeeper(new MemoryLimiter(systemClock), (answers) => {
-    answered += 1;
+    answerMessages += 1;
     worker.receive(answers);
   });
   const entered = await Promise.all(
     Array.from({ length: 20 }, async () => worker.enter('u', allowance({ rpm: 15 }), 1)),
   );
-  expect([asked, answered, entered.filter(isPass).length]).toEqual([1, 1, 15]);
+  expect([questionMessages, answerMessages, entered.filter(isPass).length]).toEqual([1, 1, 15]);
   for (const pass of entered) if (isPass(pass)) pass.finish(1);
   await new Promise(setImmediate);
-  expect([asked, answered]).toEqual([2, 1]);
+  expect([questionMessages, answerMessages]).toEqual([2, 1]);
 });
 
-test('who has no limits is asked of nobody', () => {
+test('a request without limits sends no message', () => {
   const limiter = new WorkerLimiter(() => {
     throw new Error('nobody is asked');
   });

@@ -33,13 +33,13 @@ export interface LimitAnswer {
  * as a good part of a request, whatever its content.
  */
 export class WorkerLimiter implements SharedLimiter {
-  readonly #ask: (questions: readonly LimitQuestion[]) => void;
+  readonly #sendQuestions: (questions: readonly LimitQuestion[]) => void;
   readonly #waiting = new Map<number, (entered: Pass | Overrun) => void>();
-  #asked = 0;
+  #lastId = 0;
   #unsent: LimitQuestion[] = [];
 
-  constructor(ask: (questions: readonly LimitQuestion[]) => void) {
-    this.#ask = ask;
+  constructor(sendQuestions: (questions: readonly LimitQuestion[]) => void) {
+    this.#sendQuestions = sendQuestions;
   }
 
   enter(
@@ -50,10 +50,10 @@ export class WorkerLimiter implements SharedLimiter {
   ): Pass | Promise<Pass | Overrun> {
     if (isUnlimited(allowance) && (also === undefined || isUnlimited(also.allowance)))
       return unlimited;
-    const id = ++this.#asked;
+    const id = ++this.#lastId;
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
-      this.#tell({ limit: 'enter', id, subject, allowance, tokens, also });
+      this.#queue({ limit: 'enter', id, subject, allowance, tokens, also });
     });
   }
 
@@ -68,19 +68,19 @@ export class WorkerLimiter implements SharedLimiter {
   #finishOf(id: number): Pass['finish'] {
     let running = true;
     return (tokens) => {
-      if (running) this.#tell({ limit: 'finish', id, tokens });
+      if (running) this.#queue({ limit: 'finish', id, tokens });
       running = false;
     };
   }
 
-  #tell(question: LimitQuestion): void {
+  #queue(question: LimitQuestion): void {
     if (this.#unsent.push(question) === 1) setImmediate(this.#send);
   }
 
   readonly #send = (): void => {
     const questions = this.#unsent;
     this.#unsent = [];
-    this.#ask(questions);
+    this.#sendQuestions(questions);
   };
 }
 
@@ -96,7 +96,7 @@ export class LimitKeeper {
     this.#answer = answer;
   }
 
-  asked(questions: readonly LimitQuestion[]): void {
+  receive(questions: readonly LimitQuestion[]): void {
     // Messages of a process may still arrive after the news of its end.
     if (this.#gone) return;
     const answers = questions.flatMap((question) => this.#answerTo(question) ?? []);

@@ -13,7 +13,7 @@ import { openFolderBlobs } from '../storage/folder-blobs.ts';
 import type { Resolve } from './fetcher.ts';
 import type { FileSource, NewFile } from './files.ts';
 
-const picture: NewFile = { account: 'ada', kind: 'image' };
+const image: NewFile = { account: 'ada', kind: 'image' };
 const stays = new AbortController().signal;
 const nothing = { rows: [], accounts: [], blobs: [] };
 const atHome: Resolve = () => Promise.resolve(['127.0.0.1']);
@@ -21,16 +21,16 @@ const atHome: Resolve = () => Promise.resolve(['127.0.0.1']);
 interface Host {
   readonly url: string;
   readonly port: number;
-  readonly asked: IncomingMessage[];
+  readonly requests: IncomingMessage[];
 }
 
 /** A vendor's host, on this machine. */
 async function startHost(
   answer: (request: IncomingMessage, response: ServerResponse) => unknown,
 ): Promise<Host> {
-  const asked: IncomingMessage[] = [];
+  const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
-    asked.push(request);
+    requests.push(request);
     response.on('error', () => {});
     answer(request, response);
   });
@@ -42,7 +42,7 @@ async function startHost(
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, port, asked };
+  return { url: `http://127.0.0.1:${port}`, port, requests };
 }
 
 const gives =
@@ -56,10 +56,10 @@ onSqlite((_, openFresh) => {
   async function copy(
     store: FileStore,
     source: FileSource,
-    wish = picture,
+    file = image,
     left = stays,
   ): Promise<string> {
-    const got = await store.files.copy(source, wish, left);
+    const got = await store.files.copy(source, file, left);
     return 'why' in got ? `${got.why}: ${got.detail}` : got.type;
   }
   const notPublic = 'unreachable: its host was not found, or is not on the public internet.';
@@ -93,7 +93,7 @@ onSqlite((_, openFresh) => {
       expect(await copy(store, { url: 'data:image/png;base64,AAAA' })).toContain(
         'data: is neither',
       );
-      expect([...home.asked, ...other.asked]).toHaveLength(0);
+      expect([...home.requests, ...other.requests]).toHaveLength(0);
       expect(await store.left()).toEqual(nothing);
     });
 
@@ -103,7 +103,7 @@ onSqlite((_, openFresh) => {
         response.writeHead(302, { location: `${other.url}/a.png` }).end(),
       );
       expect(await copy(await open(), { url: `${home.url}/a`, home: home.url })).toBe(notPublic);
-      expect(other.asked).toHaveLength(0);
+      expect(other.requests).toHaveLength(0);
     });
 
     test('to a request with the key, which no other host gets to see', async () => {
@@ -118,29 +118,29 @@ onSqlite((_, openFresh) => {
       expect(await copy(store, { url: `${home.url}/first`, headers, home: home.url })).toBe(
         'image/png',
       );
-      expect(home.asked.map((request) => request.headers['x-goog-api-key'])).toEqual([
+      expect(home.requests.map((request) => request.headers['x-goog-api-key'])).toEqual([
         'secret',
         'secret',
       ]);
-      expect(other.asked[0]?.headers['x-goog-api-key']).toBeUndefined();
-      expect(other.asked[0]?.headers.authorization).toBeUndefined();
+      expect(other.requests[0]?.headers['x-goog-api-key']).toBeUndefined();
+      expect(other.requests[0]?.headers.authorization).toBeUndefined();
       expect(await copy(store, { url: `${other.url}/a.png`, headers, home: home.url })).toBe(
         'image/png',
       );
-      expect(other.asked[1]?.headers.authorization).toBeUndefined();
+      expect(other.requests[1]?.headers.authorization).toBeUndefined();
     });
 
     test('no faster than it can be kept', async () => {
       let sent = 0;
-      const film = Buffer.concat([
+      const video = Buffer.concat([
         Buffer.from('\0\0\0\x18ftypmp42', 'latin1'),
         Buffer.alloc(100_000),
       ]);
       const { url } = await startHost((_request, response) => {
         const more = (): void => {
           if (response.destroyed || sent > 200_000_000) return void response.end();
-          sent += film.length;
-          if (response.write(film)) setImmediate(more);
+          sent += video.length;
+          if (response.write(video)) setImmediate(more);
           else response.once('drain', more);
         };
         more();
@@ -225,10 +225,10 @@ onSqlite((_, openFresh) => {
   });
 
   test('a client that leaves ends it, and that is nobody else’s fault', async () => {
-    const { url, asked } = await startHost(() => {});
+    const { url, requests } = await startHost(() => {});
     const leaving = new AbortController();
-    const copying = copy(await open(), { url, home: url }, picture, leaving.signal);
-    await expect.poll(() => asked.length).toBe(1);
+    const copying = copy(await open(), { url, home: url }, image, leaving.signal);
+    await expect.poll(() => requests.length).toBe(1);
     leaving.abort(new Error('the client left'));
     await expect(copying).rejects.toThrow('the client left');
   });

@@ -13,16 +13,16 @@ const png = Buffer.from(
 
 interface Host {
   readonly port: number;
-  readonly asked: IncomingMessage[];
+  readonly requests: IncomingMessage[];
 }
 
 /** A host on this machine, which is as private as can be. */
 async function startHost(
   answer: (request: IncomingMessage, response: ServerResponse) => unknown,
 ): Promise<Host> {
-  const asked: IncomingMessage[] = [];
+  const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
-    asked.push(request);
+    requests.push(request);
     response.on('error', () => {});
     answer(request, response);
   });
@@ -33,15 +33,15 @@ async function startHost(
     server.closeAllConnections();
     server.close();
   });
-  return { port: (server.address() as AddressInfo).port, asked };
+  return { port: (server.address() as AddressInfo).port, requests };
 }
 
-const picture = (_: IncomingMessage, response: ServerResponse): unknown => response.end(png);
+const sendImage = (_: IncomingMessage, response: ServerResponse): unknown => response.end(png);
 const atHome: Resolve = () => Promise.resolve(['127.0.0.1']);
 const nowhere: Resolve = () => Promise.reject(new Error('ENOTFOUND'));
 const stays = new AbortController().signal;
 
-interface Asked {
+interface DownloadOptions {
   readonly limits?: Partial<MediaLimits>;
   readonly resolve?: Resolve;
   readonly kind?: MediumKind;
@@ -51,7 +51,7 @@ interface Asked {
 /** The result of a download: the type of the file, or why there is none. */
 async function download(
   url: string,
-  { limits = {}, resolve = nowhere, kind = 'image', left = stays }: Asked = {},
+  { limits = {}, resolve = nowhere, kind = 'image', left = stays }: DownloadOptions = {},
 ): Promise<string> {
   const got = await new Downloads({ ...mediaLimits, ...limits }, resolve).all(
     [{ url, kind }],
@@ -63,7 +63,7 @@ async function download(
   return content?.type ?? 'nothing';
 }
 
-const open: Asked = { limits: { allowPrivate: ['127.0.0.0/8'] }, resolve: atHome };
+const open: DownloadOptions = { limits: { allowPrivate: ['127.0.0.0/8'] }, resolve: atHome };
 const notPublic =
   'it could not be downloaded: its host was not found, or is not on the public internet.';
 
@@ -143,7 +143,7 @@ describe('what is not public is not asked', () => {
 
 describe('a connection goes where it was checked to go', () => {
   test('a name that changes its address between two looks is looked at once', async () => {
-    const host = await startHost(picture);
+    const host = await startHost(sendImage);
     let looks = 0;
     const rebinding: Resolve = () => Promise.resolve([looks++ === 0 ? '127.0.0.1' : '127.0.0.9']);
     const url = `http://rebinding.example:${host.port}/a.png`;
@@ -151,14 +151,14 @@ describe('a connection goes where it was checked to go', () => {
       await download(url, { limits: { allowPrivate: ['127.0.0.1'] }, resolve: rebinding }),
     ).toBe('image/png');
     expect(looks).toBe(1);
-    expect(host.asked[0]?.headers.host).toBe(`rebinding.example:${host.port}`);
+    expect(host.requests[0]?.headers.host).toBe(`rebinding.example:${host.port}`);
   });
 
   test('a host is greeted by its name under TLS, too', async () => {
-    const heard: Buffer[] = [];
+    const hellos: Buffer[] = [];
     const server = createTcpServer((socket) => {
       socket.once('data', (hello) => {
-        heard.push(hello);
+        hellos.push(hello);
         socket.destroy();
       });
     });
@@ -170,7 +170,7 @@ describe('a connection goes where it was checked to go', () => {
     expect(await download(`https://pictures.example:${port}/a.png`, open)).toContain(
       'could not be reached',
     );
-    expect(heard[0]?.toString('latin1')).toContain('pictures.example');
+    expect(hellos[0]?.toString('latin1')).toContain('pictures.example');
   });
 
   test('a name that leads inside at the second look fails at the second address', async () => {
@@ -183,7 +183,7 @@ describe('a connection goes where it was checked to go', () => {
     expect(
       await download(url, { limits: { allowPrivate: ['127.0.0.1'] }, resolve: rebinding }),
     ).toBe(notPublic);
-    expect(host.asked).toHaveLength(1);
+    expect(host.requests).toHaveLength(1);
   });
 
   test.each([
@@ -203,7 +203,7 @@ describe('a connection goes where it was checked to go', () => {
     const host = await startHost((request, response) => {
       const left = Number(request.url?.slice(1));
       return left === 0
-        ? picture(request, response)
+        ? sendImage(request, response)
         : response.writeHead(301, { location: `/${left - 1}` }).end();
     });
     expect(await download(`http://127.0.0.1:${host.port}/3`, open)).toBe('image/png');
@@ -213,7 +213,7 @@ describe('a connection goes where it was checked to go', () => {
   });
 
   test('a host is allowed by name, by address and by network', async () => {
-    const host = await startHost(picture);
+    const host = await startHost(sendImage);
     const url = `http://Files.internal:${host.port}/a`;
     for (const allowed of ['files.internal', '127.0.0.1', '127.0.0.0/8'])
       expect(
@@ -274,16 +274,16 @@ describe('nobody can make us hold or wait', () => {
   });
 
   test('too many, and one address again and again', async () => {
-    const host = await startHost(picture);
+    const host = await startHost(sendImage);
     const downloads = new Downloads({ ...mediaLimits, ...open.limits, urlsMax: 2 });
     const wanted = (n: number) => ({
       url: `http://127.0.0.1:${host.port}/${n}`,
       kind: 'image' as const,
     });
     expect(await downloads.all([1, 2, 3].map(wanted), stays)).toMatchObject({ url: wanted(3).url });
-    expect(host.asked).toHaveLength(0);
+    expect(host.requests).toHaveLength(0);
     expect(await downloads.all([1, 1, 1, 2, 1].map(wanted), stays)).toHaveProperty('size', 2);
-    expect(host.asked).toHaveLength(2);
+    expect(host.requests).toHaveLength(2);
   });
 
   test('a compressed body, which may be a bomb', async () => {
@@ -330,12 +330,12 @@ describe('nobody can make us hold or wait', () => {
     const host = await startHost(() => {});
     const leaving = new AbortController();
     const result = download(`http://127.0.0.1:${host.port}/`, { ...open, left: leaving.signal });
-    await expect.poll(() => host.asked.length).toBe(1);
+    await expect.poll(() => host.requests.length).toBe(1);
     leaving.abort();
     expect(await result).toContain('the client left');
   });
 
-  test('who waits for a place waits within its own time, and gives the place on', async () => {
+  test('a download waits for a place within its own time, and passes the place on', async () => {
     const host = await startHost(
       (request, response) => request.url === '/quick' && response.end(png),
     );
@@ -376,12 +376,12 @@ describe('what comes is what its bytes say', () => {
     ['a picture for a video', 'video', png, 'what it gives is image/png, no video.'],
     ['nothing', 'image', '', 'what it gives is no image that we know.'],
     ['who knows what', 'file', Buffer.from([0, 1, 2, 3]), 'what it gives is no file that we know.'],
-  ])('%s', async (_, kind, body, told) => {
+  ])('%s', async (_, kind, body, message) => {
     const host = await startHost((__, response) =>
       response.writeHead(200, { 'content-type': 'image/png' }).end(body),
     );
     expect(await download(`http://127.0.0.1:${host.port}/a`, { ...open, kind })).toBe(
-      told.endsWith('.') ? `it could not be downloaded: ${told}` : told,
+      message.endsWith('.') ? `it could not be downloaded: ${message}` : message,
     );
   });
 
@@ -396,7 +396,7 @@ describe('what comes is what its bytes say', () => {
     ).toBe(type);
   });
 
-  test('a refusal is told by its status', async () => {
+  test('a refusal is reported by its status', async () => {
     const host = await startHost((_, response) => response.writeHead(404).end('no'));
     expect(await download(`http://127.0.0.1:${host.port}/`, open)).toContain(
       'its host answered 404.',

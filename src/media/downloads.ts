@@ -161,14 +161,14 @@ export class VendorDownloads {
     left.addEventListener('abort', leave, { once: true });
     const late = setTimeout(leave, this.#writeMs);
     let begun = false;
-    const heard = (body: AsyncIterable<Buffer>): Promise<T> => {
+    const onBody = (body: AsyncIterable<Buffer>): Promise<T> => {
       begun = true;
       return take(unbroken(body));
     };
     try {
       left.throwIfAborted();
       return await this.#gate.run(signal, () =>
-        this.#fetcher.open(url, { signal, headers, take: heard }, originOf(home)),
+        this.#fetcher.open(url, { signal, headers, take: onBody }, originOf(home)),
       );
     } catch (error) {
       left.throwIfAborted();

@@ -5,15 +5,15 @@ import { png } from '../../test/support/png.ts';
 import { openFolderBlobs } from '../storage/folder-blobs.ts';
 import { isNotStored, type NewFile, type StoredFile } from './files.ts';
 
-const picture: NewFile = { account: 'ada', kind: 'image' };
+const image: NewFile = { account: 'ada', kind: 'image' };
 const nothing = { rows: [], accounts: [], blobs: [] };
 
 async function stored(
   { files }: FileStore,
   content: Buffer | AsyncIterable<Buffer> = png,
-  wish: NewFile = picture,
+  newFile: NewFile = image,
 ): Promise<StoredFile> {
-  const file = await files.put(content, wish);
+  const file = await files.put(content, newFile);
   if (isNotStored(file)) throw new Error(file.detail);
   return file;
 }
@@ -70,13 +70,13 @@ forEachDatabase((_, openFresh) => {
       const store = await fileStore(openFresh);
       const none = { why: 'wrong type' };
       expect(
-        await store.files.put(Buffer.from('<!doctype html><title>Log in</title>'), picture),
+        await store.files.put(Buffer.from('<!doctype html><title>Log in</title>'), image),
       ).toMatchObject(none);
-      expect(await store.files.put(Buffer.from('{"error":"moderated"}'), picture)).toMatchObject(
+      expect(await store.files.put(Buffer.from('{"error":"moderated"}'), image)).toMatchObject(
         none,
       );
-      expect(await store.files.put(png, { ...picture, kind: 'video' })).toMatchObject(none);
-      expect(await store.files.put(Buffer.alloc(0), picture)).toMatchObject(none);
+      expect(await store.files.put(png, { ...image, kind: 'video' })).toMatchObject(none);
+      expect(await store.files.put(Buffer.alloc(0), image)).toMatchObject(none);
       expect(await store.left()).toEqual(nothing);
     });
 
@@ -92,13 +92,13 @@ forEachDatabase((_, openFresh) => {
           ended++;
         }
       }
-      await expect(store.files.put(source(true), picture)).rejects.toThrow('the vendor broke off');
-      expect(await store.files.put(source(false), picture)).toMatchObject({ why: 'too large' });
-      expect(await store.files.put(source(false), { ...picture, kind: 'audio' })).toMatchObject({
+      await expect(store.files.put(source(true), image)).rejects.toThrow('the vendor broke off');
+      expect(await store.files.put(source(false), image)).toMatchObject({ why: 'too large' });
+      expect(await store.files.put(source(false), { ...image, kind: 'audio' })).toMatchObject({
         why: 'wrong type',
       });
       expect(ended).toBe(3);
-      expect(await store.files.put(large(5_001), picture)).toMatchObject({ why: 'too large' });
+      expect(await store.files.put(large(5_001), image)).toMatchObject({ why: 'too large' });
       expect(await store.left()).toEqual(nothing);
     });
   });
@@ -110,9 +110,9 @@ forEachDatabase((_, openFresh) => {
       expect(await store.files.room('ada')).toBe('room');
       await stored(store);
       expect(await store.files.room('ada')).toBe('full');
-      expect(await store.files.put(png, picture)).toMatchObject({ why: 'full' });
+      expect(await store.files.put(png, image)).toMatchObject({ why: 'full' });
       expect(await store.files.room('bob')).toBe('room');
-      await stored(store, png, { ...picture, account: 'bob' });
+      await stored(store, png, { ...image, account: 'bob' });
       await store.files.remove('ada', first.id);
       expect(await store.files.room('ada')).toBe('room');
       await stored(store);
@@ -122,10 +122,10 @@ forEachDatabase((_, openFresh) => {
     test('for so many bytes, counted as they are when they come in pieces', async () => {
       const store = await fileStore(openFresh, { limits: { bytesMax: 10_000 } });
       await stored(store, pieces(large(2_000), large(3_000)));
-      expect(await store.files.put(pieces(large(2_000), large(3_001)), picture)).toMatchObject({
+      expect(await store.files.put(pieces(large(2_000), large(3_001)), image)).toMatchObject({
         why: 'full',
       });
-      expect(await store.files.put(large(5_001), picture)).toMatchObject({ why: 'full' });
+      expect(await store.files.put(large(5_001), image)).toMatchObject({ why: 'full' });
       await stored(store, large(5_000));
       expect(await store.files.room('ada')).toBe('full');
       const { accounts, blobs } = await store.left();
@@ -136,7 +136,7 @@ forEachDatabase((_, openFresh) => {
     test('and no more of it when all come at once', async () => {
       const store = await fileStore(openFresh, { limits: { filesMax: 5, bytesMax: 8 * 2_000 } });
       const all = await Promise.all(
-        Array.from({ length: 20 }, () => store.files.put(pieces(large(2_000)), picture)),
+        Array.from({ length: 20 }, () => store.files.put(pieces(large(2_000)), image)),
       );
       expect(all.filter((result) => !isNotStored(result))).toHaveLength(5);
       expect(await store.left()).toMatchObject({
@@ -149,7 +149,7 @@ forEachDatabase((_, openFresh) => {
   describe('what has expired goes', () => {
     test('each when it is its time, and the room is free again', async () => {
       const store = await fileStore(openFresh);
-      const short = await stored(store, png, { ...picture, expiresAt: store.time + 1_000 });
+      const short = await stored(store, png, { ...image, expiresAt: store.time + 1_000 });
       const usual = await stored(store);
       expect(await store.files.expire()).toBe(0);
       store.time += 1_000;
@@ -165,7 +165,7 @@ forEachDatabase((_, openFresh) => {
       const store = await fileStore(openFresh);
       await Promise.all(
         Array.from({ length: 40 }, (_unused, i) =>
-          stored(store, png, { ...picture, account: `a${i % 3}` }),
+          stored(store, png, { ...image, account: `a${i % 3}` }),
         ),
       );
       store.time += 86_400_000;
@@ -186,7 +186,7 @@ forEachDatabase((_, openFresh) => {
         dead = true;
         await new Promise<void>((resolve) => onTestFinished(() => resolve()));
       }
-      void store.files.put(stuck(), picture).catch(() => undefined);
+      void store.files.put(stuck(), image).catch(() => undefined);
       await expect.poll(async () => dead && (await store.left()).blobs.length).toBe(1);
       expect((await store.left()).blobs[0]).toMatch(/\.part$/);
       store.time += 19_999;
@@ -217,10 +217,10 @@ forEachDatabase((_, openFresh) => {
     });
 
     test('a store that is away is asked once in a while, and again as soon as it may be back', async () => {
-      let asked = 0;
+      let checks = 0;
       let away = true;
       const check = async () => {
-        asked += 1;
+        checks += 1;
         if (away) throw new Error('the store is away');
       };
       const write = (...given: Parameters<typeof folder.write>) =>
@@ -232,7 +232,7 @@ forEachDatabase((_, openFresh) => {
       const room = async () => Promise.all([store.files.room('ada'), store.files.room('bob')]);
       expect(await room()).toEqual(['away', 'away']);
       expect(await room()).toEqual(['away', 'away']);
-      expect(asked).toBe(1);
+      expect(checks).toBe(1);
       away = false;
       store.time += 1_000;
       expect(await room()).toEqual(['room', 'room']);
@@ -240,11 +240,11 @@ forEachDatabase((_, openFresh) => {
       await stored(store);
       store.time += 4_000;
       expect(await room()).toEqual(['room', 'room']);
-      expect(asked).toBe(2);
+      expect(checks).toBe(2);
       away = true;
-      expect(await store.files.put(png, picture)).toMatchObject({ why: 'away' });
+      expect(await store.files.put(png, image)).toMatchObject({ why: 'away' });
       expect(await room()).toEqual(['away', 'away']);
-      expect(asked).toBe(2);
+      expect(checks).toBe(2);
     });
 
     test('a write that took longer than it was waited for leaves nothing either', async () => {
@@ -255,7 +255,7 @@ forEachDatabase((_, openFresh) => {
         await store.files.expire();
         yield large(2_000);
       }
-      expect(await store.files.put(slow(), picture)).toMatchObject({
+      expect(await store.files.put(slow(), image)).toMatchObject({
         why: 'away',
         detail: expect.stringMatching(/longer to write than it was waited for|ENOENT/),
       });

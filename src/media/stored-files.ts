@@ -85,20 +85,20 @@ class StoredFiles implements Files {
   async #store(
     head: Buffer,
     rest: AsyncIterator<Buffer>,
-    wish: NewFile,
+    newFile: NewFile,
     claimed: number,
   ): Promise<StoredFile | NotStored> {
     const { database, blobs, clock, limits } = this.#parts;
-    const type = fileType(head, wish.kind);
+    const type = fileType(head, newFile.kind);
     if (type === undefined)
-      return { why: 'wrong type', detail: `it is no ${wish.kind} that we know` };
+      return { why: 'wrong type', detail: `it is no ${newFile.kind} that we know` };
     const tooLarge: NotStored = {
       why: 'too large',
       detail: `it is larger than ${limits.fileBytesMax} bytes`,
     };
     if (claimed > limits.fileBytesMax) return tooLarge;
     const now = clock.now();
-    const { account, expiresAt = now + limits.keptMs } = wish;
+    const { account, expiresAt = now + limits.keptMs } = newFile;
     const row = { id: `file_${randomText(32)}`, account, type, createdAt: now };
     const waited = { ...row, bytes: claimed, expiresAt: now + givenUpAfter * limits.writeMs };
     const full: NotStored = {
@@ -109,7 +109,7 @@ class StoredFiles implements Files {
     try {
       if (!(await database.transact(() => insertFile(waited, limits)))) return full;
       const bytes = await blobs.write(row.id, coming.pieces());
-      this.#watch.heard(true);
+      this.#watch.noteWrite(true);
       const file = { ...row, bytes, expiresAt };
       if (await database.transact(() => completeFile(file, claimed, limits))) return file;
       await this.#discard(row.id, true);
@@ -119,7 +119,7 @@ class StoredFiles implements Files {
       await this.#discard(row.id, false).catch(() => undefined);
       if (error instanceof TooLarge) return tooLarge;
       if (coming.broke) throw error;
-      if (!(error instanceof DatabaseError)) this.#watch.heard(false);
+      if (!(error instanceof DatabaseError)) this.#watch.noteWrite(false);
       return { why: 'away', detail: String(error) };
     }
   }
@@ -281,17 +281,17 @@ class BlobStoreWatch {
   /** Checks the store when the last result is too old, once for all callers. Never rejects. */
   isThere(): Promise<boolean> {
     if (this.#clock.monotonicMs() >= this.#untilMs) {
-      this.#believe(this.#ask(), silenceMs);
+      this.#believe(this.#check(), silenceMs);
     }
     return this.#last;
   }
 
   /** Notes whether a write succeeded. */
-  heard(well: boolean): void {
+  noteWrite(well: boolean): void {
     this.#believe(Promise.resolve(well), well ? wellMs : awayMs);
   }
 
-  async #ask(): Promise<boolean> {
+  async #check(): Promise<boolean> {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), silenceMs);
     const well = await this.#blobs.check(late.signal).then(

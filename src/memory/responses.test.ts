@@ -71,8 +71,8 @@ forEachDatabase((_, openFresh, fresh) => {
     await memory.keep('ada', turn('b', 'a'));
     await memory.keep('ada', turn('c', 'b'));
     await memory.keep('ada', turn('d', 'a'));
-    const said = await memory.conversation('ada', 'c');
-    expect(said?.map((item) => item['id'])).toEqual([
+    const items = await memory.conversation('ada', 'c');
+    expect(items?.map((item) => item['id'])).toEqual([
       'in_a',
       'msg_a',
       'in_b',
@@ -90,7 +90,7 @@ forEachDatabase((_, openFresh, fresh) => {
     expect(await memory.conversation('ada', 'c')).toBeUndefined();
     expect(await memory.items('ada', ['msg_b', 'msg_c', 'in_a', 'nothing'])).toEqual(
       new Map([
-        ['msg_c', said?.at(-1)],
+        ['msg_c', items?.at(-1)],
         ['in_a', turn('a').input[0]],
       ]),
     );

@@ -43,9 +43,9 @@ forEachDatabase((_, openFresh, fresh) => {
     ];
     await memory.keep('ada', 'm1', signed);
     expect(memory.find('ada', 'm1', ['call a', 'call b'])).toEqual(signed);
-    const asked = other.find('ada', 'm1', ['call a', 'nothing']);
-    expect(asked).toBeInstanceOf(Promise);
-    await asked;
+    const found = other.find('ada', 'm1', ['call a', 'nothing']);
+    expect(found).toBeInstanceOf(Promise);
+    await found;
     expect(other.find('ada', 'm1', ['call a', 'nothing'])).toEqual(
       new Map([['call a', signed.get('call a')]]),
     );

@@ -80,10 +80,10 @@ class DatabaseSignatureStore implements SignatureStore {
       if (known) found.set(call, known);
       return known === undefined;
     });
-    return missing.length === 0 ? found : this.#ask(account, signer, missing, found);
+    return missing.length === 0 ? found : this.#load(account, signer, missing, found);
   }
 
-  async #ask(
+  async #load(
     account: string,
     signer: string,
     missing: readonly string[],

@@ -27,9 +27,9 @@ export interface AlertContext {
 function* enqueueAlert(
   event: AlertEvent,
   mails: readonly { readonly to: string; readonly language: UserLanguage | undefined }[],
-  teller: AlertContext,
+  context: AlertContext,
 ): Transaction<void> {
-  const { settings, home, at } = teller;
+  const { settings, home, at } = context;
   const id = `ntc_${at.toString(36).padStart(9, '0')}${randomText(13)}`;
   const sql =
     'INSERT INTO notice (id, way, target, content, created_at, next_at) VALUES ($1, $2, $3, $4, $5, $5)';
@@ -54,13 +54,13 @@ const balanceOf =
  * above it again, and at most once an hour, so that a user who keeps changing the threshold causes
  * no flood of mails.
  */
-export function* checkBalances(teller: AlertContext): Transaction<void> {
+export function* checkBalances(context: AlertContext): Transaction<void> {
   const rows = yield {
     sql: `SELECT u.id, u.name, u.email, u.language, u.low_balance, ${balanceOf} AS balance FROM users u JOIN account a ON a.id=u.id
       WHERE u.low_balance IS NOT NULL AND u.frozen=0 AND ${balanceOf}<u.low_balance
         AND NOT EXISTS (SELECT 1 FROM notice_matter m WHERE m.about='balance ' || u.id AND (m.well_at IS NULL OR m.told_at>$1))
       ORDER BY u.id LIMIT ${usersMax}`,
-    params: [teller.at - againAfterMs],
+    params: [context.at - againAfterMs],
   };
   for (const row of rows) {
     const [user, name] = [String(row['id']), String(row['name'])];
@@ -70,7 +70,7 @@ export function* checkBalances(teller: AlertContext): Transaction<void> {
     );
     yield {
       sql: 'INSERT INTO notice_matter (about, since, told_at) VALUES ($1, $2, $2) ON CONFLICT (about) DO UPDATE SET since=excluded.since, told_at=excluded.told_at, well_at=NULL',
-      params: [`balance ${user}`, teller.at],
+      params: [`balance ${user}`, context.at],
     };
     const to =
       typeof email === 'string' && isEmail(email)
@@ -79,17 +79,17 @@ export function* checkBalances(teller: AlertContext): Transaction<void> {
     yield* enqueueAlert(
       { type: 'balance.low', user, name, balance: balance ?? '', threshold: threshold ?? '' },
       to,
-      teller,
+      context,
     );
   }
   yield {
     sql: `UPDATE notice_matter SET well_at=$1 WHERE about LIKE 'balance %' AND well_at IS NULL AND NOT EXISTS (SELECT 1 FROM users u JOIN account a ON a.id=u.id
       WHERE u.id=substr(notice_matter.about, 9) AND u.low_balance IS NOT NULL AND ${balanceOf}<u.low_balance)`,
-    params: [teller.at],
+    params: [context.at],
   };
   yield {
     sql: "DELETE FROM notice_matter WHERE about LIKE 'balance %' AND well_at IS NOT NULL AND told_at<=$1",
-    params: [teller.at - againAfterMs],
+    params: [context.at - againAfterMs],
   };
 }
 
@@ -98,7 +98,7 @@ const readLanguage = (value: unknown): UserLanguage | undefined =>
 
 interface AlertState {
   readonly since: number;
-  readonly toldAt: number | undefined;
+  readonly alertedAt: number | undefined;
   readonly wellAt: number | undefined;
 }
 
@@ -110,7 +110,7 @@ interface AlertState {
 export function* checkChannels(
   channels: readonly StoredChannel[],
   reports: readonly NodeReport[],
-  teller: AlertContext,
+  context: AlertContext,
 ): Transaction<void> {
   const rows = yield {
     sql: "SELECT * FROM notice_matter WHERE about LIKE 'channel %'",
@@ -121,7 +121,7 @@ export function* checkChannels(
       String(row['about']),
       {
         since: Number(row['since']),
-        toldAt: timeOf(row['told_at']),
+        alertedAt: timeOf(row['told_at']),
         wellAt: timeOf(row['well_at']),
       },
     ]),
@@ -134,7 +134,7 @@ export function* checkChannels(
       name,
       channelAcrossNodes(reports, name),
       known.get(`channel ${name}`),
-      teller,
+      context,
     );
   }
   for (const about of known.keys())
@@ -149,16 +149,16 @@ function* checkChannel(
   channel: string,
   seen: ReturnType<typeof channelAcrossNodes>,
   matter: AlertState | undefined,
-  teller: AlertContext,
+  context: AlertContext,
 ): Transaction<void> {
-  const { settings, at } = teller;
+  const { settings, at } = context;
   const about = `channel ${channel}`;
   const mails = (settings.email?.to ?? []).map((to) => ({ to, language: undefined }));
   if (seen.state === 'healthy') {
     if (matter === undefined) return;
-    const recent = matter.toldAt !== undefined && at < matter.toldAt + againAfterMs;
-    if (matter.toldAt !== undefined && matter.wellAt === undefined)
-      yield* enqueueAlert({ type: 'channel.recovered', channel }, mails, teller);
+    const recent = matter.alertedAt !== undefined && at < matter.alertedAt + againAfterMs;
+    if (matter.alertedAt !== undefined && matter.wellAt === undefined)
+      yield* enqueueAlert({ type: 'channel.recovered', channel }, mails, context);
     if (!recent) yield { sql: 'DELETE FROM notice_matter WHERE about=$1', params: [about] };
     else if (matter.wellAt === undefined)
       yield { sql: 'UPDATE notice_matter SET well_at=$2 WHERE about=$1', params: [about, at] };
@@ -171,16 +171,16 @@ function* checkChannel(
       sql: 'INSERT INTO notice_matter (about, since) VALUES ($1, $2) ON CONFLICT (about) DO NOTHING',
       params: [about, at],
     };
-  else if (matter.wellAt !== undefined && at >= (matter.toldAt ?? 0) + againAfterMs)
+  else if (matter.wellAt !== undefined && at >= (matter.alertedAt ?? 0) + againAfterMs)
     yield {
       sql: 'UPDATE notice_matter SET since=$2, told_at=NULL, well_at=NULL WHERE about=$1',
       params: [about, at],
     };
-  const told =
-    matter?.toldAt !== undefined &&
-    (matter.wellAt === undefined || at < matter.toldAt + againAfterMs);
+  const alerted =
+    matter?.alertedAt !== undefined &&
+    (matter.wellAt === undefined || at < matter.alertedAt + againAfterMs);
   const ours = seen.why === 'credentials' || seen.why === 'quota';
-  if (told || (!ours && at < since + settings.troubleMs)) return;
+  if (alerted || (!ours && at < since + settings.troubleMs)) return;
   yield* enqueueAlert(
     {
       type: 'channel.trouble',
@@ -189,7 +189,7 @@ function* checkChannel(
       since: new Date(since).toISOString(),
     },
     mails,
-    teller,
+    context,
   );
   yield {
     sql: 'UPDATE notice_matter SET told_at=$2, well_at=NULL WHERE about=$1',

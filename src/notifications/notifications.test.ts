@@ -103,14 +103,14 @@ const bodyOf = ({ text }: Letter): string => {
 forEachDatabase((_name, openFresh) => {
   const clock = new TurnedClock();
   const troubles: unknown[] = [];
-  const noticesOn = (
+  const notificationsOn = (
     database: Database,
     settings: NotificationSettings,
-    said: (why: string | undefined) => void = () => undefined,
+    onAttempt: (why: string | undefined) => void = () => undefined,
   ): Notifications =>
     new Notifications({
       ...{ database, clock, settings, home: 'https://ai.example.com' },
-      onAttempt: (_id, _way, why) => said(why),
+      onAttempt: (_id, _way, why) => onAttempt(why),
       onError: (error) => troubles.push(error),
     });
 
@@ -128,7 +128,7 @@ forEachDatabase((_name, openFresh) => {
 
   test('a user whose balance is low hears of it once, and again after it was topped up and spent', async () => {
     const [database, office] = [await openFresh({ migrations }), await startPostOffice()];
-    const notices = noticesOn(database, {
+    const notifications = notificationsOn(database, {
       email: { url: office.url, from: 'Tollgate <noreply@example.com>', to: [] },
       troubleMs: 0,
     });
@@ -136,8 +136,8 @@ forEachDatabase((_name, openFresh) => {
     await poor(database, 'li@example.com', 'zh');
     await poor(database, null);
     await poor(database, 'evil@example.com>, <all@example.com');
-    await notices.look();
-    await notices.look();
+    await notifications.look();
+    await notifications.look();
     expect(office.letters.map(({ to }) => to).sort()).toEqual([
       ['ada@example.com'],
       ['li@example.com'],
@@ -150,15 +150,15 @@ forEachDatabase((_name, openFresh) => {
     expect(theirs && bodyOf(theirs)).toContain('您的余额为 ¥5.00，低于您设置的 ¥10.00');
     const grant = { account: ada, from: 'grants', code: 'grant', at: clock.now() };
     await credit(database, { ...grant, id: 'more', amount: 20_000_000_000n });
-    await notices.look();
+    await notifications.look();
     await database.transact(() => changeUser(ada, 2, { lowBalance: 30_000_000_000n }));
-    await notices.look();
+    await notifications.look();
     expect(office.letters.filter(({ to }) => to[0] === 'ada@example.com')).toHaveLength(1);
     clock.turnedMs += 3_600_000;
-    await notices.look();
-    await notices.look();
+    await notifications.look();
+    await notifications.look();
     expect(office.letters.filter(({ to }) => to[0] === 'ada@example.com')).toHaveLength(2);
-    await notices.close();
+    await notifications.close();
     expect(troubles).toEqual([]);
   });
 
@@ -173,7 +173,7 @@ forEachDatabase((_name, openFresh) => {
       from: 'noreply@example.com',
       to: ['ops@example.com', 'night@example.com'],
     };
-    const notices = noticesOn(database, {
+    const notifications = notificationsOn(database, {
       email,
       webhook: { url: hook.url, secret },
       troubleMs: 300_000,
@@ -212,7 +212,7 @@ forEachDatabase((_name, openFresh) => {
         channels: Object.fromEntries(seen),
       };
       await database.transact(() => writeReport(report, [], []));
-      await notices.look();
+      await notifications.look();
     };
     const events = () =>
       hook.posted
@@ -242,26 +242,26 @@ forEachDatabase((_name, openFresh) => {
     expect(new Set(office.letters.flatMap(({ to }) => to))).toEqual(
       new Set(['ops@example.com', 'night@example.com']),
     );
-    await notices.close();
+    await notifications.close();
   });
 
   test('a webhook is signed as Standard Webhooks has it, and asked again later until it takes it', async () => {
     const [database, hook] = [await openFresh({ migrations }), await startHook(500, 429)];
-    const said: (string | undefined)[] = [];
-    const notices = noticesOn(
+    const onAttempt: (string | undefined)[] = [];
+    const notifications = notificationsOn(
       database,
       { webhook: { url: hook.url, secret }, troubleMs: 0 },
-      (why) => said.push(why),
+      (why) => onAttempt.push(why),
     );
     const user = await poor(database, null);
-    await notices.look();
-    await notices.look();
-    expect(said).toEqual(['status 500']);
+    await notifications.look();
+    await notifications.look();
+    expect(onAttempt).toEqual(['status 500']);
     for (const wait of [31_000, 121_000, 700_000]) {
       clock.turnedMs += wait;
-      await notices.look();
+      await notifications.look();
     }
-    expect(said).toEqual(['status 500', 'status 429', undefined]);
+    expect(onAttempt).toEqual(['status 500', 'status 429', undefined]);
     const ids = hook.posted.map(({ headers }) => headers['webhook-id']);
     expect(new Set(ids).size).toBe(1);
     for (const { headers, body } of hook.posted) {
@@ -274,20 +274,20 @@ forEachDatabase((_name, openFresh) => {
       type: 'balance.low',
       data: { user, balance: '5.00', threshold: '10.00' },
     });
-    await notices.close();
+    await notifications.close();
   });
 
   test('of several nodes one speaks, and another goes on when it has gone', async () => {
     const [database, hook] = [await openFresh({ migrations }), await startHook()];
     const nodes = [1, 2, 3].map(() =>
-      noticesOn(database, { webhook: { url: hook.url, secret }, troubleMs: 0 }),
+      notificationsOn(database, { webhook: { url: hook.url, secret }, troubleMs: 0 }),
     );
     await poor(database, null);
     await Promise.all(nodes.map((node) => node.look()));
     expect(hook.posted).toHaveLength(1);
     await poor(database, null);
     await Promise.all(nodes.map((node) => node.close()));
-    const next = noticesOn(database, { webhook: { url: hook.url, secret }, troubleMs: 0 });
+    const next = notificationsOn(database, { webhook: { url: hook.url, secret }, troubleMs: 0 });
     await next.look();
     expect(hook.posted).toHaveLength(2);
     await next.close();
@@ -295,21 +295,21 @@ forEachDatabase((_name, openFresh) => {
 
   test('nobody to be reached is tried six times and given up, and no reason names the recipient', async () => {
     const database = await openFresh({ migrations });
-    const said: (string | undefined)[] = [];
+    const onAttempt: (string | undefined)[] = [];
     const settings = {
       email: { url: 'smtp://127.0.0.1:1', from: 'a@example.com', to: [] },
       troubleMs: 0,
     };
-    const notices = noticesOn(database, settings, (why) => said.push(why));
+    const notifications = notificationsOn(database, settings, (why) => onAttempt.push(why));
     await poor(database, 'ada@example.com');
-    for (let tries = 0; tries < 9; tries++) {
-      await notices.look();
+    for (let attempt = 0; attempt < 9; attempt++) {
+      await notifications.look();
       clock.turnedMs += 22_000_000;
     }
-    expect(said).toHaveLength(6);
-    expect(said.join()).not.toContain('ada@');
+    expect(onAttempt).toHaveLength(6);
+    expect(onAttempt.join()).not.toContain('ada@');
     expect(await database.query('SELECT state FROM notice')).toEqual([{ state: 'given_up' }]);
-    await notices.close();
+    await notifications.close();
   });
 });
 

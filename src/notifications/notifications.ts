@@ -36,16 +36,16 @@ const keptMs = 30 * 86_400_000;
  * has the turn does it.
  */
 export class Notifications {
-  readonly #rooms: NotificationsOptions;
+  readonly #options: NotificationsOptions;
   readonly #senders: Senders;
   readonly #node = randomText(16);
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #closed = false;
 
-  constructor(rooms: NotificationsOptions) {
-    this.#rooms = rooms;
-    this.#senders = sendersOf(rooms.settings);
+  constructor(options: NotificationsOptions) {
+    this.#options = options;
+    this.#senders = sendersOf(options.settings);
   }
 
   start(): void {
@@ -56,7 +56,7 @@ export class Notifications {
   /** One look at everything; a failure is tried again with the next. */
   look(): Promise<void> {
     this.#looking ??= this.#look()
-      .catch((error: unknown) => this.#rooms.onError(error))
+      .catch((error: unknown) => this.#options.onError(error))
       .finally(() => {
         this.#looking = undefined;
       });
@@ -68,29 +68,29 @@ export class Notifications {
     clearInterval(this.#timer);
     await this.#looking;
     const release = 'UPDATE notice_turn SET until=0 WHERE id=1 AND node=$1';
-    await this.#rooms.database.query(release, [this.#node]).catch(() => undefined);
+    await this.#options.database.query(release, [this.#node]).catch(() => undefined);
   }
 
   async #look(): Promise<void> {
-    const { database, clock, settings, home } = this.#rooms;
+    const { database, clock, settings, home } = this.#options;
     if (this.#closed || !(await this.#turn())) return;
     const at = clock.now();
     const [{ channels }, reports] = [
       await storedCatalog(database),
       await nodeReports(database, clock),
     ];
-    const teller = { settings, home, at };
-    await database.transact(() => checkChannels(channels, reports, teller));
-    await database.transact(() => checkBalances(teller));
+    const context = { settings, home, at };
+    await database.transact(() => checkChannels(channels, reports, context));
+    await database.transact(() => checkBalances(context));
     for (const due of await database.query(dueSql, [at])) {
       if (this.#closed) return;
-      await this.#say(due);
+      await this.#send(due);
     }
     await database.query("DELETE FROM notice WHERE created_at<$1 AND state<>'open'", [at - keptMs]);
   }
 
   async #turn(): Promise<boolean> {
-    const { database, clock } = this.#rooms;
+    const { database, clock } = this.#options;
     const now = clock.now();
     const sql =
       'UPDATE notice_turn SET node=$1, until=$2 WHERE id=1 AND (node=$1 OR until<=$3) RETURNING id';
@@ -101,8 +101,8 @@ export class Notifications {
    * Claims the message before it is sent: if the process dies in between, another sends it a while
    * later.
    */
-  async #say(due: Row): Promise<void> {
-    const { database, clock, onAttempt: said } = this.#rooms;
+  async #send(due: Row): Promise<void> {
+    const { database, clock, onAttempt: report } = this.#options;
     const [id, way] = [String(due['id']), due['way'] === 'email' ? 'email' : 'webhook'] as const;
     const attempts = Number(due['attempts']);
     const now = clock.now();
@@ -128,7 +128,7 @@ export class Notifications {
       state,
       why ?? null,
     ]);
-    said(id, way, why);
+    report(id, way, why);
   }
 }
 
@@ -236,8 +236,8 @@ function reasonOf(error: unknown): string {
     readonly code?: unknown;
     readonly responseCode?: unknown;
   };
-  const said = [code, responseCode].filter(
+  const codes = [code, responseCode].filter(
     (one) => typeof one === 'string' || typeof one === 'number',
   );
-  return said.length === 0 ? error.name : said.join(' ');
+  return codes.length === 0 ? error.name : codes.join(' ');
 }

@@ -79,20 +79,20 @@ export class Collector {
     // Refunds are few, and a person waits for each.
     if (room() > 0) {
       const refunds = await claimRefunds(database, wallet.id, room(), now, now + limits.leaseMs);
-      for (const refund of refunds) this.#ask(wallet, pollRefund(this.#parts, wallet, refund));
+      for (const refund of refunds) this.#poll(wallet, pollRefund(this.#parts, wallet, refund));
     }
     if (room() > 0) {
       const orders = await claimOrders(database, wallet.id, room(), now, now + limits.leaseMs);
-      for (const order of orders) this.#ask(wallet, pollOrder(this.#parts, wallet, order));
+      for (const order of orders) this.#poll(wallet, pollOrder(this.#parts, wallet, order));
     }
   }
 
-  #ask({ id }: Wallet, asking: Promise<void>): void {
+  #poll({ id }: Wallet, polling: Promise<void>): void {
     this.#busy.set(id, (this.#busy.get(id) ?? 0) + 1);
     const ended = (): void => {
       this.#busy.set(id, (this.#busy.get(id) ?? 1) - 1);
     };
-    this.#keep(asking.catch(this.#failed).then(ended));
+    this.#keep(polling.catch(this.#failed).then(ended));
   }
 
   /** A bill is a large file and takes time: no payment waits for it. */
@@ -207,15 +207,15 @@ function nextLookAt(
   if (faults > 0) return now + backoffMs(limits, faults);
   if (now < order.expiresAt) {
     const soon = Math.min(
-      limits.askMsMost,
-      Math.max(limits.askMsLeast, Math.ceil((now - order.createdAt) / 4)),
+      limits.queryMsMost,
+      Math.max(limits.queryMsLeast, Math.ceil((now - order.createdAt) / 4)),
     );
     return Math.min(now + soon, order.expiresAt);
   }
   const overdueMs = now - order.expiresAt;
-  return overdueMs >= limits.closedAskedMs
+  return overdueMs >= limits.closedQueriedMs
     ? undefined
-    : now + Math.max(limits.askMsMost, overdueMs);
+    : now + Math.max(limits.queryMsMost, overdueMs);
 }
 
 /**
@@ -277,7 +277,7 @@ async function standingOf(
     if (before.kind === 'failed') return { kind: 'failed' };
     if (before.kind !== 'absent') return before;
   }
-  const asked = await wallet.refund({
+  const answer = await wallet.refund({
     id: refund.id,
     orderId: order.id,
     amount: refund.amount,
@@ -285,9 +285,11 @@ async function standingOf(
     reason: refund.reason,
     notifyUrl: parts.publicUrl() + notificationPath(wallet.id),
   });
-  if (asked.kind === 'failed') return { kind: 'failed' };
-  if (asked.kind === 'absent') return { kind: 'pending' };
-  return asked.kind === 'fault' && asked.sure ? refused(parts, wallet, refund, asked.why) : asked;
+  if (answer.kind === 'failed') return { kind: 'failed' };
+  if (answer.kind === 'absent') return { kind: 'pending' };
+  return answer.kind === 'fault' && answer.sure
+    ? refused(parts, wallet, refund, answer.why)
+    : answer;
 }
 
 /**

@@ -38,14 +38,14 @@ export interface PaymentLimits {
    * The delay of the first status query after an order was made, and the longest delay between two.
    * The delays between grow with the order's age.
    */
-  readonly askMsLeast: number;
-  readonly askMsMost: number;
+  readonly queryMsLeast: number;
+  readonly queryMsMost: number;
   /** The longest delay after a query that the wallet did not answer. */
   readonly backoffMsMost: number;
   /** How long a closed order is still queried: a payment may have been on its way. */
-  readonly closedAskedMs: number;
+  readonly closedQueriedMs: number;
   /** The shortest time between two queries of one order that a user or operator asks for. */
-  readonly userAskEveryMs: number;
+  readonly userQueryEveryMs: number;
   /** Queries of this process that are in flight to one wallet. */
   readonly atOnceMax: number;
   /** How often the collector looks for orders and refunds that are due. */
@@ -72,11 +72,11 @@ export const paymentLimits: PaymentLimits = {
   waitingMax: 20,
   unpaidKept: 1_000,
   amountMost: 50_000n * 1_000_000_000n,
-  askMsLeast: 4_000,
-  askMsMost: 30_000,
+  queryMsLeast: 4_000,
+  queryMsMost: 30_000,
   backoffMsMost: 600_000,
-  closedAskedMs: 86_400_000,
-  userAskEveryMs: 2_000,
+  closedQueriedMs: 86_400_000,
+  userQueryEveryMs: 2_000,
   atOnceMax: 8,
   lookEveryMs: 1_000,
   leaseMs: 60_000,
@@ -87,5 +87,5 @@ export const paymentLimits: PaymentLimits = {
 };
 
 /** The delay before the next try, after this many failures in a row. */
-export const backoffMs = ({ askMsLeast, backoffMsMost }: PaymentLimits, faults: number): number =>
-  Math.min(backoffMsMost, askMsLeast * 2 ** Math.min(faults, 20));
+export const backoffMs = ({ queryMsLeast, backoffMsMost }: PaymentLimits, faults: number): number =>
+  Math.min(backoffMsMost, queryMsLeast * 2 ** Math.min(faults, 20));

@@ -10,7 +10,7 @@ const soon = { timeout: 5_000, interval: 20 };
  * A notification of a payment with changed content but the wallet's signature, or with a broken
  * signature.
  */
-function told(
+function notificationOf(
   paying: Paying,
   orderId: string,
   {
@@ -24,14 +24,15 @@ function told(
   if (trade === undefined) throw new Error('no such trade');
   const url = (wallet: string): string => `${node.url}/pay/${wallet}/notify`;
   if (trade.code.startsWith('weixin:')) {
-    const { headers, body } = wallets.wechat.notice('TRANSACTION.SUCCESS', 'transaction', {
+    const { headers, body } = wallets.wechat.notification('TRANSACTION.SUCCESS', 'transaction', {
       ...wallets.wechat.transaction(trade),
       ...changed,
     });
     const other = forged
       ? {
           'wechatpay-signature':
-            wallets.wechat.notice('x', 'transaction', {}).headers['wechatpay-signature'] ?? '',
+            wallets.wechat.notification('x', 'transaction', {}).headers['wechatpay-signature'] ??
+            '',
         }
       : {};
     return { url: url('wechat_pay'), headers: { ...headers, ...other }, body };
@@ -39,8 +40,8 @@ function told(
   const texts = Object.fromEntries(
     Object.entries(changed).map(([name, value]) => [name, String(value)]),
   );
-  const notice = wallets.alipay.notice(trade, texts);
-  return formOf(url('alipay'), forged ? { ...notice, total_amount: '2.00' } : notice);
+  const notification = wallets.alipay.notification(trade, texts);
+  return formOf(url('alipay'), forged ? { ...notification, total_amount: '2.00' } : notification);
 }
 
 const isTaken = ({ status, answer }: { status: number; answer: string }): boolean =>
@@ -74,7 +75,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
       const paying = await startPaying(fresh);
       const order = await paying.paidOrder(wallet);
       expect(
-        isTaken(await paying.sim.wallets.tell(told(paying, order.id, { forged: true }), 9)),
+        isTaken(
+          await paying.sim.wallets.notify(notificationOf(paying, order.id, { forged: true }), 9),
+        ),
       ).toBe(false);
       expect(await paying.balance()).toBe('0.00');
       expect(paying.lines).toMatchObject([{ event: 'refused', wallet }]);
@@ -85,7 +88,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const paying = await startPaying(fresh);
     const order = await paying.paidOrder('wechat_pay');
     const { wallets } = paying.sim;
-    const good = told(paying, order.id);
+    const good = notificationOf(paying, order.id);
     const probe = {
       ...good,
       headers: {
@@ -98,9 +101,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
       headers: { ...good.headers, 'wechatpay-serial': 'PUB_KEY_ID_01190000' },
     };
     for (const wrong of [probe, stranger, { ...good, body: '{}' }])
-      expect((await wallets.tell(wrong, 9)).status).toBe(400);
+      expect((await wallets.notify(wrong, 9)).status).toBe(400);
     paying.later(301_000);
-    expect((await wallets.tell(good, 9)).status).toBe(400);
+    expect((await wallets.notify(good, 9)).status).toBe(400);
     expect(await paying.balance()).toBe('0.00');
   });
 
@@ -112,7 +115,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
       for (const changed of ofAnother[wallet]) {
         const what = JSON.stringify(changed);
         expect(
-          isTaken(await paying.sim.wallets.tell(told(paying, order.id, { changed }), 9)),
+          isTaken(
+            await paying.sim.wallets.notify(notificationOf(paying, order.id, { changed }), 9),
+          ),
           what,
         ).toBe(false);
         expect(await paying.balance(), what).toBe('0.00');
@@ -129,16 +134,18 @@ forEachDatabase((_name, _openFresh, fresh) => {
       const paying = await startPaying(fresh);
       const other = await paying.node();
       const order = await paying.paidOrder(wallet);
-      const notices = Array.from({ length: 20 }, (_, i) =>
-        told(paying, order.id, { node: i % 2 === 0 ? paying : other }),
+      const notifications = Array.from({ length: 20 }, (_, i) =>
+        notificationOf(paying, order.id, { node: i % 2 === 0 ? paying : other }),
       );
       const answers = await Promise.all(
-        notices.map((notice) => paying.sim.wallets.tell(notice, 9)),
+        notifications.map((notification) => paying.sim.wallets.notify(notification, 9)),
       );
       expect(answers.every(isTaken)).toBe(true);
-      expect(isTaken(await paying.sim.wallets.tell(notices[0] ?? told(paying, order.id), 9))).toBe(
-        true,
-      );
+      expect(
+        isTaken(
+          await paying.sim.wallets.notify(notifications[0] ?? notificationOf(paying, order.id), 9),
+        ),
+      ).toBe(true);
       expect(await paying.balance()).toBe('1.00');
       expect(await paying.rows("SELECT id FROM transfer WHERE code='topup'")).toEqual([
         { id: `${wallet}:${order.number}` },
@@ -148,7 +155,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   );
 
   test('two processes that ask and close at the same time credit once', async () => {
-    const paying = await startPaying(fresh, { userAskEveryMs: 0 });
+    const paying = await startPaying(fresh, { userQueryEveryMs: 0 });
     const other = await paying.node();
     const order = await paying.paidOrder('alipay');
     const acts = [paying.payments, other.payments].flatMap((one) => [
@@ -156,7 +163,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       one.closeOrder(order.id),
       one.look(),
     ]);
-    await Promise.all([...acts, paying.sim.wallets.tell(told(paying, order.id), 9)]);
+    await Promise.all([...acts, paying.sim.wallets.notify(notificationOf(paying, order.id), 9)]);
     expect(await paying.found(order.id)).toMatchObject({ state: 'credited', number: order.number });
     expect(await paying.balance()).toBe('1.00');
     await paying.expectBooks();
@@ -167,14 +174,14 @@ forEachDatabase((_name, _openFresh, fresh) => {
     async (wallet) => {
       const paying = await startPaying(fresh);
       const order = await paying.paidOrder(wallet);
-      await paying.sim.wallets.tell(told(paying, order.id), 9);
-      const second = told(paying, order.id, {
+      await paying.sim.wallets.notify(notificationOf(paying, order.id), 9);
+      const second = notificationOf(paying, order.id, {
         changed:
           wallet === 'alipay'
             ? { trade_no: '2026112100000000000000009999' }
             : { transaction_id: '420099' },
       });
-      expect(isTaken(await paying.sim.wallets.tell(second, 9))).toBe(false);
+      expect(isTaken(await paying.sim.wallets.notify(second, 9))).toBe(false);
       expect(await paying.balance()).toBe('1.00');
       expect(await paying.rows('SELECT order_id, why FROM payment_unmatched')).toEqual([
         { order_id: order.id, why: 'a second payment of one order' },

@@ -352,7 +352,7 @@ export interface Order {
   readonly creditedAt: number | undefined;
   /** When its owner last had something new to see: for the event stream. */
   readonly changedAt: number;
-  readonly askedAt: number | undefined;
+  readonly queriedAt: number | undefined;
   readonly claims: bigint;
   readonly faults: number;
   /** The latest problem at the wallet, for the operator. */
@@ -402,7 +402,7 @@ export function readOrder(row: Row): Order {
     paidAt: timeOr(row, 'paid_at'),
     creditedAt: timeOr(row, 'credited_at'),
     changedAt: Number(integer(row, 'changed_at')),
-    askedAt: timeOr(row, 'asked_at'),
+    queriedAt: timeOr(row, 'asked_at'),
     claims: integer(row, 'claims'),
     faults: Number(integer(row, 'faults')),
     trouble: textOr(row, 'trouble'),
@@ -427,10 +427,10 @@ export function readRefund(row: Row): OrderRefund {
   };
 }
 
-function oneOf<const Word extends string>(words: readonly Word[], value: unknown): Word {
-  const word = words.find((known) => known === value);
-  assert(word !== undefined, `${String(value)} is one of ${words.join(', ')}`);
-  return word;
+function oneOf<const Value extends string>(values: readonly Value[], value: unknown): Value {
+  const found = values.find((known) => known === value);
+  assert(found !== undefined, `${String(value)} is one of ${values.join(', ')}`);
+  return found;
 }
 
 function integer(row: Row, column: string): bigint {

@@ -29,7 +29,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       });
       await expect
         .poll(
-          () => paying.sim.wallets.notices.map(({ answer, status }) => ({ answer, status })),
+          () => paying.sim.wallets.notifications.map(({ answer, status }) => ({ answer, status })),
           soon,
         )
         .toEqual([
@@ -43,7 +43,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
 
   test('amounts have whole fen, from one yuan up', async () => {
     const { payments, account } = await startPaying(fresh);
-    const ask = (amount: bigint, key: string) =>
+    const order = (amount: bigint, key: string) =>
       payments.order({
         account,
         wallet: 'alipay',
@@ -61,14 +61,14 @@ forEachDatabase((_name, _openFresh, fresh) => {
       1_005_000_000n,
       yuan(50_001n),
     ])
-      expect(await ask(amount, `k${amount}`), String(amount)).toEqual({ kind: 'wrong amount' });
+      expect(await order(amount, `k${amount}`), String(amount)).toEqual({ kind: 'wrong amount' });
     for (const amount of [yuan(1n), 1_010_000_000n, yuan(50_000n)])
-      expect(await ask(amount, `k${amount}`)).toMatchObject({ kind: 'order', order: { amount } });
+      expect(await order(amount, `k${amount}`)).toMatchObject({ kind: 'order', order: { amount } });
   });
 
   test('one idempotency key makes one order, also for two tabs at once; another amount under it is refused', async () => {
     const paying = await startPaying(fresh);
-    const ask = (amount: bigint, idempotencyKey = 'the-one-key') =>
+    const order = (amount: bigint, idempotencyKey = 'the-one-key') =>
       paying.payments.order({
         account: paying.account,
         wallet: 'wechat_pay',
@@ -77,10 +77,10 @@ forEachDatabase((_name, _openFresh, fresh) => {
         idempotencyKey,
         subject: 'x',
       });
-    const made = await Promise.all([ask(yuan(2n)), ask(yuan(2n)), ask(yuan(2n))]);
+    const made = await Promise.all([order(yuan(2n)), order(yuan(2n)), order(yuan(2n))]);
     const ids = new Set(made.map((one) => ('order' in one ? one.order.id : one.kind)));
     expect(ids.size).toBe(1);
-    expect(await ask(yuan(3n))).toEqual({ kind: 'key reused' });
+    expect(await order(yuan(3n))).toEqual({ kind: 'key reused' });
     expect(paying.sim.wallets.counter.trades.size).toBe(1);
   });
 
@@ -103,8 +103,8 @@ forEachDatabase((_name, _openFresh, fresh) => {
     for (const { id } of [first, second, third]) await paying.payments.closeOrder(id);
     const ids = async () =>
       (await paying.rows('SELECT id FROM payment_order ORDER BY id')).map(({ id }) => id);
-    const asked = await paying.order('alipay');
-    expect(await ids()).toEqual([paid, first, second, third, asked].map(({ id }) => id));
+    const queried = await paying.order('alipay');
+    expect(await ids()).toEqual([paid, first, second, third, queried].map(({ id }) => id));
     // A day later the collector no longer queries them.
     paying.later(2 * 86_400_000);
     await paying.payments.look();
@@ -210,16 +210,16 @@ forEachDatabase((_name, _openFresh, fresh) => {
     '%s: a payment that arrives after its order was closed is credited, by notification or by asking',
     async (wallet) => {
       const paying = await startPaying(fresh);
-      const [told, asked] = [await paying.order(wallet), await paying.order(wallet)];
-      for (const { id } of [told, asked])
+      const [notified, last] = [await paying.order(wallet), await paying.order(wallet)];
+      for (const { id } of [notified, last])
         expect(await paying.payments.closeOrder(id)).toMatchObject({ state: 'closed' });
-      paying.sim.wallets.pay(told.id, true);
+      paying.sim.wallets.pay(notified.id, true);
       await expect.poll(() => paying.balance(), soon).toBe('1.00');
       paying.sim.wallets.counter.silent = true;
-      paying.sim.wallets.pay(asked.id, true);
+      paying.sim.wallets.pay(last.id, true);
       paying.later(3_600_000);
       await paying.payments.look();
-      expect(await paying.found(asked.id)).toMatchObject({
+      expect(await paying.found(last.id)).toMatchObject({
         state: 'credited',
         closedAt: expect.any(Number),
       });
@@ -247,7 +247,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(await (await fetch(forged)).text()).toContain('isv.invalid-signature');
   });
 
-  test('what changed is told to its owner alone', async () => {
+  test('only the owner learns of a change', async () => {
     const paying = await startPaying(fresh);
     const order = await paying.order('alipay');
     const since = (account = paying.account) =>

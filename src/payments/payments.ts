@@ -131,7 +131,7 @@ export class Payments {
     const times = {
       createdAt: now,
       expiresAt: now + limits.expiryMs,
-      nextLookAt: now + limits.askMsLeast,
+      nextLookAt: now + limits.queryMsLeast,
     };
     const order: NewOrder = {
       id: orderedId('ord_', now),
@@ -152,7 +152,7 @@ export class Payments {
    * is no such order of this account (of any account, when none is given).
    */
   async check(id: string, account?: string): Promise<Order | undefined> {
-    return this.#ask(id, account, this.#parts.limits.userAskEveryMs, false);
+    return this.#query(id, account, this.#parts.limits.userQueryEveryMs, false);
   }
 
   /**
@@ -160,23 +160,23 @@ export class Payments {
    * stay open when the wallet does not answer.
    */
   async closeOrder(id: string, account?: string): Promise<Order | undefined> {
-    return this.#ask(id, account, 0, true);
+    return this.#query(id, account, 0, true);
   }
 
   /**
    * Refunds the payer, up to what is left of the order and of the balance. Tries the wallet at
    * once; the refund goes on in the background.
    */
-  async refund(ask: NewRefundRequest): Promise<NewRefundResult> {
+  async refund(request: NewRefundRequest): Promise<NewRefundResult> {
     const { database, clock, limits, wallets } = this.#parts;
-    if (ask.amount <= 0n || !isWholeFen(ask.amount)) return { kind: 'wrong amount' };
+    if (request.amount <= 0n || !isWholeFen(request.amount)) return { kind: 'wrong amount' };
     const now = clock.now();
-    const { beside, ...wished } = ask;
-    const wish = { ...wished, id: orderedId('rfd_', now), at: now, nextLookAt: now };
-    const order = await findOrder(database, ask.orderId);
+    const { beside, ...rest } = request;
+    const refund = { ...rest, id: orderedId('rfd_', now), at: now, nextLookAt: now };
+    const order = await findOrder(database, request.orderId);
     const wallet = order && wallets.get(order.wallet);
     if (order !== undefined && wallet === undefined) return { kind: 'no such wallet' };
-    const begun = await this.#begin(wish, beside);
+    const begun = await this.#begin(refund, beside);
     if (wallet === undefined || (begun.kind !== 'new' && begun.kind !== 'known')) return begun;
     const claimed = await claimRefund(database, begun.refund.id, clock.now() + limits.leaseMs);
     if (claimed !== undefined) await pollRefund(this.#parts, wallet, claimed);
@@ -190,7 +190,7 @@ export class Payments {
    * Handles a wallet's notification. It is acknowledged only when it is believed and its effect is
    * committed.
    */
-  async notice(
+  async receiveNotification(
     id: WalletId,
     headers: IncomingHttpHeaders,
     body: Buffer,
@@ -198,20 +198,20 @@ export class Payments {
     const { database, clock, wallets, log } = this.#parts;
     const wallet = wallets.get(id);
     if (wallet === undefined) return nothing;
-    const told = await wallet.readNotification(headers, body);
-    if (told.kind === 'refused') {
-      log({ event: 'refused', wallet: id, why: told.why });
+    const notification = await wallet.readNotification(headers, body);
+    if (notification.kind === 'refused') {
+      log({ event: 'refused', wallet: id, why: notification.why });
       return wallet.refused;
     }
-    if (told.kind === 'payment')
-      return (await creditPayment(this.#parts, wallet, told.payment)) === 'differs'
+    if (notification.kind === 'payment')
+      return (await creditPayment(this.#parts, wallet, notification.payment)) === 'differs'
         ? wallet.refused
         : wallet.taken;
     // The notification brings the next query forward; only the query's answer counts.
-    if (told.kind === 'refund')
+    if (notification.kind === 'refund')
       await database.query(
         'UPDATE payment_refund SET next_look_at=$2 WHERE id=$1 AND ended_at IS NULL',
-        [told.refundId, clock.now()],
+        [notification.refundId, clock.now()],
       );
     return wallet.taken;
   }
@@ -254,7 +254,7 @@ export class Payments {
     };
   }
 
-  async #ask(
+  async #query(
     id: string,
     account: string | undefined,
     everyMs: number,
@@ -271,11 +271,11 @@ export class Payments {
   }
 
   /** Waits for money in idle floats, which come back when called in. */
-  async #begin(wish: NewRefund, beside: NewRefundRequest['beside']): Promise<BeginRefundResult> {
+  async #begin(refund: NewRefund, beside: NewRefundRequest['beside']): Promise<BeginRefundResult> {
     const { database, clock, limits, timers } = this.#parts;
     const until = clock.monotonicMs() + limits.moneyWaitMs;
     for (;;) {
-      const begun = await database.transact(() => beginRefund(wish, beside));
+      const begun = await database.transact(() => beginRefund(refund, beside));
       if (begun.kind !== 'not enough' || clock.monotonicMs() >= until) return begun;
       await pause(timers, moneyLookMs);
     }
@@ -297,7 +297,7 @@ export function serveNotifications(
   for (const { wallet } of payments.offers) {
     server.post(notificationPath(wallet), { bodyLimit: bodyBytesMax }, async (request, reply) => {
       try {
-        const answer = await payments.notice(
+        const answer = await payments.receiveNotification(
           wallet,
           request.headers,
           Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),

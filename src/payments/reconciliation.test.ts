@@ -20,12 +20,12 @@ async function paid(
   paying: Paying,
   wallet: (typeof walletIds)[number],
   amount: bigint,
-  told = true,
+  known = true,
 ): Promise<string> {
   const order = await paying.order(wallet, { yuan: amount });
   paying.sim.wallets.counter.silent = true;
   paying.sim.wallets.pay(order.code ?? '');
-  if (told) await paying.payments.check(order.id);
+  if (known) await paying.payments.check(order.id);
   return order.id;
 }
 
@@ -189,7 +189,7 @@ const base = {
   closedAt: undefined,
   creditedAt: 0,
   changedAt: 0,
-  askedAt: undefined,
+  queriedAt: undefined,
   claims: 0n,
   faults: 0,
   trouble: undefined,

@@ -54,12 +54,12 @@ forEachDatabase((_name, _openFresh, fresh) => {
       paying.account,
       yuan(8n),
     ]);
-    const ask = { orderId: order.id, reason: 'x' };
+    const request = { orderId: order.id, reason: 'x' };
     expect(
-      await paying.payments.refund({ ...ask, amount: yuan(3n), idempotencyKey: 'three-yuan' }),
+      await paying.payments.refund({ ...request, amount: yuan(3n), idempotencyKey: 'three-yuan' }),
     ).toEqual({ kind: 'not enough' });
     expect(
-      await paying.payments.refund({ ...ask, amount: yuan(2n), idempotencyKey: 'two-yuan-1' }),
+      await paying.payments.refund({ ...request, amount: yuan(2n), idempotencyKey: 'two-yuan-1' }),
     ).toMatchObject({ kind: 'new' });
     expect(await paying.rows('SELECT debits, held FROM account WHERE credits>0')).toEqual([
       { debits: yuan(2n), held: yuan(8n) },
@@ -89,9 +89,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
       counter.refunding = 'success';
       for (const kind of ['lost', 'down', 'html', 'error', 'unsigned'] as const) {
         counter.trouble = { kind };
-        const asked = kind === 'lost' ? await refund('unknown-one') : undefined;
-        if (asked !== undefined)
-          expect(asked).toMatchObject({ refund: { state: 'asked', endedAt: undefined } });
+        const begun = kind === 'lost' ? await refund('unknown-one') : undefined;
+        if (begun !== undefined)
+          expect(begun).toMatchObject({ refund: { state: 'asked', endedAt: undefined } });
         await paying.payments.look();
         expect(await paying.rows("SELECT state FROM hold WHERE state='open'"), kind).toHaveLength(
           1,

@@ -27,53 +27,53 @@ export type BeginRefundResult =
  * same transaction, once.
  */
 export function* beginRefund(
-  wish: NewRefund,
+  refund: NewRefund,
   beside?: (order: Order, refundId: string) => Transaction<unknown>,
 ): Transaction<BeginRefundResult> {
   const [row] = yield {
     sql: 'UPDATE payment_order SET id=id WHERE id=$1 RETURNING *',
-    params: [wish.orderId],
+    params: [refund.orderId],
   };
   if (row === undefined) return { kind: 'no such order' };
   const order = readOrder(row);
   const [known] = yield {
     sql: 'SELECT * FROM payment_refund WHERE order_id=$1 AND idempotency_key=$2',
-    params: [order.id, wish.idempotencyKey],
+    params: [order.id, refund.idempotencyKey],
   };
   if (known !== undefined) {
     const before = readRefund(known);
-    return before.amount === wish.amount
+    return before.amount === refund.amount
       ? { kind: 'known', refund: before }
       : { kind: 'key reused' };
   }
   if (order.state !== 'credited') return { kind: 'not credited' };
-  if (order.refunding + order.refunded + wish.amount > order.amount) return { kind: 'too much' };
+  if (order.refunding + order.refunded + refund.amount > order.amount) return { kind: 'too much' };
   const held = yield* openPayout({
-    id: wish.id,
+    id: refund.id,
     account: order.account,
-    amount: wish.amount,
-    at: wish.at,
+    amount: refund.amount,
+    at: refund.at,
   });
   if (held === 'insufficient') return { kind: 'not enough' };
   const [made] = yield {
     sql: `INSERT INTO payment_refund (id, order_id, account, amount, reason, idempotency_key, state, created_at, next_look_at)
       VALUES ($1, $2, $3, $4, $5, $6, 'held', $7, $8) RETURNING *`,
     params: [
-      wish.id,
+      refund.id,
       order.id,
       order.account,
-      wish.amount,
-      wish.reason,
-      wish.idempotencyKey,
-      wish.at,
-      wish.nextLookAt,
+      refund.amount,
+      refund.reason,
+      refund.idempotencyKey,
+      refund.at,
+      refund.nextLookAt,
     ],
   };
   yield {
     sql: 'UPDATE payment_order SET refunding=refunding+$2, changed_at=$3 WHERE id=$1',
-    params: [order.id, wish.amount, wish.at],
+    params: [order.id, refund.amount, refund.at],
   };
-  if (beside !== undefined) yield* beside(order, wish.id);
+  if (beside !== undefined) yield* beside(order, refund.id);
   return { kind: 'new', refund: readRefund(made ?? {}) };
 }
 

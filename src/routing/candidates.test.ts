@@ -38,9 +38,9 @@ function fail(id: string, kind: FaultKind, times = 1): void {
 
 function pick(
   candidates: readonly RoutingCandidate[],
-  tried: readonly RoutingCandidate[] = [],
+  excluded: readonly RoutingCandidate[] = [],
 ): string | undefined {
-  return health.pick(candidates, tried, now, () => 0.5)?.id;
+  return health.pick(candidates, excluded, now, () => 0.5)?.id;
 }
 
 describe('picking', () => {
@@ -106,14 +106,14 @@ describe('picking', () => {
             time += passMs;
             if (kind === 'ok') subject.answered(String(id), time);
             else subject.faulted(String(id), fault(kind, retryAfterMs), time);
-            const tried = all.slice(0, id % 3);
+            const excluded = all.slice(0, id % 3);
             const usable = all.filter(
-              (c) => !tried.includes(c) && subject.state(c.id, time).shut === undefined,
+              (c) => !excluded.includes(c) && subject.state(c.id, time).shut === undefined,
             );
             const open = new Set(
               usable.filter((c) => subject.state(c.id, time).breaker === 'open').map((c) => c.id),
             );
-            const picked = subject.pick(all, tried, time, random);
+            const picked = subject.pick(all, excluded, time, random);
             expect(picked === undefined).toBe(usable.length === 0);
             if (picked === undefined) continue;
             const rank = (c: RoutingCandidate): number =>

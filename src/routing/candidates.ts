@@ -88,7 +88,7 @@ export class Health {
    */
   pick<C extends RoutingCandidate>(
     candidates: readonly C[],
-    tried: readonly C[],
+    excluded: readonly C[],
     now: number,
     random: Random,
     choice = byWeight,
@@ -96,22 +96,22 @@ export class Health {
     const drawn =
       candidates.length < samplerMin
         ? undefined
-        : this.draw(candidates, tried, now, random, choice);
+        : this.draw(candidates, excluded, now, random, choice);
     if (drawn !== undefined) return drawn;
     const fastestMs =
       choice.policy === 'latency' ? this.latencies.fastest(candidates, choice.streamed) : 0;
     let best: C | undefined;
     let bestClass = unusable;
-    let bestArrival = Infinity;
+    let bestTime = Infinity;
     for (const candidate of candidates) {
-      const rank = tried.includes(candidate) ? unusable : this.classOf(candidate, now);
+      const rank = excluded.includes(candidate) ? unusable : this.classOf(candidate, now);
       if (rank === unusable || rank > bestClass) continue;
       const place = best === undefined || rank < bestClass ? -1 : order(candidate, best, choice);
       if (place > 0) continue;
       const arrives = this.arrivalOf(candidate, choice, fastestMs, random);
-      if (place < 0 || arrives < bestArrival) {
+      if (place < 0 || arrives < bestTime) {
         best = candidate;
-        bestArrival = arrives;
+        bestTime = arrives;
       }
       bestClass = rank;
     }
@@ -156,7 +156,7 @@ export class Health {
    */
   private draw<C extends RoutingCandidate>(
     list: readonly C[],
-    tried: readonly C[],
+    excluded: readonly C[],
     now: number,
     random: Random,
     choice: Choice,
@@ -176,7 +176,7 @@ export class Health {
             ? sampleFrom(known.sampler, random())
             : rendezvousWinner(known.sampler, together)
         ];
-      if (member === undefined || tried.includes(member) || this.classOf(member, now) !== 0)
+      if (member === undefined || excluded.includes(member) || this.classOf(member, now) !== 0)
         continue;
       if (
         fast &&
@@ -372,7 +372,7 @@ class Breaker {
   private parks = 0;
   private failed = 0;
   private seen = 0;
-  private heardAt = 0;
+  private lastResultAt = 0;
 
   /**
    * Only one request at a time sees the probe of an open breaker as due; `claimProbe` postpones the
@@ -432,11 +432,11 @@ class Breaker {
   }
 
   private record(failed: 0 | 1, now: number): void {
-    if (now - this.heardAt > windowIdleMs) {
+    if (now - this.lastResultAt > windowIdleMs) {
       this.failed = 0;
       this.seen = 0;
     }
-    this.heardAt = now;
+    this.lastResultAt = now;
     this.failed = ((this.failed << 1) | failed) & ((1 << windowResults) - 1);
     if (this.seen < windowResults) this.seen++;
   }

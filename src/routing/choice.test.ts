@@ -65,7 +65,7 @@ describe('latency', () => {
     expect(shares(health, all, choice('latency'))['slow']).toBeGreaterThan(0.4);
   });
 
-  test('who was never measured is asked as often as the fastest, so that it is', () => {
+  test('a candidate that was never measured is picked as often as the fastest', () => {
     const health = new Health();
     health.recordLatency(all[0] as RoutingCandidate, true, 100);
     expect(shares(health, all, choice('latency'))['slow']).toBeCloseTo(0.5, 1);
@@ -104,7 +104,7 @@ describe('latency', () => {
 });
 
 describe('cost', () => {
-  test('the cheapest is asked, equals share by weight, and who has no cost comes last', () => {
+  test('the cheapest is picked, equals share by weight, and a candidate without a cost comes last', () => {
     const health = new Health();
     const all = [
       channel('unknown', 9),
@@ -204,22 +204,22 @@ describe('a crowd', () => {
     expect(new Set(Object.keys(counted))).toEqual(new Set(cheapest.map(({ id }) => id)));
   });
 
-  test('who is away or was tried is asked no more, and the others share what was theirs', () => {
+  test('a candidate that is away or excluded is not picked, and the others get its share', () => {
     const health = new Health();
-    const [away, tried] = crowd.filter(({ weight, priority }) => weight === 3 && priority === 0);
-    if (away === undefined || tried === undefined) throw new Error('there are some');
+    const [away, excluded] = crowd.filter(({ weight, priority }) => weight === 3 && priority === 0);
+    if (away === undefined || excluded === undefined) throw new Error('there are some');
     health.faulted(away.id, { kind: 'credentials', message: '' }, 0);
     const random = seededRandom(seed);
     const counts = new Map<string, number>();
     for (let n = 0; n < 20_000; n++) {
-      const id = health.pick(crowd, [tried], 0, random, choice('weighted'))?.id ?? '';
+      const id = health.pick(crowd, [excluded], 0, random, choice('weighted'))?.id ?? '';
       counts.set(id, (counts.get(id) ?? 0) + 1 / 20_000);
     }
-    const left = crowd.filter((one) => one.priority === 0 && one !== away && one !== tried);
+    const left = crowd.filter((one) => one.priority === 0 && one !== away && one !== excluded);
     const weights = left.reduce((sum, { weight }) => sum + weight, 0);
     for (const { id, weight } of left)
       expect(counts.get(id) ?? 0, id).toBeCloseTo(weight / weights, 2);
-    expect([counts.has(away.id), counts.has(tried.id)]).toEqual([false, false]);
+    expect([counts.has(away.id), counts.has(excluded.id)]).toEqual([false, false]);
   });
 
   test('when nearly all are away, the one that is left is found', () => {
@@ -279,7 +279,7 @@ describe('a crowd that is compared', () => {
     expect(sum(0, 50)).toBeCloseTo(0.8, 1);
   });
 
-  test('who becomes slow is asked less often a moment later', () => {
+  test('a candidate that becomes slow is picked less often a moment later', () => {
     const health = new Health();
     for (const one of crowd) health.recordLatency(one, true, 100);
     shares(health, crowd, choice('latency'), 0);

@@ -57,10 +57,10 @@ function written(
 ): Promise<Written> {
   const stdio: StdioOptions = ['ignore', stdout, 'pipe'];
   const child = spawn(program, args, { stdio });
-  let told = '';
-  child.stderr?.on('data', (piece: Buffer) => (told += piece.toString()));
+  let text = '';
+  child.stderr?.on('data', (piece: Buffer) => (text += piece.toString()));
   return new Promise((resolve) =>
-    child.on('close', () => resolve(JSON.parse(told))).stdout?.pause(),
+    child.on('close', () => resolve(JSON.parse(text))).stdout?.pause(),
   );
 }
 

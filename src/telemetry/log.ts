@@ -54,12 +54,13 @@ export function openLog(level: string, clock: Clock, shared = false): Log {
   const options = { level, base: null, timestamp: () => `,"time":${clock.now()}` };
   const lines = pino(options, { write: (line: string) => writer.write(line) });
   const errors = pino(options, { write: (line: string) => writer.write(line, true) });
-  const told = lines.isLevelEnabled('info');
+  const logsInfo = lines.isLevelEnabled('info');
   return {
     line: (event, fields) => lines.info(fields, event),
     warn: (event, fields) => lines.warn(fields, event),
     text(event, members) {
-      if (told) writer.write(`{"level":30,"time":${clock.now()},${members},"msg":"${event}"}\n`);
+      if (logsInfo)
+        writer.write(`{"level":30,"time":${clock.now()},${members},"msg":"${event}"}\n`);
     },
     error: (event, error, fields = {}) =>
       errors.error({ ...fields, error: errorText(error) }, event),
@@ -115,7 +116,7 @@ class LineWriter {
   #waitingBytes = 0;
   #retry: NodeJS.Timeout | undefined;
   #retryMs = retryMs.first;
-  #droppedTold = 0;
+  #droppedReported = 0;
   #closed = false;
 
   constructor(options: LineWriterOptions) {
@@ -164,9 +165,9 @@ class LineWriter {
       else this.#waiting[0] = bytes.subarray(count);
       if (count === 0) return false;
     }
-    if (this.dropped > this.#droppedTold) {
-      this.#lines += this.#options.recovered(this.dropped - this.#droppedTold);
-      this.#droppedTold = this.dropped;
+    if (this.dropped > this.#droppedReported) {
+      this.#lines += this.#options.recovered(this.dropped - this.#droppedReported);
+      this.#droppedReported = this.dropped;
     }
     return true;
   }

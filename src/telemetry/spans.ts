@@ -112,10 +112,10 @@ class Spans implements Traces {
     const sinceMs = this.#clock.now() - this.#clock.monotonicMs();
     for (const attempt of attempts) {
       const name = `${operationOf(attempt.capability)} ${attempt.upstreamModel}`;
-      const told = attemptAttributes(attempt, attempt === attempts.at(-1) ? line : undefined);
+      const attributes = attemptAttributes(attempt, attempt === attempts.at(-1) ? line : undefined);
       const span = this.#tracer.startSpan(
         name,
-        { kind: SpanKind.CLIENT, startTime: sinceMs + attempt.beganMs, attributes: told },
+        { kind: SpanKind.CLIENT, startTime: sinceMs + attempt.beganMs, attributes },
         inside,
       );
       if (attempt.error !== undefined && attempt.error !== clientLeft)

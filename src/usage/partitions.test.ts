@@ -86,17 +86,17 @@ forEachDatabase((_name, openFresh) => {
     await createPartitions(database, at(november));
     await fill(database, 20_000, november, 300_000, 100);
     if (database.dialect === 'postgres') await database.query('ANALYZE usage');
-    const asked: { readonly sql: string; readonly params: readonly SqlValue[] }[] = [];
-    const ask = (asking: UsageQuery) => {
-      const script = usagePage(asking);
+    const statements: { readonly sql: string; readonly params: readonly SqlValue[] }[] = [];
+    const run = (query: UsageQuery) => {
+      const script = usagePage(query);
       for (let step = script.next(); step.done !== true; step = script.next([]))
-        asked.push(step.value);
+        statements.push(step.value);
     };
     const question = { account: 'a1', from: november, to: november + 60 * 86_400_000, limit: 50 };
-    ask(question);
-    ask({ ...question, after: { chargedAt: november + 86_400_000, id: 'r' } });
-    expect(asked).toHaveLength(2);
-    for (const { sql, params } of asked) {
+    run(question);
+    run({ ...question, after: { chargedAt: november + 86_400_000, id: 'r' } });
+    expect(statements).toHaveLength(2);
+    for (const { sql, params } of statements) {
       const explain = database.dialect === 'postgres' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN';
       const plan = JSON.stringify(
         (await database.query(`${explain} ${sql}`, params)).map(

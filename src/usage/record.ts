@@ -57,11 +57,11 @@ type StoredLine = readonly [
 /** Reads the column `lines` of a usage record (record.ts). */
 export function linesOf(text: string): readonly RecordLine[] {
   const written = JSON.parse(text) as readonly StoredLine[];
-  return written.map(([measure, quantity, rate, cost, told]) => ({
+  return written.map(([measure, quantity, rate, cost, extra]) => ({
     measure,
     quantity,
     rate: BigInt(rate),
     cost: BigInt(cost),
-    ...told,
+    ...extra,
   }));
 }

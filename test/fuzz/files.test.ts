@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { film } from '../../sim/media/mp4.ts';
-import { pictureOf } from '../../sim/media/png.ts';
+import { mp4Of } from '../../sim/media/mp4.ts';
+import { imageOf } from '../../sim/media/png.ts';
 import { wav } from '../../sim/media/wav.ts';
 import { byteRange } from '../../src/base/byte-range.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import { readForm } from '../../src/http/multipart.ts';
 import { SpoolPool } from '../../src/http/spool.ts';
 import { FileUrls } from '../../src/media/file-urls.ts';
-import { pixelsMax, readPicture } from '../../src/media/picture.ts';
+import { pixelsMax, readImage } from '../../src/media/image.ts';
 import { readAudio } from '../../src/media/audio/duration.ts';
 import { expectLinear, fuzz, inPieces, timeout } from './fuzzing.ts';
 
@@ -28,10 +28,10 @@ const webp = Buffer.from('UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAA
 
 test('a picture is what its bytes say, or none', { timeout }, () =>
   fuzz('pictures', {
-    samples: [pictureOf('a fox', 64, 64), jpeg, gif, webp],
+    samples: [imageOf('a fox', 64, 64), jpeg, gif, webp],
     words: [...lengths, Buffer.from('IEND'), Buffer.from('IDAT'), Buffer.from([0xff, 0xd9])],
     holds(input) {
-      const read = readPicture(input);
+      const read = readImage(input);
       if (typeof read === 'string') return expect(read).toMatch(/\.$/);
       expect(read.width * read.height).toBeGreaterThan(0);
       expect(read.width * read.height).toBeLessThanOrEqual(pixelsMax);
@@ -66,7 +66,7 @@ test('a recording has a length that can be, or none', { timeout }, () =>
   fuzz('recordings', {
     samples: [
       wav('Hi').subarray(0, 4_000),
-      film({ seconds: 2, prompt: 'a', width: 16, height: 16 }).subarray(0, 4_000),
+      mp4Of({ seconds: 2, prompt: 'a', width: 16, height: 16 }).subarray(0, 4_000),
       ogg,
       mp3,
       flac,

@@ -1,5 +1,5 @@
 import { decodeImage, type ImageFacts } from '../../sim/image.ts';
-import { wordsIn } from '../../sim/media/png.ts';
+import { textIn } from '../../sim/media/png.ts';
 
 /** A response of the image endpoints, or a refusal. */
 export interface Made {
@@ -31,7 +31,7 @@ export async function shown({
     base64 === undefined
       ? Buffer.from(await (await fetch(url ?? '')).arrayBuffer())
       : Buffer.from(base64, 'base64');
-  return { words: wordsIn(bytes), ...decodeImage(`data:;base64,${bytes.toString('base64')}`) };
+  return { words: textIn(bytes), ...decodeImage(`data:;base64,${bytes.toString('base64')}`) };
 }
 
 type Files = readonly (readonly [field: string, bytes: Buffer, type?: string])[];

@@ -155,7 +155,7 @@ function request(userId: string, more: Partial<VideoSubmission> = {}): VideoSubm
     principal,
     model: 'sora-2',
     seconds: 10,
-    wish: { ...plain, prompt: 'A cat', images: [], more: {} },
+    options: { ...plain, prompt: 'A cat', images: [], more: {} },
     usualDurations: [],
     moreSeconds: [],
     names,

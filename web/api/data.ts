@@ -22,13 +22,11 @@ export const queryClient = new QueryClient({
  * another path there is no placeholder.
  */
 export function data<T>(path: string, query: Query = {}) {
-  const asked = Object.fromEntries(
-    Object.entries(query).filter(([, value]) => value !== undefined),
-  );
+  const sent = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
   return queryOptions({
-    queryKey: [path, asked],
-    queryFn: ({ signal }) => get<T>(path, asked, signal),
-    placeholderData: (before, asked) => (asked?.queryKey[0] === path ? before : undefined),
+    queryKey: [path, sent],
+    queryFn: ({ signal }) => get<T>(path, sent, signal),
+    placeholderData: (before, sent) => (sent?.queryKey[0] === path ? before : undefined),
   });
 }
 

@@ -44,9 +44,9 @@ export function useEvent<Name extends ConsoleEventName>(
 
 export function useLiveness(): Liveness {
   return useSyncExternalStore(
-    (tell) => {
-      listeners.add(tell);
-      return () => listeners.delete(tell);
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     () => liveness,
   );
@@ -87,15 +87,15 @@ function lead(address: string, channel: BroadcastChannel, ended: AbortSignal): P
   return new Promise((resolve) => {
     let source: EventSource;
     let again: ReturnType<typeof setTimeout> | undefined;
-    const tell = (live: boolean) => {
+    const listener = (live: boolean) => {
       alive(live);
       channel.postMessage({ name: 'alive', live });
     };
     const begin = () => {
       source = new EventSource(address);
-      source.addEventListener('open', () => tell(true));
+      source.addEventListener('open', () => listener(true));
       source.addEventListener('error', () => {
-        tell(false);
+        listener(false);
         if (source.readyState === EventSource.CLOSED) again = setTimeout(begin, reopenMs);
       });
       for (const name of names) {
@@ -159,5 +159,5 @@ function stopPolling(): void {
 function show(next: Liveness): void {
   if (next === liveness) return;
   liveness = next;
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }

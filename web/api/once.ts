@@ -6,13 +6,13 @@ import { newIdempotencyKey } from './client.ts';
  * changed. A user who sends again, because no response came, creates one object.
  */
 export function useOnce(): {
-  readonly keyFor: (wish: object) => string;
+  readonly keyFor: (form: object) => string;
   readonly taken: () => void;
 } {
   const last = useRef<{ readonly of: string; readonly key: string }>(undefined);
   return {
-    keyFor(wish) {
-      const of = JSON.stringify(wish);
+    keyFor(form) {
+      const of = JSON.stringify(form);
       if (last.current?.of !== of) last.current = { of, key: newIdempotencyKey() };
       return last.current.key;
     },

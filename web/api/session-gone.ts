@@ -16,20 +16,20 @@ interface PromiseWithResolvers {
  */
 export function signedInAgain(): Promise<void> {
   waiting ??= begin();
-  tell();
+  notify();
   return waiting.promise;
 }
 
 export function sessionIsBack(): void {
   waiting?.resolve();
   waiting = undefined;
-  tell();
+  notify();
 }
 
 export function sessionStaysGone(): void {
   waiting?.reject(new Error('signed out'));
   waiting = undefined;
-  tell();
+  notify();
 }
 
 export function useSessionGone(): boolean {
@@ -57,6 +57,6 @@ function begin(): PromiseWithResolvers {
   return { promise, resolve, reject };
 }
 
-function tell(): void {
+function notify(): void {
   for (const listener of listeners) listener();
 }

@@ -4,7 +4,7 @@
  */
 export function announce(text: string): void {
   latest = text;
-  timer ??= setTimeout(say, 0);
+  timer ??= setTimeout(speak, 0);
 }
 
 export const announcerId = 'announcer';
@@ -12,11 +12,11 @@ const quietMs = 2000;
 let latest: string | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-function say(): void {
+function speak(): void {
   timer = undefined;
   if (latest === undefined) return;
   const region = document.getElementById(announcerId);
   if (region !== null) region.textContent = latest;
   latest = undefined;
-  timer = setTimeout(say, quietMs);
+  timer = setTimeout(speak, quietMs);
 }

@@ -3,10 +3,10 @@ import { useSyncExternalStore } from 'react';
 /** Whether the window matches a media query now: `useMedia('(min-width: 768px)')`. */
 export function useMedia(query: string): boolean {
   return useSyncExternalStore(
-    (tell) => {
+    (listener) => {
       const media = matchMedia(query);
-      media.addEventListener('change', tell);
-      return () => media.removeEventListener('change', tell);
+      media.addEventListener('change', listener);
+      return () => media.removeEventListener('change', listener);
     },
     () => matchMedia(query).matches,
   );
@@ -19,12 +19,12 @@ export function useWide(): boolean {
 
 export function useOnline(): boolean {
   return useSyncExternalStore(
-    (tell) => {
-      addEventListener('online', tell);
-      addEventListener('offline', tell);
+    (listener) => {
+      addEventListener('online', listener);
+      addEventListener('offline', listener);
       return () => {
-        removeEventListener('online', tell);
-        removeEventListener('offline', tell);
+        removeEventListener('online', listener);
+        removeEventListener('offline', listener);
       };
     },
     () => navigator.onLine,

@@ -10,19 +10,19 @@ export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
 
-function subscribe(tell: () => void): () => void {
+function subscribe(listener: () => void): () => void {
   if (listeners.size === 0) {
     tick();
     ticking = setInterval(tick, tickMs);
   }
-  listeners.add(tell);
+  listeners.add(listener);
   return () => {
-    listeners.delete(tell);
+    listeners.delete(listener);
     if (listeners.size === 0) clearInterval(ticking);
   };
 }
 
 function tick(): void {
   now = Date.now();
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }

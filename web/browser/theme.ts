@@ -14,7 +14,7 @@ export function theme(): Theme {
 export function setTheme(next: Theme): void {
   document.documentElement.dataset['theme'] = next;
   remember('tollgate_theme', next);
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }
 
 export function useTheme(): Theme {
@@ -22,17 +22,17 @@ export function useTheme(): Theme {
 }
 
 /** Calls `tell` at every change of colours, the system's too: canvases must be drawn again. */
-export function onColours(tell: () => void): () => void {
+export function onColours(listener: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
-  listeners.add(tell);
-  system.addEventListener('change', tell);
+  listeners.add(listener);
+  system.addEventListener('change', listener);
   return () => {
-    listeners.delete(tell);
-    system.removeEventListener('change', tell);
+    listeners.delete(listener);
+    system.removeEventListener('change', listener);
   };
 }
 
-function subscribe(tell: () => void): () => void {
-  listeners.add(tell);
-  return () => listeners.delete(tell);
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

@@ -12,14 +12,14 @@ const listeners = new Set<() => void>();
 /** `Page` gives its title here; the bar at the top shows it. */
 export function showTitle(next: readonly Crumb[]): void {
   crumbs = next;
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }
 
 export function useCrumbs(): readonly Crumb[] {
   return useSyncExternalStore(
-    (tell) => {
-      listeners.add(tell);
-      return () => listeners.delete(tell);
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     () => crumbs,
   );

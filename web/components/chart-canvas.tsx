@@ -9,7 +9,7 @@ import { seriesBackground } from './series.ts';
 
 interface CanvasProps extends ChartProps {
   readonly hidden: ReadonlySet<string>;
-  readonly totalWord: string;
+  readonly totalLabel: string;
 }
 
 /**
@@ -96,7 +96,7 @@ const readoutRows = 8;
  * not take a sum for a value.
  */
 function Readout(props: CanvasProps & { readonly cursor: Cursor }): ReactNode {
-  const { cursor, labels, totals, totalWord, series } = props;
+  const { cursor, labels, totals, totalLabel, series } = props;
   const rows = rowsAt(props, cursor.index);
   const side =
     cursor.index * 2 < labels.length
@@ -118,7 +118,7 @@ function Readout(props: CanvasProps & { readonly cursor: Cursor }): ReactNode {
       ))}
       {totals !== undefined && series.length > 1 && (
         <p className="mt-0.5 flex justify-between gap-3 border-t border-line pt-0.5 font-medium">
-          <span>{totalWord}</span>
+          <span>{totalLabel}</span>
           <span className="figures">{totals[cursor.index]}</span>
         </p>
       )}

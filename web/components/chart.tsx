@@ -113,7 +113,7 @@ function Sight(props: ChartProps & Hidden): ReactNode {
     <div ref={place} className="h-50 sm:h-60 lg:h-72">
       {seen ? (
         <Suspense fallback={waiting}>
-          <Canvas {...props} totalWord={words.chart.total} />
+          <Canvas {...props} totalLabel={words.chart.total} />
         </Suspense>
       ) : (
         waiting

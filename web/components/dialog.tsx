@@ -6,7 +6,7 @@ import { useWords } from '../words/family.ts';
 import { Button, IconButton } from './button.tsx';
 import { Field, TextInput } from './field.tsx';
 import { useToast } from './toast.tsx';
-import { sayError } from './error-panel.tsx';
+import { errorText } from './error-panel.tsx';
 
 const backdrop = 'fixed inset-0 z-40 bg-[rgb(0_0_0/0.4)] backdrop-in';
 const sheet =
@@ -209,7 +209,7 @@ function ConfirmBody({
       await onConfirm();
       onClose();
     } catch (error) {
-      toast({ tone: 'failed', text: sayError(error, words) });
+      toast({ tone: 'failed', text: errorText(error, words) });
     } finally {
       setBusy(false);
     }

@@ -10,7 +10,7 @@ import { Icon } from './icon.tsx';
 type Shared = typeof sharedEnglish;
 
 /** The text of an error for the user, by its code. */
-export function sayError(error: unknown, words: Shared): string {
+export function errorText(error: unknown, words: Shared): string {
   if (!(error instanceof ApiError)) return words.errors.notDone;
   return words.errors.codes[error.code] ?? (error.message || words.errors.notDone);
 }
@@ -28,7 +28,7 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps): ReactNode {
     <div role="alert" className="flex flex-col items-center gap-2 px-4 py-8 text-center">
       <Icon name="failed" className="size-5 text-bad" />
       <p className="text-body">
-        {words.errors.failed} <span className="text-muted">{sayError(error, words)}</span>
+        {words.errors.failed} <span className="text-muted">{errorText(error, words)}</span>
       </p>
       {error instanceof ApiError && error.requestId !== undefined && (
         <CopyText text={error.requestId} label={words.errors.requestId} className="max-w-64" />

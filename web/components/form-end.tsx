@@ -3,7 +3,7 @@ import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Banner } from './banner.tsx';
 import { Button } from './button.tsx';
-import { sayError } from './error-panel.tsx';
+import { errorText } from './error-panel.tsx';
 
 /**
  * The object of a form as it was when the form opened. If somebody else saves it meanwhile, the
@@ -49,7 +49,7 @@ export function FormEnd({
     <>
       {error !== null && (
         <div role="alert">
-          <Banner tone="bad">{sayError(error, words)}</Banner>
+          <Banner tone="bad">{errorText(error, words)}</Banner>
         </div>
       )}
       <FormButtons {...buttons} />

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { formatClock } from '../format/time.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { ErrorPanel, sayError } from './error-panel.tsx';
+import { ErrorPanel, errorText } from './error-panel.tsx';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { SkeletonRows } from './skeleton.tsx';
@@ -41,7 +41,7 @@ export function Loaded<Data>({
     <div className="relative" aria-busy={isFetching || undefined}>
       {isFetching && <LoadingBar />}
       {error !== null && (
-        <Old error={sayError(error, words)} updatedAtMs={dataUpdatedAt} onRetry={retry} />
+        <Old error={errorText(error, words)} updatedAtMs={dataUpdatedAt} onRetry={retry} />
       )}
       {children(data)}
     </div>

@@ -200,7 +200,7 @@ function CopyAsText({ detail }: { readonly detail: ChargeDetail }): ReactNode {
     (line) =>
       `${nameOf(line)}: ${units[line.price.unit](formatQuantity(line.quantity))} × ¥${line.price.amount} ${per[line.price.unit]} = ${line.exact} → ${line.charged}`,
   );
-  const sums = sumsOf(detail).map(([word, amount]) => `${words[word]}: ${amount}`);
+  const sums = sumsOf(detail).map(([name, amount]) => `${words[name]}: ${amount}`);
   const text = [
     `${detail.id} · ${detail.model} · ${kind(detail.kind)} · ${formatTime(detail.at, zone)} ${formatZone(zone, detail.at)}`,
     ...lines,

@@ -68,13 +68,13 @@ function LineTable({ detail }: { readonly detail: ChargeDetail }): ReactNode {
             <th scope="col" className={clsx(head, 'text-left')}>
               {words.line}
             </th>
-            {[words.quantity, words.price, words.exact, words.charged].map((word) => (
+            {[words.quantity, words.price, words.exact, words.charged].map((name) => (
               <th
-                key={word}
+                key={name}
                 scope="col"
-                className={clsx(head, 'text-right', word === words.charged && 'pr-6.5')}
+                className={clsx(head, 'text-right', name === words.charged && 'pr-6.5')}
               >
-                {word}
+                {name}
               </th>
             ))}
           </tr>
@@ -111,14 +111,14 @@ function Sums({ detail }: { readonly detail: ChargeDetail }): ReactNode {
   const { charge: words } = useWords(usageWords);
   return (
     <tfoot className="border-t border-edge">
-      {sumsOf(detail).map(([word, amount], index) => (
-        <tr key={word} className={clsx(index === 0 && 'font-medium')}>
+      {sumsOf(detail).map(([name, amount], index) => (
+        <tr key={name} className={clsx(index === 0 && 'font-medium')}>
           <th
             scope="row"
             colSpan={4}
             className={clsx(cell, 'text-right', index > 0 ? 'font-normal' : 'font-medium')}
           >
-            {words[word]}
+            {words[name]}
           </th>
           <td className={clsx(cell, 'text-right whitespace-nowrap')}>
             <Money amount={amount} as="exact" />
@@ -153,15 +153,15 @@ function LineList({ detail }: { readonly detail: ChargeDetail }): ReactNode {
           </div>
         </li>
       ))}
-      {sumsOf(detail).map(([word, amount], index) => (
+      {sumsOf(detail).map(([name, amount], index) => (
         <li
-          key={word}
+          key={name}
           className={clsx(
             'flex items-baseline justify-between gap-3 px-3 py-2',
             index === 0 && 'font-medium',
           )}
         >
-          <span>{words[word]}</span>
+          <span>{words[name]}</span>
           <span className="shrink-0">
             <Money amount={amount} as="exact" />
             <NoArrow />

@@ -114,7 +114,7 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   const before = writtenKey(detail, zone);
   const [text, setText] = useState(before);
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
-  const said: Readonly<Record<string, string | undefined>> = {
+  const errors: Readonly<Record<string, string | undefined>> = {
     ...(error instanceof ApiError ? error.fields : {}),
     ...own,
   };
@@ -127,7 +127,7 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   const set = (change: Partial<WrittenKey>) => setText((old) => ({ ...old, ...change }));
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-      <Field label={words.form.name} error={said['name']}>
+      <Field label={words.form.name} error={errors['name']}>
         {(tied) => (
           <TextInput
             {...tied}
@@ -144,7 +144,7 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
         <Field
           label={words.form.limit}
           help={detail.limit === null ? words.detail.limitFixed : undefined}
-          error={said['limit']}
+          error={errors['limit']}
         >
           {(tied) => (
             <AmountInput
@@ -155,7 +155,7 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
             />
           )}
         </Field>
-        <Field label={words.form.expires} help={words.detail.noExpiry} error={said['expires_at']}>
+        <Field label={words.form.expires} help={words.detail.noExpiry} error={errors['expires_at']}>
           {(tied) => (
             <TextInput
               {...tied}
@@ -166,7 +166,7 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
           )}
         </Field>
       </div>
-      <TermFields terms={text.terms} errors={said} onChange={(terms) => set({ terms })} />
+      <TermFields terms={text.terms} errors={errors} onChange={(terms) => set({ terms })} />
       <FormEnd error={error} submit={shared.actions.save} busy={busy} onCancel={onCancel} />
     </form>
   );

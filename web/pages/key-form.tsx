@@ -101,7 +101,7 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   const [day, setDay] = useState('');
   const [terms, setTerms] = useState(writtenTerms);
   const [own, setOwn] = useState<Errors>({});
-  const said: Errors = { ...(error instanceof ApiError ? error.fields : {}), ...own };
+  const errors: Errors = { ...(error instanceof ApiError ? error.fields : {}), ...own };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const wrong = wrongIn(name, limit, day === '' ? undefined : endOfDay(day, zone), terms);
@@ -119,7 +119,7 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   };
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-      <Field label={words.name} error={said['name']}>
+      <Field label={words.name} error={errors['name']}>
         {(tied) => (
           <TextInput
             {...tied}
@@ -132,12 +132,12 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
           />
         )}
       </Field>
-      <GroupField groups={groups} value={group} onChange={setGroup} error={said['group']} />
+      <GroupField groups={groups} value={group} onChange={setGroup} error={errors['group']} />
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label={words.limit} help={words.limitHelp} error={said['limit']}>
+        <Field label={words.limit} help={words.limitHelp} error={errors['limit']}>
           {(tied) => <AmountInput {...tied} name="limit" value={limit} onChange={setLimit} />}
         </Field>
-        <Field label={words.expires} help={words.expiresHelp} error={said['expires_at']}>
+        <Field label={words.expires} help={words.expiresHelp} error={errors['expires_at']}>
           {(tied) => (
             <TextInput
               {...tied}
@@ -149,7 +149,7 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
           )}
         </Field>
       </div>
-      <TermFields terms={terms} errors={said} onChange={setTerms} />
+      <TermFields terms={terms} errors={errors} onChange={setTerms} />
       <FormEnd error={error} submit={words.submit} busy={busy} onCancel={onCancel} />
     </form>
   );

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { KeyState, KeyView } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
 import { queryClient } from '../api/data.ts';
-import { sayError } from '../components/error-panel.tsx';
+import { errorText } from '../components/error-panel.tsx';
 import { Money } from '../components/money.tsx';
 import type { Status } from '../components/status-badge.tsx';
 import { useToast } from '../components/toast.tsx';
@@ -72,7 +72,7 @@ export function useKeySwitch(): (
       await send('POST', `keys/${key.id}/${to}`);
       await refreshKeys();
     } catch (error) {
-      return toast({ tone: 'failed', text: sayError(error, shared) });
+      return toast({ tone: 'failed', text: errorText(error, shared) });
     }
     const back = to === 'disable' ? 'enable' : 'disable';
     const text = to === 'disable' ? words.disabled(key.name) : words.enabled(key.name);

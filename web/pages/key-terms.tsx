@@ -64,10 +64,10 @@ interface TermFieldsProps {
  */
 export function TermFields({ terms, errors, onChange }: TermFieldsProps): ReactNode {
   const { form: words } = useWords(keysWords);
-  const said = Object.values(terms).some((text) => text !== '');
+  const filled = Object.values(terms).some((text) => text !== '');
   const wrong = ['only_models', 'addresses', ...counts].some((name) => errors[name] !== undefined);
   return (
-    <details open={said || wrong || undefined}>
+    <details open={filled || wrong || undefined}>
       <summary className="cursor-pointer text-table font-medium">{words.terms}</summary>
       <div className="mt-3 flex flex-col gap-4">
         <Field label={words.onlyModels} help={words.onlyModelsHelp} error={errors['only_models']}>

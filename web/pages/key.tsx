@@ -130,13 +130,13 @@ function termFacts(
 ): readonly (readonly [string, ReactNode])[] {
   const count = (value: number | null): string | null =>
     value === null ? null : formatCount(value);
-  const said: readonly (readonly [string, string | null])[] = [
+  const facts: readonly (readonly [string, string | null])[] = [
     [words.addresses, addresses?.join(', ') ?? null],
     [words.rpm, count(rpm)],
     [words.tpm, count(tpm)],
     [words.concurrency, count(concurrency)],
   ];
-  return said.filter(([, value]) => value !== null);
+  return facts.filter(([, value]) => value !== null);
 }
 
 type TermWords = Readonly<Record<'addresses' | 'rpm' | 'tpm' | 'concurrency', string>>;

@@ -20,14 +20,14 @@ import { useWords } from '../words/family.ts';
 import { NewKey } from './key-form.tsx';
 import { keyStatuses, shownKey, SpentOfLimit, useKeySwitch } from './key-parts.tsx';
 
-const asked = { after: '' };
+const searchDefaults = { after: '' };
 
 export const ahead = () => void queryClient.prefetchQuery(data<PageOf<KeyView>>('keys'));
 
 /** The list of keys with their limits. `/keys/new` is the same page with the form open. */
 export function KeysPage(): ReactNode {
   const words = useWords(keysWords);
-  const [{ after }, setAsked] = useSearchState(asked);
+  const [{ after }, setSearch] = useSearchState(searchDefaults);
   const keys = useData<PageOf<KeyView>>('keys', { after: after || undefined });
   const making = useLocation({ select: ({ pathname }) => pathname === '/keys/new' });
   const navigate = useNavigate();
@@ -43,7 +43,7 @@ export function KeysPage(): ReactNode {
       }
     >
       <Panel flush>
-        <Paged query={keys} empty={words.empty} onTurn={(next) => setAsked({ after: next })}>
+        <Paged query={keys} empty={words.empty} onTurn={(next) => setSearch({ after: next })}>
           {(rows) => <KeyTable keys={rows} />}
         </Paged>
       </Panel>

@@ -25,7 +25,7 @@ import { Rich } from '../words/rich.tsx';
 import { Aligned, decimalsOf, modelAddress, useLineName } from './model-parts.tsx';
 import { CodePanel } from './play/code-panel.tsx';
 
-const asked = { group: '' };
+const searchDefaults = { group: '' };
 
 interface Ahead {
   readonly params: Readonly<Record<string, string | undefined>>;
@@ -44,18 +44,18 @@ export const ahead = ({ params, search: { group } }: Ahead) =>
 export function ModelPage(): ReactNode {
   const words = useWords(modelsWords);
   const { _splat: id = '' } = useParams({ strict: false });
-  const [{ group }] = useSearchState(asked);
+  const [{ group }] = useSearchState(searchDefaults);
   const model = useData<ModelDetail>(modelAddress(id), { group: group || undefined });
   if (model.error instanceof ApiError && model.error.status === 404) return <MissingPage />;
-  const tried = model.data && playgroundOf(model.data.kind);
+  const playground = model.data && playgroundOf(model.data.kind);
   return (
     <Page
       title={id}
       above={[{ label: words.title, to: '/models' }]}
       actions={
-        tried !== undefined && (
+        playground !== undefined && (
           <PathLink
-            path={`/playground/${tried}?${new URLSearchParams({ model: id })}`}
+            path={`/playground/${playground}?${new URLSearchParams({ model: id })}`}
             className={buttonLook({ look: 'primary' })}
           >
             <Icon name="play" />

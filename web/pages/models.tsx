@@ -24,8 +24,8 @@ import {
   tokenPrice,
 } from './model-parts.tsx';
 
-const asked = { group: '', kind: '', vendor: '', q: '', sort: 'name' };
-type Asked = typeof asked;
+const searchDefaults = { group: '', kind: '', vendor: '', q: '', sort: 'name' };
+type Search = typeof searchDefaults;
 const sorts = ['name', 'cheapest', 'dearest', 'context'] as const;
 
 export const ahead = () => void queryClient.prefetchQuery(data<ModelsView>('models'));
@@ -33,7 +33,7 @@ export const ahead = () => void queryClient.prefetchQuery(data<ModelsView>('mode
 /** The models that can be called, with prices. */
 export function ModelsPage(): ReactNode {
   const words = useWords(modelsWords);
-  const [state, set] = useSearchState(asked);
+  const [state, set] = useSearchState(searchDefaults);
   const models = useData<ModelsView>('models', { group: state.group || undefined });
   return (
     <Page
@@ -65,7 +65,7 @@ function Found({
   onClear,
 }: {
   readonly view: ModelsView;
-  readonly state: Asked;
+  readonly state: Search;
   readonly onClear: () => void;
 }): ReactNode {
   const words = useWords(modelsWords);
@@ -92,8 +92,8 @@ function Found({
 
 interface FiltersProps {
   readonly view: ModelsView;
-  readonly state: Asked;
-  readonly onChange: (change: Partial<Asked>, options?: { readonly replace?: boolean }) => void;
+  readonly state: Search;
+  readonly onChange: (change: Partial<Search>, options?: { readonly replace?: boolean }) => void;
 }
 
 function Filters({ view, state, onChange }: FiltersProps): ReactNode {
@@ -162,11 +162,11 @@ function Filters({ view, state, onChange }: FiltersProps): ReactNode {
   );
 }
 
-function matches({ id, vendor, kind }: ModelRow, state: Asked): boolean {
+function matches({ id, vendor, kind }: ModelRow, state: Search): boolean {
   const text = `${id} ${vendor}`.toLowerCase();
   const wanted = state.q.toLowerCase().split(/\s+/);
   return (
-    wanted.every((word) => text.includes(word)) &&
+    wanted.every((part) => text.includes(part)) &&
     (state.kind === '' || kind === state.kind) &&
     (state.vendor === '' || vendor === state.vendor)
   );

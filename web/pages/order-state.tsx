@@ -33,19 +33,19 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
   const [wallet, amount] = [words.wallets[order.wallet], formatYuan(order.amount, 'balance')];
   const text =
     order.qr === null ? words.order.pay(wallet, amount) : words.order.scan(wallet, amount);
-  const told =
+  const note =
     left === 0 ? words.order.checking : order.state === 'scanned' ? words.order.scanned : undefined;
   return (
     <>
       <p className="text-card font-semibold">{text}</p>
       {order.qr !== null && (
-        <div className={clsx('relative', told !== undefined && '[&>svg]:opacity-25')}>
+        <div className={clsx('relative', note !== undefined && '[&>svg]:opacity-25')}>
           <QrCode text={order.qr} label={words.order.qr(wallet, amount)} />
           {order.state === 'scanned' && <Mark icon="check" />}
         </div>
       )}
       <p role="status" className="text-body font-medium empty:hidden">
-        {told}
+        {note}
       </p>
       {order.pay_url !== null && (
         <ButtonAnchor

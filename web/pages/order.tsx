@@ -8,7 +8,7 @@ import { useEvent } from '../api/events.ts';
 import { announce } from '../browser/announce.ts';
 import { Button } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
-import { sayError } from '../components/error-panel.tsx';
+import { errorText } from '../components/error-panel.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Money } from '../components/money.tsx';
 import { Page, Panel } from '../components/page.tsx';
@@ -70,7 +70,7 @@ function Order({ order }: { readonly order: OrderView }): ReactNode {
   // Whether the order was open at some time while this page showed it.
   const [seenOpen, setSeenOpen] = useState(isOpen(order));
   if (isOpen(order) && !seenOpen) setSeenOpen(true);
-  useArrival(order, seenOpen);
+  useAnnouncedCredit(order, seenOpen);
   return (
     <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
       <Panel>
@@ -85,7 +85,7 @@ function Order({ order }: { readonly order: OrderView }): ReactNode {
 }
 
 /** When money arrives: announces it, and updates balance and lists. */
-function useArrival({ state, amount }: OrderView, seenOpen: boolean): void {
+function useAnnouncedCredit({ state, amount }: OrderView, seenOpen: boolean): void {
   const { order: words } = useWords(topUpWords);
   const arrived = seenOpen && state === 'credited';
   const text = words.receivedPlain(formatYuan(amount, 'balance'));
@@ -112,7 +112,7 @@ function Doubt({ order }: { readonly order: OrderView }): ReactNode {
       if (action === 'check' && now.state !== 'credited')
         toast({ tone: 'done', text: words.notYet });
     },
-    onError: (error) => toast({ tone: 'failed', text: sayError(error, shared) }),
+    onError: (error) => toast({ tone: 'failed', text: errorText(error, shared) }),
   });
   const busy = (action: string) => act.isPending && act.variables === action;
   return (

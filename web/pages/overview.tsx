@@ -23,7 +23,7 @@ import { useWords } from '../words/family.ts';
 import { LatestCharges } from './overview-charges.tsx';
 import { StartSteps } from './overview-start.tsx';
 
-const asked = { by: 'model' };
+const searchDefaults = { by: 'model' };
 
 export const ahead = ({ search }: { readonly search: Readonly<Record<string, unknown>> }) =>
   void queryClient.prefetchQuery(
@@ -34,12 +34,12 @@ export const ahead = ({ search }: { readonly search: Readonly<Record<string, unk
 export function OverviewPage(): ReactNode {
   const words = useWords(overviewWords);
   const { nav } = useWords(sharedWords);
-  const [{ by }, setAsked] = useSearchState(asked);
+  const [{ by }, setSearch] = useSearchState(searchDefaults);
   const overview = useData<OverviewView>('overview', by === 'key' ? { by } : {});
   const { settings } = useMe();
   const needsMoney =
     overview.data !== undefined && balanceState(overview.data.balance, settings) !== 'fine';
-  const split = useCallback((next: string) => setAsked({ by: next }), [setAsked]);
+  const split = useCallback((next: string) => setSearch({ by: next }), [setSearch]);
   return (
     <Page
       title={nav.overview}

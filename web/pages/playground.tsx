@@ -33,8 +33,8 @@ export const ahead = () =>
 /** Tries models, paid by one of the user's keys. */
 export function PlaygroundPage(): ReactNode {
   const words = useWords(playgroundWords);
-  const { kind: asked = 'chat' } = useParams({ strict: false });
-  const kind = kinds.find((each) => each === asked);
+  const { kind: searchDefaults = 'chat' } = useParams({ strict: false });
+  const kind = kinds.find((each) => each === searchDefaults);
   if (kind === undefined) return <MissingPage />;
   const Bench = benches[kind];
   return (

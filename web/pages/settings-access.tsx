@@ -6,7 +6,7 @@ import { useSearchState } from '../browser/search-state.ts';
 import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
-import { sayError } from '../components/error-panel.tsx';
+import { errorText } from '../components/error-panel.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Badge } from '../components/status-badge.tsx';
 import { Time, useZone } from '../components/time.tsx';
@@ -16,14 +16,14 @@ import { settingsWords, sharedWords, signInWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
 type Provider = IdentityView['provider'];
-const asked = { error: '' };
+const searchDefaults = { error: '' };
 
 /** The ways to sign in; the last one cannot be removed. */
 export function Identities(): ReactNode {
   const { identities: words } = useWords(settingsWords);
   const { errors } = useWords(signInWords);
   const { methods } = useSession();
-  const [{ error }] = useSearchState(asked);
+  const [{ error }] = useSearchState(searchDefaults);
   const identities = useData<List<IdentityView>>('identities');
   const [leaving, setLeaving] = useState<Provider>();
   const unlink = async (provider: Provider) => {
@@ -122,7 +122,7 @@ function LinkButton({ provider }: { readonly provider: Provider }): ReactNode {
       );
       location.assign(away);
     } catch (error) {
-      toast({ tone: 'failed', text: sayError(error, shared) });
+      toast({ tone: 'failed', text: errorText(error, shared) });
       setBusy(false);
     }
   };

@@ -4,7 +4,7 @@ import type { Me, MeChange } from '../../src/console/contract.ts';
 import { ApiError, send } from '../api/client.ts';
 import { queryClient, sessionData, useMe, useSession } from '../api/data.ts';
 import { Button } from '../components/button.tsx';
-import { sayError } from '../components/error-panel.tsx';
+import { errorText } from '../components/error-panel.tsx';
 import { AmountInput, Field, Select, Switch, TextInput } from '../components/field.tsx';
 import { useToast } from '../components/toast.tsx';
 import { amountError } from '../format/amount.ts';
@@ -28,7 +28,7 @@ function useSave() {
       toast({ tone: 'done', text: words.saved });
     },
     onError: (error) => {
-      toast({ tone: 'failed', text: sayError(error, shared) });
+      toast({ tone: 'failed', text: errorText(error, shared) });
       // Changed on another device: the next attempt is based on the stored version.
       if (error instanceof ApiError && error.code === 'version_conflict')
         void queryClient.invalidateQueries({ queryKey: sessionData.queryKey });

@@ -9,13 +9,13 @@ import { Mark } from '../shell/sidebar.tsx';
 import { signInWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-const asked = { next: '/', error: '' };
+const searchDefaults = { next: '/', error: '' };
 
 /** The site's name, and a button for each configured way to sign in. */
 export function SignInPage(): ReactNode {
   const words = useWords(signInWords);
   const { site, methods } = useSession();
-  const [{ next, error }] = useSearchState(asked);
+  const [{ next, error }] = useSearchState(searchDefaults);
   const offered = methods.filter((method) => method !== 'link');
   return (
     <Frame>

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect } from 'react';
 import type { StatementProof } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
 import { Banner } from '../components/banner.tsx';
-import { sayError } from '../components/error-panel.tsx';
+import { errorText } from '../components/error-panel.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { useZone } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
@@ -41,7 +41,7 @@ export function StatementProofPanel({
   const shared = useWords(sharedWords);
   return (
     <div role="status" className="empty:hidden">
-      {error !== null && <Banner tone="bad">{sayError(error, shared)}</Banner>}
+      {error !== null && <Banner tone="bad">{errorText(error, shared)}</Banner>}
       {error === null && data !== undefined && <Proof proof={data} />}
     </div>
   );

@@ -22,7 +22,7 @@ import { BalanceChart, StatementSummary } from './statement-summary.tsx';
 
 const presets = ['this-month', 'last-month', '-7d'] as const;
 /** `open`: the `from` of unfolded days, separated by commas. */
-const asked = { from: 'this-month', to: '', open: '' };
+const searchDefaults = { from: 'this-month', to: '', open: '' };
 const startDays = 14;
 
 /** The days of a preset, both included, as of today. */
@@ -43,7 +43,7 @@ function daysOf(
 
 export function ahead({ search }: { readonly search: Readonly<Record<string, unknown>> }): void {
   const zone = queryClient.getQueryData(sessionData.queryKey)?.me?.settings.zone;
-  const { from, to }: typeof asked = { ...asked, ...search };
+  const { from, to }: typeof searchDefaults = { ...searchDefaults, ...search };
   if (zone !== undefined)
     void queryClient.prefetchQuery(
       data<StatementView>('statement', daysOf(from, to, Date.now(), zone)),
@@ -53,7 +53,7 @@ export function ahead({ search }: { readonly search: Readonly<Record<string, unk
 /** All income and spending by day, request and line, with a proof of the sum. */
 export function StatementPage(): ReactNode {
   const words = useWords(statementWords);
-  const [{ from, to, open }, change] = useSearchState(asked);
+  const [{ from, to, open }, change] = useSearchState(searchDefaults);
   const zone = useZone();
   const nowMs = useNow();
   const days = daysOf(from, to, nowMs, zone);

@@ -44,7 +44,7 @@ export function TaskMoney({ task }: { readonly task: TaskView }): ReactNode {
   if (task.state === 'completed') return <Money amount={task.charged} as="row" />;
   return (
     <span className="inline-flex items-baseline gap-1 text-muted">
-      {words.heldWord} <Money amount={task.held} as="row" />
+      {words.heldLabel} <Money amount={task.held} as="row" />
     </span>
   );
 }
@@ -79,7 +79,7 @@ function Elapsed({ since }: { readonly since: string }): ReactNode {
 /** The progress of a task, or its end: never more than the vendor reported. */
 export function TaskProgress({ task }: { readonly task: TaskDetail }): ReactNode {
   const words = useWords(tasksWords);
-  if (task.state === 'completed') return <Film task={task} />;
+  if (task.state === 'completed') return <VideoPlayer task={task} />;
   if (task.state === 'failed') {
     return (
       <Banner tone="bad">
@@ -136,7 +136,7 @@ function Bar({ percent }: { readonly percent: number | null }): ReactNode {
   );
 }
 
-function Film({ task }: { readonly task: TaskDetail }): ReactNode {
+function VideoPlayer({ task }: { readonly task: TaskDetail }): ReactNode {
   const words = useWords(tasksWords);
   if (task.video_url === null) return <Banner tone="warn">{words.gone}</Banner>;
   return (

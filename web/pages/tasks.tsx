@@ -24,14 +24,14 @@ import { useWords } from '../words/family.ts';
 import { Rich } from '../words/rich.tsx';
 import { TaskBadge, TaskMoney, TaskPercent, TaskProgress, useTask } from './task-parts.tsx';
 
-const asked = { after: '' };
+const searchDefaults = { after: '' };
 
 export const ahead = () => void queryClient.prefetchQuery(data<PageOf<TaskView>>('tasks'));
 
 /** The user's tasks. `/tasks/:id` is the same page with the task beside it. */
 export function TasksPage(): ReactNode {
   const words = useWords(tasksWords);
-  const [{ after }, set] = useSearchState(asked);
+  const [{ after }, set] = useSearchState(searchDefaults);
   const tasks = useData<PageOf<TaskView>>('tasks', { after: after || undefined });
   const { id } = useParams({ strict: false });
   const navigate = useNavigate();

@@ -13,7 +13,7 @@ import { queryClient, showBalance } from '../api/data.ts';
 import { useOnce } from '../api/once.ts';
 import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
-import { sayError } from '../components/error-panel.tsx';
+import { errorText } from '../components/error-panel.tsx';
 import { AmountInput, Field } from '../components/field.tsx';
 import { amountError } from '../format/amount.ts';
 import { formatYuan } from '../format/money.ts';
@@ -54,7 +54,7 @@ export function OrderError({ error }: { readonly error: Error | null }): ReactNo
   return (
     <div role="alert">
       <Banner tone="bad">
-        {words.fields[field ?? ''] ?? own[code] ?? sayError(error, shared)}
+        {words.fields[field ?? ''] ?? own[code] ?? errorText(error, shared)}
       </Banner>
     </div>
   );
@@ -66,7 +66,7 @@ export function TopUpForm({
   top_up: limits,
 }: Pick<SessionView, 'wallets' | 'top_up'>): ReactNode {
   const words = useWords(topUpWords);
-  const told = useTold(limits);
+  const limitTexts = useLimitTexts(limits);
   const [amount, setAmount] = useState('10');
   const [wallet, setWallet] = useState(
     () => wallets.find((each) => each === localStorage.getItem(walletKey)) ?? wallets[0],
@@ -97,7 +97,11 @@ export function TopUpForm({
   return (
     <form ref={field} onSubmit={submit} noValidate className="flex flex-col gap-4">
       <div className="flex flex-col gap-2">
-        <Field label={words.amount} help={told.help} error={told.error(wrong ?? refused)}>
+        <Field
+          label={words.amount}
+          help={limitTexts.help}
+          error={limitTexts.error(wrong ?? refused)}
+        >
           {(tied) => (
             <AmountInput
               {...tied}
@@ -151,7 +155,7 @@ function UsualAmounts({
 }
 
 /** The limits of a top-up as help text, and the error texts of an amount. */
-function useTold({ least, most }: SessionView['top_up']) {
+function useLimitTexts({ least, most }: SessionView['top_up']) {
   const words = useWords(topUpWords);
   const [from, to] = [formatYuan(least, 'balance'), formatYuan(most, 'balance')];
   const limits: Readonly<Record<string, string>> = {

@@ -15,7 +15,7 @@ import { useWords } from '../words/family.ts';
 import { OrderStatus } from './order-parts.tsx';
 import { TopUpForm } from './top-up-form.tsx';
 
-const asked = { after: '' };
+const searchDefaults = { after: '' };
 
 export const ahead = () => void queryClient.prefetchQuery(data<PageOf<OrderView>>('orders'));
 
@@ -23,7 +23,7 @@ export const ahead = () => void queryClient.prefetchQuery(data<PageOf<OrderView>
 export function TopUpPage(): ReactNode {
   const words = useWords(topUpWords);
   const { wallets, top_up: limits } = useSession();
-  const [{ after }, change] = useSearchState(asked);
+  const [{ after }, change] = useSearchState(searchDefaults);
   const orders = useData<PageOf<OrderView>>('orders', { after: after || undefined });
   useEvent('order', onOrder);
   return (

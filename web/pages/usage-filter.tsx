@@ -12,7 +12,7 @@ import { useWords } from '../words/family.ts';
 import { RangeField } from './range-field.tsx';
 
 /** The default filter. A custom period is days, both included; a relative one stays relative. */
-export const asked = {
+export const usageSearch = {
   from: '-30d',
   to: '',
   key: '',
@@ -26,15 +26,24 @@ export const asked = {
   after: '',
 } as const;
 
-export type Asked = { readonly [Name in keyof typeof asked]: string };
-export type ChangeAsked = (
-  change: { readonly [Name in keyof Asked]?: string },
+export type UsageSearch = { readonly [Name in keyof typeof usageSearch]: string };
+export type ChangeUsageSearch = (
+  change: { readonly [Name in keyof UsageSearch]?: string },
   options?: { readonly replace?: boolean },
 ) => void;
 
 /** The filter as parameters of the console's API. */
 export function filterOf(
-  { from, to, key, model, kind, status, min_cost, request }: Omit<Asked, 'tab' | 'limit' | 'after'>,
+  {
+    from,
+    to,
+    key,
+    model,
+    kind,
+    status,
+    min_cost,
+    request,
+  }: Omit<UsageSearch, 'tab' | 'limit' | 'after'>,
   zone: string,
 ): Query {
   const given = {
@@ -53,7 +62,7 @@ export function isFiltered({
   status,
   min_cost: minCost,
   request,
-}: Asked): boolean {
+}: UsageSearch): boolean {
   return [key, model, kind, status, minCost, request].some((value) => value !== '');
 }
 
@@ -74,8 +83,8 @@ const statuses = ['ok', 'cut', 'left', 'length', 'error', 'estimated'] as const;
 const startDays = 7;
 
 interface UsageFilterProps {
-  readonly state: Asked;
-  readonly onChange: ChangeAsked;
+  readonly state: UsageSearch;
+  readonly onChange: ChangeUsageSearch;
   readonly children?: ReactNode;
 }
 

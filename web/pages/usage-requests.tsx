@@ -17,15 +17,20 @@ import { formatDuration } from '../format/time.ts';
 import { sharedWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { ChargeStatus, InputCell, OutputCell, useKind } from './charge-parts.tsx';
-import { type Asked, asked, type ChangeAsked, isFiltered } from './usage-filter.tsx';
+import {
+  type UsageSearch,
+  usageSearch,
+  type ChangeUsageSearch,
+  isFiltered,
+} from './usage-filter.tsx';
 import { ChargeDrawer } from './usage-record.tsx';
 
 interface UsageRequestsProps {
   readonly query: Query;
-  readonly state: Asked;
+  readonly state: UsageSearch;
   /** The id of the request that is open beside the list. */
   readonly open: string | undefined;
-  readonly onChange: ChangeAsked;
+  readonly onChange: ChangeUsageSearch;
 }
 
 /** The filtered requests, newest first; each opens beside the list, at its own address. */
@@ -66,7 +71,9 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
               />
             ) : (
               <EmptyState
-                text={isFiltered(state) || state.from !== asked.from ? words.nothing : words.none}
+                text={
+                  isFiltered(state) || state.from !== usageSearch.from ? words.nothing : words.none
+                }
               >
                 {isFiltered(state) && <Button onClick={clear}>{shared.actions.clearFilter}</Button>}
               </EmptyState>
@@ -270,7 +277,7 @@ function NewCharges({
   state,
   quiet,
 }: {
-  readonly state: Asked;
+  readonly state: UsageSearch;
   readonly quiet: boolean;
 }): ReactNode {
   const { live } = useWords(sharedWords);

@@ -14,13 +14,13 @@ import { formatCount, formatShare } from '../format/count.ts';
 import { parseYuan } from '../format/money.ts';
 import { sharedWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { type Asked, asked, type ChangeAsked } from './usage-filter.tsx';
+import { type UsageSearch, usageSearch, type ChangeUsageSearch } from './usage-filter.tsx';
 
 interface UsageSpreadProps {
   readonly by: 'day' | 'model' | 'key';
   readonly filter: Query;
-  readonly state: Asked;
-  readonly onChange: ChangeAsked;
+  readonly state: UsageSearch;
+  readonly onChange: ChangeUsageSearch;
 }
 
 /** The cost of each day, model or key: a chart, and rows that lead to the requests. */
@@ -71,7 +71,7 @@ function Spread({
 }: {
   readonly view: UsageSeries;
   readonly by: 'day' | 'model' | 'key';
-  readonly state: Asked;
+  readonly state: UsageSearch;
 }): ReactNode {
   const words = useWords(usageWords);
   const { columns } = words;
@@ -149,7 +149,7 @@ function Bar({ row: { ofMost, rank } }: { readonly row: SpreadRow }): ReactNode 
 }
 
 /** Newest first, without days that have no request. */
-function daysOf({ days, totals, series }: UsageSeries, state: Asked): readonly SpreadRow[] {
+function daysOf({ days, totals, series }: UsageSeries, state: UsageSearch): readonly SpreadRow[] {
   const rows = days.map((day, index) => ({
     id: day,
     name: day,
@@ -165,7 +165,7 @@ function daysOf({ days, totals, series }: UsageSeries, state: Asked): readonly S
 function partsOf(
   { series }: UsageSeries,
   by: 'model' | 'key',
-  state: Asked,
+  state: UsageSearch,
   other: string,
 ): readonly SpreadRow[] {
   const rows = series.map(({ id, name, cost, requests }, index) => ({
@@ -195,12 +195,12 @@ function withShares(rows: readonly Omit<SpreadRow, 'share' | 'ofMost'>[]): reado
 }
 
 /** The address of the filtered requests. */
-function pathOf(state: Asked): string {
-  const defaults: Readonly<Record<string, string>> = asked;
-  const told = Object.entries({ ...state, tab: 'requests', after: '' }).filter(
+function pathOf(state: UsageSearch): string {
+  const defaults: Readonly<Record<string, string>> = usageSearch;
+  const query = Object.entries({ ...state, tab: 'requests', after: '' }).filter(
     ([name, value]) => value !== defaults[name],
   );
-  return `/usage?${new URLSearchParams(told)}`;
+  return `/usage?${new URLSearchParams(query)}`;
 }
 
 function SpreadSkeleton(): ReactNode {

@@ -14,14 +14,14 @@ import { useLanguage } from '../words/language.ts';
 interface StripProps {
   readonly summary: UsageSummary;
   /** The start that the filter wants, as sent to the API: an instant, or `-30d`. */
-  readonly askedFrom: string;
+  readonly requestedFrom: string;
 }
 
 /**
  * The totals of the filter: requests and money, and tokens by class, since each class has its own
  * price.
  */
-export function UsageStrip({ summary, askedFrom }: StripProps): ReactNode {
+export function UsageStrip({ summary, requestedFrom }: StripProps): ReactNode {
   const { figures: words } = useWords(usageWords);
   const { requests, cost, tokens, error_share: errorShare } = summary;
   const cachedShare = tokens.input === 0 ? '—' : formatShare(tokens.cached_input / tokens.input);
@@ -57,7 +57,7 @@ export function UsageStrip({ summary, askedFrom }: StripProps): ReactNode {
           note={words.errorsNote}
         />
       </Figures>
-      <Pieces summary={summary} askedFrom={askedFrom} />
+      <Pieces summary={summary} requestedFrom={requestedFrom} />
     </div>
   );
 }
@@ -85,7 +85,10 @@ const tools: ReadonlySet<PriceClass> = new Set<PriceClass>([
 ]);
 
 /** Images, seconds, characters: quantities that are not tokens, with their cost. */
-function Pieces({ summary: { quantities, from, as_of: asOf }, askedFrom }: StripProps): ReactNode {
+function Pieces({
+  summary: { quantities, from, as_of: asOf },
+  requestedFrom,
+}: StripProps): ReactNode {
   const words = useWords(usageWords);
   const zone = useZone();
   const pieces = quantities.flatMap(({ class: of, amount, cost }) => {
@@ -94,7 +97,7 @@ function Pieces({ summary: { quantities, from, as_of: asOf }, askedFrom }: Strip
       ? []
       : [{ of, cost, text: words.units[unit](formatQuantity(amount)) }];
   });
-  const late = Date.parse(from) - beginOf(askedFrom, Date.parse(asOf)) > slackMs;
+  const late = Date.parse(from) - beginOf(requestedFrom, Date.parse(asOf)) > slackMs;
   return (
     <>
       {pieces.length > 0 && (

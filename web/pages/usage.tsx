@@ -17,7 +17,7 @@ import { Tabs } from '../components/tabs.tsx';
 import { useZone, ZoneNote } from '../components/time.tsx';
 import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { type Asked, asked, filterOf, UsageFilter } from './usage-filter.tsx';
+import { type UsageSearch, usageSearch, filterOf, UsageFilter } from './usage-filter.tsx';
 import { UsageRecord } from './usage-record.tsx';
 import { UsageRequests } from './usage-requests.tsx';
 import { UsageSpread } from './usage-spread.tsx';
@@ -34,16 +34,16 @@ export function ahead({ params: { requestId }, search }: Visited): void {
     return void queryClient.prefetchQuery(data<ChargeDetail>(`usage/${requestId}`));
   const zone = queryClient.getQueryData(sessionData.queryKey)?.me?.settings.zone;
   if (zone === undefined) return;
-  const state = { ...asked, ...search } as Asked; // the router gives addresses as texts
+  const state = { ...usageSearch, ...search } as UsageSearch; // the router gives addresses as texts
   const filter = filterOf(state, zone);
   void queryClient.prefetchQuery(data<UsageSummary>('usage/summary', filter));
   if (state.tab === 'requests')
     void queryClient.prefetchQuery(data<PageOf<ChargeView>>('usage', listOf(state, filter)));
 }
 
-const listOf = ({ after, limit }: Asked, filter: Query): Query => ({
+const listOf = ({ after, limit }: UsageSearch, filter: Query): Query => ({
   ...filter,
-  ...(limit !== asked.limit && { limit }),
+  ...(limit !== usageSearch.limit && { limit }),
   ...(after !== '' && { after }),
 });
 
@@ -63,7 +63,7 @@ const tabs = ['requests', 'day', 'model', 'key'] as const;
 
 function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
   const words = useWords(usageWords);
-  const [state, change] = useSearchState(asked);
+  const [state, change] = useSearchState(usageSearch);
   const zone = useZone();
   const filter = filterOf(state, zone);
   const summary = useData<UsageSummary>('usage/summary', filter);
@@ -85,7 +85,7 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
         </ButtonAnchor>
       </UsageFilter>
       <Loaded query={summary} skeleton={<FiguresSkeleton count={6} />}>
-        {(sums) => <UsageStrip summary={sums} askedFrom={String(filter['from'] ?? '')} />}
+        {(sums) => <UsageStrip summary={sums} requestedFrom={String(filter['from'] ?? '')} />}
       </Loaded>
       <Tabs
         label={words.tabs.label}

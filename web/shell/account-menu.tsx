@@ -4,7 +4,7 @@ import { useMe } from '../api/data.ts';
 import { send } from '../api/client.ts';
 import { setTheme, themes, useTheme } from '../browser/theme.ts';
 import { IconButton } from '../components/button.tsx';
-import { sayError } from '../components/error-panel.tsx';
+import { errorText } from '../components/error-panel.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuRule } from '../components/menu.tsx';
 import { Badge } from '../components/status-badge.tsx';
 import { useToast } from '../components/toast.tsx';
@@ -103,7 +103,7 @@ function useSignOut(): () => Promise<void> {
     try {
       await send('DELETE', 'session');
     } catch (error) {
-      return toast({ tone: 'failed', text: sayError(error, words) });
+      return toast({ tone: 'failed', text: errorText(error, words) });
     }
     location.assign('/sign-in');
   };

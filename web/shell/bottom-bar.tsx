@@ -24,14 +24,14 @@ export function BottomBar(): ReactNode {
       aria-label={words.nav.main}
       className="fixed inset-x-0 bottom-0 z-20 grid grid-cols-5 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)]"
     >
-      {barred.map(({ path: to, word, icon }) => (
+      {barred.map(({ path: to, name, icon }) => (
         <PathLink
           key={to}
           path={to}
           aria-current={isAt(to, path) ? 'page' : undefined}
           className={tabLook(isAt(to, path))}
         >
-          <Tab icon={icon} label={words.nav[word]} />
+          <Tab icon={icon} label={words.nav[name]} />
         </PathLink>
       ))}
       <button
@@ -95,7 +95,7 @@ function Entries({
   const words = useWords(sharedWords);
   return (
     <ul className="grid grid-cols-2 gap-1">
-      {destinations.map(({ path, word, icon }) => (
+      {destinations.map(({ path, name, icon }) => (
         <li key={path}>
           <PathLink
             path={path}
@@ -103,7 +103,7 @@ function Entries({
             className="flex h-11 items-center gap-2.5 rounded-control px-2 text-body text-text hover:bg-sunken"
           >
             <Icon name={icon} className="text-muted" />
-            {words.nav[word]}
+            {words.nav[name]}
           </PathLink>
         </li>
       ))}

@@ -148,16 +148,16 @@ function useChoices(typed: string): Choice[] {
   });
   const { nav, palette } = words;
   const pages = [
-    ...userDestinations.map(({ path, word, icon }) => ({
+    ...userDestinations.map(({ path, name, icon }) => ({
       path,
-      label: nav[word],
+      label: nav[name],
       icon,
       section: palette.pages,
     })),
     ...(operator
-      ? operatorDestinations.map(({ path, word, icon }) => ({
+      ? operatorDestinations.map(({ path, name, icon }) => ({
           path,
-          label: nav[word],
+          label: nav[name],
           icon,
           section: nav.operator,
         }))

@@ -24,13 +24,13 @@ export function SessionGone(): ReactNode {
   useEffect(() => {
     if (!gone) return undefined;
     const channel = signInChannel();
-    const who = queryClient.getQueryData(sessionData.queryKey)?.me?.id;
+    const userId = queryClient.getQueryData(sessionData.queryKey)?.me?.id;
     const back = async () => {
       const session = await get<SessionView>('session');
       if (session.me === null) return;
       // Another user signed in: the page's content is not theirs, and no waiting request may run in
       // their name.
-      if (session.me.id !== who) return location.reload();
+      if (session.me.id !== userId) return location.reload();
       rememberCsrf(session.csrf);
       queryClient.setQueryData(sessionData.queryKey, session);
       sessionIsBack();

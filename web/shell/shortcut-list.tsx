@@ -9,8 +9,8 @@ export default function ShortcutList({ onClose }: { readonly onClose: () => void
   const { shortcuts, nav } = words;
   const rows: readonly (readonly [keys: readonly string[], what: string])[] = [
     [['Ctrl K', '⌘K'], shortcuts.palette],
-    ...userDestinations.flatMap(({ letter, word }) =>
-      letter === undefined ? [] : [[[`g ${letter}`], shortcuts.go(nav[word])] as const],
+    ...userDestinations.flatMap(({ letter, name }) =>
+      letter === undefined ? [] : [[[`g ${letter}`], shortcuts.go(nav[name])] as const],
     ),
     [['/'], shortcuts.filter],
     [['c'], shortcuts.create],

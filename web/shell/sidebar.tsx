@@ -84,7 +84,7 @@ function Entry({
   const words = useWords(sharedWords);
   const path = useLocation({ select: (location) => location.pathname });
   const here = isAt(destination.path, path);
-  const label = words.nav[destination.word];
+  const label = words.nav[destination.name];
   return (
     <PathLink
       path={destination.path}

@@ -20,14 +20,14 @@ export function setLanguage(next: Language): void {
   current = next;
   document.documentElement.lang = next === 'zh' ? 'zh-CN' : 'en';
   remember('tollgate_language', next);
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }
 
 export function useLanguage(): Language {
   return useSyncExternalStore(subscribe, language);
 }
 
-function subscribe(tell: () => void): () => void {
-  listeners.add(tell);
-  return () => listeners.delete(tell);
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

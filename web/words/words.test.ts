@@ -13,7 +13,7 @@ const places = (text: unknown) =>
   typeof text === 'string' ? [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort() : [];
 
 /** A text as the user reads it: functions are called with values that are easy to spot. */
-function said(value: unknown): string {
+function textsOf(value: unknown): string {
   if (typeof value !== 'function') return String(value);
   return String(value(...Array.from({ length: value.length }, (_, index) => `<${index + 1}>`)));
 }
@@ -36,12 +36,12 @@ describe.each(Object.entries<Family<unknown>>(families))('%s', (_, { files }) =>
   test('no word is empty, and none stayed in the other language', async () => {
     const [en, zh] = await Promise.all([files.en(), files.zh()]);
     for (const [path, value] of entries(en.default, '')) {
-      expect(said(value), path).not.toBe('');
-      if (path !== '.language.zh') expect(said(value), path).not.toMatch(/\p{Script=Han}/u);
+      expect(textsOf(value), path).not.toBe('');
+      if (path !== '.language.zh') expect(textsOf(value), path).not.toMatch(/\p{Script=Han}/u);
     }
     for (const [path, value] of entries(zh.default, '')) {
-      expect(said(value), path).not.toBe('');
-      expect(said(value), `${path}: Chinese ends sentences by 。`).not.toMatch(
+      expect(textsOf(value), path).not.toBe('');
+      expect(textsOf(value), `${path}: Chinese ends sentences by 。`).not.toMatch(
         /\p{Script=Han}[,.!?;:]/u,
       );
     }

@@ -153,9 +153,9 @@ const chatRequest = requestSchema(
   },
 );
 
-const choice = (said: Readonly<Record<string, Schema>>) =>
+const choice = (members: Readonly<Record<string, Schema>>) =>
   answerSchema(
-    { index: integerSchema('Which answer.', 0), ...said },
+    { index: integerSchema('Which answer.', 0), ...members },
     {
       finish_reason: stringSchema('`stop`, `length`, `tool_calls`, `content_filter`.'),
       logprobs: objectSchema('Where they were asked for.'),

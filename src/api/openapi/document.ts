@@ -125,7 +125,7 @@ function operationObject(operation: Operation): object {
     also = [],
   } = operation;
   const { note, example } = examples[id] ?? {};
-  const words = [description, note].filter((part) => part !== undefined).join(' ');
+  const text = [description, note].filter((part) => part !== undefined).join(' ');
   const statuses = [...usualStatuses, ...(body ? [415] : []), ...(once ? [409] : []), ...also].sort(
     (a, b) => a - b,
   );
@@ -133,13 +133,13 @@ function operationObject(operation: Operation): object {
     operationId: id,
     tags: [tag],
     summary,
-    ...(words !== '' && { description: words }),
+    ...(text !== '' && { description: text }),
     parameters: [
-      ...Object.entries(path).map(([name, said]) => ({
+      ...Object.entries(path).map(([name, description]) => ({
         name,
         in: 'path',
         required: true,
-        schema: stringSchema(said),
+        schema: stringSchema(description),
       })),
       ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })),
       ...(once ? [onceParameter] : []),

@@ -1,4 +1,4 @@
-import { partialsMax, imageWords, imagesMax } from '../image-request.ts';
+import { partialsMax, imageValues, imagesMax } from '../image-request.ts';
 import {
   type Operation,
   type Operations,
@@ -16,7 +16,7 @@ import {
   enumSchema,
 } from './schema.ts';
 
-const imageWordDescriptions: Readonly<Record<string, string>> = {
+const imageValueDescriptions: Readonly<Record<string, string>> = {
   response_format: 'What an item holds: an address that is good for a day, or the bytes.',
   background: 'Of models that make transparent pictures.',
   output_format: 'Of models that make several.',
@@ -39,9 +39,9 @@ const imageFields: Readonly<Record<string, Schema>> = {
   ),
   quality: stringSchema('`standard` or `hd`, or what else the model has.'),
   ...Object.fromEntries(
-    Object.entries(imageWords).map(([name, known]) => [
+    Object.entries(imageValues).map(([name, known]) => [
       name,
-      enumSchema(imageWordDescriptions[name] ?? '', known),
+      enumSchema(imageValueDescriptions[name] ?? '', known),
     ]),
   ),
   output_compression: integerSchema('Per cent, of `jpeg` and `webp`.', 0, 100),
@@ -52,7 +52,7 @@ const imageFields: Readonly<Record<string, Schema>> = {
 
 /** The fields that the convention has at each endpoint; others are passed on. */
 const { moderation: _moderation, style: _style, ...ofGiven } = imageFields;
-const { input_fidelity: _fidelity, ...ofWords } = imageFields;
+const { input_fidelity: _fidelity, ...ofGeneration } = imageFields;
 const { input_fidelity: _none, ...ofVariations } = ofGiven;
 
 /** Previews come in a stream. */
@@ -98,7 +98,7 @@ export const imageOperations: Operations = {
     tag: 'Images',
     summary: 'Make pictures of words',
     schemas: {
-      ImageRequest: { ...requestSchema({ prompt }, { model, ...ofWords }), allOf: [previews] },
+      ImageRequest: { ...requestSchema({ prompt }, { model, ...ofGeneration }), allOf: [previews] },
       ImageResult: result,
     },
     body: { 'application/json': schemaRef('ImageRequest') },

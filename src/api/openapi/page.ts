@@ -65,10 +65,10 @@ function article(row: RouteId, base: string): string {
   const { id, summary, description, path = {}, query = {}, body = {}, answer, once } = operation;
   const { note } = examples[id] ?? {};
   const places = Object.entries(path).map(
-    ([name, said]) => [name, { type: 'string', description: said }] as const,
+    ([name, description]) => [name, { type: 'string', description }] as const,
   );
-  const said = [description, note].filter((part) => part !== undefined).join(' ');
-  return `<article id="${id}"><h3>${title(row)}</h3><p>${prose(summary)}.${said === '' ? '' : ` ${prose(said)}`}</p>
+  const text = [description, note].filter((part) => part !== undefined).join(' ');
+  return `<article id="${id}"><h3>${title(row)}</h3><p>${prose(summary)}.${text === '' ? '' : ` ${prose(text)}`}</p>
 ${once ? '<p>With an <code>Idempotency-Key</code> (1 to 255 characters) it happens once within 24 hours, however often it is sent.</p>' : ''}
 ${members(id, 'In the path', places)}${members(id, 'In the query', Object.entries(query))}
 ${Object.entries(body)
@@ -116,12 +116,12 @@ function inner(schema: Schema): string {
 }
 
 function kindOf(schema: Schema): string {
-  const { type = [], enum: words, const: only, minimum, maximum, anyOf } = resolved(schema);
+  const { type = [], enum: values, const: only, minimum, maximum, anyOf } = resolved(schema);
   if (anyOf !== undefined)
     return [...new Set(anyOf.map(kindOf).filter((kind) => kind !== 'null'))].join(' or ');
   if (only !== undefined) return `\`${only}\``;
-  if (words !== undefined)
-    return words.flatMap((one) => (one === null ? [] : [`\`${one}\``])).join(' ');
+  if (values !== undefined)
+    return values.flatMap((one) => (one === null ? [] : [`\`${one}\``])).join(' ');
   const written = [type].flat();
   const kind =
     written.length === 1 ? written.join() : written.filter((one) => one !== 'null').join(' or ');

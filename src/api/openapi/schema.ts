@@ -37,10 +37,10 @@ export const arraySchema = (description: string, items: Schema, more: Schema = {
   items,
   ...more,
 });
-export const enumSchema = (description: string, words: readonly string[]): Schema => ({
+export const enumSchema = (description: string, values: readonly string[]): Schema => ({
   type: 'string',
   description,
-  enum: words,
+  enum: values,
 });
 export const numberSchema = (description: string, least: number, most: number): Schema => ({
   type: 'number',
@@ -123,11 +123,11 @@ export function answerSchema(always: Members, sometimes: Members = {}): Schema {
 }
 
 function orNull(schema: Schema): Schema {
-  const { $ref, type, anyOf, enum: words, ...more } = schema;
+  const { $ref, type, anyOf, enum: values, ...more } = schema;
   if ($ref !== undefined) return { ...more, anyOf: [{ $ref }, { type: 'null' }] };
   if (anyOf !== undefined) return { ...more, anyOf: [...anyOf, { type: 'null' }] };
   if (type === undefined) return schema;
-  return { type: [type, 'null'].flat(), ...(words && { enum: [...words, null] }), ...more };
+  return { type: [type, 'null'].flat(), ...(values && { enum: [...values, null] }), ...more };
 }
 
 /** The documentation of one endpoint beside its method and path. */

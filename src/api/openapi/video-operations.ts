@@ -25,7 +25,7 @@ const prompt = stringSchema('What is to be seen.', { minLength: 1, maxLength: pr
 const size = stringSchema('`<width>x<height>`, where the model can choose.', {
   pattern: '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
 });
-const picture = forwardedSchema('A picture: an address, or a data URL.');
+const imageSchema = forwardedSchema('A picture: an address, or a data URL.');
 const tag = 'Videos';
 const seconds = (description: string): Schema => integerSchema(description, 0);
 
@@ -96,14 +96,18 @@ export const videoOperations: Operations = {
           negative_prompt: stringSchema('What is not to be seen.'),
           seed: integerSchema('For films that repeat, as far as the model can.', 0),
           audio: booleanSchema('Whether there is sound, where the model can choose.'),
-          image: picture,
-          last_image: picture,
+          image: imageSchema,
+          last_image: imageSchema,
           images: {
             type: 'array',
             description: 'Pictures to go by; a single one is where the film begins.',
-            items: picture,
+            items: imageSchema,
           },
-          reference_images: { type: 'array', description: 'Pictures to go by.', items: picture },
+          reference_images: {
+            type: 'array',
+            description: 'Pictures to go by.',
+            items: imageSchema,
+          },
         },
       ),
       VideoTask: task,

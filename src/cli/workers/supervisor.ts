@@ -33,15 +33,15 @@ export async function supervise(
   env: Env,
 ): Promise<WorkerReady> {
   const sole = acquireServingLock(makeInstallation(data, env).databaseUrl);
-  const crew = new Supervisor();
-  process.on('SIGTERM', crew.stop).on('SIGINT', crew.stop);
-  crew.onEmpty(() => {
+  const supervisor = new Supervisor();
+  process.on('SIGTERM', supervisor.stop).on('SIGINT', supervisor.stop);
+  supervisor.onEmpty(() => {
     sole?.release();
-    process.exit(crew.stopping ? 0 : 1);
+    process.exit(supervisor.stopping ? 0 : 1);
   });
-  const ready = await crew.start(sole === undefined ? 'first' : 'alone');
+  const ready = await supervisor.start(sole === undefined ? 'first' : 'alone');
   if (ready === undefined) throw new Failure('the first worker ended before it served');
-  crew.keep(count);
+  supervisor.keep(count);
   return ready;
 }
 
@@ -50,7 +50,7 @@ class Supervisor {
   readonly #limiter = new MemoryLimiter(systemClock);
   readonly #workers = new Set<Worker>();
   readonly #pages = new Map<number, PageCollection>();
-  #asked = 0;
+  #collections = 0;
   #kept = 0;
   #empty: () => void = () => {};
 
@@ -72,17 +72,17 @@ class Supervisor {
   start(place: 'alone' | 'first' | 'further'): Promise<WorkerReady | undefined> {
     const worker = cluster.fork({ [workerVariable]: place });
     this.#workers.add(worker);
-    const send = (heard: SupervisorMessage): void =>
-      void (worker.isConnected() && worker.send(heard));
+    const send = (message: SupervisorMessage): void =>
+      void (worker.isConnected() && worker.send(message));
     const keeper = new LimitKeeper(this.#limiter, (limited) => send({ limited }));
     // A message to a worker that has just died is lost; its exit event follows soon.
     worker.on('error', () => {});
     return new Promise((resolve) => {
-      worker.on('message', (told: WorkerMessage) => {
-        if ('limits' in told) keeper.asked(told.limits);
-        else if ('ready' in told) resolve(told.ready);
-        else if ('wanted' in told) this.#gather((all) => send({ all, wanted: told.wanted }));
-        else this.#pages.get(told.of)?.add(worker, told.page);
+      worker.on('message', (message: WorkerMessage) => {
+        if ('limits' in message) keeper.receive(message.limits);
+        else if ('ready' in message) resolve(message.ready);
+        else if ('wanted' in message) this.#gather((all) => send({ all, wanted: message.wanted }));
+        else this.#pages.get(message.of)?.add(worker, message.page);
       });
       worker.once('exit', () => {
         keeper.gone();
@@ -105,14 +105,14 @@ class Supervisor {
   };
 
   #gather(done: (page: string) => void): void {
-    const id = ++this.#asked;
-    const asked = [...this.#workers].filter((worker) => worker.isConnected());
-    const gathering = new PageCollection(asked, (pages) => {
+    const id = ++this.#collections;
+    const workers = [...this.#workers].filter((worker) => worker.isConnected());
+    const gathering = new PageCollection(workers, (pages) => {
       this.#pages.delete(id);
       done(mergeMetricsPages(pages));
     });
     this.#pages.set(id, gathering);
-    for (const worker of asked) worker.send({ tell: id } satisfies SupervisorMessage);
+    for (const worker of workers) worker.send({ tell: id } satisfies SupervisorMessage);
   }
 }
 
@@ -125,8 +125,8 @@ class PageCollection {
   readonly #late: NodeJS.Timeout;
   readonly #done: (pages: ReadonlyMap<string, string>) => void;
 
-  constructor(asked: readonly Worker[], done: (pages: ReadonlyMap<string, string>) => void) {
-    this.#missing = new Set(asked);
+  constructor(workers: readonly Worker[], done: (pages: ReadonlyMap<string, string>) => void) {
+    this.#missing = new Set(workers);
     this.#done = done;
     this.#late = setTimeout(() => this.#finish(), pageMs);
   }

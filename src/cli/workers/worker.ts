@@ -30,24 +30,24 @@ export interface WorkerReady {
 export const workerVariable = 'TOLLGATE_WORKER';
 
 export interface ClusterWorker extends WorkerGroup {
-  ready(told: WorkerReady): void;
+  ready(ready: WorkerReady): void;
 }
 
 /** This process as one of several; undefined unless a supervisor started it. */
 export function clusterWorker(env: NodeJS.ProcessEnv): ClusterWorker | undefined {
   const place = env[workerVariable];
   if (!cluster.isWorker || place === undefined) return undefined;
-  const tell = (told: WorkerMessage): void => void process.send?.(told);
-  const limiter = new WorkerLimiter((limits) => tell({ limits }));
+  const send = (message: WorkerMessage): void => void process.send?.(message);
+  const limiter = new WorkerLimiter((limits) => send({ limits }));
   const waiting = new Map<number, (page: string) => void>();
   let own: () => Promise<string> = () => Promise.resolve('');
   let wanted = 0;
-  process.on('message', (heard: SupervisorMessage) => {
-    if ('limited' in heard) limiter.receive(heard.limited);
-    else if ('tell' in heard) void own().then((page) => tell({ page, of: heard.tell }));
+  process.on('message', (message: SupervisorMessage) => {
+    if ('limited' in message) limiter.receive(message.limited);
+    else if ('tell' in message) void own().then((page) => send({ page, of: message.tell }));
     else {
-      waiting.get(heard.wanted)?.(heard.all);
-      waiting.delete(heard.wanted);
+      waiting.get(message.wanted)?.(message.all);
+      waiting.delete(message.wanted);
     }
   });
   return {
@@ -59,9 +59,9 @@ export function clusterWorker(env: NodeJS.ProcessEnv): ClusterWorker | undefined
       return () =>
         new Promise((resolve) => {
           waiting.set(++wanted, resolve);
-          tell({ wanted });
+          send({ wanted });
         });
     },
-    ready: (told) => tell({ ready: told }),
+    ready: (report) => send({ ready: report }),
   };
 }

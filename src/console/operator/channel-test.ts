@@ -61,7 +61,7 @@ export function channelTestRoutes({
             event: 'stage',
             data: { stage: name, ms } satisfies ChannelTestEvents['stage'],
           });
-        const { ok, status, quantities, said, answer } = await probe(
+        const { ok, status, quantities, error, answer } = await probe(
           vendors,
           clock,
           { channel, capability, model, prompt },
@@ -84,7 +84,7 @@ export function channelTestRoutes({
             price === undefined || quantities === undefined
               ? null
               : yuan(costOfQuantities(price, used)),
-          said: said ?? null,
+          said: error ?? null,
           answer: answer ?? null,
         };
         stream.send({ event: 'done', data: done });

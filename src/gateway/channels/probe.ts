@@ -30,7 +30,7 @@ export interface ProbeResult {
   readonly status: number | undefined;
   readonly quantities: Quantities | undefined;
   /** The vendor's error, or why there was no answer. */
-  readonly said: string | undefined;
+  readonly error: string | undefined;
   readonly answer: string | undefined;
 }
 
@@ -40,34 +40,37 @@ const errorCharsMax = 4_000;
 
 /**
  * Sends a vendor a small request over its own connection, through the adapter that client requests
- * use. Charges no user and changes no breaker. Calls `told` at the end of each stage, with the
+ * use. Charges no user and changes no breaker. Calls `onStage` at the end of each stage, with the
  * milliseconds since the beginning.
  */
 export async function probe(
   vendors: ReadonlyMap<string, Vendor>,
   clock: Clock,
-  asked: Probe,
-  told: (stage: ProbeStage, ms: number) => void,
+  order: Probe,
+  onStage: (stage: ProbeStage, ms: number) => void,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
   const begun = clock.monotonicMs();
-  const stage = (name: ProbeStage): void => told(name, Math.round(clock.monotonicMs() - begun));
+  const stage = (name: ProbeStage): void => onStage(name, Math.round(clock.monotonicMs() - begun));
   const channelClients = new ChannelClients(vendors, { now: () => clock.now(), post: postControl });
   try {
-    const client = channelClients.of(asked.channel);
-    const adapter = client.adapter(asked.capability);
+    const client = channelClients.of(order.channel);
+    const adapter = client.adapter(order.capability);
     if (adapter === undefined)
-      return failed(`${asked.channel.vendor} is not asked for ${asked.capability}`);
+      return failed(`${order.channel.vendor} is not asked for ${order.capability}`);
     const { hostname } = new URL(client.upstream.urlOf('/'));
     await lookup(hostname.replace(/^\[|\]$/g, ''));
     stage('resolve');
-    const result = await ask(client, adapter, probeCallFor(asked, clock), stage, signal);
+    const result = await callVendor(client, adapter, probeCallFor(order, clock), stage, signal);
     stage('done');
-    return { ...result, said: result.said && errorTextWithout(asked.channel.secret, result.said) };
+    return {
+      ...result,
+      error: result.error && errorTextWithout(order.channel.secret, result.error),
+    };
   } catch (error) {
     return failed(
       errorTextWithout(
-        asked.channel.secret,
+        order.channel.secret,
         error instanceof Error ? error.message : String(error),
       ),
     );
@@ -77,14 +80,14 @@ export async function probe(
 }
 
 /** Vendors repeat part of a key that they refuse, and some repeat all of it. */
-const errorTextWithout = (secret: string | undefined, said: string): string =>
-  withoutSecret(secret, said).slice(0, errorCharsMax);
+const errorTextWithout = (secret: string | undefined, error: string): string =>
+  withoutSecret(secret, error).slice(0, errorCharsMax);
 
-const failed = (said: string): ProbeResult => ({
+const failed = (error: string): ProbeResult => ({
   ok: false,
   status: undefined,
   quantities: undefined,
-  said,
+  error,
   answer: undefined,
 });
 
@@ -113,7 +116,7 @@ function probeCallFor({ channel, capability, model, prompt }: Probe, clock: Cloc
   };
 }
 
-async function ask(
+async function callVendor(
   client: ChannelClient,
   adapter: Reads,
   call: VendorCall,
@@ -167,12 +170,12 @@ function read({ status, headers, body }: Reply, adapter: Reads, call: VendorCall
   const answer = adapter.read(plain, headers.get('content-type') ?? '', call);
   if ('kind' in answer) return { ...failed(answer.message), status };
   if (!('body' in answer))
-    return { ok: true, status, quantities: undefined, said: undefined, answer: undefined };
+    return { ok: true, status, quantities: undefined, error: undefined, answer: undefined };
   return {
     ok: true,
     status,
     quantities: answer.quantities,
-    said: undefined,
+    error: undefined,
     answer: errorTextOf(answer),
   };
 }

@@ -16,7 +16,7 @@ import type { ChannelClient } from '../channels/clients.ts';
 import { imageUsageOf } from '../settle.ts';
 
 /** Tries to download an image: the vendor has made it, and no other vendor will. */
-const triesMax = 3;
+const downloadsMax = 3;
 
 /**
  * The answer with its images as the client wants them: as URLs of Tollgate, or as bytes. An image
@@ -26,14 +26,14 @@ const triesMax = 3;
 export async function storeImages(
   exchange: Exchange,
   answer: VendorAnswer,
-  pictures: readonly GeneratedImage[],
+  images: readonly GeneratedImage[],
   client: ChannelClient,
 ): Promise<AttemptResult> {
   const leaving = new AbortController();
   exchange.attempt = { finish: () => leaving.abort() };
   const easel = new ImageStore(exchange, client, leaving.signal);
   try {
-    const data = await Promise.all(pictures.map((picture) => easel.item(picture)));
+    const data = await Promise.all(images.map((image) => easel.item(image)));
     const had = data.flatMap((item) => ('why' in item ? [] : [item]));
     const failed = data.find((item) => 'why' in item);
     // The available images are delivered, and only they are charged.
@@ -42,7 +42,7 @@ export async function storeImages(
         exchange,
         answer.quantities,
         had.length,
-        pictures.length,
+        images.length,
       );
       return {
         kind: 'answer',
@@ -106,7 +106,7 @@ class ImageStore {
     const file = { account: this.#account, kind: 'image' } as const;
     const kept =
       'url' in from
-        ? await tried(() => this.#files.copy(this.#source(from), file, this.#left))
+        ? await downloadWithRetries(() => this.#files.copy(this.#source(from), file, this.#left))
         : await this.#files.put(Buffer.from(from.base64, 'base64'), file);
     if (isNotStored(kept)) return kept;
     this.#stored.push(kept);
@@ -118,7 +118,7 @@ class ImageStore {
     const bytes =
       source === undefined
         ? undefined
-        : await tried(() => this.#files.take(source, this.#bytesMax, this.#left));
+        : await downloadWithRetries(() => this.#files.take(source, this.#bytesMax, this.#left));
     if (bytes !== undefined && 'why' in bytes) return bytes;
     const base64 = 'base64' in from ? from.base64 : (bytes?.toString('base64') ?? '');
     const head = Buffer.from(base64.slice(0, headBytes), 'base64');
@@ -139,10 +139,12 @@ class ImageStore {
   }
 }
 
-async function tried<T extends object>(have: () => Promise<T | NotStored>): Promise<T | NotStored> {
-  for (let tries = 1; ; tries++) {
+async function downloadWithRetries<T extends object>(
+  have: () => Promise<T | NotStored>,
+): Promise<T | NotStored> {
+  for (let attempt = 1; ; attempt++) {
     const had = await have();
-    if (!('why' in had && had.why === 'unreachable') || tries === triesMax) return had;
+    if (!('why' in had && had.why === 'unreachable') || attempt === downloadsMax) return had;
   }
 }
 

@@ -14,9 +14,9 @@ import {
 import type { ApiRequest } from '../accept.ts';
 
 /** A larger request is not tried on other models: that would cost too much for one sentence. */
-const triedBytesMax = 65_536;
+const checkedBytesMax = 65_536;
 /** How many models of the key are tried, and how many of those that take the request are named. */
-const modelsTriedMax = 200;
+const modelsCheckedMax = 200;
 const modelsNamedMax = 10;
 
 /** A request that a channel's adapter refuses, such as an `Exchange`. */
@@ -48,10 +48,13 @@ export function isAccepted(
  * member.
  */
 export function withAlternatives(exchange: RefusedRequest, why: Refusal): Refusal {
-  const told = why.param === null ? undefined : alternativesFor(exchange, why.param);
-  if (told === undefined || (told === noModelAccepts && why.refusal !== 'unsupported_parameter'))
+  const sentence = why.param === null ? undefined : alternativesFor(exchange, why.param);
+  if (
+    sentence === undefined ||
+    (sentence === noModelAccepts && why.refusal !== 'unsupported_parameter')
+  )
     return why;
-  return new Refusal(why.refusal, `${why.message} ${told}`, why.param, why.retryAfterMs);
+  return new Refusal(why.refusal, `${why.message} ${sentence}`, why.param, why.retryAfterMs);
 }
 
 /**
@@ -68,9 +71,9 @@ export function withSellingModels(
     why.refusal === 'not_sold' && why.param !== null ? probeOf(request, why.param) : undefined;
   if (probe === undefined) return why;
   const named = modelsThatAccept(parts, probe, own);
-  const told =
+  const sentence =
     named === undefined ? 'No model of your key has it.' : `Models that have it: ${named}.`;
-  return new Refusal(why.refusal, `${why.message} ${told}`, why.param, why.retryAfterMs);
+  return new Refusal(why.refusal, `${why.message} ${sentence}`, why.param, why.retryAfterMs);
 }
 
 const noModelAccepts = 'No model of your key takes it.';
@@ -115,7 +118,7 @@ function modelsThatAccept(
     );
   };
   const named: string[] = [];
-  for (const model of catalog.listing(group.name).slice(0, modelsTriedMax)) {
+  for (const model of catalog.listing(group.name).slice(0, modelsCheckedMax)) {
     if (model.kind !== kind || !takes(model)) continue;
     if (named.length === modelsNamedMax) return `${named.join(', ')}, and more`;
     named.push(model.id);
@@ -130,12 +133,12 @@ const anySize: SizeEstimate = {
 };
 
 function quotedOrNot(
-  asked: QuoteContext,
+  context: QuoteContext,
   offer: Offer,
   { capability, body, model }: ApiRequest,
 ): QuoteResult | undefined {
   try {
-    return makeQuote(asked, offer, billableFeatures(capability, body, model), anySize);
+    return makeQuote(context, offer, billableFeatures(capability, body, model), anySize);
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;
@@ -158,5 +161,5 @@ function probeOf(request: ApiRequest, param: string): ApiRequest | undefined {
     probe[name] = turn === undefined ? greeting : [turn];
   }
   const bytes = Buffer.from(JSON.stringify(probe));
-  return bytes.length > triedBytesMax ? undefined : { ...request, body: probe, bytes };
+  return bytes.length > checkedBytesMax ? undefined : { ...request, body: probe, bytes };
 }

@@ -23,7 +23,7 @@ export const tokensAdded = 2_048;
  * One image at its highest price: gpt-4o-mini, 8 tiles
  * (developers.openai.com/api/docs/guides/images-vision, 2026-08).
  */
-export const tokensPerPicture = 49_152;
+export const tokensPerImage = 49_152;
 /** Some vendors raise a smaller output limit to this one (recorded: Azure, OpenRouter). */
 export const vendorOutputTokensMin = 16;
 /** The context of a model for which the catalogue has none. */
@@ -151,7 +151,7 @@ async function inputMost(
   if (readsBeyond || !isCountable(request)) return (context ?? contextUnknown) * rounds;
   const bySize = sizeInTokens(request);
   const calls = Math.max(1, request.choices);
-  const beside = request.mediaCount * tokensPerPicture + tokensAdded;
+  const beside = request.mediaCount * tokensPerImage + tokensAdded;
   // Counting takes time: it is left out where the size alone decides.
   if (inputTokens(reported) <= (bySize + beside) * calls) return (bySize + beside) * calls;
   const text = await countText(admitted, request);

@@ -86,7 +86,7 @@ describe('a reserve', () => {
   });
 
   it('covers what is charged, for every tier that the vendor may tell', () => {
-    for (const asked of ['fast', 'flex'])
+    for (const requested of ['fast', 'flex'])
       for (const served of [
         'default',
         'flex',
@@ -96,10 +96,10 @@ describe('a reserve', () => {
         'unheard-of',
         undefined,
       ]) {
-        const { quote } = open({ modes }, { service_tier: asked });
+        const { quote } = open({ modes }, { service_tier: requested });
         const total =
           quote?.bill(answer, { servedTier: served }, undefined, undefined, noon).total ?? 0n;
-        expect(total, `${asked} ${served}`).toBeLessThanOrEqual(
+        expect(total, `${requested} ${served}`).toBeLessThanOrEqual(
           quote?.worst(1_000, 100, size.media) ?? 0n,
         );
         expect(total).toBeGreaterThan(0n);

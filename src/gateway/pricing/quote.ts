@@ -127,7 +127,7 @@ export class Quote {
   }
 
   /** Whether the request asks the vendor for another tier than its standard one. */
-  get asksMode(): boolean {
+  get requestsMode(): boolean {
     return this.#demand?.mode !== undefined;
   }
 
@@ -172,15 +172,15 @@ export class Quote {
   /** The bill of the answer. `endedAt`: wall clock, ms. */
   bill(
     quantities: Quantities,
-    told: PricingFacts | undefined,
+    facts: PricingFacts | undefined,
     variant: string | undefined,
     candidate: Candidate | undefined,
     endedAt: number,
   ): Bill {
-    const tariff = this.#served(quantities, told?.servedTier, variant, endedAt);
-    const instead = this.#namedBy(told?.model, candidate, 'instead');
+    const tariff = this.#served(quantities, facts?.servedTier, variant, endedAt);
+    const instead = this.#namedBy(facts?.model, candidate, 'instead');
     const bill = new BillSum();
-    const parts = told?.parts;
+    const parts = facts?.parts;
     if (parts === undefined)
       bill.add(costOf(instead?.tariff ?? tariff, quantities, variant), instead?.model);
     for (const [i, part] of (parts ?? []).entries()) {
@@ -214,9 +214,9 @@ export class Quote {
     endedAt: number,
   ): Tariff {
     const terms = this.#terms;
-    const [asked] = this.#tariffs;
-    if (terms === undefined || asked === undefined)
-      return asked ?? this.#dearest(quantities, variant);
+    const [requested] = this.#tariffs;
+    if (terms === undefined || requested === undefined)
+      return requested ?? this.#dearest(quantities, variant);
     const { mode, region: place } = this.#demand ?? {};
     const window = terms.windowAt(terms.price.windows?.moment === 'finished' ? endedAt : this.#at);
     const under = (name: string | undefined): Tariff =>
@@ -379,13 +379,13 @@ export interface QuoteContext {
  * sold.
  */
 export function makeQuote(
-  asked: QuoteContext,
+  context: QuoteContext,
   offer: Offer,
   demand: BillableFeatures | undefined,
   size: SizeEstimate,
 ): QuoteResult {
   const { terms } = offer.tariff;
-  const tariff = terms === undefined ? offer.tariff : terms.plainAt(asked.at);
+  const tariff = terms === undefined ? offer.tariff : terms.plainAt(context.at);
   const varies = terms?.price.windows?.moment === 'finished';
   if (demand === undefined) {
     if (terms === undefined || !varies) return { offer, tariff };
@@ -394,30 +394,30 @@ export function makeQuote(
       tariff,
       quote: new Quote(
         undefined,
-        tariffsOf(terms, undefined, undefined, asked.at),
+        tariffsOf(terms, undefined, undefined, context.at),
         offer,
-        asked.at,
+        context.at,
         noneNamed,
         size,
       ),
     };
   }
   const { mode, region: place } = demand;
-  const sold = mode && modeSold(offer, mode, asked.capability);
+  const sold = mode && modeSold(offer, mode, context.capability);
   if (place !== undefined && terms?.price.places?.[place.requested] === undefined)
     refuseTerm(offer, place, Object.keys(terms?.price.places ?? {}));
   for (const tool of demand.tools) requireToolFee(offer, tool);
-  const named = demand.models.map((one) => namedModel(asked, offer, one));
+  const named = demand.models.map((one) => namedModel(context, offer, one));
   const narrows = named.length > 0 || demand.tools.length > 0;
   const narrowed = narrows
     ? { ...offer, candidates: candidatesWith(offer, named, demand.tools) }
     : offer;
   const tariffs =
-    terms === undefined ? [tariff] : tariffsOf(terms, sold, place?.requested, asked.at);
+    terms === undefined ? [tariff] : tariffsOf(terms, sold, place?.requested, context.at);
   return {
     offer: narrowed,
     tariff,
-    quote: new Quote(demand, tariffs, offer, asked.at, named, size),
+    quote: new Quote(demand, tariffs, offer, context.at, named, size),
   };
 }
 
@@ -454,14 +454,14 @@ function modeSold(offer: Offer, mode: RequestedTerm, capability: string): string
 
 function refuseTerm(
   { model }: Offer,
-  { param, requested: asked }: RequestedTerm,
+  { param, requested }: RequestedTerm,
   others: readonly string[],
 ): never {
   const sold =
     others.length === 0
       ? 'Only the standard one is sold.'
       : `Sold beside the standard one: ${others.join(', ')}.`;
-  return refuse('not_sold', { param, what: `'${asked}'`, model: model.id, sold });
+  return refuse('not_sold', { param, what: `'${requested}'`, model: model.id, sold });
 }
 
 /** Refuses a tool without a fee, and options of a tool that its list fee does not cover. */

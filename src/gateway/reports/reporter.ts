@@ -42,7 +42,7 @@ const forgetEveryMs = 3_600_000;
  * processes.
  */
 export class Reporter {
-  readonly #rooms: ReporterSources;
+  readonly #sources: ReporterSources;
   readonly #node = `node_${randomText(12)}`;
   #channels: Readonly<Record<string, ChannelReport>> = {};
   #last: { readonly text: string; readonly at: number } | undefined;
@@ -51,8 +51,8 @@ export class Reporter {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(rooms: ReporterSources) {
-    this.#rooms = rooms;
+  constructor(sources: ReporterSources) {
+    this.#sources = sources;
   }
 
   /** How long writing the last report took. */
@@ -75,10 +75,10 @@ export class Reporter {
 
   /** Writes the current report and counts. What cannot be written goes into the next report. */
   async report(): Promise<void> {
-    const { database, clock, counts, watch } = this.#rooms;
+    const { database, clock, counts, watch } = this.#sources;
     const { channels, turns } = this.#look();
     const waiting = counts.take();
-    const told = {
+    const state = {
       node: this.#node,
       openStreams: watch.open,
       recent: counts.recent(),
@@ -86,10 +86,10 @@ export class Reporter {
       channels,
     };
     const at = clock.now();
-    const text = JSON.stringify(told);
+    const text = JSON.stringify(state);
     const nothingNew = waiting.length === 0 && turns.length === 0 && text === this.#last?.text;
     if (nothingNew && at - (this.#last?.at ?? 0) < unchangedMsMax) return;
-    const report: NodeReport = { ...told, at };
+    const report: NodeReport = { ...state, at };
     const begun = clock.monotonicMs();
     try {
       await database.transact(() => writeReport(report, waiting, turns));
@@ -105,7 +105,7 @@ export class Reporter {
 
   async #forget(at: number): Promise<void> {
     if (at - this.#forgotAt < forgetEveryMs) return;
-    await this.#rooms.database.transact(() => forgetReports(at));
+    await this.#sources.database.transact(() => forgetReports(at));
     this.#forgotAt = at;
   }
 
@@ -115,7 +115,7 @@ export class Reporter {
     await this.#writing;
     await this.report();
     // A process that has ended reports nothing more.
-    await this.#rooms.database
+    await this.#sources.database
       .query('DELETE FROM node_report WHERE node=$1', [this.#node])
       .catch(() => []);
   }
@@ -125,7 +125,7 @@ export class Reporter {
     readonly channels: Readonly<Record<string, ChannelReport>>;
     readonly turns: readonly NewHealthChange[];
   } {
-    const { catalog, clock, channelClients } = this.#rooms;
+    const { catalog, clock, channelClients } = this.#sources;
     const now = clock.now();
     const channels: Record<string, ChannelReport> = {};
     const turns: NewHealthChange[] = [];
@@ -157,9 +157,9 @@ export class Reporter {
   }
 
   #stateOf(id: string): KeyState {
-    const { shut, breaker, lastFault } = this.#rooms.health.state(
+    const { shut, breaker, lastFault } = this.#sources.health.state(
       id,
-      this.#rooms.clock.monotonicMs(),
+      this.#sources.clock.monotonicMs(),
     );
     if (shut !== undefined) {
       const parked = shut.because === 'credentials' || shut.because === 'quota';

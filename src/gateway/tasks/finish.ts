@@ -65,12 +65,12 @@ async function endAndLog(parts: TaskParts, task: Task, at: number, how: TaskEnd)
  * is by that, the price of the metered quantities.
  */
 function finalBill(parts: TaskParts, task: Task, metered: Quantities | undefined): VideoBill {
-  const asked: VideoBill = { total: task.cost, text: task.bill };
+  const ordered: VideoBill = { total: task.cost, text: task.bill };
   const others = Object.keys(metered ?? {}).some(
     (measure) => measure !== 'second' && measure !== 'request',
   );
   const offer = others ? parts.catalog().offer(task.group, task.model) : undefined;
-  if (offer === undefined) return asked;
+  if (offer === undefined) return ordered;
   const tariff = offer.tariff.terms?.plainAt(task.createdAt) ?? offer.tariff;
   return videoBill(tariff, { ...metered, second: task.seconds, request: 1 }, task.variants);
 }

@@ -73,11 +73,11 @@ export async function pollTask(
   assert(adapter !== undefined, 'a channel that took a video speaks of videos');
   const { upstreamId, upstreamModel, seconds } = task;
   const accepted: AcceptedTask = { upstreamId, upstreamModel, seconds };
-  const ask = (question: VendorRequest): ReturnType<typeof callVendor> => {
+  const call = (question: VendorRequest): ReturnType<typeof callVendor> => {
     const { replyBytesMax, poll: times } = parts.taskLimits;
     return callVendor(client, adapter, question, upstreamModel, { replyBytesMax, times }, stop);
   };
-  const contacted = await ask(adapter.poll(accepted));
+  const contacted = await call(adapter.poll(accepted));
   const reported: VendorTaskProgress | TaskFault =
     'fault' in contacted
       ? contacted.fault
@@ -92,7 +92,7 @@ export async function pollTask(
       );
     if (reported.state === 'completed')
       return delivered(parts, task, reported, copy, (signal) =>
-        keep(parts, client, adapter, task, reported.file, ask, signal),
+        keep(parts, client, adapter, task, reported.file, call, signal),
       );
   } else if (
     reported.gone === true &&
@@ -108,7 +108,7 @@ export async function pollTask(
       isTaskFault(reported) ? undefined : reported,
       isTaskFault(reported) ? reported : undefined,
     );
-  if (adapter.cancel !== undefined) await ask(adapter.cancel(accepted));
+  if (adapter.cancel !== undefined) await call(adapter.cancel(accepted));
   return failed(parts, task, timedOut);
 }
 
@@ -136,8 +136,8 @@ function errorOf(fault: Fault, channel: HiddenFacts): TaskError {
       code: 'content_policy_violation',
       message: 'The video was refused by the content policy. Please change the prompt.',
     };
-  const told = fault.kind === 'bad_request' ? `: ${shownMessage(fault.message, channel)}` : '.';
-  return { code: 'generation_failed', message: `The video could not be generated${told}` };
+  const detail = fault.kind === 'bad_request' ? `: ${shownMessage(fault.message, channel)}` : '.';
+  return { code: 'generation_failed', message: `The video could not be generated${detail}` };
 }
 
 async function delivered(
@@ -165,7 +165,7 @@ async function keep(
   adapter: TaskAdapter,
   task: Task,
   file: TaskFile,
-  ask: (question: VendorRequest) => ReturnType<typeof callVendor>,
+  call: (question: VendorRequest) => ReturnType<typeof callVendor>,
   signal: AbortSignal,
 ): Promise<StoredFile | Fault> {
   const wanted = {
@@ -174,7 +174,7 @@ async function keep(
     expiresAt: task.createdAt + taskKeptMs,
   } as const;
   if (file.kind === 'asked') {
-    const contacted = await ask(file.ask);
+    const contacted = await call(file.ask);
     if ('fault' in contacted) return contacted.fault;
     const { upstreamId = '', upstreamModel, seconds } = task;
     const located = read(
@@ -184,7 +184,7 @@ async function keep(
     );
     if (isTaskFault(located) || located.kind === 'asked')
       return isTaskFault(located) ? located : protocolFault('a file behind a file');
-    return keep(parts, client, adapter, task, located, ask, signal);
+    return keep(parts, client, adapter, task, located, call, signal);
   }
   const stored =
     file.kind === 'bytes'
@@ -225,8 +225,8 @@ function stands(
   const faults = fault === undefined ? 0 : task.faults + 1;
   const state = task.state === 'running' || progress?.state === 'running' ? 'running' : 'queued';
   const percent = Math.min(99, Math.max(task.percent, Math.round(progress?.percent ?? 0)));
-  const askedMs = Math.min(Math.ceil(fault?.retryAfterMs ?? 0), taskLimits.backoffMsMost);
-  const afterMs = Math.max(pollAfterMs(taskLimits, now - task.createdAt, faults), askedMs);
+  const vendorPauseMs = Math.min(Math.ceil(fault?.retryAfterMs ?? 0), taskLimits.backoffMsMost);
+  const afterMs = Math.max(pollAfterMs(taskLimits, now - task.createdAt, faults), vendorPauseMs);
   // The last poll is due when the task's time ends, not later.
   const overAt = task.createdAt + taskLimits.ageMs;
   const nextPollAt = now < overAt ? Math.min(now + afterMs, overAt) : now + afterMs;

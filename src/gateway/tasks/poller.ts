@@ -29,7 +29,7 @@ interface ChannelPolls {
 export class Poller {
   readonly #parts: TaskParts;
   readonly #standings: PollResults;
-  readonly #desks = new Map<string, ChannelPolls>();
+  readonly #channels = new Map<string, ChannelPolls>();
   readonly #stop = new AbortController();
   #busy = 0;
   #copying = 0;
@@ -60,7 +60,7 @@ export class Poller {
   /** Tasks that were due and unclaimed at the last look. */
   get due(): number {
     let due = 0;
-    for (const desk of this.#desks.values()) due += desk.due;
+    for (const polls of this.#channels.values()) due += polls.due;
     return due;
   }
 
@@ -72,10 +72,10 @@ export class Poller {
     const { database, clock } = this.#parts;
     try {
       const due = await dueTasks(database, clock.now());
-      for (const desk of this.#desks.values()) desk.due = 0;
-      for (const { channel, count } of due) this.#desk(channel).due = count;
-      for (const [channel, desk] of this.#desks)
-        if (desk.due === 0 && desk.busy === 0) this.#desks.delete(channel);
+      for (const polls of this.#channels.values()) polls.due = 0;
+      for (const { channel, count } of due) this.#channel(channel).due = count;
+      for (const [channel, polls] of this.#channels)
+        if (polls.due === 0 && polls.busy === 0) this.#channels.delete(channel);
       await Promise.all(due.map(({ channel }) => this.#fill(channel)));
     } catch {
       // Either nothing was claimed, or the claimed tasks are due again when their lease runs out.
@@ -97,55 +97,55 @@ export class Poller {
     await this.#standings.idle();
   }
 
-  #desk(channel: string): ChannelPolls {
-    let desk = this.#desks.get(channel);
-    if (desk === undefined) {
-      desk = { busy: 0, most: this.#parts.taskLimits.channelPollsMax, due: 0, claiming: false };
-      this.#desks.set(channel, desk);
+  #channel(channel: string): ChannelPolls {
+    let polls = this.#channels.get(channel);
+    if (polls === undefined) {
+      polls = { busy: 0, most: this.#parts.taskLimits.channelPollsMax, due: 0, claiming: false };
+      this.#channels.set(channel, polls);
     }
-    return desk;
+    return polls;
   }
 
   async #fill(channel: string): Promise<void> {
     const { database, clock, taskLimits } = this.#parts;
-    const desk = this.#desk(channel);
-    const room = Math.min(desk.most - desk.busy, taskLimits.pollsMax - this.#busy, desk.due);
-    if (room <= 0 || desk.claiming || this.#stop.signal.aborted) return;
-    desk.claiming = true;
+    const polls = this.#channel(channel);
+    const room = Math.min(polls.most - polls.busy, taskLimits.pollsMax - this.#busy, polls.due);
+    if (room <= 0 || polls.claiming || this.#stop.signal.aborted) return;
+    polls.claiming = true;
     try {
       const now = clock.now();
       const tasks = await claimTasks(database, channel, room, now, now + pollLeaseMs(taskLimits));
-      desk.due = tasks.length < room ? 0 : desk.due - tasks.length;
-      for (const task of tasks) void this.#poll(channel, desk, task);
+      polls.due = tasks.length < room ? 0 : polls.due - tasks.length;
+      for (const task of tasks) void this.#poll(channel, polls, task);
     } finally {
-      desk.claiming = false;
+      polls.claiming = false;
     }
   }
 
-  async #poll(channel: string, desk: ChannelPolls, task: Task): Promise<void> {
-    desk.busy += 1;
+  async #poll(channel: string, polls: ChannelPolls, task: Task): Promise<void> {
+    polls.busy += 1;
     this.#busy += 1;
     try {
       const polled = await pollTask(this.#parts, task, this.#copy, this.#stop.signal);
       if (polled.kind === 'standing') this.#standings.add(polled.standing);
-      this.#learn(desk, polled.kind === 'standing' ? polled.fault : undefined);
+      this.#learn(polls, polled.kind === 'standing' ? polled.fault : undefined);
     } catch (error) {
       this.#parts.trouble(task, error);
     } finally {
-      desk.busy -= 1;
+      polls.busy -= 1;
       this.#busy -= 1;
       if (this.#busy === 0) this.#idle?.();
       // Refills half of the capacity at a time, so that a claim is worth its statement.
-      if (desk.due > 0 && desk.busy <= desk.most / 2)
+      if (polls.due > 0 && polls.busy <= polls.most / 2)
         void this.#fill(channel).catch(() => undefined);
     }
   }
 
-  #learn(desk: ChannelPolls, fault: Fault | undefined): void {
+  #learn(polls: ChannelPolls, fault: Fault | undefined): void {
     const { channelPollsMax } = this.#parts.taskLimits;
     if (fault !== undefined && silences.has(fault.kind))
-      desk.most = Math.max(channelPollsLeast, Math.floor(desk.most / 2));
-    else desk.most = Math.min(channelPollsMax, desk.most + 1);
+      polls.most = Math.max(channelPollsLeast, Math.floor(polls.most / 2));
+    else polls.most = Math.min(channelPollsMax, polls.most + 1);
   }
 
   /** Runs one copy within its time limit, and renews the task's claim meanwhile. */

@@ -47,13 +47,13 @@ const moneyLookMs = 150;
 /**
  * Submits a task: admits it, commits the task and its hold, calls a vendor, commits the vendor's
  * id. A client that gets an id can always query it. Throws a Refusal (or LimitReached); then there
- * is no task and no hold. Calls `limitsTold` with the group's limits after admission.
+ * is no task and no hold. Calls `onLimits` with the group's limits after admission.
  */
 export async function submitTask(
   parts: TaskParts,
   request: VideoSubmission,
   stop: AbortSignal,
-  limitsTold: (pass: Pass) => void,
+  onLimits: (pass: Pass) => void,
 ): Promise<SubmittedTask> {
   const { principal } = request;
   const startedMs = parts.clock.monotonicMs();
@@ -70,7 +70,7 @@ export async function submitTask(
   );
   if ('over' in entered) throw new LimitReached(entered, 0);
   try {
-    limitsTold(entered);
+    onLimits(entered);
     // No vendor makes, or bills, a video for which there is no room.
     const room = await parts.files.room(principal.userId);
     if (room === 'away')
@@ -126,7 +126,7 @@ class Submission {
   readonly #makers: readonly VideoCandidate[];
   readonly #stop: AbortSignal;
   readonly #startedMs: number;
-  readonly #tried: VideoCandidate[] = [];
+  readonly #attempted: VideoCandidate[] = [];
 
   constructor(
     parts: TaskParts,
@@ -154,8 +154,8 @@ class Submission {
     let fault: Fault;
     let maker: VideoCandidate | undefined = first;
     do {
-      if (this.#tried.length > 1 && !(await this.#pin(maker))) return this.#lost();
-      const { submitted, next } = await this.#ask(maker);
+      if (this.#attempted.length > 1 && !(await this.#pin(maker))) return this.#lost();
+      const { submitted, next } = await this.#submit(maker);
       if (!isTaskFault(submitted)) {
         if (!(await this.#accept(task.id, submitted.upstreamId))) return this.#lost();
         this.#report(maker, 200, 'submitted');
@@ -166,16 +166,16 @@ class Submission {
     } while (maker !== undefined);
     const withdrawn = await this.#parts.database.transact(() => withdrawTask(task));
     if (!withdrawn) return this.#lost();
-    const last = this.#tried.at(-1);
+    const last = this.#attempted.at(-1);
     this.#report(last, 0, `fault:${fault.kind}`);
     throw this.#blame(fault, last);
   }
 
   #pick(): VideoCandidate | undefined {
     const { health, clock, random, taskLimits } = this.#parts;
-    if (this.#tried.length >= taskLimits.attemptsMax) return undefined;
-    const maker = health.pick(this.#makers, this.#tried, clock.monotonicMs(), random);
-    if (maker !== undefined) this.#tried.push(maker);
+    if (this.#attempted.length >= taskLimits.attemptsMax) return undefined;
+    const maker = health.pick(this.#makers, this.#attempted, clock.monotonicMs(), random);
+    if (maker !== undefined) this.#attempted.push(maker);
     return maker;
   }
 
@@ -279,7 +279,7 @@ class Submission {
   }
 
   /** `next`: this vendor has certainly not taken the task, so another may get it. */
-  async #ask(
+  async #submit(
     maker: VideoCandidate,
   ): Promise<{ readonly submitted: AcceptedSubmission | Fault; readonly next: boolean }> {
     const { health, clock, taskLimits } = this.#parts;
@@ -353,7 +353,7 @@ class Submission {
       stream: false,
       status,
       outcome,
-      attempts: this.#tried.length,
+      attempts: this.#attempted.length,
       inputTokens: 0,
       outputTokens: 0,
       cost: '0',
@@ -391,7 +391,7 @@ export interface VideoSubmission {
   readonly model: string;
   /** Undefined: the model's default length. */
   readonly seconds: number | undefined;
-  readonly wish: Omit<VideoRequest, 'seconds'>;
+  readonly options: Omit<VideoRequest, 'seconds'>;
   /** Lengths for models without any in the catalogue. */
   readonly usualDurations: readonly number[];
   /** Further lengths that this endpoint accepts. */
@@ -423,7 +423,7 @@ const listed = (seconds: readonly number[]): string => seconds.toSorted((a, b) =
  */
 function videoRequestFor(
   { model }: Offer,
-  { wish: request, seconds, usualDurations, moreSeconds, names }: VideoSubmission,
+  { options: request, seconds, usualDurations, moreSeconds, names }: VideoSubmission,
 ): VideoRequest {
   if (!kindsFor.video.includes(model.kind))
     refuse('wrong_endpoint', {

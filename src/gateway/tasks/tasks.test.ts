@@ -259,13 +259,13 @@ forEachDatabase((_name, openFresh) => {
       const submitting = node
         .submit(account, { taskId: 'video_lost' })
         .catch((error: unknown) => error);
-      const asked = () => vendor.received.filter(({ method }) => method === 'POST');
-      await expect.poll(asked).toHaveLength(1);
+      const submissions = () => vendor.received.filter(({ method }) => method === 'POST');
+      await expect.poll(submissions).toHaveLength(1);
       expect((await on.task('video_lost'))?.state).toBe('new');
       node.clock.turnedMs = 200_000;
       await end(on.task, 'video_lost').toBe('failed');
       expect(await on.spendable()).toBe(20n * nanoPerYuan);
-      expect(asked()).toHaveLength(1);
+      expect(submissions()).toHaveLength(1);
       await node.close();
       // The slow submitter learns that it no longer owns the task.
       expect(await submitting).toMatchObject({ refusal: 'unavailable' });

@@ -45,8 +45,8 @@ export class Tasks {
   }
 
   /** Throws a Refusal (or LimitReached), and then there is no task and no hold. */
-  submit(request: VideoSubmission, limitsTold: (pass: Pass) => void): Promise<SubmittedTask> {
-    return submitTask(this.#parts, request, this.#stop.signal, limitsTold);
+  submit(request: VideoSubmission, onLimits: (pass: Pass) => void): Promise<SubmittedTask> {
+    return submitTask(this.#parts, request, this.#stop.signal, onLimits);
   }
 
   /** Undefined when this account has no task of this id, or had it more than a day ago. */

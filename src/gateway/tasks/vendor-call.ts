@@ -36,18 +36,18 @@ export interface TaskCallLimits {
 export async function callVendor(
   client: ChannelClient,
   adapter: Pick<TaskAdapter, 'fault'>,
-  ask: VendorRequest,
+  request: VendorRequest,
   upstreamModel: string,
   { replyBytesMax, times }: TaskCallLimits,
   stop: AbortSignal,
 ): Promise<TaskCallResult> {
   const { upstream, authorize } = client;
-  const method = ask.method ?? 'POST';
-  const path = client.place(ask.path, upstreamModel);
-  let headers = { ...client.sign, ...ask.headers };
+  const method = request.method ?? 'POST';
+  const path = client.place(request.path, upstreamModel);
+  let headers = { ...client.sign, ...request.headers };
   if (authorize !== undefined) {
     const proof = await proofOrFault(async () =>
-      authorize({ method, url: upstream.urlOf(path), headers, body: ask.body }),
+      authorize({ method, url: upstream.urlOf(path), headers, body: request.body }),
     );
     if ('kind' in proof) return { fault: proof, stage: 'connecting' };
     headers = { ...headers, ...proof.headers };
@@ -75,7 +75,7 @@ export async function callVendor(
       stop.removeEventListener('abort', leaving);
     };
     stop.addEventListener('abort', leaving, { once: true });
-    upstream.post({ method, path, headers, body: ask.body }, times, call);
+    upstream.post({ method, path, headers, body: request.body }, times, call);
   });
 }
 

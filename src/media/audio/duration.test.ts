@@ -47,7 +47,7 @@ const mdhd = (scale: number, duration: number): Buffer =>
 const tkhd = (id: number): Buffer => box('tkhd', u32(0), u32(0), u32(0), u32(id));
 const track = (id: number, scale: number, duration: number, ...tables: Buffer[]): Buffer =>
   box('trak', tkhd(id), box('mdia', mdhd(scale, duration), box('minf', box('stbl', ...tables))));
-const film = (scale: number, duration: number): Buffer => box('moov', track(1, scale, duration));
+const movie = (scale: number, duration: number): Buffer => box('moov', track(1, scale, duration));
 
 test('each format tells how long it is', async () => {
   const made = (format: string): Buffer => sounds[format]?.make(words) ?? Buffer.alloc(0);
@@ -56,7 +56,7 @@ test('each format tells how long it is', async () => {
   expect(await secondsIn(made('mp3'), 'mp3')).toBeCloseTo(seconds, 1);
   expect(await secondsIn(made('flac'), 'flac')).toBeCloseTo(seconds, 3);
   expect(await secondsIn(made('opus'), 'ogg')).toBeCloseTo(seconds, 3);
-  expect(await secondsIn(Buffer.concat([ftyp, film(24_000, 36_000)]), 'mp4')).toBe(1.5);
+  expect(await secondsIn(Buffer.concat([ftyp, movie(24_000, 36_000)]), 'mp4')).toBe(1.5);
 });
 
 test('a WAV file that was streamed is as long as what came of it', async () => {
@@ -98,7 +98,7 @@ test('an MP4 file that was recorded live is as long as its fragments', async () 
     );
   const live = Buffer.concat([
     ftyp,
-    film(1_000, 0),
+    movie(1_000, 0),
     traf(0, 500, 500),
     box('mdat', Buffer.alloc(10)),
     traf(1_000, 250),
@@ -108,7 +108,7 @@ test('an MP4 file that was recorded live is as long as its fragments', async () 
     'moof',
     box('traf', box('tfhd', u32(8), u32(1), u32(100)), box('trun', u32(0), u32(20))),
   );
-  expect(await secondsIn(Buffer.concat([ftyp, film(1_000, 0), usual]), 'mp4')).toBe(2);
+  expect(await secondsIn(Buffer.concat([ftyp, movie(1_000, 0), usual]), 'mp4')).toBe(2);
 });
 
 test('a WebM file tells its length, or its last block does', async () => {
@@ -151,7 +151,7 @@ test('what is no sound, or none that can be read, is told apart', async () => {
     }
   }
   expect(await look(Buffer.concat([ftyp, Buffer.alloc(100)]))).toBe('unreadable');
-  expect(await look(Buffer.concat([ftyp, film(0, 100)]))).toBe('unreadable');
+  expect(await look(Buffer.concat([ftyp, movie(0, 100)]))).toBe('unreadable');
 });
 
 test('a lie about the length does not make a recording shorter than its bytes', async () => {
@@ -168,14 +168,14 @@ test('a lie about the length does not make a recording shorter than its bytes', 
 });
 
 test('what is heard counts, not what a head says: an hour is an hour', async () => {
-  const say = sounds['wav']?.make(words) ?? Buffer.alloc(0);
-  const data = say.subarray(say.indexOf('data'));
+  const wav = sounds['wav']?.make(words) ?? Buffer.alloc(0);
+  const data = wav.subarray(wav.indexOf('data'));
   const spoken = secondsOf(words);
-  expect(await secondsIn(Buffer.concat([say, data, data]), 'wav')).toBeCloseTo(3 * spoken, 3);
-  const faster = Buffer.from(say.subarray(12, 36));
+  expect(await secondsIn(Buffer.concat([wav, data, data]), 'wav')).toBeCloseTo(3 * spoken, 3);
+  const faster = Buffer.from(wav.subarray(12, 36));
   faster.writeUInt32LE(4_000_000_000, 12);
   expect(
-    await secondsIn(Buffer.concat([say.subarray(0, 36), faster, say.subarray(36)]), 'wav'),
+    await secondsIn(Buffer.concat([wav.subarray(0, 36), faster, wav.subarray(36)]), 'wav'),
   ).toBeCloseTo(spoken, 3);
 
   const frame = Buffer.alloc(24);

@@ -49,15 +49,15 @@ const bytesPerSample: Readonly<Record<number, number>> = {
 };
 
 function rateOf(format: Buffer): number | undefined {
-  const [code, channels, rate, said, bits] = [0, 2, 4, 8, 14].map((at) =>
+  const [code, channels, rate, byteRate, bits] = [0, 2, 4, 8, 14].map((at) =>
     at === 4 || at === 8 ? format.readUInt32LE(at) : format.readUInt16LE(at),
   );
-  if (!code || !channels || !rate || !said) return undefined;
+  if (!code || !channels || !rate || !byteRate) return undefined;
   const plain = code === 1 || code === 3 || code === 0xfffe;
   // The rate that the head declares, limited to what the format can have.
   const bytes = plain
     ? (rate * channels * (bits ?? 0)) / 8
-    : Math.min(said, rate * channels * (bytesPerSample[code] ?? 2));
+    : Math.min(byteRate, rate * channels * (bytesPerSample[code] ?? 2));
   return bytes > 0 ? bytes : undefined;
 }
 

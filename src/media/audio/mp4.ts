@@ -14,7 +14,7 @@ interface Track {
    * Durations in time units: by the track's head, by its table of times, and by the end of its last
    * fragment, which is all that a file recorded live has.
    */
-  told: number;
+  declared: number;
   timed: number;
   fragments: number;
   /** The default duration of a sample in its fragments. */
@@ -42,7 +42,7 @@ const leftOutSeconds = 1;
 
 const newTrack = (): Track => ({
   scale: 0,
-  told: 0,
+  declared: 0,
   timed: 0,
   fragments: 0,
   usual: 0,
@@ -54,26 +54,26 @@ const newTrack = (): Track => ({
  * Seconds of an MP4 or M4A file (ISO 14496-12): the longest duration that any of its tracks gives.
  */
 export async function mp4Seconds(source: AudioSource): Promise<number | undefined> {
-  const film: Movie = { tracks: new Map(), track: newTrack(), steps: 0 };
-  await look(source, 0, source.size, film);
-  const seconds = Math.max(0, ...[...film.tracks.values()].map(secondsOf));
+  const movie: Movie = { tracks: new Map(), track: newTrack(), steps: 0 };
+  await look(source, 0, source.size, movie);
+  const seconds = Math.max(0, ...[...movie.tracks.values()].map(secondsOf));
   return seconds === 0 ? undefined : seconds;
 }
 
-function secondsOf({ scale, told, timed, fragments, aacHz, samples }: Track): number {
-  const said = scale === 0 ? 0 : Math.max(told, timed, fragments) / scale;
+function secondsOf({ scale, declared, timed, fragments, aacHz, samples }: Track): number {
+  const declaredSeconds = scale === 0 ? 0 : Math.max(declared, timed, fragments) / scale;
   const decoded = aacHz === 0 ? 0 : (samples * aacSamples) / aacHz;
-  return decoded > said + leftOutSeconds ? decoded : said;
+  return decoded > declaredSeconds + leftOutSeconds ? decoded : declaredSeconds;
 }
 
-async function look(source: AudioSource, from: number, to: number, film: Movie): Promise<void> {
+async function look(source: AudioSource, from: number, to: number, movie: Movie): Promise<void> {
   for (let at = from; at + 8 <= to; ) {
-    if (++film.steps > stepsMax) return;
+    if (++movie.steps > stepsMax) return;
     const box = await boxAt(source, at, to);
     if (box === undefined) return;
-    if (box.type === 'trak') film.track = newTrack();
-    if (inside.has(box.type)) await look(source, box.start, box.end, film);
-    else await read(source, box, film);
+    if (box.type === 'trak') movie.track = newTrack();
+    if (inside.has(box.type)) await look(source, box.start, box.end, movie);
+    else await read(source, box, movie);
     at = box.end;
   }
 }
@@ -91,34 +91,34 @@ async function boxAt(source: AudioSource, at: number, to: number): Promise<Box |
   };
 }
 
-function trackOf(film: Movie, id: number): Track {
-  let track = film.tracks.get(id);
-  if (track === undefined) film.tracks.set(id, (track = newTrack()));
+function trackOf(movie: Movie, id: number): Track {
+  let track = movie.tracks.get(id);
+  if (track === undefined) movie.tracks.set(id, (track = newTrack()));
   return track;
 }
 
-async function read(source: AudioSource, box: Box, film: Movie): Promise<void> {
+async function read(source: AudioSource, box: Box, movie: Movie): Promise<void> {
   const { type, start, end } = box;
   const bytes = await source.bytes(start, 48);
   const long = bytes[0] === 1;
-  const { track } = film;
-  if (type === 'tkhd') film.tracks.set(bytes.readUInt32BE(long ? 20 : 12), track);
+  const { track } = movie;
+  if (type === 'tkhd') movie.tracks.set(bytes.readUInt32BE(long ? 20 : 12), track);
   if (type === 'mdhd') {
     track.scale = bytes.readUInt32BE(long ? 20 : 12);
-    const told = long ? Number(bytes.readBigUInt64BE(24)) : bytes.readUInt32BE(16);
-    track.told = told >= 0xffffffff ? 0 : told;
+    const units = long ? Number(bytes.readBigUInt64BE(24)) : bytes.readUInt32BE(16);
+    track.declared = units >= 0xffffffff ? 0 : units;
   }
   if (type === 'stsd' && bytes.toString('latin1', 12, 16) === 'mp4a')
     track.aacHz = Math.min(aacHzMax, bytes.readUInt16BE(40));
   if (type === 'stsz' || type === 'stz2')
     track.samples += Math.min(samplesMax, bytes.readUInt32BE(8));
   if (type === 'stts') track.timed += await timesIn(source, start, end);
-  if (type === 'trex') trackOf(film, bytes.readUInt32BE(4)).usual = bytes.readUInt32BE(12);
+  if (type === 'trex') trackOf(movie, bytes.readUInt32BE(4)).usual = bytes.readUInt32BE(12);
   if (type === 'tfhd') {
-    film.track = trackOf(film, bytes.readUInt32BE(4));
+    movie.track = trackOf(movie, bytes.readUInt32BE(4));
     const flags = bytes.readUIntBE(1, 3);
     const at = 8 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0);
-    if (flags & 8) film.track.usual = bytes.readUInt32BE(at);
+    if (flags & 8) movie.track.usual = bytes.readUInt32BE(at);
   }
   if (type === 'tfdt')
     track.fragments = Math.max(
@@ -134,9 +134,9 @@ const windowBytes = 64 * 1024;
 
 /** The sum of a table of sample counts and durations. */
 async function timesIn(source: AudioSource, start: number, stop: number): Promise<number> {
-  const told = (await source.bytes(start, 8)).readUInt32BE(4);
+  const count = (await source.bytes(start, 8)).readUInt32BE(4);
   let sum = 0;
-  await entries(source, { from: start + 8, stop, told, bytes: 8 }, (table, at) => {
+  await entries(source, { from: start + 8, stop, entries: count, bytes: 8 }, (table, at) => {
     sum += table.readUInt32BE(at) * table.readUInt32BE(at + 4);
   });
   return sum;
@@ -145,15 +145,15 @@ async function timesIn(source: AudioSource, start: number, stop: number): Promis
 async function run(source: AudioSource, { start, end }: Box, track: Track): Promise<void> {
   const head = await source.bytes(start, 8);
   const flags = head.readUIntBE(1, 3);
-  const told = Math.min(runMax, head.readUInt32BE(4));
-  track.samples += told;
+  const count = Math.min(runMax, head.readUInt32BE(4));
+  track.samples += count;
   if (!(flags & 0x100)) {
-    track.fragments += told * track.usual;
+    track.fragments += count * track.usual;
     return;
   }
   const bytes = [0x100, 0x200, 0x400, 0x800].filter((flag) => flags & flag).length * 4;
   const from = start + 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
-  await entries(source, { from, stop: end, told, bytes }, (table, at) => {
+  await entries(source, { from, stop: end, entries: count, bytes }, (table, at) => {
     track.fragments += table.readUInt32BE(at);
   });
 }
@@ -161,17 +161,17 @@ async function run(source: AudioSource, { start, end }: Box, track: Track): Prom
 interface Table {
   readonly from: number;
   readonly stop: number;
-  readonly told: number;
+  readonly entries: number;
   /** The size of one entry. */
   readonly bytes: number;
 }
 
 async function entries(
   source: AudioSource,
-  { from, stop, told, bytes }: Table,
+  { from, stop, entries: entryCount, bytes }: Table,
   each: (table: Buffer, at: number) => void,
 ): Promise<void> {
-  const count = Math.min(runMax, told, Math.floor((stop - from) / bytes));
+  const count = Math.min(runMax, entryCount, Math.floor((stop - from) / bytes));
   for (let i = 0; i < count; ) {
     const some = Math.min(count - i, Math.floor(windowBytes / bytes));
     const table = await source.bytes(from + i * bytes, some * bytes);

@@ -21,10 +21,10 @@ export async function oggSeconds(source: AudioSource): Promise<number | undefine
   const first = await source.bytes(0, headBytes + 255 + 64);
   const codec = codecOf(first.subarray(headBytes + (first[26] ?? 0)));
   if (codec === undefined) return undefined;
-  const told = await secondsByGranule(source, first.readUInt32LE(14), codec);
-  if (told === undefined || !codec.opus) return told;
-  const heard = await opusSeconds(source);
-  return heard > told + leftOutSeconds ? heard : told;
+  const declared = await secondsByGranule(source, first.readUInt32LE(14), codec);
+  if (declared === undefined || !codec.opus) return declared;
+  const decoded = await opusSeconds(source);
+  return decoded > declared + leftOutSeconds ? decoded : declared;
 }
 
 async function secondsByGranule(

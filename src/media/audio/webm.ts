@@ -66,9 +66,9 @@ export async function webmSeconds(source: AudioSource): Promise<number | undefin
         : 0;
   const from = Math.max(0, source.size - tailBytes);
   const last = lastTime(await source.bytes(from, Math.min(tailBytes, source.size))) ?? 0;
-  const told = (Math.max(Number.isFinite(length) ? length : 0, last) * scale) / 1e9;
-  const heard = await opusSeconds(source);
-  const seconds = heard === undefined || heard > told + leftOutSeconds ? heard : told;
+  const declared = (Math.max(Number.isFinite(length) ? length : 0, last) * scale) / 1e9;
+  const decoded = await opusSeconds(source);
+  const seconds = decoded === undefined || decoded > declared + leftOutSeconds ? decoded : declared;
   return seconds === 0 ? undefined : seconds;
 }
 

@@ -135,17 +135,17 @@ function signable(parameters: Parameters, without: ReadonlySet<string>): string 
 }
 
 const ofRequest = new Set(['sign']);
-const ofNotice = new Set(['sign', 'sign_type']);
+const ofNotification = new Set(['sign', 'sign_type']);
 
 export const signRequest = (parameters: Parameters, key: KeyObject): string =>
   rsaSign(signable(parameters, ofRequest), key);
 
 /** A notification is signed without its `sign_type`; some of Alipay's products keep it. */
-export function noticeHolds(parameters: Parameters, key: KeyObject): boolean {
+export function notificationIsSigned(parameters: Parameters, key: KeyObject): boolean {
   const signature = parameters['sign'] ?? '';
   if (parameters['sign_type'] !== 'RSA2' || signature === '') return false;
   return (
-    rsaVerifies(signable(parameters, ofNotice), signature, key) ||
+    rsaVerifies(signable(parameters, ofNotification), signature, key) ||
     rsaVerifies(signable(parameters, ofRequest), signature, key)
   );
 }

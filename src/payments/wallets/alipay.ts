@@ -22,7 +22,7 @@ import {
   AlipayCaller,
   type AlipayReply,
   unclearFault,
-  noticeHolds,
+  notificationIsSigned,
 } from './alipay-call.ts';
 import { unzip, rowsByName } from './bill-files.ts';
 
@@ -164,19 +164,23 @@ export class Alipay implements Wallet {
     }
   }
 
-  #read(told: Readonly<Record<string, string>>): WalletNotification {
-    if (!noticeHolds(told, this.#account.alipayKey))
+  #read(parameters: Readonly<Record<string, string>>): WalletNotification {
+    if (!notificationIsSigned(parameters, this.#account.alipayKey))
       return { kind: 'refused', why: 'not signed by Alipay' };
-    if (told['app_id'] !== this.#account.appId) return { kind: 'refused', why: 'for another app' };
-    if (told['seller_id'] !== this.#account.sellerId)
+    if (parameters['app_id'] !== this.#account.appId)
+      return { kind: 'refused', why: 'for another app' };
+    if (parameters['seller_id'] !== this.#account.sellerId)
       return { kind: 'refused', why: 'for another seller' };
-    if (told['notify_type'] !== 'trade_status_sync') return { kind: 'other' };
-    const refundId = nonEmptyText(told['out_biz_no']);
-    if (told['gmt_refund'] !== undefined && refundId !== undefined)
+    if (parameters['notify_type'] !== 'trade_status_sync') return { kind: 'other' };
+    const refundId = nonEmptyText(parameters['out_biz_no']);
+    if (parameters['gmt_refund'] !== undefined && refundId !== undefined)
       return { kind: 'refund', refundId };
-    if (told['trade_status'] !== 'TRADE_SUCCESS' && told['trade_status'] !== 'TRADE_FINISHED')
+    if (
+      parameters['trade_status'] !== 'TRADE_SUCCESS' &&
+      parameters['trade_status'] !== 'TRADE_FINISHED'
+    )
       return { kind: 'other' };
-    const payment = paymentOf(told, told['gmt_payment']);
+    const payment = paymentOf(parameters, parameters['gmt_payment']);
     return payment === undefined
       ? { kind: 'refused', why: 'a payment without what it needs' }
       : { kind: 'payment', payment };

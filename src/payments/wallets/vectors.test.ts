@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { noticeHolds, signedPart, signRequest } from './alipay-call.ts';
+import { notificationIsSigned, signedPart, signRequest } from './alipay-call.ts';
 import { privateKeyFrom, publicKeyFrom, rsaSign, rsaVerifies } from './rsa.ts';
 import { unseal } from './wechat-call.ts';
 import { unzip } from './bill-files.ts';
@@ -45,12 +45,14 @@ test("Alipay's requests are signed as its documents join them", () => {
 });
 
 test('a notification without a signature, or of another kind, does not hold', () => {
-  const told = { trade_no: '1', sign_type: 'RSA2' };
+  const parameters = { trade_no: '1', sign_type: 'RSA2' };
   const sign = rsaSign('trade_no=1', pair.privateKey);
-  expect(noticeHolds({ ...told, sign }, pair.publicKey)).toBe(true);
-  expect(noticeHolds({ ...told, sign, trade_no: '2' }, pair.publicKey)).toBe(false);
-  expect(noticeHolds({ ...told, sign: '' }, pair.publicKey)).toBe(false);
-  expect(noticeHolds({ ...told, sign, sign_type: 'RSA' }, pair.publicKey)).toBe(false);
+  expect(notificationIsSigned({ ...parameters, sign }, pair.publicKey)).toBe(true);
+  expect(notificationIsSigned({ ...parameters, sign, trade_no: '2' }, pair.publicKey)).toBe(false);
+  expect(notificationIsSigned({ ...parameters, sign: '' }, pair.publicKey)).toBe(false);
+  expect(notificationIsSigned({ ...parameters, sign, sign_type: 'RSA' }, pair.publicKey)).toBe(
+    false,
+  );
 });
 
 test('an answer is believed for the very bytes that were signed', () => {

@@ -45,7 +45,7 @@ export class WechatCaller {
   readonly #clock: Clock;
   readonly #stop: AbortSignal;
   #certificates: ReadonlyMap<string, KeyObject> = new Map();
-  #askedAt = Number.NEGATIVE_INFINITY;
+  #loadedAt = Number.NEGATIVE_INFINITY;
 
   constructor(account: WechatAccount, clock: Clock, stop: AbortSignal) {
     this.#account = account;
@@ -120,9 +120,9 @@ export class WechatCaller {
     if (publicKey !== undefined) return serial === publicKey.id ? publicKey.key : undefined;
     if (
       !this.#certificates.has(serial) &&
-      this.#clock.monotonicMs() - this.#askedAt >= certificatesEveryMs
+      this.#clock.monotonicMs() - this.#loadedAt >= certificatesEveryMs
     ) {
-      this.#askedAt = this.#clock.monotonicMs();
+      this.#loadedAt = this.#clock.monotonicMs();
       this.#certificates = (await this.#fetchCertificates()) ?? this.#certificates;
     }
     return this.#certificates.get(serial);

@@ -137,10 +137,10 @@ export class WechatPay implements Wallet {
     const text = body.toString('utf8');
     if (!(await this.#caller.signed(headers, text)))
       return { kind: 'refused', why: 'not signed by WeChat Pay, or not now' };
-    const told = jsonObject(text);
-    const plain = unseal(this.#account.apiV3Key, objectOf(told?.['resource']) ?? {});
+    const notification = jsonObject(text);
+    const plain = unseal(this.#account.apiV3Key, objectOf(notification?.['resource']) ?? {});
     const resource = plain === undefined ? undefined : jsonObject(plain);
-    const event = nonEmptyText(told?.['event_type']);
+    const event = nonEmptyText(notification?.['event_type']);
     if (resource === undefined || event === undefined)
       return { kind: 'refused', why: 'not sealed with our APIv3 key' };
     if (resource['mchid'] !== this.#account.mchId)
@@ -151,7 +151,9 @@ export class WechatPay implements Wallet {
         ? { kind: 'refused', why: 'a refund without our number' }
         : { kind: 'refund', refundId };
     }
-    return event.startsWith('TRANSACTION.') ? this.#paymentNotice(resource) : { kind: 'other' };
+    return event.startsWith('TRANSACTION.')
+      ? this.#paymentNotification(resource)
+      : { kind: 'other' };
   }
 
   async bill(date: string): Promise<WalletBill> {
@@ -181,7 +183,7 @@ export class WechatPay implements Wallet {
       : unclearWechatFault('WeChat Pay answers with a payment that is not ours');
   }
 
-  #paymentNotice(resource: Members): WalletNotification {
+  #paymentNotification(resource: Members): WalletNotification {
     if (resource['trade_state'] !== 'SUCCESS') return { kind: 'other' };
     const payment = this.#paymentOf(resource);
     return payment === undefined
@@ -245,7 +247,7 @@ function faultOf(reply: WechatReply): WalletFault {
 }
 
 /** WeChat hashes the text before it compresses it. */
-function billOf(file: Buffer, told: Members): WalletBill {
+function billOf(file: Buffer, statement: Members): WalletBill {
   let text: Buffer;
   try {
     text = gunzipSync(file, { maxOutputLength: billBytesMax });
@@ -253,8 +255,8 @@ function billOf(file: Buffer, told: Members): WalletBill {
     return unclearWechatFault(`WeChat Pay's bill cannot be unpacked: ${messageOf(error)}`);
   }
   if (
-    told['hash_type'] !== 'SHA1' ||
-    createHash('sha1').update(text).digest('hex') !== told['hash_value']
+    statement['hash_type'] !== 'SHA1' ||
+    createHash('sha1').update(text).digest('hex') !== statement['hash_value']
   )
     return unclearWechatFault("WeChat Pay's bill is not the one that was signed");
   const lines = readWechatBill(text.toString('utf8'));

@@ -47,7 +47,7 @@ interface FormProps {
 
 export function AnnouncementForm({ announcement: shown, onClose }: FormProps): ReactNode {
   const announcement = useOpened(shown);
-  const { version, told } = useVersion(announcement?.version ?? 0);
+  const { version, onConflict } = useVersion(announcement?.version ?? 0);
   const { announcements: words } = useWords(bookWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();
@@ -60,7 +60,7 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
       announcement === undefined
         ? send('POST', 'operator/announcements', { body, idempotencyKey })
         : send('PATCH', announcementAddress(announcement.id), { body, ifMatch: version }),
-    onError: told,
+    onError: onConflict,
     onSuccess: async () => {
       toast({ tone: 'done', text: announcement === undefined ? words.published : actions.saved });
       onClose();

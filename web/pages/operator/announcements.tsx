@@ -24,7 +24,7 @@ import {
 import { useAct, ZoneNow } from './parts.tsx';
 
 /** `form`: `new`, or the id of the edited one. */
-const asked = { form: '' };
+const searchDefaults = { form: '' };
 const path = 'operator/announcements';
 
 export const ahead = () => void queryClient.prefetchQuery(data<List<OperatorAnnouncement>>(path));
@@ -33,7 +33,7 @@ export const ahead = () => void queryClient.prefetchQuery(data<List<OperatorAnno
 export function AnnouncementsPage(): ReactNode {
   const { announcements: words } = useWords(bookWords);
   const announcements = useData<List<OperatorAnnouncement>>(path);
-  const [{ form }, setState] = useSearchState(asked);
+  const [{ form }, setState] = useSearchState(searchDefaults);
   const edited = announcements.data?.items.find(({ id }) => id === form);
   const close = () => setState({ form: '' });
   return (

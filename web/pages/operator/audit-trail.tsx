@@ -21,7 +21,7 @@ import { operatorModelPath } from './model-parts.ts';
 import { fromFirst, pathName } from './parts.tsx';
 
 /** `entry` is the id of the entry that is open beside the list. */
-const asked = { after: '', entry: '' };
+const searchDefaults = { after: '', entry: '' };
 
 interface TrailProps {
   readonly filter: Query;
@@ -35,7 +35,7 @@ interface TrailProps {
  */
 export function AuditTrail({ filter, empty }: TrailProps): ReactNode {
   const { audit: words } = useWords(bookWords);
-  const [{ after, entry: shown }, setState] = useSearchState(asked);
+  const [{ after, entry: shown }, setState] = useSearchState(searchDefaults);
   const entries = useData<PageOf<AuditEntry>>('operator/audit', {
     ...filter,
     after: after || undefined,

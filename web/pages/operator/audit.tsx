@@ -12,14 +12,14 @@ import { useWords } from '../../words/family.ts';
 import { AuditTrail } from './audit-trail.tsx';
 import { ZoneNow } from './parts.tsx';
 
-const asked = { actor: '', action: '', target: '', account: '', from: '', to: '' };
+const searchDefaults = { actor: '', action: '', target: '', account: '', from: '', to: '' };
 
 /** Every change with its author, target and reason: entries are only ever added. */
 export function AuditPage(): ReactNode {
   const { audit: words } = useWords(bookWords);
   const { actions, table } = useWords(sharedWords);
   const zone = useZone();
-  const [state, setState] = useSearchState(asked);
+  const [state, setState] = useSearchState(searchDefaults);
   const { from, to, ...plain } = state;
   const filter = {
     ...Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== '')),
@@ -39,7 +39,7 @@ export function AuditPage(): ReactNode {
     { name: 'from', label: words.filters.from, placeholder: '2026-11-01' },
     { name: 'to', label: words.filters.to, placeholder: '2026-11-21' },
   ];
-  const clear = () => setState({ ...asked });
+  const clear = () => setState({ ...searchDefaults });
   const filtered = Object.keys(filter).length > 0;
   return (
     <Page title={words.title} wide note={<ZoneNow />}>

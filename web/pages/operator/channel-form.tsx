@@ -78,11 +78,11 @@ export function EditChannel({
   const words = useWords(channelWords);
   const shared = useWords(sharedWords);
   const toast = useToast();
-  const [asked, setAsked] = useState<{
+  const [searchDefaults, setSearch] = useState<{
     readonly models: readonly string[];
     readonly body: ChannelBody;
   }>();
-  const { version, told } = useVersion(channel.version);
+  const { version, onConflict } = useVersion(channel.version);
   const patch = async (body: ChannelBody) => {
     await send('PATCH', channelAddress(channel.name), { body, ifMatch: version });
     toast({ tone: 'done', text: words.form.saved });
@@ -93,8 +93,8 @@ export function EditChannel({
     mutationFn: patch,
     onError: (error, body) => {
       const models = unservedIn(error);
-      if (models !== undefined) setAsked({ models, body });
-      told(error);
+      if (models !== undefined) setSearch({ models, body });
+      onConflict(error);
     },
   });
   return (
@@ -108,13 +108,13 @@ export function EditChannel({
         onSubmit={(text) => save.mutate(changeOf(textOf(channel), text))}
         onCancel={onClose}
       />
-      {asked && (
+      {searchDefaults && (
         <Unserve
           channel={channel.name}
-          models={asked.models}
+          models={searchDefaults.models}
           action={words.unserve.save}
-          onConfirm={() => patch({ ...asked.body, accept_unserved: true })}
-          onClose={() => setAsked(undefined)}
+          onConfirm={() => patch({ ...searchDefaults.body, accept_unserved: true })}
+          onClose={() => setSearch(undefined)}
         />
       )}
     </Dialog>

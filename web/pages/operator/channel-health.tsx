@@ -160,7 +160,7 @@ function Story({ health: { story } }: HealthProps): ReactNode {
                 <Time at={turn.at} />
               </span>
               <span className="min-w-0">
-                <Told turn={turn} />
+                <TurnReason turn={turn} />
               </span>
               <span className="text-caption text-muted">
                 {words.node(turn.values['node'] ?? '')}
@@ -173,7 +173,7 @@ function Story({ health: { story } }: HealthProps): ReactNode {
   );
 }
 
-function Told({
+function TurnReason({
   turn: { code, values },
 }: {
   readonly turn: ChannelHealth['story'][number];

@@ -111,7 +111,7 @@ function RemoveChannel({
   const toast = useToast();
   const navigate = useNavigate();
   const [unserved, setUnserved] = useState<readonly string[]>();
-  const asksAgain = useRef(false);
+  const confirming = useRef(false);
   const remove = async (accept: boolean) => {
     await send('DELETE', channelAddress(name), {
       ifMatch: version,
@@ -127,7 +127,7 @@ function RemoveChannel({
     } catch (error) {
       const models = unservedIn(error);
       if (models === undefined) throw error;
-      asksAgain.current = true;
+      confirming.current = true;
       setUnserved(models);
     }
   };
@@ -141,9 +141,9 @@ function RemoveChannel({
         onClose={onClose}
       />
     );
-  const ask = { title: words.remove.title(name), action: words.menu.remove, typed: name };
+  const dialog = { title: words.remove.title(name), action: words.menu.remove, typed: name };
   return (
-    <Confirm open onClose={() => asksAgain.current || onClose()} {...ask} onConfirm={first}>
+    <Confirm open onClose={() => confirming.current || onClose()} {...dialog} onConfirm={first}>
       {words.remove.text}
     </Confirm>
   );

@@ -18,7 +18,7 @@ import { formatDuration } from '../../format/time.ts';
 import { channelWords, operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { Rich } from '../../words/rich.tsx';
-import { pathName, refresh, useSay } from './parts.tsx';
+import { pathName, refresh, useErrorText } from './parts.tsx';
 
 const path = 'operator/channels';
 const drainingMs = 1_000;
@@ -146,8 +146,8 @@ export function useChannelTurn(): {
   const words = useWords(channelWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();
-  const say = useSay();
-  const [asked, setAsked] = useState<Unserving>();
+  const errorText = useErrorText();
+  const [searchDefaults, setUnserved] = useState<Unserving>();
   const change = async (name: string, to: Turn, accept: boolean): Promise<void> => {
     await send('POST', `${channelAddress(name)}/${to}`, { body: { accept_unserved: accept } });
     await refreshChannels();
@@ -159,17 +159,17 @@ export function useChannelTurn(): {
       await change(name, to, false);
     } catch (error) {
       const models = unservedIn(error);
-      if (models === undefined) toast({ tone: 'failed', text: say(error) });
-      else setAsked({ name, models, turn: to });
+      if (models === undefined) toast({ tone: 'failed', text: errorText(error) });
+      else setUnserved({ name, models, turn: to });
     }
   };
-  const dialog = asked && (
+  const dialog = searchDefaults && (
     <Unserve
-      channel={asked.name}
-      models={asked.models}
-      action={asked.turn === 'drain' ? words.unserve.drain : words.unserve.disable}
-      onConfirm={() => change(asked.name, asked.turn, true)}
-      onClose={() => setAsked(undefined)}
+      channel={searchDefaults.name}
+      models={searchDefaults.models}
+      action={searchDefaults.turn === 'drain' ? words.unserve.drain : words.unserve.disable}
+      onConfirm={() => change(searchDefaults.name, searchDefaults.turn, true)}
+      onClose={() => setUnserved(undefined)}
     />
   );
   return { turn, dialog };

@@ -216,13 +216,13 @@ function Outcome({ done }: { readonly done: Done }): ReactNode {
           )}
         </Fact>
       </Facts>
-      {done.answer !== null && <Said title={words.answer} text={done.answer} />}
-      {done.said !== null && <Said title={words.said} text={done.said} />}
+      {done.answer !== null && <VendorText title={words.answer} text={done.answer} />}
+      {done.said !== null && <VendorText title={words.said} text={done.said} />}
     </div>
   );
 }
 
-function Said({ title, text }: { readonly title: string; readonly text: string }): ReactNode {
+function VendorText({ title, text }: { readonly title: string; readonly text: string }): ReactNode {
   return (
     <section>
       <h3 className="mb-1 text-table font-medium">{title}</h3>

@@ -31,7 +31,7 @@ import { ChannelTest } from './channel-test.tsx';
 import { Chips } from './parts.tsx';
 
 /** `form`: `test` or `edit`. */
-const asked = { tab: 'health', form: '' };
+const searchDefaults = { tab: 'health', form: '' };
 type Tab = 'health' | 'models' | 'settings' | 'history';
 
 export const ahead = ({
@@ -48,7 +48,7 @@ export function ChannelPage(): ReactNode {
   const words = useWords(channelWords);
   const { id: name = '' } = useParams({ strict: false });
   const channel = useChannel(name);
-  const [{ form }, setState] = useSearchState(asked);
+  const [{ form }, setState] = useSearchState(searchDefaults);
   const { turn, dialog } = useChannelTurn();
   const navigate = useNavigate();
   if (channel.error instanceof ApiError && channel.error.status === 404) return <MissingPage />;
@@ -110,7 +110,7 @@ function Note({ channel, at }: { readonly channel: ChannelView; readonly at: str
 
 function Detail({ channel }: { readonly channel: ChannelView }): ReactNode {
   const { tabs } = useWords(channelWords);
-  const [{ tab }, setState] = useSearchState(asked);
+  const [{ tab }, setState] = useSearchState(searchDefaults);
   const shown: Tab = tab === 'models' || tab === 'settings' || tab === 'history' ? tab : 'health';
   return (
     <Tabs
@@ -133,7 +133,7 @@ function Settings({ channel }: { readonly channel: ChannelView }): ReactNode {
   const words = useWords(channelWords);
   const { origin: origins } = useWords(operatorWords);
   const zone = useZone();
-  const [, setState] = useSearchState(asked);
+  const [, setState] = useSearchState(searchDefaults);
   const { secret, keys, origin } = channel;
   const edit = () => setState({ form: 'edit' });
   const endings = keys.map(({ last4 }) => last4 ?? '····').join(' · ');

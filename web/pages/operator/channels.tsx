@@ -26,8 +26,8 @@ import {
 } from './channel-parts.tsx';
 
 /** `form`: `new`, or `copy:` and the name of a channel. */
-const asked = { vendor: '', model: '', group: '', state: '', form: '' };
-type Asked = Readonly<Record<keyof typeof asked, string>>;
+const searchDefaults = { vendor: '', model: '', group: '', state: '', form: '' };
+type Search = Readonly<Record<keyof typeof searchDefaults, string>>;
 const states: readonly ChannelStateName[] = [
   'healthy',
   'degraded',
@@ -45,7 +45,7 @@ export const ahead = () =>
 export function ChannelsPage(): ReactNode {
   const words = useWords(channelWords);
   const channels = useChannels();
-  const [state, setState] = useSearchState(asked);
+  const [state, setState] = useSearchState(searchDefaults);
   return (
     <Page
       title={words.title}
@@ -86,8 +86,8 @@ function Counts({ channels }: { readonly channels: readonly ChannelView[] }): Re
 
 interface ListedProps {
   readonly channels: readonly ChannelView[];
-  readonly state: Asked;
-  readonly onChange: (change: Partial<Asked>) => void;
+  readonly state: Search;
+  readonly onChange: (change: Partial<Search>) => void;
 }
 
 function Listed({ channels, state, onChange }: ListedProps): ReactNode {
@@ -152,7 +152,7 @@ const urgent: readonly ChannelStateName[] = [
   'drained',
 ];
 
-function matches({ vendor, groups, models, state }: ChannelView, wanted: Asked): boolean {
+function matches({ vendor, groups, models, state }: ChannelView, wanted: Search): boolean {
   return (
     ['', vendor].includes(wanted.vendor) &&
     ['', state].includes(wanted.state) &&

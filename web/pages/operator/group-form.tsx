@@ -77,14 +77,14 @@ export function EditGroup({
   readonly onClose: () => void;
 }): ReactNode {
   const group = useOpened(shown);
-  const { version, told } = useVersion(group.version);
+  const { version, onConflict } = useVersion(group.version);
   const { groups: words } = useWords(priceWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();
   const save = useMutation({
     mutationFn: (body: GroupBody) =>
       send('PATCH', groupAddress(group.name), { body, ifMatch: version }),
-    onError: told,
+    onError: onConflict,
     onSuccess: async () => {
       toast({ tone: 'done', text: words.saved });
       onClose();

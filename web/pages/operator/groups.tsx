@@ -14,7 +14,7 @@ import { shortest } from '../../format/written-price.ts';
 import { NewGroup } from './group-form.tsx';
 import { pathName } from './parts.tsx';
 
-const asked = { form: '' };
+const searchDefaults = { form: '' };
 
 export const ahead = () =>
   void queryClient.prefetchQuery(data<List<OperatorGroup>>('operator/groups'));
@@ -23,7 +23,7 @@ export const ahead = () =>
 export function GroupsPage(): ReactNode {
   const { groups: words } = useWords(priceWords);
   const groups = useData<List<OperatorGroup>>('operator/groups');
-  const [{ form }, setState] = useSearchState(asked);
+  const [{ form }, setState] = useSearchState(searchDefaults);
   return (
     <Page
       title={words.title}

@@ -11,7 +11,7 @@ import { priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ImportLists } from './import-lists.tsx';
 import { refreshModels } from './model-parts.ts';
-import { FormProblem, ReasonField, useSay } from './parts.tsx';
+import { FormProblem, ReasonField, useErrorText } from './parts.tsx';
 
 /** Compares a price list first; then all of it is published, or nothing. */
 export function ImportPage(): ReactNode {
@@ -108,7 +108,7 @@ interface PublishProps {
 function Publish({ report, text, onDone }: PublishProps): ReactNode {
   const { import: words } = useWords(priceWords);
   const toast = useToast();
-  const say = useSay();
+  const errorText = useErrorText();
   const [reason, setReason] = useState('');
   const [wrong, setWrong] = useState(false);
   const count = report.new.length + report.changed.length;
@@ -120,7 +120,7 @@ function Publish({ report, text, onDone }: PublishProps): ReactNode {
       onDone();
       await refreshModels();
     },
-    onError: (error) => toast({ tone: 'failed', text: say(error) }),
+    onError: (error) => toast({ tone: 'failed', text: errorText(error) }),
   });
   if (report.refused.length > 0) return <Banner tone="bad">{words.refusedAll}</Banner>;
   if (count === 0) return <Banner tone="good">{words.nothing}</Banner>;

@@ -38,7 +38,7 @@ export function LedgerPage(): ReactNode {
     ...data<List<LedgerCheckView>>(path),
     refetchInterval: ({ state }) => (state.data?.items[0]?.running ? watchMs : false),
   });
-  const { going, heard, error, run } = useCheck();
+  const { going, received, error, run } = useCheck();
   const last = checks.data?.items[0];
   const running = going || last?.running === true;
   return (
@@ -60,7 +60,7 @@ export function LedgerPage(): ReactNode {
             </Panel>
           ) : (
             <div className="flex flex-col gap-4">
-              <Last check={items[0]} heard={going ? heard : []} running={running} />
+              <Last check={items[0]} rules={going ? received : []} running={running} />
               {items.length > 1 && <Earlier checks={items.slice(1)} />}
             </div>
           )
@@ -73,14 +73,14 @@ export function LedgerPage(): ReactNode {
 /** Starts a check and receives its rules one by one; leaving the page ends only the receiving. */
 function useCheck() {
   const [going, setGoing] = useState(false);
-  const [heard, setHeard] = useState<readonly LedgerRule[]>([]);
+  const [received, setReceived] = useState<readonly LedgerRule[]>([]);
   const [error, setError] = useState<Error | null>(null);
   const left = useRef<AbortController>(undefined);
   useEffect(() => () => left.current?.abort(), []);
   const run = async (): Promise<void> => {
     const { signal } = (left.current = new AbortController());
     setGoing(true);
-    setHeard([]);
+    setReceived([]);
     setError(null);
     try {
       await sendForEvents<LedgerCheckEvents>(
@@ -88,7 +88,7 @@ function useCheck() {
         { signal },
         {
           rule: (rule) =>
-            setHeard((old) => [...old.filter((each) => each.rule !== rule.rule), rule]),
+            setReceived((old) => [...old.filter((each) => each.rule !== rule.rule), rule]),
           done: () => undefined,
         },
       );
@@ -98,18 +98,18 @@ function useCheck() {
     await queryClient.invalidateQueries({ queryKey: [path] });
     setGoing(false);
   };
-  return { going, heard, error, run };
+  return { going, received, error, run };
 }
 
 interface LastProps {
   readonly check: LedgerCheckView | undefined;
-  readonly heard: readonly LedgerRule[];
+  readonly rules: readonly LedgerRule[];
   readonly running: boolean;
 }
 
-function Last({ check, heard, running }: LastProps): ReactNode {
+function Last({ check, rules: received, running }: LastProps): ReactNode {
   const { ledger: words } = useWords(bookWords);
-  const rules = heard.length > 0 ? heard : (check?.rules ?? []);
+  const rules = received.length > 0 ? received : (check?.rules ?? []);
   return (
     <>
       <Panel
@@ -121,7 +121,7 @@ function Last({ check, heard, running }: LastProps): ReactNode {
             {words.running}. {words.leave}
           </p>
         ) : (
-          check && <Told check={check} />
+          check && <CheckSummary check={check} />
         )}
         <LedgerRules rules={rules} check={running ? undefined : check} />
       </Panel>
@@ -130,7 +130,7 @@ function Last({ check, heard, running }: LastProps): ReactNode {
   );
 }
 
-function Told({ check }: { readonly check: LedgerCheckView }): ReactNode {
+function CheckSummary({ check }: { readonly check: LedgerCheckView }): ReactNode {
   const { ledger: words } = useWords(bookWords);
   return (
     <p className="mb-3 flex flex-wrap gap-x-2 text-table text-muted">
@@ -143,9 +143,9 @@ function Told({ check }: { readonly check: LedgerCheckView }): ReactNode {
 
 function counted(
   { accounts, transfers, holds }: LedgerCheckView,
-  say: (accounts: string, transfers: string, holds: string) => string,
+  format: (accounts: string, transfers: string, holds: string) => string,
 ): string {
-  return say(formatCount(accounts), formatCount(transfers), formatCount(holds));
+  return format(formatCount(accounts), formatCount(transfers), formatCount(holds));
 }
 
 function Result({ check: { ok, running, rules } }: { readonly check: LedgerCheckView }): ReactNode {

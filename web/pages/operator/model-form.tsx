@@ -78,7 +78,7 @@ export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNo
     const priced = lines.some(({ amount }) => amount !== '');
     create.mutate({
       id: text.id.trim(),
-      ...said(text),
+      ...filledBody(text),
       ...(priced && { price: writtenPrices(lines) }),
     });
   };
@@ -110,7 +110,7 @@ export function EditModel({
   readonly onClose: () => void;
 }): ReactNode {
   const model = useOpened(shown);
-  const { version, told } = useVersion(model.version);
+  const { version, onConflict } = useVersion(model.version);
   const { model: words } = useWords(priceWords);
   const { actions } = useWords(sharedWords);
   const toast = useToast();
@@ -120,7 +120,7 @@ export function EditModel({
   const save = useMutation({
     mutationFn: (body: ModelBody) =>
       send('PATCH', operatorModelAddress(model.id), { body, ifMatch: version }),
-    onError: told,
+    onError: onConflict,
     onSuccess: async () => {
       toast({ tone: 'done', text: words.saved });
       onClose();
@@ -253,7 +253,7 @@ function textOf(model: OperatorModel): Text {
 }
 
 /** The body for a new model: empty fields are left to the bundled list. */
-function said(text: Text): ModelBody {
+function filledBody(text: Text): ModelBody {
   return Object.fromEntries(
     Object.entries(bodyOf(text)).filter(([, value]) => value !== null && value !== ''),
   );
@@ -261,7 +261,11 @@ function said(text: Text): ModelBody {
 
 /** The body that puts a removed model back: as it was, at its old price. */
 export function bodyAgain(model: OperatorModel): ModelBody {
-  return { id: model.id, ...said(textOf(model)), price: writtenPrices(linesOf(model.prices)) };
+  return {
+    id: model.id,
+    ...filledBody(textOf(model)),
+    price: writtenPrices(linesOf(model.prices)),
+  };
 }
 
 function bodyOf({ owner, kind, context, output, durations, hedge, shutdown }: Text) {

@@ -18,10 +18,10 @@ import { kindsOf, Piece, sortedModels, tokenPrice } from '../model-parts.tsx';
 import { NewModel } from './model-form.tsx';
 import { operatorModelPath } from './model-parts.ts';
 
-const asked = { q: '', kind: '', listed: '', sort: 'name', all: '', form: '' };
+const searchDefaults = { q: '', kind: '', listed: '', sort: 'name', all: '', form: '' };
 const sorts = ['name', 'cheapest', 'dearest'] as const;
 const shownAtFirst = 50;
-type Asked = Readonly<Record<keyof typeof asked, string>>;
+type Search = Readonly<Record<keyof typeof searchDefaults, string>>;
 
 export const ahead = () =>
   void queryClient.prefetchQuery(data<List<OperatorModel>>('operator/models'));
@@ -30,7 +30,7 @@ export const ahead = () =>
 export function OperatorModelsPage(): ReactNode {
   const { models: words } = useWords(priceWords);
   const models = useData<List<OperatorModel>>('operator/models');
-  const [state, setState] = useSearchState(asked);
+  const [state, setState] = useSearchState(searchDefaults);
   return (
     <Page
       title={words.title}
@@ -62,8 +62,8 @@ export function OperatorModelsPage(): ReactNode {
 
 interface ListedProps {
   readonly models: readonly OperatorModel[];
-  readonly state: Asked;
-  readonly onChange: (change: Partial<Asked>, options?: { readonly replace?: boolean }) => void;
+  readonly state: Search;
+  readonly onChange: (change: Partial<Search>, options?: { readonly replace?: boolean }) => void;
 }
 
 function Listed({ models, state, onChange }: ListedProps): ReactNode {
@@ -100,7 +100,7 @@ function Listed({ models, state, onChange }: ListedProps): ReactNode {
 
 function Filters({ models, state, onChange }: ListedProps): ReactNode {
   const { models: words } = useWords(priceWords);
-  const { kinds, sort: sortWord, sorts: sortWords } = useWords(modelsWords);
+  const { kinds, sort: sortLabel, sorts: sortLabels } = useWords(modelsWords);
   return (
     <div className="grid grid-cols-2 gap-2 md:flex">
       <TextInput
@@ -140,13 +140,13 @@ function Filters({ models, state, onChange }: ListedProps): ReactNode {
       </Select>
       <Select
         className="max-md:col-span-2 md:w-44"
-        aria-label={sortWord}
+        aria-label={sortLabel}
         value={state.sort}
         onChange={({ target }) => onChange({ sort: target.value })}
       >
         {sorts.map((each) => (
           <option key={each} value={each}>
-            {sortWords[each]}
+            {sortLabels[each]}
           </option>
         ))}
       </Select>
@@ -173,7 +173,7 @@ function ShowAll({
 
 function matches(
   { id, vendor, channels, kind, active }: OperatorModel,
-  { q, kind: wanted, listed }: Asked,
+  { q, kind: wanted, listed }: Search,
 ): boolean {
   const text = [id, vendor, ...channels].join(' ').toLowerCase();
   const states = [

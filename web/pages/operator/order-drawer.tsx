@@ -107,17 +107,17 @@ function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
   const act = useAct();
   const toast = useToast();
   const [open, setOpen] = useState<'close' | 'refund'>();
-  const [asking, setAsking] = useState(false);
+  const [querying, setQuerying] = useState(false);
   const none = () => setOpen(undefined);
   const waits = order.state === 'waiting' || order.state === 'scanned';
   const query = async () => {
-    setAsking(true);
+    setQuerying(true);
     await act(async () => {
       const { state } = await send<OperatorOrder>('POST', `${orderAddress(order.id)}/query`);
       await refreshOrders();
       toast({ tone: 'done', text: words.queried(words.states[state]) });
     });
-    setAsking(false);
+    setQuerying(false);
   };
   const close = async () => {
     await send('POST', `${orderAddress(order.id)}/close`);
@@ -134,7 +134,7 @@ function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap gap-2">
         {order.state !== 'credited' && (
-          <Button look="primary" icon="refresh" busy={asking} onClick={() => void query()}>
+          <Button look="primary" icon="refresh" busy={querying} onClick={() => void query()}>
             {words.query}
           </Button>
         )}

@@ -20,7 +20,7 @@ import { pathName } from './parts.tsx';
 import { useWalletName } from './wallet-name.ts';
 
 /** `order` is the id of the order that is open beside the list. */
-const asked = { q: '', state: '', wallet: '', user: '', from: '', after: '', order: '' };
+const searchDefaults = { q: '', state: '', wallet: '', user: '', from: '', after: '', order: '' };
 
 export const ahead = () =>
   void queryClient.prefetchQuery(data<PageOf<OperatorOrder>>('operator/orders'));
@@ -29,7 +29,7 @@ export function OrdersPage(): ReactNode {
   const { orders: words } = useWords(peopleWords);
   const { wallets } = useWords(operatorWords);
   const { actions } = useWords(sharedWords);
-  const [state, setState] = useSearchState(asked);
+  const [state, setState] = useSearchState(searchDefaults);
   const { order, after, ...filter } = state;
   const set = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''));
   const orders = useData<PageOf<OperatorOrder>>('operator/orders', {

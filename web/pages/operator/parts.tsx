@@ -5,7 +5,7 @@ import { queryClient } from '../../api/data.ts';
 import { useNow } from '../../browser/now.ts';
 import { Banner } from '../../components/banner.tsx';
 import { DiffList, type Difference } from '../../components/diff-list.tsx';
-import { sayError } from '../../components/error-panel.tsx';
+import { errorText } from '../../components/error-panel.tsx';
 import { Field, TextInput } from '../../components/field.tsx';
 import { ZoneNote } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -21,26 +21,27 @@ export const pathName = encodeURIComponent;
  */
 export function refresh(path: string): Promise<void> {
   return queryClient.invalidateQueries({
-    predicate: ({ queryKey: [asked] }) =>
-      typeof asked === 'string' && (asked === path || asked.startsWith(`${path}/`)),
+    predicate: ({ queryKey: [searchDefaults] }) =>
+      typeof searchDefaults === 'string' &&
+      (searchDefaults === path || searchDefaults.startsWith(`${path}/`)),
   });
 }
 
 /** The text of an error for the user. */
-export function useSay(): (error: unknown) => string {
+export function useErrorText(): (error: unknown) => string {
   const shared = useWords(sharedWords);
-  return (error) => sayError(error, shared);
+  return (error) => errorText(error, shared);
 }
 
 /** Runs an action and shows a toast with its result; false: it failed. */
 export function useAct(): (act: () => Promise<unknown>, done?: string) => Promise<boolean> {
   const toast = useToast();
-  const say = useSay();
+  const errorText = useErrorText();
   return async (act, done) => {
     try {
       await act();
     } catch (error) {
-      toast({ tone: 'failed', text: say(error) });
+      toast({ tone: 'failed', text: errorText(error) });
       return false;
     }
     if (done !== undefined) toast({ tone: 'done', text: done });
@@ -56,7 +57,7 @@ export function FormProblem({
   readonly error: Error | null;
   readonly mine?: object;
 }): ReactNode {
-  const say = useSay();
+  const errorText = useErrorText();
   const { form } = useWords(operatorWords);
   if (error === null) return null;
   const others =
@@ -64,7 +65,7 @@ export function FormProblem({
   return (
     <div role="alert">
       <Banner tone="bad">
-        {say(error)}
+        {errorText(error)}
         {others.length > 0 && (
           <ul className="mt-1 list-disc pl-5 text-caption">
             {others.map(([field, what]) => (
@@ -132,20 +133,20 @@ export function fieldErrors(error: Error | null): Readonly<Record<string, string
 
 /**
  * The version that a save is based on: the one that the form opened with; after a conflict that
- * showed somebody else's save (`told`), that one.
+ * showed somebody else's save (`onConflict`), that one.
  */
 export function useVersion(opened: number): {
   readonly version: number;
-  readonly told: (error: Error) => void;
+  readonly onConflict: (error: Error) => void;
 } {
   const [version, setVersion] = useState(opened);
-  const told = (error: Error): void => {
+  const onConflict = (error: Error): void => {
     const current =
       error instanceof ApiError && error.code === 'version_conflict' ? error.current : undefined;
     if (typeof current === 'object' && current !== null && 'version' in current)
       setVersion(Number(current.version));
   };
-  return { version, told };
+  return { version, onConflict };
 }
 
 interface Turned {

@@ -28,7 +28,7 @@ import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
 import { refreshModels } from './model-parts.ts';
-import { FormProblem, ReasonField, useSay } from './parts.tsx';
+import { FormProblem, ReasonField, useErrorText } from './parts.tsx';
 import { AddLine, lineError } from './price-fields.tsx';
 import { PricePreviewPanel } from './price-preview.tsx';
 
@@ -90,12 +90,15 @@ export function PriceEditor({ model }: { readonly model: OperatorModel }): React
 
 /** Requests the preview once typing pauses. */
 function usePreview(change: PriceChange | undefined) {
-  const asked = useSettled(change === undefined ? '' : JSON.stringify(change));
+  const searchDefaults = useSettled(change === undefined ? '' : JSON.stringify(change));
   return useQuery({
-    queryKey: ['operator/prices/preview', asked],
+    queryKey: ['operator/prices/preview', searchDefaults],
     queryFn: ({ signal }) =>
-      send<PricePreview>('POST', 'operator/prices/preview', { body: JSON.parse(asked), signal }),
-    enabled: asked !== '',
+      send<PricePreview>('POST', 'operator/prices/preview', {
+        body: JSON.parse(searchDefaults),
+        signal,
+      }),
+    enabled: searchDefaults !== '',
     placeholderData: keepPreviousData,
     retry: false,
   });
@@ -199,7 +202,7 @@ interface PublishProps {
 function Publish({ change, preview, wrong, version, idempotencyKey }: PublishProps): ReactNode {
   const { editor: words } = useWords(priceWords);
   const toast = useToast();
-  const say = useSay();
+  const errorText = useErrorText();
   const zone = useZone();
   const [reason, setReason] = useState('');
   const [at, setAt] = useState<string>();
@@ -217,7 +220,7 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
       toast({ tone: 'done', text: words.published(change.model, versions[0]?.version ?? version) });
       await refreshModels();
     },
-    onError: (error) => toast({ tone: 'failed', text: say(error) }),
+    onError: (error) => toast({ tone: 'failed', text: errorText(error) }),
   });
   const submit = () => {
     const late =

@@ -32,7 +32,7 @@ import { orderAddress, refreshOrders } from './order-parts.tsx';
 import { FormProblem, useAct, ZoneNow } from './parts.tsx';
 import { useWalletName } from './wallet-name.ts';
 
-const asked = { date: '', wallet: '' };
+const searchDefaults = { date: '', wallet: '' };
 const path = 'operator/reconciliation';
 /** The zone of both wallets' bills. */
 const billZone = 'Asia/Shanghai';
@@ -41,7 +41,7 @@ const billZone = 'Asia/Shanghai';
 export function ReconciliationPage(): ReactNode {
   const { reconciliation: words } = useWords(peopleWords);
   const { wallets } = useSession();
-  const [state, setState] = useSearchState(asked);
+  const [state, setState] = useSearchState(searchDefaults);
   const yesterday = dayFrom(useNow(), -1, billZone);
   const date = isDay(state.date) ? state.date : yesterday;
   const wallet = wallets.find((each) => each === state.wallet) ?? wallets[0];

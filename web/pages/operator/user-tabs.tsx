@@ -32,7 +32,7 @@ interface TabProps {
   readonly base: string;
 }
 
-const asked = { after: '' };
+const searchDefaults = { after: '' };
 
 /** This month's statement, as the user sees it. */
 export function UserStatement({ base }: TabProps): ReactNode {
@@ -141,7 +141,7 @@ function Moves({ rows }: { readonly rows: readonly StatementRow[] }): ReactNode 
 
 export function UserUsage({ base }: TabProps): ReactNode {
   const { usage: words } = useWords(peopleWords);
-  const [{ after }, setState] = useSearchState(asked);
+  const [{ after }, setState] = useSearchState(searchDefaults);
   const usage = useData<PageOf<ChargeView>>(`${base}/usage`, { after: after || undefined });
   return (
     <Panel flush>
@@ -216,7 +216,7 @@ function Charges({ charges }: { readonly charges: readonly ChargeView[] }): Reac
 
 export function UserKeys({ base }: TabProps): ReactNode {
   const { keys: words } = useWords(peopleWords);
-  const [{ after }, setState] = useSearchState(asked);
+  const [{ after }, setState] = useSearchState(searchDefaults);
   const keys = useData<PageOf<KeyView>>(`${base}/keys`, { after: after || undefined });
   return (
     <Panel flush>
@@ -290,7 +290,7 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
 export function UserOrders({ base }: TabProps): ReactNode {
   const { orders: words } = useWords(peopleWords);
   const wallet = useWalletName();
-  const [{ after }, setState] = useSearchState(asked);
+  const [{ after }, setState] = useSearchState(searchDefaults);
   const orders = useData<PageOf<OrderView>>(`${base}/orders`, { after: after || undefined });
   const { columns } = words;
   const columnsOf = (items: readonly OrderView[]): readonly Column<OrderView>[] => [

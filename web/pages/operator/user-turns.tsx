@@ -23,7 +23,7 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
   const toast = useToast();
   const [reason, setReason] = useState('');
   const [empty, setEmpty] = useState(false);
-  const said = useTurn(user, turn);
+  const text = useTurn(user, turn);
   const act = useMutation({
     mutationFn: () => {
       const body: ReasonBody | RoleBody =
@@ -36,7 +36,7 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
     onSuccess: ({ user: after }) => {
       toast({
         tone: 'done',
-        text: said.done ?? words.roleDone(after.name, users.roles[after.role]),
+        text: text.done ?? words.roleDone(after.name, users.roles[after.role]),
       });
       onClose();
       void refresh('operator/users');
@@ -49,9 +49,9 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
     if (reason.trim() !== '') act.mutate();
   };
   return (
-    <Dialog open onClose={onClose} title={said.title}>
+    <Dialog open onClose={onClose} title={text.title}>
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <p>{said.text}</p>
+        <p>{text.text}</p>
         <ReasonField
           value={reason}
           onChange={setReason}
@@ -59,7 +59,7 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
         />
         <FormProblem error={act.error} />
         <FormButtons
-          submit={said.button}
+          submit={text.button}
           look={turn === 'restore' ? 'primary' : 'danger'}
           busy={act.isPending}
           onCancel={onClose}

@@ -24,7 +24,7 @@ import { type Turn, TurnDialog } from './user-turns.tsx';
 import { UserKeys, UserOrders, UserStatement, UserUsage } from './user-tabs.tsx';
 import { RoleBadge, UserBadge } from './users.tsx';
 
-const asked = { tab: 'statement' };
+const searchDefaults = { tab: 'statement' };
 const tabs = ['statement', 'usage', 'keys', 'orders', 'audit'] as const;
 
 export const userAddress = (id: string): string => `operator/users/${encodeURIComponent(id)}`;
@@ -114,7 +114,7 @@ function Actions({ user }: { readonly user: UserView }): ReactNode {
 
 function Detail({ user }: { readonly user: UserView }): ReactNode {
   const { user: words, users } = useWords(peopleWords);
-  const [{ tab }, setState] = useSearchState(asked);
+  const [{ tab }, setState] = useSearchState(searchDefaults);
   const shown = tabs.find((each) => each === tab) ?? 'statement';
   const base = userAddress(user.id);
   return (

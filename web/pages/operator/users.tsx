@@ -18,14 +18,14 @@ import { useWords } from '../../words/family.ts';
 import { fromFirst, pathName } from './parts.tsx';
 import { SearchField } from './search-field.tsx';
 
-const asked = { q: '', role: '', state: '', after: '' };
+const searchDefaults = { q: '', role: '', state: '', after: '' };
 
 export const ahead = () => void queryClient.prefetchQuery(data<PageOf<UserView>>('operator/users'));
 
 export function UsersPage(): ReactNode {
   const { users: words } = useWords(peopleWords);
   const { actions } = useWords(sharedWords);
-  const [state, setState] = useSearchState(asked);
+  const [state, setState] = useSearchState(searchDefaults);
   const filter = Object.fromEntries(Object.entries(state).filter(([, value]) => value !== ''));
   const users = useData<PageOf<UserView>>('operator/users', filter);
   const { q, role, state: turn } = state;

@@ -5,7 +5,7 @@ import { queryClient } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { linkLook } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy.tsx';
-import { sayError } from '../../components/error-panel.tsx';
+import { errorText } from '../../components/error-panel.tsx';
 import { Money } from '../../components/money.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { formatCount } from '../../format/count.ts';
@@ -13,7 +13,7 @@ import { formatDuration } from '../../format/time.ts';
 import { playgroundWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 
-const tries = 8;
+const attemptsMax = 8;
 const pauseMs = 250;
 
 /**
@@ -21,7 +21,7 @@ const pauseMs = 250;
  * later.
  */
 export async function chargeOf(requestId: string): Promise<ChargeDetail | undefined> {
-  for (let at = 1; at <= tries; at++) {
+  for (let at = 1; at <= attemptsMax; at++) {
     try {
       const charge = await get<ChargeDetail>(`usage/${requestId}`);
       refreshMoney();
@@ -100,7 +100,7 @@ export function Refused({ error }: { readonly error: unknown }): ReactNode {
           {poor ? (
             <PathLink path="/top-up">{words.topUp}</PathLink>
           ) : (
-            <span className="break-words">{sayError(error, shared)}</span>
+            <span className="break-words">{errorText(error, shared)}</span>
           )}
         </p>
         {api?.requestId !== undefined && (

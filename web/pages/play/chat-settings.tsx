@@ -161,7 +161,7 @@ function ToolsField({
     <Field
       label={chat.tools}
       help={chat.toolsHelp}
-      error={'problem' in read && left ? sayProblem(read.problem, chat.toolsBad) : undefined}
+      error={'problem' in read && left ? problemText(read.problem, chat.toolsBad) : undefined}
     >
       {(tied) => (
         <>
@@ -192,7 +192,7 @@ interface BadWords {
   readonly function: (at: number) => string;
 }
 
-function sayProblem(problem: ToolsProblem, words: BadWords): string {
+function problemText(problem: ToolsProblem, words: BadWords): string {
   if (problem.kind === 'json') return words.json(problem.why);
   return problem.kind === 'list' ? words.list : words.function(problem.at);
 }

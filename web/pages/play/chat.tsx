@@ -14,7 +14,7 @@ import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { type ChatForm, ChatSettingsFields, emptyForm, settingsOf } from './chat-settings.tsx';
 import { printable } from './code-body.ts';
-import { Composer, nothingSaid, type Said } from './composer.tsx';
+import { Composer, emptyDraft, type Draft } from './composer.tsx';
 import { type Conversation, newTurnId, useConversation } from './conversation.ts';
 import { Bench } from './layout.tsx';
 import { ModelOptions, type Payer } from './payer.tsx';
@@ -28,7 +28,7 @@ import {
   unanswered,
 } from './turns.ts';
 
-const asked = { beside: '' };
+const searchDefaults = { beside: '' };
 const noSettings: ChatSettings = {
   system: '',
   temperature: undefined,
@@ -41,8 +41,8 @@ const noSettings: ChatSettings = {
 export function Chat({ keyId, model, models, choices }: Payer): ReactNode {
   const words = useWords(playgroundWords);
   const [form, setForm] = useState<ChatForm>(emptyForm);
-  const [said, setSaid] = useState<Said>(nothingSaid);
-  const [{ beside }, setAsked] = useSearchState(asked);
+  const [draft, setDraft] = useState<Draft>(emptyDraft);
+  const [{ beside }, setSearch] = useSearchState(searchDefaults);
   const wide = useMedia('(min-width: 1024px)');
   const second = wide ? models.find(({ id }) => id === beside) : undefined;
   const settings = useMemo(() => settingsOf(form), [form]);
@@ -52,13 +52,13 @@ export function Chat({ keyId, model, models, choices }: Payer): ReactNode {
 
   const send = () => {
     if (settings === undefined || running) return;
-    const turn = turnOf(said);
+    const turn = turnOf(draft);
     if (turn === undefined && !panes.some(({ talk }) => endsWithQuestion(talk.turns))) return;
     for (const { model: pane, talk } of panes)
       talk.run(turn === undefined ? talk.turns : [...talk.turns, turn], ask(pane));
-    setSaid(nothingSaid);
+    setDraft(emptyDraft);
   };
-  const sample = useSample(panes[0], settings ?? noSettings, said);
+  const sample = useSample(panes[0], settings ?? noSettings, draft);
   return (
     <Bench
       sample={sample}
@@ -69,7 +69,7 @@ export function Chat({ keyId, model, models, choices }: Payer): ReactNode {
             <Beside
               models={models}
               chosen={second}
-              onChange={(id) => setAsked({ beside: id }, { replace: true })}
+              onChange={(id) => setSearch({ beside: id }, { replace: true })}
             />
           )}
           <ChatSettingsFields form={form} onChange={(change) => setForm({ ...form, ...change })} />
@@ -86,16 +86,16 @@ export function Chat({ keyId, model, models, choices }: Payer): ReactNode {
             onRun={(talk, pane, turns) => talk.run(turns, ask(pane))}
           />
           <Composer
-            said={said}
-            onChange={setSaid}
+            draft={draft}
+            onChange={setDraft}
             onSend={send}
             onStop={() => panes.forEach(({ talk }) => talk.stop())}
             running={running}
-            seesPictures={panes.every(
+            seesImages={panes.every(
               ({ model: pane }) => pane.modalities?.in.includes('image') ?? true,
             )}
             disabledFor={settings === undefined ? words.chat.checkSettings : undefined}
-            note={<Most panes={panes} settings={settings ?? noSettings} said={said} />}
+            note={<Most panes={panes} settings={settings ?? noSettings} draft={draft} />}
           />
         </Panel>
       }
@@ -116,25 +116,25 @@ function usePanes(model: ModelRow, second: ModelRow | undefined): readonly [Pane
 }
 
 /** The typed message as a turn; undefined if it is empty. */
-function turnOf({ text, pictures }: Said): UserTurn | undefined {
-  if (text.trim() === '' && pictures.length === 0) return undefined;
-  return { role: 'user', id: newTurnId(), text, pictures };
+function turnOf({ text, images }: Draft): UserTurn | undefined {
+  if (text.trim() === '' && images.length === 0) return undefined;
+  return { role: 'user', id: newTurnId(), text, images };
 }
 
 /** The next request as code. */
-function useSample({ model, talk }: Pane, settings: ChatSettings, said: Said) {
+function useSample({ model, talk }: Pane, settings: ChatSettings, draft: Draft) {
   const { base_url: baseUrl } = useSession();
   const settled = useSettled(talk.turns);
   return useMemo(() => {
     const hello = {
       role: 'user',
       id: 0,
-      text: said.text || 'Hello!',
-      pictures: said.pictures,
+      text: draft.text || 'Hello!',
+      images: draft.images,
     } as const;
-    const turns = said.text === '' && settled.length > 0 ? settled : [...settled, hello];
+    const turns = draft.text === '' && settled.length > 0 ? settled : [...settled, hello];
     return chatSample(baseUrl, printed(model.id, settings, turns));
-  }, [baseUrl, model.id, settings, said, settled]);
+  }, [baseUrl, model.id, settings, draft, settled]);
 }
 
 /**
@@ -154,7 +154,7 @@ const endsWithQuestion = (turns: readonly Turn[]): boolean =>
 function printed(model: string, settings: ChatSettings, turns: readonly Turn[]) {
   return printable(
     chatBody(model, settings, turns),
-    turns.flatMap((turn) => (turn.role === 'user' ? turn.pictures : [])),
+    turns.flatMap((turn) => (turn.role === 'user' ? turn.images : [])),
   );
 }
 
@@ -291,16 +291,16 @@ function Raw({ talk: { turns } }: { readonly talk: Conversation }): ReactNode {
 interface MostProps {
   readonly panes: readonly Pane[];
   readonly settings: ChatSettings;
-  readonly said: Said;
+  readonly draft: Draft;
 }
 
 /** An upper bound: the most tokens that a vendor makes of one image (high detail). */
-const tokensOfPicture = 6500;
+const tokensOfImage = 6500;
 
 /** The highest cost of the next answer, all models together. */
-function Most({ panes, settings, said }: MostProps): ReactNode {
+function Most({ panes, settings, draft }: MostProps): ReactNode {
   const words = useWords(playgroundWords);
-  const parts = panes.map(({ model, talk }) => mostOf(model, talk.turns, settings, said));
+  const parts = panes.map(({ model, talk }) => mostOf(model, talk.turns, settings, draft));
   if (parts.some((part) => part === undefined)) return words.byTokens;
   const total = parts.reduce<bigint>((sum, part) => sum + (part ?? 0n), 0n);
   return <span data-tip={words.atMostHelp}>{words.atMost(formatYuan(total, 'spend'))}</span>;
@@ -310,36 +310,38 @@ function mostOf(
   model: ModelRow,
   before: readonly Turn[],
   settings: ChatSettings,
-  said: Said,
+  draft: Draft,
 ): bigint | undefined {
-  const turns = [...before, { role: 'user', id: 0, text: said.text, pictures: [] } as const];
-  const pictures = before.reduce(
-    (sum, turn) => sum + (turn.role === 'user' ? turn.pictures.length : 0),
-    said.pictures.length,
+  const turns = [...before, { role: 'user', id: 0, text: draft.text, images: [] } as const];
+  const images = before.reduce(
+    (sum, turn) => sum + (turn.role === 'user' ? turn.images.length : 0),
+    draft.images.length,
   );
   const text = JSON.stringify([
-    messagesOf(settings.system, turns.map(withoutPictures)),
+    messagesOf(settings.system, turns.map(withoutImages)),
     settings.tools ?? [],
   ]);
   const output = settings.maxTokens ?? model.output_tokens_max;
   return output === null
     ? undefined
-    : mostOfTokens(model.prices, tokensAtMost(text) + pictures * tokensOfPicture, output);
+    : mostOfTokens(model.prices, tokensAtMost(text) + images * tokensOfImage, output);
 }
 
-const withoutPictures = (turn: Turn): Turn =>
-  turn.role === 'user' ? { ...turn, pictures: [] } : turn;
+const withoutImages = (turn: Turn): Turn => (turn.role === 'user' ? { ...turn, images: [] } : turn);
 
 /** The conversation as a file. */
 function save(panes: readonly Pane[], { system, ...form }: ChatForm): void {
-  const told = panes.map(({ model, talk }) => ({
+  const conversations = panes.map(({ model, talk }) => ({
     model: model.id,
     settings: form,
     messages: messagesOf(system, talk.turns),
   }));
-  const blob = new Blob([JSON.stringify(told.length === 1 ? told[0] : told, undefined, 2)], {
-    type: 'application/json',
-  });
+  const blob = new Blob(
+    [JSON.stringify(conversations.length === 1 ? conversations[0] : conversations, undefined, 2)],
+    {
+      type: 'application/json',
+    },
+  );
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = 'conversation.json';

@@ -12,23 +12,23 @@ import { TextInput, Textarea } from '../../components/field.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { playgroundWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { filesOf, pictureLimit, takePictures } from './pictures.ts';
-import type { Picture } from './turns.ts';
+import { filesOf, imageLimit, takeImages } from './image-files.ts';
+import type { ImageFile } from './turns.ts';
 
-export interface Said {
+export interface Draft {
   readonly text: string;
-  readonly pictures: readonly Picture[];
+  readonly images: readonly ImageFile[];
 }
 
-export const nothingSaid: Said = { text: '', pictures: [] };
+export const emptyDraft: Draft = { text: '', images: [] };
 
 interface ComposerProps {
-  readonly said: Said;
-  readonly onChange: (said: Said) => void;
+  readonly draft: Draft;
+  readonly onChange: (draft: Draft) => void;
   readonly onSend: () => void;
   readonly onStop: () => void;
   readonly running: boolean;
-  readonly seesPictures: boolean;
+  readonly seesImages: boolean;
   /** The reason why nothing can be sent now. */
   readonly disabledFor: string | undefined;
   /** The highest cost of the message. */
@@ -40,21 +40,21 @@ interface ComposerProps {
  * or address.
  */
 export function Composer({
-  said,
+  draft,
   onChange,
   onSend,
   onStop,
   running,
-  seesPictures,
+  seesImages,
   disabledFor,
   note,
 }: ComposerProps): ReactNode {
   const { chat, ...words } = useWords(playgroundWords);
   const [over, setOver] = useState(false);
-  const { unfit, add } = useAttaching(said, onChange);
+  const { unfit, add } = useAttaching(draft, onChange);
   const drop = (event: DragEvent | ClipboardEvent, data: DataTransfer | null) => {
     const files = filesOf(data);
-    if (!seesPictures || files.length === 0) return;
+    if (!seesImages || files.length === 0) return;
     event.preventDefault();
     void add(files);
   };
@@ -67,7 +67,7 @@ export function Composer({
     <div
       className={clsx('flex flex-col gap-2 border-t border-line p-3', over && 'bg-accent-soft')}
       onDragOver={(event) => {
-        if (!seesPictures) return;
+        if (!seesImages) return;
         event.preventDefault();
         setOver(true);
       }}
@@ -77,22 +77,22 @@ export function Composer({
         drop(event, event.dataTransfer);
       }}
     >
-      <Attached pictures={said.pictures} onChange={(pictures) => onChange({ ...said, pictures })} />
+      <Attached images={draft.images} onChange={(images) => onChange({ ...draft, images })} />
       <Unfit texts={unfit} />
       <Textarea
         rows={3}
         aria-label={chat.message}
         placeholder={over ? chat.drop : chat.placeholder}
-        value={said.text}
-        onChange={(event) => onChange({ ...said, text: event.target.value })}
+        value={draft.text}
+        onChange={(event) => onChange({ ...draft, text: event.target.value })}
         onPaste={(event) => drop(event, event.clipboardData)}
         onKeyDown={onKey}
       />
       <div className="flex flex-wrap items-center gap-2">
-        {seesPictures && (
-          <AddPictures
+        {seesImages && (
+          <AddImages
             onFiles={(files) => void add(files)}
-            onPicture={(picture) => onChange({ ...said, pictures: [...said.pictures, picture] })}
+            onImage={(image) => onChange({ ...draft, images: [...draft.images, image] })}
           />
         )}
         <span className="ml-auto text-caption text-muted">{note}</span>
@@ -118,17 +118,17 @@ const sends = (event: KeyboardEvent): boolean =>
   matchMedia('(pointer: fine)').matches;
 
 /** Attaches files as images; reports the ones that are not. */
-function useAttaching(said: Said, onChange: (said: Said) => void) {
+function useAttaching(draft: Draft, onChange: (draft: Draft) => void) {
   const { chat } = useWords(playgroundWords);
   const [unfit, setUnfit] = useState<readonly string[]>([]);
   const add = async (files: readonly File[]) => {
-    const taken = await takePictures(files);
+    const taken = await takeImages(files);
     setUnfit(
       taken.unfit.map(({ kind, name }) =>
-        kind === 'tooLarge' ? chat.tooLarge(name, pictureLimit) : chat.notPicture(name),
+        kind === 'tooLarge' ? chat.tooLarge(name, imageLimit) : chat.notImage(name),
       ),
     );
-    onChange({ ...said, pictures: [...said.pictures, ...taken.pictures] });
+    onChange({ ...draft, images: [...draft.images, ...taken.images] });
   };
   return { unfit, add };
 }
@@ -142,34 +142,30 @@ function Unfit({ texts }: { readonly texts: readonly string[] }): ReactNode {
 }
 
 interface AttachedProps {
-  readonly pictures: readonly Picture[];
-  readonly onChange: (pictures: readonly Picture[]) => void;
+  readonly images: readonly ImageFile[];
+  readonly onChange: (images: readonly ImageFile[]) => void;
 }
 
-function Attached({ pictures, onChange }: AttachedProps): ReactNode {
+function Attached({ images, onChange }: AttachedProps): ReactNode {
   const { chat } = useWords(playgroundWords);
-  if (pictures.length === 0) return null;
+  if (images.length === 0) return null;
   return (
     <ul className="flex flex-wrap gap-2">
-      {pictures.map((picture, at) => (
+      {images.map((image, at) => (
         <li
-          key={`${at}${picture.name}`}
+          key={`${at}${image.name}`}
           className="flex max-w-full items-center gap-1 rounded-control border border-line p-1"
         >
-          {picture.url.startsWith('data:') ? (
-            <img
-              src={picture.url}
-              alt={picture.name}
-              className="size-12 rounded-badge object-cover"
-            />
+          {image.url.startsWith('data:') ? (
+            <img src={image.url} alt={image.name} className="size-12 rounded-badge object-cover" />
           ) : (
-            <Badge icon="external">{picture.url}</Badge>
+            <Badge icon="external">{image.url}</Badge>
           )}
           <IconButton
             icon="close"
             size="small"
-            label={chat.remove(picture.name)}
-            onClick={() => onChange(pictures.toSpliced(at, 1))}
+            label={chat.remove(image.name)}
+            onClick={() => onChange(images.toSpliced(at, 1))}
           />
         </li>
       ))}
@@ -177,12 +173,12 @@ function Attached({ pictures, onChange }: AttachedProps): ReactNode {
   );
 }
 
-interface AddPicturesProps {
+interface AddImagesProps {
   readonly onFiles: (files: readonly File[]) => void;
-  readonly onPicture: (picture: Picture) => void;
+  readonly onImage: (image: ImageFile) => void;
 }
 
-function AddPictures({ onFiles, onPicture }: AddPicturesProps): ReactNode {
+function AddImages({ onFiles, onImage }: AddImagesProps): ReactNode {
   const { chat } = useWords(playgroundWords);
   const { actions } = useWords(sharedWords);
   const input = useRef<HTMLInputElement>(null);
@@ -191,7 +187,7 @@ function AddPictures({ onFiles, onPicture }: AddPicturesProps): ReactNode {
   const take = () => {
     const typed = address?.trim() ?? '';
     if (!/^https?:\/\/\S+$/.test(typed)) return setWrong(true);
-    onPicture({ name: typed, type: '', url: typed });
+    onImage({ name: typed, type: '', url: typed });
     setAddress(undefined);
     setWrong(false);
   };

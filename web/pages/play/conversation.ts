@@ -4,7 +4,7 @@ import { chargeOf } from './charge.tsx';
 import { type Draft, linesOf, take } from './chat-stream.ts';
 import { type ChatSettings, type Turn, chatBody } from './turns.ts';
 
-export interface Ask {
+export interface ChatOptions {
   readonly keyId: string;
   readonly model: string;
   readonly settings: ChatSettings;
@@ -14,7 +14,7 @@ export interface Conversation {
   readonly turns: readonly Turn[];
   readonly running: boolean;
   /** Sends these turns, which become the conversation, and adds the model's answer. */
-  readonly run: (turns: readonly Turn[], ask: Ask) => void;
+  readonly run: (turns: readonly Turn[], options: ChatOptions) => void;
   readonly stop: () => void;
   readonly set: (turns: readonly Turn[]) => void;
 }
@@ -32,16 +32,16 @@ export function useConversation(): Conversation {
   const [running, setRunning] = useState(false);
   useEffect(() => () => leaving.current?.abort(), []);
 
-  const run = useCallback((before: readonly Turn[], ask: Ask) => {
+  const run = useCallback((before: readonly Turn[], options: ChatOptions) => {
     leaving.current?.abort();
     const mine = new AbortController();
     leaving.current = mine;
-    const draft = newDraft(ask.model);
+    const draft = newDraft(options.model);
     setTurns([...before, { ...draft }]);
     setRunning(true);
     const show = () =>
       setTurns((all) => all.map((turn) => (turn.id === draft.id ? { ...draft } : turn)));
-    void answer(before, ask, draft, mine.signal, show).finally(() => {
+    void answer(before, options, draft, mine.signal, show).finally(() => {
       if (leaving.current === mine) setRunning(false);
     });
   }, []);
@@ -69,14 +69,14 @@ function newDraft(model: string): Draft {
 
 async function answer(
   before: readonly Turn[],
-  ask: Ask,
+  options: ChatOptions,
   draft: Draft,
   signal: AbortSignal,
   show: () => void,
 ): Promise<void> {
   const frames = new Frames(show);
   try {
-    await read(before, ask, draft, signal, frames);
+    await read(before, options, draft, signal, frames);
     if (draft.state === 'running') draft.state = 'done';
   } catch (error) {
     draft.state = signal.aborted ? 'stopped' : 'failed';
@@ -93,7 +93,7 @@ async function answer(
 
 async function read(
   before: readonly Turn[],
-  { keyId, model, settings }: Ask,
+  { keyId, model, settings }: ChatOptions,
   draft: Draft,
   signal: AbortSignal,
   frames: Frames,

@@ -26,12 +26,12 @@ const usualCountMax = 10;
 interface ImageSettingsProps {
   readonly detail: ModelDetail;
   readonly form: ImageForm;
-  readonly tried: boolean;
+  readonly checked: boolean;
   readonly onChange: (change: Partial<ImageForm>) => void;
 }
 
 /** The settings that this model takes, with the price of each. */
-export function ImageSettings({ detail, form, tried, onChange }: ImageSettingsProps): ReactNode {
+export function ImageSettings({ detail, form, checked, onChange }: ImageSettingsProps): ReactNode {
   const { image: words } = useWords(playgroundWords);
   const {
     sizes = null,
@@ -49,7 +49,7 @@ export function ImageSettings({ detail, form, tried, onChange }: ImageSettingsPr
   const counts = Array.from({ length: most ?? usualCountMax }, (_, index) => index + 1);
   return (
     <>
-      <SizeChoice sizes={sizes} form={form} tried={tried} each={each} onChange={onChange} />
+      <SizeChoice sizes={sizes} form={form} checked={checked} each={each} onChange={onChange} />
       {qualities !== null && (
         <Field label={words.quality}>
           {(tied) => (
@@ -83,21 +83,21 @@ export function ImageSettings({ detail, form, tried, onChange }: ImageSettingsPr
   );
 }
 
-interface SizeProps extends Pick<ImageSettingsProps, 'form' | 'tried' | 'onChange'> {
+interface SizeProps extends Pick<ImageSettingsProps, 'form' | 'checked' | 'onChange'> {
   /** null: any size. */
   readonly sizes: readonly string[] | null;
   /** The price of an image of that size. */
   readonly each: (size: string | undefined) => string | undefined;
 }
 
-function SizeChoice({ sizes, form, tried, each, onChange }: SizeProps): ReactNode {
+function SizeChoice({ sizes, form, checked, each, onChange }: SizeProps): ReactNode {
   const { image: words } = useWords(playgroundWords);
   if (sizes === null)
     return (
       <Field
         label={words.ownSize}
         help={each(form.size)}
-        error={tried && sizeError(form) ? words.needSize : undefined}
+        error={checked && sizeError(form) ? words.needSize : undefined}
       >
         {(tied) => (
           <TextInput

@@ -20,8 +20,8 @@ import { Gallery, type Made } from './gallery.tsx';
 import { Bench } from './layout.tsx';
 import { type Mask, MaskEditor } from './mask.tsx';
 import type { Payer } from './payer.tsx';
-import { PicturePicker } from './picture-picker.tsx';
-import type { Picture } from './turns.ts';
+import { ImagePicker } from './image-picker.tsx';
+import type { ImageFile } from './turns.ts';
 
 /** Generates images from a text, or edits images. */
 export function Images(payer: Payer): ReactNode {
@@ -37,13 +37,13 @@ export function Images(payer: Payer): ReactNode {
 
 interface Run {
   readonly state: 'none' | 'running' | 'done' | 'failed';
-  readonly asked: number;
+  readonly requested: number;
   readonly made: readonly Made[];
   readonly error?: unknown;
   readonly charge: Charged;
 }
 
-const nothing: Run = { state: 'none', asked: 0, made: [], charge: undefined };
+const nothing: Run = { state: 'none', requested: 0, made: [], charge: undefined };
 
 function Easel({
   keyId,
@@ -54,15 +54,15 @@ function Easel({
   const { image: words } = useWords(playgroundWords);
   const { base_url: baseUrl } = useSession();
   const [form, setForm] = useState<ImageForm>(imageForm);
-  const [wish, setWish] = useState<Wish>(noWish);
-  const [tried, setTried] = useState(false);
+  const [imagePrompt, setImagePrompt] = useState<ImagePrompt>(noImagePrompt);
+  const [checked, setChecked] = useState(false);
   const { run, start } = useRun(keyId);
   const editable = detail.modalities?.in.includes('image') ?? false;
-  const { prompt, input, mask } = wish;
-  const editing = wish.mode === 'edit' && editable;
+  const { prompt, input, mask } = imagePrompt;
+  const editing = imagePrompt.mode === 'edit' && editable;
   const body = { model: model.id, prompt: prompt || words.promptPlaceholder, ...bodyOf(form) };
   const go = () => {
-    setTried(true);
+    setChecked(true);
     if (
       run.state === 'running' ||
       prompt.trim() === '' ||
@@ -81,7 +81,7 @@ function Easel({
           <ImageSettings
             detail={detail}
             form={form}
-            tried={tried}
+            checked={checked}
             onChange={(change) => setForm({ ...form, ...change })}
           />
         </>
@@ -89,21 +89,21 @@ function Easel({
       work={
         <div className="flex flex-col gap-4">
           <Panel>
-            <WishFields
-              wish={wish}
+            <ImagePromptFields
+              imagePrompt={imagePrompt}
               editable={editable}
-              tried={tried}
+              checked={checked}
               busy={run.state === 'running'}
               cost={<Cost detail={detail} form={form} />}
-              onChange={(change) => setWish({ ...wish, ...change })}
+              onChange={(change) => setImagePrompt({ ...imagePrompt, ...change })}
               onGo={go}
             />
           </Panel>
           <Panel>
             <Results
               run={run}
-              onUse={(picture) =>
-                setWish({ ...wish, mode: 'edit', input: picture, mask: undefined })
+              onUse={(image) =>
+                setImagePrompt({ ...imagePrompt, mode: 'edit', input: image, mask: undefined })
               }
             />
           </Panel>
@@ -117,7 +117,7 @@ function Easel({
 const sampleOf = (
   baseUrl: string,
   body: Parameters<typeof imageSample>[1],
-  input: Picture | undefined,
+  input: ImageFile | undefined,
   mask: Mask | undefined,
 ) =>
   input === undefined
@@ -130,20 +130,20 @@ function useRun(keyId: string) {
   const start = async (
     body: object,
     count: number,
-    input: Picture | undefined,
+    input: ImageFile | undefined,
     mask: Mask | undefined,
   ) => {
-    setRun({ ...nothing, state: 'running', asked: count, made: run.made });
+    setRun({ ...nothing, state: 'running', requested: count, made: run.made });
     try {
-      const pictures = input && {
+      const images = input && {
         images: [{ image_url: input.url }],
         ...(mask && { mask: { image_url: await mask.png() } }),
       };
-      const sent = { body: { ...body, ...pictures }, headers: { 'x-paying-key': keyId } };
+      const sent = { body: { ...body, ...images }, headers: { 'x-paying-key': keyId } };
       const response = await open('POST', input ? 'play/images/edits' : 'play/images', sent);
       // parsing: the API's own response
       const { data }: { data: readonly Made[] } = await response.json();
-      const done: Run = { state: 'done', asked: count, made: data, charge: 'pending' };
+      const done: Run = { state: 'done', requested: count, made: data, charge: 'pending' };
       setRun(done);
       setRun({ ...done, charge: await chargeOf(response.headers.get('x-request-id') ?? '') });
     } catch (error) {
@@ -154,36 +154,41 @@ function useRun(keyId: string) {
 }
 
 /** The prompt, and the image that it edits. */
-interface Wish {
+interface ImagePrompt {
   readonly mode: 'generate' | 'edit';
   readonly prompt: string;
-  readonly input: Picture | undefined;
+  readonly input: ImageFile | undefined;
   readonly mask: Mask | undefined;
 }
 
-const noWish: Wish = { mode: 'generate', prompt: '', input: undefined, mask: undefined };
+const noImagePrompt: ImagePrompt = {
+  mode: 'generate',
+  prompt: '',
+  input: undefined,
+  mask: undefined,
+};
 
-interface WishFieldsProps {
-  readonly wish: Wish;
+interface ImagePromptFieldsProps {
+  readonly imagePrompt: ImagePrompt;
   readonly editable: boolean;
-  readonly tried: boolean;
+  readonly checked: boolean;
   readonly busy: boolean;
   readonly cost: ReactNode;
-  readonly onChange: (change: Partial<Wish>) => void;
+  readonly onChange: (change: Partial<ImagePrompt>) => void;
   readonly onGo: () => void;
 }
 
-function WishFields({
-  wish,
+function ImagePromptFields({
+  imagePrompt,
   editable,
-  tried,
+  checked,
   busy,
   cost,
   onChange,
   onGo,
-}: WishFieldsProps): ReactNode {
+}: ImagePromptFieldsProps): ReactNode {
   const { image: words, ...shared } = useWords(playgroundWords);
-  const { mode, prompt, input, mask } = wish;
+  const { mode, prompt, input, mask } = imagePrompt;
   const impossible = mode === 'edit' && !editable;
   return (
     <div className="flex flex-col gap-3">
@@ -203,14 +208,14 @@ function WishFields({
         <Given
           input={input}
           mask={mask}
-          tried={tried}
-          onInput={(picture) => onChange({ input: picture, mask: undefined })}
+          checked={checked}
+          onInput={(image) => onChange({ input: image, mask: undefined })}
           onMask={(next) => onChange({ mask: next })}
         />
       )}
       <Prompt
         text={prompt}
-        tried={tried}
+        checked={checked}
         placeholder={mode === 'edit' ? words.editPlaceholder : words.promptPlaceholder}
         onChange={(text) => onChange({ prompt: text })}
         onSend={onGo}
@@ -262,16 +267,19 @@ function Cost({
 
 interface PromptProps {
   readonly text: string;
-  readonly tried: boolean;
+  readonly checked: boolean;
   readonly placeholder: string;
   readonly onChange: (text: string) => void;
   readonly onSend: () => void;
 }
 
-function Prompt({ text, tried, placeholder, onChange, onSend }: PromptProps): ReactNode {
+function Prompt({ text, checked, placeholder, onChange, onSend }: PromptProps): ReactNode {
   const { image: words } = useWords(playgroundWords);
   return (
-    <Field label={words.prompt} error={tried && text.trim() === '' ? words.needPrompt : undefined}>
+    <Field
+      label={words.prompt}
+      error={checked && text.trim() === '' ? words.needPrompt : undefined}
+    >
       {(tied) => (
         <Textarea
           {...tied}
@@ -289,19 +297,19 @@ function Prompt({ text, tried, placeholder, onChange, onSend }: PromptProps): Re
 }
 
 interface GivenProps {
-  readonly input: Picture | undefined;
+  readonly input: ImageFile | undefined;
   readonly mask: Mask | undefined;
-  readonly tried: boolean;
-  readonly onInput: (picture: Picture | undefined) => void;
+  readonly checked: boolean;
+  readonly onInput: (image: ImageFile | undefined) => void;
   readonly onMask: (mask: Mask | undefined) => void;
 }
 
-function Given({ input, mask, tried, onInput, onMask }: GivenProps): ReactNode {
+function Given({ input, mask, checked, onInput, onMask }: GivenProps): ReactNode {
   const { image: words } = useWords(playgroundWords);
   return (
     <div className="flex flex-col gap-2">
-      <PicturePicker label={words.input} choose={words.choose} picture={input} onChange={onInput} />
-      {tried && input === undefined && (
+      <ImagePicker label={words.input} choose={words.choose} image={input} onChange={onInput} />
+      {checked && input === undefined && (
         <p role="alert" className="text-caption text-bad">
           {words.noInput}
         </p>
@@ -318,20 +326,20 @@ function Results({
   onUse,
 }: {
   readonly run: Run;
-  readonly onUse: (picture: Picture) => void;
+  readonly onUse: (image: ImageFile) => void;
 }): ReactNode {
   const { image: words } = useWords(playgroundWords);
-  const { state, made, asked } = run;
+  const { state, made, requested: searchDefaults } = run;
   return (
     <div className="flex flex-col gap-3" aria-busy={state === 'running' || undefined}>
-      {state === 'running' && <p role="status">{words.making(asked)}</p>}
+      {state === 'running' && <p role="status">{words.making(searchDefaults)}</p>}
       {state === 'failed' && <Refused error={run.error} />}
       {state === 'none' && <p className="py-10 text-center text-muted">{words.empty}</p>}
-      <Gallery made={made} waiting={state === 'running' ? asked : 0} onUse={onUse} />
+      <Gallery made={made} waiting={state === 'running' ? searchDefaults : 0} onUse={onUse} />
       {state === 'done' && (
         <>
-          {made.length < asked && (
-            <p className="text-table text-warn">{words.fewer(asked, made.length)}</p>
+          {made.length < searchDefaults && (
+            <p className="text-table text-warn">{words.fewer(searchDefaults, made.length)}</p>
           )}
           <ChargeLine charge={run.charge} />
           <p className="text-caption text-muted">{words.kept}</p>

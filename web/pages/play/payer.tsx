@@ -19,7 +19,7 @@ import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { modelPath } from '../model-parts.tsx';
 
-const asked = { model: '', key: '' };
+const searchDefaults = { model: '', key: '' };
 const keysMax = 100;
 
 /** The paying key and the model: every part of the playground begins with them. */
@@ -73,7 +73,7 @@ function PaidBy({
   children,
 }: PaidProps & { readonly keys: readonly KeyView[] }): ReactNode {
   const words = useWords(playgroundWords);
-  const [{ key: wanted }] = useSearchState(asked);
+  const [{ key: wanted }] = useSearchState(searchDefaults);
   const key = keys.find(({ id }) => id === wanted) ?? lastUsed(keys);
   const models = useData<ModelsView>('models', { group: key?.group });
   return (
@@ -111,7 +111,7 @@ interface ChosenProps extends Pick<PaidProps, 'children'> {
 
 function Chosen({ paying, keys, models, children }: ChosenProps): ReactNode {
   const words = useWords(playgroundWords);
-  const [{ model: wanted }, set] = useSearchState(asked);
+  const [{ model: wanted }, set] = useSearchState(searchDefaults);
   const model = models.find(({ id }) => id === wanted) ?? models[0];
   if (model === undefined) return null;
   const choices = (
@@ -174,7 +174,7 @@ function KeySelect({
   readonly chosen: KeyView;
 }): ReactNode {
   const words = useWords(playgroundWords);
-  const [, set] = useSearchState(asked);
+  const [, set] = useSearchState(searchDefaults);
   return (
     <Field label={words.key}>
       {(tied) => (

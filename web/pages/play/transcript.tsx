@@ -60,7 +60,13 @@ export function Transcript({
         {turns.length === 0 && <p className="m-auto text-center text-muted">{words.chat.empty}</p>}
         {turns.map((turn) =>
           turn.role === 'user' ? (
-            <Said key={turn.id} turn={turn} running={running} onEdit={onEdit} onRemove={onRemove} />
+            <TurnView
+              key={turn.id}
+              turn={turn}
+              running={running}
+              onEdit={onEdit}
+              onRemove={onRemove}
+            />
           ) : turn.role === 'assistant' ? (
             <Answer
               key={turn.id}
@@ -88,11 +94,16 @@ export function Transcript({
   );
 }
 
-interface SaidProps extends Pick<TranscriptProps, 'running' | 'onEdit' | 'onRemove'> {
+interface TurnViewProps extends Pick<TranscriptProps, 'running' | 'onEdit' | 'onRemove'> {
   readonly turn: UserTurn;
 }
 
-const Said = memo(function Said({ turn, running, onEdit, onRemove }: SaidProps): ReactNode {
+const TurnView = memo(function TurnView({
+  turn,
+  running,
+  onEdit,
+  onRemove,
+}: TurnViewProps): ReactNode {
   const { chat } = useWords(playgroundWords);
   const [editing, setEditing] = useState<string>();
   if (editing !== undefined) {
@@ -119,7 +130,7 @@ const Said = memo(function Said({ turn, running, onEdit, onRemove }: SaidProps):
   return (
     <section aria-label={chat.you} className="group flex flex-col items-end gap-1">
       <div className="max-w-[85%] rounded-card bg-accent-soft px-3 py-2">
-        <Pictures turn={turn} />
+        <SentImages turn={turn} />
         <p className="break-words whitespace-pre-wrap">{turn.text}</p>
       </div>
       {!running && (
@@ -162,11 +173,11 @@ function EditButtons({
 }
 
 /** Images from other sites are named, not loaded: their hosts do not learn that somebody looked. */
-function Pictures({ turn: { pictures } }: { readonly turn: UserTurn }): ReactNode {
-  if (pictures.length === 0) return null;
+function SentImages({ turn: { images } }: { readonly turn: UserTurn }): ReactNode {
+  if (images.length === 0) return null;
   return (
     <ul className="flex flex-wrap gap-2 pb-1">
-      {pictures.map(({ name, url }) => (
+      {images.map(({ name, url }) => (
         <li key={url} className="max-w-full">
           {url.startsWith('data:') ? (
             <img src={url} alt={name} className="max-h-40 rounded-control" />

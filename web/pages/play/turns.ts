@@ -1,7 +1,7 @@
 import type { Charged } from './charge.tsx';
 
 /** An image of the user: a data URL, or an address, which the console never loads. */
-export interface Picture {
+export interface ImageFile {
   readonly name: string;
   readonly type: string;
   readonly url: string;
@@ -17,7 +17,7 @@ export interface UserTurn {
   readonly role: 'user';
   readonly id: number;
   readonly text: string;
-  readonly pictures: readonly Picture[];
+  readonly images: readonly ImageFile[];
 }
 
 export interface ToolTurn {
@@ -57,7 +57,7 @@ export interface ChatSettings {
 
 /** The turns as API messages, without failed and empty answers. */
 export function messagesOf(system: string, turns: readonly Turn[]): object[] {
-  const said = turns.flatMap((turn): object[] => {
+  const messages = turns.flatMap((turn): object[] => {
     if (turn.role === 'tool')
       return [{ role: 'tool', tool_call_id: turn.callId, content: turn.text }];
     if (turn.role === 'user') return [{ role: 'user', content: contentOf(turn) }];
@@ -71,12 +71,12 @@ export function messagesOf(system: string, turns: readonly Turn[]): object[] {
       { role: 'assistant', content: turn.text, ...(calls.length > 0 && { tool_calls: calls }) },
     ];
   });
-  return system.trim() === '' ? said : [{ role: 'system', content: system }, ...said];
+  return system.trim() === '' ? messages : [{ role: 'system', content: system }, ...messages];
 }
 
-function contentOf({ text, pictures }: UserTurn): string | object[] {
-  if (pictures.length === 0) return text;
-  const seen = pictures.map(({ url }) => ({ type: 'image_url', image_url: { url } }));
+function contentOf({ text, images }: UserTurn): string | object[] {
+  if (images.length === 0) return text;
+  const seen = images.map(({ url }) => ({ type: 'image_url', image_url: { url } }));
   return text === '' ? seen : [{ type: 'text', text }, ...seen];
 }
 

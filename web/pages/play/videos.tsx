@@ -21,14 +21,14 @@ import { Refused } from './charge.tsx';
 import { printable } from './code-body.ts';
 import { Bench } from './layout.tsx';
 import type { Payer } from './payer.tsx';
-import { PicturePicker } from './picture-picker.tsx';
+import { ImagePicker } from './image-picker.tsx';
 import { RadioCards } from './radio-cards.tsx';
-import type { Picture } from './turns.ts';
+import type { ImageFile } from './turns.ts';
 
 /** The choice for models without durations in the catalogue. */
 const usualDurations = [5, 10, 15, 20] as const;
 /** The id of the task is in the address: a reload finds it again. */
-const asked = { task: '' };
+const searchDefaults = { task: '' };
 
 export function Videos(payer: Payer): ReactNode {
   const detail = useData<ModelDetail>(modelAddress(payer.model.id));
@@ -46,19 +46,19 @@ function Studio({
   const { video: words } = useWords(playgroundWords);
   const { base_url: baseUrl } = useSession();
   const durations = detail.durations ?? usualDurations;
-  const [{ task }] = useSearchState(asked);
+  const [{ task }] = useSearchState(searchDefaults);
   const [seconds, setSeconds] = useState(durations.includes(5) ? 5 : (durations[0] ?? 5));
   const [resolution, setResolution] = useState('');
   const [prompt, setPrompt] = useState('');
-  const [start, setStart] = useState<Picture>();
+  const [start, setStart] = useState<ImageFile>();
   const priceOf = (length: number) => videoCost(model.prices, length, resolution || undefined);
-  const takesPicture = detail.modalities?.in.includes('image') ?? false;
+  const takesImage = detail.modalities?.in.includes('image') ?? false;
   const body = {
     model: model.id,
     prompt: prompt || words.promptPlaceholder,
     duration: seconds,
     ...(resolution !== '' && { resolution }),
-    ...(start && takesPicture && { image: start.url }),
+    ...(start && takesImage && { image: start.url }),
     async: true,
   };
   return (
@@ -69,11 +69,11 @@ function Studio({
           {choices}
           <Durations all={durations} value={seconds} priceOf={priceOf} onChange={setSeconds} />
           <Resolutions prices={model.prices} value={resolution} onChange={setResolution} />
-          {takesPicture && (
-            <PicturePicker
+          {takesImage && (
+            <ImagePicker
               label={words.start}
               choose={words.choose}
-              picture={start}
+              image={start}
               onChange={setStart}
             />
           )}
@@ -114,14 +114,14 @@ interface OrderProps {
 /** The prompt, and the button that submits the task and reserves its cost. */
 function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
   const { video: words, ...shared } = useWords(playgroundWords);
-  const [, setAsked] = useSearchState(asked);
-  const [tried, setTried] = useState(false);
+  const [, setSearch] = useSearchState(searchDefaults);
+  const [checked, setChecked] = useState(false);
   const once = useOnce();
   const [state, setState] = useState<{ readonly busy: boolean; readonly error?: unknown }>({
     busy: false,
   });
   const submit = async () => {
-    setTried(true);
+    setChecked(true);
     if (prompt.trim() === '' || state.busy) return;
     setState({ busy: true });
     try {
@@ -133,7 +133,7 @@ function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
       });
       once.taken();
       void queryClient.invalidateQueries({ queryKey: ['session'] });
-      setAsked({ task: id }, { replace: true });
+      setSearch({ task: id }, { replace: true });
       setState({ busy: false });
     } catch (error) {
       // The gateway stores its refusal under this key too: another attempt needs a new one.
@@ -145,7 +145,7 @@ function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
     <div className="flex flex-col gap-3">
       <Field
         label={words.prompt}
-        error={tried && prompt.trim() === '' ? words.needPrompt : undefined}
+        error={checked && prompt.trim() === '' ? words.needPrompt : undefined}
       >
         {(tied) => (
           <Textarea

@@ -56,7 +56,7 @@ export default {
     remove: (name: string) => `Remove ${name}`,
     drop: 'Drop pictures here',
     tooLarge: (name: string, limit: string) => `${name} is larger than ${limit}.`,
-    notPicture: (name: string) => `${name} is no picture.`,
+    notImage: (name: string) => `${name} is no picture.`,
     badUrl: 'An address begins with https://.',
     you: 'You',
     edit: 'Edit',
@@ -126,8 +126,8 @@ export default {
     copy: 'Copy as b64_json',
     copied: 'Copied.',
     making: (count: number) => (count === 1 ? 'Making 1 image …' : `Making ${count} images …`),
-    fewer: (asked: number, got: number) =>
-      `Asked for ${asked}, got ${got}; the others cost nothing.`,
+    fewer: (requested: number, got: number) =>
+      `Asked for ${requested}, got ${got}; the others cost nothing.`,
     needPrompt: 'Say what the picture should show.',
     needSize: 'A width and a height, such as 1024x1024.',
   },

@@ -22,7 +22,7 @@ export default {
   },
   seconds: (count: string) => `${count} s`,
   percent: (count: string) => `${count} %`,
-  heldWord: 'held',
+  heldLabel: 'held',
   held: (amount: string) => `${amount} held`,
   notCharged: 'Not charged',
   elapsed: (duration: string) => `${duration} so far`,

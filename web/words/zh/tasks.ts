@@ -19,7 +19,7 @@ export default {
   states: { pending: '排队中', processing: '生成中', completed: '已完成', failed: '失败' },
   seconds: (count) => `${count} 秒`,
   percent: (count) => `${count} %`,
-  heldWord: '冻结',
+  heldLabel: '冻结',
   held: (amount) => `冻结 ${amount}`,
   notCharged: '未扣费',
   elapsed: (duration) => `已用 ${duration}`,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pictureOf } from '../../../../sim/media/png.ts';
+import { imageOf } from '../../../../sim/media/png.ts';
 import type { VendorRequest, VendorCall, ImageAdapter } from '../../adapter.ts';
 import type { InputImage, ImageRequest } from '../../media-request.ts';
 import { bflImages } from './bfl.ts';
@@ -17,13 +17,13 @@ const cat: InputImage = {
   type: 'image/png',
   width: 64,
   height: 64,
-  bytes: pictureOf('cat', 64, 64),
+  bytes: imageOf('cat', 64, 64),
 };
 const mask: InputImage = {
   type: 'image/png',
   width: 64,
   height: 64,
-  bytes: pictureOf('here', 64, 64, true),
+  bytes: imageOf('here', 64, 64, true),
 };
 const wide = { width: 1_792, height: 1_024 };
 

@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { expect, test } from 'vitest';
-import { readPicture } from './picture.ts';
+import { readImage } from './image.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text.replace(/\s+/g, ''), 'hex');
 
 /** One pixel each, as small as the formats allow. */
-const pictures = {
+const images = {
   png: hex(`89504e470d0a1a0a 0000000d49484452 00000001000000010806000000 1f15c489
     0000000a49444154 789c63000100000500010d0a2db4 00000000 49454e44ae426082`),
   gif: hex(
@@ -19,26 +19,26 @@ const pictures = {
 };
 
 test('a picture is what its bytes are, and as large as they say', () => {
-  expect(readPicture(pictures.png)).toEqual({
+  expect(readImage(images.png)).toEqual({
     type: 'image/png',
     width: 1,
     height: 1,
     alpha: true,
   });
-  expect(readPicture(pictures.gif)).toMatchObject({ type: 'image/gif', width: 1, height: 1 });
-  expect(readPicture(pictures.jpeg)).toEqual({
+  expect(readImage(images.gif)).toMatchObject({ type: 'image/gif', width: 1, height: 1 });
+  expect(readImage(images.jpeg)).toEqual({
     type: 'image/jpeg',
     width: 3,
     height: 2,
     alpha: false,
   });
-  expect(readPicture(pictures.webp)).toMatchObject({
+  expect(readImage(images.webp)).toMatchObject({
     type: 'image/webp',
     width: 1,
     height: 1,
     alpha: true,
   });
-  expect(readPicture(pictures.extended)).toEqual({
+  expect(readImage(images.extended)).toEqual({
     type: 'image/webp',
     width: 768,
     height: 400,
@@ -47,9 +47,9 @@ test('a picture is what its bytes are, and as large as they say', () => {
 });
 
 test('of no picture is the beginning taken for the whole', () => {
-  for (const [name, bytes] of Object.entries(pictures)) {
+  for (const [name, bytes] of Object.entries(images)) {
     for (let length = 0; length < bytes.length - (name === 'gif' ? 1 : 0); length++) {
-      const facts = readPicture(bytes.subarray(0, length));
+      const facts = readImage(bytes.subarray(0, length));
       // A PNG that is cut after its end mark lacks only its last checksum.
       if (name === 'png' && length >= bytes.length - 4) continue;
       expect(typeof facts, `${name} cut at ${length}`).toBe('string');
@@ -58,12 +58,12 @@ test('of no picture is the beginning taken for the whole', () => {
 });
 
 test('nothing that a file says of its parts makes the reader go wrong', () => {
-  for (const bytes of Object.values(pictures))
+  for (const bytes of Object.values(images))
     for (let at = 0; at < bytes.length; at++)
       for (const byte of [0, 0x7f, 0xff]) {
         const damaged = Buffer.from(bytes);
         damaged[at] = byte;
-        const facts = readPicture(damaged);
+        const facts = readImage(damaged);
         if (typeof facts !== 'string')
           expect(facts.width * facts.height).toBeLessThanOrEqual(64 * 1024 * 1024);
       }

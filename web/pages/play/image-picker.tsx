@@ -2,31 +2,29 @@ import { type ReactNode, useRef, useState } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { filesOf, pictureLimit, takePictures } from './pictures.ts';
-import type { Picture } from './turns.ts';
+import { filesOf, imageLimit, takeImages } from './image-files.ts';
+import type { ImageFile } from './turns.ts';
 
-interface PicturePickerProps {
+interface ImagePickerProps {
   readonly label: string;
   readonly choose: string;
-  readonly picture: Picture | undefined;
-  readonly onChange: (picture: Picture | undefined) => void;
+  readonly image: ImageFile | undefined;
+  readonly onChange: (image: ImageFile | undefined) => void;
 }
 
 /** Chooses one image, by file, drop or paste. */
-export function PicturePicker({ label, choose, picture, onChange }: PicturePickerProps): ReactNode {
+export function ImagePicker({ label, choose, image, onChange }: ImagePickerProps): ReactNode {
   const { chat } = useWords(playgroundWords);
   const input = useRef<HTMLInputElement>(null);
   const [unfit, setUnfit] = useState<string>();
   const take = async (files: readonly File[]) => {
-    const taken = await takePictures(files.slice(0, 1));
+    const taken = await takeImages(files.slice(0, 1));
     const [bad] = taken.unfit;
     setUnfit(
       bad &&
-        (bad.kind === 'tooLarge'
-          ? chat.tooLarge(bad.name, pictureLimit)
-          : chat.notPicture(bad.name)),
+        (bad.kind === 'tooLarge' ? chat.tooLarge(bad.name, imageLimit) : chat.notImage(bad.name)),
     );
-    if (taken.pictures[0]) onChange(taken.pictures[0]);
+    if (taken.images[0]) onChange(taken.images[0]);
   };
   return (
     <div
@@ -52,20 +50,20 @@ export function PicturePicker({ label, choose, picture, onChange }: PicturePicke
         }}
       />
       <div className="flex flex-wrap items-center gap-2">
-        {picture !== undefined && (
+        {image !== undefined && (
           <img
-            src={picture.url}
-            alt={picture.name}
+            src={image.url}
+            alt={image.name}
             className="size-12 rounded-control border border-line object-cover"
           />
         )}
         <Button icon="plus" onClick={() => input.current?.click()}>
           {choose}
         </Button>
-        {picture !== undefined && (
+        {image !== undefined && (
           <IconButton
             icon="close"
-            label={chat.remove(picture.name)}
+            label={chat.remove(image.name)}
             onClick={() => onChange(undefined)}
           />
         )}

@@ -6,7 +6,7 @@ const candidatesMax = 200;
 const charsMax = 200_000;
 
 /** A schema in the text of a prompt, and the prompt without it. */
-export interface ToldSchema {
+export interface PromptSchema {
   readonly schema: Json;
   /** The user's last message, without the schema. */
   readonly prompt: string;
@@ -21,10 +21,10 @@ const wantsJson =
  * without `json_schema`, with `json_object` or alone. Without a format it counts only where the
  * same message asks for JSON.
  */
-export function toldSchema(
+export function schemaInPrompt(
   { messages, format }: ChatRequest,
   prompt: string,
-): ToldSchema | undefined {
+): PromptSchema | undefined {
   for (const { role, text } of messages.toReversed()) {
     if (role !== 'system' && role !== 'developer' && role !== 'user') continue;
     if (text.length > charsMax || (format.type === 'text' && !wantsJson.test(text))) continue;

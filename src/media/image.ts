@@ -1,5 +1,5 @@
 /** The facts of an image, read from its bytes. */
-export interface PictureFacts {
+export interface ImageFacts {
   readonly type: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif';
   readonly width: number;
   readonly height: number;
@@ -19,11 +19,11 @@ const formats = 'PNG, JPEG, WebP or GIF';
  * Reads the structure of an image without decoding it. Returns its facts, or why no model could use
  * it: the end of a sentence that the client reads.
  */
-export function readPicture(bytes: Buffer): PictureFacts | string {
+export function readImage(bytes: Buffer): ImageFacts | string {
   if (bytes.length === 0) return 'it is empty.';
   const read = readers.find(({ begins }) => begins(bytes))?.read;
   if (read === undefined) return `it is no picture that we know. Supported formats are ${formats}.`;
-  let facts: PictureFacts | undefined;
+  let facts: ImageFacts | undefined;
   try {
     facts = read(bytes);
   } catch (error) {
@@ -44,7 +44,7 @@ const hasTextAt = (bytes: Buffer, at: number, text: string): boolean =>
 interface Format {
   readonly begins: (bytes: Buffer) => boolean;
   /** Returns undefined or throws a RangeError when the file is cut short. */
-  readonly read: (bytes: Buffer) => PictureFacts | undefined;
+  readonly read: (bytes: Buffer) => ImageFacts | undefined;
 }
 
 const readers: readonly Format[] = [
@@ -57,7 +57,7 @@ const readers: readonly Format[] = [
 /**
  * w3.org/TR/png-3: chunks of `length, type, data, CRC`, from IHDR to IEND, with the pixels in IDAT.
  */
-function png(bytes: Buffer): PictureFacts | undefined {
+function png(bytes: Buffer): ImageFacts | undefined {
   if (!hasTextAt(bytes, 12, 'IHDR')) return undefined;
   const colour = bytes.readUInt8(25);
   let alpha = colour === 4 || colour === 6;
@@ -83,7 +83,7 @@ const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 
 /** w3.org/Graphics/JPEG/itu-t81.pdf: segments up to the scan, which lasts until the end mark. */
-function jpeg(bytes: Buffer): PictureFacts | undefined {
+function jpeg(bytes: Buffer): ImageFacts | undefined {
   let size: { width: number; height: number } | undefined;
   for (let at = 2; ; ) {
     if (bytes.readUInt8(at) !== 0xff) return undefined;
@@ -107,7 +107,7 @@ function jpeg(bytes: Buffer): PictureFacts | undefined {
 /**
  * w3.org/Graphics/GIF/spec-gif89a.txt: it ends with a semicolon; some writers add a byte or two.
  */
-function gif(bytes: Buffer): PictureFacts | undefined {
+function gif(bytes: Buffer): ImageFacts | undefined {
   const ends = bytes.subarray(-4).includes(0x3b);
   if (!ends || bytes.length < 26) return undefined;
   return {
@@ -119,7 +119,7 @@ function gif(bytes: Buffer): PictureFacts | undefined {
 }
 
 /** developers.google.com/speed/webp/docs/riff_container. */
-function webp(bytes: Buffer): PictureFacts | undefined {
+function webp(bytes: Buffer): ImageFacts | undefined {
   if (bytes.length < 8 + bytes.readUInt32LE(4)) return undefined;
   const type = 'image/webp';
   if (hasTextAt(bytes, 12, 'VP8X')) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ask, said } from './asking.ts';
+import { ask, answerText } from './asking.ts';
 import { startSim } from './index.ts';
 
 const schema = {
@@ -18,16 +18,16 @@ const question = { role: 'user', content: 'I know Ada, who is 36 years old.' };
 test('a schema in words is followed, with json_object or where the words ask for JSON', async () => {
   const sim = await startSim();
   const answer = async (messages: readonly object[], more: object = {}, vendor = 'openai') =>
-    said(await ask(`${sim.url}/${vendor}/v1`, { model: 'gpt-4o', messages, ...more }));
+    answerText(await ask(`${sim.url}/${vendor}/v1`, { model: 'gpt-4o', messages, ...more }));
   const json = { response_format: { type: 'json_object' } };
   const ada = { name: 'Ada', age: 36 };
-  for (const told of [
+  for (const written of [
     schema,
     referring,
     { type: 'json_schema', json_schema: { name: 'person', schema } },
   ])
     for (const spaces of [0, 2]) {
-      const words = `JSON schema:\n${JSON.stringify(told, null, spaces)}\nYou MUST answer with a JSON object that matches the JSON schema above.`;
+      const words = `JSON schema:\n${JSON.stringify(written, null, spaces)}\nYou MUST answer with a JSON object that matches the JSON schema above.`;
       expect(
         JSON.parse(await answer([{ role: 'system', content: words }, question], json)),
       ).toEqual(ada);

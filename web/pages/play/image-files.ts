@@ -1,11 +1,11 @@
-import type { Picture } from './turns.ts';
+import type { ImageFile } from './turns.ts';
 
 /** The limit of one image, before base64. */
-export const pictureBytesMax = 10 * 1024 * 1024;
-export const pictureLimit = '10 MB';
+export const imageBytesMax = 10 * 1024 * 1024;
+export const imageLimit = '10 MB';
 
 /** Reads a file as a data URL. */
-export function readPicture(file: Blob, name: string): Promise<Picture> {
+export function readImage(file: Blob, name: string): Promise<ImageFile> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener('load', () =>
@@ -25,24 +25,24 @@ export function filesOf(data: DataTransfer | null): readonly File[] {
   return [...(data?.files ?? [])];
 }
 
-export type Unfit = { readonly kind: 'tooLarge' | 'notPicture'; readonly name: string };
+export type Unfit = { readonly kind: 'tooLarge' | 'notImage'; readonly name: string };
 
 /** Splits files into images that can be sent and others. */
-export async function takePictures(
+export async function takeImages(
   files: readonly File[],
-): Promise<{ readonly pictures: readonly Picture[]; readonly unfit: readonly Unfit[] }> {
+): Promise<{ readonly images: readonly ImageFile[]; readonly unfit: readonly Unfit[] }> {
   const unfit: Unfit[] = [];
   const fit = files.filter((file) => {
     const kind = file.type.startsWith('image/')
-      ? file.size > pictureBytesMax
+      ? file.size > imageBytesMax
         ? 'tooLarge'
         : undefined
-      : 'notPicture';
+      : 'notImage';
     if (kind !== undefined) unfit.push({ kind, name: file.name });
     return kind === undefined;
   });
   return {
-    pictures: await Promise.all(fit.map((file) => readPicture(file, file.name || 'picture.png'))),
+    images: await Promise.all(fit.map((file) => readImage(file, file.name || 'picture.png'))),
     unfit,
   };
 }
