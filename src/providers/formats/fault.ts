@@ -21,11 +21,6 @@ export interface FaultRule {
   readonly kind: FaultKind;
 }
 
-/** A vendor's own rules, which come before those that vendors share. */
-interface FaultQuirks {
-  readonly faults?: readonly FaultRule[];
-}
-
 /** Codes and types that vendors share. The first row that matches decides. */
 const shared: readonly FaultRule[] = [
   {
@@ -132,8 +127,8 @@ function fits(rule: FaultRule, status: number, refused: Refused): boolean {
 /** The status for an error inside a reply with a good status, if it does not name one. */
 const unknownStatus = 0;
 
-function kindOf(status: number, refused: Refused, quirks: FaultQuirks): FaultKind {
-  for (const rule of quirks.faults ?? []) if (fits(rule, status, refused)) return rule.kind;
+function kindOf(status: number, refused: Refused, vendorRules: readonly FaultRule[]): FaultKind {
+  for (const rule of vendorRules) if (fits(rule, status, refused)) return rule.kind;
   // A failed server does not know the cause: only codes and statuses count, not its text.
   const rules = status >= 500 ? shared.filter((rule) => rule.code || rule.status) : shared;
   for (const rule of rules) if (fits(rule, status, refused)) return rule.kind;
@@ -209,12 +204,15 @@ function plainMessage(status: number, reply: string): string {
   return `status ${status} with an HTML page${title ? ` (${title})` : ''}`;
 }
 
-/** The fault for a reply with an error status. `reply` is its body as text. */
+/**
+ * The fault for a reply with an error status. `reply` is its body as text; `rules` are the vendor's
+ * own and go before the shared ones.
+ */
 export function faultOf(
   status: number,
   headers: FaultHeaders,
   reply: string,
-  quirks: FaultQuirks,
+  rules: readonly FaultRule[] = [],
 ): Fault {
   const body = parse(reply);
   // Some gateways wrap the error in a list, as Google does behind its compatible endpoint.
@@ -224,7 +222,7 @@ export function faultOf(
     : { code: '', message: plainMessage(status, reply), param: undefined };
   // A firewall in front of the vendor may block single prompts (text that looks like SQL or HTML):
   // the 403 says nothing about the key.
-  const kind = status === 403 && isPage(reply) ? 'protocol' : kindOf(status, refused, quirks);
+  const kind = status === 403 && isPage(reply) ? 'protocol' : kindOf(status, refused, rules);
   const retryAfterMs =
     retryAfter(headers) ??
     (kind === 'rate_limited' ? (resetAfter(headers) ?? spokenDelay(refused.message)) : undefined);
@@ -255,7 +253,7 @@ export const mayTellFault = (body: JsonObject): boolean =>
  * The fault for an error that came with a good status: an `error` member, MiniMax's `base_resp`, an
  * error event in a stream. Undefined when `body` holds none.
  */
-export function faultWithin(body: JsonObject, quirks: FaultQuirks): Fault | undefined {
+export function faultWithin(body: JsonObject, rules: readonly FaultRule[] = []): Fault | undefined {
   const base = objectOf(body['base_resp']);
   const failedBase =
     base !== undefined && base['status_code'] !== 0 && base['status_code'] !== undefined;
@@ -277,7 +275,7 @@ export function faultWithin(body: JsonObject, quirks: FaultQuirks): Fault | unde
   ]
     .map(Number)
     .find((n) => n >= 400 && n < 600);
-  return fault(kindOf(told ?? unknownStatus, refused, quirks), refused, told ?? 200);
+  return fault(kindOf(told ?? unknownStatus, refused, rules), refused, told ?? 200);
 }
 
 /** A fault of the format itself: the reply cannot be read. */

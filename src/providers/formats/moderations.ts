@@ -13,15 +13,18 @@ import {
 } from '../../base/json.ts';
 import type { Fault } from '../../base/fault.ts';
 import type { VendorAnswer, VendorCall, WholeAdapter } from '../adapter.ts';
-import { faultOf, faultWithin, protocolFault } from './fault.ts';
-import type { ChatQuirks } from './openai-chat/quirks.ts';
+import { faultOf, faultWithin, protocolFault, type FaultRule } from './fault.ts';
 import { plainUsage } from './openai-chat/response.ts';
 
 /**
  * The wire format of OpenAI's `/moderations` (wire-formats §1.6). Categories are passed on as the
  * vendor names them: those of two vendors do not correspond.
  */
-export function openaiModerations(quirks: Pick<ChatQuirks, 'faults'> = {}): WholeAdapter {
+export function openaiModerations({
+  faults,
+}: {
+  readonly faults?: readonly FaultRule[];
+} = {}): WholeAdapter {
   return {
     ask: (call) => ({
       path: '/moderations',
@@ -32,15 +35,19 @@ export function openaiModerations(quirks: Pick<ChatQuirks, 'faults'> = {}): Whol
         call.skeleton,
       ),
     }),
-    read: (reply, _, call) => read(reply, call, quirks),
-    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, quirks),
+    read: (reply, _, call) => read(reply, call, faults),
+    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, faults),
   };
 }
 
-function read(reply: Buffer, call: VendorCall, quirks: ChatQuirks): VendorAnswer | Fault {
+function read(
+  reply: Buffer,
+  call: VendorCall,
+  faults: readonly FaultRule[] | undefined,
+): VendorAnswer | Fault {
   const body = parse(reply.toString('utf8'));
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
-  const fault = faultWithin(body, quirks);
+  const fault = faultWithin(body, faults);
   if (fault) return fault;
   if (!Array.isArray(body['results']) || body['results'].length === 0)
     return protocolFault('an answer without results');

@@ -46,7 +46,7 @@ export function rerank(quirks: RerankQuirks = {}): WholeAdapter {
   return {
     ask: (call) => ask(call, quirks),
     read: (reply, _, call) => read(reply, call, quirks),
-    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, { faults }),
+    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, faults),
   };
 }
 
@@ -76,7 +76,7 @@ function ask(
 function read(reply: Buffer, call: VendorCall, quirks: RerankQuirks): VendorAnswer | Fault {
   const body = parse(reply.toString('utf8'));
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
-  const fault = faultWithin(body, { faults: quirks.faults ?? [] });
+  const fault = faultWithin(body, quirks.faults ?? []);
   if (fault) return fault;
   const told = body['results'] ?? body['data'];
   if (!Array.isArray(told)) return protocolFault('an answer without results');

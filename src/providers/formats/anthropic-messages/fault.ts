@@ -25,14 +25,13 @@ const faults: readonly FaultRule[] = [
   { code: /^timeout_error$/, kind: 'timeout' },
   { code: /^api_error$/, kind: 'server_error' },
 ];
-const quirks = { faults };
 
 /**
  * The fault for an error status. A rate limit without `retry-after` is timed by the
  * `anthropic-ratelimit-*` headers.
  */
 export function messagesFault(status: number, headers: FaultHeaders, reply: string): Fault {
-  const fault = faultOf(status, headers, reply, quirks);
+  const fault = faultOf(status, headers, reply, faults);
   if (fault.kind !== 'rate_limited' || fault.retryAfterMs !== undefined) return fault;
   const retryAfterMs = resetAfter(headers);
   return retryAfterMs === undefined ? fault : { ...fault, retryAfterMs };
@@ -42,7 +41,7 @@ export function messagesFault(status: number, headers: FaultHeaders, reply: stri
  * The fault inside a stream, or in a reply with a good status. Undefined when `body` is no error.
  */
 export const messagesFaultWithin = (body: JsonObject): Fault | undefined =>
-  faultWithin(body, quirks);
+  faultWithin(body, faults);
 
 const limits = ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const;
 

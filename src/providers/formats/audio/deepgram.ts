@@ -27,7 +27,7 @@ function fault(
     code === undefined && message === undefined
       ? reply
       : JSON.stringify({ error: { code, message } });
-  return faultOf(status, headers, said, { faults });
+  return faultOf(status, headers, said, faults);
 }
 
 /**

@@ -25,9 +25,9 @@ function fault(
   reply: string,
 ): ReturnType<AudioAdapter['fault']> {
   const detail = objectOf(objectOf(parse(reply))?.['detail']);
-  if (detail === undefined) return faultOf(status, headers, reply, { faults });
+  if (detail === undefined) return faultOf(status, headers, reply, faults);
   const message = [textOf(detail['status']), textOf(detail['message'])].filter(Boolean).join(': ');
-  return faultOf(status, headers, JSON.stringify({ error: { message } }), { faults });
+  return faultOf(status, headers, JSON.stringify({ error: { message } }), faults);
 }
 
 /**

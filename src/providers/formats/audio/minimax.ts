@@ -43,11 +43,11 @@ export const minimaxSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
       read: (said) => readEvent(said, faults),
     });
   },
-  fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
+  fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
 });
 
 function readEvent(said: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
-  const fault = faultWithin(said, { faults });
+  const fault = faultWithin(said, faults);
   if (fault !== undefined) return { fault };
   const data = objectOf(said['data']);
   const done = data?.['status'] === 2;

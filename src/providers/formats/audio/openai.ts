@@ -72,7 +72,7 @@ const timed: readonly TranscriptFormat[] = ['srt', 'vtt', 'verbose_json'];
 export function openaiTranscriptions(quirks: TranscriptionQuirks = {}): AudioAdapter {
   const { faults = [], streams = () => false } = quirks;
   const fault: AudioAdapter['fault'] = (status, headers, reply) =>
-    faultOf(status, headers, reply, { faults });
+    faultOf(status, headers, reply, faults);
   return {
     ask: (call) => ask(call, quirks),
     read: (reply, contentType, call) => read(reply, contentType, call, quirks),
@@ -162,7 +162,7 @@ function readJson(
   const body = parse(text);
   if (!isObject(body))
     return protocolFault(`an answer that is no JSON object: ${text.slice(0, 120)}`);
-  const fault = faultWithin(body, { faults: quirks.faults ?? [] });
+  const fault = faultWithin(body, quirks.faults ?? []);
   if (fault !== undefined) return fault;
   const said = textOf(body['text']);
   if (said === undefined) return protocolFault('an answer without a text');
@@ -299,7 +299,7 @@ export function openaiSpeech(quirks: SpeechQuirks = {}): AudioAdapter {
         : 'bytes';
       return new SpeechStream(call, voiceFormat(call, makes), source);
     },
-    fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
+    fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
   };
 }
 
@@ -326,7 +326,7 @@ function askSpeech(
 
 /** `audio`: OpenAI's events; `audio_data`: Mistral's whole answer (recorded 2026-08). */
 function readEvent(said: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
-  const fault = faultWithin(said, { faults });
+  const fault = faultWithin(said, faults);
   if (fault !== undefined) return { fault };
   const sound = textOf(said['audio']) ?? textOf(said['audio_data']);
   const usage = objectOf(said['usage']);

@@ -102,7 +102,7 @@ export const qwenSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
       made === 'wav' ? { hz: usualHz } : undefined,
     );
   },
-  fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
+  fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
 });
 
 function readEvent(said: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
@@ -110,7 +110,7 @@ function readEvent(said: JsonObject, faults: readonly FaultRule[]): SpeechEvent 
   if (output === undefined)
     return {
       fault: textOf(said['code'])
-        ? faultOf(400, {}, JSON.stringify(said), { faults })
+        ? faultOf(400, {}, JSON.stringify(said), faults)
         : protocolFault('an event without output'),
     };
   const usage = objectOf(said['usage']) ?? {};

@@ -223,7 +223,7 @@ export function voiceFormat(
 export function noVoiceFault(reply: Buffer, faults: readonly FaultRule[]): VendorAnswer | Fault {
   const body = parse(reply.toString('utf8'));
   return (
-    (isObject(body) ? faultWithin(body, { faults }) : undefined) ??
+    (isObject(body) ? faultWithin(body, faults) : undefined) ??
     protocolFault(`an answer that is no sound: ${reply.toString('utf8', 0, 120)}`)
   );
 }
@@ -234,7 +234,7 @@ export function soundSource(contentType: string, faults: readonly FaultRule[]): 
   return {
     from: 'json',
     read: (said) => ({
-      fault: faultWithin(said, { faults }) ?? protocolFault('an answer that is no sound'),
+      fault: faultWithin(said, faults) ?? protocolFault('an answer that is no sound'),
     }),
   };
 }

@@ -72,7 +72,7 @@ export class TranscriptEvents implements StreamTranslator {
     }
     const said = parse(utf8(data));
     if (!isObject(said)) meter.fault = protocolFault('an event that is no JSON');
-    else meter.fault = faultWithin(said, { faults: this.#faults });
+    else meter.fault = faultWithin(said, this.#faults);
     if (meter.fault !== undefined || !isObject(said)) return false;
     this.#out += `data: ${data}\n\n`;
     meter.outputBytes += Buffer.byteLength(textOf(said['delta']) ?? '');
@@ -190,7 +190,7 @@ export function transcriptionAdapter({
       return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
     const heard = read(body, call);
     if (heard === undefined)
-      return faultWithin(body, { faults }) ?? protocolFault('an answer without a text');
+      return faultWithin(body, faults) ?? protocolFault('an answer without a text');
     return answerOf(heard.transcript, call, heard.quantities, heard.upstreamId);
   };
   return {
@@ -205,6 +205,6 @@ export function transcriptionAdapter({
     },
     read: (reply, _, call) => answer(reply, call),
     stream: (call) => new TranscriptInOne((reply) => answer(reply, inJson(call))),
-    fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
+    fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
   };
 }

@@ -66,5 +66,5 @@ export const xaiSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
   read: (reply) => noVoiceFault(reply, faults),
   stream: (call, contentType) =>
     new SpeechStream(call, voiceFormat(call, makes), soundSource(contentType, faults)),
-  fault: (status, headers, reply) => faultOf(status, headers, reply, { faults }),
+  fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
 });

@@ -1,46 +1,43 @@
 import type { Fault } from '../../../base/fault.ts';
 import { isObject, objectOf, parse, textOf } from '../../../base/json.ts';
-import { faultOf, type FaultHeaders } from '../fault.ts';
-import type { ChatQuirks } from '../openai-chat/quirks.ts';
+import { faultOf, type FaultHeaders, type FaultRule } from '../fault.ts';
 
 /**
  * Exceptions by name and, where one name means many things, by their text:
  * docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html,
  * APIReference/CommonErrors.html, 2026-08, and recorded ones.
  */
-const quirks: ChatQuirks = {
-  faults: [
-    {
-      code: /^(UnrecognizedClient|ExpiredToken|InvalidSignature|SignatureDoesNotMatch|IncompleteSignature|MissingAuthenticationToken|InvalidClientTokenId|OptInRequired|NotAuthorized)/i,
-      kind: 'credentials',
-    },
-    // A subscription that cannot be paid: the account's problem, although the message names the
-    // model.
-    { text: /INVALID_PAYMENT_INSTRUMENT|valid payment instrument/, kind: 'quota' },
-    {
-      text: /access to the model|model access|end of its life|marked by provider as Legacy/i,
-      kind: 'unknown_model',
-    },
-    { code: /^AccessDenied/, kind: 'credentials' },
-    { code: /^Validation/, text: /^Operation not allowed/i, kind: 'credentials' },
-    { code: /^(ResourceNotFound|UnknownOperation)/, kind: 'unknown_model' },
-    { code: /^(Throttling|TooManyRequests|ServiceQuotaExceeded)/i, kind: 'rate_limited' },
-    { code: /^(ModelNotReady|ServiceUnavailable)/i, kind: 'overloaded' },
-    { code: /^ModelTimeout/i, kind: 'timeout' },
-    {
-      code: /^(InternalServer|InternalFailure|ModelError|ModelStreamError)/i,
-      kind: 'server_error',
-    },
-    {
-      code: /^Validation/i,
-      text: /input tokens exceeded|exceeds? (the )?(maximum|model)|maximum (context|length|tokens)|too many (input )?tokens|too long/i,
-      kind: 'context_length',
-    },
-    { code: /^Validation/i, text: /content filter|responsible AI/i, kind: 'content_policy' },
-    // Inside a stream, the exception's name is the only information.
-    { status: 0, code: /^Validation/i, kind: 'bad_request' },
-  ],
-};
+const faults: readonly FaultRule[] = [
+  {
+    code: /^(UnrecognizedClient|ExpiredToken|InvalidSignature|SignatureDoesNotMatch|IncompleteSignature|MissingAuthenticationToken|InvalidClientTokenId|OptInRequired|NotAuthorized)/i,
+    kind: 'credentials',
+  },
+  // A subscription that cannot be paid: the account's problem, although the message names the
+  // model.
+  { text: /INVALID_PAYMENT_INSTRUMENT|valid payment instrument/, kind: 'quota' },
+  {
+    text: /access to the model|model access|end of its life|marked by provider as Legacy/i,
+    kind: 'unknown_model',
+  },
+  { code: /^AccessDenied/, kind: 'credentials' },
+  { code: /^Validation/, text: /^Operation not allowed/i, kind: 'credentials' },
+  { code: /^(ResourceNotFound|UnknownOperation)/, kind: 'unknown_model' },
+  { code: /^(Throttling|TooManyRequests|ServiceQuotaExceeded)/i, kind: 'rate_limited' },
+  { code: /^(ModelNotReady|ServiceUnavailable)/i, kind: 'overloaded' },
+  { code: /^ModelTimeout/i, kind: 'timeout' },
+  {
+    code: /^(InternalServer|InternalFailure|ModelError|ModelStreamError)/i,
+    kind: 'server_error',
+  },
+  {
+    code: /^Validation/i,
+    text: /input tokens exceeded|exceeds? (the )?(maximum|model)|maximum (context|length|tokens)|too many (input )?tokens|too long/i,
+    kind: 'context_length',
+  },
+  { code: /^Validation/i, text: /content filter|responsible AI/i, kind: 'content_policy' },
+  // Inside a stream, the exception's name is the only information.
+  { status: 0, code: /^Validation/i, kind: 'bad_request' },
+];
 
 /** Resource names that contain the operator's AWS account, which clients must not see. */
 const account = /arn:aws[\w-]*:[\w:/.*+@-]+/g;
@@ -51,7 +48,7 @@ const account = /arn:aws[\w-]*:[\w:/.*+@-]+/g;
  */
 export function converseFault(status: number, headers: FaultHeaders, reply: string): Fault {
   const body = objectOf(parse(reply));
-  if (!body) return faultOf(status, headers, reply, quirks);
+  if (!body) return faultOf(status, headers, reply, faults);
   const told = headers['x-amzn-errortype'];
   const name =
     (Array.isArray(told) ? told[0] : told) ??
@@ -82,5 +79,5 @@ function named(name: string, message: string, status: number, headers: FaultHead
   const said = (message || code)
     .replace(account, '***')
     .replace(/^The model returned the following errors: /, '');
-  return faultOf(status, headers, JSON.stringify({ message: said, code }), quirks);
+  return faultOf(status, headers, JSON.stringify({ message: said, code }), faults);
 }

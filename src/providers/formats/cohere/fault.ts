@@ -2,7 +2,6 @@ import type { Fault } from '../../../base/fault.ts';
 import { type JsonObject, objectOf, textOf } from '../../../base/json.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { faultOf, type FaultHeaders, type FaultRule } from '../fault.ts';
-import type { ChatQuirks } from '../openai-chat/quirks.ts';
 
 /**
  * docs.cohere.com/reference/errors, 2026-08, and recorded ones: `{"id","message"}`, with an
@@ -19,10 +18,8 @@ export const cohereFaultRules: readonly FaultRule[] = [
   { status: 501, kind: 'bad_request' },
 ];
 
-const quirks: ChatQuirks = { faults: cohereFaultRules };
-
 export const cohereFault = (status: number, headers: FaultHeaders, reply: string): Fault =>
-  faultOf(status, headers, reply, quirks);
+  faultOf(status, headers, reply, cohereFaultRules);
 
 /** The fault in the place of an answer or of an event. */
 export function cohereFaultWithin(body: JsonObject): Fault | undefined {

@@ -16,7 +16,7 @@ import {
 } from '../../../base/json.ts';
 import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../../adapter.ts';
 import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
-import { acceptsValue, type DroppedMember, type ChatQuirks } from '../openai-chat/quirks.ts';
+import { acceptsValue, type DroppedMember } from '../openai-chat/quirks.ts';
 import { readUsage, type ChatUsage } from '../openai-chat/response.ts';
 import {
   embeddingsParts,
@@ -61,7 +61,7 @@ export function openaiEmbeddings(quirks: EmbeddingsQuirks = {}): WholeAdapter {
     textOnly,
     ask: (call) => ask(call, quirks),
     read: (reply, _, call) => read(reply, call, quirks),
-    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, quirks),
+    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, quirks.faults),
     ...(inputsMax === undefined ? {} : { split: (call) => embeddingsParts(call, inputsMax) }),
   };
 }
@@ -89,7 +89,7 @@ function read(reply: Buffer, call: VendorCall, quirks: EmbeddingsQuirks): Vendor
   if (data === undefined) {
     const told = parse(reply.toString('utf8'));
     return (
-      (isObject(told) ? faultWithin(told, quirks) : undefined) ??
+      (isObject(told) ? faultWithin(told, quirks.faults) : undefined) ??
       protocolFault('an answer without vectors')
     );
   }
@@ -168,7 +168,7 @@ function usageOf(text: string | undefined): ChatUsage | undefined {
  * `/embeddings/multimodal`: all inputs of a request become one vector
  * (volcengine.com/docs/82379/1523520, 2026-08), so that each text is sent as a request of its own.
  */
-export function multimodalEmbeddings(quirks: Pick<ChatQuirks, 'faults'>): WholeAdapter {
+export function multimodalEmbeddings({ faults }: Pick<EmbeddingsQuirks, 'faults'>): WholeAdapter {
   return {
     textOnly: true,
     split: (call) => embeddingsParts(call, 1),
@@ -191,7 +191,7 @@ export function multimodalEmbeddings(quirks: Pick<ChatQuirks, 'faults'>): WholeA
         'embedding',
       );
       if (vector === undefined)
-        return faultWithin(body, quirks) ?? protocolFault('an answer without a vector');
+        return faultWithin(body, faults) ?? protocolFault('an answer without a vector');
       return vectorsAnswer(
         call,
         [vector],
@@ -199,6 +199,6 @@ export function multimodalEmbeddings(quirks: Pick<ChatQuirks, 'faults'>): WholeA
         textOf(body['id']),
       );
     },
-    fault: (status, headers, reply) => faultOf(status, headers, reply, quirks),
+    fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
   };
 }

@@ -59,7 +59,7 @@ function delayOf(error: JsonObject): number | undefined {
 /** The fault for Google's refusal, by its own status name. `reply` is the body as text. */
 export function geminiFault(status: number, headers: FaultHeaders, reply: string): Fault {
   const error = errorIn(parse(reply));
-  if (error === undefined) return faultOf(status, headers, reply, {});
+  if (error === undefined) return faultOf(status, headers, reply);
   const reason = textOf(detailOf(error, 'ErrorInfo')?.['reason']);
   const field = textOf(
     objectOf(listOf(detailOf(error, 'BadRequest')?.['fieldViolations'])[0])?.['field'],
@@ -72,7 +72,7 @@ export function geminiFault(status: number, headers: FaultHeaders, reply: string
     type: reason,
     ...(field ? { param: field } : {}),
   };
-  const fault = faultOf(status, headers, JSON.stringify({ error: told }), { faults: rules });
+  const fault = faultOf(status, headers, JSON.stringify({ error: told }), rules);
   const retryAfterMs = delayOf(error);
   return retryAfterMs === undefined ? fault : { ...fault, retryAfterMs };
 }

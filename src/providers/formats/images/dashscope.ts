@@ -117,7 +117,7 @@ function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): Ve
   if (pictures.length > 0) return imagesAnswer(call, pictures, textOf(body['request_id']));
   const { code, message } = body;
   return (
-    faultWithin({ error: code === undefined ? undefined : { code, message } }, { faults }) ??
+    faultWithin({ error: code === undefined ? undefined : { code, message } }, faults) ??
     protocolFault('an answer without a picture')
   );
 }
@@ -221,7 +221,7 @@ function stateOf(
 }
 
 function failed(code: string, message: string, faults: readonly FaultRule[]): PendingFault {
-  const fault = faultWithin({ error: { code, message } }, { faults }) ?? {
+  const fault = faultWithin({ error: { code, message } }, faults) ?? {
     kind: 'server_error',
     message: sanitizeVendorMessage(message),
   };

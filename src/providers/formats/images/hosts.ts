@@ -145,7 +145,7 @@ function readWorkflow(
   );
   return pictures.length > 0
     ? imagesAnswer(call, pictures, textOf(body['id']))
-    : (faultWithin(body, { faults }) ?? protocolFault('an answer without a picture'));
+    : (faultWithin(body, faults) ?? protocolFault('an answer without a picture'));
 }
 
 const router = {

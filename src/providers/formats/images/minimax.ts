@@ -53,7 +53,7 @@ export function minimaxImages(faults: readonly FaultRule[]): ImageAdapter {
 function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {
   const body = objectOf(parse(reply.toString('utf8')));
   if (body === undefined) return protocolFault('an answer that is no JSON object');
-  const fault = faultWithin(body, { faults });
+  const fault = faultWithin(body, faults);
   if (fault !== undefined) return fault;
   const data = objectOf(body['data']);
   const pictures = [

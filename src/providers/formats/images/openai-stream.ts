@@ -68,7 +68,7 @@ class ImageEvents implements StreamTranslator {
   end(): string {
     const rest = this.#frames.end();
     const told = parse(rest);
-    if (isObject(told)) this.meter.fault ??= faultWithin(told, { faults: this.#faults });
+    if (isObject(told)) this.meter.fault ??= faultWithin(told, this.#faults);
     if (!this.meter.finished)
       this.meter.fault ??= protocolFault('the stream ended without its picture');
     return this.#taken();
@@ -129,9 +129,7 @@ class ImageEvents implements StreamTranslator {
 
   #faultOf(body: JsonObject): Fault {
     const error = objectOf(body['error']) ?? body;
-    return (
-      faultWithin({ error }, { faults: this.#faults }) ?? protocolFault('an error that is not told')
-    );
+    return faultWithin({ error }, this.#faults) ?? protocolFault('an error that is not told');
   }
 
   #fail(fault: Fault): boolean {

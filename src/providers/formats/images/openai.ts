@@ -24,7 +24,6 @@ import {
 import { type ImageSize, type ImageRequest, imageSizeText } from '../../media-request.ts';
 import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { formRequest } from '../multipart.ts';
-import type { ChatQuirks } from '../openai-chat/quirks.ts';
 import { fittedSize, nearestRatio } from './request.ts';
 import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
 
@@ -50,8 +49,6 @@ export interface ImagesQuirks {
   readonly faults?: readonly FaultRule[];
   readonly path?: string;
 }
-
-const rules = ({ faults = [] }: ImagesQuirks): ChatQuirks => ({ faults });
 
 const json = { 'content-type': 'application/json' } as const;
 
@@ -124,7 +121,7 @@ export function openaiImages(quirks: ImagesQuirks = {}): ImageAdapter {
   return {
     ask: (call) => ({ path, headers: json, body: edited(call, quirks) }),
     read: (reply, _, call) => read(reply, call, quirks),
-    fault: (status, headers, reply) => faultOf(status, headers, reply, rules(quirks)),
+    fault: (status, headers, reply) => faultOf(status, headers, reply, quirks.faults),
     ...(nMax === undefined
       ? {}
       : { split: (call) => partsWithImageUsage(splitByCount(call, nMax(imageRequestOf(call)))) }),
@@ -140,7 +137,7 @@ export function openaiEdits(quirks: ImagesQuirks = {}, path = '/images/edits'): 
   return {
     ask: (call) => form(call, quirks, path),
     read: (reply, _, call) => read(reply, call, quirks),
-    fault: (status, headers, reply) => faultOf(status, headers, reply, rules(quirks)),
+    fault: (status, headers, reply) => faultOf(status, headers, reply, quirks.faults),
     ...(nMax === undefined
       ? {}
       : { split: (call) => partsWithImageUsage(splitByCount(call, nMax(imageRequestOf(call)))) }),
@@ -181,7 +178,7 @@ function read(reply: Buffer, call: VendorCall, quirks: ImagesQuirks): VendorAnsw
   const pictures = listOf(body['data'] ?? body['images']).flatMap(pictureOf);
   if (pictures.length === 0)
     return (
-      faultWithin(body, rules(quirks)) ??
+      faultWithin(body, quirks.faults) ??
       heldBack(body) ??
       protocolFault('an answer without a picture')
     );

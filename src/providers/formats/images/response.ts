@@ -73,7 +73,7 @@ export const finalFault = (fault: Fault): PendingFault => ({ ...fault, ended: tr
  */
 export function faultReaders(rules: readonly FaultRule[] = []) {
   const fault = (status: number, headers: FaultHeaders, reply: string): Fault =>
-    faultOf(status, headers, reply, { faults: rules });
+    faultOf(status, headers, reply, rules);
   const polled = (status: number, headers: FaultHeaders, reply: string): PendingFault => ({
     ...fault(status, headers, reply),
     ...(status === 404 || status === 410 ? { gone: true } : {}),

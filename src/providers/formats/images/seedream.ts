@@ -98,8 +98,7 @@ function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): Ve
   if (pictures.length > 0) return imagesAnswer(call, pictures, textOf(body['id']));
   const refused = items.find(({ error }) => isObject(error)) ?? body;
   return (
-    faultWithin({ error: refused['error'] }, { faults }) ??
-    protocolFault('an answer without a picture')
+    faultWithin({ error: refused['error'] }, faults) ?? protocolFault('an answer without a picture')
   );
 }
 

@@ -47,7 +47,7 @@ export function openaiChat(quirks: ChatQuirks = {}): Adapter {
     stream,
     collect: (call) => new ChatCollector(call, stream),
     needsBytes: ({ kind }) => !readsAddresses.includes(kind),
-    fault: (status, headers, reply) => faultOf(status, headers, reply, quirks),
+    fault: (status, headers, reply) => faultOf(status, headers, reply, quirks.faults),
   };
 }
 

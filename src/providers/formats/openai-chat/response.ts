@@ -43,7 +43,7 @@ export function readChatResponse(
     return protocolFault(`an answer that is not JSON: ${reply.toString('utf8', 0, 120)}`);
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
   const refused = mayTellFault(body)
-    ? faultWithin(objectOf(parse(reply.toString('utf8'))) ?? {}, quirks)
+    ? faultWithin(objectOf(parse(reply.toString('utf8'))) ?? {}, quirks.faults)
     : undefined;
   if (refused) return refused;
   const plain = stops ? undefined : plainAnswer(reply, text, body, call, quirks);

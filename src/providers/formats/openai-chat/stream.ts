@@ -140,8 +140,8 @@ export class ChatStream implements StreamTranslator {
     const told = mayTellFault(body) || name === 'error' ? parse(utf8(data)) : undefined;
     if (isObject(told)) {
       this.meter.fault =
-        faultWithin(told, this.#quirks) ??
-        (name === 'error' ? faultWithin({ error: told }, this.#quirks) : undefined);
+        faultWithin(told, this.#quirks.faults) ??
+        (name === 'error' ? faultWithin({ error: told }, this.#quirks.faults) : undefined);
       if (this.meter.fault) return this.#close();
     }
     this.meter.upstreamId ??= upstreamIdOf(body);
@@ -240,7 +240,7 @@ export class ChatStream implements StreamTranslator {
   #whole(text: string): string {
     const body = parse(utf8(text));
     if (!isObject(body)) return '';
-    this.meter.fault = faultWithin(body, this.#quirks);
+    this.meter.fault = faultWithin(body, this.#quirks.faults);
     if (this.meter.fault) return '';
     this.meter.upstreamId ??= upstreamIdOf(body);
     const choices = listOf(body['choices']).map((_, i) => ['choices', i]);

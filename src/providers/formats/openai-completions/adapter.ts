@@ -9,7 +9,7 @@ import { CompletionsStream } from './stream.ts';
  * the model and members that metering needs.
  */
 export function openaiCompletions(quirks: CompletionQuirks = {}): Adapter {
-  const faults = quirks.faults ? { faults: quirks.faults } : {};
+  const { faults } = quirks;
   const stream = (call: VendorCall): CompletionsStream => new CompletionsStream(call, faults);
   return {
     ask: (call) => completionRequest(call, quirks),

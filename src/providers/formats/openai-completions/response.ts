@@ -59,13 +59,13 @@ export function completionChanges(body: JsonObject, call: VendorCall): JsonChang
 export function readCompletion(
   reply: Buffer,
   call: VendorCall,
-  quirks: { faults?: readonly FaultRule[] },
+  faults: readonly FaultRule[] | undefined,
 ): VendorAnswer | Fault {
   const text = reply.toString('latin1').trim();
   const body = parse(reply.toString('utf8'));
   if (!isObject(body))
     return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
-  const refused = mayTellFault(body) ? faultWithin(body, quirks) : undefined;
+  const refused = mayTellFault(body) ? faultWithin(body, faults) : undefined;
   if (refused) return refused;
   const choices = listOf(body['choices']).filter(isObject);
   if (choices.length === 0) return protocolFault('an answer without choices');

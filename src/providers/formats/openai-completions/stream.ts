@@ -31,7 +31,7 @@ import { completionChanges } from './response.ts';
 export class CompletionsStream implements StreamTranslator {
   readonly meter: StreamMeter = newMeter();
   readonly #call: VendorCall;
-  readonly #quirks: { readonly faults?: readonly FaultRule[] };
+  readonly #faults: readonly FaultRule[] | undefined;
   readonly #frames = new SseFrames((data, name) => this.#hear(data, name));
   /** Which choices have begun, and whether they have ended. */
   readonly #ended = new Map<number, boolean>();
@@ -40,9 +40,9 @@ export class CompletionsStream implements StreamTranslator {
   #out = '';
   #closed = false;
 
-  constructor(call: VendorCall, quirks: { readonly faults?: readonly FaultRule[] } = {}) {
+  constructor(call: VendorCall, faults?: readonly FaultRule[]) {
     this.#call = call;
-    this.#quirks = quirks;
+    this.#faults = faults;
   }
 
   push(piece: Buffer): string {
@@ -97,8 +97,8 @@ export class CompletionsStream implements StreamTranslator {
     const told = mayTellFault(body) || name === 'error' ? parse(utf8(data)) : undefined;
     if (isObject(told))
       this.meter.fault =
-        faultWithin(told, this.#quirks) ??
-        (name === 'error' ? faultWithin({ error: told }, this.#quirks) : undefined);
+        faultWithin(told, this.#faults) ??
+        (name === 'error' ? faultWithin({ error: told }, this.#faults) : undefined);
     if (this.meter.fault === undefined) this.#event(data, body);
     else this.#closed = true;
     return !this.#closed;

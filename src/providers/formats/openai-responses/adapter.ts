@@ -49,8 +49,8 @@ export interface ResponsesQuirks {
  * stores nothing: Tollgate stores responses itself.
  */
 export function openaiResponses(quirks: ResponsesQuirks = {}): Adapter {
-  const faults = quirks.faults ? { faults: quirks.faults } : {};
-  const rulesOf = supportTable(quirks.takes ?? [], unsupportedInResponses);
+  const { faults, takes = [] } = quirks;
+  const rulesOf = supportTable(takes, unsupportedInResponses);
   return {
     ask: (call) => responsesNativeRequest(call, quirks, rulesOf(call.upstreamModel)),
     read(reply, contentType, call) {
@@ -172,12 +172,12 @@ const isSealed = (seal: unknown): boolean =>
 function readNative(
   reply: Buffer,
   call: VendorCall,
-  quirks: { faults?: readonly FaultRule[] },
+  faults: readonly FaultRule[] | undefined,
 ): VendorAnswer | Fault {
   const body = parse(reply.toString('utf8'));
   if (!isObject(body))
     return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
-  const fault = responseFailure(body, quirks);
+  const fault = responseFailure(body, faults);
   if (fault) return fault;
   if (!Array.isArray(body['output'])) return protocolFault('a response without output');
   const own = responsesQuantities(objectOf(body['usage']));
@@ -239,25 +239,24 @@ export function responsesCount(faults: readonly FaultRule[] = []): BaseAdapter {
     read(reply) {
       const body = parse(reply.toString('utf8'));
       if (!isObject(body)) return protocolFault('a count that is no JSON object');
-      const fault = faultWithin(body, { faults });
+      const fault = faultWithin(body, faults);
       if (fault) return fault;
       if (typeof body['input_tokens'] !== 'number')
         return protocolFault('a count without a number');
       return { body: reply, quantities: undefined, upstreamId: undefined, outputText: '' };
     },
-    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, { faults }),
+    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, faults),
   };
 }
 
 /** Shortens a conversation. The answer is always whole. */
 export function responsesCompact(faults: readonly FaultRule[] = []): Adapter {
-  const quirks = { faults };
   return {
     ask: (call) => requestWith('/responses/compact', compactMembers, call),
     read(reply, _, call) {
       const body = parse(reply.toString('utf8'));
       if (!isObject(body)) return protocolFault('an answer that is no JSON object');
-      const fault = faultWithin(body, quirks);
+      const fault = faultWithin(body, faults);
       if (fault) return fault;
       if (!Array.isArray(body['output'])) return protocolFault('a compaction without output');
       const quantities = responsesQuantities(objectOf(body['usage']));
@@ -272,8 +271,8 @@ export function responsesCompact(faults: readonly FaultRule[] = []): Adapter {
         outputText: quantities ? '' : reply.toString('utf8'),
       };
     },
-    stream: (call) => new ResponsesStream(call, quirks),
-    collect: (call) => new ResponsesCollector(call, quirks),
-    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, quirks),
+    stream: (call) => new ResponsesStream(call, faults),
+    collect: (call) => new ResponsesCollector(call, faults),
+    fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, faults),
   };
 }

@@ -42,8 +42,8 @@ export interface ChatOverResponsesQuirks {
  * for clients of chat.
  */
 export function chatOverResponses(quirks: ChatOverResponsesQuirks = {}): Adapter {
-  const faults = quirks.faults ? { faults: quirks.faults } : {};
-  const rulesOf = supportTable(quirks.takes ?? [], unsupportedInChat);
+  const { faults, takes = [] } = quirks;
+  const rulesOf = supportTable(takes, unsupportedInChat);
   const stream = (call: VendorCall): TranslatedStream =>
     new TranslatedStream(
       call,
@@ -69,11 +69,11 @@ export function chatOverResponses(quirks: ChatOverResponsesQuirks = {}): Adapter
 /** The fault of a response that ended with a failure; undefined when it did not fail. */
 export function responseFailure(
   response: JsonObject,
-  quirks: { faults?: readonly FaultRule[] },
+  faults: readonly FaultRule[] | undefined,
 ): Fault | undefined {
   if (response['status'] !== 'failed' && response['status'] !== 'cancelled')
-    return faultWithin(response, quirks);
-  return faultWithin(response, quirks) ?? { kind: 'server_error', message: 'the response failed' };
+    return faultWithin(response, faults);
+  return faultWithin(response, faults) ?? { kind: 'server_error', message: 'the response failed' };
 }
 
 function finishOf(response: JsonObject, calls: number): FinishReason {
@@ -96,12 +96,12 @@ interface Collected {
 function readResponse(
   reply: Buffer,
   call: VendorCall,
-  quirks: { faults?: readonly FaultRule[] },
+  faults: readonly FaultRule[] | undefined,
 ): VendorAnswer | Fault {
   const body = parse(reply.toString('utf8'));
   if (!isObject(body))
     return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
-  const fault = responseFailure(body, quirks);
+  const fault = responseFailure(body, faults);
   if (fault) return fault;
   if (!Array.isArray(body['output'])) return protocolFault('a response without output');
   const said: Collected = {
@@ -209,7 +209,7 @@ class ResponsesReader implements EventReader {
   readonly #call: VendorCall;
   readonly #chunks: ChatChunks;
   readonly #meter: StreamMeter;
-  readonly #quirks: { faults?: readonly FaultRule[] };
+  readonly #faults: readonly FaultRule[] | undefined;
   readonly #stop: StopText;
   readonly #calls = new Map<number, OpenCall>();
   /** The current part of the reasoning: parts are paragraphs. */
@@ -225,12 +225,12 @@ class ResponsesReader implements EventReader {
     call: VendorCall,
     chunks: ChatChunks,
     meter: StreamMeter,
-    quirks: { faults?: readonly FaultRule[] },
+    faults: readonly FaultRule[] | undefined,
   ) {
     this.#call = call;
     this.#chunks = chunks;
     this.#meter = meter;
-    this.#quirks = quirks;
+    this.#faults = faults;
     this.#stop = new StopText(stopWords(call.body['stop']));
   }
 
@@ -244,7 +244,7 @@ class ResponsesReader implements EventReader {
 
   rest(rest: string): Fault | undefined {
     const body = parse(utf8(rest));
-    return isObject(body) ? responseFailure(body, this.#quirks) : undefined;
+    return isObject(body) ? responseFailure(body, this.#faults) : undefined;
   }
 
   #tell(body: JsonObject, type: string): string {
@@ -281,13 +281,13 @@ class ResponsesReader implements EventReader {
       case 'response.failed':
         this.#meter.fault = responseFailure(
           objectOf(body['response']) ?? { status: 'failed' },
-          this.#quirks,
+          this.#faults,
         );
         return '';
       case 'error':
         this.#meter.fault = faultWithin(
           objectOf(body['error']) ? body : { error: body },
-          this.#quirks,
+          this.#faults,
         );
         return '';
       default:

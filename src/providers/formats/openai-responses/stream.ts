@@ -19,10 +19,10 @@ import {
   newMeter,
 } from '../../adapter.ts';
 import { responsesUsage } from '../../conversation/client-usage.ts';
-import { faultWithin, protocolFault } from '../fault.ts';
+import { faultWithin, type FaultRule, protocolFault } from '../fault.ts';
 import { servedTier } from '../../billable-features.ts';
 import { SseFrames } from '../../stream/frames.ts';
-import { type ChatOverResponsesQuirks, responseFailure } from './chat.ts';
+import { responseFailure } from './chat.ts';
 import {
   cutResponse,
   memberText,
@@ -59,7 +59,7 @@ export class ResponsesStream implements StreamTranslator {
   /** The client's response object (`latin1`), set by the last event. */
   response = '';
   readonly #call: VendorCall;
-  readonly #quirks: ChatOverResponsesQuirks;
+  readonly #faults: readonly FaultRule[] | undefined;
   readonly #frames = new SseFrames((data, name) => this.#hear(data, name));
   readonly #output = new OutputSoFar();
   /** Finished calls of the vendor's tools. */
@@ -69,9 +69,9 @@ export class ResponsesStream implements StreamTranslator {
   #out = '';
   #tail = '';
 
-  constructor(call: VendorCall, quirks: ChatOverResponsesQuirks) {
+  constructor(call: VendorCall, faults: readonly FaultRule[] | undefined) {
     this.#call = call;
-    this.#quirks = quirks;
+    this.#faults = faults;
   }
 
   push(piece: Buffer): string {
@@ -137,7 +137,7 @@ export class ResponsesStream implements StreamTranslator {
     this.response = memberText(rewritten, 'response');
     const response = objectOf(parse(utf8(this.response))) ?? {};
     meter.upstreamId ??= textOf(objectOf(objectOf(parse(data))?.['response'])?.['id']);
-    meter.fault = responseFailure(response, this.#quirks);
+    meter.fault = responseFailure(response, this.#faults);
     const own = responsesQuantities(objectOf(response['usage']));
     const extras = responseExtras(response, own);
     meter.quantities = withExtras(own, extras);
@@ -154,11 +154,11 @@ export class ResponsesStream implements StreamTranslator {
     const told: JsonObject = isObject(body) ? body : {};
     this.meter.fault =
       type === 'error'
-        ? (faultWithin(objectOf(told['error']) ? told : { error: told }, this.#quirks) ?? {
+        ? (faultWithin(objectOf(told['error']) ? told : { error: told }, this.#faults) ?? {
             kind: 'server_error',
             message: 'the response failed',
           })
-        : responseFailure(objectOf(told['response']) ?? { status: 'failed' }, this.#quirks);
+        : responseFailure(objectOf(told['response']) ?? { status: 'failed' }, this.#faults);
     return false;
   }
 
@@ -167,7 +167,7 @@ export class ResponsesStream implements StreamTranslator {
     if (!meter.done && meter.fault === undefined) {
       const rest = this.#frames.end();
       const body = rest === '' ? undefined : parse(utf8(rest));
-      if (isObject(body)) meter.fault = responseFailure(body, this.#quirks);
+      if (isObject(body)) meter.fault = responseFailure(body, this.#faults);
       if (!meter.finished) meter.fault ??= protocolFault('the stream ended without its last event');
     }
     const out = this.#out + (meter.fault === undefined ? this.#tail : '');
@@ -203,8 +203,8 @@ export class ResponsesCollector implements StreamCollector {
   readonly meter: StreamMeter;
   readonly #stream: ResponsesStream;
 
-  constructor(call: VendorCall, quirks: ChatOverResponsesQuirks) {
-    this.#stream = new ResponsesStream(call, quirks);
+  constructor(call: VendorCall, faults: readonly FaultRule[] | undefined) {
+    this.#stream = new ResponsesStream(call, faults);
     this.meter = this.#stream.meter;
   }
 

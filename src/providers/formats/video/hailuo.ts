@@ -127,7 +127,7 @@ export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[]
         ? taskFailure(undefined, undefined, faults)
         : taskFailure(code, message, faults);
     }
-    const fault = faultWithin(body, { faults });
+    const fault = faultWithin(body, faults);
     if (fault !== undefined) return fault;
     if (state !== 'completed') return underWay(state);
     const file = submissionOf(body['file_id']);

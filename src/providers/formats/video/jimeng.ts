@@ -84,8 +84,7 @@ function dataIn(reply: Buffer): JsonObject | Fault {
   const { code, message } = body;
   if (code === good) return objectOf(body['data']) ?? {};
   return (
-    faultWithin({ error: { code, message } }, { faults }) ??
-    protocolFault('an answer without a code')
+    faultWithin({ error: { code, message } }, faults) ?? protocolFault('an answer without a code')
   );
 }
 

@@ -93,7 +93,7 @@ function dataIn(reply: Buffer): JsonObject | Fault {
   if (isFaulty(body)) return body;
   if (body['code'] === 0) return objectOf(body['data']) ?? {};
   const { code, message } = body;
-  return faultWithin({ error: { code, message } }, { faults }) ?? body;
+  return faultWithin({ error: { code, message } }, faults) ?? body;
 }
 
 const states: TaskStates = {

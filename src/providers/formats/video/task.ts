@@ -103,7 +103,7 @@ export function replyObject(reply: Buffer): JsonObject | Fault {
 /** The same, where an `error` (or `base_resp`) in the reply means that the request was refused. */
 export function acceptedReply(reply: Buffer, faults: readonly FaultRule[]): JsonObject | Fault {
   const body = replyObject(reply);
-  return isFaulty(body) ? body : (faultWithin(body, { faults }) ?? body);
+  return isFaulty(body) ? body : (faultWithin(body, faults) ?? body);
 }
 
 /** Whether this is a fault: vendors' replies have no member `kind`. */
@@ -199,7 +199,7 @@ export function taskFailure(
 ): VendorTaskProgress {
   const said = textOf(message) ?? '';
   const error = { code: code ?? 'failed', message: said };
-  const fault = faultWithin({ error }, { faults }) ?? { kind: 'server_error', message: said };
+  const fault = faultWithin({ error }, faults) ?? { kind: 'server_error', message: said };
   const kind =
     fault.kind === 'server_error' && moderated.test(said) ? 'content_policy' : fault.kind;
   const words =
@@ -237,7 +237,7 @@ export function taskFault(
   gone: (body: JsonObject) => boolean = () => false,
 ): TaskAdapter['fault'] {
   return (status: number, headers: FaultHeaders, reply: string) => {
-    const fault = faultOf(status, headers, reply, { faults });
+    const fault = faultOf(status, headers, reply, faults);
     const body = parse(reply);
     return isObject(body) && (status === 404 || gone(body)) ? { ...fault, gone: true } : fault;
   };
