@@ -27,7 +27,7 @@ export type EventListener = (data: string, name: string) => boolean;
 
 /**
  * The index after the empty line that ends the event at `at`, or -1. Lines end with LF or CRLF:
- * `PlainLines` has replaced lone CRs.
+ * `EventText` has replaced lone CRs.
  */
 export function eventEnd(text: string, at: number): number {
   for (let i = text.indexOf('\n', at); i >= 0; i = text.indexOf('\n', i + 1)) {
@@ -46,7 +46,7 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
  * hardly any server sends them. The first line's end decides for the whole stream; for ordinary
  * streams this costs one comparison a piece.
  */
-export class PlainLines {
+class PlainLines {
   #begun = false;
   #ends: 'unknown' | 'in LF' | 'in CR' = 'unknown';
   /** Bytes that need the next byte to be read: a part of a mark, or a CR that an LF may follow. */
@@ -99,20 +99,20 @@ export class PlainLines {
  * The end of the text before a piece, as far as an empty line may be cut there: neither (0), LF
  * (1), or LF CR (2).
  */
-export type LineEnding = 0 | 1 | 2;
+type LineEnding = 0 | 1 | 2;
 
 /**
  * Whether this piece ends an event that has begun. If not, the piece is kept unjoined: a large
  * event is copied once, in however many pieces it comes.
  */
-export function endsEvent(before: LineEnding, piece: Buffer): boolean {
+function endsEvent(before: LineEnding, piece: Buffer): boolean {
   if (before > 0 && (piece[0] === 0x0a || (before === 1 && piece[0] === 0x0d && piece[1] === 0x0a)))
     return true;
   return piece.includes('\n\n') || piece.includes('\n\r\n');
 }
 
 /** The end of the text after this piece was added. */
-export function lineEndingAfter(before: LineEnding, piece: Buffer): LineEnding {
+function lineEndingAfter(before: LineEnding, piece: Buffer): LineEnding {
   const last = piece[piece.length - 1];
   if (last === 0x0a) return 1;
   return last === 0x0d && (piece.length > 1 ? piece[piece.length - 2] === 0x0a : before === 1)
@@ -120,36 +120,99 @@ export function lineEndingAfter(before: LineEnding, piece: Buffer): LineEnding {
     : 0;
 }
 
-export function lineEndingOf(text: string): LineEnding {
+function lineEndingOf(text: string): LineEnding {
   return text.endsWith('\n') ? 1 : text.endsWith('\n\r') ? 2 : 0;
 }
 
-/** Server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html), cut anywhere. */
-export class SseFrames implements Frames {
-  readonly #listener: EventListener;
+/**
+ * The text of a stream of server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html),
+ * cut anywhere: pieces come in, the text from the beginning of an event comes out.
+ */
+export class EventText {
   readonly #lines = new PlainLines();
   /** The part of an unfinished event that has come: its text, and the pieces after it. */
   #carry = '';
   #pieces: Buffer[] = [];
   #waiting = 0;
   #ending: LineEnding = 0;
+
+  /**
+   * The text from the first event that was not read, `''` while that event goes on. Undefined: the
+   * event is too long.
+   */
+  push(came: Buffer): string | undefined {
+    const piece = this.#lines.read(came);
+    if (piece.length === 0) return '';
+    if (this.#waiting + piece.length > eventBytesMax) return undefined;
+    if (this.#waiting > 0 && !endsEvent(this.#ending, piece)) {
+      this.#ending = lineEndingAfter(this.#ending, piece);
+      this.#pieces.push(piece);
+      this.#waiting += piece.length;
+      return '';
+    }
+    return this.#take(piece);
+  }
+
+  /** Keeps the text from `at`, where an unfinished event begins, for the next piece. */
+  keep(text: string, at: number): void {
+    this.#carry = at === 0 ? text : text.slice(at);
+    this.#waiting = this.#carry.length;
+    if (this.#waiting > 0) this.#ending = lineEndingOf(this.#carry);
+  }
+
+  /** The text after the last event of a closed stream. */
+  end(): string {
+    const rest = this.#take(empty);
+    this.keep('', 0);
+    return rest;
+  }
+
+  #take(piece: Buffer): string {
+    const text = piece.toString('latin1');
+    if (this.#waiting === 0) return text;
+    const before = this.#pieces.length ? Buffer.concat(this.#pieces).toString('latin1') : '';
+    this.#pieces = [];
+    return this.#carry + before + text;
+  }
+}
+
+/** The data of an event, several lines of it joined by LF, and its name or `''`. */
+export interface SseEvent {
+  readonly data: string;
+  readonly name: string;
+}
+
+/** Reads the event between these offsets; undefined when it has no data. */
+export function readEvent(text: string, start: number, end: number): SseEvent | undefined {
+  let data: string | undefined;
+  let name = '';
+  for (let at = start; at < end; ) {
+    let next = text.indexOf('\n', at);
+    if (next < 0 || next >= end) next = end;
+    const stop = text.charCodeAt(next - 1) === 0x0d ? next - 1 : next;
+    if (text.startsWith('data:', at)) {
+      const line = text.slice(text.charCodeAt(at + 5) === 0x20 ? at + 6 : at + 5, stop);
+      data = data === undefined ? line : `${data}\n${line}`;
+    } else if (text.startsWith('event:', at)) name = text.slice(at + 6, stop).trim();
+    at = next + 1;
+  }
+  return data === undefined ? undefined : { data, name };
+}
+
+/** Passes server-sent events to a listener. */
+export class SseFrames implements Frames {
+  readonly #listener: EventListener;
+  readonly #text = new EventText();
   #open = true;
 
   constructor(listener: EventListener) {
     this.#listener = listener;
   }
 
-  push(came: Buffer): string | undefined {
-    const piece = this.#lines.read(came);
-    if (piece.length === 0) return undefined;
-    if (this.#waiting + piece.length > eventBytesMax) return 'an event that is too long';
-    if (this.#waiting > 0 && !endsEvent(this.#ending, piece)) {
-      this.#ending = lineEndingAfter(this.#ending, piece);
-      this.#pieces.push(piece);
-      this.#waiting += piece.length;
-      return undefined;
-    }
-    const text = this.#take(piece);
+  push(piece: Buffer): string | undefined {
+    const text = this.#text.push(piece);
+    if (text === undefined) return 'an event that is too long';
+    if (text === '') return undefined;
     let at = 0;
     while (this.#open && at < text.length) {
       const end = eventEnd(text, at);
@@ -157,16 +220,12 @@ export class SseFrames implements Frames {
       this.#event(text, at, end);
       at = end;
     }
-    this.#carry = at === 0 ? text : text.slice(at);
-    this.#waiting = this.#carry.length;
-    if (this.#waiting > 0) this.#ending = lineEndingOf(this.#carry);
+    this.#text.keep(text, at);
     return undefined;
   }
 
   end(): string {
-    const rest = this.#take(empty);
-    this.#carry = '';
-    this.#waiting = 0;
+    const rest = this.#text.end();
     // A half event is dropped; a whole one ends with its object or with `[DONE]`.
     const line = rest.trimEnd();
     if (
@@ -178,30 +237,11 @@ export class SseFrames implements Frames {
     return line;
   }
 
-  #take(piece: Buffer): string {
-    const text = piece.toString('latin1');
-    if (this.#waiting === 0) return text;
-    const before = this.#pieces.length ? Buffer.concat(this.#pieces).toString('latin1') : '';
-    this.#pieces = [];
-    return this.#carry + before + text;
-  }
-
   /** Passes the event between these offsets to the listener. Returns whether it had data. */
   #event(text: string, start: number, end: number): boolean {
-    let data: string | undefined;
-    let name = '';
-    for (let at = start; at < end; ) {
-      let next = text.indexOf('\n', at);
-      if (next < 0 || next >= end) next = end;
-      const stop = text.charCodeAt(next - 1) === 0x0d ? next - 1 : next;
-      if (text.startsWith('data:', at)) {
-        const line = text.slice(text.charCodeAt(at + 5) === 0x20 ? at + 6 : at + 5, stop);
-        data = data === undefined ? line : `${data}\n${line}`;
-      } else if (text.startsWith('event:', at)) name = text.slice(at + 6, stop).trim();
-      at = next + 1;
-    }
-    if (data === undefined) return false;
-    if (data !== '') this.#open = this.#listener(data, name);
+    const event = readEvent(text, start, end);
+    if (event === undefined) return false;
+    if (event.data !== '') this.#open = this.#listener(event.data, event.name);
     return true;
   }
 }

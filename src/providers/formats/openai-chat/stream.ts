@@ -19,15 +19,7 @@ import {
 } from '../../adapter.ts';
 import { servedTier } from '../../billable-features.ts';
 import { chatUsage } from '../../conversation/client-usage.ts';
-import {
-  type LineEnding,
-  endsEvent,
-  lineEndingAfter,
-  lineEndingOf,
-  eventBytesMax,
-  eventEnd,
-  PlainLines,
-} from '../../stream/frames.ts';
+import { eventBytesMax, eventEnd, EventText, readEvent } from '../../stream/frames.ts';
 import { faultWithin, mayTellFault, protocolFault } from '../fault.ts';
 import { ChunkRewriter } from './chunk.ts';
 import { settled } from './message.ts';
@@ -43,12 +35,7 @@ export class ChatStream implements StreamTranslator {
   readonly #chunks: ChunkRewriter;
   readonly #match = new Match();
   readonly #templates: Template[] = [];
-  readonly #lines = new PlainLines();
-  /** The part of an unfinished event that has come: its text, and the pieces after it. */
-  #carry = '';
-  #pieces: Buffer[] = [];
-  #waiting = 0;
-  #ending: LineEnding = 0;
+  readonly #text = new EventText();
   #closed = false;
 
   readonly #learns: boolean;
@@ -61,19 +48,11 @@ export class ChatStream implements StreamTranslator {
     this.#chunks = new ChunkRewriter(call, quirks, stops);
   }
 
-  push(came: Buffer): string {
+  push(piece: Buffer): string {
     if (this.#closed) return '';
-    const piece = this.#lines.read(came);
-    if (piece.length === 0) return '';
-    if (this.#waiting + piece.length > eventBytesMax)
-      return this.#fail(`an event of more than ${eventBytesMax} bytes`);
-    if (this.#waiting > 0 && !endsEvent(this.#ending, piece)) {
-      this.#ending = lineEndingAfter(this.#ending, piece);
-      this.#pieces.push(piece);
-      this.#waiting += piece.length;
-      return '';
-    }
-    const text = this.#take(piece);
+    const text = this.#text.push(piece);
+    if (text === undefined) return this.#fail(`an event of more than ${eventBytesMax} bytes`);
+    if (text === '') return '';
     const match = this.#match;
     let out = '';
     let at = 0;
@@ -89,18 +68,8 @@ export class ChatStream implements StreamTranslator {
       out += this.#event(text.slice(at, end));
       at = end;
     }
-    this.#carry = at === 0 ? text : text.slice(at);
-    this.#waiting = this.#carry.length;
-    if (this.#waiting > 0) this.#ending = lineEndingOf(this.#carry);
+    this.#text.keep(text, at);
     return out;
-  }
-
-  #take(piece: Buffer): string {
-    const text = piece.toString('latin1');
-    if (this.#waiting === 0) return text;
-    const before = this.#pieces.length ? Buffer.concat(this.#pieces).toString('latin1') : '';
-    this.#pieces = [];
-    return this.#carry + before + text;
   }
 
   #fast(text: string, at: number): boolean {
@@ -119,17 +88,15 @@ export class ChatStream implements StreamTranslator {
 
   /** Reads one whole event on the slow path. */
   #event(event: string): string {
-    const data: string[] = [];
-    let name = '';
-    for (const line of event.split(/\r?\n/)) {
-      if (line.startsWith('data:')) data.push(line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5));
-      else if (line.startsWith('event:')) name = line.slice(6).trim();
-    }
-    if (!data.length) return '';
-    const joined = data.join('\n');
-    if (data.length === 1 || parse(joined) !== undefined) return this.#data(joined, name, event);
+    const read = readEvent(event, 0, event.length);
+    if (read === undefined) return '';
+    const { data, name } = read;
+    if (!data.includes('\n') || parse(data) !== undefined) return this.#data(data, name, event);
     // Some proxies lose the empty line between events: then each line is an event.
-    return data.map((line) => (this.#closed ? '' : this.#data(line, name, ''))).join('');
+    return data
+      .split('\n')
+      .map((line) => (this.#closed ? '' : this.#data(line, name, '')))
+      .join('');
   }
 
   #data(data: string, name: string, event: string): string {
@@ -212,15 +179,12 @@ export class ChatStream implements StreamTranslator {
 
   #close(): string {
     this.#closed = true;
-    this.#carry = '';
-    this.#pieces = [];
-    this.#waiting = 0;
     return '';
   }
 
   end(): string {
     if (this.#closed) return '';
-    const rest = this.#take(Buffer.alloc(0));
+    const rest = this.#text.end();
     // A last event without its empty line counts if it is whole; a half event is dropped.
     const line = rest.trim();
     let out = '';
