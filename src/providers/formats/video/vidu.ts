@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf } from '../../../base/json.ts';
+import { isObject, type JsonObject, listOf, objectOf, parse } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
@@ -85,12 +85,17 @@ const states: TaskStates = {
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
   `/ent/v2/tasks/${encodeURIComponent(upstreamId)}`;
 
-/** Errors are `{code: 400, reason: "…", message: "…"}`. */
-function fault(
-  ...[status, headers, reply]: Parameters<TaskAdapter['fault']>
-): ReturnType<TaskAdapter['fault']> {
-  return taskFault(faults)(status, headers, reply.replace(/"reason"\s*:/, '"type":'));
-}
+const plainFault = taskFault(faults);
+
+/** Errors are `{code: 400, reason: "…", message: "…"}`; the rules read the reason as the type. */
+const fault: TaskAdapter['fault'] = (status, headers, reply) => {
+  const body = parse(reply);
+  return plainFault(
+    status,
+    headers,
+    isObject(body) ? JSON.stringify({ ...body, type: body['reason'] ?? body['type'] }) : reply,
+  );
+};
 
 const told = ({ state: word, err_code: code, creations }: JsonObject): TaskReply => ({
   word,
