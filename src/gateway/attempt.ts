@@ -437,6 +437,6 @@ export function vendorCallFor(
     created: Math.floor(createdMs / 1_000),
     dropped: undefined,
     messagesOptions: undefined,
-    bridged: undefined,
+    translated: undefined,
   };
 }

@@ -1,15 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { editJsonBytes, jsonText } from '../base/json.ts';
 import { refusal } from '../base/refusal.ts';
-import type { Adapter, VendorCall, Signatures } from '../providers/adapter.ts';
+import {
+  type Adapter,
+  type VendorCall,
+  type Signatures,
+  translatedCall,
+} from '../providers/adapter.ts';
 import type { ChannelClient } from './channels/clients.ts';
 import type { Exchange } from './exchange.ts';
 import { inlineMedia, type NotSent } from './media/inline.ts';
 
 /**
  * The call as the vendor needs it: with the bytes of media that the vendor does not read by URL,
- * and with the vendor's own signatures. Returns the same call without a promise where it needs
- * neither.
+ * with the vendor's own signatures, and with its translation. Returns no promise where nothing has
+ * to be fetched.
  */
 export function prepareCall(
   exchange: Exchange,
@@ -39,8 +44,8 @@ const signerOf = ({ candidate, request }: Exchange, client: ChannelClient): stri
   `${client.signer ?? candidate?.id ?? ''} ${candidate?.upstreamModel ?? request.model}`;
 
 /**
- * The call with the signatures of earlier turns that the client did not bring back; the call itself
- * when none is missing or none is known. Waits for the database only when this process has not seen
+ * The call with its translation, and with the signatures of earlier turns that the client did not
+ * bring back, where some are missing and known. Waits for the database only when this process has not seen
  * these turns itself. Without a database a conversation goes on without its signatures.
  */
 function withKnownSignatures(
@@ -49,23 +54,20 @@ function withKnownSignatures(
   adapter: Adapter,
   call: VendorCall,
 ): VendorCall | Promise<VendorCall> {
-  const unsigned = adapter.unsigned?.(call);
-  if (unsigned === undefined || unsigned.length === 0) return call;
+  const translated = translatedCall(adapter, call);
+  const unsigned = adapter.unsigned?.(translated);
+  if (unsigned === undefined || unsigned.length === 0) return translated;
   const { parts, request } = exchange;
   const known = parts.signatures.find(
     request.principal.userId,
     signerOf(exchange, client),
     unsigned,
   );
-  if (!(known instanceof Promise)) return addSignatures(call, known);
-  return known.then(
-    (signatures) => addSignatures(call, signatures),
-    () => call,
-  );
+  const signed = (signatures: Signatures): VendorCall =>
+    signatures.size === 0 ? translated : translatedCall(adapter, { ...call, signatures });
+  if (!(known instanceof Promise)) return signed(known);
+  return known.then(signed, () => translated);
 }
-
-const addSignatures = (call: VendorCall, signatures: Signatures): VendorCall =>
-  signatures.size === 0 ? call : { ...call, signatures };
 
 /**
  * Remembers the signatures of an answer before its last byte leaves, since the next request may

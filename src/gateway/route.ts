@@ -291,7 +291,8 @@ async function attemptChannel(
       receiver: undefined,
     };
   const prepared =
-    'collect' in adapter && (adapter.unsigned ?? request.addresses) !== undefined
+    'collect' in adapter &&
+    (adapter.translate ?? adapter.unsigned ?? request.addresses) !== undefined
       ? prepareCall(exchange, client, adapter, plain)
       : plain;
   const call = prepared instanceof Promise ? await prepared : prepared;

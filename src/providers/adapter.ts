@@ -77,8 +77,8 @@ export interface VendorCall {
    * that it reads (`Adapter.readsAnthropicOptions`).
    */
   readonly messagesOptions?: MessagesOptions | undefined;
-  /** A bridge's note on this very call: a copy of the call has it, too, and means another. */
-  bridged?: { readonly of: VendorCall; readonly chat: VendorCall } | undefined;
+  /** Set by `Adapter.translate`: the same call in the format that the vendor reads. */
+  readonly translated?: VendorCall | undefined;
 }
 
 /** Values of Anthropic's format that OpenAI's chat has no word for. */
@@ -328,6 +328,13 @@ export interface StreamCollector {
  * read or contains an error.
  */
 export interface Adapter {
+  /**
+   * The call with its translation to another format, so that the request and the answer of an
+   * attempt share it. Applied last: a later change of the call does not change its translation.
+   * Throws the Refusal of a member that the other format cannot express. Absent: the adapter does
+   * not translate.
+   */
+  readonly translate?: ((call: VendorCall) => VendorCall) | undefined;
   ask(call: VendorCall): VendorRequest;
   read(reply: Buffer, contentType: string, call: VendorCall): VendorAnswer | Fault;
   stream(call: VendorCall): StreamTranslator;
@@ -425,7 +432,11 @@ export function isPending(result: VendorAnswer | PendingAnswer | Fault): result 
   return 'afterMs' in result;
 }
 
-/** The wish of a call for pictures. */
+/** The call as this adapter translates it; the call itself if the adapter does not translate. */
+export const translatedCall = ({ translate }: Adapter, call: VendorCall): VendorCall =>
+  translate === undefined ? call : translate(call);
+
+/** The image request of a call for images. */
 export function imageRequestOf({ image }: VendorCall): ImageRequest {
   assert(image !== undefined, 'a call for pictures has a wish');
   return image;

@@ -1,11 +1,12 @@
 import { stringEnd } from '../../base/json.ts';
 import { Refusal } from '../../base/refusal.ts';
-import type {
-  Adapter,
-  VendorAnswer,
-  VendorRequest,
-  VendorCall,
-  StreamTranslator,
+import {
+  type Adapter,
+  type VendorAnswer,
+  type VendorRequest,
+  type VendorCall,
+  type StreamTranslator,
+  translatedCall,
 } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
 
@@ -38,16 +39,10 @@ export function bridgeOver(
   chat: Adapter,
   { toChat, answer, stream, names = () => noNames }: Bridge,
 ): Adapter {
-  /**
-   * Each attempt needs the chat call twice: to write the request, and to read the answer. A weak
-   * map of calls would keep each call until a late garbage collection.
-   */
-  const chatCall = (call: VendorCall): VendorCall => {
-    if (call.bridged?.of !== call) call.bridged = { of: call, chat: toChat(call) };
-    return call.bridged.chat;
-  };
+  const chatCall = (call: VendorCall): VendorCall => call.translated ?? toChat(call);
   const { needsBytes, unsigned } = chat;
   return {
+    translate: (call) => ({ ...call, translated: translatedCall(chat, toChat(call)) }),
     ask: (call) => requestOver(chat, chatCall(call), () => names(call)),
     read(reply, contentType, call) {
       const read = chat.read(reply, contentType, chatCall(call));

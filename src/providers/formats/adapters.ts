@@ -1,11 +1,19 @@
 import { type Measure, measures, type Quantities } from '../../base/quantities.ts';
-import type { Adapter, VendorCall, WholeAdapter, VendorAnswer, ImageAdapter } from '../adapter.ts';
+import {
+  type Adapter,
+  type VendorCall,
+  type WholeAdapter,
+  type VendorAnswer,
+  type ImageAdapter,
+  translatedCall,
+} from '../adapter.ts';
 
 /**
  * An adapter that picks another adapter for each call. `fault` reads the refusals of all of them.
  */
 export function perCall(of: (call: VendorCall) => Adapter, fault: Adapter['fault']): Adapter {
   return {
+    translate: (call) => translatedCall(of(call), call),
     ask: (call) => of(call).ask(call),
     read: (reply, contentType, call) => of(call).read(reply, contentType, call),
     stream: (call) => of(call).stream(call),
