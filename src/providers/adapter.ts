@@ -438,18 +438,18 @@ export const translatedCall = ({ translate }: Adapter, call: VendorCall): Vendor
 
 /** The image request of a call for images. */
 export function imageRequestOf({ image }: VendorCall): ImageRequest {
-  assert(image !== undefined, 'a call for pictures has a wish');
+  assert(image !== undefined, 'a call for images has an image request');
   return image;
 }
 
 export function transcriptionRequestOf({
   transcription: listen,
 }: VendorCall): TranscriptionRequest {
-  assert(listen !== undefined, 'a call for what was said has a recording');
+  assert(listen !== undefined, 'a call for a transcription has a recording');
   return listen;
 }
 
 export function speechRequestOf({ speech: speak }: VendorCall): SpeechRequest {
-  assert(speak !== undefined, 'a call for a voice has a text');
+  assert(speak !== undefined, 'a call for speech has a text');
   return speak;
 }

@@ -22,14 +22,14 @@ const googleLifetimeS = 3_600;
 export function googleCredentials(secret: string | undefined): GoogleCredentials | undefined {
   const file = secret?.trimStart().startsWith('{') ? parse(secret) : undefined;
   if (!isObject(file)) return undefined;
-  const told = (member: string): string => textOf(file[member]) ?? '';
+  const textIn = (member: string): string => textOf(file[member]) ?? '';
   const project = textOf(file['project_id']) ?? textOf(file['quota_project_id']);
-  const tokenUrl = told('token_uri') || googleTokenServer;
-  if (told('refresh_token') !== '') {
+  const tokenUrl = textIn('token_uri') || googleTokenServer;
+  if (textIn('refresh_token') !== '') {
     const user = {
-      client_id: told('client_id'),
-      client_secret: told('client_secret'),
-      refresh_token: told('refresh_token'),
+      client_id: textIn('client_id'),
+      client_secret: textIn('client_secret'),
+      refresh_token: textIn('refresh_token'),
     };
     return {
       project,
@@ -38,9 +38,9 @@ export function googleCredentials(secret: string | undefined): GoogleCredentials
     };
   }
   const account = {
-    email: told('client_email'),
+    email: textIn('client_email'),
     keyId: textOf(file['private_key_id']),
-    key: privateKey(told('private_key')),
+    key: privateKey(textIn('private_key')),
     tokenUrl,
   };
   return { project, tokenUrl, grant: (nowMs) => serviceAccountGrant(account, nowMs) };

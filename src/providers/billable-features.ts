@@ -182,8 +182,8 @@ const sameModes: Readonly<Record<string, readonly string[]>> = {
 };
 
 function termOf(param: string, value: unknown): RequestedTerm {
-  const asked = typeof value === 'string' ? value : JSON.stringify(value);
-  return { param, requested: asked, names: sameModes[asked] ?? [asked] };
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return { param, requested: text, names: sameModes[text] ?? [text] };
 }
 
 /**

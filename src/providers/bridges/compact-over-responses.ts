@@ -56,11 +56,11 @@ const introduction = 'What stood here before was replaced by this summary of it:
  */
 function summaryCallOf(call: VendorCall): VendorCall {
   const { body } = call;
-  const said = [textOf(body['instructions']) ?? '', ...itemsOf(body['input']).map(line)].filter(
+  const lines = [textOf(body['instructions']) ?? '', ...itemsOf(body['input']).map(line)].filter(
     (each) => each !== '',
   );
   const input = [
-    message('user', `${summaryTask}\n\n<conversation>\n${said.join('\n\n')}\n</conversation>`),
+    message('user', `${summaryTask}\n\n<conversation>\n${lines.join('\n\n')}\n</conversation>`),
   ];
   const taken = new Set(compactMembers);
   const kept = Object.fromEntries(

@@ -78,11 +78,11 @@ class CompletionsOverChatStream implements StreamTranslator {
   #choice(choice: JsonObject): string {
     const index = Number(choice['index']) || 0;
     const delta = objectOf(choice['delta']) ?? {};
-    const said = (textOf(delta['content']) ?? '') + (textOf(delta['refusal']) ?? '');
+    const newText = (textOf(delta['content']) ?? '') + (textOf(delta['refusal']) ?? '');
     const begun = this.#offsets.get(index);
-    const text = begun === undefined ? echoOf(this.#call) + said : said;
+    const text = begun === undefined ? echoOf(this.#call) + newText : newText;
     const from = begun ?? promptLength(this.#call);
-    this.#offsets.set(index, from + said.length);
+    this.#offsets.set(index, from + newText.length);
     const finish = choice['finish_reason'];
     const logprobs = logprobsFrom(choice['logprobs'], from);
     if (text === '' && logprobs === null && typeof finish !== 'string') return '';
@@ -120,8 +120,8 @@ function completionFrom(answer: VendorAnswer, call: VendorCall): JsonObject {
   const choices = listOf(body['choices'])
     .filter(isObject)
     .map((choice) => {
-      const said = objectOf(choice['message']) ?? {};
-      const text = echo + (textOf(said['content']) ?? '') + (textOf(said['refusal']) ?? '');
+      const message = objectOf(choice['message']) ?? {};
+      const text = echo + (textOf(message['content']) ?? '') + (textOf(message['refusal']) ?? '');
       const logprobs = logprobsFrom(choice['logprobs'], promptLength(call));
       return {
         text,

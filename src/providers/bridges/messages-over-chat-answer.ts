@@ -57,14 +57,14 @@ export function messageHead(call: VendorCall): JsonObject {
 export function messageFrom(answer: VendorAnswer, call: VendorCall): JsonObject {
   const body = objectOf(parse(answer.body.toString('utf8'))) ?? {};
   const choice = objectOf(listOf(body['choices'])[0]) ?? {};
-  const said = objectOf(choice['message']) ?? {};
-  const calls = listOf(said['tool_calls']).filter(isObject);
-  const text = (textOf(said['content']) ?? '') + (textOf(said['refusal']) ?? '');
-  const stopReason = !said['refusal']
+  const message = objectOf(choice['message']) ?? {};
+  const calls = listOf(message['tool_calls']).filter(isObject);
+  const text = (textOf(message['content']) ?? '') + (textOf(message['refusal']) ?? '');
+  const stopReason = !message['refusal']
     ? stopReasonOf(choice['finish_reason'], calls.length)
     : 'refusal';
   return Object.assign(messageHead(call), {
-    content: [...textBlocksFrom(said, text, citationsOf(body, said)), ...calls.map(toolUse)],
+    content: [...textBlocksFrom(message, text, citationsOf(body, message)), ...calls.map(toolUse)],
     stop_reason: stopReason,
     stop_sequence: null,
     stop_details: null,
@@ -74,8 +74,8 @@ export function messageFrom(answer: VendorAnswer, call: VendorCall): JsonObject 
 }
 
 /** The citations of the message; where it has none, the sources beside it. */
-function citationsOf(body: JsonObject, said: JsonObject): JsonObject {
-  const own = messageCitations(said);
+function citationsOf(body: JsonObject, message: JsonObject): JsonObject {
+  const own = messageCitations(message);
   const citations = own.length ? own : sourcesBeside(body, '').map(messageCitation);
   return citations.length ? { citations } : {};
 }
@@ -83,8 +83,8 @@ function citationsOf(body: JsonObject, said: JsonObject): JsonObject {
 /**
  * Blocks of text and thinking, in their original order. The citations are in the last text block.
  */
-function textBlocksFrom(said: JsonObject, text: string, cited: JsonObject): JsonObject[] {
-  const thoughts = thinkingFrom(said);
+function textBlocksFrom(message: JsonObject, text: string, cited: JsonObject): JsonObject[] {
+  const thoughts = thinkingFrom(message);
   const texts = cutText(
     text,
     thoughts.map(({ at }) => at),
@@ -103,10 +103,10 @@ function textBlocksFrom(said: JsonObject, text: string, cited: JsonObject): Json
 }
 
 /** Thinking with its signatures; without any, the plain reasoning text. */
-function thinkingFrom(said: JsonObject): PositionedThinking[] {
-  const blocks = positionedThinking(said);
+function thinkingFrom(message: JsonObject): PositionedThinking[] {
+  const blocks = positionedThinking(message);
   if (blocks.some(({ block }) => block['type'] === 'thinking')) return blocks;
-  const thinking = textOf(said['reasoning_content']) ?? '';
+  const thinking = textOf(message['reasoning_content']) ?? '';
   return thinking === ''
     ? blocks
     : [{ at: 0, block: { type: 'thinking', thinking, signature: '' } }, ...blocks];

@@ -176,11 +176,11 @@ function addMessage(messages: Draft[], item: JsonObject, param: string): void {
   const into = assistant(messages);
   const parts =
     typeof content === 'string' ? [{ text: content }] : listOf(content).filter(isObject);
-  const said = parts.map((part) => textOf(part['text']) ?? '').join('');
+  const text = parts.map((part) => textOf(part['text']) ?? '').join('');
   const refusal = parts
     .map((part) => textOf('refusal' in part ? part['refusal'] : undefined) ?? '')
     .join('');
-  if (said) into['content'] = (textOf(into['content']) ?? '') + said;
+  if (text) into['content'] = (textOf(into['content']) ?? '') + text;
   if (refusal) into['refusal'] = refusal;
   else into['content'] ??= '';
 }
@@ -331,8 +331,10 @@ function formatOf(value: unknown): JsonObject | undefined {
 
 function logprobs(body: JsonObject): JsonObject {
   const top = body['top_logprobs'];
-  const asked =
+  const includesLogprobs =
     listOf(body['include']).includes('message.output_text.logprobs') ||
     (typeof top === 'number' && top > 0);
-  return asked ? { logprobs: true, ...(typeof top === 'number' ? { top_logprobs: top } : {}) } : {};
+  return includesLogprobs
+    ? { logprobs: true, ...(typeof top === 'number' ? { top_logprobs: top } : {}) }
+    : {};
 }

@@ -287,11 +287,11 @@ function stopped(
 /** A whole answer in OpenAI's format. `stops` as in `ChatChunks`. */
 export function chatAnswer(
   call: VendorCall,
-  said: AnswerContent,
+  answer: AnswerContent,
   stops?: readonly string[],
 ): VendorAnswer {
-  const { reasoning, quantities, upstreamId, refusal, logprobs, more } = said;
-  const { content, calls, finish } = stops?.length ? stopped(said, stops) : said;
+  const { reasoning, quantities, upstreamId, refusal, logprobs, more } = answer;
+  const { content, calls, finish } = stops?.length ? stopped(answer, stops) : answer;
   const message = {
     role: 'assistant',
     content: content === '' && (calls.length > 0 || refusal !== undefined) ? null : content,

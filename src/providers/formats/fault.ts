@@ -267,7 +267,7 @@ export function faultWithin(body: JsonObject, rules: readonly FaultRule[] = []):
   const refused = refusedBy(body);
   // Vendors put the status that they would have sent into the code (OpenRouter, vLLM) or beside it
   // (Groq's `status_code`).
-  const told = [
+  const namedStatus = [
     objectOf(error)?.['code'],
     objectOf(error)?.['status_code'],
     objectOf(error)?.['status'],
@@ -275,7 +275,7 @@ export function faultWithin(body: JsonObject, rules: readonly FaultRule[] = []):
   ]
     .map(Number)
     .find((n) => n >= 400 && n < 600);
-  return fault(kindOf(told ?? unknownStatus, refused, rules), refused, told ?? 200);
+  return fault(kindOf(namedStatus ?? unknownStatus, refused, rules), refused, namedStatus ?? 200);
 }
 
 /** A fault of the format itself: the reply cannot be read. */

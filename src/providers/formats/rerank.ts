@@ -78,11 +78,11 @@ function read(reply: Buffer, call: VendorCall, quirks: RerankQuirks): VendorAnsw
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
   const fault = faultWithin(body, quirks.faults ?? []);
   if (fault) return fault;
-  const told = body['results'] ?? body['data'];
-  if (!Array.isArray(told)) return protocolFault('an answer without results');
+  const ranked = body['results'] ?? body['data'];
+  if (!Array.isArray(ranked)) return protocolFault('an answer without results');
   const documents = listOf(call.body['documents']);
   const results: JsonObject[] = [];
-  for (const one of told) {
+  for (const one of ranked) {
     const index = countOf(objectOf(one)?.['index']);
     const relevance_score = numberOf(objectOf(one)?.['relevance_score']);
     if (index === undefined || index >= documents.length || relevance_score === undefined)

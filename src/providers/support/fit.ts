@@ -32,19 +32,19 @@ export function fitChat(call: VendorCall, rules: ModelRules): RequestEdits {
   const taken: RequestEdits = { changes: [], dropped: [] };
   const { body, publicModel } = call;
   const { effort } = rules;
-  const wish = effort === undefined ? undefined : foreignEffort(body, effort);
-  const asked = body['reasoning_effort'] ?? wish?.effort;
+  const foreign = effort === undefined ? undefined : foreignEffort(body, effort);
+  const requested = body['reasoning_effort'] ?? foreign?.effort;
   const words: string[] = [];
-  const silenced = fitToolChoice(call, rules, asked, words, taken);
-  const reasoning = !silenced && reasons(body, effort, asked);
+  const silenced = fitToolChoice(call, rules, requested, words, taken);
+  const reasoning = !silenced && reasons(body, effort, requested);
   fitMembers(body, publicModel, rules.members, taken);
   fitMembers(body, publicModel, reasoning ? rules.whileReasoning : rules.whileSilent, taken);
   if (body['tools'] == null && body['functions'] == null)
     fitMembers(body, publicModel, rules.whileToolless, taken);
-  if (effort !== undefined && (asked !== undefined || wish !== undefined)) {
-    const told = body['reasoning_effort'] == null ? wish?.member : undefined;
-    if (wish !== undefined) taken.changes.push({ path: [wish.member] });
-    fitEffort(body, ['reasoning_effort'], asked, effort, taken, told);
+  if (effort !== undefined && (requested !== undefined || foreign !== undefined)) {
+    const told = body['reasoning_effort'] == null ? foreign?.member : undefined;
+    if (foreign !== undefined) taken.changes.push({ path: [foreign.member] });
+    fitEffort(body, ['reasoning_effort'], requested, effort, taken, told);
   }
   if (taken.dropped.includes('parallel_tool_calls')) words.push(...singleCallInstruction(body));
   fitTools(body['tools'], publicModel, rules, taken);
@@ -97,7 +97,7 @@ function choiceOf(
 function fitToolChoice(
   call: VendorCall,
   rules: ModelRules,
-  asked: unknown,
+  requested: unknown,
   words: string[],
   taken: RequestEdits,
 ): boolean {
@@ -109,10 +109,13 @@ function fitToolChoice(
   if (rules.lacksChoice === true) changes.push({ path: ['tool_choice'] });
   if ((forced === undefined && forcedWhileReasoning === undefined) || !isForced(choice))
     return false;
-  const silence = forcedWhileReasoning !== undefined && reasons(body, effort, asked);
+  const silence = forcedWhileReasoning !== undefined && reasons(body, effort, requested);
   const by = effort?.switch;
   const isSilenced =
-    silence && effort !== undefined && by?.off !== undefined && !asksForEffort(body, effort, asked);
+    silence &&
+    effort !== undefined &&
+    by?.off !== undefined &&
+    !asksForEffort(body, effort, requested);
   const tools = listOf(body['tools']);
   const lacksRequired =
     choice === 'required' && (forced === 'required' || (forced === 'named' && tools.length !== 1));
@@ -386,13 +389,13 @@ function addInstructions(
  */
 export function fitResponse({ body, publicModel }: VendorCall, rules: ModelRules): RequestEdits {
   const taken: RequestEdits = { changes: [], dropped: [] };
-  const asked = objectOf(body['reasoning'])?.['effort'];
-  const reasoning = reasons(body, rules.effort, asked);
+  const requested = objectOf(body['reasoning'])?.['effort'];
+  const reasoning = reasons(body, rules.effort, requested);
   fitMembers(body, publicModel, rules.members, taken);
   fitMembers(body, publicModel, reasoning ? rules.whileReasoning : rules.whileSilent, taken);
   // A rule for all of `reasoning` decides about its effort, too.
-  if (rules.effort !== undefined && asked !== undefined && !rules.members.top.has('reasoning'))
-    fitEffort(body, ['reasoning', 'effort'], asked, rules.effort, taken);
+  if (rules.effort !== undefined && requested !== undefined && !rules.members.top.has('reasoning'))
+    fitEffort(body, ['reasoning', 'effort'], requested, rules.effort, taken);
   fitTools(body['tools'], publicModel, rules, taken);
   return taken;
 }

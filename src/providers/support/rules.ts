@@ -72,19 +72,19 @@ export type SupportTable = (model: string) => ModelRules;
 const modelsMax = 4_096;
 
 /**
- * A vendor's table, ready for look-ups. `untaken` has the rule of each member that a row's `lacks`
- * names.
+ * A vendor's table, ready for look-ups. `unsupported` has the rule of each member that a row's
+ * `lacks` names.
  */
 export function supportTable(
   rows: readonly SupportRow[],
-  untaken: Readonly<Record<string, MemberRule>>,
+  unsupported: Readonly<Record<string, MemberRule>>,
 ): SupportTable {
   const known = new Map<string, ModelRules>();
   return (model) => {
     let rules = known.get(model);
     if (rules === undefined) {
       if (known.size >= modelsMax) known.clear();
-      known.set(model, (rules = rulesFor(model, rows, untaken)));
+      known.set(model, (rules = rulesFor(model, rows, unsupported)));
     }
     return rules;
   };
@@ -93,7 +93,7 @@ export function supportTable(
 function rulesFor(
   model: string,
   rows: readonly SupportRow[],
-  untaken: Readonly<Record<string, MemberRule>>,
+  unsupported: Readonly<Record<string, MemberRule>>,
 ): ModelRules {
   const holding = rows.filter(({ models }) => models === undefined || models.test(model));
   const membersOf = (when: SupportRow['while']): MemberRules => {
@@ -105,7 +105,7 @@ function rulesFor(
       const said = (rule: MemberRule): MemberRule =>
         row.refusesItself ? refusedByVendor(rule) : rule;
       for (const name of row.lacks ?? [])
-        all.set(name, said(lacking(untaken[name] ?? missingRule(name))));
+        all.set(name, said(lacking(unsupported[name] ?? missingRule(name))));
       for (const [name, rule] of Object.entries(row.members ?? {})) all.set(name, said(rule));
     }
     const inner = [...all].filter(([path]) => path.includes('.'));
@@ -278,13 +278,16 @@ const rank = (effort: unknown): number => reasoningEfforts.findIndex((one) => on
 export const isEffort = (value: unknown): value is ReasoningEffort => rank(value) >= 0;
 
 /** The effort that the model takes for the client's effort; undefined where it takes none. */
-export function effortFor({ takes, map }: EffortRule, asked: ReasoningEffort): string | undefined {
-  const mapped = map?.[asked];
-  if (mapped !== undefined || takes.includes(asked)) return mapped ?? asked;
-  if (asked === 'none') return takes[0];
+export function effortFor(
+  { takes, map }: EffortRule,
+  requested: ReasoningEffort,
+): string | undefined {
+  const mapped = map?.[requested];
+  if (mapped !== undefined || takes.includes(requested)) return mapped ?? requested;
+  if (requested === 'none') return takes[0];
   // The client requested some thinking: `none` is not used for it, however low its effort.
   const thinking = takes.filter((one) => one !== 'none');
-  return thinking.findLast((one) => rank(one) >= 0 && rank(one) < rank(asked)) ?? thinking[0];
+  return thinking.findLast((one) => rank(one) >= 0 && rank(one) < rank(requested)) ?? thinking[0];
 }
 
 /**
@@ -326,31 +329,35 @@ export function foreignEffort(body: JsonObject, rule: EffortRule): ForeignEffort
  */
 function effortIn(value: unknown, { usual }: EffortRule): ReasoningEffort | undefined {
   if (value === false) return 'none';
-  const wish = isObject(value) ? value : {};
-  if (isEffort(wish['effort'])) return wish['effort'];
-  if (wish['type'] === 'disabled' || wish['enabled'] === false) return 'none';
-  const budget = countOf(wish['budget_tokens']) ?? countOf(wish['max_tokens']);
+  const setting = isObject(value) ? value : {};
+  if (isEffort(setting['effort'])) return setting['effort'];
+  if (setting['type'] === 'disabled' || setting['enabled'] === false) return 'none';
+  const budget = countOf(setting['budget_tokens']) ?? countOf(setting['max_tokens']);
   if (budget !== undefined) return budget > 16_000 ? 'high' : budget > 4_000 ? 'medium' : 'low';
-  return usual === 'none' && value !== null && wish['type'] !== 'auto' ? 'medium' : undefined;
+  return usual === 'none' && value !== null && setting['type'] !== 'auto' ? 'medium' : undefined;
 }
 
 /** Whether the model will reason before it answers this request; `asked` is the client's effort. */
-export function reasons(body: JsonObject, rule: EffortRule | undefined, asked: unknown): boolean {
+export function reasons(
+  body: JsonObject,
+  rule: EffortRule | undefined,
+  requested: unknown,
+): boolean {
   if (rule === undefined) return false;
   const own = switchState(body, rule.switch?.member);
   if (own !== undefined) return own;
-  if (!isEffort(asked)) return rule.usual !== 'none';
-  if (asked === 'none' && rule.switch?.off !== undefined) return false;
+  if (!isEffort(requested)) return rule.usual !== 'none';
+  if (requested === 'none' && rule.switch?.off !== undefined) return false;
   if (rule.takes.length === 0 && rule.switch?.on === undefined) return rule.usual !== 'none';
-  return effortFor(rule, asked) !== 'none';
+  return effortFor(rule, requested) !== 'none';
 }
 
 /** Whether the client requests an amount of thinking, or none. */
 export const asksForEffort = (
   body: JsonObject,
   { switch: by }: EffortRule,
-  asked: unknown,
-): boolean => isEffort(asked) || (by !== undefined && body[by.member] !== undefined);
+  requested: unknown,
+): boolean => isEffort(requested) || (by !== undefined && body[by.member] !== undefined);
 
 /**
  * Sends the client's effort in the model's form. `path` is the path of OpenAI's effort in the
@@ -360,35 +367,35 @@ export const asksForEffort = (
 export function fitEffort(
   body: JsonObject,
   path: readonly string[],
-  asked: unknown,
+  requested: unknown,
   rule: EffortRule,
   { changes, dropped }: RequestEdits,
   told?: string,
 ): void {
-  if (asked === undefined) return;
-  if (asked === null) {
+  if (requested === undefined) return;
+  if (requested === null) {
     if (rule.takes.length === 0) changes.push({ path });
     return;
   }
-  if (!isEffort(asked)) return;
+  if (!isEffort(requested)) return;
   const { takes, switch: by } = rule;
-  const wanted = asked === 'none' ? by?.off : by?.on;
+  const wanted = requested === 'none' ? by?.off : by?.on;
   if (by !== undefined && wanted !== undefined && body[by.member] === undefined)
     changes.push({ path: [by.member], json: jsonText(wanted) });
-  const budget = by?.budget?.tokens[asked];
+  const budget = by?.budget?.tokens[requested];
   if (by?.budget !== undefined && budget !== undefined && body[by.budget.member] === undefined)
     changes.push({ path: [by.budget.member], json: String(budget) });
   // Where the switch turns thinking off, an effort is sent only if the vendor takes the effort
   // `none`.
   const effort =
-    asked === 'none' && wanted !== undefined && !takes.includes('none')
+    requested === 'none' && wanted !== undefined && !takes.includes('none')
       ? undefined
-      : effortFor(rule, asked);
-  if (effort === asked && told === undefined) return;
+      : effortFor(rule, requested);
+  if (effort === requested && told === undefined) return;
   if (effort !== undefined) changes.push({ path, json: jsonText(effort) });
   else if (told === undefined) changes.push({ path });
   // A model that never thinks fulfils the effort `none`: nothing is dropped.
-  const obeys = asked === 'none' && rule.usual === 'none';
+  const obeys = requested === 'none' && rule.usual === 'none';
   if (effort === undefined && wanted === undefined && !obeys) dropped.push(told ?? path.join('.'));
 }
 

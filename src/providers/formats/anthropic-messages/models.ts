@@ -169,8 +169,8 @@ export function droppedReasoning(
   call: Pick<VendorCall, 'body' | 'messagesOptions'>,
   told: boolean,
 ): readonly string[] {
-  const wish = reasoningRequest(call);
-  if (told || wish === undefined || wish.effort === 'none') return [];
+  const reasoning = reasoningRequest(call);
+  if (told || reasoning === undefined || reasoning.effort === 'none') return [];
   return ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking'].filter(
     (name) => call.body[name] != null,
   );
@@ -188,30 +188,36 @@ export function thinkingFor(
   maxTokens: number,
   { forced, interrupted }: { readonly forced: boolean; readonly interrupted: boolean },
 ): Thinking {
-  const wish = reasoningRequest(call);
+  const reasoning = reasoningRequest(call);
   if (traits.thinking === 'none') return { on: false };
   if (traits.thinking === 'budget') {
-    if (!wish || wish.effort === 'none' || forced || interrupted || maxTokens <= budgetMin)
+    if (
+      !reasoning ||
+      reasoning.effort === 'none' ||
+      forced ||
+      interrupted ||
+      maxTokens <= budgetMin
+    )
       return { on: false };
     // The limit counts thinking, too: a fifth of it stays for the answer, unless the client has set
     // the budget itself.
     const wanted = Math.min(
-      wish.budget ?? budgets[wish.effort] ?? budgetMin,
-      Math.floor(maxTokens * (wish.budget === undefined ? 0.8 : 1)),
+      reasoning.budget ?? budgets[reasoning.effort] ?? budgetMin,
+      Math.floor(maxTokens * (reasoning.budget === undefined ? 0.8 : 1)),
     );
     const budget = Math.max(budgetMin, Math.min(wanted, maxTokens - 1));
     return { thinking: { type: 'enabled', budget_tokens: budget }, on: true };
   }
   if (forced && traits.rest === 'disabled') return { thinking: { type: 'disabled' }, on: false };
-  if (!wish) return { on: false };
-  if (wish.effort === 'none') return atRest(traits);
+  if (!reasoning) return { on: false };
+  if (reasoning.effort === 'none') return atRest(traits);
   // A model that always thinks does so beside a forced call, too, but refuses `thinking` there
   // ("Thinking may not be enabled when tool_choice forces tool use.").
-  if (forced) return { effort: effortOf(wish.effort, traits), on: false };
+  if (forced) return { effort: effortOf(reasoning.effort, traits), on: false };
   const display = traits.silent ? { display: 'summarized' } : {};
   return {
     thinking: { type: 'adaptive', ...display },
-    effort: effortOf(wish.effort, traits),
+    effort: effortOf(reasoning.effort, traits),
     on: true,
   };
 }

@@ -145,9 +145,9 @@ function withoutOthers(call: VendorCall): JsonChange[] {
   listOf(call.body['messages']).forEach((message, i) => {
     const content = isObject(message) ? message['content'] : undefined;
     if (!Array.isArray(content) || !content.some(isOthers)) return;
-    const said = isObject(message) && message['role'] === 'assistant';
+    const isAnswer = isObject(message) && message['role'] === 'assistant';
     const kept = content
-      .filter((block) => !isUnsigned(block) && !(said && isBlankText(block)))
+      .filter((block) => !isUnsigned(block) && !(isAnswer && isBlankText(block)))
       .map(withoutMark)
       .map(withoutElse)
       .map(withFittingId);
@@ -323,14 +323,16 @@ const forced = (body: JsonObject): boolean =>
  * a limit that is tighter than the client's.
  */
 function takes(
-  asked: JsonObject | undefined,
+  requested: JsonObject | undefined,
   { thinking, silent, rest }: ClaudeTraits,
   limit: number | undefined,
 ): boolean {
-  const type = asked?.['type'];
+  const type = requested?.['type'];
   if (type === 'enabled')
     return (
-      thinking !== 'none' && !silent && !(Number(asked?.['budget_tokens']) >= (limit ?? Infinity))
+      thinking !== 'none' &&
+      !silent &&
+      !(Number(requested?.['budget_tokens']) >= (limit ?? Infinity))
     );
   if (type === 'adaptive') return thinking === 'adaptive';
   return type !== 'disabled' || rest === 'disabled';
@@ -341,16 +343,16 @@ function fittingThinking(
   traits: ClaudeTraits,
   outputTokensMax: number | undefined,
 ): { readonly on: boolean; readonly changes: JsonChange[]; readonly dropped: readonly string[] } {
-  const asked = objectOf(body['thinking']);
-  const type = asked?.['type'];
-  if (takes(asked, traits, outputTokensMax))
+  const requested = objectOf(body['thinking']);
+  const type = requested?.['type'];
+  if (takes(requested, traits, outputTokensMax))
     return { on: type === 'enabled' || type === 'adaptive', changes: [], dropped: [] };
   const limit = outputTokensMax ?? countOf(body['max_tokens']) ?? traits.outputUsual;
   const { thinking, effort, on } = thinkingFor({ body }, traits, limit, {
     forced: forced(body) && traits.forcing,
     interrupted: false,
   });
-  const display = textOf(asked?.['display']);
+  const display = textOf(requested?.['display']);
   const changes: JsonChange[] = [
     thinking
       ? { path: ['thinking'], json: jsonText(display && on ? { ...thinking, display } : thinking) }

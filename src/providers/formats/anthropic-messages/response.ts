@@ -62,30 +62,31 @@ export function readMessage(
   const fault = messagesFaultWithin(body);
   if (fault) return fault;
   if (!Array.isArray(body['content'])) return protocolFault('an answer without content');
-  const said: Collected = {
+  const collected: Collected = {
     content: '',
     reasoning: '',
     calls: [],
     details: [],
     cited: { annotations: [], citations: [] },
   };
-  for (const block of listOf(body['content'])) if (isObject(block)) collect(said, block, hidden);
+  for (const block of listOf(body['content']))
+    if (isObject(block)) collect(collected, block, hidden);
   const counted = newMessageCounts();
   addMessageUsage(counted, objectOf(body['usage']));
-  const finish = messagesFinish(body['stop_reason'], said.calls.length);
+  const finish = messagesFinish(body['stop_reason'], collected.calls.length);
   const refusal =
-    finish === 'content_filter' && said.content === '' ? explanationOf(body) : undefined;
+    finish === 'content_filter' && collected.content === '' ? explanationOf(body) : undefined;
   const whole = {
-    content: said.content,
-    reasoning: said.reasoning,
-    calls: said.calls,
+    content: collected.content,
+    reasoning: collected.reasoning,
+    calls: collected.calls,
     finish,
     quantities: messageQuantities(counted),
     upstreamId: textOf(body['id']),
     refusal,
     more: {
-      ...(said.details.length ? { reasoning_details: said.details } : {}),
-      ...citedMembers(said.cited),
+      ...(collected.details.length ? { reasoning_details: collected.details } : {}),
+      ...citedMembers(collected.cited),
     },
   };
   return chatAnswer(call, whole, blankStops(call.body['stop']));
@@ -95,32 +96,37 @@ export function readMessage(
  * Adds a block to the answer. Blocks of tools that the vendor runs itself are not shown to the
  * client.
  */
-function collect(said: Collected, block: JsonObject, hidden: boolean): void {
+function collect(collected: Collected, block: JsonObject, hidden: boolean): void {
   if (block['type'] === 'text') {
-    const start = said.content;
-    said.content += textOf(block['text']) ?? '';
+    const start = collected.content;
+    collected.content += textOf(block['text']) ?? '';
     const citations = listOf(block['citations']);
-    if (citations.length) cite(said.cited, citations, characters(start), characters(said.content));
+    if (citations.length)
+      cite(collected.cited, citations, characters(start), characters(collected.content));
   }
   if (block['type'] === 'thinking') {
     const text = textOf(block['thinking']) ?? '';
-    said.reasoning += text;
-    said.details.push(
+    collected.reasoning += text;
+    collected.details.push(
       signedDetail(
-        said.details.length,
+        collected.details.length,
         text,
         textOf(block['signature']) ?? '',
-        characters(said.content),
+        characters(collected.content),
       ),
     );
   } else if (block['type'] === 'redacted_thinking')
-    said.details.push(
-      redactedDetail(said.details.length, textOf(block['data']) ?? '', characters(said.content)),
+    collected.details.push(
+      redactedDetail(
+        collected.details.length,
+        textOf(block['data']) ?? '',
+        characters(collected.content),
+      ),
     );
   else if (block['type'] === 'tool_use') {
     const input = JSON.stringify(block['input'] ?? {});
     const name = textOf(block['name']) ?? '';
-    if (hidden && name === hiddenTool) said.content += input;
-    else said.calls.push({ id: textOf(block['id']) ?? '', name, arguments: input });
+    if (hidden && name === hiddenTool) collected.content += input;
+    else collected.calls.push({ id: textOf(block['id']) ?? '', name, arguments: input });
   }
 }

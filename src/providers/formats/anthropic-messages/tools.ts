@@ -47,12 +47,12 @@ export function planTools(
   if (format.hidden) return withHidden(tools, format.hidden, wanted);
   const forced = wanted === 'required' || typeof wanted === 'object';
   const told = forced && !traits.forcing ? [...format.told, obligation(wanted)] : format.told;
-  const said = body['tool_choice'] !== undefined && body['tool_choice'] !== null;
+  const isGiven = body['tool_choice'] !== undefined && body['tool_choice'] !== null;
   const asked = forced && !traits.forcing ? 'auto' : wanted;
   return {
     tools,
     choice: tools.length
-      ? writeChoice(asked, said, body['parallel_tool_calls'] === false)
+      ? writeChoice(asked, isGiven, body['parallel_tool_calls'] === false)
       : undefined,
     forced: forced && traits.forcing,
     format: format.native,

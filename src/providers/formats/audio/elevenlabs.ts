@@ -38,8 +38,8 @@ export const elevenlabsTranscriptions: AudioAdapter = {
   ...transcriptionAdapter({
     formats: speakerFormats,
     faults,
-    ask: (call, wish) => {
-      const { language, temperature, returns } = wish;
+    ask: (call, request) => {
+      const { language, temperature, returns } = request;
       const fields: [string, string][] = [
         ['model_id', call.upstreamModel],
         ['tag_audio_events', 'false'],
@@ -48,7 +48,7 @@ export const elevenlabsTranscriptions: AudioAdapter = {
       if (language !== undefined) fields.push(['language_code', language]);
       if (temperature !== undefined) fields.push(['temperature', String(temperature)]);
       if (returns === 'diarized_json') fields.push(['diarize', 'true']);
-      return recordingRequest('/speech-to-text', call, fields, wish);
+      return recordingRequest('/speech-to-text', call, fields, request);
     },
     read: (answer) => {
       const text = textOf(answer['text']);

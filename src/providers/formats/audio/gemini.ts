@@ -53,13 +53,13 @@ export const geminiSpeech: AudioAdapter = {
   fault: geminiFault,
 };
 
-function readEvent(said: JsonObject): SpeechEvent {
-  const fault = geminiFaultWithin(said);
+function readEvent(event: JsonObject): SpeechEvent {
+  const fault = geminiFaultWithin(event);
   if (fault !== undefined) return { fault };
-  const candidate = objectOf(listOf(said['candidates'])[0]);
+  const candidate = objectOf(listOf(event['candidates'])[0]);
   const reason =
     textOf(candidate?.['finishReason']) ??
-    textOf(objectOf(said['promptFeedback'])?.['blockReason']);
+    textOf(objectOf(event['promptFeedback'])?.['blockReason']);
   if (reason !== undefined && /SAFETY|PROHIBITED|BLOCKLIST|SPII|RECITATION/.test(reason))
     return {
       fault: { kind: 'content_policy', message: `The model does not say this (${reason}).` },
@@ -68,11 +68,11 @@ function readEvent(said: JsonObject): SpeechEvent {
   const sound = parts
     .map((part) => textOf(objectOf(part['inlineData'])?.['data']) ?? '')
     .map((data) => Buffer.from(data, 'base64'));
-  const usage = objectOf(said['usageMetadata']);
+  const usage = objectOf(event['usageMetadata']);
   return {
     sound: Buffer.concat(sound),
     quantities: usage && spoken(usage),
-    upstreamId: textOf(said['responseId']),
+    upstreamId: textOf(event['responseId']),
     done: reason !== undefined,
   };
 }

@@ -40,22 +40,22 @@ export const minimaxSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
     const from = contentType.startsWith('application/json') ? 'json' : 'events';
     return new SpeechStream(call, voiceFormat(call, makes), {
       from,
-      read: (said) => readEvent(said, faults),
+      read: (event) => readEvent(event, faults),
     });
   },
   fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
 });
 
-function readEvent(said: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
-  const fault = faultWithin(said, faults);
+function readEvent(event: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
+  const fault = faultWithin(event, faults);
   if (fault !== undefined) return { fault };
-  const data = objectOf(said['data']);
+  const data = objectOf(event['data']);
   const done = data?.['status'] === 2;
-  const characters = countOf(objectOf(said['extra_info'])?.['usage_characters']);
+  const characters = countOf(objectOf(event['extra_info'])?.['usage_characters']);
   return {
     sound: Buffer.from(textOf(data?.['audio']) ?? '', 'hex'),
     quantities: characters === undefined ? undefined : { character: characters },
-    upstreamId: textOf(said['trace_id']),
+    upstreamId: textOf(event['trace_id']),
     done,
   };
 }

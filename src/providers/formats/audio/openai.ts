@@ -56,7 +56,7 @@ export interface TranscriptionQuirks {
   /** The models that can answer with events. */
   readonly streams?: (model: string) => boolean;
   /** The fields that the vendor gets; the client's others are dropped. Undefined: all. */
-  readonly fields?: (wish: TranscriptionRequest) => readonly (readonly [string, string])[];
+  readonly fields?: (request: TranscriptionRequest) => readonly (readonly [string, string])[];
   /** The vendor charges each second that has begun, even if its answer does not say so. */
   readonly wholeSeconds?: true;
   readonly faults?: readonly FaultRule[];
@@ -112,12 +112,17 @@ function askedFormat(
 
 function ask(call: VendorCall, quirks: TranscriptionQuirks): VendorRequest {
   const { path = '/audio/transcriptions', fields, streams = () => false } = quirks;
-  const wish = transcriptionRequestOf(call);
+  const request = transcriptionRequestOf(call);
   const format = askedFormat(call, quirks);
-  const said = fields?.(wish) ?? withFormat(wish.fields, format);
+  const members = fields?.(request) ?? withFormat(request.fields, format);
   const events: readonly (readonly [string, string])[] =
     call.stream && streams(call.upstreamModel) ? [['stream', 'true']] : [];
-  return recordingRequest(path, call, [['model', call.upstreamModel], ...said, ...events], wish);
+  return recordingRequest(
+    path,
+    call,
+    [['model', call.upstreamModel], ...members, ...events],
+    request,
+  );
 }
 
 /** The client's fields with `response_format`, which is left out where JSON is the default. */
@@ -136,12 +141,12 @@ function read(
   call: VendorCall,
   quirks: TranscriptionQuirks,
 ): VendorAnswer | Fault {
-  const wish = transcriptionRequestOf(call);
+  const request = transcriptionRequestOf(call);
   const text = reply.toString('utf8');
-  const asked = askedFormat(call, quirks);
-  if (asked === 'srt' || asked === 'vtt') {
+  const format = askedFormat(call, quirks);
+  if (format === 'srt' || format === 'vtt') {
     if (/html|json/.test(contentType)) return readJson(reply, text, call, quirks);
-    const quantities = quirks.wholeSeconds ? { second: Math.ceil(wish.seconds) } : undefined;
+    const quantities = quirks.wholeSeconds ? { second: Math.ceil(request.seconds) } : undefined;
     return {
       body: reply,
       type: 'text/plain; charset=utf-8',
@@ -164,19 +169,19 @@ function readJson(
     return protocolFault(`an answer that is no JSON object: ${text.slice(0, 120)}`);
   const fault = faultWithin(body, quirks.faults ?? []);
   if (fault !== undefined) return fault;
-  const said = textOf(body['text']);
-  if (said === undefined) return protocolFault('an answer without a text');
+  const transcript = textOf(body['text']);
+  if (transcript === undefined) return protocolFault('an answer without a text');
   const { returns } = transcriptionRequestOf(call);
   const quantities = transcriptQuantities(body);
   const written =
     (quirks.writes?.(call.upstreamModel) ?? everything).includes(returns) || returns === 'json';
   if (returns === 'text' || !written)
-    return answerOf(transcriptOf(body, said), call, quantities, textOf(body['id']));
+    return answerOf(transcriptOf(body, transcript), call, quantities, textOf(body['id']));
   return {
     body: asOurs(reply, call, body, quantities),
     quantities,
     upstreamId: textOf(body['id']),
-    outputText: quantities === undefined ? said : '',
+    outputText: quantities === undefined ? transcript : '',
   };
 }
 
@@ -292,7 +297,7 @@ export function openaiSpeech(quirks: SpeechQuirks = {}): AudioAdapter {
     ask: (call) => askSpeech(call, quirks),
     read: (reply) => noVoiceFault(reply, faults),
     stream(call, contentType) {
-      const read = (said: JsonObject): SpeechEvent => readEvent(said, faults);
+      const read = (event: JsonObject): SpeechEvent => readEvent(event, faults);
       const from = contentType.startsWith('text/event-stream') ? 'events' : 'json';
       const source = /^(text\/event-stream|application\/json)/.test(contentType)
         ? ({ from, read } as const)
@@ -325,11 +330,11 @@ function askSpeech(
 }
 
 /** `audio`: OpenAI's events; `audio_data`: Mistral's whole answer (recorded 2026-08). */
-function readEvent(said: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
-  const fault = faultWithin(said, faults);
+function readEvent(event: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
+  const fault = faultWithin(event, faults);
   if (fault !== undefined) return { fault };
-  const sound = textOf(said['audio']) ?? textOf(said['audio_data']);
-  const usage = objectOf(said['usage']);
+  const sound = textOf(event['audio']) ?? textOf(event['audio_data']);
+  const usage = objectOf(event['usage']);
   const [input, output] = [countOf(usage?.['input_tokens']), countOf(usage?.['output_tokens'])];
   return {
     sound: sound === undefined ? undefined : Buffer.from(sound, 'base64'),
@@ -337,6 +342,6 @@ function readEvent(said: JsonObject, faults: readonly FaultRule[]): SpeechEvent 
       input === undefined && output === undefined
         ? undefined
         : { input: input ?? 0, audio_output: output ?? 0 },
-    done: said['type'] === 'speech.audio.done',
+    done: event['type'] === 'speech.audio.done',
   };
 }

@@ -94,7 +94,7 @@ export const qwenSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
   stream(call, contentType) {
     const made = voiceFormat(call, makes);
     const from = contentType.startsWith('text/event-stream') ? 'events' : 'json';
-    const read = (said: JsonObject): SpeechEvent => readEvent(said, faults);
+    const read = (event: JsonObject): SpeechEvent => readEvent(event, faults);
     return new SpeechStream(
       call,
       made,
@@ -105,15 +105,15 @@ export const qwenSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
   fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
 });
 
-function readEvent(said: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
-  const output = objectOf(said['output']);
+function readEvent(event: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
+  const output = objectOf(event['output']);
   if (output === undefined)
     return {
-      fault: textOf(said['code'])
-        ? faultOf(400, {}, JSON.stringify(said), faults)
+      fault: textOf(event['code'])
+        ? faultOf(400, {}, JSON.stringify(event), faults)
         : protocolFault('an event without output'),
     };
-  const usage = objectOf(said['usage']) ?? {};
+  const usage = objectOf(event['usage']) ?? {};
   const [characters, input, spoken] = [
     countOf(usage['characters']),
     countOf(usage['input_tokens']),
@@ -126,7 +126,7 @@ function readEvent(said: JsonObject, faults: readonly FaultRule[]): SpeechEvent 
   return {
     sound: Buffer.from(textOf(objectOf(output['audio'])?.['data']) ?? '', 'base64'),
     quantities: { ...told, ...(characters === undefined ? {} : { character: characters }) },
-    upstreamId: textOf(said['request_id']),
+    upstreamId: textOf(event['request_id']),
     done: output['finish_reason'] === 'stop',
   };
 }

@@ -26,7 +26,7 @@ export interface SpeechEvent {
 /** The form in which a vendor sends speech. `bytes`: the audio itself. */
 export type VoiceSource =
   | 'bytes'
-  | { readonly from: 'events' | 'json'; readonly read: (said: JsonObject) => SpeechEvent };
+  | { readonly from: 'events' | 'json'; readonly read: (event: JsonObject) => SpeechEvent };
 
 /** Bare samples, which get a header when the client wants WAV. */
 export interface Samples {
@@ -114,14 +114,14 @@ export class SpeechStream implements StreamTranslator {
     else this.#pieces.push(piece);
   }
 
-  #heard(said: unknown, end: boolean): boolean {
+  #heard(event: unknown, end: boolean): boolean {
     const { meter } = this;
     if (this.#source === 'bytes') return false;
     if (this.#source.from === 'json') this.#bytes = 0;
     if (end) meter.done = true;
-    else if (!isObject(said)) meter.fault = protocolFault('an answer that is no JSON object');
+    else if (!isObject(event)) meter.fault = protocolFault('an answer that is no JSON object');
     else {
-      const { sound, quantities, fault, upstreamId, done } = this.#source.read(said);
+      const { sound, quantities, fault, upstreamId, done } = this.#source.read(event);
       if (sound !== undefined && sound.length > 0) this.#give(sound);
       meter.quantities = quantities ?? meter.quantities;
       meter.upstreamId = upstreamId ?? meter.upstreamId;
@@ -233,8 +233,8 @@ export function soundSource(contentType: string, faults: readonly FaultRule[]): 
   if (!/^(?:application\/json|text\/)/.test(contentType)) return 'bytes';
   return {
     from: 'json',
-    read: (said) => ({
-      fault: faultWithin(said, faults) ?? protocolFault('an answer that is no sound'),
+    read: (event) => ({
+      fault: faultWithin(event, faults) ?? protocolFault('an answer that is no sound'),
     }),
   };
 }

@@ -33,7 +33,7 @@ export function answerOf(
   quantities: Quantities | undefined,
   upstreamId?: string,
 ): VendorAnswer {
-  const wish = transcriptionRequestOf(call);
+  const request = transcriptionRequestOf(call);
   const told = {
     quantities,
     upstreamId,
@@ -50,21 +50,21 @@ export function answerOf(
   });
   const { text } = transcript;
   const usage = usageOf(quantities);
-  switch (wish.returns) {
+  switch (request.returns) {
     case 'text':
       return plain(`${text}\n`);
     case 'srt':
-      return plain(captions(transcript, wish, srtTime, (i) => `${i + 1}\n`));
+      return plain(captions(transcript, request, srtTime, (i) => `${i + 1}\n`));
     case 'vtt':
-      return plain(`WEBVTT\n\n${captions(transcript, wish, vttTime, () => '')}`);
+      return plain(`WEBVTT\n\n${captions(transcript, request, vttTime, () => '')}`);
     case 'verbose_json':
-      return json(verbose(transcript, wish, usage));
+      return json(verbose(transcript, request, usage));
     case 'diarized_json':
       return json({
         task: 'transcribe',
-        duration: transcriptSeconds(transcript, wish),
+        duration: transcriptSeconds(transcript, request),
         text,
-        segments: bySpeaker(transcript, wish),
+        segments: bySpeaker(transcript, request),
         ...usage,
       });
     default:
@@ -89,36 +89,38 @@ export function usageOf(quantities: Quantities | undefined): { readonly usage?: 
   return second === undefined ? {} : { usage: { type: 'duration', seconds: Math.ceil(second) } };
 }
 
-const transcriptSeconds = ({ seconds }: Transcript, wish: TranscriptionRequest): number =>
-  seconds ?? wish.seconds;
+const transcriptSeconds = ({ seconds }: Transcript, request: TranscriptionRequest): number =>
+  seconds ?? request.seconds;
 
-function verbose(transcript: Transcript, wish: TranscriptionRequest, usage: object): unknown {
-  const segments = segmentsOf(transcript, wish).map(({ text, start, end }, id) => ({
+function verbose(transcript: Transcript, request: TranscriptionRequest, usage: object): unknown {
+  const segments = segmentsOf(transcript, request).map(({ text, start, end }, id) => ({
     ...{ id, seek: 0, start, end, text, tokens: [] },
     ...{
-      temperature: wish.temperature ?? 0,
+      temperature: request.temperature ?? 0,
       avg_logprob: 0,
       compression_ratio: 1,
       no_speech_prob: 0,
     },
   }));
   const words = transcript.words?.map(({ text: word, start, end }) => ({ word, start, end }));
-  const { text, language = wish.language ?? '' } = transcript;
+  const { text, language = request.language ?? '' } = transcript;
   return {
-    ...{ task: 'transcribe', language, duration: transcriptSeconds(transcript, wish), text },
-    ...(wish.timestamps.length === 0 || wish.timestamps.includes('segment') ? { segments } : {}),
-    ...(wish.timestamps.includes('word') && words !== undefined ? { words } : {}),
+    ...{ task: 'transcribe', language, duration: transcriptSeconds(transcript, request), text },
+    ...(request.timestamps.length === 0 || request.timestamps.includes('segment')
+      ? { segments }
+      : {}),
+    ...(request.timestamps.includes('word') && words !== undefined ? { words } : {}),
     ...usage,
   };
 }
 
-function bySpeaker(transcript: Transcript, wish: TranscriptionRequest): unknown[] {
+function bySpeaker(transcript: Transcript, request: TranscriptionRequest): unknown[] {
   const letters = new Map<string, string>();
   const letterOf = (speaker = ''): string => {
     if (!letters.has(speaker)) letters.set(speaker, String.fromCharCode(65 + (letters.size % 26)));
     return letters.get(speaker) ?? 'A';
   };
-  return segmentsOf(transcript, wish).map(({ text, start, end, speaker }, i) => ({
+  return segmentsOf(transcript, request).map(({ text, start, end, speaker }, i) => ({
     ...{
       type: 'transcript.text.segment',
       id: `seg_${i}`,
@@ -133,11 +135,11 @@ function bySpeaker(transcript: Transcript, wish: TranscriptionRequest): unknown[
 /** The vendor's segments, or segments made of its words, or one segment with the whole text. */
 export function segmentsOf(
   { text, segments, words = [], seconds }: Transcript,
-  wish: TranscriptionRequest,
+  request: TranscriptionRequest,
 ): readonly TranscriptSegment[] {
   if (segments !== undefined && segments.length > 0) return segments;
   if (words.length === 0)
-    return text === '' ? [] : [{ text, start: 0, end: seconds ?? wish.seconds }];
+    return text === '' ? [] : [{ text, start: 0, end: seconds ?? request.seconds }];
   const made: TranscriptSegment[] = [];
   let open: TranscriptSegment | undefined;
   for (const word of words) {
@@ -167,11 +169,11 @@ const joined = (before: string, after: string): string =>
 
 function captions(
   transcript: Transcript,
-  wish: TranscriptionRequest,
+  request: TranscriptionRequest,
   time: (seconds: number) => string,
   head: (i: number) => string,
 ): string {
-  const cues = segmentsOf(transcript, wish).map(
+  const cues = segmentsOf(transcript, request).map(
     ({ start, end, text }, i) =>
       `${head(i)}${time(start)} --> ${time(Math.max(start, end))}\n${text.trim().replace(/\s*\n\s*/g, ' ')}\n\n`,
   );

@@ -70,18 +70,18 @@ export class TranscriptEvents implements StreamTranslator {
       meter.done = true;
       return false;
     }
-    const said = parse(utf8(data));
-    if (!isObject(said)) meter.fault = protocolFault('an event that is no JSON');
-    else meter.fault = faultWithin(said, this.#faults);
-    if (meter.fault !== undefined || !isObject(said)) return false;
+    const event = parse(utf8(data));
+    if (!isObject(event)) meter.fault = protocolFault('an event that is no JSON');
+    else meter.fault = faultWithin(event, this.#faults);
+    if (meter.fault !== undefined || !isObject(event)) return false;
     this.#out += `data: ${data}\n\n`;
-    meter.outputBytes += Buffer.byteLength(textOf(said['delta']) ?? '');
-    if (said['type'] === 'transcript.text.segment')
-      meter.outputBytes += Buffer.byteLength(textOf(said['text']) ?? '');
-    if (said['type'] !== 'transcript.text.done') return true;
+    meter.outputBytes += Buffer.byteLength(textOf(event['delta']) ?? '');
+    if (event['type'] === 'transcript.text.segment')
+      meter.outputBytes += Buffer.byteLength(textOf(event['text']) ?? '');
+    if (event['type'] !== 'transcript.text.done') return true;
     meter.finished = true;
-    meter.quantities = transcriptQuantities(said);
-    meter.outputBytes ||= Buffer.byteLength(textOf(said['text']) ?? '');
+    meter.quantities = transcriptQuantities(event);
+    meter.outputBytes ||= Buffer.byteLength(textOf(event['text']) ?? '');
     return true;
   }
 }
@@ -146,12 +146,12 @@ export class TranscriptInOne implements StreamTranslator {
 
 /** The call in the format that `TranscriptInOne` reads. */
 export function inJson(call: VendorCall): VendorCall {
-  const wish = transcriptionRequestOf(call);
+  const request = transcriptionRequestOf(call);
   return {
     ...call,
     transcription: {
-      ...wish,
-      returns: wish.returns === 'diarized_json' ? 'diarized_json' : 'json',
+      ...request,
+      returns: request.returns === 'diarized_json' ? 'diarized_json' : 'json',
     },
   };
 }
@@ -167,7 +167,7 @@ export interface TranscriptionResult {
 interface TranscriptionApi {
   /** The formats that can be made of its answers. */
   readonly formats: readonly TranscriptFormat[];
-  readonly ask: (call: VendorCall, wish: TranscriptionRequest) => VendorRequest;
+  readonly ask: (call: VendorCall, request: TranscriptionRequest) => VendorRequest;
   /** Undefined: this is no answer. */
   readonly read: (answer: JsonObject, call: VendorCall) => TranscriptionResult | undefined;
   readonly faults?: readonly FaultRule[];
@@ -195,13 +195,13 @@ export function transcriptionAdapter({
   };
   return {
     ask(call) {
-      const wish = transcriptionRequestOf(call);
-      if (!formats.includes(wish.returns))
+      const request = transcriptionRequestOf(call);
+      if (!formats.includes(request.returns))
         refuse('invalid_value', {
           param: 'response_format',
-          why: `'${wish.returns}' is not one of ${formats.join(', ')} for the model '${call.publicModel}'.`,
+          why: `'${request.returns}' is not one of ${formats.join(', ')} for the model '${call.publicModel}'.`,
         });
-      return ask(call, wish);
+      return ask(call, request);
     },
     read: (reply, _, call) => answer(reply, call),
     stream: (call) => new TranscriptInOne((reply) => answer(reply, inJson(call))),

@@ -15,8 +15,8 @@ export const xaiTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =>
   transcriptionAdapter({
     formats: speakerFormats,
     faults,
-    ask: (call, wish) => {
-      const { language, returns } = wish;
+    ask: (call, request) => {
+      const { language, returns } = request;
       // `format` needs a language; without one the vendor detects it.
       const spoken =
         language === undefined
@@ -29,7 +29,7 @@ export const xaiTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =>
         '/stt',
         call,
         [...spoken, ...(returns === 'diarized_json' ? ([['diarize', 'true']] as const) : [])],
-        wish,
+        request,
       );
     },
     read: (answer) => {

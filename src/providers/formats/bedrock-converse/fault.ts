@@ -49,9 +49,9 @@ const account = /arn:aws[\w-]*:[\w:/.*+@-]+/g;
 export function converseFault(status: number, headers: FaultHeaders, reply: string): Fault {
   const body = objectOf(parse(reply));
   if (!body) return faultOf(status, headers, reply, faults);
-  const told = headers['x-amzn-errortype'];
+  const header = headers['x-amzn-errortype'];
   const name =
-    (Array.isArray(told) ? told[0] : told) ??
+    (Array.isArray(header) ? header[0] : header) ??
     textOf(body['__type']) ??
     textOf(body['code']) ??
     usual[status] ??
@@ -76,8 +76,8 @@ export const converseException = (name: string, data: unknown): Fault =>
 
 function named(name: string, message: string, status: number, headers: FaultHeaders): Fault {
   const code = name.replace(/^.*#/, '').split(':')[0] ?? '';
-  const said = (message || code)
+  const text = (message || code)
     .replace(account, '***')
     .replace(/^The model returned the following errors: /, '');
-  return faultOf(status, headers, JSON.stringify({ message: said, code }), faults);
+  return faultOf(status, headers, JSON.stringify({ message: text, code }), faults);
 }

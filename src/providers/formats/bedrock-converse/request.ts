@@ -106,9 +106,9 @@ function betasOf(
   { messagesOptions: beside }: VendorCall,
   { claude }: ConverseModel,
 ): { readonly sent: readonly string[]; readonly lost: boolean } {
-  const asked = beside?.betas ?? [];
-  const sent = claude ? asked.filter((beta) => betasTaken.has(beta)) : [];
-  return { sent, lost: sent.length < asked.length };
+  const betas = beside?.betas ?? [];
+  const sent = claude ? betas.filter((beta) => betasTaken.has(beta)) : [];
+  return { sent, lost: sent.length < betas.length };
 }
 
 /**
@@ -300,8 +300,8 @@ function toolConfig(
       ? { config: undefined, fields: {}, told: [] }
       : { config: { tools: declared }, fields: {}, told: [silence] };
   }
-  const asked = choice?.['type'] === 'any' || choice?.['type'] === 'tool';
-  const declared = asked && model.chooses === 'nothing' ? obliging(tools, choice) : tools;
+  const isForced = choice?.['type'] === 'any' || choice?.['type'] === 'tool';
+  const declared = isForced && model.chooses === 'nothing' ? obliging(tools, choice) : tools;
   // A request cannot hold both `toolChoice` and Claude's own `tool_choice`, so that one call at a
   // time can be set only with a free choice.
   const single =

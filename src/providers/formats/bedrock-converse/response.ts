@@ -67,20 +67,20 @@ export function readConverse(reply: Buffer, call: VendorCall): VendorAnswer | Fa
     return protocolFault(`an answer that is not a JSON object: ${reply.toString('utf8', 0, 120)}`);
   const message = rawMembers(rawMembers(rawMembers(text).get('output') ?? '').get('message') ?? '');
   if (!message.has('content')) {
-    const told = objectOf(body['Output']) ?? body;
-    const name = textOf(told['__type']);
+    const output = objectOf(body['Output']) ?? body;
+    const name = textOf(output['__type']);
     return name === undefined
       ? protocolFault('an answer without a message')
       : converseException(name, objectOf(parse(reply.toString('utf8'))));
   }
-  const said = saidIn(rawElements(message.get('content')), converseUsesHiddenTool(call));
-  const finish = converseFinish(body['stopReason'], said.calls.length);
+  const contents = contentsOf(rawElements(message.get('content')), converseUsesHiddenTool(call));
+  const finish = converseFinish(body['stopReason'], contents.calls.length);
   if (typeof finish !== 'string') return finish;
-  const { content, reasoning, calls, details } = said;
+  const { content, reasoning, calls, details } = contents;
   const more = {
     more: {
       ...(details.length ? { reasoning_details: details } : {}),
-      ...citedMembers(said.cited),
+      ...citedMembers(contents.cited),
     },
   };
   const whole = {
@@ -103,8 +103,8 @@ interface Contents {
   readonly cited: Cited;
 }
 
-function saidIn(blocks: readonly string[], hidden: boolean): Contents {
-  const said: Contents = {
+function contentsOf(blocks: readonly string[], hidden: boolean): Contents {
+  const contents: Contents = {
     content: '',
     reasoning: '',
     calls: [],
@@ -115,27 +115,27 @@ function saidIn(blocks: readonly string[], hidden: boolean): Contents {
   blocks.forEach((text, index) => {
     const raw = rawMembers(text);
     const block = objectOf(parse(utf8(text))) ?? {};
-    const before = said.content;
-    said.content += textOf(block['text']) ?? citedText(block);
+    const before = contents.content;
+    contents.content += textOf(block['text']) ?? citedText(block);
     const citations = listOf(objectOf(block['citationsContent'])?.['citations']);
     if (citations.length)
-      citeConverse(said.cited, citations, characters(before), characters(said.content));
+      citeConverse(contents.cited, citations, characters(before), characters(contents.content));
     const toolUse = objectOf(block['toolUse']);
     if (toolUse && toolUse['type'] !== 'server_tool_use') {
       const name = textOf(toolUse['name']) ?? '';
       const input = utf8(rawMembers(raw.get('toolUse') ?? '').get('input') ?? '{}');
       if (hidden && name === hiddenTool) answer = input;
       else
-        said.calls.push({
+        contents.calls.push({
           id: textOf(toolUse['toolUseId']) ?? `call_${index}`,
           name,
           arguments: input,
         });
     }
-    readReasoning(said, objectOf(block['reasoningContent']));
+    readReasoning(contents, objectOf(block['reasoningContent']));
   });
-  if (answer !== undefined) said.content = answer;
-  return said;
+  if (answer !== undefined) contents.content = answer;
+  return contents;
 }
 
 function citedText(block: JsonObject): string {
@@ -145,17 +145,19 @@ function citedText(block: JsonObject): string {
     : '';
 }
 
-function readReasoning(said: Contents, block: JsonObject | undefined): void {
+function readReasoning(contents: Contents, block: JsonObject | undefined): void {
   const thought = objectOf(block?.['reasoningText']);
   const text = textOf(thought?.['text']) ?? '';
   const signature = textOf(thought?.['signature']);
   const data = textOf(block?.['redactedContent']);
-  said.reasoning += text;
+  contents.reasoning += text;
   if (signature)
-    said.details.push(signedDetail(said.details.length, text, signature, characters(said.content)));
+    contents.details.push(
+      signedDetail(contents.details.length, text, signature, characters(contents.content)),
+    );
   if (data)
-    said.details.push(
-      redactedDetail(said.details.length, redacted(data), characters(said.content)),
+    contents.details.push(
+      redactedDetail(contents.details.length, redacted(data), characters(contents.content)),
     );
 }
 

@@ -228,9 +228,9 @@ function thinkingOf(call: VendorCall): JsonObject {
       },
     };
   }
-  const wish = reasoningRequest(call);
-  if (wish?.effort === 'none') return { thinking: { type: 'disabled' } };
-  const budget = wish && (wish.budget ?? budgets[wish.effort]);
+  const reasoning = reasoningRequest(call);
+  if (reasoning?.effort === 'none') return { thinking: { type: 'disabled' } };
+  const budget = reasoning && (reasoning.budget ?? budgets[reasoning.effort]);
   return budget === undefined ? {} : { thinking: { type: 'enabled', token_budget: budget } };
 }
 
@@ -267,15 +267,15 @@ function userMessages(
     tool_call_id: result.id,
     content: resultText(result, model),
   }));
-  let said: ContentPart[] = [];
+  let merged: ContentPart[] = [];
   const speak = (): void => {
-    if (said.length > 0) messages.push({ role: 'user', content: contentOf(said, model) });
-    said = [];
+    if (merged.length > 0) messages.push({ role: 'user', content: contentOf(merged, model) });
+    merged = [];
   };
   for (const part of parts) {
     if (isBlank(part)) continue;
     if (part.kind !== 'text' || part.instruction === undefined) {
-      said.push(part);
+      merged.push(part);
       continue;
     }
     // Cohere takes instructions at any place (recorded).

@@ -87,9 +87,9 @@ function read(reply: Buffer, call: VendorCall, quirks: EmbeddingsQuirks): Vendor
     return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
   const data = vectorsIn(top.get('data'), call, quirks);
   if (data === undefined) {
-    const told = parse(reply.toString('utf8'));
+    const body = parse(reply.toString('utf8'));
     return (
-      (isObject(told) ? faultWithin(told, quirks.faults) : undefined) ??
+      (isObject(body) ? faultWithin(body, quirks.faults) : undefined) ??
       protocolFault('an answer without vectors')
     );
   }

@@ -51,9 +51,9 @@ const detailOf = (error: JsonObject, type: string): JsonObject | undefined =>
 
 /** The delay of `RetryInfo` (`48s`, `0.5s`), or else of the text "Please retry in 48.9s." */
 function delayOf(error: JsonObject): number | undefined {
-  const told = textOf(detailOf(error, 'RetryInfo')?.['retryDelay']);
+  const delay = textOf(detailOf(error, 'RetryInfo')?.['retryDelay']);
   const spoken = /retry in ([\d.]+m?s)/i.exec(textOf(error['message']) ?? '')?.[1];
-  return durationMs(told ?? spoken ?? '');
+  return durationMs(delay ?? spoken ?? '');
 }
 
 /** The fault for Google's refusal, by its own status name. `reply` is the body as text. */

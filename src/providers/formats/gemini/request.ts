@@ -180,9 +180,9 @@ function seedOf(seed: unknown): number | undefined {
 }
 
 function modalities(body: JsonObject): object {
-  const asked = listOf(body['modalities']).filter((one) => typeof one === 'string');
-  if (asked.length === 0 || (asked.length === 1 && asked[0] === 'text')) return {};
-  const audio = asked.includes('audio') ? (objectOf(body['audio']) ?? {}) : undefined;
+  const requested = listOf(body['modalities']).filter((one) => typeof one === 'string');
+  if (requested.length === 0 || (requested.length === 1 && requested[0] === 'text')) return {};
+  const audio = requested.includes('audio') ? (objectOf(body['audio']) ?? {}) : undefined;
   const format = textOf(audio?.['format']);
   if (format !== undefined && format !== 'pcm16')
     refuse('invalid_value', { param: 'audio.format', why: "this model speaks 'pcm16'." });
@@ -190,7 +190,7 @@ function modalities(body: JsonObject): object {
   return {
     // A model that speaks has no other modality (ai.google.dev/gemini-api/docs/speech-generation,
     // 2026-08).
-    responseModalities: audio === undefined ? asked.map((one) => one.toUpperCase()) : ['AUDIO'],
+    responseModalities: audio === undefined ? requested.map((one) => one.toUpperCase()) : ['AUDIO'],
     ...(voiceName === undefined
       ? {}
       : { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName } } } }),
@@ -199,9 +199,9 @@ function modalities(body: JsonObject): object {
 
 function thinkingConfig(call: VendorCall, model: GeminiModel): object | undefined {
   const { body } = call;
-  const wish = reasoningRequest(call);
+  const reasoning = reasoningRequest(call);
   const own = objectOf(objectOf(objectOf(body['extra_body'])?.['google'])?.['thinking_config']);
-  return own ?? (wish && thinkingOf(wish, model));
+  return own ?? (reasoning && thinkingOf(reasoning, model));
 }
 
 /** The `generationConfig`. JSON leaves out its undefined members. */

@@ -178,6 +178,6 @@ function ready(
 }
 
 function reasons(details: JsonObject | undefined): string {
-  const told = details?.['Moderation Reasons'];
-  return Array.isArray(told) ? `Reasons: ${told.join(', ')}.` : '';
+  const moderation = details?.['Moderation Reasons'];
+  return Array.isArray(moderation) ? `Reasons: ${moderation.join(', ')}.` : '';
 }

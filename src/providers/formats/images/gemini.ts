@@ -66,8 +66,8 @@ const inline = ({ type, bytes }: InputImage): JsonObject => ({
 function shape(call: VendorCall): JsonObject {
   const { size, quality } = imageRequestOf(call);
   const better = quality === 'hd' || quality === 'high';
-  const asked = size === undefined ? undefined : imageResolutionOf(size);
-  const resolution = better && (asked === undefined || asked === '1K') ? '2K' : asked;
+  const requested = size === undefined ? undefined : imageResolutionOf(size);
+  const resolution = better && (requested === undefined || requested === '1K') ? '2K' : requested;
   const config = {
     ...(size === undefined ? {} : { aspectRatio: nearestRatio(size, ratios) }),
     ...(resolution === undefined || resolution === '1K' || !hasResolutions(call)

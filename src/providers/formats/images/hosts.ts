@@ -139,8 +139,8 @@ function readWorkflow(
   const body = parse(reply.toString('utf8'));
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
   if (body['finishReason'] === 'CONTENT_FILTERED') return moderationFault(undefined);
-  const told = body['base64'];
-  const pictures = (typeof told === 'string' ? [told] : listOf(told)).flatMap((one) =>
+  const encoded = body['base64'];
+  const pictures = (typeof encoded === 'string' ? [encoded] : listOf(encoded)).flatMap((one) =>
     typeof one === 'string' ? [{ from: { base64: one.replace(/^data:[^,]*,/, '') } }] : [],
   );
   return pictures.length > 0

@@ -28,8 +28,8 @@ export function streamedImages(
   faults: readonly FaultRule[] = [],
 ): StreamedImageAdapter {
   const read = (reply: Buffer, contentType: string, call: VendorCall): VendorAnswer | Fault => {
-    const said = adapter.read(reply, contentType, call);
-    return isPending(said) ? protocolFault('an answer that comes later') : said;
+    const result = adapter.read(reply, contentType, call);
+    return isPending(result) ? protocolFault('an answer that comes later') : result;
   };
   return {
     ...adapter,
@@ -67,8 +67,8 @@ class ImageEvents implements StreamTranslator {
 
   end(): string {
     const rest = this.#frames.end();
-    const told = parse(rest);
-    if (isObject(told)) this.meter.fault ??= faultWithin(told, this.#faults);
+    const body = parse(rest);
+    if (isObject(body)) this.meter.fault ??= faultWithin(body, this.#faults);
     if (!this.meter.finished)
       this.meter.fault ??= protocolFault('the stream ended without its picture');
     return this.#taken();
@@ -101,8 +101,8 @@ class ImageEvents implements StreamTranslator {
 
   #complete(body: JsonObject): void {
     this.#completed += 1;
-    const told = openaiImageUsage(body['usage']);
-    this.meter.quantities = { ...this.meter.quantities, ...told, image: this.#completed };
+    const usage = openaiImageUsage(body['usage']);
+    this.meter.quantities = { ...this.meter.quantities, ...usage, image: this.#completed };
     this.meter.finished = true;
     this.meter.done = this.#completed >= imageRequestOf(this.#call).n;
   }

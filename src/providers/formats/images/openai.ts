@@ -34,7 +34,7 @@ export interface ImagesQuirks {
   /** Members that the vendor refuses. */
   readonly drop?: readonly string[];
   /** The most images that the vendor makes at a time, or whose bytes fit into one answer. */
-  readonly nMax?: (wish: ImageRequest) => number;
+  readonly nMax?: (request: ImageRequest) => number;
   /** The members that replace `size`. Undefined: none. */
   readonly size?: (size: ImageSize, call: VendorCall) => JsonObject | undefined;
   /**
@@ -61,25 +61,27 @@ const ours = ['model', 'size', 'quality', 'response_format', 'n', 'stream', 'par
  */
 function changed(call: VendorCall, quirks: ImagesQuirks): ReadonlyMap<string, unknown> {
   const { body, upstreamModel } = call;
-  const wish = imageRequestOf(call);
-  const said = new Map<string, unknown>([['model', upstreamModel]]);
+  const request = imageRequestOf(call);
+  const members = new Map<string, unknown>([['model', upstreamModel]]);
   const size = sizeSaid(call, quirks);
-  said.set('size', size['size']);
-  for (const [name, value] of Object.entries(size)) said.set(name, value);
-  said.set('quality', qualitySaid(wish, upstreamModel, quirks));
-  said.set('n', wish.n === 1 && body['n'] === undefined ? undefined : wish.n);
-  said.set('response_format', formatSaid(wish, quirks));
-  said.set('stream', call.stream ? true : undefined);
-  said.set('partial_images', call.stream ? body['partial_images'] : undefined);
-  for (const name of quirks.drop ?? []) said.set(name, undefined);
-  return said;
+  members.set('size', size['size']);
+  for (const [name, value] of Object.entries(size)) members.set(name, value);
+  members.set('quality', qualitySaid(request, upstreamModel, quirks));
+  members.set('n', request.n === 1 && body['n'] === undefined ? undefined : request.n);
+  members.set('response_format', formatSaid(request, quirks));
+  members.set('stream', call.stream ? true : undefined);
+  members.set('partial_images', call.stream ? body['partial_images'] : undefined);
+  for (const name of quirks.drop ?? []) members.set(name, undefined);
+  return members;
 }
 
 function sizeSaid(call: VendorCall, { size: write }: ImagesQuirks): JsonObject {
   const { size } = imageRequestOf(call);
-  const asked = call.body['size'];
+  const requested = call.body['size'];
   if (size === undefined)
-    return typeof asked === 'string' && asked !== '' && write === undefined ? { size: asked } : {};
+    return typeof requested === 'string' && requested !== '' && write === undefined
+      ? { size: requested }
+      : {};
   return write === undefined ? { size: imageSizeText(size) } : (write(size, call) ?? {});
 }
 
@@ -146,13 +148,13 @@ export function openaiEdits(quirks: ImagesQuirks = {}, path = '/images/edits'): 
 
 function form(call: VendorCall, quirks: ImagesQuirks, path: string): VendorRequest {
   const { images, mask, prompt } = imageRequestOf(call);
-  const said = changed(call, quirks);
+  const members = changed(call, quirks);
   const kept = Object.entries(call.body).filter(
     ([name]) =>
-      !said.has(name) && !ours.includes(name) && !files.includes(name) && name !== 'prompt',
+      !members.has(name) && !ours.includes(name) && !files.includes(name) && name !== 'prompt',
   );
   const words = quirks.drop?.includes('prompt') ? undefined : prompt || undefined;
-  const fields = [...said, ['prompt', words] as const, ...kept].flatMap(([name, value]) => {
+  const fields = [...members, ['prompt', words] as const, ...kept].flatMap(([name, value]) => {
     const text = fieldOf(value);
     return text === undefined ? [] : [[quirks.rename?.[name] ?? name, text] as const];
   });

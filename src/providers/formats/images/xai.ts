@@ -42,8 +42,8 @@ export function xaiEdits(faults: readonly FaultRule[]): ImageAdapter {
   const { read, fault } = openaiImages({ ...quirks, faults });
   return {
     ask: (call) => {
-      const { prompt, n, images, size, returns, quality: asked } = imageRequestOf(call);
-      const named = asked === undefined ? undefined : quality(asked, call.upstreamModel);
+      const { prompt, n, images, size, returns, quality: requested } = imageRequestOf(call);
+      const named = requested === undefined ? undefined : quality(requested, call.upstreamModel);
       return jsonRequest('/images/edits', {
         model: call.upstreamModel,
         prompt,

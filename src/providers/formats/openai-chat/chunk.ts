@@ -128,9 +128,9 @@ export class ChunkRewriter {
       !(this.#held.has(index) && rawElements(delta.get('tool_calls')).length > 0)
     )
       return nothing;
-    const told = finishReason(choice.get('finish_reason'));
-    if (told === 'error') return { text: '', bytes: 0, failed: true };
-    const reason = told !== undefined && state.stop?.met === true ? 'stop' : told;
+    const vendorReason = finishReason(choice.get('finish_reason'));
+    if (vendorReason === 'error') return { text: '', bytes: 0, failed: true };
+    const reason = vendorReason !== undefined && state.stop?.met === true ? 'stop' : vendorReason;
     const repeated = state.roleGiven;
     const bytes = normaliseMessage(delta, state, {
       quirks: this.#quirks,

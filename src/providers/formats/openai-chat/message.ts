@@ -196,8 +196,8 @@ function untagThinking(message: Raw, state: ChoiceState, last: boolean): void {
 /** Cuts a message before the first of the client's stop texts. */
 function cutAtStop(message: Raw, stop: StopText, last: boolean): void {
   const content = message.get('content');
-  const said = parse(utf8(content ?? '""'));
-  const before = stop.push(typeof said === 'string' ? said : '') + (last ? stop.end() : '');
+  const text = parse(utf8(content ?? '""'));
+  const before = stop.push(typeof text === 'string' ? text : '') + (last ? stop.end() : '');
   if (content?.charCodeAt(0) === 0x22 || before !== '') message.set('content', jsonText(before));
   // Calls after the stop text are dropped. The reasoning of a whole answer came before its text.
   if (stop.met) message.delete('tool_calls');
@@ -208,10 +208,10 @@ function cutAtStop(message: Raw, stop: StopText, last: boolean): void {
  * an unknown index or another id.
  */
 function place(call: Raw, state: ChoiceState, named: boolean): { index: number; fresh: boolean } {
-  const told = Number(call.get('index') ?? Number.NaN);
+  const vendorIndex = Number(call.get('index') ?? Number.NaN);
   const id = inner(call.get('id'));
   const begin = (index: number) => ({ index: state.calls.push({ index, id }) - 1, fresh: true });
-  if (Number.isNaN(told)) {
+  if (Number.isNaN(vendorIndex)) {
     const known = id ? state.calls.findIndex((c) => c.id === id) : state.calls.length - 1;
     return known >= 0 && (id || !named)
       ? { index: known, fresh: false }
@@ -219,9 +219,9 @@ function place(call: Raw, state: ChoiceState, named: boolean): { index: number; 
   }
   // The last match counts: some vendors give every parallel call index 0 and continue the newest
   // one.
-  const known = state.calls.findLastIndex((c) => c.index === told);
+  const known = state.calls.findLastIndex((c) => c.index === vendorIndex);
   const other = known >= 0 && named && id !== '' && state.calls[known]?.id !== id;
-  return known >= 0 && !other ? { index: known, fresh: false } : begin(told);
+  return known >= 0 && !other ? { index: known, fresh: false } : begin(vendorIndex);
 }
 
 interface Normalised {
@@ -261,10 +261,14 @@ function normaliseCall(
   }
   if (fn.size) call.set('function', rawText(fn));
   else if (!fresh) call.delete('function');
-  const said = custom === undefined ? fn.get('arguments') : rawMembers(custom).get('input');
+  const argumentsJson =
+    custom === undefined ? fn.get('arguments') : rawMembers(custom).get('input');
   return {
     text: rawText(call),
-    bytes: isPresent(said) && said.charCodeAt(0) === 0x22 ? stringBytes(said) : 0,
+    bytes:
+      isPresent(argumentsJson) && argumentsJson.charCodeAt(0) === 0x22
+        ? stringBytes(argumentsJson)
+        : 0,
   };
 }
 

@@ -262,14 +262,14 @@ function countsOf(usage: JsonObject): ChatCounts | undefined {
   const reasoning =
     countOf(objectOf(usage['completion_tokens_details'])?.['reasoning_tokens']) ?? 0;
   const total = countOf(usage['total_tokens']);
-  const told = completion ?? 0;
+  const output = completion ?? 0;
   const outside =
     reasoning > 0 &&
-    (total === undefined ? reasoning > told : total === (prompt ?? 0) + told + reasoning);
+    (total === undefined ? reasoning > output : total === (prompt ?? 0) + output + reasoning);
   const input = (prompt ?? 0) + (beside ? cached : 0);
   return {
     prompt: input,
-    completion: told + (outside ? reasoning : 0),
+    completion: output + (outside ? reasoning : 0),
     cached: Math.min(cached, input),
     reasoning,
   };

@@ -104,11 +104,11 @@ export class ChatStream implements StreamTranslator {
     if (data.startsWith('[DONE]')) return this.#done();
     const body = parse(data);
     if (!isObject(body)) return this.#fail('an event that is not JSON');
-    const told = mayTellFault(body) || name === 'error' ? parse(utf8(data)) : undefined;
-    if (isObject(told)) {
+    const decoded = mayTellFault(body) || name === 'error' ? parse(utf8(data)) : undefined;
+    if (isObject(decoded)) {
       this.meter.fault =
-        faultWithin(told, this.#quirks.faults) ??
-        (name === 'error' ? faultWithin({ error: told }, this.#quirks.faults) : undefined);
+        faultWithin(decoded, this.#quirks.faults) ??
+        (name === 'error' ? faultWithin({ error: decoded }, this.#quirks.faults) : undefined);
       if (this.meter.fault) return this.#close();
     }
     this.meter.upstreamId ??= upstreamIdOf(body);

@@ -44,9 +44,9 @@ export function completionChanges(body: JsonObject, call: VendorCall): JsonChang
   for (const name of hiddenMembers) if (body[name] !== undefined) changes.push({ path: [name] });
   listOf(body['choices']).forEach((choice, i) => {
     if (!isObject(choice)) return;
-    const said = textOf(choice['finish_reason']);
-    const reason = said === undefined ? undefined : finishReason(jsonText(said));
-    if (reason !== said)
+    const vendorReason = textOf(choice['finish_reason']);
+    const reason = vendorReason === undefined ? undefined : finishReason(jsonText(vendorReason));
+    if (reason !== vendorReason)
       changes.push({ path: ['choices', i, 'finish_reason'], json: jsonText(reason ?? null) });
     // Together repeats the text as the delta of a chat.
     for (const name of ['delta', ...hiddenInChoice])
@@ -72,9 +72,9 @@ export function readCompletion(
   const changes = completionChanges(body, call);
   if (changes.some(({ json }) => json === '"error"'))
     return { kind: 'server_error', message: 'the vendor ended its answer with an error' };
-  const told = rawMembers(text).get('usage');
-  const usage = isPresent(told) ? readUsage(told) : undefined;
-  if (usage && usage.json !== told) changes.push({ path: ['usage'], json: usage.json });
+  const usageText = rawMembers(text).get('usage');
+  const usage = isPresent(usageText) ? readUsage(usageText) : undefined;
+  if (usage && usage.json !== usageText) changes.push({ path: ['usage'], json: usage.json });
   if (typeof body['created'] !== 'number')
     changes.push({ path: ['created'], json: String(call.created) });
   return {

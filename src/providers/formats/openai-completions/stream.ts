@@ -94,11 +94,11 @@ export class CompletionsStream implements StreamTranslator {
       this.#fail('an event that is not JSON');
       return false;
     }
-    const told = mayTellFault(body) || name === 'error' ? parse(utf8(data)) : undefined;
-    if (isObject(told))
+    const decoded = mayTellFault(body) || name === 'error' ? parse(utf8(data)) : undefined;
+    if (isObject(decoded))
       this.meter.fault =
-        faultWithin(told, this.#faults) ??
-        (name === 'error' ? faultWithin({ error: told }, this.#faults) : undefined);
+        faultWithin(decoded, this.#faults) ??
+        (name === 'error' ? faultWithin({ error: decoded }, this.#faults) : undefined);
     if (this.meter.fault === undefined) this.#event(data, body);
     else this.#closed = true;
     return !this.#closed;
@@ -109,8 +109,8 @@ export class CompletionsStream implements StreamTranslator {
     meter.upstreamId ??= upstreamIdOf(body);
     meter.pricingFacts = servedTier(this.#call, body).told ?? meter.pricingFacts;
     this.#created ??= typeof body['created'] === 'number' ? body['created'] : undefined;
-    const told = body['usage'];
-    if (isObject(told)) this.#noteUsage(rawMembers(data).get('usage'));
+    const usage = body['usage'];
+    if (isObject(usage)) this.#noteUsage(rawMembers(data).get('usage'));
     const choices = listOf(body['choices']).filter(isObject);
     for (const choice of choices) {
       const index = Number(choice['index'] ?? 0) || 0;
@@ -121,7 +121,7 @@ export class CompletionsStream implements StreamTranslator {
     if (choices.length === 0) return;
     const changes = completionChanges(body, this.#call);
     if (changes.some(({ json }) => json === '"error"')) return this.#broken();
-    if (told !== undefined && (told !== null || !this.#call.includeUsage))
+    if (usage !== undefined && (usage !== null || !this.#call.includeUsage))
       changes.push({ path: ['usage'] });
     this.#out += `data: ${editJson(data, changes)}\n\n`;
   }

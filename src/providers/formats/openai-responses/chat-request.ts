@@ -84,8 +84,8 @@ export function chatOverResponsesRequest(call: VendorCall, rules: ModelRules): V
   const { body } = call;
   const taken: RequestEdits = { changes: [], dropped: [] };
   fitMembers(body, call.publicModel, rules.members, taken);
-  const wish = rules.effort && foreignEffort(body, rules.effort);
-  const effort = effortOf(body['reasoning_effort'] ?? wish?.effort, rules);
+  const foreign = rules.effort && foreignEffort(body, rules.effort);
+  const effort = effortOf(body['reasoning_effort'] ?? foreign?.effort, rules);
   const text = textMembers(body);
   const choice = toolChoice(
     openaiToolChoice(body['tool_choice'], undefined) ?? body['function_call'],
@@ -136,25 +136,26 @@ function noteThoughts(messages: unknown, taken: RequestEdits): void {
 export const unsignedResponses = ({ body }: VendorCall): readonly string[] =>
   unsignedCalls(body['messages'], (message) => reasoningItems(message).length > 0);
 
-const effortOf = (asked: unknown, { effort }: ModelRules): string | undefined =>
-  effort !== undefined && isEffort(asked) ? effortFor(effort, asked) : textOf(asked);
+const effortOf = (requested: unknown, { effort }: ModelRules): string | undefined =>
+  effort !== undefined && isEffort(requested) ? effortFor(effort, requested) : textOf(requested);
 
 /**
  * The client's limit: of two, `max_completion_tokens` wins (row 16). The limit that the reserved
  * funds pay for may be tighter.
  */
 function limitOf({ body, outputTokensMax }: VendorCall): number | undefined {
-  const asked = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
-  const limit = asked === undefined ? outputTokensMax : Math.min(asked, outputTokensMax ?? asked);
+  const requested = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
+  const limit =
+    requested === undefined ? outputTokensMax : Math.min(requested, outputTokensMax ?? requested);
   return limit === undefined ? undefined : Math.max(outputTokensLeast, limit);
 }
 
 function textMembers(body: JsonObject): JsonObject {
-  const asked = objectOf(body['response_format']);
+  const requested = objectOf(body['response_format']);
   const format =
-    asked?.['type'] === 'json_schema'
-      ? { type: 'json_schema', ...objectOf(asked['json_schema']) }
-      : asked;
+    requested?.['type'] === 'json_schema'
+      ? { type: 'json_schema', ...objectOf(requested['json_schema']) }
+      : requested;
   const verbosity = textOf(body['verbosity']);
   return { ...(format ? { format } : {}), ...(verbosity ? { verbosity } : {}) };
 }

@@ -104,7 +104,7 @@ function readResponse(
   const fault = responseFailure(body, faults);
   if (fault) return fault;
   if (!Array.isArray(body['output'])) return protocolFault('a response without output');
-  const said: Collected = {
+  const collected: Collected = {
     content: '',
     refusal: '',
     reasoning: '',
@@ -115,19 +115,19 @@ function readResponse(
   };
   listOf(body['output'])
     .filter(isObject)
-    .forEach((item, index) => collect(said, item, index));
+    .forEach((item, index) => collect(collected, item, index));
   const stop = new StopText(stopWords(call.body['stop']));
-  const content = stop.push(said.content) + stop.end();
-  const calls = stop.met ? [] : said.calls;
+  const content = stop.push(collected.content) + stop.end();
+  const calls = stop.met ? [] : collected.calls;
   const answer = chatAnswer(call, {
     content,
-    reasoning: said.reasoning,
+    reasoning: collected.reasoning,
     calls,
     finish: stop.met ? 'stop' : finishOf(body, calls.length),
     quantities: responsesQuantities(objectOf(body['usage'])),
     upstreamId: textOf(body['id']),
-    ...(said.refusal === '' ? {} : { refusal: said.refusal }),
-    more: moreOf(said),
+    ...(collected.refusal === '' ? {} : { refusal: collected.refusal }),
+    more: moreOf(collected),
   });
   return { ...answer, ...servedTier(call, body) };
 }
@@ -162,34 +162,35 @@ function annotationAt(annotation: unknown, from: number): JsonObject | undefined
   return page && chatAnnotation({ ...page, start: page.start + from, end: page.end + from });
 }
 
-function collect(said: Collected, item: JsonObject, index: number): void {
+function collect(collected: Collected, item: JsonObject, index: number): void {
   if (item['type'] === 'message') {
     const phase = textOf(item['phase']);
-    if (phase !== undefined) said.phases.push({ phase, at: characters(said.content) });
+    if (phase !== undefined) collected.phases.push({ phase, at: characters(collected.content) });
     for (const part of listOf(item['content']).filter(isObject)) {
-      const from = characters(said.content);
+      const from = characters(collected.content);
       for (const one of listOf(part['annotations'])) {
         const cited = annotationAt(one, from);
-        if (cited) said.annotations.push(cited);
+        if (cited) collected.annotations.push(cited);
       }
-      said.content += textOf(part['text']) ?? '';
-      said.refusal += textOf(part['refusal']) ?? '';
+      collected.content += textOf(part['text']) ?? '';
+      collected.refusal += textOf(part['refusal']) ?? '';
     }
   } else if (item['type'] === 'reasoning') {
     const summary = listOf(item['summary']);
     const thoughts = (summary.length ? summary : listOf(item['content']))
       .filter(isObject)
       .map((part) => textOf(part['text']) ?? '');
-    said.reasoning += (said.reasoning && thoughts.length ? '\n\n' : '') + thoughts.join('\n\n');
-    said.details.push(...reasoningDetails(item, index));
+    collected.reasoning +=
+      (collected.reasoning && thoughts.length ? '\n\n' : '') + thoughts.join('\n\n');
+    collected.details.push(...reasoningDetails(item, index));
   } else if (item['type'] === 'function_call') {
-    said.calls.push({
+    collected.calls.push({
       id: textOf(item['call_id']) ?? '',
       name: textOf(item['name']) ?? '',
       arguments: textOf(item['arguments']) ?? '',
     });
   } else if (item['type'] === 'custom_tool_call') {
-    said.calls.push({
+    collected.calls.push({
       id: textOf(item['call_id']) ?? '',
       name: textOf(item['name']) ?? '',
       arguments: textOf(item['input']) ?? '',

@@ -151,14 +151,14 @@ export class ResponsesStream implements StreamTranslator {
 
   #fail(data: string, type: string): boolean {
     const body = parse(utf8(data));
-    const told: JsonObject = isObject(body) ? body : {};
+    const event: JsonObject = isObject(body) ? body : {};
     this.meter.fault =
       type === 'error'
-        ? (faultWithin(objectOf(told['error']) ? told : { error: told }, this.#faults) ?? {
+        ? (faultWithin(objectOf(event['error']) ? event : { error: event }, this.#faults) ?? {
             kind: 'server_error',
             message: 'the response failed',
           })
-        : responseFailure(objectOf(told['response']) ?? { status: 'failed' }, this.#faults);
+        : responseFailure(objectOf(event['response']) ?? { status: 'failed' }, this.#faults);
     return false;
   }
 
@@ -194,8 +194,8 @@ export class ResponsesStream implements StreamTranslator {
  */
 function typeOf(data: string): string | undefined {
   if (data.startsWith('{"type":"')) return data.slice(9, data.indexOf('"', 9));
-  const told = memberText(data, 'type');
-  return told.startsWith('"') ? told.slice(1, -1) : undefined;
+  const json = memberText(data, 'type');
+  return json.startsWith('"') ? json.slice(1, -1) : undefined;
 }
 
 /** Collects the same stream for a client that requests a whole response. */
@@ -279,8 +279,8 @@ class OutputSoFar {
   soFar(): string[] {
     const all = new Map(this.#done);
     for (const [index, { item, type, pieces }] of this.#open) {
-      const said = filled[type]?.(item, pieces.join('')) ?? item;
-      all.set(index, editJson(said, [{ path: ['status'], json: '"incomplete"' }]));
+      const filledItem = filled[type]?.(item, pieces.join('')) ?? item;
+      all.set(index, editJson(filledItem, [{ path: ['status'], json: '"incomplete"' }]));
     }
     return [...all].sort(([a], [b]) => a - b).map(([, item]) => item);
   }

@@ -42,15 +42,15 @@ const sizeOf = (call: VideoCall): string | undefined => {
 };
 
 function submit(call: VideoCall): VendorRequest {
-  const { request: wish } = call;
-  const [first, last] = [imageAs(wish, 'first'), imageAs(wish, 'last')];
+  const { request } = call;
+  const [first, last] = [imageAs(request, 'first'), imageAs(request, 'last')];
   return postJson('/videos/generations', {
     model: call.upstreamModel,
-    prompt: wish.prompt,
+    prompt: request.prompt,
     image_url: last === undefined ? first : [first, last],
     size: sizeOf(call),
     duration: made(call).seconds,
-    with_audio: wish.audio,
+    with_audio: request.audio,
     request_id: call.taskId,
   });
 }
@@ -62,7 +62,7 @@ const states: TaskStates = {
   failed: ['FAIL'],
 };
 
-const told = ({ task_status: word, error, video_result: made }: JsonObject): TaskReply => ({
+const taskReply = ({ task_status: word, error, video_result: made }: JsonObject): TaskReply => ({
   word,
   code: objectOf(error)?.['code'],
   message: objectOf(error)?.['message'],
@@ -81,7 +81,7 @@ export function cogVideo({ faults }: { readonly faults: readonly FaultRule[] }):
     submit,
     readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'id'),
     poll: ({ upstreamId }) => taskGet(`/async-result/${encodeURIComponent(upstreamId)}`),
-    readPoll: (reply) => progressOf(replyObject(reply), states, faults, told),
+    readPoll: (reply) => progressOf(replyObject(reply), states, faults, taskReply),
     fault: taskFault(faults),
   };
 }

@@ -44,9 +44,9 @@ export const from = (least: number, most: number): readonly number[] =>
  */
 export function rangeOf(
   ranges: readonly [VideoRange, ...VideoRange[]],
-  { upstreamModel, request: wish }: VideoCall,
+  { upstreamModel, request }: VideoCall,
 ): VideoRange {
-  const kind = wish.images.length > 0 ? 'picture' : 'words';
+  const kind = request.images.length > 0 ? 'picture' : 'words';
   return (
     ranges.find(({ models, of = kind }) => of === kind && models.test(upstreamModel)) ??
     ranges.at(-1) ??
@@ -58,15 +58,15 @@ export function rangeOf(
  * Fits a request to this model, or returns why the model cannot make it. A length that the model
  * lacks is made one second longer if possible (wire-formats §2.14), never shorter.
  */
-export function fit({ request: wish }: VideoCall, range: VideoRange): FittedVideo | VideoMisfit {
-  const wrong = wordsMisfit(wish, range) ?? imageMisfit(wish, range);
+export function fit({ request }: VideoCall, range: VideoRange): FittedVideo | VideoMisfit {
+  const wrong = wordsMisfit(request, range) ?? imageMisfit(request, range);
   if (wrong !== undefined) return wrong;
-  const resolution = resolutionOf(wish, range);
+  const resolution = resolutionOf(request, range);
   if (typeof resolution !== 'string') return resolution;
-  const ratio = ratioOf(wish, range);
+  const ratio = ratioOf(request, range);
   if (typeof ratio === 'object') return ratio;
   const lengths = range.secondsAt?.[resolution] ?? range.seconds;
-  const seconds = [wish.seconds, wish.seconds + 1].find((length) => lengths.includes(length));
+  const seconds = [request.seconds, request.seconds + 1].find((length) => lengths.includes(length));
   if (seconds !== undefined) return { seconds, resolution, ratio };
   const at = lengths === range.seconds ? '' : ` at ${resolution}`;
   return { param: 'duration', why: `allowed${at} are ${list(lengths)} seconds` };
@@ -134,19 +134,19 @@ const smaller = 0.9;
 const larger = 1.5;
 
 function resolutionOf(
-  wish: VideoRequest,
+  request: VideoRequest,
   { resolutions, usual }: VideoRange,
 ): string | VideoMisfit {
-  const pixels = pixelsOf(wish);
+  const pixels = pixelsOf(request);
   if (pixels !== undefined) {
     const area = pixels.width * pixels.height;
     const next = resolutions.find((resolution) => areaOf(resolution) >= area * smaller);
     if (next !== undefined && areaOf(next) <= area * larger) return next;
     return { param: 'size', why: `allowed are ${list(resolutions)}` };
   }
-  const asked = wish.resolution?.toLowerCase() ?? usual;
-  return resolutions.includes(asked)
-    ? asked
+  const requested = request.resolution?.toLowerCase() ?? usual;
+  return resolutions.includes(requested)
+    ? requested
     : { param: 'resolution', why: `allowed are ${list(resolutions)}` };
 }
 
@@ -160,13 +160,13 @@ const valueOf = (ratio: string): number => {
  */
 const nearly = 0.06;
 
-function ratioOf(wish: VideoRequest, { ratios }: VideoRange): string | undefined | VideoMisfit {
-  const pixels = pixelsOf(wish);
+function ratioOf(request: VideoRequest, { ratios }: VideoRange): string | undefined | VideoMisfit {
+  const pixels = pixelsOf(request);
   // If the model does not take the ratio, the first image sets the shape.
-  const free = imageAs(wish, 'first') !== undefined;
+  const free = imageAs(request, 'first') !== undefined;
   if (pixels === undefined) {
-    if (wish.aspectRatio === undefined || ratios.includes(wish.aspectRatio))
-      return wish.aspectRatio;
+    if (request.aspectRatio === undefined || ratios.includes(request.aspectRatio))
+      return request.aspectRatio;
     if (free) return undefined;
     return { param: 'aspect_ratio', why: `allowed are ${list(ratios)}` };
   }

@@ -73,29 +73,29 @@ const { made, misfit } = rangeFitter([
 const isSecond = (model: string): boolean => /^MiniMax-H\d/.test(model);
 
 function submit(call: VideoCall): VendorRequest {
-  const { request: wish, upstreamModel } = call;
+  const { request, upstreamModel } = call;
   if (isSecond(upstreamModel)) return submitSecond(call);
   const { seconds, resolution } = made(call);
   return postJson('/video_generation', {
     model: upstreamModel,
-    prompt: wish.prompt,
+    prompt: request.prompt,
     duration: seconds,
     resolution: resolution.toUpperCase(),
-    first_frame_image: imageAs(wish, 'first'),
-    last_frame_image: imageAs(wish, 'last'),
+    first_frame_image: imageAs(request, 'first'),
+    last_frame_image: imageAs(request, 'last'),
   });
 }
 
 function submitSecond(call: VideoCall): VendorRequest {
-  const { request: wish } = call;
+  const { request } = call;
   const { seconds, resolution, ratio } = made(call);
   return postJson('/../v2/video_generation', {
     model: call.upstreamModel,
-    content: contentOf(wish),
+    content: contentOf(request),
     resolution: resolution.toUpperCase(),
     duration: seconds,
     // The first frame sets the shape.
-    ratio: imageAs(wish, 'first') === undefined ? ratio : undefined,
+    ratio: imageAs(request, 'first') === undefined ? ratio : undefined,
   });
 }
 
@@ -110,7 +110,7 @@ const states: TaskStates = {
 const fileAsk = (id: string): VendorRequest =>
   taskGet(`/files/retrieve?file_id=${encodeURIComponent(id)}`);
 
-function toldSecond(body: JsonObject): TaskReply {
+function secondReply(body: JsonObject): TaskReply {
   const { status: word, error, content } = objectOf(body['task']) ?? {};
   const { code, message } = objectOf(error) ?? {};
   return { word, code: code ?? word, message, url: objectOf(content)?.['url'] };
@@ -137,7 +137,7 @@ export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[]
   };
 
   const polledSecond: TaskAdapter['readPoll'] = (reply) =>
-    progressOf(acceptedReply(reply, faults), states, faults, toldSecond);
+    progressOf(acceptedReply(reply, faults), states, faults, secondReply);
 
   return {
     misfit,

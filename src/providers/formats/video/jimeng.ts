@@ -62,14 +62,14 @@ const at = (action: string): string => `/?Action=${action}&Version=2022-08-31`;
 const framesPerSecond = 24;
 
 function submit(call: VideoCall): VendorRequest {
-  const { request: wish } = call;
+  const { request } = call;
   const { seconds, ratio } = made(call);
-  const pictures = wish.images.flatMap(({ url }) => dataParts(url)?.base64 ?? []);
+  const pictures = request.images.flatMap(({ url }) => dataParts(url)?.base64 ?? []);
   return postJson(at('CVSync2AsyncSubmitTask'), {
     req_key: call.upstreamModel,
-    prompt: wish.prompt,
+    prompt: request.prompt,
     binary_data_base64: pictures.length > 0 ? pictures : undefined,
-    seed: wish.seed,
+    seed: request.seed,
     frames: seconds * framesPerSecond + 1,
     aspect_ratio: ratio,
   });

@@ -69,19 +69,19 @@ const written = (url: string | undefined): string | undefined =>
 const actions = { words: 'text2video', picture: 'image2video' } as const;
 
 function submit(call: VideoCall): VendorRequest {
-  const { request: wish } = call;
+  const { request } = call;
   const { seconds, ratio } = made(call);
-  const begins = imageAs(wish, 'first') !== undefined;
+  const begins = imageAs(request, 'first') !== undefined;
   const body = {
     model_name: call.upstreamModel,
-    prompt: wish.prompt,
-    negative_prompt: wish.negativePrompt,
+    prompt: request.prompt,
+    negative_prompt: request.negativePrompt,
     mode: modeOf(call),
-    sound: wish.audio === undefined ? undefined : wish.audio ? 'on' : 'off',
+    sound: request.audio === undefined ? undefined : request.audio ? 'on' : 'off',
     duration: String(seconds),
     external_task_id: call.taskId,
     ...(begins
-      ? { image: written(imageAs(wish, 'first')), image_tail: written(imageAs(wish, 'last')) }
+      ? { image: written(imageAs(request, 'first')), image_tail: written(imageAs(request, 'last')) }
       : { aspect_ratio: ratio }),
   };
   return postJson(`/v1/videos/${begins ? actions.picture : actions.words}`, body);
@@ -122,10 +122,10 @@ export const klingVideo: TaskAdapter = {
   misfit,
   variants,
   submit,
-  readSubmission(reply, { request: wish }) {
+  readSubmission(reply, { request }) {
     const data = dataIn(reply);
     if (isFaulty(data)) return data;
-    const action = imageAs(wish, 'first') === undefined ? actions.words : actions.picture;
+    const action = imageAs(request, 'first') === undefined ? actions.words : actions.picture;
     return submissionOf(data['task_id'], (id) => `${action}/${encodeURIComponent(id)}`);
   },
   poll: ({ upstreamId }) => taskGet(`/v1/videos/${upstreamId}`),

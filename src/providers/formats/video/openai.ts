@@ -106,8 +106,8 @@ const gone = (body: JsonObject): boolean =>
  */
 export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
   return {
-    misfit: ({ request: wish }) => misfit(wish, quirks),
-    variants: ({ request: wish }) => variants(wish),
+    misfit: ({ request }) => misfit(request, quirks),
+    variants: ({ request }) => variants(request),
     submit: (call) => postJson('/videos', quirks.ownWords ? commonBody(call) : openAiBody(call)),
     readSubmission(reply) {
       const body = acceptedReply(reply, faults);
@@ -132,14 +132,14 @@ function misfit({ images }: VideoRequest, quirks: VideosQuirks): VideoMisfit | u
   return { param: 'image', why: 'one image is allowed, to begin with' };
 }
 
-function variants(wish: VideoRequest): readonly string[] {
-  const pixels = pixelsOf(wish);
+function variants(request: VideoRequest): readonly string[] {
+  const pixels = pixelsOf(request);
   const resolution =
-    wish.resolution ?? (pixels && `${Math.min(pixels.width, pixels.height)}p`) ?? '720p';
-  const sound = wish.audio === true ? [`${resolution}+audio`] : [];
+    request.resolution ?? (pixels && `${Math.min(pixels.width, pixels.height)}p`) ?? '720p';
+  const sound = request.audio === true ? [`${resolution}+audio`] : [];
   return [
-    ...(wish.size === undefined ? [] : [wish.size]),
-    `${resolution}/${wish.seconds}`,
+    ...(request.size === undefined ? [] : [request.size]),
+    `${resolution}/${request.seconds}`,
     ...sound,
     resolution,
   ];
@@ -195,9 +195,9 @@ function commonBody(call: VideoCall): object {
 
 /** Reads the video object, bare or in an envelope of `code` and `data`. */
 function polled(reply: Buffer, task: AcceptedTask): VendorTaskProgress | Fault {
-  const told = replyObject(reply);
-  if (isFaulty(told)) return told;
-  const body = objectOf(told['data']) ?? told;
+  const answer = replyObject(reply);
+  if (isFaulty(answer)) return answer;
+  const body = objectOf(answer['data']) ?? answer;
   const state = stateOf(body['status'], states);
   if (state === 'failed') return failure(body);
   if (state === 'completed') return { state, file: fileOf(body, task) };

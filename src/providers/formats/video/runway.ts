@@ -70,20 +70,20 @@ const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 function submit(call: VideoCall): VendorRequest {
-  const { request: wish } = call;
+  const { request } = call;
   const { seconds, resolution, ratio } = made(call);
-  const [first, last] = [imageAs(wish, 'first'), imageAs(wish, 'last')];
+  const [first, last] = [imageAs(request, 'first'), imageAs(request, 'last')];
   const frames =
     last === undefined
       ? first
       : [first, last].map((uri, at) => ({ uri, position: at === 0 ? 'first' : 'last' }));
   const body = {
     model: call.upstreamModel,
-    promptText: wish.prompt,
+    promptText: request.prompt,
     promptImage: frames,
     ratio: shapes[resolution]?.[ratio ?? '16:9'],
     duration: seconds,
-    seed: wish.seed,
+    seed: request.seed,
   };
   return postJson(first === undefined ? '/v1/text_to_video' : '/v1/image_to_video', body, version);
 }
@@ -98,7 +98,13 @@ const states: TaskStates = {
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
   `/v1/tasks/${encodeURIComponent(upstreamId)}`;
 
-const told = ({ status: word, failureCode, failure, output, progress }: JsonObject): TaskReply => ({
+const taskReply = ({
+  status: word,
+  failureCode,
+  failure,
+  output,
+  progress,
+}: JsonObject): TaskReply => ({
   word,
   code: failureCode ?? word,
   message: failure,
@@ -112,7 +118,7 @@ export const runwayVideo: TaskAdapter = {
   submit,
   readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'id'),
   poll: (task) => taskGet(taskPath(task), version),
-  readPoll: (reply) => progressOf(replyObject(reply), states, faults, told),
+  readPoll: (reply) => progressOf(replyObject(reply), states, faults, taskReply),
   cancel: (task) => taskDelete(taskPath(task), version),
   fault: taskFault(faults),
 };

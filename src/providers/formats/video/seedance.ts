@@ -50,16 +50,16 @@ const { made, misfit } = rangeFitter([
 ]);
 
 function submit(call: VideoCall): VendorRequest {
-  const { request: wish } = call;
+  const { request } = call;
   const { seconds, resolution, ratio } = made(call);
   return postJson('/contents/generations/tasks', {
     model: call.upstreamModel,
-    content: contentOf(wish),
+    content: contentOf(request),
     resolution,
     ratio,
     duration: seconds,
-    seed: wish.seed,
-    generate_audio: wish.audio,
+    seed: request.seed,
+    generate_audio: request.audio,
   });
 }
 
@@ -93,7 +93,7 @@ const states: TaskStates = {
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
   `/contents/generations/tasks/${encodeURIComponent(upstreamId)}`;
 
-function told({ status: word, error, content, usage }: JsonObject): TaskReply {
+function taskReply({ status: word, error, content, usage }: JsonObject): TaskReply {
   const { code, message } = objectOf(error) ?? {};
   const output = countOf(objectOf(usage)?.['completion_tokens']);
   const quantities = output === undefined ? undefined : { output };
@@ -118,7 +118,7 @@ export function seedanceVideo({ faults }: { readonly faults: readonly FaultRule[
     submit,
     readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'id'),
     poll: (task) => taskGet(taskPath(task)),
-    readPoll: (reply) => progressOf(replyObject(reply), states, faults, told),
+    readPoll: (reply) => progressOf(replyObject(reply), states, faults, taskReply),
     // The vendor cancels a task that waits; it refuses once the task runs.
     cancel: (task) => taskDelete(taskPath(task)),
     fault: taskFault(faults),

@@ -143,8 +143,8 @@ export interface TaskStates {
   readonly failed: readonly string[];
 }
 
-export function stateOf(said: unknown, states: TaskStates): VendorTaskProgress['state'] {
-  const word = textOf(said);
+export function stateOf(value: unknown, states: TaskStates): VendorTaskProgress['state'] {
+  const word = textOf(value);
   if (word === undefined) return 'unknown';
   for (const state of ['queued', 'running', 'completed', 'failed'] as const)
     if (states[state].includes(word)) return state;
@@ -180,10 +180,10 @@ export function underWay(
   state: 'queued' | 'running' | 'unknown',
   percent?: unknown,
 ): VendorTaskProgress {
-  const told = numberOf(percent);
-  return told === undefined
+  const percentage = numberOf(percent);
+  return percentage === undefined
     ? { state }
-    : { state, percent: Math.min(100, Math.max(0, Math.round(told))) };
+    : { state, percent: Math.min(100, Math.max(0, Math.round(percentage))) };
 }
 
 export const failed = (fault: Fault): VendorTaskProgress => ({ state: 'failed', fault });
@@ -197,13 +197,13 @@ export function taskFailure(
   message: unknown,
   faults: readonly FaultRule[],
 ): VendorTaskProgress {
-  const said = textOf(message) ?? '';
-  const error = { code: code ?? 'failed', message: said };
-  const fault = faultWithin({ error }, faults) ?? { kind: 'server_error', message: said };
+  const text = textOf(message) ?? '';
+  const error = { code: code ?? 'failed', message: text };
+  const fault = faultWithin({ error }, faults) ?? { kind: 'server_error', message: text };
   const kind =
-    fault.kind === 'server_error' && moderated.test(said) ? 'content_policy' : fault.kind;
+    fault.kind === 'server_error' && moderated.test(text) ? 'content_policy' : fault.kind;
   const words =
-    sanitizeVendorMessage(said) ||
+    sanitizeVendorMessage(text) ||
     (typeof code === 'number' ? String(code) : textOf(code)) ||
     'the vendor gave no reason';
   return failed({

@@ -91,13 +91,13 @@ function picture(url = ''): object | undefined {
 }
 
 function submit(call: VideoCall, { made }: typeof gemini, more: object): VendorRequest {
-  const { request: wish } = call;
+  const { request } = call;
   const { seconds, resolution, ratio } = made(call);
-  const examples = wish.images.filter(({ role }) => role === 'reference');
+  const examples = request.images.filter(({ role }) => role === 'reference');
   const instance = {
-    prompt: wish.prompt,
-    image: picture(imageAs(wish, 'first')),
-    lastFrame: picture(imageAs(wish, 'last')),
+    prompt: request.prompt,
+    image: picture(imageAs(request, 'first')),
+    lastFrame: picture(imageAs(request, 'last')),
     referenceImages:
       examples.length > 0
         ? examples.map(({ url }) => ({ image: picture(url), referenceType: 'asset' }))
@@ -108,8 +108,8 @@ function submit(call: VideoCall, { made }: typeof gemini, more: object): VendorR
     aspectRatio: ratio,
     resolution: call.upstreamModel.startsWith('veo-2') ? undefined : resolution,
     durationSeconds: seconds,
-    negativePrompt: wish.negativePrompt,
-    seed: wish.seed,
+    negativePrompt: request.negativePrompt,
+    seed: request.seed,
     ...more,
   };
   return postJson(pathOf(call.upstreamModel, 'predictLongRunning'), {
@@ -169,8 +169,8 @@ const operationName = (reply: Buffer): unknown => objectOf(parse(reply.toString(
 function fault(
   ...[status, headers, reply]: Parameters<TaskAdapter['fault']>
 ): ReturnType<TaskAdapter['fault']> {
-  const told = geminiFault(status, headers, reply);
-  return status === 404 && isObject(parse(reply)) ? { ...told, gone: true } : told;
+  const fault = geminiFault(status, headers, reply);
+  return status === 404 && isObject(parse(reply)) ? { ...fault, gone: true } : fault;
 }
 
 const shared = {

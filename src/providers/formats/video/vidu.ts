@@ -50,27 +50,29 @@ const { made, misfit } = rangeFitter([
   q3,
 ]);
 
-function placeOf({ request: wish }: VideoCall): string {
-  if (wish.images.some(({ role }) => role === 'reference')) return 'reference2video';
-  if (imageAs(wish, 'last') !== undefined) return 'start-end2video';
-  return imageAs(wish, 'first') === undefined ? 'text2video' : 'img2video';
+function placeOf({ request }: VideoCall): string {
+  if (request.images.some(({ role }) => role === 'reference')) return 'reference2video';
+  if (imageAs(request, 'last') !== undefined) return 'start-end2video';
+  return imageAs(request, 'first') === undefined ? 'text2video' : 'img2video';
 }
 
 function submit(call: VideoCall): VendorRequest {
-  const { request: wish } = call;
+  const { request } = call;
   const { seconds, resolution, ratio } = made(call);
   const place = placeOf(call);
   // The frames in their order: first, then last.
-  const images = wish.images.toSorted((a, b) => a.role.localeCompare(b.role)).map(({ url }) => url);
+  const images = request.images
+    .toSorted((a, b) => a.role.localeCompare(b.role))
+    .map(({ url }) => url);
   return postJson(`/ent/v2/${place}`, {
     model: call.upstreamModel,
-    prompt: wish.prompt,
+    prompt: request.prompt,
     images: images.length > 0 ? images : undefined,
     duration: seconds,
     resolution,
     aspect_ratio: place === 'text2video' || place === 'reference2video' ? ratio : undefined,
-    seed: wish.seed,
-    audio: wish.audio,
+    seed: request.seed,
+    audio: request.audio,
     payload: call.taskId,
   });
 }
@@ -97,7 +99,7 @@ const fault: TaskAdapter['fault'] = (status, headers, reply) => {
   );
 };
 
-const told = ({ state: word, err_code: code, creations }: JsonObject): TaskReply => ({
+const taskReply = ({ state: word, err_code: code, creations }: JsonObject): TaskReply => ({
   word,
   code: code || undefined,
   message: code,
@@ -110,7 +112,7 @@ export const viduVideo: TaskAdapter = {
   submit,
   readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'task_id'),
   poll: (task) => taskGet(`${taskPath(task)}/creations`),
-  readPoll: (reply) => progressOf(replyObject(reply), states, faults, told),
+  readPoll: (reply) => progressOf(replyObject(reply), states, faults, taskReply),
   cancel: (task) => postJson(`${taskPath(task)}/cancel`, { id: task.upstreamId }),
   fault,
 };

@@ -84,10 +84,10 @@ const isLater = ({ upstreamModel }: VideoCall): boolean =>
   /^(?:wan2\.7|happyhorse)/.test(upstreamModel);
 
 function inputOf(call: VideoCall): object {
-  const { request: wish } = call;
-  const words = { prompt: wish.prompt, negative_prompt: wish.negativePrompt };
-  if (!isLater(call)) return { ...words, img_url: imageAs(wish, 'first') };
-  const media = wish.images.map(({ role, url }) => ({ type: imageRoles[role], url }));
+  const { request } = call;
+  const words = { prompt: request.prompt, negative_prompt: request.negativePrompt };
+  if (!isLater(call)) return { ...words, img_url: imageAs(request, 'first') };
+  const media = request.images.map(({ role, url }) => ({ type: imageRoles[role], url }));
   return { ...words, media: media.length > 0 ? media : undefined };
 }
 
@@ -99,12 +99,12 @@ function shapeOf(call: VideoCall): object {
 }
 
 function submit(call: VideoCall): VendorRequest {
-  const { request: wish, upstreamModel } = call;
+  const { request, upstreamModel } = call;
   const parameters = {
     ...shapeOf(call),
     duration: made(call).seconds,
-    seed: wish.seed,
-    audio: upstreamModel.includes('-i2v-flash') ? wish.audio : undefined,
+    seed: request.seed,
+    audio: upstreamModel.includes('-i2v-flash') ? request.audio : undefined,
   };
   // Without the header, the vendor replies "current user api does not support synchronous calls".
   return postJson(
@@ -130,7 +130,12 @@ function outputIn(reply: Buffer): JsonObject | Fault {
   return isFaulty(body) ? body : (objectOf(body['output']) ?? {});
 }
 
-const told = ({ task_status: word, code, message, video_url: url }: JsonObject): TaskReply => ({
+const taskReply = ({
+  task_status: word,
+  code,
+  message,
+  video_url: url,
+}: JsonObject): TaskReply => ({
   word,
   code: code ?? word,
   message,
@@ -145,7 +150,7 @@ export function wanVideo({ faults }: { readonly faults: readonly FaultRule[] }):
     submit,
     readSubmission: (reply) => submissionIn(outputIn(reply), 'task_id'),
     poll: (task) => taskGet(taskPath(task)),
-    readPoll: (reply) => progressOf(outputIn(reply), states, faults, told),
+    readPoll: (reply) => progressOf(outputIn(reply), states, faults, taskReply),
     // The vendor cancels a task that waits and refuses once it runs.
     cancel: (task) => postJson(`${taskPath(task)}/cancel`, {}),
     fault: taskFault(faults),

@@ -44,15 +44,15 @@ const states: TaskStates = {
 };
 
 function submit(call: VideoCall): VendorRequest {
-  const { request: wish } = call;
+  const { request } = call;
   const { seconds, resolution, ratio } = made(call);
-  const first = imageAs(wish, 'first');
-  const references = wish.images
+  const first = imageAs(request, 'first');
+  const references = request.images
     .filter(({ role }) => role === 'reference')
     .map(({ url }) => ({ url }));
   return postJson('/videos/generations', {
     model: call.upstreamModel,
-    prompt: wish.prompt,
+    prompt: request.prompt,
     duration: seconds,
     resolution,
     aspect_ratio: ratio,
@@ -61,7 +61,7 @@ function submit(call: VideoCall): VendorRequest {
   });
 }
 
-function told({ status, error, video, progress }: JsonObject): TaskReply {
+function taskReply({ status, error, video, progress }: JsonObject): TaskReply {
   const { code, message } = objectOf(error) ?? {};
   // `pending` comes with a percentage that moves (recorded): a task at 1 % is being made.
   const word = status === 'pending' && progress !== 0 ? 'processing' : status;
@@ -79,8 +79,8 @@ export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }):
     misfit,
     variants: (call) => [made(call).resolution],
     // Each input image has a price.
-    quantitiesMax: ({ request: wish }) =>
-      wish.images.length > 0 ? { image: wish.images.length } : {},
+    quantitiesMax: ({ request }) =>
+      request.images.length > 0 ? { image: request.images.length } : {},
     submit,
     readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'request_id'),
     poll: ({ upstreamId }) => taskGet(`/videos/${encodeURIComponent(upstreamId)}`),
@@ -95,7 +95,7 @@ export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }):
           kind: 'content_policy',
           message: 'the video was blocked by content moderation',
         });
-      return progressOf(body, states, faults, told);
+      return progressOf(body, states, faults, taskReply);
     },
     fault: taskFault(faults),
   };
