@@ -3,7 +3,7 @@ import { forEachDatabase, onSqlite } from '../../test/databases.ts';
 import { newBrowser, signedInAs, startConsole } from '../../test/support/console.ts';
 import { sessionRoutes } from '../console/user/sign-in.ts';
 import { migrations } from '../app/schema.ts';
-import { expireSignIns } from '../signin/attempts.ts';
+import { expireSignIns } from './sign-in-attempts.ts';
 import { openSite } from '../signin/site.ts';
 import { enrol } from '../signin/enrol.ts';
 import {

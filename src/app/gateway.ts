@@ -59,7 +59,7 @@ import { openResponseStore } from '../memory/responses.ts';
 import { openSignatureStore } from '../memory/signatures.ts';
 import { Health } from '../routing/candidates.ts';
 import { HedgeBudget } from '../routing/hedge-budget.ts';
-import { expireSignIns } from '../signin/attempts.ts';
+import { expireSignIns } from '../accounts/sign-in-attempts.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import { Notifications } from '../notifications/notifications.ts';
 import type { NotificationSettings } from '../notifications/settings.ts';

@@ -8,7 +8,8 @@ import {
 import { endSessionOf, type ResumedSession, startSession } from '../accounts/sessions.ts';
 import type { User } from '../accounts/users.ts';
 import type { Database, Transaction } from '../storage/database.ts';
-import { beginAttempt, challengeOf, takeAttempt, verifierOf } from './attempts.ts';
+import { beginAttempt, takeAttempt } from '../accounts/sign-in-attempts.ts';
+import { challengeOf, verifierOf } from './pkce.ts';
 import { enrol } from './enrol.ts';
 import { github, type Provider, wechat } from './providers.ts';
 import type { SigninSettings } from './settings.ts';

@@ -1,13 +1,11 @@
-import { createHash, createHmac } from 'node:crypto';
-import { hashOf } from '../accounts/keys.ts';
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
 import type { Database } from '../storage/database.ts';
+import { hashOf } from './keys.ts';
 
 /** As long as providers keep their codes. */
 export const attemptLifeMs = 10 * 60_000;
-const secretPattern = /^[A-Za-z0-9]{43}$/;
-const secretCharacters = 43;
+const stateCharacters = 43;
 
 /** One sign-in that is on its way to a provider and back. */
 export interface SigninAttempt {
@@ -19,23 +17,6 @@ export interface SigninAttempt {
 }
 
 /**
- * The secret that a browser keeps while it signs in. Only the browser that was given a state may
- * come back with it, so that no link signs its recipient in as the sender.
- */
-export function browserSecret(kept: string | undefined): string {
-  return kept !== undefined && secretPattern.test(kept) ? kept : randomText(secretCharacters);
-}
-
-/** PKCE without stored data: the verifier derives from the browser's secret. */
-export function verifierOf(browser: string, state: string): string {
-  return createHmac('sha256', browser).update(`tollgate/pkce/${state}`).digest('base64url');
-}
-
-export function challengeOf(verifier: string): string {
-  return createHash('sha256').update(verifier).digest('base64url');
-}
-
-/**
  * Stores the attempt of this browser, and returns its state. The database has only hashes of both.
  */
 export async function beginAttempt(
@@ -43,7 +24,7 @@ export async function beginAttempt(
   { provider, next, userId }: SigninAttempt,
   { browser, at }: { readonly browser: string; readonly at: number },
 ): Promise<string> {
-  const state = randomText(secretCharacters);
+  const state = randomText(stateCharacters);
   await database.query(
     'INSERT INTO sign_in_attempts (state, browser, provider, next, user_id, expires_at) VALUES ($1, $2, $3, $4, $5, $6)',
     [hashOf(state), hashOf(browser), provider, next, userId ?? null, at + attemptLifeMs],
