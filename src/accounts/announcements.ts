@@ -113,6 +113,15 @@ export async function listAnnouncements(
   ).map(announcementOf);
 }
 
+/** A text that is another one whenever an announcement was added, changed or removed. */
+export function* announcementsMark(): Transaction<string> {
+  const [row] = yield {
+    sql: "SELECT COUNT(*) || ' ' || COALESCE(SUM(version), 0) || ' ' || COALESCE(MAX(id), '') AS mark FROM announcement",
+    params: [],
+  };
+  return String(row?.['mark']);
+}
+
 const shownMax = 20;
 
 /** The present announcements for this user, the latest first. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
-import { bump } from '../storage/changes.ts';
+import { bump, readVersion } from '../storage/changes.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import {
   type KeyTerms,
@@ -330,9 +330,8 @@ class DatabaseKeyring implements LiveKeyring {
   }
 
   async refresh(): Promise<void> {
-    const [topic] = await this.#database.query('SELECT version FROM change WHERE topic = $1', [
-      keysTopic,
-    ]);
+    const { sql, params } = readVersion(keysTopic);
+    const [topic] = await this.#database.query(sql, params);
     const version = BigInt(topic?.['version'] ?? 0n);
     const changed =
       this.#seenVersion === undefined

@@ -2,6 +2,7 @@ import type { Nano } from '../base/money.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { bump } from '../storage/changes.ts';
 import type { Migration, Transaction } from '../storage/database.ts';
+import { containing } from '../storage/sql.ts';
 import {
   constraintsOf,
   type KeyTerms,
@@ -167,4 +168,55 @@ export function* principalOfKey(
     expiresAt,
     ...constraintsOf(key),
   };
+}
+
+/** The names of keys of one user, deleted ones included. */
+export function* keyNamesOf(
+  userId: string,
+  ids: readonly string[],
+): Transaction<ReadonlyMap<string, string>> {
+  const wanted = [...new Set(ids)];
+  if (wanted.length === 0) return new Map();
+  const places = wanted.map((_, index) => `$${index + 2}`).join();
+  const rows = yield {
+    sql: `SELECT id, name FROM api_keys WHERE user_id=$1 AND id IN (${places})`,
+    params: [userId, ...wanted],
+  };
+  return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
+}
+
+/** Keys of a user by a part of the name, the id or the last four characters, newest first. */
+export function* searchKeys(
+  userId: string,
+  text: string,
+  limit: number,
+): Transaction<readonly Key[]> {
+  const rows = yield {
+    sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND status<>'deleted'
+      AND (LOWER(name) LIKE $2 ESCAPE '!' OR id=$3 OR last4=$3) ORDER BY id DESC LIMIT $4`,
+    params: [userId, containing(text), text, limit],
+  };
+  return rows.map(keyOf);
+}
+
+/** The group of the user's active key that was made or used last; undefined without such a key. */
+export function* groupOfLatestKey(
+  userId: string,
+  by: 'made' | 'used',
+): Transaction<string | undefined> {
+  const order = by === 'used' ? 'COALESCE(last_used_at, 0) DESC, id DESC' : 'id DESC';
+  const [row] = yield {
+    sql: `SELECT group_name FROM api_keys WHERE user_id=$1 AND status='active' ORDER BY ${order} LIMIT 1`,
+    params: [userId],
+  };
+  return row && String(row['group_name']);
+}
+
+/** The number of active keys in each group that has any. */
+export function* activeKeysByGroup(): Transaction<ReadonlyMap<string, number>> {
+  const rows = yield {
+    sql: "SELECT group_name, COUNT(*) AS keys FROM api_keys WHERE status='active' GROUP BY group_name",
+    params: [],
+  };
+  return new Map(rows.map((row) => [String(row['group_name']), Number(row['keys'])]));
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Nano } from '../base/money.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, SqlValue } from '../storage/database.ts';
+import { containing } from '../storage/sql.ts';
 import { keysTopic, orderedId } from './keys.ts';
 
 export type Role = 'user' | 'operator';
@@ -132,6 +133,11 @@ export function* setUserState(userId: string, state: UserState): Transaction<Use
   return row && userOf(row);
 }
 
+/** Sets the address without asking for a version: for a user that was just made. */
+export function* setUserEmail(userId: string, email: string): Transaction<void> {
+  yield { sql: 'UPDATE users SET email=$2 WHERE id=$1', params: [userId, email] };
+}
+
 /** Undefined when there is no such user. */
 export function* setUserRole(userId: string, role: Role): Transaction<User | undefined> {
   const sql = `UPDATE users SET role = $1, version = version + 1 WHERE id = $2 RETURNING ${userColumns}`;
@@ -175,9 +181,7 @@ export function* userPage({
   const conditions = [
     ...(q === undefined || q === ''
       ? []
-      : [
-          `(u.id=${place(q)} OR LOWER(u.name) LIKE ${place(`%${escaped(q.toLowerCase())}%`)} ESCAPE '!')`,
-        ]),
+      : [`(u.id=${place(q)} OR LOWER(u.name) LIKE ${place(containing(q))} ESCAPE '!')`]),
     ...(role === undefined ? [] : [`u.role=${place(role)}`]),
     ...(state === undefined ? [] : [`u.frozen=${place(state === 'suspended' ? 1 : 0)}`]),
     ...(id === undefined ? [] : [`u.id=${place(id)}`]),
@@ -192,8 +196,6 @@ export function* userPage({
   const ways = yield* signInsOf(rows.map((row) => String(row['id'])));
   return rows.map((row) => overviewOf(row, ways));
 }
-
-const escaped = (text: string): string => text.replace(/[!%_]/g, '!$&');
 
 function* signInsOf(ids: readonly string[]): Transaction<readonly Row[]> {
   if (ids.length === 0) return [];

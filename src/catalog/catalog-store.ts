@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { bump } from '../storage/changes.ts';
+import { bump, readVersion } from '../storage/changes.ts';
 import type { Database, Row, Transaction, Statement } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
 import type { Catalogue } from './build-snapshot.ts';
@@ -212,10 +212,7 @@ export function loadCatalog(database: Database, sealer: Sealer): Promise<Catalog
 }
 
 function* loading(sealer: Sealer): Transaction<Catalogue> {
-  const [change] = yield {
-    sql: 'SELECT version FROM change WHERE topic = $1',
-    params: [catalogTopic],
-  };
+  const [change] = yield readVersion(catalogTopic);
   const groups = (yield select('SELECT * FROM model_groups ORDER BY name')).map(groupOf);
   const models = (yield select('SELECT * FROM models WHERE active = 1 ORDER BY id')).map(modelOf);
   const channels = (yield select('SELECT * FROM channels ORDER BY name')).map((row) => ({

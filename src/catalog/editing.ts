@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { bump } from '../storage/changes.ts';
+import { bump, lockVersion } from '../storage/changes.ts';
 import type { Row, Transaction } from '../storage/database.ts';
 import type { ConfigProblem } from './problem.ts';
 import { type StoredEntry, type Columns, upsert } from './stored-catalog.ts';
@@ -116,10 +116,7 @@ export const catalogTopic = 'catalog';
 
 /** Locks the catalogue for this transaction; returns its version. */
 export function* lockCatalogVersion(): Transaction<bigint> {
-  const [row] = yield {
-    sql: 'UPDATE change SET version = version WHERE topic = $1 RETURNING version',
-    params: [catalogTopic],
-  };
+  const [row] = yield lockVersion(catalogTopic);
   assert(typeof row?.['version'] === 'bigint', 'the catalogue has a version');
   return row['version'];
 }

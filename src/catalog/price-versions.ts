@@ -112,6 +112,25 @@ export async function priceVersions(
   return rows.map(versionOf);
 }
 
+/**
+ * The number of the latest version if it has this price already and waits as long as `later` says:
+ * a form sent twice publishes once.
+ */
+export function* latestIfSame(
+  model: string,
+  price: Price,
+  later: boolean,
+): Transaction<number | undefined> {
+  const [last] = yield {
+    sql: 'SELECT version, price, published_at, effective_at FROM price_versions WHERE model=$1 ORDER BY version DESC LIMIT 1',
+    params: [model],
+  };
+  const waits = last?.['effective_at'] !== last?.['published_at'];
+  return last?.['price'] === priceText(price) && waits === later
+    ? Number(last['version'])
+    : undefined;
+}
+
 /** The version that was in force at `at`; undefined for a model that had no price then. */
 export function* priceVersionAt(
   model: string,

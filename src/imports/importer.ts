@@ -4,6 +4,8 @@ import { formatYuan } from '../base/money.ts';
 import type { Bundled } from '../catalog/bundled.ts';
 import type { VendorFacts } from '../catalog/configuration.ts';
 import { lockCatalogVersion } from '../catalog/editing.ts';
+import { readStoredCatalog } from '../catalog/stored-catalog.ts';
+import { openingsOf } from '../ledger/transfers.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
 import type { ForeignInstallation, UnitWorth } from './new-api.ts';
@@ -73,8 +75,8 @@ function* importAll(
   yield* importChannels(foreign, yield* importModels(foreign, context), context);
   const people = { origin, imported, report, worth, at };
   const users = yield* importUsers(foreign, people);
-  const names = yield { sql: 'SELECT name FROM model_groups', params: [] };
-  yield* importKeys(foreign, users, new Set(names.map(({ name }) => String(name))), people);
+  const { groups } = yield* readStoredCatalog();
+  yield* importKeys(foreign, users, new Set(groups.map(({ name }) => name)), people);
   yield* prove(origin, users, report);
   if (changed(report))
     yield* writeAudit(at, {
@@ -97,15 +99,10 @@ function summary(report: ImportSummary): Readonly<Record<string, unknown>> {
  * Asserts that every opening balance of this import is a transfer and the balance of its account.
  */
 function* prove(origin: string, users: ImportedUsers, { sums }: ImportSummary): Transaction<void> {
-  const rows = yield {
-    sql: `SELECT a.id, t.amount, a.credits-a.debits AS balance FROM transfer t JOIN account a ON a.id=t.credit
-      WHERE t.debit='grants' AND t.code='opening' AND t.ref=$1`,
-    params: [origin],
-  };
-  const made = new Map(rows.map((row) => [row['id'], row]));
+  const made = new Map((yield* openingsOf(origin)).map((row) => [row.account, row]));
   for (const { ours, opening } of users.values()) {
     if (opening === undefined) continue;
-    const { amount, balance } = made.get(ours) ?? {};
+    const { amount, balance } = made.get(ours) ?? { amount: undefined, balance: undefined };
     assert(
       amount === opening && balance === opening,
       `balances add up: ${opening} there, a transfer of ${amount} and a balance of ${balance} here`,

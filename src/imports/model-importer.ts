@@ -2,8 +2,13 @@ import type { Bundled } from '../catalog/bundled.ts';
 import { decimalText, roundedUp } from '../catalog/decimal.ts';
 import type { ChannelEditContext } from '../catalog/edit-channels.ts';
 import { addGroup, changeGroup } from '../catalog/edit-groups.ts';
-import { modelFrom, putModel } from '../catalog/edit-models.ts';
-import { reportWithoutLines, type WrittenMembers, catalogTopic } from '../catalog/editing.ts';
+import { modelFrom, modelTable, putModel } from '../catalog/edit-models.ts';
+import {
+  reportWithoutLines,
+  rowOf,
+  type WrittenMembers,
+  catalogTopic,
+} from '../catalog/editing.ts';
 import { publishPrice } from '../catalog/price-versions.ts';
 import { readStoredCatalog, type StoredCatalog } from '../catalog/stored-catalog.ts';
 import type { ModelKind } from '../catalog/snapshot.ts';
@@ -176,8 +181,7 @@ function* begin(
   { by }: ImportContext,
 ): Transaction<string | undefined> {
   if (facts === undefined) return undefined;
-  const [row] = yield { sql: 'SELECT * FROM models WHERE id=$1', params: [id] };
-  yield* putModel(facts, row, by);
+  yield* putModel(facts, yield* rowOf(modelTable, id), by);
   return priceText(facts.price);
 }
 

@@ -3,11 +3,12 @@ import { importKey } from '../accounts/keys.ts';
 import { namedMax } from '../accounts/principal.ts';
 import { isEmail, plainName } from '../accounts/text-fields.ts';
 import { linkIdentity } from '../accounts/identities.ts';
-import { setUserState } from '../accounts/users.ts';
+import { setUserEmail, setUserState } from '../accounts/users.ts';
 import type { Nano } from '../base/money.ts';
 import { formatYuan, nanoPerYuan } from '../base/money.ts';
 import { isNetwork } from '../http/client-address.ts';
 import { creditTx } from '../ledger/transactions/account.ts';
+import { openingsOf } from '../ledger/transfers.ts';
 import { enrol } from '../signin/enrol.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { ForeignInstallation, ForeignKey, ForeignUser, UnitWorth } from './new-api.ts';
@@ -110,15 +111,8 @@ const openingId = (origin: string, theirs: string): string => `opening_${origin}
 /** Opening transfers made under this name, by their ids. */
 function* openings(origin: string): Transaction<ReadonlyMap<string, Nano>> {
   const begins = openingId(origin, '');
-  const rows = yield {
-    sql: "SELECT id, amount FROM transfer WHERE debit='grants' AND code='opening' AND ref=$1",
-    params: [origin],
-  };
-  return new Map(
-    rows
-      .filter(({ id }) => String(id).startsWith(begins))
-      .map(({ id, amount }) => [String(id), BigInt(amount ?? 0)]),
-  );
+  const made = (yield* openingsOf(origin)).filter(({ id }) => id.startsWith(begins));
+  return new Map(made.map(({ id, amount }) => [id, amount]));
 }
 
 function addUp(
@@ -155,8 +149,7 @@ function* importUser(
     if (linked !== 'linked')
       report.notes.push({ what, note: 'signs in here as somebody else already: not linked' });
   } else report.withoutSignIn++;
-  if (user.email !== undefined && isEmail(user.email))
-    yield { sql: 'UPDATE users SET email=$2 WHERE id=$1', params: [id, user.email] };
+  if (user.email !== undefined && isEmail(user.email)) yield* setUserEmail(id, user.email);
   else if (user.email !== undefined)
     report.notes.push({ what, note: 'its e-mail address is none' });
   if (opening > 0n) {

@@ -1,9 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
+import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, Migration } from '../storage/database.ts';
-import { integerColumn, integerColumnOrZero } from '../storage/sql.ts';
+import { integerColumn, integerColumnOrZero, textColumn } from '../storage/sql.ts';
 import { wrongWindows } from './limit-windows.ts';
+import type { LedgerPeriod } from './transfers.ts';
 
 /** A row that should not exist: the query that found it, and its columns as text. */
 export interface LedgerProblem {
@@ -226,10 +228,7 @@ export async function startCheck(
 
 function* begin(id: string, now: number): Transaction<string> {
   // Every beginning proof locks this row, so that two never begin at once.
-  yield {
-    sql: "INSERT INTO change (topic, version) VALUES ('ledger-check', 1) ON CONFLICT (topic) DO UPDATE SET version=change.version+1",
-    params: [],
-  };
+  yield bump('ledger-check');
   const [other] = yield {
     sql: 'SELECT id FROM ledger_check WHERE ok IS NULL AND seen_at>$1 LIMIT 1',
     params: [now - lostAfterMs],
@@ -368,5 +367,53 @@ function sumsOf(text: string): MoneySums {
     credits: BigInt(credits),
     paidOut: BigInt(paidOut),
     charges: BigInt(charges),
+  };
+}
+
+/** Charges by transfers against charges by usage records. */
+export interface ChargeComparison {
+  /** Charges read on both sides. */
+  readonly lines: number;
+  /** Their sum by the transfers. */
+  readonly amount: Nano;
+  /** The first charge that differs. */
+  readonly differs:
+    | {
+        readonly id: string;
+        readonly recorded: Nano | undefined;
+        readonly transferred: Nano | undefined;
+      }
+    | undefined;
+}
+
+/**
+ * Adds up an account's charges from transfers and compares each with its usage record. Reads every
+ * one of them: keep the period short.
+ */
+export function* compareCharges(
+  account: string,
+  { from, to }: LedgerPeriod,
+): Transaction<ChargeComparison> {
+  const records =
+    'FROM usage u LEFT JOIN transfer t ON t.id=u.id WHERE u.account=$1 AND u.finished_at>=$2 AND u.finished_at<$3';
+  const [sums] = yield {
+    sql: `SELECT COUNT(t.id) AS lines, CAST(COALESCE(SUM(t.amount), 0) AS BIGINT) AS amount ${records}`,
+    params: [account, from, to],
+  };
+  const [wrong] = yield {
+    sql: `SELECT u.id, u.cost-u.shortfall AS recorded, t.amount AS transferred ${records}
+      AND (t.id IS NULL OR t.amount<>u.cost-u.shortfall OR t.debit<>u.account OR t.at<>u.finished_at) ORDER BY u.finished_at, u.id LIMIT 1`,
+    params: [account, from, to],
+  };
+  const value = (column: string): Nano | undefined =>
+    wrong?.[column] === null ? undefined : integerColumn(wrong, column);
+  return {
+    lines: Number(integerColumn(sums, 'lines')),
+    amount: integerColumn(sums, 'amount'),
+    differs: wrong && {
+      id: textColumn(wrong, 'id'),
+      recorded: value('recorded'),
+      transferred: value('transferred'),
+    },
   };
 }

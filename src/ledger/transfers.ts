@@ -114,50 +114,49 @@ export function* chargeOf(
   return { charge: row && moveOf(row), refunds: back.map(moveOf) };
 }
 
-/** Charges by transfers against charges by usage records. */
-export interface ChargeComparison {
-  /** Charges read on both sides. */
-  readonly lines: number;
-  /** Their sum by the transfers. */
-  readonly amount: Nano;
-  /** The first charge that differs. */
-  readonly differs:
-    | {
-        readonly id: string;
-        readonly recorded: Nano | undefined;
-        readonly transferred: Nano | undefined;
-      }
-    | undefined;
+/** The payer and the amount of a transfer; undefined when there is none with this id. */
+export function* payerOf(
+  id: string,
+): Transaction<{ readonly account: string; readonly amount: Nano } | undefined> {
+  const [row] = yield { sql: 'SELECT debit, amount FROM transfer WHERE id=$1', params: [id] };
+  return row && { account: textColumn(row, 'debit'), amount: integerColumn(row, 'amount') };
 }
 
-/**
- * Adds up an account's charges from transfers and compares each with its usage record. Reads every
- * one of them: keep the period short.
- */
-export function* compareCharges(
-  account: string,
-  { from, to }: LedgerPeriod,
-): Transaction<ChargeComparison> {
-  const records =
-    'FROM usage u LEFT JOIN transfer t ON t.id=u.id WHERE u.account=$1 AND u.finished_at>=$2 AND u.finished_at<$3';
-  const [sums] = yield {
-    sql: `SELECT COUNT(t.id) AS lines, CAST(COALESCE(SUM(t.amount), 0) AS BIGINT) AS amount ${records}`,
-    params: [account, from, to],
+/** The opening balances that one import has given, with what their accounts have now. */
+export function* openingsOf(ref: string): Transaction<
+  readonly {
+    readonly id: string;
+    readonly account: string;
+    readonly amount: Nano;
+    readonly balance: Nano;
+  }[]
+> {
+  const rows = yield {
+    sql: `SELECT t.id, t.credit, t.amount, a.credits-a.debits AS balance FROM transfer t JOIN account a ON a.id=t.credit
+      WHERE t.debit='grants' AND t.code='opening' AND t.ref=$1`,
+    params: [ref],
   };
-  const [wrong] = yield {
-    sql: `SELECT u.id, u.cost-u.shortfall AS recorded, t.amount AS transferred ${records}
-      AND (t.id IS NULL OR t.amount<>u.cost-u.shortfall OR t.debit<>u.account OR t.at<>u.finished_at) ORDER BY u.finished_at, u.id LIMIT 1`,
-    params: [account, from, to],
+  return rows.map((row) => ({
+    id: textColumn(row, 'id'),
+    account: textColumn(row, 'credit'),
+    amount: integerColumn(row, 'amount'),
+    balance: integerColumn(row, 'balance'),
+  }));
+}
+
+/** A text that is another one whenever the account's money has moved. */
+export function* moneyMark(account: string): Transaction<string> {
+  const [row] = yield {
+    sql: `SELECT a.credits, a.debits, (SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id) AS spent,
+      (SELECT SUM(h.amount) FROM hold h WHERE h.account=a.id AND h.state='open') AS held FROM account a WHERE a.id=$1`,
+    params: [account],
   };
-  const value = (column: string): Nano | undefined =>
-    wrong?.[column] === null ? undefined : integerColumn(wrong, column);
-  return {
-    lines: Number(integerColumn(sums, 'lines')),
-    amount: integerColumn(sums, 'amount'),
-    differs: wrong && {
-      id: textColumn(wrong, 'id'),
-      recorded: value('recorded'),
-      transferred: value('transferred'),
-    },
-  };
+  return Object.values(row ?? {})
+    .map(String)
+    .join();
+}
+
+/** Makes transactions that lock the same account take turns. */
+export function* lockAccount(account: string): Transaction<void> {
+  yield { sql: 'UPDATE account SET id=id WHERE id=$1', params: [account] };
 }

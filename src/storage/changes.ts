@@ -25,6 +25,22 @@ export function bump(topic: string): Statement {
   };
 }
 
+/** The statement whose row has the `version` of a topic; no row: nothing has changed under it. */
+export function readVersion(topic: string): Statement {
+  return { sql: 'SELECT version FROM change WHERE topic = $1', params: [topic] };
+}
+
+/**
+ * The statement to yield before changes of one topic that must take turns: it locks the topic until
+ * the transaction ends, and returns its `version`.
+ */
+export function lockVersion(topic: string): Statement {
+  return {
+    sql: 'UPDATE change SET version = version WHERE topic = $1 RETURNING version',
+    params: [topic],
+  };
+}
+
 export interface ChangeWatch {
   /** Ends the watch; resolves when no handler is running any more. */
   stop(): Promise<void>;

@@ -162,6 +162,15 @@ const searchWindowOf = (
   requests,
 });
 
+/** The amount paid for the requests charged at `at` whose ids come before `id`. */
+export function* paidBefore(account: string, at: number, id: string): Transaction<bigint> {
+  const [row] = yield {
+    sql: 'SELECT CAST(COALESCE(SUM(cost-shortfall), 0) AS BIGINT) AS cost FROM usage WHERE account=$1 AND finished_at=$2 AND id<$3',
+    params: [account, at, id],
+  };
+  return BigInt(row?.['cost'] ?? 0);
+}
+
 /** One record of this account; undefined also when it is another account's. */
 export function* usageRecord(account: string, id: string): Transaction<Row | undefined> {
   const [row] = yield {

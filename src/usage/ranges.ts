@@ -197,6 +197,16 @@ function* isMoreThan(most: number, span: TimeRange): Transaction<boolean> {
   return Number(row?.['count'] ?? 0) > most;
 }
 
+/** The time of an account's first charge; undefined: never charged. */
+export function* firstChargeAt(account: string): Transaction<number | undefined> {
+  const [row] = yield {
+    sql: 'SELECT MIN(finished_at) AS first FROM usage WHERE account=$1',
+    params: [account],
+  };
+  const first = row?.['first'] ?? null;
+  return first === null ? undefined : Number(first);
+}
+
 /** The time of the first charge of all; undefined when there is none. */
 export function* firstChargeOfAll(): Transaction<number | undefined> {
   const [row] = yield {

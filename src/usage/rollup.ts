@@ -9,6 +9,7 @@ import {
   SqlParameters,
   rolledUntil,
   type TimeRange,
+  firstChargeAt,
   firstChargeOfAll,
   chargedWithin,
 } from './ranges.ts';
@@ -211,16 +212,12 @@ const rebuiltTables = ['usage_hour', 'usage_hour_line', 'spend_hour'] as const;
  * late for the roll-up of its hour. Called when an account's figures and its ledger differ.
  */
 export async function rebuildHours(database: Database, account: string): Promise<number> {
-  const [bounds] = await database.query(
-    'SELECT MIN(finished_at) AS first FROM usage WHERE account=$1',
-    [account],
-  );
-  const first = bounds?.['first'] ?? null;
-  if (first === null) return 0;
+  const first = await database.snapshot(() => firstChargeAt(account));
+  if (first === undefined) return 0;
   const until = await database.snapshot(rolledUntil);
   let mended = 0;
   for (
-    let from = Math.floor(Number(first) / rebuildStepMs) * rebuildStepMs;
+    let from = Math.floor(first / rebuildStepMs) * rebuildStepMs;
     from < until;
     from += rebuildStepMs
   )

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
+import { activeKeysByGroup } from '../../accounts/user-keys.ts';
 import { dayMs } from '../../base/calendar.ts';
 import { routingPolicies } from '../../base/routing-policy.ts';
 import { exactDecimal } from '../../catalog/decimal.ts';
@@ -148,17 +149,9 @@ const asWritten = ({
   ...{ policy, version, origin },
 });
 
-const keysByGroup =
-  "SELECT group_name, COUNT(*) AS keys FROM api_keys WHERE status='active' GROUP BY group_name";
-
 function* views(): Transaction<readonly OperatorGroup[]> {
   const catalogue = yield* readStoredCatalog();
-  const keys = new Map(
-    (yield { sql: keysByGroup, params: [] }).map((line) => [
-      line['group_name'],
-      Number(line['keys']),
-    ]),
-  );
+  const keys = yield* activeKeysByGroup();
   return catalogue.groups.map((group) => viewOf(group, catalogue, keys.get(group.name) ?? 0));
 }
 
@@ -193,16 +186,13 @@ function viewOf(
 
 /** Refuses to remove a group that keys or channels use. */
 function* unneeded(name: string): Transaction<void> {
-  const [found] = yield {
-    sql: "SELECT COUNT(*) AS keys FROM api_keys WHERE group_name=$1 AND status='active'",
-    params: [name],
-  };
+  const keys = (yield* activeKeysByGroup()).get(name) ?? 0;
   const { channels } = yield* readStoredCatalog();
   const naming = channels
     .filter(({ groups }) => groups.includes(name))
     .map((channel) => channel.name);
-  if (Number(found?.['keys'] ?? 0) > 0 || naming.length > 0)
-    throwProblem('in_use', { current: { keys: Number(found?.['keys'] ?? 0), channels: naming } });
+  if (keys > 0 || naming.length > 0)
+    throwProblem('in_use', { current: { keys, channels: naming } });
 }
 
 const previewInput = z.strictObject({ multiplier: z.string() });

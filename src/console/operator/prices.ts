@@ -10,14 +10,13 @@ import {
 import { importing, type PriceImport } from '../../catalog/import-prices.ts';
 import { priceDifferences } from '../../catalog/price-differences.ts';
 import type { Price } from '../../catalog/price.ts';
-import { priceVersions, publishPrice } from '../../catalog/price-versions.ts';
+import { latestIfSame, priceVersions, publishPrice } from '../../catalog/price-versions.ts';
 import {
   readStoredCatalog,
   storedCatalog,
   type StoredCatalog,
   type StoredModel,
 } from '../../catalog/stored-catalog.ts';
-import { priceText } from '../../catalog/price-json.ts';
 import { readPrice } from '../../catalog/config-price.ts';
 import { bump } from '../../storage/changes.ts';
 import type { Transaction } from '../../storage/database.ts';
@@ -194,7 +193,7 @@ async function publish(
     const versions = [];
     for (const { model, price, why } of wanted) {
       const before = models.find(({ id }) => id === model.id) ?? model;
-      const again = yield* isLatest(before, price, effectiveAt > at);
+      const again = yield* latestIfSame(model.id, price, effectiveAt > at);
       const author = {
         source: 'console',
         actor: user.id,
@@ -210,24 +209,6 @@ async function publish(
     yield bump(catalogTopic);
     return { versions };
   });
-}
-
-/**
- * A form sent twice publishes once: returns the latest version if it has the same price already.
- */
-function* isLatest(
-  { id }: StoredModel,
-  price: Price,
-  later: boolean,
-): Transaction<number | undefined> {
-  const [last] = yield {
-    sql: 'SELECT version, price, published_at, effective_at FROM price_versions WHERE model=$1 ORDER BY version DESC LIMIT 1',
-    params: [id],
-  };
-  const waits = last?.['effective_at'] !== last?.['published_at'];
-  return last?.['price'] === priceText(price) && waits === later
-    ? Number(last['version'])
-    : undefined;
 }
 
 function auditedPrice({ id, price: before }: StoredModel, after: Price, reason: string) {

@@ -14,7 +14,7 @@ import {
 } from '../../accounts/users.ts';
 import { dayMs } from '../../base/calendar.ts';
 import { formatYuan, type Nano, nanoPerYuan } from '../../base/money.ts';
-import { fundsOf } from '../../ledger/transfers.ts';
+import { fundsOf, payerOf } from '../../ledger/transfers.ts';
 import { creditTx, freezeTx } from '../../ledger/transactions/account.ts';
 import { endPayout, openPayout } from '../../ledger/transactions/hold.ts';
 import type { Transaction } from '../../storage/database.ts';
@@ -259,9 +259,9 @@ function* debit(
   id: string,
 ): Transaction<'done' | 'insufficient'> {
   const { input, at } = visit;
-  const [known] = yield { sql: 'SELECT debit, amount FROM transfer WHERE id=$1', params: [id] };
+  const known = yield* payerOf(id);
   if (known !== undefined) {
-    if (known['debit'] !== account || known['amount'] !== input.amount)
+    if (known.account !== account || known.amount !== input.amount)
       throwProblem('conflict', { message: 'This idempotency-key was used for something else.' });
     return 'done';
   }

@@ -6,6 +6,7 @@ import type { Snapshot } from '../../catalog/snapshot.ts';
 import { fundsOf } from '../../ledger/transfers.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { chargedBySpan } from '../../usage/spending.ts';
+import { firstChargeAt } from '../../usage/ranges.ts';
 import type { BalanceView, Runway } from '../contract.ts';
 import { yuan } from '../format.ts';
 
@@ -60,16 +61,6 @@ function* runwayOf(
   if (left === undefined || left > daysMax)
     return { state: 'over_a_year', days: null, mean_per_day: yuan(mean) };
   return { state: 'days', days: Math.max(0, left), mean_per_day: yuan(mean) };
-}
-
-/** The time of an account's first charge; undefined: never charged. */
-export function* firstChargeAt(account: string): Transaction<number | undefined> {
-  const [row] = yield {
-    sql: 'SELECT MIN(finished_at) AS first FROM usage WHERE account=$1',
-    params: [account],
-  };
-  const first = row?.['first'] ?? null;
-  return first === null ? undefined : Number(first);
 }
 
 const cheapestOf = new WeakMap<Snapshot, Nano>();

@@ -1,3 +1,4 @@
+import { keyNamesOf } from '../../accounts/user-keys.ts';
 import type { User } from '../../accounts/users.ts';
 import { ceiling, ofMillionths, product, readFraction } from '../../base/fraction.ts';
 import { divideUp, type Nano } from '../../base/money.ts';
@@ -226,21 +227,6 @@ function piecesOf(lines: readonly RecordLine[]): ChargeView['quantity'] {
     if (unit !== 'token' && unit !== 'request') return { amount: quantity, unit };
   }
   return null;
-}
-
-/** The names of keys of one user, deleted ones included. */
-export function* keyNamesOf(
-  userId: string,
-  ids: readonly string[],
-): Transaction<ReadonlyMap<string, string>> {
-  const wanted = [...new Set(ids)];
-  if (wanted.length === 0) return new Map();
-  const places = wanted.map((_, index) => `$${index + 2}`).join();
-  const rows = yield {
-    sql: `SELECT id, name FROM api_keys WHERE user_id=$1 AND id IN (${places})`,
-    params: [userId, ...wanted],
-  };
-  return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
 }
 
 /** Usage records with the names of their keys. */

@@ -1,14 +1,20 @@
+import { announcementsMark } from '../../accounts/announcements.ts';
+import { keyNamesOf } from '../../accounts/user-keys.ts';
 import { roleOfSession } from '../../accounts/sessions.ts';
 import type { Role } from '../../accounts/users.ts';
 import type { Clock } from '../../base/clock.ts';
-import { readTask } from '../../gateway/tasks/task.ts';
+import { tasksSince } from '../../gateway/tasks/queries.ts';
+import type { Task } from '../../gateway/tasks/task.ts';
+import { moneyMark } from '../../ledger/transfers.ts';
+import { readVersion } from '../../storage/changes.ts';
+import { catalogTopic } from '../../catalog/editing.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { Semaphore } from '../../base/semaphore.ts';
-import { type Database, isAway, type Row, type Transaction } from '../../storage/database.ts';
+import { type Database, isAway, type Transaction } from '../../storage/database.ts';
 import { endOfTime } from '../../usage/ranges.ts';
 import { usagePage } from '../../usage/page.ts';
 import { balanceView } from './balance.ts';
-import { chargeViews, keyNamesOf } from './charges.ts';
+import { chargeViews } from './charges.ts';
 import {
   type EventStream,
   type ConsoleRoute,
@@ -138,12 +144,11 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 type SendEvent = (event: ConsoleEventName, data: unknown, id: string) => void;
 
 interface Changes {
-  readonly role: Role;
   readonly charges: readonly ChargeView[];
-  readonly tasks: readonly Row[];
+  readonly tasks: readonly Task[];
   readonly names: ReadonlyMap<string, string>;
   readonly ledger: string;
-  readonly topics: readonly Row[];
+  readonly topics: readonly (readonly [name: ConsoleEventName, version: string])[];
 }
 
 /** Finds the news of one browser, and remembers what it has sent. */
@@ -153,7 +158,7 @@ class UserWatch {
   readonly #session: string;
   readonly #host: string | undefined;
   readonly #told = new Set<string>();
-  readonly #topics = new Map<string, unknown>();
+  readonly #topics = new Map<string, string>();
   #since: number;
   #balance = '';
   #ledger = '';
@@ -177,7 +182,7 @@ class UserWatch {
     for (const charge of found.charges)
       if (this.#isNew(`charge ${charge.id}`)) tell('charge', charge, id);
     for (const task of found.tasks) {
-      const view = await taskView(this.#rooms, readTask(task), found.names, this.#host);
+      const view = await taskView(this.#rooms, task, found.names, this.#host);
       if (this.#isNew(`task ${view.id} ${view.state} ${view.progress}`)) tell('task', view, id);
     }
     for (const { changedAt, order } of await this.#rooms.ordersSince(
@@ -201,28 +206,14 @@ class UserWatch {
     const account = this.#user.id;
     const since = this.#since - lateMs;
     const charges = yield* chargesSince(account, since);
-    const tasks = yield {
-      sql: 'SELECT * FROM task WHERE account=$1 AND created_at>$2 AND (ended_at IS NULL OR ended_at>=$3) ORDER BY created_at, id LIMIT 200',
-      params: [account, since - 86_400_000, since],
-    };
+    const tasks = yield* tasksSince(account, since);
     const names = yield* keyNamesOf(
       account,
-      tasks.map((task) => String(task['key_id'])),
+      tasks.map(({ keyId }) => keyId),
     );
-    const [ledger] = yield {
-      sql: `SELECT a.credits, a.debits, (SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id) AS spent,
-        (SELECT SUM(h.amount) FROM hold h WHERE h.account=a.id AND h.state='open') AS held FROM account a WHERE a.id=$1`,
-      params: [account],
-    };
-    const topics = yield {
-      sql: `SELECT topic, CAST(version AS TEXT) AS version FROM change WHERE topic='catalog'
-        UNION ALL SELECT 'announcements', COUNT(*) || ' ' || COALESCE(SUM(version), 0) || ' ' || COALESCE(MAX(id), '') FROM announcement`,
-      params: [],
-    };
-    const written = Object.values(ledger ?? {})
-      .map(String)
-      .join();
-    return { role, charges, tasks, names, ledger: written, topics };
+    const ledger = yield* moneyMark(account);
+    const topics = yield* topicsFor(role);
+    return { charges, tasks, names, ledger, topics };
   }
 
   async #tellBalance(ledger: string, tell: SendEvent, id: string): Promise<void> {
@@ -238,16 +229,8 @@ class UserWatch {
     this.#balance = text;
   }
 
-  /** Announcements go to everybody, channels to operators. */
-  #tellTopics({ role, topics }: Changes, tell: SendEvent, id: string): void {
-    for (const { topic, version } of topics) {
-      const name =
-        topic === 'announcements'
-          ? 'announcement'
-          : topic === 'catalog' && role === 'operator'
-            ? 'channel'
-            : undefined;
-      if (name === undefined) continue;
+  #tellTopics({ topics }: Changes, tell: SendEvent, id: string): void {
+    for (const [name, version] of topics) {
       const known = this.#topics.get(name);
       this.#topics.set(name, version);
       if (known !== undefined && known !== version) tell(name, { changed: true }, id);
@@ -261,6 +244,17 @@ class UserWatch {
     this.#told.add(what);
     return true;
   }
+}
+
+/** What tells the topics' changes: announcements for everybody, channels for operators. */
+function* topicsFor(role: Role): Transaction<Changes['topics']> {
+  const announcements = yield* announcementsMark();
+  if (role !== 'operator') return [['announcement', announcements]];
+  const [catalog] = yield readVersion(catalogTopic);
+  return [
+    ['announcement', announcements],
+    ['channel', String(catalog?.['version'])],
+  ];
 }
 
 /** Oldest first. When there are too many, only the latest. */

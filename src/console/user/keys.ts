@@ -11,6 +11,7 @@ import { writeAudit } from '../../accounts/audit.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { changeKeyLimits } from '../../gateway/reserve.ts';
+import { lockVersion } from '../../storage/changes.ts';
 import { type Database, DatabaseError, type Transaction } from '../../storage/database.ts';
 import type { CreatedKey, GroupView, KeyDetail, KeyView, List, Page } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
@@ -247,7 +248,7 @@ async function changeTo(
   const { user, params, at, ip } = visit;
   const outcome = await database.transact(function* () {
     // Changes of keys take turns.
-    yield { sql: 'UPDATE change SET version=version WHERE topic=$1', params: [keysTopic] };
+    yield lockVersion(keysTopic);
     const before = yield* userKey(user.id, params['id'] ?? '');
     if (before === undefined) return throwProblem('not_found');
     const [current] = yield* keyViews([before], user.id, user.zone, at);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { groupOfLatestKey } from '../../accounts/user-keys.ts';
 import { priceVersionAt } from '../../catalog/price-versions.ts';
 import type { Model, Snapshot } from '../../catalog/snapshot.ts';
 import type { Price } from '../../catalog/price.ts';
@@ -68,12 +69,8 @@ async function groupFor(
   wanted: string | undefined,
 ): Promise<string> {
   if (wanted !== undefined) return snapshot.groups.has(wanted) ? wanted : throwProblem('not_found');
-  const [key] = await database.query(
-    "SELECT group_name FROM api_keys WHERE user_id=$1 AND status='active' ORDER BY COALESCE(last_used_at, 0) DESC, id DESC LIMIT 1",
-    [userId],
-  );
-  const name = String(key?.['group_name'] ?? '');
-  return snapshot.groups.has(name)
+  const name = await database.snapshot(() => groupOfLatestKey(userId, 'used'));
+  return name !== undefined && snapshot.groups.has(name)
     ? name
     : ([...snapshot.groups.keys()][0] ?? throwProblem('not_found'));
 }

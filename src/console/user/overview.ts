@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { groupOfLatestKey } from '../../accounts/user-keys.ts';
 import type { Clock } from '../../base/clock.ts';
 import { nextDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
@@ -133,24 +134,18 @@ function* startCard(
   isCharged: boolean,
 ): Transaction<StartCard> {
   const moves = yield* transfersOf(userId, { from: 0, to: endOfTime });
-  const keys = yield {
-    sql: "SELECT group_name FROM api_keys WHERE user_id=$1 AND status='active' ORDER BY id DESC LIMIT 1",
-    params: [userId],
-  };
+  const group = yield* groupOfLatestKey(userId, 'made');
   const oldest = isCharged
     ? yield* usagePage({ account: userId, from: 0, to: endOfTime, order: 'oldest', limit: 1 })
     : undefined;
   const [first] = yield* chargeViews(userId, oldest?.rows ?? []);
-  const group = keys[0]?.['group_name'];
   const sample =
-    typeof group === 'string'
-      ? snapshot.listing(group).find(({ kind }) => kind === 'chat')
-      : undefined;
+    group === undefined ? undefined : snapshot.listing(group).find(({ kind }) => kind === 'chat');
   const toppedUp = moves.some(({ amount }) => amount > 0n);
   return {
-    done: toppedUp && keys.length > 0 && isCharged,
+    done: toppedUp && group !== undefined && isCharged,
     topped_up: toppedUp,
-    has_key: keys.length > 0,
+    has_key: group !== undefined,
     charged: isCharged,
     first_charge: first ?? null,
     sample_model: sample?.id ?? null,

@@ -1,7 +1,11 @@
 import * as z from 'zod';
+import { searchKeys } from '../../accounts/user-keys.ts';
+import { type UserOverview, userPage } from '../../accounts/users.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
+import { taskOf } from '../../gateway/tasks/queries.ts';
 import { listOrders } from '../../payments/orders.ts';
-import type { Database, Row, Transaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { usageRecord } from '../../usage/page.ts';
 import type { Found, List } from '../contract.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
 
@@ -33,7 +37,9 @@ export function searchRoutes({ database, catalog }: SearchContext): readonly Con
           search: q,
           limit: ofEachKind,
         });
-        const users = operator ? await database.query(...people(q)) : [];
+        const users = operator
+          ? await database.snapshot(() => userPage({ q, limit: ofEachKind }))
+          : [];
         return {
           items: [
             ...own,
@@ -48,45 +54,31 @@ export function searchRoutes({ database, catalog }: SearchContext): readonly Con
 }
 
 function* owned(userId: string, q: string): Transaction<readonly Found[]> {
-  const keys = yield {
-    sql: `SELECT id, name, prefix, last4 FROM api_keys WHERE user_id=$1 AND status<>'deleted' AND (LOWER(name) LIKE $2 ESCAPE '!' OR id=$3 OR last4=$3)
-      ORDER BY id DESC LIMIT ${ofEachKind}`,
-    params: [userId, containing(q), q],
-  };
-  const requests = yield {
-    sql: 'SELECT id, model FROM usage WHERE id=$1 AND account=$2',
-    params: [q, userId],
-  };
-  const tasks = yield {
-    sql: 'SELECT id, model FROM task WHERE id=$1 AND account=$2',
-    params: [q, userId],
-  };
-  const found =
-    (kind: Found['kind'], folder: string) =>
-    (one: Row): Found => {
-      const id = String(one['id']);
-      return {
-        kind,
-        id,
-        title: id,
-        detail: String(one['model']),
-        path: `/${folder}/${encodeURIComponent(id)}`,
-      };
-    };
+  const keys = yield* searchKeys(userId, q, ofEachKind);
+  const request = yield* usageRecord(userId, q);
+  const task = yield* taskOf(userId, q);
   return [
     ...keys.map(({ id, name, prefix, last4 }): Found => {
       return {
         kind: 'key',
-        id: String(id),
-        title: String(name),
+        id,
+        title: name,
         detail: `${prefix}…${last4}`,
-        path: `/keys/${String(id)}`,
+        path: `/keys/${id}`,
       };
     }),
-    ...requests.map(found('request', 'usage')),
-    ...tasks.map(found('task', 'tasks')),
+    ...(request ? [workFound('request', 'usage', q, String(request['model']))] : []),
+    ...(task ? [workFound('task', 'tasks', q, task.model)] : []),
   ];
 }
+
+const workFound = (kind: 'request' | 'task', folder: string, id: string, model: string): Found => ({
+  kind,
+  id,
+  title: id,
+  detail: model,
+  path: `/${folder}/${encodeURIComponent(id)}`,
+});
 
 function models(snapshot: Snapshot, q: string): readonly Found[] {
   const wanted = q.toLowerCase();
@@ -113,20 +105,10 @@ const orderFound = (id: string, operator: boolean): Found => {
   };
 };
 
-const people = (q: string): [string, string[]] => [
-  `SELECT id, name FROM users WHERE LOWER(name) LIKE $1 ESCAPE '!' OR id=$2 ORDER BY id DESC LIMIT ${ofEachKind}`,
-  [containing(q), q],
-];
-
-const userFound = ({ id, name }: Row): Found => {
-  return {
-    kind: 'user',
-    id: String(id),
-    title: String(name),
-    detail: String(id),
-    path: `/operator/users/${String(id)}`,
-  };
-};
-
-/** A LIKE pattern for values that contain the text; its own wildcards are escaped. */
-const containing = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
+const userFound = ({ user: { id, name } }: UserOverview): Found => ({
+  kind: 'user',
+  id,
+  title: name,
+  detail: id,
+  path: `/operator/users/${id}`,
+});

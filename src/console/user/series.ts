@@ -1,10 +1,10 @@
+import { keyNamesOf } from '../../accounts/user-keys.ts';
 import type { Nano } from '../../base/money.ts';
 import type { ZoneDay } from '../../base/calendar.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { hourMs, type UsageFilter } from '../../usage/ranges.ts';
 import { type SpendingRow, spanIndex, spending } from '../../usage/spending.ts';
 import type { Series, UsageSeries } from '../contract.ts';
-import { keyNamesOf } from './charges.ts';
 import { yuan } from '../format.ts';
 
 /** The column that separates the series. */

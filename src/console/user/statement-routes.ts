@@ -2,10 +2,11 @@ import * as z from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import type { Nano } from '../../base/money.ts';
 import { isDay, zoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
-import { compareCharges, transferSum, transfersOf } from '../../ledger/transfers.ts';
+import { compareCharges } from '../../ledger/check.ts';
+import { transferSum, transfersOf } from '../../ledger/transfers.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { rebuildHours } from '../../usage/rollup.ts';
-import { usagePage } from '../../usage/page.ts';
+import { paidBefore, usagePage } from '../../usage/page.ts';
 import { charged } from '../../usage/spending.ts';
 import { chargeViews } from './charges.ts';
 import type { StatementDay, StatementLine, StatementProof, StatementView } from '../contract.ts';
@@ -203,11 +204,7 @@ async function dayOf(
 function* balanceBefore(account: string, at: number, id: string): Transaction<Nano> {
   const moved = yield* transferSum(account, { from: 0, to: at });
   const { cost } = yield* charged(account, { from: 0, to: at });
-  const [same] = yield {
-    sql: 'SELECT CAST(COALESCE(SUM(cost-shortfall), 0) AS BIGINT) AS cost FROM usage WHERE account=$1 AND finished_at=$2 AND id<$3',
-    params: [account, at, id],
-  };
-  return moved - cost - BigInt(same?.['cost'] ?? 0);
+  return moved - cost - (yield* paidBefore(account, at, id));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { keyNamesOf } from '../../accounts/user-keys.ts';
 import { type ZoneDay, zoneDays, localTime } from '../../base/calendar.ts';
 import type { Nano } from '../../base/money.ts';
 import { fundsOf, type AccountTransfer, transferSum, transfersOf } from '../../ledger/transfers.ts';
@@ -9,7 +10,6 @@ import { charged, chargedBySpan } from '../../usage/spending.ts';
 import type { MoveRow, StatementRow, StatementView } from '../contract.ts';
 import { instant, yuan, csvLine, csvStart, nanoOf } from '../format.ts';
 import { perOf, unitPrice } from '../prices.ts';
-import { keyNamesOf } from './charges.ts';
 
 export interface StatementQuery {
   readonly account: string;

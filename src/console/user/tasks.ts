@@ -1,13 +1,14 @@
 import * as z from 'zod';
+import { keyNamesOf } from '../../accounts/user-keys.ts';
 import type { Clock } from '../../base/clock.ts';
-import { taskKeptMs } from '../../gateway/tasks/queries.ts';
-import { readTask, type Task } from '../../gateway/tasks/task.ts';
+import { failedTasks, taskKeptMs, taskOf, tasksFrom } from '../../gateway/tasks/queries.ts';
+import type { Task } from '../../gateway/tasks/task.ts';
 import type { Files } from '../../media/files.ts';
-import type { Database, Row, Transaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { hourMs } from '../../usage/ranges.ts';
 import { linesOf } from '../../usage/record.ts';
 import { speedsByHour, summarizeSpeeds } from '../../usage/histogram.ts';
-import { lineView, keyNamesOf } from './charges.ts';
+import { lineView } from './charges.ts';
 import type { Page, TaskDetail, TaskStateName, TaskView } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
 import { pageLimit } from '../input.ts';
@@ -27,7 +28,6 @@ const listed = z.object({ limit: pageLimit, after: z.string().optional() });
 /** How far back other tasks count for the usual duration, and how many it takes. */
 const usualHours = 7 * 24;
 const usualMin = 5;
-const releasedMax = 200;
 
 /** Running videos, and those of the last day. */
 export function taskRoutes(rooms: TasksContext): readonly ConsoleRoute[] {
@@ -58,27 +58,17 @@ async function list(
   const of = ['tasks', user.id];
   const place = input.after === undefined ? undefined : cursors.read(of, input.after);
   const back = place?.towards === 'prev';
-  const { rows, names } = await database.snapshot(function* () {
-    const beyond = place === undefined ? '' : ` AND (created_at, id)${back ? '>' : '<'}($4, $5)`;
-    const found = yield {
-      sql: `SELECT * FROM task WHERE account=$1 AND created_at>$2${beyond} ORDER BY created_at${back ? '' : ' DESC'}, id${back ? '' : ' DESC'} LIMIT $3`,
-      params: [
-        user.id,
-        at - taskKeptMs,
-        input.limit + 1,
-        ...(place === undefined ? [] : [place.at, place.id]),
-      ],
-    };
-    return {
-      rows: found,
-      names: yield* keyNamesOf(
-        user.id,
-        found.map((one) => String(one['key_id'])),
-      ),
-    };
+  const { found, names } = await database.snapshot(function* () {
+    const tasks = yield* tasksFrom(user.id, {
+      createdAfter: at - taskKeptMs,
+      position: place,
+      back,
+      limit: input.limit + 1,
+    });
+    return { found: tasks, names: yield* keyNamesOf(user.id, tasks.map(keyIdOf)) };
   });
-  const more = rows.length > input.limit;
-  const kept = rows.slice(0, input.limit).map(readTask);
+  const more = found.length > input.limit;
+  const kept = found.slice(0, input.limit);
   const tasks = back ? [...kept].reverse() : kept;
   const cursor = (towards: 'next' | 'prev', task: Task | undefined): string | null =>
     task === undefined ? null : cursors.write(of, { towards, at: task.createdAt, id: task.id });
@@ -89,6 +79,8 @@ async function list(
     as_of: instant(at),
   };
 }
+
+const keyIdOf = (task: Task): string => task.keyId;
 
 const states: Readonly<Record<Task['state'], TaskStateName>> = {
   new: 'pending',
@@ -136,20 +128,13 @@ async function taskDetail(
   const { database, clock } = rooms;
   const now = clock.now();
   const found = await database.snapshot(function* () {
-    const [task] = yield {
-      sql: 'SELECT * FROM task WHERE id=$1 AND account=$2 AND created_at>$3',
-      params: [id, userId, now - taskKeptMs],
-    };
+    const task = yield* taskOf(userId, id, now - taskKeptMs);
     if (task === undefined) return undefined;
     const to = Math.ceil(now / hourMs) * hourMs;
     const lately = summarizeSpeeds(
-      yield* speedsByHour({ model: String(task['model']), from: to - usualHours * hourMs, to }),
+      yield* speedsByHour({ model: task.model, from: to - usualHours * hourMs, to }),
     );
-    return {
-      task: readTask(task),
-      names: yield* keyNamesOf(userId, [String(task['key_id'])]),
-      lately,
-    };
+    return { task, names: yield* keyNamesOf(userId, [task.keyId]), lately };
   });
   if (found === undefined) return undefined;
   const { task, names, lately } = found;
@@ -171,16 +156,10 @@ export function releasedTasks(
   to: number,
 ): Promise<readonly ReleasedTask[]> {
   return database.snapshot(function* (): Transaction<readonly ReleasedTask[]> {
-    const rows = yield {
-      sql: `SELECT * FROM task WHERE account=$1 AND state='failed' AND ended_at>=$2 AND ended_at<$3 ORDER BY ended_at, id LIMIT ${releasedMax}`,
-      params: [userId, from, to],
-    };
-    const names = yield* keyNamesOf(
-      userId,
-      rows.map((one) => String(one['key_id'])),
-    );
-    return rows.map((one: Row) => {
-      const { id, model, keyId, cost, createdAt, endedAt = createdAt, error } = readTask(one);
+    const tasks = yield* failedTasks(userId, from, to);
+    const names = yield* keyNamesOf(userId, tasks.map(keyIdOf));
+    return tasks.map((task) => {
+      const { id, model, keyId, cost, createdAt, endedAt = createdAt, error } = task;
       return {
         id,
         model,

@@ -5,7 +5,7 @@ import {
   endHold,
   openHold,
 } from '../../ledger/transactions/hold.ts';
-import type { Database, Transaction, SqlValue } from '../../storage/database.ts';
+import type { Database, Statement, Transaction, SqlValue } from '../../storage/database.ts';
 import { skipLocked } from '../../storage/sql.ts';
 import { type NewTask, readTask, type Task, type TaskError, type TaskStatus } from './task.ts';
 
@@ -273,6 +273,8 @@ export interface TaskPage {
 /** Rows outlive the validity of their ids: an operator may look for them. */
 const rowsKeptMs = 7 * taskKeptMs;
 const expiredMax = 500;
+const tasksSinceMax = 200;
+const failedMax = 200;
 
 export async function findTask(
   database: Database,
@@ -280,9 +282,73 @@ export async function findTask(
   id: string,
   now: number,
 ): Promise<Task | undefined> {
-  const sql = 'SELECT * FROM task WHERE id=$1 AND account=$2 AND created_at>$3';
-  const [row] = await database.query(sql, [id, account, now - taskKeptMs]);
+  const { sql, params } = taskStatement(account, id, now - taskKeptMs);
+  const [row] = await database.query(sql, params);
   return row && readTask(row);
+}
+
+const taskStatement = (account: string, id: string, createdAfter: number): Statement => ({
+  sql: 'SELECT * FROM task WHERE id=$1 AND account=$2 AND created_at>$3',
+  params: [id, account, createdAfter],
+});
+
+/** A task of this account that was created after this time, by default whenever. */
+export function* taskOf(
+  account: string,
+  id: string,
+  createdAfter = -1,
+): Transaction<Task | undefined> {
+  const [row] = yield taskStatement(account, id, createdAfter);
+  return row && readTask(row);
+}
+
+/** Tasks created after a time, latest first, beginning after a position or, backwards, before it. */
+export interface TaskSearch {
+  readonly createdAfter: number;
+  readonly position: { readonly at: number; readonly id: string } | undefined;
+  /** From the position to later tasks, the next of them first. */
+  readonly back: boolean;
+  readonly limit: number;
+}
+
+export function* tasksFrom(
+  account: string,
+  { createdAfter, position, back, limit }: TaskSearch,
+): Transaction<readonly Task[]> {
+  const beyond = position === undefined ? '' : ` AND (created_at, id)${back ? '>' : '<'}($4, $5)`;
+  const order = back ? '' : ' DESC';
+  const rows = yield {
+    sql: `SELECT * FROM task WHERE account=$1 AND created_at>$2${beyond} ORDER BY created_at${order}, id${order} LIMIT $3`,
+    params: [
+      account,
+      createdAfter,
+      limit,
+      ...(position === undefined ? [] : [position.at, position.id]),
+    ],
+  };
+  return rows.map(readTask);
+}
+
+/** Unfinished tasks and those that ended at `since` or later, oldest first. */
+export function* tasksSince(account: string, since: number): Transaction<readonly Task[]> {
+  const rows = yield {
+    sql: `SELECT * FROM task WHERE account=$1 AND created_at>$2 AND (ended_at IS NULL OR ended_at>=$3) ORDER BY created_at, id LIMIT ${tasksSinceMax}`,
+    params: [account, since - taskKeptMs, since],
+  };
+  return rows.map(readTask);
+}
+
+/** Tasks that failed within a period, in the order in which they did. Only as long as rows are kept. */
+export function* failedTasks(
+  account: string,
+  from: number,
+  to: number,
+): Transaction<readonly Task[]> {
+  const rows = yield {
+    sql: `SELECT * FROM task WHERE account=$1 AND state='failed' AND ended_at>=$2 AND ended_at<$3 ORDER BY ended_at, id LIMIT ${failedMax}`,
+    params: [account, from, to],
+  };
+  return rows.map(readTask);
 }
 
 /** Ordered by creation time; returns `limit` tasks, and one more if there is one. */
