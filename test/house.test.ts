@@ -31,6 +31,7 @@ import {
   sizeViolations,
   vendorViolations,
 } from './house/style.ts';
+import { tableExceptions, tableViolations } from './house/tables.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folders = ['src', 'web', 'sim', 'test', 'bench'].filter((folder) =>
@@ -102,6 +103,8 @@ describe('the house as it stands', () => {
   test('no two files of src/ import each other, directly or around', () =>
     expect(cycleViolations(sources)).toEqual([]));
   test('a name is exported once', () => expect(twiceExported(sources)).toEqual([]));
+  test('a table is named in the SQL of its own room alone', () =>
+    expect(tableViolations(sources, tableExceptions)).toEqual([]));
   test('a folder can be overlooked', () => expect(folderViolations(sources)).toEqual([]));
   test('sentences name their subject', () => {
     expect(sources.flatMap(languageViolations)).toEqual([]);
@@ -236,6 +239,38 @@ describe('each rule finds its violation', () => {
     expect(twiceExported([parse('src/a/a.ts', 'export type x = 1; export const x = 1;')])).toEqual(
       [],
     );
+  });
+
+  test('SQL that names a table of another room', () => {
+    const owners = [
+      parse('src/ledger/a.ts', "x('CREATE TABLE hold (id TEXT)');"),
+      parse('src/usage/a.ts', 'x(`CREATE TABLE IF NOT EXISTS usage (${columns})`);'),
+    ];
+    const check = (text: string, path = 'src/console/a.ts', exceptions = {}) =>
+      tableViolations([...owners, parse(path, text)], exceptions);
+    for (const text of [
+      "x('SELECT id FROM hold');",
+      "x('SELECT 1 FROM change c, hold');",
+      'x(`SELECT ${y} FROM\n  t JOIN hold h ON h.id=${z}`);',
+      "x('INSERT INTO hold (id) VALUES ($1)');",
+      "x('UPDATE hold SET id=id');",
+      'x(`${start} DELETE FROM hold`);',
+      "x('ALTER TABLE hold ADD COLUMN x');",
+    ]) {
+      expect(check(text), text).toEqual([
+        expect.stringMatching(/a\.ts:1: hold belongs to ledger\//),
+      ]);
+      expect(check(text, 'src/ledger/b.ts'), text).toEqual([]);
+      expect(check(text, 'src/console/a.test.ts'), text).toEqual([]);
+    }
+    expect(check("x('SELECT hold FROM change');")).toEqual([]);
+    expect(check("x('put on hold, from usage');")).toEqual([]);
+    const exceptions = { 'src/console/a.ts': { tables: ['hold'], why: 'a test' } };
+    expect(check("x('SELECT id FROM hold');", 'src/console/a.ts', exceptions)).toEqual([]);
+    expect(check("x('SELECT id FROM usage');", 'src/console/a.ts', exceptions)).toEqual([
+      'src/console/a.ts:1: usage belongs to usage/',
+      'src/console/a.ts needs no exception for hold',
+    ]);
   });
 
   test('a folder with too many files', () => {
