@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml, folded } from '../base/html.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { linkHolder } from '../accounts/identities.ts';
 import { resumeSession } from '../accounts/sessions.ts';
@@ -216,20 +217,65 @@ function providerOf({ params }: FastifyRequest): string {
     : '';
 }
 
-const linkStyle = `
-:root { color-scheme: light dark; --canvas: #f7f8fa; --surface: #fff; --text: #14171f; --muted: #565e6e; --line: #dde1e8; --accent: #2552c8; --on-accent: #fff }
-@media (prefers-color-scheme: dark) { :root { --canvas: #0e1116; --surface: #161a21; --text: #ebeef3; --muted: #a3abb9; --line: #2a303b; --accent: #8fb0ff; --on-accent: #0e1116 } }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: var(--canvas); color: var(--text); font: 14px/22px system-ui, -apple-system, "Segoe UI", Roboto, "PingFang SC", "Microsoft YaHei UI", "Noto Sans CJK SC", sans-serif }
-main { box-sizing: border-box; width: min(360px, calc(100vw - 32px)); padding: 24px; background: var(--surface); border: 1px solid var(--line); border-radius: 8px }
+const linkStyle = folded`
+:root {
+  color-scheme: light dark;
+  --canvas: #f7f8fa;
+  --surface: #fff;
+  --text: #14171f;
+  --muted: #565e6e;
+  --line: #dde1e8;
+  --accent: #2552c8;
+  --on-accent: #fff }
+@media (prefers-color-scheme: dark) {
+  :root {
+    --canvas: #0e1116;
+    --surface: #161a21;
+    --text: #ebeef3;
+    --muted: #a3abb9;
+    --line: #2a303b;
+    --accent: #8fb0ff;
+    --on-accent: #0e1116 } }
+body {
+  margin: 0;
+  min-height: 100vh;
+  display: grid;
+  place-items: center;
+  background: var(--canvas);
+  color: var(--text);
+  font: 14px/22px system-ui, -apple-system, "Segoe UI", Roboto, "PingFang SC",
+    "Microsoft YaHei UI", "Noto Sans CJK SC", sans-serif }
+main {
+  box-sizing: border-box;
+  width: min(360px, calc(100vw - 32px));
+  padding: 24px;
+  background: var(--surface);
+  border: 1px solid var(--line);
+  border-radius: 8px }
 h1 { margin: 0 0 8px; font-size: 20px; line-height: 28px; font-weight: 600 }
 p { margin: 0 0 24px; color: var(--muted) }
 p:last-child { margin: 0 }
-button { width: 100%; min-height: 44px; border: 0; border-radius: 6px; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 500; cursor: pointer }
+button {
+  width: 100%;
+  min-height: 44px;
+  border: 0;
+  border-radius: 6px;
+  background: var(--accent);
+  color: var(--on-accent);
+  font: inherit;
+  font-weight: 500;
+  cursor: pointer }
 button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
 `;
 
 /** Allows only this one style, and forms to this gateway. */
-const linkPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(linkStyle).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+const linkPolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(linkStyle).digest('base64')}'`,
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
 const linkTexts = {
   zh: {
@@ -261,14 +307,6 @@ interface OpenLink {
   readonly role: 'user' | 'operator';
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
-const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => escapes[sign] ?? '');
-
 /**
  * The page behind a one-time link, HTML. `link` undefined: it is used up, has expired or never
  * existed.
@@ -278,6 +316,21 @@ function linkPage(link: OpenLink | undefined, language: 'zh' | 'en'): string {
   const content =
     link === undefined
       ? `<p>${gone}</p>`
-      : `<p>${as[link.role].replace('{name}', () => escaped(link.name))} ${once}</p><form method="post" action="/auth/link"><input type="hidden" name="token" value="${link.token}"><button autofocus>${enter}</button></form>`;
-  return `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${title}</title><style>${linkStyle}</style></head><body><main><h1>${title}</h1>${content}</main></body></html>`;
+      : folded`
+        <p>${as[link.role].replace('{name}', () => escapeHtml(link.name))} ${once}</p>
+        <form method="post" action="/auth/link">
+          <input type="hidden" name="token" value="${link.token}">
+          <button autofocus>${enter}</button>
+        </form>`;
+  return folded`<!doctype html>
+    <html lang="${lang}">
+      <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="robots" content="noindex">
+        <title>${title}</title>
+        <style>${linkStyle}</style>
+      </head>
+      <body><main><h1>${title}</h1>${content}</main></body>
+    </html>`;
 }
