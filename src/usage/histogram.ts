@@ -60,7 +60,10 @@ export function* speedsByHour({ model, from, to }: SpeedQuery): Transaction<read
     const firstBytes = before?.firstBytes ?? new Map<number, number>();
     firstBytes.set(Number(row['first_byte']), Number(row['requests']));
     speeds.push({
-      ...{ model: name, channel, hour, firstBytes },
+      model: name,
+      channel,
+      hour,
+      firstBytes,
       requests: (before?.requests ?? 0) + Number(row['requests']),
       cut: (before?.cut ?? 0) + Number(row['cut']),
       cost: (before?.cost ?? 0n) + BigInt(row['cost'] ?? 0),

@@ -360,7 +360,14 @@ const asWritten = ({
   version,
   origin,
 }: StoredChannel) => ({
-  ...{ name, vendor, base_url: baseUrl ?? null, groups, priority, weight, version, origin },
+  name,
+  vendor,
+  base_url: baseUrl ?? null,
+  groups,
+  priority,
+  weight,
+  version,
+  origin,
   bills_cancelled_input: billsCancelledInput ?? false,
   models: [...models].map(([id, upstream]) => (id === upstream ? { id } : { id, upstream })),
 });

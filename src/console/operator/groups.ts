@@ -139,14 +139,14 @@ const asWritten = ({
   version,
   origin,
 }: StoredGroup) => ({
-  ...{
-    name,
-    multiplier: multiplierText(multiplierPpm),
-    rpm: rpm ?? null,
-    tpm: tpm ?? null,
-    concurrency: concurrency ?? null,
-  },
-  ...{ policy, version, origin },
+  name,
+  multiplier: multiplierText(multiplierPpm),
+  rpm: rpm ?? null,
+  tpm: tpm ?? null,
+  concurrency: concurrency ?? null,
+  policy,
+  version,
+  origin,
 });
 
 function* views(): Transaction<readonly OperatorGroup[]> {

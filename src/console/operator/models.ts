@@ -142,14 +142,16 @@ const asWritten = ({
   version,
   origin,
 }: StoredModel) => ({
-  ...{ id, owned_by: ownedBy, kind, context: context ?? null, max_output: outputTokensMax ?? null },
-  ...{
-    durations: durations ?? null,
-    hedge_after_ms: hedgeAfterMs ?? null,
-    shutdown_date: shutdownDate ?? null,
-    version,
-    origin,
-  },
+  id,
+  owned_by: ownedBy,
+  kind,
+  context: context ?? null,
+  max_output: outputTokensMax ?? null,
+  durations: durations ?? null,
+  hedge_after_ms: hedgeAfterMs ?? null,
+  shutdown_date: shutdownDate ?? null,
+  version,
+  origin,
 });
 
 export function modelView(
