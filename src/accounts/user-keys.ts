@@ -70,7 +70,7 @@ function isLike(key: Key, request: NewKey): boolean {
 }
 
 export interface UserKeysPage {
-  readonly userId: string;
+  readonly ownerId: string;
   /** The id after which the page begins, in its order. */
   readonly from?: string | undefined;
   readonly order: 'newest' | 'oldest';
@@ -79,7 +79,7 @@ export interface UserKeysPage {
 
 /** A page of a user's keys; deleted ones are left out. */
 export function* userKeys({
-  userId,
+  ownerId,
   from,
   order,
   limit,
@@ -88,16 +88,16 @@ export function* userKeys({
   const behind = from === undefined ? '' : ` AND id${newest ? '<' : '>'}$3`;
   const rows = yield {
     sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND status<>'deleted'${behind} ORDER BY id${newest ? ' DESC' : ''} LIMIT $2`,
-    params: [userId, limit, ...(from === undefined ? [] : [from])],
+    params: [ownerId, limit, ...(from === undefined ? [] : [from])],
   };
   return rows.map(keyOf);
 }
 
 /** Undefined when this user has no such key, or it is deleted. */
-export function* userKey(userId: string, id: string): Transaction<Key | undefined> {
+export function* userKey(ownerId: string, id: string): Transaction<Key | undefined> {
   const [row] = yield {
     sql: `SELECT ${keyColumns} FROM api_keys WHERE id=$1 AND user_id=$2 AND status<>'deleted'`,
-    params: [id, userId],
+    params: [id, ownerId],
   };
   return row && keyOf(row);
 }
@@ -151,16 +151,16 @@ export function* changeKey({ id }: Key, change: KeyPatch): Transaction<Key | und
  * has no such key, or it is no longer active.
  */
 export function* principalOfKey(
-  userId: string,
+  ownerId: string,
   id: string,
   now: number,
 ): Transaction<Principal | undefined> {
-  const key = yield* userKey(userId, id);
+  const key = yield* userKey(ownerId, id);
   if (key?.status !== 'active' || (key.expiresAt ?? now + 1) <= now) return undefined;
   const { group, limit, dailyLimit, monthlyLimit, expiresAt } = key;
   return {
     keyId: id,
-    userId,
+    userId: ownerId,
     group,
     limit,
     ...(dailyLimit !== undefined && { dailyLimit }),
@@ -172,7 +172,7 @@ export function* principalOfKey(
 
 /** The names of keys of one user, deleted ones included. */
 export function* keyNamesOf(
-  userId: string,
+  ownerId: string,
   ids: readonly string[],
 ): Transaction<ReadonlyMap<string, string>> {
   const wanted = [...new Set(ids)];
@@ -180,34 +180,34 @@ export function* keyNamesOf(
   const places = wanted.map((_, index) => `$${index + 2}`).join();
   const rows = yield {
     sql: `SELECT id, name FROM api_keys WHERE user_id=$1 AND id IN (${places})`,
-    params: [userId, ...wanted],
+    params: [ownerId, ...wanted],
   };
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
 }
 
 /** Keys of a user by a part of the name, the id or the last four characters, newest first. */
 export function* searchKeys(
-  userId: string,
+  ownerId: string,
   text: string,
   limit: number,
 ): Transaction<readonly Key[]> {
   const rows = yield {
     sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND status<>'deleted'
       AND (LOWER(name) LIKE $2 ESCAPE '!' OR id=$3 OR last4=$3) ORDER BY id DESC LIMIT $4`,
-    params: [userId, containing(text), text, limit],
+    params: [ownerId, containing(text), text, limit],
   };
   return rows.map(keyOf);
 }
 
 /** The group of the user's active key that was made or used last; undefined without such a key. */
 export function* groupOfLatestKey(
-  userId: string,
+  ownerId: string,
   by: 'made' | 'used',
 ): Transaction<string | undefined> {
   const order = by === 'used' ? 'COALESCE(last_used_at, 0) DESC, id DESC' : 'id DESC';
   const [row] = yield {
     sql: `SELECT group_name FROM api_keys WHERE user_id=$1 AND status='active' ORDER BY ${order} LIMIT 1`,
-    params: [userId],
+    params: [ownerId],
   };
   return row && String(row['group_name']);
 }

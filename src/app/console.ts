@@ -118,7 +118,7 @@ function openUserRoutes(
     files,
     announced: (userId, now) => announcementsFor(database, userId, now),
     cursors: new Cursors(sealer.key('cursors of the console')),
-    released: (userId, from, to) => releasedTasks(database, userId, from, to),
+    released: (ownerId, from, to) => releasedTasks(database, ownerId, from, to),
     play: openPlayground(endpoints),
     playBytesMax: serverLimits.jsonBodyBytesMax,
   });
@@ -184,7 +184,13 @@ function openOperatorRoutes(
 ): readonly ConsoleRoute[] {
   const attention = [(now: number) => unmatchedPayments(database, now)];
   const context: OperatorContext = {
-    ...{ database, sealer, clock, catalog, vendors, proofs, attention },
+    database,
+    sealer,
+    clock,
+    catalog,
+    vendors,
+    proofs,
+    attention,
     cursors: new Cursors(sealer.key('cursors of the console')),
     bundled: () => loadBundled({ usdRatePpm, today: utcDate(clock.now()) }),
     listFees: listFeesAt(toolListFees, usdRatePpm),
@@ -235,7 +241,7 @@ export const openPageRoutes =
       amounts: payments.amounts,
       email,
     };
-    const ordersSince = (userId: string, since: number) => changedOrders(database, userId, since);
+    const ordersSince = (ownerId: string, since: number) => changedOrders(database, ownerId, since);
     const users = [...openUserRoutes(pages, { site, shell, ordersSince }), ...orderRoutes(orders)];
     return [...users, ...openOperatorRoutes(pages, users), ...operatorOrderRoutes(orders)];
   };

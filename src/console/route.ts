@@ -1,22 +1,47 @@
+import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type * as z from 'zod';
 import type { UserSession } from '../accounts/sessions.ts';
-import type { User } from '../accounts/users.ts';
+import type { Role, User } from '../accounts/users.ts';
 import type { ClientResponse } from '../http/client-response.ts';
-import { ConsoleProblem } from './problem.ts';
+import { ConsoleProblem, throwProblem } from './problem.ts';
 
 /** The callers that a route admits: `anyone` includes strangers, `user` includes operators. */
 export const consoleRoles = ['anyone', 'user', 'operator'] as const;
 export type ConsoleRole = (typeof consoleRoles)[number];
 export type ConsoleMethod = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
+/** The account whose money and records a request reads or changes. */
+export interface Owner {
+  /** The id of the account in the ledger, and of the owner of keys, orders and tasks. */
+  readonly id: string;
+  /** The time zone in which the owner's days begin. */
+  readonly zone: string;
+  /** The charges of an operator's own account show their attempts. */
+  readonly role: Role;
+}
+
+/** The owner that a signed-in user acts for: the user's own account, since it has no other. */
+export const ownerOf = ({ id, zone, role }: User): Owner => ({ id, zone, role });
+
 /** A user with a session. */
 export interface Caller {
+  /** The signed-in person, who asks. */
   readonly user: User;
+  /** The account that the request is about. */
+  readonly owner: Owner;
   readonly session: UserSession;
   /** The value that `x-csrf-token` must have on everything but GET. */
   readonly csrf: string;
+}
+
+/** The only place that decides whether a caller may use a route: by the route's `role`. */
+export function checkPermission(role: ConsoleRole, caller: Caller | undefined): void {
+  if (role === 'anyone') return;
+  if (caller === undefined) throwProblem('session_expired');
+  if (caller.user.state === 'suspended') throwProblem('suspended');
+  if (role === 'operator' && caller.user.role !== 'operator') throwProblem('operator_only');
 }
 
 /** One request that the server has admitted. */
@@ -88,7 +113,7 @@ export interface ConsoleRoute extends Omit<RouteBase<unknown>, 'input'> {
  * Declares an endpoint. `handle` returns (a promise of) the JSON value of the response, sent as 200
  * or with the status set by `reply.status`; undefined is a 204, or means that `reply` was used. It
  * throws a `ConsoleProblem` (`throwProblem('not_found')`) or a `Refusal`. It must check ownership
- * itself: an object of another user is `not_found`.
+ * itself: an object of another owner is `not_found`.
  */
 export function defineRoute<Input = undefined>(declared: SignedInRoute<Input>): ConsoleRoute;
 export function defineRoute<Input = undefined>(declared: AnyoneRoute<Input>): ConsoleRoute;
@@ -112,7 +137,7 @@ function answer<Input>(
   input: Input,
 ): unknown {
   if (declared.role === 'anyone') return declared.handle({ ...arrival, input });
-  if (arrival.caller === undefined) throw new ConsoleProblem('session_expired');
+  assert(arrival.caller !== undefined, 'the server admits no stranger to this route');
   return declared.handle({ ...arrival, ...arrival.caller, input });
 }
 

@@ -95,6 +95,18 @@ const rows: readonly ConsoleRoute[] = [
   }),
 ];
 
+onSqlite((_, openFresh) => {
+  test('a route without a role neither compiles nor opens', async () => {
+    // @ts-expect-error -- each route states its role
+    const route: ConsoleRoute = { method: 'GET', path: 'open', serve: () => ({}) };
+    // @ts-expect-error -- each declaration states its role
+    const declared = defineRoute({ method: 'GET', path: 'open', handle: () => ({}) });
+    const db = await openFresh({ migrations });
+    for (const one of [route, declared])
+      await expect(startConsole(db, [one])).rejects.toThrow('GET open has no role');
+  });
+});
+
 forEachDatabase((_, openFresh) => {
   test('strangers, users and operators pass where they may', async () => {
     const db = await openFresh({ migrations });

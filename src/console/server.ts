@@ -14,7 +14,9 @@ import {
   type ConsoleRequest,
   type Caller,
   type ConsoleRoute,
+  checkPermission,
   consoleRoles,
+  ownerOf,
 } from './route.ts';
 import {
   envelope,
@@ -64,7 +66,7 @@ export async function openConsole(
 ): Promise<OpenConsole> {
   const door = new ConsoleServer(rooms, rows);
   for (const { method, path, role } of rows)
-    if (!consoleRoles.includes(role)) throw new Error(`${method} ${path} says not who may`);
+    if (!consoleRoles.includes(role)) throw new Error(`${method} ${path} has no role`);
   await server.register(
     (scope, _options, done) => {
       scope.decorateRequest('arrival', null);
@@ -169,11 +171,7 @@ class ConsoleServer implements OpenConsole {
     const writes = method !== 'GET' && method !== 'HEAD';
     if (writes && !site.isOwn(headers)) throwProblem('csrf');
     const caller = await this.#caller(headers, ip, at);
-    if (row.role !== 'anyone') {
-      if (caller === undefined) throwProblem('session_expired');
-      if (caller.user.state === 'suspended') throwProblem('suspended');
-      if (row.role === 'operator' && caller.user.role !== 'operator') throwProblem('operator_only');
-    }
+    checkPermission(row.role, caller);
     if (writes && caller !== undefined && !isCsrf(headers['x-csrf-token'], caller.csrf))
       throwProblem('csrf');
     const rpm = row.perMinute ?? perMinuteUsual;
@@ -195,7 +193,7 @@ class ConsoleServer implements OpenConsole {
       secret === undefined ? undefined : await resumeSession(database, { secret, ip, at });
     return secret === undefined || signedIn === undefined
       ? undefined
-      : { ...signedIn, csrf: csrfOf(secret) };
+      : { ...signedIn, owner: ownerOf(signedIn.user), csrf: csrfOf(secret) };
   }
 
   readonly serve = async (

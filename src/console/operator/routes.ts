@@ -12,7 +12,7 @@ import { priceRoutes } from './prices.ts';
 import { operatorUserRoutes } from './users.ts';
 import type { OperatorContext } from './context.ts';
 import { throwProblem } from '../problem.ts';
-import type { ConsoleRoute } from '../route.ts';
+import { type ConsoleRoute, ownerOf } from '../route.ts';
 
 /** All routes of operators except those of orders. */
 export function operatorRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
@@ -53,7 +53,7 @@ export function userTabRoutes(
       const user =
         (await findUser(database, arrival.params['user'] ?? '')) ?? throwProblem('not_found');
       const { caller } = arrival;
-      return asked.serve({ ...arrival, caller: caller && { ...caller, user } });
+      return asked.serve({ ...arrival, caller: caller && { ...caller, owner: ownerOf(user) } });
     },
   }));
 }

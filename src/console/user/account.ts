@@ -49,11 +49,11 @@ export function accountRoutes({ database, site }: AccountContext): readonly Cons
       path: 'account.json',
       role: 'user',
       perMinute: 10,
-      async handle({ user, at, reply }) {
+      async handle({ user, owner, at, reply }) {
         await reply.file({
           name: `account-${user.id}.json`,
           type: 'application/json; charset=utf-8',
-          text: accountText(database, user, at),
+          text: accountText(database, { user, owner }, at),
         });
       },
     }),
@@ -78,21 +78,21 @@ export function accountRoutes({ database, site }: AccountContext): readonly Cons
  */
 function closeAccount(
   database: Database,
-  { user, at, ip }: Pick<SignedInRequest, 'user' | 'at' | 'ip'>,
+  { user, owner, at, ip }: Pick<SignedInRequest, 'user' | 'owner' | 'at' | 'ip'>,
 ): Promise<void> {
   return database.transact(function* () {
     if (user.role === 'operator')
       throwProblem('conflict', {
         message: 'An operator’s account is closed once another operator has made it a user’s.',
       });
-    const funds = yield* fundsOf(user.id);
+    const funds = yield* fundsOf(owner.id);
     if (funds !== undefined && funds.held > 0n)
       throwProblem('conflict', {
         message: 'A task still runs. Close the account when it has ended.',
       });
-    yield* freezeTx({ account: user.id, frozen: true });
+    yield* freezeTx({ account: owner.id, frozen: true });
     yield* setUserState(user.id, 'suspended');
-    const by = { actorKind: 'user', actor: user.id, account: user.id, ip } as const;
+    const by = { actorKind: 'user', actor: user.id, account: owner.id, ip } as const;
     const after = { state: 'suspended', balance: yuan(funds?.balance ?? 0n) };
     yield* writeAudit(at, {
       ...by,
@@ -105,10 +105,17 @@ function closeAccount(
 }
 
 /** Contains no secret: of each key only its first and last letters. */
-async function* accountText(database: Database, user: User, at: number): AsyncGenerator<string> {
+async function* accountText(
+  database: Database,
+  { user, owner }: Pick<SignedInRequest, 'user' | 'owner'>,
+  at: number,
+): AsyncGenerator<string> {
   const { keys, funds } = await database.snapshot(function* () {
-    const all = yield* userKeys({ userId: user.id, order: 'oldest', limit: keysMax });
-    return { keys: yield* keyViews(all, user.id, user.zone, at), funds: yield* fundsOf(user.id) };
+    const all = yield* userKeys({ ownerId: owner.id, order: 'oldest', limit: keysMax });
+    return {
+      keys: yield* keyViews(all, owner.id, owner.zone, at),
+      funds: yield* fundsOf(owner.id),
+    };
   });
   const signIns = await listIdentities(database, user.id);
   const devices = await listSessions(database, user.id, at);
@@ -131,7 +138,7 @@ async function* accountText(database: Database, user: User, at: number): AsyncGe
   }).slice(0, -1);
   yield ',"orders":[';
   let first = true;
-  for await (const order of everyOrder(database, user.id)) {
+  for await (const order of everyOrder(database, owner.id)) {
     yield `${first ? '' : ','}${JSON.stringify(order)}`;
     first = false;
   }
@@ -196,10 +203,7 @@ export function shellRoutes({
         const now = clock.now();
         const user = caller?.user;
         const balance =
-          user &&
-          (await database.snapshot(() =>
-            balanceView({ userId: user.id, zone: user.zone }, catalog(), now),
-          ));
+          caller && (await database.snapshot(() => balanceView(caller.owner, catalog(), now)));
         return {
           site: shell.name,
           base_url: site.urlFor(headers),

@@ -9,25 +9,20 @@ import { chargedBySpan } from '../../usage/spending.ts';
 import { firstChargeAt } from '../../usage/ranges.ts';
 import type { BalanceView, Runway } from '../contract.ts';
 import { yuan } from '../format.ts';
+import type { Owner } from '../route.ts';
 
 const meanOfDays = 7;
 /** Fewer days are too few for an estimate. */
 const daysMin = 2;
 const daysMax = 365;
 
-export interface BalanceOwner {
-  readonly userId: string;
-  /** The time zone of the user's days. */
-  readonly zone: string;
-}
-
-/** A user's balance and how long it lasts. Run it in a snapshot. */
+/** An owner's balance and how long it lasts. Run it in a snapshot. */
 export function* balanceView(
-  { userId, zone }: BalanceOwner,
+  owner: Owner,
   snapshot: Snapshot,
   now: number,
 ): Transaction<BalanceView> {
-  const funds = yield* fundsOf(userId);
+  const funds = yield* fundsOf(owner.id);
   assert(funds !== undefined, 'a user has an account');
   const available = funds.balance - funds.held;
   return {
@@ -35,21 +30,17 @@ export function* balanceView(
     held: yuan(funds.held),
     total: yuan(funds.balance),
     tasks_running: funds.holds,
-    runway: yield* runwayOf(available, { userId, zone }, now),
+    runway: yield* runwayOf(available, owner, now),
     empty: available < cheapest(snapshot),
     unfunded: funds.credited === 0n,
   };
 }
 
-function* runwayOf(
-  available: Nano,
-  { userId, zone }: BalanceOwner,
-  now: number,
-): Transaction<Runway> {
+function* runwayOf(available: Nano, { id, zone }: Owner, now: number): Transaction<Runway> {
   const today = zoneDayAt(zone, now);
   const days = zoneDays(zone, nextDay(today.day, -meanOfDays), nextDay(today.day, -1));
-  const spent = yield* chargedBySpan(userId, days);
-  const first = yield* firstChargeAt(userId);
+  const spent = yield* chargedBySpan(id, days);
+  const first = yield* firstChargeAt(id);
   // The day of the first charge is not a full one.
   const full =
     first === undefined

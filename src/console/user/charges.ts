@@ -1,5 +1,4 @@
 import { keyNamesOf } from '../../accounts/user-keys.ts';
-import type { User } from '../../accounts/users.ts';
 import { ceiling, ofMillionths, product, readFraction } from '../../base/fraction.ts';
 import { divideUp, type Nano } from '../../base/money.ts';
 import { inputMeasures, type Measure, outputMeasures } from '../../base/quantities.ts';
@@ -13,23 +12,24 @@ import { linesOf, type RecordLine } from '../../usage/record.ts';
 import type { ChargeDetail, ChargeLine, ChargeView, ChargeStatus, TokenMix } from '../contract.ts';
 import { instant, yuan } from '../format.ts';
 import { multiplierText, unitPrice, unitOf } from '../prices.ts';
+import type { Owner } from '../route.ts';
 
 const million = 1_000_000n;
 
 /**
- * One charge with all its arithmetic; undefined when this user has no such charge. Run it in a
+ * One charge with all its arithmetic; undefined when this owner has no such charge. Run it in a
  * snapshot.
  */
 export function* chargeDetail(
-  user: Pick<User, 'id' | 'role'>,
+  owner: Owner,
   id: string,
   snapshot: Snapshot,
 ): Transaction<ChargeDetail | undefined> {
-  const record = yield* usageRecord(user.id, id);
+  const record = yield* usageRecord(owner.id, id);
   if (record === undefined) return undefined;
   const price = yield* priceVersionAt(String(record['model']), Number(record['reserved_at']));
-  const names = yield* keyNamesOf(user.id, [String(record['key_id'])]);
-  const { charge, refunds } = yield* chargeOf(user.id, id);
+  const names = yield* keyNamesOf(owner.id, [String(record['key_id'])]);
+  const { charge, refunds } = yield* chargeOf(owner.id, id);
   const shown = chargeView(record, names);
   const lines = linesOf(String(record['lines']));
   const multiplier = multiplierOf(lines, price, snapshot, shown.group);
@@ -63,7 +63,7 @@ export function* chargeDetail(
       amount: yuan(amount),
       at: instant(at),
     })),
-    attempts: user.role === 'operator' ? attemptsOf(record) : null,
+    attempts: owner.role === 'operator' ? attemptsOf(record) : null,
   };
 }
 
@@ -231,11 +231,11 @@ function piecesOf(lines: readonly RecordLine[]): ChargeView['quantity'] {
 
 /** Usage records with the names of their keys. */
 export function* chargeViews(
-  userId: string,
+  ownerId: string,
   rows: readonly Row[],
 ): Transaction<readonly ChargeView[]> {
   const names = yield* keyNamesOf(
-    userId,
+    ownerId,
     rows.map((row) => String(row['key_id'])),
   );
   return rows.map((row) => chargeView(row, names));

@@ -17,6 +17,7 @@ import { balanceView } from './balance.ts';
 import { chargeViews } from './charges.ts';
 import {
   type EventStream,
+  type Owner,
   type ConsoleRoute,
   type SignedInRequest,
   defineRoute,
@@ -29,9 +30,9 @@ export interface EventsContext extends TasksContext {
   readonly database: Database;
   readonly clock: Clock;
   readonly catalog: () => Snapshot;
-  /** The user's orders that changed at `since` (wall clock, ms) or later, with when they did. */
+  /** The owner's orders that changed at `since` (wall clock, ms) or later, with when they did. */
   readonly ordersSince: (
-    userId: string,
+    ownerId: string,
     since: number,
   ) => Promise<readonly { readonly changedAt: number; readonly order: OrderView }[]>;
   readonly lookEveryMs?: number;
@@ -154,7 +155,7 @@ interface Changes {
 /** Finds the news of one browser, and remembers what it has sent. */
 class UserWatch {
   readonly #rooms: EventsContext;
-  readonly #user: SignedInRequest['user'];
+  readonly #owner: Owner;
   readonly #session: string;
   readonly #host: string | undefined;
   readonly #told = new Set<string>();
@@ -163,9 +164,9 @@ class UserWatch {
   #balance = '';
   #ledger = '';
 
-  constructor(rooms: EventsContext, { user, session, headers }: SignedInRequest, since: number) {
+  constructor(rooms: EventsContext, { owner, session, headers }: SignedInRequest, since: number) {
     this.#rooms = rooms;
-    this.#user = user;
+    this.#owner = owner;
     this.#session = session.id;
     this.#host = headers.host;
     this.#since = since;
@@ -186,7 +187,7 @@ class UserWatch {
       if (this.#isNew(`task ${view.id} ${view.state} ${view.progress}`)) tell('task', view, id);
     }
     for (const { changedAt, order } of await this.#rooms.ordersSince(
-      this.#user.id,
+      this.#owner.id,
       this.#since - lateMs,
     ))
       if (
@@ -203,7 +204,7 @@ class UserWatch {
   *#news(now: number): Transaction<Changes | undefined> {
     const role = yield* roleOfSession(this.#session, now);
     if (role === undefined) return undefined;
-    const account = this.#user.id;
+    const account = this.#owner.id;
     const since = this.#since - lateMs;
     const charges = yield* chargesSince(account, since);
     const tasks = yield* tasksSince(account, since);
@@ -219,9 +220,8 @@ class UserWatch {
   async #tellBalance(ledger: string, tell: SendEvent, id: string): Promise<void> {
     if (ledger === this.#ledger) return;
     const { database, clock, catalog } = this.#rooms;
-    const { id: userId, zone } = this.#user;
     const view: BalanceView = await database.snapshot(() =>
-      balanceView({ userId, zone }, catalog(), clock.now()),
+      balanceView(this.#owner, catalog(), clock.now()),
     );
     this.#ledger = ledger;
     const text = JSON.stringify(view);

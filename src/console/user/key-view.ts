@@ -96,16 +96,16 @@ const historyMax = 20;
 /** Keys of one user as their owner sees them. Run it in a snapshot. */
 export function* keyViews(
   keys: readonly Key[],
-  userId: string,
+  ownerId: string,
   zone: string,
   now: number,
 ): Transaction<readonly KeyView[]> {
   if (keys.length === 0) return [];
-  const spent = yield* spentByKey(userId);
+  const spent = yield* spentByKey(ownerId);
   const month = zoneDay(zone, `${zoneDayAt(zone, now).day.slice(0, 7)}-01`);
   const [only] = keys.length === 1 ? keys : [];
   const thisMonth = yield* spending(
-    { account: userId, from: month.from, to: now + hourMs, filter: { keyId: only?.id } },
+    { account: ownerId, from: month.from, to: now + hourMs, filter: { keyId: only?.id } },
     ['key_id'],
   );
   const inMonth = new Map(thisMonth.map(({ of, cost }) => [of.key_id, cost]));

@@ -80,15 +80,15 @@ export function keyRoutes(rooms: KeysContext): readonly ConsoleRoute[] {
       method: 'GET',
       path: 'keys/:id',
       role: 'user',
-      async handle({ user, params, at }): Promise<KeyDetail> {
+      async handle({ owner, params, at }): Promise<KeyDetail> {
         const detail = await database.snapshot(function* () {
-          const key = yield* userKey(user.id, params['id'] ?? '');
-          return key && (yield* keyDetail(database, catalog(), key, user.zone, at));
+          const key = yield* userKey(owner.id, params['id'] ?? '');
+          return key && (yield* keyDetail(database, catalog(), key, owner.zone, at));
         });
         if (detail === undefined) return throwProblem('not_found');
         return {
           ...detail,
-          history: await keyHistory(database, { id: detail.id, userId: user.id }),
+          history: await keyHistory(database, { id: detail.id, userId: owner.id }),
         };
       },
     }),
@@ -135,22 +135,22 @@ function groupViews(snapshot: Snapshot): readonly GroupView[] {
 
 async function list(
   { database, cursors }: KeysContext,
-  { user, input, at }: SignedInRequest<z.output<typeof listed>>,
+  { owner, input, at }: SignedInRequest<z.output<typeof listed>>,
 ): Promise<Page<KeyView>> {
-  const of = ['keys', user.id];
+  const of = ['keys', owner.id];
   const place = input.after === undefined ? undefined : cursors.read(of, input.after);
   const back = place?.towards === 'prev';
   return database.snapshot(function* (): Transaction<Page<KeyView>> {
     const order = back ? 'oldest' : 'newest';
     const found = yield* userKeys({
-      userId: user.id,
+      ownerId: owner.id,
       from: place?.id,
       order,
       limit: input.limit + 1,
     });
     const more = found.length > input.limit;
     const keys = found.slice(0, input.limit);
-    const items = yield* keyViews(back ? [...keys].reverse() : keys, user.id, user.zone, at);
+    const items = yield* keyViews(back ? [...keys].reverse() : keys, owner.id, owner.zone, at);
     const [first, last] = [items[0], items.at(-1)];
     const cursor = (towards: 'next' | 'prev', key: KeyView | undefined): string | null =>
       key === undefined ? null : cursors.write(of, { towards, at: 0, id: key.id });
@@ -167,13 +167,13 @@ async function create(
   { database, catalog }: KeysContext,
   visit: SignedInRequest<z.output<typeof made>>,
 ): Promise<CreatedKey> {
-  const { user, input, headers, at, ip, reply } = visit;
+  const { owner, input, headers, at, ip, reply } = visit;
   const madeWith = idempotencyKeyIn(headers);
   if (!catalog().groups.has(input.group)) throwProblem('invalid', { fields: { group: 'unknown' } });
   if (input.expires_at !== undefined && input.expires_at !== null && input.expires_at <= at)
     throwProblem('invalid', { fields: { expires_at: 'in_the_past' } });
   const wish = {
-    userId: user.id,
+    userId: owner.id,
     name: input.name,
     group: input.group,
     limit: input.limit ?? undefined,
@@ -200,7 +200,7 @@ async function create(
         after: { name: done.key.name, group: done.key.group },
         ip,
       });
-    const [view] = yield* keyViews([done.key], user.id, user.zone, at);
+    const [view] = yield* keyViews([done.key], owner.id, owner.zone, at);
     return { view, secret: done.secret ?? null };
   };
   const { view, secret } = await database.transact(making).catch((error: unknown) => {
@@ -213,8 +213,8 @@ async function create(
   return { key: view ?? throwProblem('not_found'), secret };
 }
 
-const byUser = ({ user }: Pick<SignedInRequest, 'user'>) =>
-  ({ actorKind: 'user', actor: user.id, account: user.id }) as const;
+const byUser = ({ user, owner }: Pick<SignedInRequest, 'user' | 'owner'>) =>
+  ({ actorKind: 'user', actor: user.id, account: owner.id }) as const;
 
 function change(
   rooms: KeysContext,
@@ -245,13 +245,13 @@ async function changeTo(
   wantedOf: (before: Key) => KeyPatch,
   version?: number,
 ): Promise<KeyView> {
-  const { user, params, at, ip } = visit;
+  const { owner, params, at, ip } = visit;
   const outcome = await database.transact(function* () {
     // Changes of keys take turns.
     yield lockVersion(keysTopic);
-    const before = yield* userKey(user.id, params['id'] ?? '');
+    const before = yield* userKey(owner.id, params['id'] ?? '');
     if (before === undefined) return throwProblem('not_found');
-    const [current] = yield* keyViews([before], user.id, user.zone, at);
+    const [current] = yield* keyViews([before], owner.id, owner.zone, at);
     if (version !== undefined && version !== before.version)
       return throwProblem('version_conflict', { current });
     const wanted = wantedOf(before);
@@ -268,7 +268,7 @@ async function changeTo(
       after: keyFacts(after),
       ip,
     });
-    const [view] = yield* keyViews([after], user.id, user.zone, at);
+    const [view] = yield* keyViews([after], owner.id, owner.zone, at);
     return view;
   });
   return outcome ?? throwProblem('not_found');

@@ -45,10 +45,10 @@ export function modelRoutes(rooms: ModelsContext): readonly ConsoleRoute[] {
 
 async function list(
   { database, catalog }: ModelsContext,
-  { user, input }: SignedInRequest<z.output<typeof modelsInput>>,
+  { owner, input }: SignedInRequest<z.output<typeof modelsInput>>,
 ): Promise<ModelsView> {
   const snapshot = catalog();
-  const group = await groupFor(database, snapshot, user.id, input.group);
+  const group = await groupFor(database, snapshot, owner.id, input.group);
   const multiplier = snapshot.groups.get(group)?.multiplierPpm ?? 0n;
   return {
     group,
@@ -65,11 +65,11 @@ async function list(
 async function groupFor(
   database: Database,
   snapshot: Snapshot,
-  userId: string,
+  ownerId: string,
   wanted: string | undefined,
 ): Promise<string> {
   if (wanted !== undefined) return snapshot.groups.has(wanted) ? wanted : throwProblem('not_found');
-  const name = await database.snapshot(() => groupOfLatestKey(userId, 'used'));
+  const name = await database.snapshot(() => groupOfLatestKey(ownerId, 'used'));
   return name !== undefined && snapshot.groups.has(name)
     ? name
     : ([...snapshot.groups.keys()][0] ?? throwProblem('not_found'));
@@ -107,7 +107,7 @@ async function detail(
   const [first] = sold;
   if (first === undefined) return throwProblem('not_found');
   const { model } = first;
-  const group = await groupFor(database, snapshot, visit.user.id, visit.input.group);
+  const group = await groupFor(database, snapshot, visit.owner.id, visit.input.group);
   const now = clock.now();
   const version = await database.snapshot(() => priceVersionAt(id, now));
   const to = Math.ceil(now / hourMs) * hourMs;

@@ -119,8 +119,8 @@ export function orderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
       path: 'orders',
       role,
       input: listed,
-      handle: ({ user, input, at }) =>
-        ordersPage(rooms, ['orders', user.id], { account: user.id }, input, at, (some) =>
+      handle: ({ owner, input, at }) =>
+        ordersPage(rooms, ['orders', owner.id], { account: owner.id }, input, at, (some) =>
           orderViews(database, some),
         ),
     }),
@@ -136,8 +136,8 @@ export function orderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
       method: 'GET',
       path: 'orders/:id',
       role,
-      handle: async ({ user, params }): Promise<OrderView> =>
-        viewOf(rooms, await findOrder(database, params['id'] ?? '', user.id)),
+      handle: async ({ owner, params }): Promise<OrderView> =>
+        viewOf(rooms, await findOrder(database, params['id'] ?? '', owner.id)),
     }),
     defineRoute({
       method: 'POST',
@@ -145,7 +145,7 @@ export function orderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
       role,
       perMinute: 60,
       handle: async (visit) =>
-        answer(rooms, visit, await payments.check(visit.params['id'] ?? '', visit.user.id)),
+        answer(rooms, visit, await payments.check(visit.params['id'] ?? '', visit.owner.id)),
     }),
     defineRoute({
       method: 'POST',
@@ -153,7 +153,7 @@ export function orderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
       role,
       perMinute: 60,
       handle: async (visit) =>
-        answer(rooms, visit, await payments.closeOrder(visit.params['id'] ?? '', visit.user.id)),
+        answer(rooms, visit, await payments.closeOrder(visit.params['id'] ?? '', visit.owner.id)),
     }),
   ];
 }
@@ -174,10 +174,10 @@ async function create(
   rooms: OrdersContext,
   visit: SignedInRequest<z.output<typeof newOrderInput>>,
 ): Promise<OrderAnswer> {
-  const { user, input, headers, reply } = visit;
+  const { user, owner, input, headers, reply } = visit;
   const { amount, wallet, page = 'qr' } = input;
   const made = await rooms.payments.order({
-    account: user.id,
+    account: owner.id,
     wallet,
     method: page === 'web' ? 'page' : 'qr',
     amount,
@@ -213,15 +213,14 @@ const viewOf = async ({ database }: OrdersContext, order: Order | undefined): Pr
 
 async function answer(
   rooms: OrdersContext,
-  { user }: Pick<SignedInRequest, 'user'>,
+  { owner }: Pick<SignedInRequest, 'owner'>,
   order: Order | undefined,
 ): Promise<OrderAnswer> {
   const { database, catalog, clock } = rooms;
   const view = await viewOf(rooms, order);
-  const holder = { userId: user.id, zone: user.zone };
   return {
     order: view,
-    balance: await database.snapshot(() => balanceView(holder, catalog(), clock.now())),
+    balance: await database.snapshot(() => balanceView(owner, catalog(), clock.now())),
   };
 }
 

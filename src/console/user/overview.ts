@@ -11,7 +11,7 @@ import { charged, metered } from '../../usage/spending.ts';
 import { balanceView } from './balance.ts';
 import { chargeViews, mixOf } from './charges.ts';
 import type { AnnouncementView, OverviewView, StartCard, TopModel } from '../contract.ts';
-import { type ConsoleRoute, defineRoute } from '../route.ts';
+import { type ConsoleRoute, type Owner, defineRoute } from '../route.ts';
 import { type Daily, daily, type SeriesBy, seriesView, sumOfDaily } from './series.ts';
 import { instant, ratioOf, yuan } from '../format.ts';
 
@@ -42,12 +42,12 @@ export function overviewRoutes({
       path: 'overview',
       role: 'user',
       input,
-      async handle({ user: { id: userId, zone }, input: { by } }): Promise<OverviewView> {
+      async handle({ user, owner, input: { by } }): Promise<OverviewView> {
         const now = clock.now();
         const view = await database.snapshot(() =>
-          overview({ database, snapshot: catalog(), userId, zone, now, by }),
+          overview({ database, snapshot: catalog(), owner, now, by }),
         );
-        return { ...view, announcements: await announced(userId, now) };
+        return { ...view, announcements: await announced(user.id, now) };
       },
     }),
   ];
@@ -56,47 +56,47 @@ export function overviewRoutes({
 interface OverviewQuery {
   readonly database: Database;
   readonly snapshot: Snapshot;
-  readonly userId: string;
-  readonly zone: string;
+  readonly owner: Owner;
   readonly now: number;
   readonly by: SeriesBy;
 }
 
 function* overview(asked: OverviewQuery): Transaction<Omit<OverviewView, 'announcements'>> {
-  const { userId, zone, now, by, snapshot } = asked;
+  const { owner, now, by, snapshot } = asked;
+  const { id: ownerId, zone } = owner;
   const today = zoneDayAt(zone, now);
   const days = zoneDays(zone, nextDay(today.day, 1 - seriesDays), today.day);
   const yesterday = days.at(-2) ?? today;
-  const models = yield* daily({ account: userId, days, by: 'model' });
-  const series = by === 'model' ? models : yield* daily({ account: userId, days, by });
+  const models = yield* daily({ account: ownerId, days, by: 'model' });
+  const series = by === 'model' ? models : yield* daily({ account: ownerId, days, by });
   const all = sumOfDaily(models, days.length);
   const last = (count: number) => ({
     cost: yuan(all.costs.slice(-count).reduce((sum, cost) => sum + cost, 0n)),
     requests: all.counts.slice(-count).reduce((sum, requests) => sum + requests, 0),
   });
-  const soFar = yield* charged(userId, {
+  const soFar = yield* charged(ownerId, {
     from: yesterday.from,
     to: Math.min(yesterday.to, yesterday.from + (now - today.from)),
   });
   const { rows } = yield* usagePage({
-    account: userId,
+    account: ownerId,
     from: 0,
     to: endOfTime,
     limit: lastCharges,
   });
   return {
-    balance: yield* balanceView({ userId, zone }, snapshot, now),
+    balance: yield* balanceView(owner, snapshot, now),
     today: last(1),
     yesterday_so_far: yuan(soFar.cost),
     last_7_days: last(7),
-    series: yield* seriesView(userId, zone, { days, by }, series),
+    series: yield* seriesView(ownerId, zone, { days, by }, series),
     top: yield* topModels(
       asked.database,
-      userId,
+      ownerId,
       { from: days[0]?.from ?? today.from, to: today.to },
       models,
     ),
-    last_charges: yield* chargeViews(userId, rows),
+    last_charges: yield* chargeViews(ownerId, rows),
     start: yield* startCard(asked, rows.length > 0),
     zone,
     as_of: instant(now),
@@ -130,15 +130,15 @@ export function* topModels(
 }
 
 function* startCard(
-  { userId, snapshot }: OverviewQuery,
+  { owner: { id: ownerId }, snapshot }: OverviewQuery,
   isCharged: boolean,
 ): Transaction<StartCard> {
-  const moves = yield* transfersOf(userId, { from: 0, to: endOfTime });
-  const group = yield* groupOfLatestKey(userId, 'made');
+  const moves = yield* transfersOf(ownerId, { from: 0, to: endOfTime });
+  const group = yield* groupOfLatestKey(ownerId, 'made');
   const oldest = isCharged
-    ? yield* usagePage({ account: userId, from: 0, to: endOfTime, order: 'oldest', limit: 1 })
+    ? yield* usagePage({ account: ownerId, from: 0, to: endOfTime, order: 'oldest', limit: 1 })
     : undefined;
-  const [first] = yield* chargeViews(userId, oldest?.rows ?? []);
+  const [first] = yield* chargeViews(ownerId, oldest?.rows ?? []);
   const sample =
     group === undefined ? undefined : snapshot.listing(group).find(({ kind }) => kind === 'chat');
   const toppedUp = moves.some(({ amount }) => amount > 0n);

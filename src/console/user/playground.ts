@@ -42,11 +42,11 @@ export function playgroundRoutes({
       bodyBytesMax: playBytesMax,
       perMinute: 120,
       async handle(visit): Promise<undefined> {
-        const { user, headers, at } = visit;
+        const { owner, headers, at } = visit;
         const id = headers['x-paying-key'];
         const who =
           typeof id === 'string'
-            ? await database.snapshot(() => principalOfKey(user.id, id, at))
+            ? await database.snapshot(() => principalOfKey(owner.id, id, at))
             : undefined;
         if (who === undefined) return throwProblem('not_found', { param: 'x-paying-key' });
         await play(what, who, visit);

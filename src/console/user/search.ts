@@ -28,12 +28,12 @@ export function searchRoutes({ database, catalog }: SearchContext): readonly Con
       path: 'find',
       role: 'user',
       input: searchInput,
-      async handle({ user, input: { q } }): Promise<List<Found>> {
+      async handle({ user, owner, input: { q } }): Promise<List<Found>> {
         if (q === '') return { items: [] };
-        const own = await database.snapshot(() => owned(user.id, q));
+        const own = await database.snapshot(() => owned(owner.id, q));
         const operator = user.role === 'operator';
         const orders = await listOrders(database, {
-          account: operator ? undefined : user.id,
+          account: operator ? undefined : owner.id,
           search: q,
           limit: ofEachKind,
         });
@@ -53,10 +53,10 @@ export function searchRoutes({ database, catalog }: SearchContext): readonly Con
   ];
 }
 
-function* owned(userId: string, q: string): Transaction<readonly Found[]> {
-  const keys = yield* searchKeys(userId, q, ofEachKind);
-  const request = yield* usageRecord(userId, q);
-  const task = yield* taskOf(userId, q);
+function* owned(ownerId: string, q: string): Transaction<readonly Found[]> {
+  const keys = yield* searchKeys(ownerId, q, ofEachKind);
+  const request = yield* usageRecord(ownerId, q);
+  const task = yield* taskOf(ownerId, q);
   return [
     ...keys.map(({ id, name, prefix, last4 }): Found => {
       return {

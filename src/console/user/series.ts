@@ -82,7 +82,7 @@ export function* daily({
 
 /** As the contract has it: the first six, one for all others, and the sums. */
 export function* seriesView(
-  userId: string,
+  ownerId: string,
   zone: string,
   { days, by }: Pick<DailyQuery, 'days' | 'by'>,
   all: readonly Daily[],
@@ -90,7 +90,7 @@ export function* seriesView(
   const names =
     by === 'key'
       ? yield* keyNamesOf(
-          userId,
+          ownerId,
           all.slice(0, seriesMax).map(({ id }) => id),
         )
       : new Map<string, string>();

@@ -13,7 +13,7 @@ import type { StatementDay, StatementLine, StatementProof, StatementView } from 
 import type { Cursors } from '../cursor.ts';
 import { dayInput, pageLimit, timeInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
-import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+import { type ConsoleRoute, type Owner, type SignedInRequest, defineRoute } from '../route.ts';
 import {
   daysBetween,
   monthSoFar,
@@ -31,7 +31,11 @@ export interface StatementContext {
   /**
    * The user's tasks that ended without a charge between two moments, with their released holds.
    */
-  readonly released: (userId: string, from: number, to: number) => Promise<readonly ReleasedTask[]>;
+  readonly released: (
+    ownerId: string,
+    from: number,
+    to: number,
+  ) => Promise<readonly ReleasedTask[]>;
 }
 
 /** A task that failed. Times are wall clock, ms. */
@@ -68,8 +72,8 @@ export function statementRoutes(rooms: StatementContext): readonly ConsoleRoute[
       path: 'statement',
       role: 'user',
       input: ranged,
-      handle: ({ user, input }): Promise<StatementView> =>
-        addedUp(rooms, mended, questionOf(user, input, clock.now())),
+      handle: ({ owner, input }): Promise<StatementView> =>
+        addedUp(rooms, mended, questionOf(owner, input, clock.now())),
     }),
     defineRoute({
       method: 'POST',
@@ -85,8 +89,8 @@ export function statementRoutes(rooms: StatementContext): readonly ConsoleRoute[
       role: 'user',
       input: saved,
       perMinute: 10,
-      async handle({ user, input, reply }) {
-        const question = questionOf(user, input, clock.now());
+      async handle({ owner, input, reply }) {
+        const question = questionOf(owner, input, clock.now());
         const name = `statement-${question.first}-${question.last}-${input.level}.csv`;
         await reply.file({
           name,
@@ -105,17 +109,13 @@ export function statementRoutes(rooms: StatementContext): readonly ConsoleRoute[
   ];
 }
 
-function questionOf(
-  user: { readonly id: string; readonly zone: string },
-  input: z.output<typeof ranged>,
-  now: number,
-): StatementQuery {
-  const today = zoneDayAt(user.zone, now).day;
+function questionOf(owner: Owner, input: z.output<typeof ranged>, now: number): StatementQuery {
+  const today = zoneDayAt(owner.zone, now).day;
   const month = monthSoFar(input.to ?? today);
   const [first, last] = [input.from ?? month.first, input.to ?? month.last];
   if (first > last) throwProblem('invalid', { fields: { from: 'after_to' } });
   if (daysBetween(first, last) > daysMax) throwProblem('invalid', { fields: { from: 'too_long' } });
-  return { account: user.id, zone: user.zone, first, last, now };
+  return { account: owner.id, zone: owner.zone, first, last, now };
 }
 
 /** When figures lack a late record they are made again, but not too often, and are then right. */
@@ -141,34 +141,34 @@ async function dayOf(
   visit: SignedInRequest<z.output<typeof listed>>,
 ): Promise<StatementDay> {
   const { database, cursors } = rooms;
-  const { user, params, input, at } = visit;
+  const { owner, params, input, at } = visit;
   const date = params['date'] ?? '';
   if (!isDay(date)) return throwProblem('not_found');
-  const whole = zoneDay(user.zone, date);
+  const whole = zoneDay(owner.zone, date);
   const span = {
     from: Math.max(whole.from, input.from ?? whole.from),
     to: Math.min(whole.to, input.to ?? whole.to),
   };
-  const of = ['statement', user.id, user.zone, date, span.from, span.to];
+  const of = ['statement', owner.id, owner.zone, date, span.from, span.to];
   const place = input.after === undefined ? undefined : cursors.read(of, input.after);
   const page = await database.snapshot(function* () {
     const { rows, next } = yield* usagePage({
-      account: user.id,
+      account: owner.id,
       ...span,
       order: 'oldest',
       limit: input.limit,
       ...(place && { after: { chargedAt: place.at, id: place.id } }),
     });
     const first = rows[0];
-    const charges = yield* chargeViews(user.id, rows);
+    const charges = yield* chargeViews(owner.id, rows);
     const before =
       first === undefined
         ? 0n
-        : yield* balanceBefore(user.id, Number(first['finished_at']), String(first['id']));
+        : yield* balanceBefore(owner.id, Number(first['finished_at']), String(first['id']));
     const moves =
       first === undefined
         ? []
-        : yield* transfersOf(user.id, { from: Number(first['finished_at']), to: span.to });
+        : yield* transfersOf(owner.id, { from: Number(first['finished_at']), to: span.to });
     return { rows, next, charges, before, moves };
   });
   let balance = page.before;
@@ -184,10 +184,10 @@ async function dayOf(
   });
   return {
     day: date,
-    zone: user.zone,
+    zone: owner.zone,
     items:
       place === undefined
-        ? withReleased(items, await rooms.released(user.id, span.from, span.to))
+        ? withReleased(items, await rooms.released(owner.id, span.from, span.to))
         : items,
     next:
       page.next === undefined
@@ -238,19 +238,19 @@ function withReleased(
  */
 async function verify(
   { database, clock }: StatementContext,
-  { user, input }: SignedInRequest<z.output<typeof ranged>>,
+  { owner, input }: SignedInRequest<z.output<typeof ranged>>,
 ): Promise<StatementProof> {
   const started = clock.monotonicMs();
-  const question = questionOf(user, input, clock.now());
+  const question = questionOf(owner, input, clock.now());
   const view = await database.snapshot(() => statement(question));
   const asOf = Date.parse(view.as_of);
   let lines = view.rows.filter(({ kind }) => kind !== 'charges').length;
   let amount = 0n;
   let differs: StatementProof['differs'] = null;
-  for (const { from, to } of zoneDays(user.zone, question.first, question.last)) {
+  for (const { from, to } of zoneDays(owner.zone, question.first, question.last)) {
     for (let begin = from; begin < Math.min(to, asOf + 1); begin += stepMs) {
       const some = await database.snapshot(() =>
-        compareCharges(user.id, { from: begin, to: Math.min(begin + stepMs, to, asOf + 1) }),
+        compareCharges(owner.id, { from: begin, to: Math.min(begin + stepMs, to, asOf + 1) }),
       );
       lines += some.lines;
       amount += some.amount;

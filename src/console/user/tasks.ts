@@ -43,8 +43,8 @@ export function taskRoutes(rooms: TasksContext): readonly ConsoleRoute[] {
       method: 'GET',
       path: 'tasks/:id',
       role: 'user',
-      handle: async ({ user, params, headers }): Promise<TaskDetail> =>
-        (await taskDetail(rooms, user.id, params['id'] ?? '', headers.host)) ??
+      handle: async ({ owner, params, headers }): Promise<TaskDetail> =>
+        (await taskDetail(rooms, owner.id, params['id'] ?? '', headers.host)) ??
         throwProblem('not_found'),
     }),
   ];
@@ -52,20 +52,20 @@ export function taskRoutes(rooms: TasksContext): readonly ConsoleRoute[] {
 
 async function list(
   rooms: TasksContext,
-  { user, input, at, headers }: SignedInRequest<z.output<typeof listed>>,
+  { owner, input, at, headers }: SignedInRequest<z.output<typeof listed>>,
 ): Promise<Page<TaskView>> {
   const { database, cursors } = rooms;
-  const of = ['tasks', user.id];
+  const of = ['tasks', owner.id];
   const place = input.after === undefined ? undefined : cursors.read(of, input.after);
   const back = place?.towards === 'prev';
   const { found, names } = await database.snapshot(function* () {
-    const tasks = yield* tasksFrom(user.id, {
+    const tasks = yield* tasksFrom(owner.id, {
       createdAfter: at - taskKeptMs,
       position: place,
       back,
       limit: input.limit + 1,
     });
-    return { found: tasks, names: yield* keyNamesOf(user.id, tasks.map(keyIdOf)) };
+    return { found: tasks, names: yield* keyNamesOf(owner.id, tasks.map(keyIdOf)) };
   });
   const more = found.length > input.limit;
   const kept = found.slice(0, input.limit);
@@ -121,20 +121,20 @@ export async function taskView(
 /** Undefined when this user has no such task, or it is more than a day old. */
 async function taskDetail(
   rooms: TasksContext,
-  userId: string,
+  ownerId: string,
   id: string,
   host: string | undefined,
 ): Promise<TaskDetail | undefined> {
   const { database, clock } = rooms;
   const now = clock.now();
   const found = await database.snapshot(function* () {
-    const task = yield* taskOf(userId, id, now - taskKeptMs);
+    const task = yield* taskOf(ownerId, id, now - taskKeptMs);
     if (task === undefined) return undefined;
     const to = Math.ceil(now / hourMs) * hourMs;
     const lately = summarizeSpeeds(
       yield* speedsByHour({ model: task.model, from: to - usualHours * hourMs, to }),
     );
-    return { task, names: yield* keyNamesOf(userId, [task.keyId]), lately };
+    return { task, names: yield* keyNamesOf(ownerId, [task.keyId]), lately };
   });
   if (found === undefined) return undefined;
   const { task, names, lately } = found;
@@ -151,13 +151,13 @@ async function taskDetail(
  */
 export function releasedTasks(
   database: Database,
-  userId: string,
+  ownerId: string,
   from: number,
   to: number,
 ): Promise<readonly ReleasedTask[]> {
   return database.snapshot(function* (): Transaction<readonly ReleasedTask[]> {
-    const tasks = yield* failedTasks(userId, from, to);
-    const names = yield* keyNamesOf(userId, tasks.map(keyIdOf));
+    const tasks = yield* failedTasks(ownerId, from, to);
+    const names = yield* keyNamesOf(ownerId, tasks.map(keyIdOf));
     return tasks.map((task) => {
       const { id, model, keyId, cost, createdAt, endedAt = createdAt, error } = task;
       return {

@@ -73,13 +73,13 @@ export function usageRoutes(rooms: UsageContext): readonly ConsoleRoute[] {
       role: 'user',
       input: filtered,
       perMinute: 10,
-      async handle({ user, input, at, reply }) {
-        const question = { account: user.id, ...usageRangeOf(input, at), filter: filterOf(input) };
-        const { day } = zoneDayAt(user.zone, at);
+      async handle({ owner, input, at, reply }) {
+        const question = { account: owner.id, ...usageRangeOf(input, at), filter: filterOf(input) };
+        const { day } = zoneDayAt(owner.zone, at);
         await reply.file({
           name: `usage-${day}.csv`,
           type: csvType,
-          text: usageCsv(database, question, user.zone),
+          text: usageCsv(database, question, owner.zone),
         });
       },
     }),
@@ -87,9 +87,9 @@ export function usageRoutes(rooms: UsageContext): readonly ConsoleRoute[] {
       method: 'GET',
       path: 'usage/:id',
       role: 'user',
-      async handle({ user, params }): Promise<ChargeDetail> {
+      async handle({ owner, params }): Promise<ChargeDetail> {
         const detail = await database.snapshot(() =>
-          chargeDetail(user, params['id'] ?? '', rooms.catalog()),
+          chargeDetail(owner, params['id'] ?? '', rooms.catalog()),
         );
         return detail ?? throwProblem('not_found');
       },
@@ -128,23 +128,23 @@ export function usageRangeOf({ from, to }: FilterInput, now: number): TimeRange 
 
 async function list(
   { database, cursors }: UsageContext,
-  { user, input, at }: SignedInRequest<z.output<typeof listed>>,
+  { owner, input, at }: SignedInRequest<z.output<typeof listed>>,
 ): Promise<Page<ChargeView>> {
   const { limit, after, from, to, ...filter } = input;
   // The range as written: `-7d` moves on while the cursor stays valid.
   const written = [from?.(0), to?.(0)];
   const of = [
     'usage',
-    user.id,
+    owner.id,
     written,
     Object.entries(filter).map(([name, value]) => [name, String(value)]),
   ];
-  if (filter.request !== undefined) return one(database, user.id, filter.request, at);
+  if (filter.request !== undefined) return one(database, owner.id, filter.request, at);
   const place = after === undefined ? undefined : cursors.read(of, after);
   const back = place?.towards === 'prev';
   return database.snapshot(function* (): Transaction<Page<ChargeView>> {
     const { rows, next } = yield* usagePage({
-      account: user.id,
+      account: owner.id,
       ...usageRangeOf(input, at),
       filter: filterOf(input),
       order: back ? 'oldest' : 'newest',
@@ -167,7 +167,7 @@ async function list(
       next &&
       cursors.write(of, { towards: back ? 'prev' : 'next', at: next.chargedAt, id: next.id });
     return {
-      items: yield* chargeViews(user.id, shown),
+      items: yield* chargeViews(owner.id, shown),
       next: back ? edge('next', shown.at(-1)) : (further ?? null),
       prev: back ? (further ?? null) : place === undefined ? null : edge('prev', shown[0]),
       as_of: instant(at),
@@ -178,27 +178,27 @@ async function list(
 /** A page with the one request, or empty. */
 async function one(
   database: Database,
-  userId: string,
+  ownerId: string,
   id: string,
   at: number,
 ): Promise<Page<ChargeView>> {
   const items = await database.snapshot(function* () {
-    const record = yield* usageRecord(userId, id);
-    return yield* chargeViews(userId, record === undefined ? [] : [record]);
+    const record = yield* usageRecord(ownerId, id);
+    return yield* chargeViews(ownerId, record === undefined ? [] : [record]);
   });
   return { items, next: null, prev: null, as_of: instant(at) };
 }
 
 async function summary(
   { database }: UsageContext,
-  { user, input, at }: SignedInRequest<FilterInput>,
+  { owner, input, at }: SignedInRequest<FilterInput>,
 ): Promise<UsageSummary> {
   const filter = filterOf(input);
   return database.snapshot(function* (): Transaction<UsageSummary> {
     const span = usageRangeOf(input, at);
     const from =
-      filter.costMin === undefined ? span.from : yield* startOfNewest(user.id, span, addedUpMax);
-    const question = { account: user.id, from, to: span.to, filter };
+      filter.costMin === undefined ? span.from : yield* startOfNewest(owner.id, span, addedUpMax);
+    const question = { account: owner.id, from, to: span.to, filter };
     const byStatus = yield* spending(question, ['status']);
     const lines = yield* metered(database, question, []);
     const requests = byStatus.reduce((sum, spent) => sum + spent.requests, 0);
@@ -232,26 +232,26 @@ export function microsText(micros: bigint): string {
 
 async function series(
   { database }: UsageContext,
-  { user, input, at }: SignedInRequest<z.output<typeof parted>>,
+  { owner, input, at }: SignedInRequest<z.output<typeof parted>>,
 ): Promise<UsageSeries> {
   const { by } = input;
   return database.snapshot(function* (): Transaction<UsageSeries> {
     const filter = filterOf(input);
     const span = usageRangeOf(input, at);
     const from =
-      filter.costMin === undefined ? span.from : yield* startOfNewest(user.id, span, addedUpMax);
+      filter.costMin === undefined ? span.from : yield* startOfNewest(owner.id, span, addedUpMax);
     const [first, last] = [
-      zoneDayAt(user.zone, from),
-      zoneDayAt(user.zone, Math.max(from, Math.min(span.to, at + 1) - 1)),
+      zoneDayAt(owner.zone, from),
+      zoneDayAt(owner.zone, Math.max(from, Math.min(span.to, at + 1) - 1)),
     ];
     // The first and the last day are cut at the ends of the range.
-    const days = zoneDays(user.zone, first.day, last.day).map((one) => ({
+    const days = zoneDays(owner.zone, first.day, last.day).map((one) => ({
       day: one.day,
       from: Math.max(one.from, from),
       to: Math.max(one.from, Math.min(one.to, span.to)),
     }));
-    const all = yield* daily({ account: user.id, days, by, filter });
-    return yield* seriesView(user.id, user.zone, { days, by }, all);
+    const all = yield* daily({ account: owner.id, days, by, filter });
+    return yield* seriesView(owner.id, owner.zone, { days, by }, all);
   });
 }
 
