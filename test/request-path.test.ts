@@ -54,10 +54,16 @@ async function functionsRun(threads: number): Promise<readonly Ran[]> {
 
 const linesWritten = (): string[] => readFileSync(file, 'utf8').split('\n').slice(0, -1);
 
+/** The process's threads that run JavaScript, counted until no other one answers for a while. */
 async function threadsOf(pid: number): Promise<number> {
   process.kill(pid, 'SIGUSR2');
-  await wait(quietMs);
-  return linesWritten().length;
+  let threads = 0;
+  for (let quiet = 0; quiet < 5; quiet += 1) {
+    await wait(quietMs);
+    if (linesWritten().length > threads) quiet = 0;
+    threads = linesWritten().length;
+  }
+  return threads;
 }
 
 interface Script {

@@ -62,7 +62,17 @@ async function generate(
   await checkRoom(parts, id, principal, options);
   return run(
     parts,
-    asRequest({ id, principal, request, capability: 'images', offer, body, bytes, skeleton, options }),
+    asRequest({
+      id,
+      principal,
+      request,
+      capability: 'images',
+      offer,
+      body,
+      bytes,
+      skeleton,
+      options,
+    }),
     reply,
     imagesFormat('image_generation'),
   );
