@@ -30,7 +30,6 @@ import {
   refuseType,
   requiredString,
 } from './request-body.ts';
-import { limitHeaders } from './entry.ts';
 
 const mebi = 1024 * 1024;
 /** As in the convention (wire-formats §1.5). */
@@ -305,12 +304,11 @@ const speechUsageMax = {
 const bytesPerToken = { most: 2, likely: 4 };
 
 /** A stream of audio bytes has no room for keep-alives, and an error can only end it. */
-const asBytes: ClientFormat = { done: '', keepAlive: '', errorEvent: undefined, limitHeaders };
+const asBytes: ClientFormat = { done: '', keepAlive: '', errorEvent: undefined };
 const asEvents: ClientFormat = {
   done: '',
   keepAlive: ': keep-alive\n\n',
   errorEvent: chatEnvelope.event,
-  limitHeaders,
 };
 
 const speechFormat = (request: SpeechRequest): ClientFormat =>

@@ -18,7 +18,6 @@ import {
   refuseType,
   requiredString,
 } from './request-body.ts';
-import { limitHeaders } from './entry.ts';
 
 /** The most choices of one request, as in the convention. */
 export const choicesMax = 128;
@@ -30,7 +29,6 @@ export const completionFormat = (chunks: string): ClientFormat => ({
   done: 'data: [DONE]\n\n',
   keepAlive: ': keep-alive\n\n',
   errorEvent: chatEnvelope.event,
-  limitHeaders,
   counted: {
     whole: (answer, quantities) =>
       editJsonBytes(answer, [{ path: ['usage'], json: chatUsage(quantities) }]),

@@ -8,11 +8,16 @@ export interface HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** The bytes of the body; the unread request itself where the endpoint has `body: 'stream'`. */
+  /**
+   * The bytes of the body, or its unread stream where the endpoint has `body: 'stream'`. Undefined:
+   * the request has none.
+   */
   readonly body: unknown;
-  /** The values of the path's parameters. */
-  readonly params: unknown;
+  readonly params: PathParams;
 }
+
+/** The decoded values of the path's parameters, by name. That of a `*` at its end has the name `*`. */
+export type PathParams = Readonly<Record<string, string>>;
 
 /** A request whose client is not identified yet. */
 export interface UnidentifiedRequest {
@@ -50,16 +55,11 @@ export interface Endpoint {
   readonly handleKeyed?: Endpoint['handle'];
 }
 
-/** The `id` in the request's path. */
+/** The `:id` of the request's path. */
 export function idIn({ request: { params } }: RequestContext): string {
-  if (
-    typeof params === 'object' &&
-    params !== null &&
-    'id' in params &&
-    typeof params.id === 'string'
-  )
-    return params.id;
-  throw new Error('the route has an id');
+  const { id } = params;
+  if (id === undefined) throw new Error('the path of this endpoint has an id');
+  return id;
 }
 
 export function sendJson({ reply }: RequestContext, body: unknown): void {

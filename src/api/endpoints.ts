@@ -78,7 +78,6 @@ export function endpointsOf(
           parts,
           parseTokenCount(id, principal, request.headers, body, bytes, skeleton),
           reply,
-          messagesFormat,
           renderTokenCount,
         );
       },
@@ -106,19 +105,8 @@ export function endpointsOf(
         reply.whole(
           200,
           'application/json',
-          getModel(parts.catalog(), principal, request, modelId(request.params)),
+          getModel(parts.catalog(), principal, request, request.params['*'] ?? ''),
         ),
     },
   ];
-}
-
-function modelId(params: unknown): string {
-  if (
-    typeof params === 'object' &&
-    params !== null &&
-    '*' in params &&
-    typeof params['*'] === 'string'
-  )
-    return params['*'];
-  throw new Error('the route of a model has a wildcard');
 }

@@ -121,20 +121,6 @@ export function limitRefusal({ overrun, requested }: LimitReached): Refusal {
   );
 }
 
-/**
- * The refusal for a body that the framework could not take; undefined when the client is not at
- * fault.
- */
-export function bodyRefusal(error: unknown, limit: number): Refusal | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refusal('request_too_large', { limit });
-  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
-    return refusal('malformed_json', { why: 'its length is not what content-length says.' });
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
-    return refusal('wrong_content_type', { got: 'none', expected: 'application/json' });
-  return undefined;
-}
-
 /** Enough of a wrong key to recognise it, too little to use it. */
 export function maskSecret(secret: string): string {
   return secret.length < 12 ? '****' : `${secret.slice(0, 5)}****${secret.slice(-4)}`;

@@ -24,7 +24,6 @@ import {
   estimateImageUsage,
 } from './image-request.ts';
 import { type RequestBody, parseJson, requiredString } from './request-body.ts';
-import { limitHeaders } from './entry.ts';
 
 /** Newer models make a variation only when the prompt asks for one. */
 const variation =
@@ -264,7 +263,6 @@ const imagesFormat = (kind: 'image_generation' | 'image_edit'): ClientFormat => 
   done: '',
   keepAlive: ': keep-alive\n\n',
   errorEvent,
-  limitHeaders,
   wholeAsEvents: (answer) => completed(answer, kind),
 });
 

@@ -19,7 +19,6 @@ import {
   refuseType,
   requiredString,
 } from './request-body.ts';
-import { limitHeaders } from './entry.ts';
 
 /**
  * How a message ends: its last event is held back until the charge is committed. Pings keep a
@@ -29,7 +28,6 @@ export const messagesFormat: ClientFormat = {
   done: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   errorEvent: messagesEnvelope.event,
-  limitHeaders,
   counted: {
     whole: (answer, quantities) =>
       editJsonBytes(answer, [{ path: ['usage'], json: jsonText(messageUsage(quantities)) }]),

@@ -73,7 +73,6 @@ async function inputTokens(
     parts,
     parseInput(id, principal, body, bytes, sent.skeleton),
     reply,
-    responsesFormat,
     renderCount,
   );
 }

@@ -18,7 +18,6 @@ import {
   refuseType,
   requiredString,
 } from './request-body.ts';
-import { limitHeaders } from './entry.ts';
 
 /** The least that the convention allows. */
 export const responsesOutputTokensMin = 16;
@@ -32,7 +31,6 @@ export const responsesFormat: ClientFormat = {
   done: '',
   keepAlive: ': keep-alive\n\n',
   errorEvent: responsesErrorEvent,
-  limitHeaders,
   counted: {
     whole: (answer, quantities) =>
       editJsonBytes(answer, [{ path: ['usage'], json: jsonText(responsesUsage(quantities)) }]),

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { UnreadableAnswer } from '../http/server.ts';
+import type { Endpoint } from './endpoint.ts';
 import { endpointHint } from './errors.ts';
 
 export interface SystemRouteOptions {
@@ -9,6 +10,8 @@ export interface SystemRouteOptions {
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly metricsToken: string | undefined;
   readonly unreadable: UnreadableAnswer;
+  /** A request that lacks `/v1` is told of the endpoint that it means. */
+  readonly endpoints: readonly Endpoint[];
   /** Answers requests without another route; undefined: there is no such page. */
   readonly otherwise: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
 }
@@ -22,10 +25,11 @@ export function openSystemRoutes(server: FastifyInstance, options: SystemRouteOp
   });
   const noSuchPage = ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = url.split('?', 1)[0] ?? '';
-    const right = `/v1${path}`;
-    // `hasRoute` takes a pattern, in which other characters have a meaning.
-    const instead =
-      /^[\w/-]+$/.test(right) && server.hasRoute({ method, url: right }) ? endpointHint(right) : '';
+    const meant = method === 'HEAD' ? 'GET' : method;
+    const isEndpoint = options.endpoints.some(
+      (endpoint) => endpoint.method === meant && endpoint.path === path,
+    );
+    const instead = isEndpoint && !/[:*]/.test(path) ? endpointHint(`/v1${path}`) : '';
     const { status, body, id } = options.unreadable('bad url', { method, path, instead });
     return reply.code(status).type('application/json').header('x-request-id', id).send(body);
   };

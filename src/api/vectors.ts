@@ -14,7 +14,6 @@ import {
   requiredString,
   optionalBoolean,
 } from './request-body.ts';
-import { limitHeaders } from './entry.ts';
 
 /**
  * The format of endpoints that never stream. `counted` writes Tollgate's count into a response
@@ -27,7 +26,6 @@ export function wholeFormat(
     done: '',
     keepAlive: '',
     errorEvent: chatEnvelope.event,
-    limitHeaders,
     ...(counted === undefined ? {} : { counted: { whole: counted, event: () => '' } }),
   };
 }

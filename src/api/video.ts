@@ -20,7 +20,7 @@ import {
   optionalBoolean,
   optionalInteger,
 } from './request-body.ts';
-import { limitHeaders } from './entry.ts';
+import { limitHeaders } from '../limits/limiter.ts';
 
 /** The API's own durations in seconds, for models whose catalogue entry names none. */
 export const videoDurations: readonly number[] = [5, 10, 15, 20];

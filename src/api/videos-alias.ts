@@ -14,7 +14,7 @@ import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.t
 import type { FileHandler } from './file-handler.ts';
 import { idempotentAfterRead } from './idempotency.ts';
 import { type RequestBody, parseJson, refuseType } from './request-body.ts';
-import { limitHeaders } from './entry.ts';
+import { limitHeaders } from '../limits/limiter.ts';
 import {
   foundTask,
   keyIn,

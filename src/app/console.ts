@@ -144,7 +144,7 @@ function openPlayground(endpoints: readonly Endpoint[]): PlaygroundCall {
     if (endpoint === undefined) throw new Error(`there is no endpoint ${path}`);
     // Some endpoints read their raw body themselves.
     const asSent = endpoint.body === 'stream' ? Readable.from([body]) : body;
-    const request = { method: 'POST', url: `/v1${path}`, headers, body: asSent, params: undefined };
+    const request = { method: 'POST', url: `/v1${path}`, headers, body: asSent, params: {} };
     try {
       await endpoint.handle({
         id,

@@ -39,7 +39,7 @@ import { type ConsoleOptions, mountConsole, openPageRoutes } from './console.ts'
 import { type LimitOptions, openLimits } from './limits.ts';
 import { type MetricsCounters, registerMetrics } from './metrics.ts';
 import { type PaymentOptions, mountPayments } from './payments.ts';
-import { checkHeads, openServer, serverLimits } from '../http/server.ts';
+import { checkHeads, listenAt, openServer, serverLimits } from '../http/server.ts';
 import { SpoolPool } from '../http/spool.ts';
 import { releaseAllProcesses } from '../ledger/ledger.ts';
 import { ledgerProcedures } from '../ledger/procedures.ts';
@@ -210,7 +210,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     database,
   ];
   const close = closer(() => drainServer(server, drainables, breakOff), closing, sole, log);
-  await undoOnFailure(server.listen({ host: options.host, port: options.port }), close);
+  await undoOnFailure(listenAt(server, options.host, options.port), close);
   for (const part of [tasks, reporter, payments]) await part.start();
   const keptPrices = recorded ? recorded.keptPrices : [];
   return {
@@ -294,8 +294,8 @@ async function openServers(
   const server = openServer(serverLimits, unreadable);
   const { defaultModels, usdRatePpm } = options.configuration ?? {};
   const endpoints = endpointsOf(parts, { memory, submissions, tasks, fileHandler, defaultModels });
-  const entry = await openApiEntry(
-    server,
+  const entry = openApiEntry(
+    server.server,
     parts,
     endpoints,
     requestLog,
@@ -325,6 +325,7 @@ async function openServers(
     metrics: metricsPageOf(counters.metrics, options.workers),
     metricsToken: options.metricsToken,
     unreadable,
+    endpoints,
     otherwise: pages.page,
   });
   const drainables: readonly Drainable[] = [entry, fileHandler, console];

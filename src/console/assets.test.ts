@@ -31,6 +31,7 @@ function consoleOf(publicUrl?: string, built = true) {
     metrics: async () => ({ type: '', text: '' }),
     metricsToken: undefined,
     unreadable,
+    endpoints: [],
     otherwise,
   });
   return server;

@@ -4,8 +4,6 @@ import type { SynchronousCapability } from '../base/capability.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { Refusal } from '../base/refusal.ts';
-import type { ClientResponse } from '../http/client-response.ts';
-import type { Pass } from '../limits/limiter.ts';
 import type { MediaReference } from '../providers/adapter.ts';
 import type {
   ImageRequest,
@@ -148,7 +146,6 @@ export interface ClientFormat {
    * want streamed. Latin1.
    */
   readonly wholeAsEvents?: (answer: Buffer) => string;
-  limitHeaders(pass: Pass, reply: ClientResponse): void;
   /**
    * For vendors that report no usage: writes our own count into a whole answer, or as an event
    * (`created` in Unix seconds) of a stream for which the client requested usage.

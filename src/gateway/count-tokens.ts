@@ -1,7 +1,7 @@
 import { refuse } from '../base/refusal.ts';
 import type { Candidate, Offer } from '../catalog/snapshot.ts';
 import type { ClientResponse } from '../http/client-response.ts';
-import type { SharedLimiter } from '../limits/limiter.ts';
+import { limitHeaders, type SharedLimiter } from '../limits/limiter.ts';
 import type { VendorAnswer, VendorCall } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
 import { billableFeatures } from '../providers/billable-features.ts';
@@ -10,7 +10,7 @@ import { LimitReached, refuseUnacceptable, tokensPerMedium } from './admit.ts';
 import { ChannelAttempt, type AttemptResult } from './attempt.ts';
 import { refusalFor } from './error-mapping.ts';
 import { addressesToInline } from './media/inline.ts';
-import type { ClientFormat, ApiRequest } from './accept.ts';
+import type { ApiRequest } from './accept.ts';
 import { countPrompt } from './pricing/tokens.ts';
 import type { GatewayParts } from './parts.ts';
 
@@ -23,7 +23,6 @@ export async function countInput(
   parts: GatewayParts,
   request: ApiRequest,
   reply: ClientResponse,
-  format: ClientFormat,
   render: (tokens: number) => string,
 ): Promise<void> {
   const offer = offerTo(parts.catalog(), request.principal, request.model);
@@ -34,7 +33,7 @@ export async function countInput(
   const entered = await enter(parts, request, offer);
   if ('over' in entered) throw new LimitReached(entered, 0);
   try {
-    format.limitHeaders(entered, reply);
+    limitHeaders(entered, reply);
     const counted = await countAtVendors(parts, request, reply, offer);
     if (reply.closed) return;
     const body =

@@ -1,5 +1,6 @@
 import type { Refusal } from '../base/refusal.ts';
 import type { ClientResponse } from '../http/client-response.ts';
+import { limitHeaders } from '../limits/limiter.ts';
 import { admit, type Admission, outputLimit } from './admit.ts';
 import { tryChannels } from './route.ts';
 import type { ClientFormat, ApiRequest } from './accept.ts';
@@ -24,7 +25,7 @@ export async function run(
   const admitted = admitting instanceof Promise ? await admitting : admitting;
   let tokens = 0;
   try {
-    format.limitHeaders(admitted.pass, reply);
+    limitHeaders(admitted.pass, reply);
     sendOutputLimit(request, admitted, reply);
     const reserved = await reserve(parts, request, admitted, reply);
     if (reserved === 'left') return;

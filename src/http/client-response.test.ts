@@ -2,7 +2,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
-import { ClientResponse, NodeResponseWriter } from './client-response.ts';
+import { ClientResponse } from './client-response.ts';
+import { NodeResponseWriter } from './node-transport.ts';
 
 /** A connection with `requests` sent at once; `serve` gets the response of each. */
 async function open(requests: number, serve: (response: ServerResponse) => void): Promise<Socket> {

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
-import { type Readable, pipeline } from 'node:stream';
+import type { Readable } from 'node:stream';
+import type { ResponseWriter } from './transport.ts';
 
 /** A client that reads nothing of the rest of a response for this long does not get it. */
 const lastBytesMs = 120_000;
@@ -279,38 +279,6 @@ export class RecordingResponse extends ClientResponse {
   }
 }
 
-/** Writes a response to its connection. Text is latin1: characters are bytes. */
-export interface ResponseWriter {
-  /** The address at the other end. */
-  readonly peer: string | undefined;
-  /**
-   * Calls `closed` once: with true when the client has the whole response, with false when it has
-   * left before. Calls it at once if the response is already closed.
-   */
-  onClosed(closed: (complete: boolean) => void): void;
-  /** Sends a whole response. `headers`: name, value, name, value, …, including its length. */
-  whole(status: number, headers: readonly string[], body: Buffer | string): void;
-  /** The head of a response that comes in pieces. It leaves with the first of them. */
-  head(status: number, headers: readonly string[]): void;
-  /** False when the client reads slower than Tollgate writes: wait for `onDrain`. */
-  write(text: string): boolean;
-  /** Calls `go` once when there is room again. */
-  onDrain(go: () => void): void;
-  end(text: string): void;
-  /**
-   * Sends the rest of a response whose head has been given, as it comes; resolves when the client
-   * has it or has gone. A client that reads nothing for `idleMs` loses the connection.
-   */
-  send(body: Readable, idleMs: number): Promise<void>;
-  /**
-   * A client that reads nothing for `ms` loses the rest of what has been written. For responses
-   * that have ended.
-   */
-  limitRemainingTime(ms: number): void;
-  /** Breaks the connection. */
-  destroy(): void;
-}
-
 const textBytesMax = 16_384;
 
 /**
@@ -326,85 +294,6 @@ export function toLatin1IfSmall(body: Buffer | string): Buffer | string {
     return body;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   return bytes.length <= textBytesMax ? bytes.toString('latin1') : bytes;
-}
-
-/** Writes through node:http. */
-export class NodeResponseWriter implements ResponseWriter {
-  readonly #response: ServerResponse;
-  #queued = false;
-  #over = false;
-  #closed: ((complete: boolean) => void)[] = [];
-
-  constructor(response: ServerResponse) {
-    this.#response = response;
-    response.on('close', this.#onClose);
-    // A response that waits for its turn behind another one has no connection yet, and would get no
-    // event of its end.
-    if (response.socket === null) {
-      this.#queued = true;
-      response.req.socket.setMaxListeners(0).once('close', this.#onClose);
-    }
-  }
-
-  get peer(): string | undefined {
-    return this.#response.req.socket.remoteAddress;
-  }
-
-  readonly #onClose = (): void => {
-    if (this.#queued) this.#response.req.socket.off('close', this.#onClose);
-    this.#over = true;
-    const closed = this.#closed;
-    this.#closed = [];
-    for (const tell of closed) tell(this.#response.writableFinished);
-  };
-
-  onClosed(closed: (complete: boolean) => void): void {
-    if (this.#over) closed(this.#response.writableFinished);
-    else this.#closed.push(closed);
-  }
-
-  whole(status: number, headers: readonly string[], body: Buffer | string): void {
-    this.#response.writeHead(status, [...headers]);
-    this.#last(toLatin1IfSmall(body));
-  }
-
-  head(status: number, headers: readonly string[]): void {
-    this.#response.writeHead(status, [...headers]);
-  }
-
-  write(text: string): boolean {
-    return this.#response.write(text, 'latin1');
-  }
-
-  onDrain(go: () => void): void {
-    this.#response.once('drain', go);
-  }
-
-  end(text: string): void {
-    this.#last(text);
-  }
-
-  #last(body: Buffer | string): void {
-    if (typeof body === 'string') this.#response.end(body, 'latin1');
-    else this.#response.end(body);
-  }
-
-  send(body: Readable, idleMs: number): Promise<void> {
-    const response = this.#response;
-    response.setTimeout(idleMs, () => response.destroy());
-    return new Promise((resolve) => {
-      pipeline(body, response, () => resolve());
-    });
-  }
-
-  /** Uses the connection's own timer, which the next request resets. */
-  limitRemainingTime(ms: number): void {
-    if (this.#response.writableLength > 0) this.#response.socket?.setTimeout(ms);
-  }
-
-  destroy(): void {
-    this.#response.destroy();
-  }
 }
 
 /**

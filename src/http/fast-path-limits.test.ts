@@ -4,7 +4,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { client, listening, plain } from '../../test/support/raw-client.ts';
 import { systemClock } from '../base/clock.ts';
 import { FastPath } from './fast-path.ts';
-import { ClientResponse, NodeResponseWriter, type ResponseWriter } from './client-response.ts';
+import { ClientResponse } from './client-response.ts';
+import { NodeResponseWriter } from './node-transport.ts';
+import type { ResponseWriter } from './transport.ts';
 
 /** A fast path whose requests wait for the test, before a node:http that refuses all. */
 async function open(): Promise<{ port: number; lane: FastPath; wires: ResponseWriter[] }> {

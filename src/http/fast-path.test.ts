@@ -12,7 +12,8 @@ import { systemClock } from '../base/clock.ts';
 import { seededRandom } from '../base/random.ts';
 import { collectBody } from './request-body.ts';
 import { FastPath, type FastPathRequest } from './fast-path.ts';
-import { NodeResponseWriter, type ResponseWriter } from './client-response.ts';
+import { NodeResponseWriter } from './node-transport.ts';
+import type { ResponseWriter } from './transport.ts';
 
 interface Heard {
   readonly by: 'lane' | 'node';
@@ -39,9 +40,10 @@ const echo: Serve = ({ url, headers, body }, wire) => {
 };
 
 function echoNode(request: IncomingMessage, response: ServerResponse): void {
-  collectBody(request, (body) => {
+  collectBody(request, request.headers, Infinity, (read) => {
     const { method = '', url = '', headers } = request;
-    const answer = answerOf({ by: 'node', method, url, headers, body: body.toString('latin1') });
+    const body = Buffer.from(read).toString('latin1');
+    const answer = answerOf({ by: 'node', method, url, headers, body });
     response.writeHead(200, { 'content-length': Buffer.byteLength(answer) }).end(answer);
   });
 }
@@ -225,7 +227,7 @@ async function openWaiting(): Promise<{
     };
   };
   const server = createServer((request, response) =>
-    collectBody(request, () => serve(new NodeResponseWriter(response))),
+    collectBody(request, request.headers, Infinity, () => serve(new NodeResponseWriter(response))),
   );
   const paths = new Map([['/v1/plain', true]]);
   const lane = new FastPath(server, {

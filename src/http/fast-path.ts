@@ -1,4 +1,4 @@
-import { type Server, STATUS_CODES, type IncomingHttpHeaders } from 'node:http';
+import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
@@ -9,7 +9,8 @@ import {
   interimResponse,
   probeHalfClosed,
 } from './half-close.ts';
-import { type ResponseWriter, toLatin1IfSmall } from './client-response.ts';
+import { toLatin1IfSmall } from './client-response.ts';
+import type { ResponseWriter, TransportRequest } from './transport.ts';
 
 /** node:http reads longer bodies: for these its own cost is small. */
 const fastPathBytesMax = 65_536;
@@ -26,7 +27,7 @@ export interface FastPathShared {
   keptBytes: number;
   /** The part of the head that every response has. */
   always(): string;
-  serve(request: FastPathRequest, wire: ResponseWriter): void;
+  serve(request: FastPathRequest, writer: ResponseWriter): void;
   /** Gives the connection to node:http, which reads on with `bytes`. */
   handOver(connection: FastPathConnection, socket: Socket, bytes: Buffer): void;
   gone(connection: FastPathConnection): void;
@@ -37,7 +38,7 @@ export interface FastPathOptions {
   readonly clock: Clock;
   readonly keepAliveTimeoutMs: number;
   readonly bodyBytesMax: number;
-  serve(request: FastPathRequest, wire: ResponseWriter): void;
+  serve(request: FastPathRequest, writer: ResponseWriter): void;
 }
 
 /**
@@ -56,7 +57,7 @@ export class FastPath implements FastPathShared {
   readonly #kept: () => string;
   readonly #last: () => string;
   readonly #server: Server;
-  readonly #framework: (this: Server, socket: Socket) => void;
+  readonly #nodeListener: (this: Server, socket: Socket) => void;
   readonly #connections = new Set<FastPathConnection>();
   readonly #looking: NodeJS.Timeout;
 
@@ -76,9 +77,9 @@ export class FastPath implements FastPathShared {
     );
     this.#last = responseHeadEnd(clock, 'connection: close\r\n');
     this.#server = server;
-    const [framework] = server.listeners('connection');
-    if (framework === undefined) throw new Error('node:http listens to its server');
-    this.#framework = framework as (this: Server, socket: Socket) => void;
+    const [nodeListener] = server.listeners('connection');
+    if (nodeListener === undefined) throw new Error('node:http listens to its server');
+    this.#nodeListener = nodeListener as (this: Server, socket: Socket) => void;
     allowHalfClosed(server);
     server
       .removeAllListeners('connection')
@@ -105,7 +106,7 @@ export class FastPath implements FastPathShared {
     socket.pause();
     socket.unshift(bytes);
     watchHalfClosed(socket);
-    this.#framework.call(this.#server, socket);
+    this.#nodeListener.call(this.#server, socket);
     process.nextTick(() => socket.resume());
   }
 
@@ -402,16 +403,14 @@ class FastPathConnection implements ResponseWriter {
 }
 
 /** A request that has arrived as a whole. */
-export interface FastPathRequest {
-  readonly url: string;
-  /** By name in lower case. */
-  readonly headers: IncomingHttpHeaders;
+export interface FastPathRequest extends TransportRequest {
   readonly body: Buffer;
   /** The offset of its end in the bytes that were read. */
   readonly end: number;
 }
 
-const method = 'POST ';
+const method = 'POST';
+const begin = `${method} `;
 const version = ' HTTP/1.1';
 const headEnd = '\r\n\r\n';
 const headBytesMax = 8_192;
@@ -443,15 +442,15 @@ export function parseFastPathRequest(
   const headLength = bytes.indexOf(headEnd, 0, 'latin1');
   if (headLength < 0)
     return bytes.length < headBytesMax &&
-      method.startsWith(bytes.toString('latin1', 0, method.length))
+      begin.startsWith(bytes.toString('latin1', 0, begin.length))
       ? 'partial'
       : 'other';
   if (headLength > headBytesMax) return 'other';
   const head = bytes.toString('latin1', 0, headLength + 2);
   const lineEnd = head.indexOf('\r\n');
   const urlEnd = lineEnd - version.length;
-  const url = head.slice(method.length, urlEnd);
-  if (!head.startsWith(method) || !head.startsWith(version, urlEnd) || !paths.has(url))
+  const url = head.slice(begin.length, urlEnd);
+  if (!head.startsWith(begin) || !head.startsWith(version, urlEnd) || !paths.has(url))
     return 'other';
   const headers = lines.test(head) ? readHeaders(head, lineEnd + 2) : undefined;
   if (headers === undefined) return 'other';
@@ -459,7 +458,9 @@ export function parseFastPathRequest(
   if (length === undefined) return 'other';
   const start = headLength + headEnd.length;
   const end = start + length;
-  return bytes.length < end ? 'partial' : { url, headers, body: bytes.subarray(start, end), end };
+  return bytes.length < end
+    ? 'partial'
+    : { method, url, headers, body: bytes.subarray(start, end), end };
 }
 
 /** Reads lines that each end in CRLF. Undefined: one is no header, or a name comes twice. */

@@ -1,25 +1,43 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { refuse } from '../base/refusal.ts';
 
-/** Whether the head declares a body length of at most `bytesMax`. Node holds the client to it. */
-export function hasBoundedLength({ headers }: IncomingMessage, bytesMax: number): boolean {
-  return (
-    headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= bytesMax
-  );
-}
+/** Whether a request has a body, which may be empty if it has a type (RFC 9112 §6.3). */
+export const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined ||
+  (headers['content-length'] ?? '0') !== '0' ||
+  headers['content-type'] !== undefined;
 
 /**
- * Calls `done` with the whole body; never, when the client leaves before its end. For bodies of
- * declared length.
+ * Calls `done` once with the whole body, or with 'too large' as soon as it is known to exceed
+ * `bytesMax`; never, when the client leaves before. What follows 'too large' is read and dropped, so
+ * that the client receives the response.
  */
-export function collectBody(request: IncomingMessage, done: (body: Buffer) => void): void {
+export function collectBody(
+  body: Readable,
+  headers: IncomingHttpHeaders,
+  bytesMax: number,
+  done: (body: Buffer | 'too large') => void,
+): void {
   const pieces: Buffer[] = [];
-  request.on('data', (piece: Buffer) => pieces.push(piece));
-  request.on('end', () => {
+  let bytes = 0;
+  const tooLarge = (): void => {
+    body.off('data', take).off('end', end).resume();
+    done('too large');
+  };
+  const take = (piece: Buffer): void => {
+    bytes += piece.length;
+    if (bytes > bytesMax) return tooLarge();
+    pieces.push(piece);
+  };
+  const end = (): void => {
     const [only] = pieces;
     done(only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces));
-  });
+  };
+  // Without a listener, the error of a client that leaves would end the process.
+  body.on('error', () => {});
+  if (Number(headers['content-length']) > bytesMax) tooLarge();
+  else body.on('data', take).on('end', end);
 }
 
 /**
@@ -32,31 +50,11 @@ export async function readBody(
   bytesMax: number,
 ): Promise<Buffer | 'left'> {
   if (!(body instanceof Readable)) throw new Error('the endpoint reads its body itself');
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  const tooLarge = (): never => {
-    // The rest of the body is read and dropped, so that the client receives the response.
-    body.on('error', () => {}).resume();
-    return refuse('request_too_large', { limit: bytesMax });
-  };
-  if (Number(headers['content-length'] ?? 0) > bytesMax) tooLarge();
-  return new Promise((resolve, reject) => {
-    body
-      .on('data', (piece: Buffer) => {
-        bytes += piece.length;
-        if (bytes <= bytesMax) pieces.push(piece);
-        else
-          try {
-            pieces.length = 0;
-            tooLarge();
-          } catch (error) {
-            reject(error);
-          }
-      })
-      .on('end', () => resolve(Buffer.concat(pieces)))
-      .on('close', () => resolve('left'))
-      .on('error', () => resolve('left'));
+  const read = await new Promise<Buffer | 'left' | 'too large'>((resolve) => {
+    body.on('close', () => resolve('left')).on('error', () => resolve('left'));
+    collectBody(body, headers, bytesMax, resolve);
   });
+  return read === 'too large' ? refuse('request_too_large', { limit: bytesMax }) : read;
 }
 
 /**

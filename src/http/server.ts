@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import { lookup } from 'node:dns/promises';
+import { createServer, type Socket } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { answerUnderWay } from './half-close.ts';
 
@@ -57,6 +58,28 @@ export function openServer(limits: ServerLimits, unreadable: UnreadableAnswer): 
     done(null, body),
   );
   return server;
+}
+
+/**
+ * Listens at this host. `localhost` has several addresses, and the connections of all of them reach
+ * this one server: the framework itself would make another server for each.
+ */
+export async function listenAt(server: FastifyInstance, host: string, port: number): Promise<void> {
+  const addresses = host === 'localhost' ? await lookup(host, { all: true }) : [{ address: host }];
+  const [first, ...others] = addresses.map(({ address }) => address);
+  await server.listen({ host: first ?? host, port });
+  const taken = server.server.address();
+  for (const other of others) {
+    const beside = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+      server.server.emit('connection', socket),
+    );
+    await new Promise<void>((listening) => {
+      // The first address is enough.
+      beside.on('error', () => listening()).on('listening', () => listening());
+      beside.listen(typeof taken === 'object' ? taken?.port : undefined, other);
+    });
+    server.server.once('close', () => beside.close());
+  }
 }
 
 /**

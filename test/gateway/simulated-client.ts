@@ -1,4 +1,5 @@
-import { ClientResponse, type ResponseWriter } from '../../src/http/client-response.ts';
+import { ClientResponse } from '../../src/http/client-response.ts';
+import type { ResponseWriter } from '../../src/http/transport.ts';
 
 /** The client's end of one request: what it has been told, byte by byte. */
 export class SimulatedClient implements ResponseWriter {

@@ -1,0 +1,124 @@
+import type { ClientConvention, Endpoint, PathParams } from './endpoint.ts';
+
+/** Where a request goes. */
+export interface RouteMatch {
+  /** Undefined: no endpoint has this method and path. */
+  readonly endpoint: Endpoint | undefined;
+  /** How errors look and where the key is: without an endpoint, as at the nearest path. */
+  readonly convention: ClientConvention;
+  readonly params: PathParams;
+}
+
+interface Route extends RouteMatch {
+  readonly endpoint: Endpoint;
+  /** The segments of its path, `v1` first: `:name` takes one of a URL's, `*` all that are left. */
+  readonly segments: readonly string[];
+}
+
+/** The value of a parameter has at most this many characters; that of `*` has no limit. */
+const paramCharsMax = 500;
+const noParams: PathParams = {};
+const methods: ReadonlySet<string> = new Set<Endpoint['method']>(['GET', 'POST', 'DELETE']);
+
+/** Finds the endpoint of a request by its method and URL. */
+export class Routes {
+  /** By URL, those endpoints with the method POST whose paths have no parameters. */
+  readonly posted: ReadonlyMap<string, RouteMatch & { readonly endpoint: Endpoint }>;
+  readonly #routes: readonly Route[];
+  readonly #fallback: ClientConvention;
+
+  /** `fallback`: the convention of endpoints and URLs that have none. */
+  constructor(endpoints: readonly Endpoint[], fallback: ClientConvention) {
+    this.#fallback = fallback;
+    const routes = endpoints.map((endpoint): Route => {
+      const segments = `v1${endpoint.path}`.split('/');
+      return { endpoint, segments, convention: endpoint.convention ?? fallback, params: noParams };
+    });
+    const fixed = routes.filter(({ endpoint }) => !/[:*]/.test(endpoint.path));
+    this.#routes = [...fixed, ...routes.filter((route) => !fixed.includes(route))];
+    this.posted = new Map(
+      fixed
+        .filter(({ endpoint }) => endpoint.method === 'POST')
+        .map((route) => [`/v1${route.endpoint.path}`, route]),
+    );
+  }
+
+  /**
+   * The endpoint for a URL under `/v1`. HEAD goes where GET goes. Undefined: an endpoint may be
+   * meant, but the URL cannot be decoded, or a parameter in it is too long.
+   */
+  find(method: string, url: string): RouteMatch | undefined {
+    const reads = method === 'HEAD' ? 'GET' : method;
+    const segments = methods.has(reads) ? segmentsOf(url) : [];
+    if (segments === undefined) return undefined;
+    for (const route of this.#routes) {
+      const isRead = route.endpoint.method === reads;
+      const params = isRead ? paramsOf(route.segments, segments) : undefined;
+      if (params === undefined) continue;
+      const isTooLong = Object.entries(params).some(
+        ([name, value]) => name !== '*' && value.length > paramCharsMax,
+      );
+      return isTooLong ? undefined : { ...route, params };
+    }
+    return { endpoint: undefined, convention: this.#conventionAt(url), params: noParams };
+  }
+
+  /** The methods of the endpoints at a path under `/v1` in which no parameter is empty. */
+  methodsAt(path: string): readonly string[] {
+    const segments = path.split('/').slice(1);
+    return this.#routes
+      .filter((route) => {
+        const params = paramsOf(route.segments, segments);
+        return params !== undefined && !Object.values(params).includes('');
+      })
+      .map(({ endpoint }) => endpoint.method);
+  }
+
+  /**
+   * The convention of a URL without an endpoint: that of the endpoint with this path and another
+   * method, or with a path above it.
+   */
+  #conventionAt(url: string): ClientConvention {
+    const near = this.#routes.find(
+      ({ endpoint: { convention, path } }) =>
+        convention !== undefined && `${pathOfUrl(url)}/`.startsWith(`/v1${path}/`),
+    );
+    return near?.convention ?? this.#fallback;
+  }
+}
+
+/** A URL without its query. */
+export const pathOfUrl = (url: string): string => url.split('?', 1)[0] ?? url;
+
+/** Whether a URL, in whatever form, is `/v1` or lies under it. */
+export const isApiUrl = (url: string): boolean =>
+  /^\/v1(?:[/?]|$)/.test(url) || segmentsOf(url)?.[0] === 'v1';
+
+/**
+ * The decoded segments of a URL's path, whether the URL begins with the path or with an origin (RFC
+ * 9112 §3.2.2). Undefined: they cannot be decoded. Another form has none.
+ */
+function segmentsOf(url: string): readonly string[] | undefined {
+  const path = url.replace(/^https?:\/\/[^/?#]+/i, '').replace(/[?#].*/s, '');
+  if (!path.startsWith('/')) return [];
+  try {
+    return path.slice(1).split('/').map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The values of a route's parameters in these segments of a URL, if they match. */
+function paramsOf(route: readonly string[], segments: readonly string[]): PathParams | undefined {
+  const hasRest = route.at(-1) === '*';
+  if (hasRest ? segments.length < route.length : segments.length !== route.length) return undefined;
+  const params: Record<string, string> = {};
+  for (let i = 0; i < route.length; i += 1) {
+    const name = route[i] ?? '';
+    const value = segments[i] ?? '';
+    if (name === '*') params[name] = segments.slice(i).join('/');
+    else if (name.startsWith(':')) params[name.slice(1)] = value;
+    else if (name !== value) return undefined;
+  }
+  return params;
+}
