@@ -20,7 +20,7 @@ test('every route of the console says who may, and holds to it', { timeout: 120_
   await database.transact(() => setUserState(suspended.userId, 'suspended'));
   for (const { method, path, role } of opened.rows) {
     const name = `${method} ${path}`;
-    // Of nobody's: what a route says to whoever may, does not matter here.
+    // The id names nothing: this test does not check what an allowed user gets.
     const address = `${url}${consolePath}/${path.replace(/:\w+|\*/g, 'nobodys')}`;
     const forged = {
       method,

@@ -16,7 +16,7 @@ import { open } from '../src/storage/open.ts';
 const nameOf = (migrations: readonly Migration[]): string =>
   createHash('sha256').update(JSON.stringify(migrations)).digest('hex').slice(0, 16);
 
-/** Makes the file `path`. Whoever makes a template at the same time makes the same one. */
+/** Makes the file `path`. Processes that make a template at the same time make the same one. */
 export async function copySqlite(path: string, migrations: readonly Migration[]): Promise<void> {
   const template = join(inject('templates'), `${nameOf(migrations)}.db`);
   if (!existsSync(template)) {

@@ -16,7 +16,7 @@ export interface HttpRequest {
   readonly params: PathParams;
 }
 
-/** The decoded values of the path's parameters, by name. That of a `*` at its end has the name `*`. */
+/** The decoded values of the path's parameters, by name. A `*` at its end has the name `*`. */
 export type PathParams = Readonly<Record<string, string>>;
 
 /** A request whose client is not identified yet. */

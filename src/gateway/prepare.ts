@@ -45,8 +45,8 @@ const signerOf = ({ candidate, request }: Exchange, client: ChannelClient): stri
 
 /**
  * The call with its translation, and with the signatures of earlier turns that the client did not
- * bring back, where some are missing and known. Waits for the database only when this process has not seen
- * these turns itself. Without a database a conversation goes on without its signatures.
+ * bring back, where some are missing and known. Waits for the database only when this process has
+ * not seen these turns itself. Without a database a conversation goes on without its signatures.
  */
 function withKnownSignatures(
   exchange: Exchange,

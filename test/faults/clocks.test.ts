@@ -140,7 +140,7 @@ test('what ends on a date ends by the wall clock, and is there again when the cl
   await step(25 * hour);
   expect(await seen()).toEqual({ brief: 401, session: 200, file: 404 });
   expect((await ask(daily.secret)).status).toBe(200);
-  // A month too late: whoever is signed in signs in again.
+  // A month too late: a signed-in user has to sign in again.
   await step(31 * 24 * hour);
   expect((await seen()).session).toBe(401);
   await step(0);

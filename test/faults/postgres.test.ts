@@ -6,7 +6,7 @@ import { oneModel, type Running, startRunning } from '../support/running.ts';
 import { startVendor } from '../support/scripted-vendor.ts';
 import { disksCanBeMade, smallDisk } from '../support/small-disk.ts';
 
-/** Minutes are for whoever asks for them: `LONG_TESTS=true npm test -- test/faults`. */
+/** `LONG_TESTS=true npm test -- test/faults` runs these tests for minutes. */
 const long = process.env['LONG_TESTS'] === 'true';
 const outageMs = long ? 4_000 : 1_000;
 const clients = 8;

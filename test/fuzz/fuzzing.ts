@@ -135,9 +135,9 @@ export function inPieces(input: Buffer, random: Random): Buffer[] {
 }
 
 /**
- * Fails where eight times the input takes more than thirty times as long: what is quadratic takes
- * sixty-four. Begins with few, and measures where there is something to measure; whoever else is at
- * work on the machine disturbs one measurement, not three.
+ * Fails when eight times the input takes more than thirty times as long: a quadratic function takes
+ * sixty-four times as long. It begins with a small input and grows it until the time can be measured.
+ * Other work on the machine disturbs one of the three measurements, not all of them.
  */
 export async function expectLinear(name: string, run: (times: number) => unknown): Promise<void> {
   let times = 1_024;

@@ -164,8 +164,8 @@ export class Promises {
     this.#verifyWords(request);
     if (client.isWhole) this.#verifyParity(request, charge);
     else if (client.status >= 400 && charge !== undefined && charge['amount'] !== refunded) {
-      // Whoever told its client that a charge could not be recorded gives it back once it knows
-      // that it was; it has to live for that.
+      // A process that told its client that a charge could not be recorded pays the charge back
+      // when it learns that it was recorded. A dead process cannot.
       if (process.isAlive)
         this.violate(
           `${id} was refused with ${client.status} and pays ${String(charge['amount'])}, less ${refunded}`,

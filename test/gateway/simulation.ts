@@ -60,7 +60,7 @@ const balances = [1_000_000_000_000n, 1_000_000_000_000n, 300_000_000n, 60_000_0
 const calmMs = 120_000;
 /** A steady vendor has answered by then. */
 const answerMs = 30_000;
-/** So long at rest: whoever was told something wrong has heard of it. */
+/** The nodes have to rest for this long: by then each has learned what happened. */
 const restMs = 2_000;
 const lookEveryMs = 1_000;
 /** Vendors that have begun to dribble go on; the slowest has said everything by now. */

@@ -49,7 +49,7 @@ export class Stage {
     return new Stage(database, clear);
   }
 
-  /** To be called when whoever was there has gone: nothing of theirs is under way. */
+  /** Call it when the last run has ended and none of its work is under way. */
   async clear(): Promise<void> {
     const statements = this.#clear;
     await this.database.transact(function* () {

@@ -203,7 +203,7 @@ async function failAndBreak({ model, ask }: Cell): Promise<void> {
   await failure(
     ask({ model: `${model.id}+${breaking}`, stream: true, hear: (piece) => (heard += piece) }),
   );
-  // Whoever thinks may break off while thinking.
+  // A reasoning model may break off before its first text.
   if (!model.skills.has('thinks')) expect(heard).not.toBe('');
 }
 

@@ -302,7 +302,7 @@ export function* taskOf(
   return row && readTask(row);
 }
 
-/** Tasks created after a time, latest first, beginning after a position or, backwards, before it. */
+/** Tasks created after a time, latest first, from after a position or, backwards, before it. */
 export interface TaskSearch {
   readonly createdAfter: number;
   readonly position: { readonly at: number; readonly id: string } | undefined;
@@ -338,7 +338,7 @@ export function* tasksSince(account: string, since: number): Transaction<readonl
   return rows.map(readTask);
 }
 
-/** Tasks that failed within a period, in the order in which they did. Only as long as rows are kept. */
+/** Tasks that failed within a period, in that order. Deleted rows are missing. */
 export function* failedTasks(
   account: string,
   from: number,
