@@ -74,7 +74,7 @@ export interface VendorCall {
   readonly dropped?: readonly string[] | undefined;
   /**
    * Set by a bridge: values of the client's format that chat cannot express. An adapter lists those
-   * that it reads (`Adapter.readsAnthropicOptions`).
+   * that it reads (`Adapter.readsMessagesOptions`).
    */
   readonly messagesOptions?: MessagesOptions | undefined;
   /** Set by `Adapter.translate`: the same call in the format that the vendor reads. */
@@ -349,7 +349,7 @@ export interface Adapter {
    * an address itself. Absent: it fetches them all.
    */
   readonly needsBytes?: ((medium: MediaReference, call: VendorCall) => boolean) | undefined;
-  /** The members of `Call.beside` that the adapter reads. */
+  /** The members of `VendorCall.messagesOptions` that the adapter reads. */
   readonly readsMessagesOptions?: readonly (keyof MessagesOptions)[] | undefined;
   /**
    * The earlier tool calls that the client sent back without their signatures. Absent: this vendor
