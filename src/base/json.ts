@@ -437,12 +437,39 @@ function plainString(text: string, at: number): JsonSpan | undefined {
 /** A parsed JSON object of unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export function isObject(value: unknown): value is JsonObject {
+declare const documentedAs: unique symbol;
+
+/**
+ * A JSON value that its vendor documents as `T`. Nothing has checked it: read it with `textOf`,
+ * `countOf`, `objectOf` or `listOf`.
+ */
+export type Unchecked<T> = { readonly [documentedAs]?: T } | null | undefined;
+
+/**
+ * A parsed JSON object that its vendor documents as `T`: the names of members are checked by the
+ * compiler, their values are not.
+ *
+ * @example
+ * interface Usage { readonly input_tokens: number; readonly details?: { readonly cached: number } }
+ * const usage: Documented<Usage> | undefined = objectOf(parse(text));
+ * const cached = countOf(objectOf(usage?.details)?.cached);
+ */
+export type Documented<T> = {
+  readonly [K in keyof T]?: unknown extends T[K] ? unknown : Unchecked<NonNullable<T[K]>>;
+};
+
+export function isObject<T>(value: Unchecked<T>): value is Documented<T>;
+export function isObject(value: unknown): value is JsonObject;
+export function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export const objectOf = (value: unknown): JsonObject | undefined =>
-  isObject(value) ? value : undefined;
+export function objectOf<T>(value: Unchecked<T>): Documented<T> | undefined;
+export function objectOf(value: unknown): JsonObject | undefined;
+export function objectOf(value: unknown): JsonObject | undefined {
+  return isObject(value) ? value : undefined;
+}
+
 export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
 /**
@@ -456,7 +483,17 @@ export const countOf = (value: unknown): number | undefined =>
     : undefined;
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export function listOf<T>(value: Unchecked<readonly T[]>): readonly Unchecked<T>[];
+export function listOf(value: unknown): readonly unknown[];
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+/** The objects among the elements of a list. */
+export function objectsOf<T>(value: Unchecked<readonly T[]>): readonly Documented<T>[];
+export function objectsOf(value: unknown): readonly JsonObject[];
+export function objectsOf(value: unknown): readonly JsonObject[] {
+  return listOf(value).filter((element) => isObject(element));
+}
 
 /**
  * Parses `latin1` or UTF-16 text; undefined when it is not JSON. Strings of `latin1` text keep one
