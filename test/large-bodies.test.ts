@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -62,27 +63,31 @@ test.each(forms)('R6: large bodies %s are held to the same limit', async (form) 
   const content = noise + randomBytes(10_000).toString('hex').repeat(30);
   const text = JSON.stringify({ ...hello, stream: true, messages: [{ role: 'user', content }] });
   const packed = form !== 'that tell no length';
+  const headers = {
+    authorization: `Bearer ${running.key}`,
+    'content-type': 'application/json',
+    ...(packed && { 'content-encoding': 'gzip' }),
+  };
   const send = (signal: AbortSignal): Promise<Response> =>
     fetch(`${running.url}/v1/chat/completions`, {
       method: 'POST',
-      headers: {
-        authorization: `Bearer ${running.key}`,
-        'content-type': 'application/json',
-        ...(packed && { 'content-encoding': 'gzip' }),
-      },
+      headers,
       ...(packed ? { body: gzipSync(text) } : { body: new Blob([text]).stream(), duplex: 'half' }),
       signal,
     });
-  const leaving = new AbortController();
-  const first = send(leaving.signal).catch(() => undefined);
+  // An aborted fetch does not always close the connection of a streamed body; this client does.
+  const first = request(`${running.url}/v1/chat/completions`, { method: 'POST', headers });
+  first.on('error', () => {});
+  // Bytes that are written before the end are sent without their length.
+  if (!packed) first.write(text);
+  first.end(packed ? gzipSync(text) : undefined);
   await expect.poll(() => asked, { timeout: 5_000 }).toBe(1);
   const second = await send(AbortSignal.timeout(20_000));
   expect([second.status, await second.text()]).toEqual([
     429,
     expect.stringContaining('body_bytes_in_flight'),
   ]);
-  leaving.abort();
-  await first;
+  first.destroy();
   const third = new AbortController();
   await expect
     .poll(

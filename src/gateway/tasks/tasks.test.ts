@@ -62,7 +62,7 @@ forEachDatabase((_name, openFresh) => {
         code: 'timeout',
         message: 'Task timed out and was cancelled.',
       });
-      expect(vendor.cancelled).toEqual(['up_1']);
+      await expect.poll(() => vendor.cancelled).toEqual(['up_1']);
       expect(await on.spendable()).toBe(20n * nanoPerYuan);
       await books(on);
     });
