@@ -231,12 +231,8 @@ function boundsOf(
   };
   const funds = new ReservedFunds(reservation, admitted, 1, outputMost(request, admitted));
   if (vendor.thinksBeyondLimit === true) funds.allowThinking(thinkingMost(request, admitted));
-  return {
-    request,
-    admitted,
-    funds,
-    readsBeyond: vendor.readsBeyond?.(upstreamModel) ?? false,
-  };
+  funds.readsBeyond = vendor.readsBeyond?.(upstreamModel) ?? false;
+  return { request, admitted, funds };
 }
 
 /** What the measured tolerances rest on: docs/decisions/0021-bounded-by-the-request.md. */
@@ -252,7 +248,7 @@ const figures = {
 };
 
 async function measure(
-  { request, admitted, readsBeyond }: BoundBasis,
+  { request, admitted, funds: { readsBeyond } }: BoundBasis,
   quantities: Quantities,
   outputBytes: number,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { droppedCharsMax, droppedText } from '../src/gateway/exchange.ts';
+import { droppedCharsMax, droppedText } from '../src/gateway/progress.ts';
 import { forEachDatabase } from './databases.ts';
 import { hello, startRunning } from './support/running.ts';
 import { json, startVendor } from './support/scripted-vendor.ts';

@@ -9,10 +9,10 @@ import {
   variantIn,
   worstCase,
 } from '../catalog/price.ts';
-import type { Model, Offer } from '../catalog/snapshot.ts';
+import type { Offer } from '../catalog/snapshot.ts';
 import type { Overrun, Pass } from '../limits/limiter.ts';
 import { billableFeatures } from '../providers/billable-features.ts';
-import { offerTo, keyShare, endpointFor, kindsFor } from './models/offers.ts';
+import { offerTo, keyShare, endpointFor, kindsFor, outputLimit } from './models/offers.ts';
 import { countPrompt, countTokens } from './pricing/tokens.ts';
 import type { GatewayParts } from './parts.ts';
 import { type Quote, type QuoteResult, makeQuote } from './pricing/quote.ts';
@@ -157,14 +157,6 @@ export function refuseUnacceptable({ model }: Offer, request: ApiRequest): void 
         accepted: model.modalities.in.join(', '),
       });
   }
-}
-
-/** The output tokens that the client requested, at most those that the model can write. */
-export function outputLimit(
-  { outputTokensRequested: requested }: ApiRequest,
-  { outputTokensMax: most }: Model,
-): number | undefined {
-  return requested === undefined || most === undefined ? requested : Math.min(requested, most);
 }
 
 /** Carries the limits' own figures, so that the response can send them as headers. */

@@ -14,10 +14,11 @@ import {
 } from '../providers/adapter.ts';
 import { type AttemptResult, leftAfterSending, ChannelAttempt } from './attempt.ts';
 import type { ChannelClient } from './channels/clients.ts';
-import type { Exchange } from './exchange.ts';
 import { storeImages } from './media/images.ts';
 import type { GatewayLimits, GatewayParts } from './parts.ts';
 import { hasTokenInput, withTextInput } from './prepare.ts';
+import type { RequestProgress } from './progress.ts';
+import type { FundedRequest } from './reserve.ts';
 
 /** How many parts of one request are with the vendor at the same time, at most. */
 const partsAtOnce = 8;
@@ -27,7 +28,8 @@ const partsAtOnce = 8;
  * needs. The first part that fails ends them all, where the others are worth nothing without it.
  */
 export async function attemptWhole(
-  exchange: Exchange,
+  funded: FundedRequest,
+  progress: RequestProgress,
   adapter: ImageAdapter,
   unprepared: VendorCall,
   client: ChannelClient,
@@ -37,7 +39,7 @@ export async function attemptWhole(
       ? await withTextInput(unprepared)
       : unprepared;
   if ('kind' in call) return call;
-  if (exchange.left) return { kind: 'left' };
+  if (progress.left) return { kind: 'left' };
   const misfit = adapter.misfit?.(call);
   if (misfit !== undefined) return notMade(misfit);
   const parts = adapter.split?.(call);
@@ -54,7 +56,7 @@ export async function attemptWhole(
   const runParts = async (): Promise<void> => {
     for (const [i, part] of waiting) {
       if (ended !== undefined) return;
-      const attempt = new AsyncJob(adapter, part, exchange.parts, client);
+      const attempt = new AsyncJob(adapter, part, funded.parts, client);
       running.add(attempt);
       const result = await attempt.run();
       running.delete(attempt);
@@ -64,14 +66,14 @@ export async function attemptWhole(
       else finish(result);
     }
   };
-  exchange.attempt = { finish };
+  progress.running = { finish };
   try {
     await Promise.all(Array.from({ length: Math.min(partsAtOnce, calls.length) }, runParts));
   } catch (error) {
     finish({ kind: 'left' });
     throw error;
   } finally {
-    exchange.attempt = undefined;
+    progress.running = undefined;
   }
   const had = answers.filter((answer) => answer !== undefined);
   const [first] = had;
@@ -79,8 +81,9 @@ export async function attemptWhole(
     return ended.kind === 'left' && sent ? leftAfterSending : ended;
   assert(first !== undefined, 'a call has an answer or a fault');
   const answer = parts === undefined ? first : parts.join(had);
-  if (answer.pictures !== undefined) return storeImages(exchange, answer, answer.pictures, client);
-  return { kind: 'answer', answer: withPricedUsage(exchange, answer) };
+  if (answer.pictures !== undefined)
+    return storeImages(funded, progress, answer, answer.pictures, client);
+  return { kind: 'answer', answer: withPricedUsage(funded, answer) };
 }
 
 /** Parts that are still with the vendor may end well after this failure. */
@@ -97,7 +100,7 @@ const notMade = ({ param, why }: ImageMisfit): AttemptResult => ({
  * A usage report that holds nothing the price names (searches, where tokens are sold) counts as no
  * report: the answer would be free.
  */
-function withPricedUsage({ admitted }: Exchange, answer: VendorAnswer): VendorAnswer {
+function withPricedUsage({ admitted }: FundedRequest, answer: VendorAnswer): VendorAnswer {
   const { quantities } = answer;
   if (quantities === undefined || costOf(admitted.tariff, quantities).lines.length > 0)
     return answer;

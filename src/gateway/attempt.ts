@@ -23,8 +23,9 @@ import { isFault, protocolFault } from '../providers/formats/fault.ts';
 import type { Authorizer, AuthResult } from '../providers/vendor.ts';
 import type { ApiRequest } from './accept.ts';
 import type { ChannelClient } from './channels/clients.ts';
+import { outputLimit } from './models/offers.ts';
 import type { GatewayLimits } from './parts.ts';
-import type { Quote } from './pricing/quote.ts';
+import type { QuoteResult } from './pricing/quote.ts';
 
 /** How one attempt on one channel ended. */
 export type AttemptResult =
@@ -408,15 +409,20 @@ class RefusedReceiver implements Receiver {
   }
 }
 
-/** The call for one channel. `outputTokensMax`: set where it is less than the client requested. */
+/** The members of a funded request that go into its calls. */
+interface CallBasis {
+  readonly request: ApiRequest;
+  readonly admitted: Pick<QuoteResult, 'offer' | 'quote'>;
+  readonly reservedAt: number;
+}
+
+/** The call for one channel. */
 export function vendorCallFor(
-  request: ApiRequest,
+  { request, admitted: { offer, quote }, reservedAt }: CallBasis,
   candidate: Candidate,
   streamUpstream: boolean,
-  outputTokensMax: number | undefined,
-  quote: Quote | undefined,
-  createdMs: number,
 ): VendorCall {
+  const limit = outputLimit(request, offer.model);
   return {
     body: request.body,
     bytes: request.bytes,
@@ -426,7 +432,7 @@ export function vendorCallFor(
     stream: request.stream,
     includeUsage: request.includeUsage,
     streamUpstream,
-    outputTokensMax,
+    outputTokensMax: limit === request.outputTokensRequested ? undefined : limit,
     clientHeaders: request.headers,
     image: request.image,
     transcription: request.listen,
@@ -434,7 +440,7 @@ export function vendorCallFor(
     bounds: quote?.boundsFor(candidate),
     asksForTier: quote?.requestsMode,
     answerId: request.answerId,
-    created: Math.floor(createdMs / 1_000),
+    created: Math.floor(reservedAt / 1_000),
     dropped: undefined,
     messagesOptions: undefined,
     translated: undefined,

@@ -6,7 +6,6 @@ import { inputTokens, outputTokens } from '../catalog/price.ts';
 import type { VendorAnswer, StreamMeter } from '../providers/adapter.ts';
 import type { AttemptResult } from './attempt.ts';
 import { refusalFor, unavailableRefusal } from './error-mapping.ts';
-import { sendDroppedHeader, type Exchange } from './exchange.ts';
 import {
   streamedImageUsage,
   streamedSoundUsage,
@@ -23,7 +22,8 @@ import {
 import { rememberSignatures } from './prepare.ts';
 import { type BoundedUsage, boundUsage, isWithin, withinLimit } from './pricing/bound.ts';
 import { countTokens, tokensOfBytes, textOfAnswer } from './pricing/tokens.ts';
-import { unavailableRetryMs } from './reserve.ts';
+import { beginStream, sendDroppedHeader, type RequestProgress } from './progress.ts';
+import { elapsedMs, type FundedRequest, unavailableRetryMs } from './reserve.ts';
 import { CollectingReceiver, ForwardingReceiver, type AttemptOutcome } from './stream.ts';
 
 /**
@@ -31,18 +31,21 @@ import { CollectingReceiver, ForwardingReceiver, type AttemptOutcome } from './s
  * refusal is left to the caller.
  */
 export async function finishRequest(
-  exchange: Exchange,
+  funded: FundedRequest,
+  progress: RequestProgress,
   { result, receiver }: AttemptOutcome,
 ): Promise<RequestOutcome> {
-  const { reply } = exchange;
-  if (result.kind === 'answer') return finishWhole(exchange, result.answer, 'ok');
-  if (result.kind === 'streamed') return finishStream(exchange, result.meter, result.tail, 'ok');
-  if (result.kind === 'length') return finishAtLength(exchange, result, receiver);
+  const { reply } = funded;
+  if (result.kind === 'answer') return finishWhole(funded, progress, result.answer, 'ok');
+  if (result.kind === 'streamed')
+    return finishStream(funded, progress, result.meter, result.tail, 'ok');
+  if (result.kind === 'length') return finishAtLength(funded, progress, result, receiver);
   const meter = receiver instanceof ForwardingReceiver ? receiver.translator.meter : undefined;
   if (result.kind === 'left' || result.kind === 'outrun') {
     if (meter !== undefined && hasDelivered(meter))
-      return finishStream(exchange, meter, '', 'left');
-    if (result.kind === 'left' && result.sent === true) return finishCancelled(exchange, meter);
+      return finishStream(funded, progress, meter, '', 'left');
+    if (result.kind === 'left' && result.sent === true)
+      return finishCancelled(funded, progress, meter);
     return { ...nothing, status: 499, outcome: 'left' };
   }
   if (result.kind === 'refused')
@@ -52,7 +55,7 @@ export async function finishRequest(
       outcome: result.refusal.refusal,
       refusal: result.refusal,
     };
-  return finishFault(exchange, result.fault, meter);
+  return finishFault(funded, progress, result.fault, meter);
 }
 
 /** Text of the model, or the result of a tool that the vendor ran. */
@@ -73,14 +76,14 @@ const nothing = {
  * Images and audio are charged only when they are delivered.
  */
 async function finishCancelled(
-  exchange: Exchange,
+  funded: FundedRequest,
+  progress: RequestProgress,
   meter: StreamMeter | undefined,
 ): Promise<RequestOutcome> {
   const billed =
-    exchange.candidate?.channel.billsCancelledInput === true &&
-    exchange.request.sized === undefined;
-  const quantities = await cancelledInput(exchange, meter, billed);
-  const outcome = await charge(exchange, {
+    progress.candidate?.channel.billsCancelledInput === true && funded.request.sized === undefined;
+  const quantities = await cancelledInput(funded, meter, billed);
+  const outcome = await charge(funded, progress, {
     status: 'left',
     quantities,
     free: !billed,
@@ -91,18 +94,19 @@ async function finishCancelled(
 }
 
 async function finishFault(
-  exchange: Exchange,
+  funded: FundedRequest,
+  progress: RequestProgress,
   fault: Fault,
   meter: StreamMeter | undefined,
 ): Promise<RequestOutcome> {
-  const { parts, admitted, request, reply } = exchange;
+  const { parts, admitted, request, reply } = funded;
   const retryAfterMs = parts.health.retryAfterMs(
     admitted.offer.candidates,
     parts.clock.monotonicMs(),
   );
-  const why = refusalFor(fault, request.id, retryAfterMs, exchange.candidate?.channel);
+  const why = refusalFor(fault, request.id, retryAfterMs, progress.candidate?.channel);
   if (reply.started && meter !== undefined && hasDelivered(meter)) {
-    const outcome = await finishStream(exchange, meter, '', 'cut');
+    const outcome = await finishStream(funded, progress, meter, '', 'cut');
     return { ...outcome, outcome: outcomeOfFault(fault), refusal: outcome.refusal ?? why };
   }
   return {
@@ -115,16 +119,17 @@ async function finishFault(
 
 /** A whole answer: charged first, sent after the commit, withheld when it cannot be charged. */
 async function finishWhole(
-  exchange: Exchange,
+  funded: FundedRequest,
+  progress: RequestProgress,
   answer: VendorAnswer,
   status: 'ok' | 'length',
 ): Promise<RequestOutcome> {
-  const found = usageOfWhole(exchange, answer);
+  const found = usageOfWhole(funded, answer);
   // Nearly all vendors report their count: then there is no promise to await.
   const { quantities: all, estimated, ours } = found instanceof Promise ? await found : found;
-  const { quantities, reported } = isWithin(exchange, all)
+  const { quantities, reported } = isWithin(funded, all)
     ? { quantities: all }
-    : await chargeable(exchange, all, estimated);
+    : await chargeable(funded, all, estimated);
   const ending: AnswerEnd = {
     status,
     quantities,
@@ -133,17 +138,17 @@ async function finishWhole(
     upstreamId: answer.upstreamId,
     pricingFacts: answer.pricingFacts,
   };
-  const remembered = answer.signatures && rememberSignatures(exchange, answer.signatures);
-  const outcome = await charge(exchange, ending);
+  const remembered = answer.signatures && rememberSignatures(funded, progress, answer.signatures);
+  const outcome = await charge(funded, progress, ending);
   if (outcome.refusal !== undefined) return outcome;
   if (remembered !== undefined) await remembered;
-  exchange.firstByteMs ??= exchange.elapsedMs();
-  const counted = ours ? exchange.format.counted?.whole(answer.body, quantities) : undefined;
+  progress.firstByteMs ??= elapsedMs(funded);
+  const counted = ours ? funded.format.counted?.whole(answer.body, quantities) : undefined;
   const body = counted ?? answer.body;
-  const kept = exchange.request.keep === undefined || (await keep(exchange, body));
-  sendDroppedHeader(exchange.reply, exchange.request.dropped, exchange.dropped);
-  if (exchange.request.stream) sendAsEvents(exchange, body);
-  else exchange.reply.whole(200, answer.type ?? 'application/json', body);
+  const kept = funded.request.keep === undefined || (await keep(funded, body));
+  sendDroppedHeader(funded, progress);
+  if (funded.request.stream) sendAsEvents(funded, body);
+  else funded.reply.whole(200, answer.type ?? 'application/json', body);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
 
@@ -152,57 +157,61 @@ interface WholeUsage extends CountedUsage {
   readonly ours: boolean;
 }
 
-function usageOfWhole(exchange: Exchange, answer: VendorAnswer): WholeUsage | Promise<WholeUsage> {
-  const reported = measuredUsage(exchange, answer.quantities);
-  if (reported === undefined) return countHere(exchange, answer);
-  const text = reportsNoOutput(exchange, reported) ? textOfAnswer(answer.body) : '';
+function usageOfWhole(
+  funded: FundedRequest,
+  answer: VendorAnswer,
+): WholeUsage | Promise<WholeUsage> {
+  const reported = measuredUsage(funded, answer.quantities);
+  if (reported === undefined) return countHere(funded, answer);
+  const text = reportsNoOutput(funded, reported) ? textOfAnswer(answer.body) : '';
   if (text === '')
     return { quantities: reported, estimated: answer.estimated === true, ours: false };
-  return recountHere(exchange, reported, text);
+  return recountHere(funded, reported, text);
 }
 
-async function countHere(exchange: Exchange, answer: VendorAnswer): Promise<WholeUsage> {
-  const quantities = await countAnswer(exchange, answer.outputText);
+async function countHere(funded: FundedRequest, answer: VendorAnswer): Promise<WholeUsage> {
+  const quantities = await countAnswer(funded, answer.outputText);
   return { quantities, estimated: answer.estimated ?? true, ours: true };
 }
 
 async function recountHere(
-  exchange: Exchange,
+  funded: FundedRequest,
   reported: Quantities,
   text: string,
 ): Promise<WholeUsage> {
-  const { quantities } = await recountOutput(exchange, reported, await countTokens(text));
+  const { quantities } = await recountOutput(funded, reported, await countTokens(text));
   return { quantities, estimated: true, ours: true };
 }
 
-function sendAsEvents({ reply, format }: Exchange, body: Buffer): void {
+function sendAsEvents({ reply, format }: FundedRequest, body: Buffer): void {
   reply.startStream();
   reply.end((format.wholeAsEvents?.(body) ?? '') + format.done);
 }
 
 /** The quantities within the bound of the request. Our own estimate has no reported quantities. */
 async function chargeable(
-  exchange: Exchange,
+  funded: FundedRequest,
   quantities: Quantities,
   estimated: boolean,
 ): Promise<BoundedUsage> {
   return estimated
-    ? { quantities: withinLimit(exchange, quantities) }
-    : boundUsage(exchange, quantities);
+    ? { quantities: withinLimit(funded, quantities) }
+    : boundUsage(funded, quantities);
 }
 
 async function finishStream(
-  exchange: Exchange,
+  funded: FundedRequest,
+  progress: RequestProgress,
   meter: StreamMeter,
   tail: string,
   status: AnswerEnd['status'],
 ): Promise<RequestOutcome> {
-  const { quantities: all, estimated } = await usageOfStream(exchange, meter, status);
-  const { quantities, reported } = isWithin(exchange, all)
+  const { quantities: all, estimated } = await usageOfStream(funded, meter, status);
+  const { quantities, reported } = isWithin(funded, all)
     ? { quantities: all }
-    : await chargeable(exchange, all, estimated);
-  const remembered = meter.signatures && rememberSignatures(exchange, meter.signatures);
-  const outcome = await charge(exchange, {
+    : await chargeable(funded, all, estimated);
+  const remembered = meter.signatures && rememberSignatures(funded, progress, meter.signatures);
+  const outcome = await charge(funded, progress, {
     status,
     quantities,
     reported,
@@ -213,31 +222,31 @@ async function finishStream(
   if (outcome.refusal !== undefined || (status !== 'ok' && status !== 'length')) return outcome;
   if (remembered !== undefined) await remembered;
   const kept =
-    exchange.request.keep === undefined || (await keep(exchange, Buffer.from(tail, 'latin1')));
-  if (!exchange.reply.started) exchange.firstByte();
-  exchange.reply.end(tail + usageEvent(exchange, meter, quantities) + exchange.format.done);
+    funded.request.keep === undefined || (await keep(funded, Buffer.from(tail, 'latin1')));
+  if (!funded.reply.started) beginStream(funded, progress);
+  funded.reply.end(tail + usageEvent(funded, meter, quantities) + funded.format.done);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
 
 async function usageOfStream(
-  exchange: Exchange,
+  funded: FundedRequest,
   meter: StreamMeter,
   status: AnswerEnd['status'],
 ): Promise<CountedUsage> {
-  const { image, sized } = exchange.request;
-  if (image !== undefined) return streamedImageUsage(exchange, meter, status);
+  const { image, sized } = funded.request;
+  if (image !== undefined) return streamedImageUsage(funded, meter, status);
   const reported =
-    sized === undefined ? meter.quantities : streamedSoundUsage(exchange, meter, status);
-  if (reported !== undefined && meter.outputBytes > 0 && reportsNoOutput(exchange, reported))
-    return recountOutput(exchange, reported, tokensOfBytes(meter.outputBytes));
+    sized === undefined ? meter.quantities : streamedSoundUsage(funded, meter, status);
+  if (reported !== undefined && meter.outputBytes > 0 && reportsNoOutput(funded, reported))
+    return recountOutput(funded, reported, tokensOfBytes(meter.outputBytes));
   return {
-    quantities: reported ?? (await countStream(exchange, meter)),
+    quantities: reported ?? (await countStream(funded, meter)),
     estimated: reported === undefined,
   };
 }
 
 function usageEvent(
-  { format, request, reservedAt }: Exchange,
+  { format, request, reservedAt }: FundedRequest,
   meter: StreamMeter,
   quantities: Quantities,
 ): string {
@@ -247,7 +256,7 @@ function usageEvent(
 }
 
 /** The client has paid for the answer and gets it, even if it cannot be remembered. */
-async function keep({ request }: Exchange, last: Buffer): Promise<boolean> {
+async function keep({ request }: FundedRequest, last: Buffer): Promise<boolean> {
   try {
     await request.keep?.(last);
     return true;
@@ -257,18 +266,19 @@ async function keep({ request }: Exchange, last: Buffer): Promise<boolean> {
 }
 
 async function finishAtLength(
-  exchange: Exchange,
+  funded: FundedRequest,
+  progress: RequestProgress,
   { meter, past }: AttemptResult & { readonly kind: 'length' },
   receiver: AttemptOutcome['receiver'],
 ): Promise<RequestOutcome> {
   const reported = meter.finished && meter.quantities !== undefined ? meter.quantities : undefined;
-  const quantities = reported ?? withinLimit(exchange, await countStream(exchange, meter));
-  if (past === true && reported === undefined) reportOverrun(exchange);
+  const quantities = reported ?? withinLimit(funded, await countStream(funded, meter));
+  if (past === true && reported === undefined) reportOverrun(funded, progress);
   if (receiver instanceof CollectingReceiver) {
     const answer = receiver.collector.answer(quantities);
     // The header held the limit of the client or the model; the money allowed only these tokens.
-    exchange.reply.replaceHeader('x-tollgate-max-tokens', String(outputTokens(quantities)));
-    return finishWhole(exchange, { ...answer, quantities }, 'length');
+    funded.reply.replaceHeader('x-tollgate-max-tokens', String(outputTokens(quantities)));
+    return finishWhole(funded, progress, { ...answer, quantities }, 'length');
   }
   if (receiver === undefined || meter.outputBytes === 0)
     return {
@@ -278,19 +288,17 @@ async function finishAtLength(
       refusal: refusal('insufficient_quota'),
     };
   const tail = receiver.cutShort(
-    isWithin(exchange, quantities)
-      ? quantities
-      : (await boundUsage(exchange, quantities)).quantities,
+    isWithin(funded, quantities) ? quantities : (await boundUsage(funded, quantities)).quantities,
   );
-  if (!exchange.reply.started) exchange.firstByte();
-  return finishStream(exchange, { ...meter, quantities }, tail, 'length');
+  if (!funded.reply.started) beginStream(funded, progress);
+  return finishStream(funded, progress, { ...meter, quantities }, tail, 'length');
 }
 
 /**
  * The vendor went on after the longest possible answer. Its bill for that is not known, so no loss
  * is recorded.
  */
-function reportOverrun({ parts, request, candidate }: Exchange): void {
+function reportOverrun({ parts, request }: FundedRequest, { candidate }: RequestProgress): void {
   parts.overran({
     id: request.id,
     channel: candidate?.channel.name ?? '',
@@ -300,9 +308,13 @@ function reportOverrun({ parts, request, candidate }: Exchange): void {
   });
 }
 
-async function charge(exchange: Exchange, ending: AnswerEnd): Promise<RequestOutcome> {
-  const { request, reply } = exchange;
-  const settled = await settle(exchange, ending);
+async function charge(
+  funded: FundedRequest,
+  progress: RequestProgress,
+  ending: AnswerEnd,
+): Promise<RequestOutcome> {
+  const { request, reply } = funded;
+  const settled = await settle(funded, progress, ending);
   const base: RequestOutcome = {
     charged: true,
     cost: settled.amount,
@@ -345,29 +357,33 @@ function outcomeOfFault(fault: Fault): string {
   return `fault:${fault.kind}`;
 }
 
-export function reportRequest(exchange: Exchange, outcome: RequestOutcome): void {
-  const { request, admitted, parts } = exchange;
+export function reportRequest(
+  funded: FundedRequest,
+  progress: RequestProgress,
+  outcome: RequestOutcome,
+): void {
+  const { request, admitted, parts } = funded;
   parts.access({
     id: request.id,
     userId: request.principal.userId,
     keyId: request.principal.keyId,
     model: request.model,
     group: admitted.offer.group.name,
-    channel: exchange.candidate?.channel.name,
+    channel: progress.candidate?.channel.name,
     stream: request.stream,
     status: outcome.status,
     outcome: outcome.outcome,
-    attempts: exchange.attempts,
+    attempts: progress.attempts,
     inputTokens: outcome.inputTokens,
     outputTokens: outcome.outputTokens,
     cost: outcome.cost.toString(),
-    firstByteMs: exchange.firstByteMs,
-    durationMs: exchange.elapsedMs(),
-    vendorMs: exchange.vendorMs,
+    firstByteMs: progress.firstByteMs,
+    durationMs: elapsedMs(funded),
+    vendorMs: progress.vendorMs,
   });
-  if (exchange.hedge !== undefined)
+  if (progress.hedge !== undefined)
     parts.hedged({
-      ...exchange.hedge,
+      ...progress.hedge,
       id: request.id,
       model: request.model,
       inputTokens: outcome.inputTokens,

@@ -1,19 +1,19 @@
-import type { Nano } from '../base/money.ts';
-import type { Quantities } from '../base/quantities.ts';
+import type { Timers } from '../base/clock.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
-import type { ClientResponse } from '../http/client-response.ts';
 import type { StreamTranslator } from '../providers/adapter.ts';
 import type { ChannelAttempt, AttemptResult } from './attempt.ts';
-import type { Exchange } from './exchange.ts';
 import type { Hedge } from './parts.ts';
-import type { ReservedFunds } from './reserve.ts';
-import type { StreamContext, ChannelOutcome } from './stream.ts';
+import type { RequestProgress } from './progress.ts';
+import type { FundedRequest } from './reserve.ts';
+import type { ChannelOutcome } from './stream.ts';
 
 /** How channels are called. The attempt loop does it. */
 interface HedgedAttempts {
+  readonly funded: FundedRequest;
+  readonly progress: RequestProgress;
   /** Another healthy channel than `first`, if there is one. */
   pickSecond(first: Candidate, nowMs: number): Candidate | undefined;
-  /** `begunMs`: since the exchange began. */
+  /** `begunMs`: since the request began. */
   ask(candidate: Candidate, begunMs: number, race: Race): Promise<ChannelOutcome>;
 }
 
@@ -22,22 +22,22 @@ interface HedgedAttempts {
  * hedge budget allows it. The client gets one answer.
  */
 export async function askHedged(
-  exchange: Exchange,
   attempts: HedgedAttempts,
   first: Candidate,
   begunMs: number,
   afterMs: number,
 ): Promise<ChannelOutcome> {
-  const { parts, request, startedAtMs } = exchange;
-  const race = new Race(exchange);
-  exchange.attempt = race;
+  const { funded, progress } = attempts;
+  const { parts, request, startedAtMs } = funded;
+  const race = new Race(parts.timers, progress);
+  progress.running = race;
   try {
     const one = attempts.ask(first, begunMs, race);
     const early = await Promise.race([one, race.silence(afterMs)]);
     if (early !== 'silence') return early;
     const nowMs = parts.clock.monotonicMs();
     const second =
-      exchange.attempts < parts.limits.attemptsMax ? attempts.pickSecond(first, nowMs) : undefined;
+      progress.attempts < parts.limits.attemptsMax ? attempts.pickSecond(first, nowMs) : undefined;
     if (second === undefined || !parts.hedges.spend(request.model)) return await one;
     const outcome = await decideRace(
       race,
@@ -45,12 +45,12 @@ export async function askHedged(
       one,
       attempts.ask(second, nowMs - startedAtMs, race),
     );
-    exchange.candidate = outcome.best.candidate;
-    exchange.hedge = hedgeOf(first, second, outcome);
+    progress.candidate = outcome.best.candidate;
+    progress.hedge = hedgeOf(first, second, outcome);
     return outcome.best;
   } finally {
     race.finish(lostRace);
-    exchange.attempt = undefined;
+    progress.running = undefined;
   }
 }
 
@@ -100,13 +100,15 @@ export const lostRace: AttemptResult = { kind: 'outrun' };
  * broken off in that instant, so that the client never sees both.
  */
 export class Race {
-  readonly #exchange: Exchange;
+  readonly #timers: Timers;
+  readonly #progress: RequestProgress;
   readonly #running = new Set<ChannelAttempt>();
   #over: AttemptResult | undefined;
   #callOff: (() => void) | undefined;
 
-  constructor(exchange: Exchange) {
-    this.#exchange = exchange;
+  constructor(timers: Timers, progress: RequestProgress) {
+    this.#timers = timers;
+    this.#progress = progress;
   }
 
   /** The result for an attempt that has not begun once the race is decided; undefined before. */
@@ -121,58 +123,21 @@ export class Race {
   /** Resolves when no byte has come for `ms`; never, once one has. */
   silence(ms: number): Promise<'silence'> {
     return new Promise((resolve) => {
-      this.#callOff = this.#exchange.parts.timers.after(ms, () => resolve('silence'));
+      this.#callOff = this.#timers.after(ms, () => resolve('silence'));
     });
   }
 
   /** Ends every attempt except the winner. */
-  readonly finish = (result: AttemptResult, winner?: ChannelAttempt): void => {
+  finish(result: AttemptResult, winner?: ChannelAttempt): void {
     this.#callOff?.();
     this.#over ??= result;
     for (const attempt of this.#running) if (attempt !== winner) attempt.finish(result);
-  };
-
-  /** The part of the exchange that one of the attempts sees. */
-  contextFor(attempt: ChannelAttempt, translator: StreamTranslator): StreamContext {
-    const exchange = this.#exchange;
-    const won = (): void => {
-      this.finish(lostRace, attempt);
-      exchange.meter = translator.meter;
-      exchange.streamType = translator.type;
-      exchange.dropped = attempt.dropped;
-      exchange.firstByte();
-    };
-    return new RaceEntry(exchange, won);
-  }
-}
-
-/** The exchange as one of several attempts sees it. */
-class RaceEntry implements StreamContext {
-  readonly #exchange: Exchange;
-  readonly firstByte: () => void;
-
-  constructor(exchange: Exchange, firstByte: () => void) {
-    this.#exchange = exchange;
-    this.firstByte = firstByte;
   }
 
-  get reply(): ClientResponse {
-    return this.#exchange.reply;
-  }
-
-  get funds(): ReservedFunds {
-    return this.#exchange.funds;
-  }
-
-  get moneyWaitMs(): number {
-    return this.#exchange.moneyWaitMs;
-  }
-
-  costOf(quantities: Quantities): Nano {
-    return this.#exchange.costOf(quantities);
-  }
-
-  set wrote(wrote: boolean) {
-    this.#exchange.wrote = wrote;
+  /** This attempt has the first byte: the client gets its stream. */
+  won(attempt: ChannelAttempt, translator: StreamTranslator): void {
+    this.finish(lostRace, attempt);
+    this.#progress.stream = translator;
+    this.#progress.dropped = attempt.dropped;
   }
 }

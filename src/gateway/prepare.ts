@@ -8,8 +8,9 @@ import {
   translatedCall,
 } from '../providers/adapter.ts';
 import type { ChannelClient } from './channels/clients.ts';
-import type { Exchange } from './exchange.ts';
 import { inlineMedia, type NotSent } from './media/inline.ts';
+import type { RequestProgress } from './progress.ts';
+import type { FundedRequest } from './reserve.ts';
 
 /**
  * The call as the vendor needs it: with the bytes of media that the vendor does not read by URL,
@@ -17,31 +18,36 @@ import { inlineMedia, type NotSent } from './media/inline.ts';
  * to be fetched.
  */
 export function prepareCall(
-  exchange: Exchange,
+  funded: FundedRequest,
+  progress: RequestProgress,
   client: ChannelClient,
   adapter: Adapter,
   call: VendorCall,
 ): VendorCall | NotSent | Promise<VendorCall | NotSent> {
-  const carried =
-    exchange.request.addresses && inlineMedia(exchange, exchange.request.addresses, adapter, call);
+  const carried = inlineMedia(funded, progress, adapter, call);
   if (carried === undefined) {
-    const ready = withKnownSignatures(exchange, client, adapter, call);
-    return ready instanceof Promise ? ready.then((made) => unlessLeft(exchange, made)) : ready;
+    const ready = withKnownSignatures(funded, progress, client, adapter, call);
+    return ready instanceof Promise ? ready.then((made) => unlessLeft(progress, made)) : ready;
   }
   return carried
-    .then((made) => ('kind' in made ? made : withKnownSignatures(exchange, client, adapter, made)))
-    .then((made) => unlessLeft(exchange, made));
+    .then((made) =>
+      'kind' in made ? made : withKnownSignatures(funded, progress, client, adapter, made),
+    )
+    .then((made) => unlessLeft(progress, made));
 }
 
 /** A client that left in the meantime needs no call. */
-const unlessLeft = (exchange: Exchange, made: VendorCall | NotSent): VendorCall | NotSent =>
-  exchange.left ? { kind: 'left' } : made;
+const unlessLeft = ({ left }: RequestProgress, made: VendorCall | NotSent): VendorCall | NotSent =>
+  left ? { kind: 'left' } : made;
 
 /**
  * The key of stored signatures: the vendor's model for any channel, or one account at the vendor.
  */
-const signerOf = ({ candidate, request }: Exchange, client: ChannelClient): string =>
-  `${client.signer ?? candidate?.id ?? ''} ${candidate?.upstreamModel ?? request.model}`;
+const signerOf = (
+  { request }: FundedRequest,
+  { candidate }: RequestProgress,
+  client: ChannelClient,
+): string => `${client.signer ?? candidate?.id ?? ''} ${candidate?.upstreamModel ?? request.model}`;
 
 /**
  * The call with its translation, and with the signatures of earlier turns that the client did not
@@ -49,7 +55,8 @@ const signerOf = ({ candidate, request }: Exchange, client: ChannelClient): stri
  * not seen these turns itself. Without a database a conversation goes on without its signatures.
  */
 function withKnownSignatures(
-  exchange: Exchange,
+  funded: FundedRequest,
+  progress: RequestProgress,
   client: ChannelClient,
   adapter: Adapter,
   call: VendorCall,
@@ -57,10 +64,10 @@ function withKnownSignatures(
   const translated = translatedCall(adapter, call);
   const unsigned = adapter.unsigned?.(translated);
   if (unsigned === undefined || unsigned.length === 0) return translated;
-  const { parts, request } = exchange;
+  const { parts, request } = funded;
   const known = parts.signatures.find(
     request.principal.userId,
-    signerOf(exchange, client),
+    signerOf(funded, progress, client),
     unsigned,
   );
   const signed = (signatures: Signatures): VendorCall =>
@@ -74,12 +81,14 @@ function withKnownSignatures(
  * come to another node. The client gets its answer in any case.
  */
 export async function rememberSignatures(
-  exchange: Exchange,
+  funded: FundedRequest,
+  progress: RequestProgress,
   signatures: Signatures,
 ): Promise<void> {
-  const { parts, request, candidate } = exchange;
+  const { parts, request } = funded;
+  const { candidate } = progress;
   if (candidate === undefined) return;
-  const signer = signerOf(exchange, parts.channelClients.of(candidate.channel));
+  const signer = signerOf(funded, progress, parts.channelClients.of(candidate.channel));
   await parts.signatures.keep(request.principal.userId, signer, signatures).catch(() => undefined);
 }
 

@@ -2,9 +2,7 @@ import { expect, test } from 'vitest';
 import type { Reservation, ReserveRequest, ReserveRefusal } from '../ledger/contract.ts';
 import { tariffOf } from '../catalog/price.ts';
 import type { Admission } from './admit.ts';
-import type { GatewayParts } from './parts.ts';
-import type { ApiRequest } from './accept.ts';
-import { reserve } from './reserve.ts';
+import { type AdmittedRequest, reserve } from './reserve.ts';
 
 const price = {
   rates: { input: 1_000_000_000n, output: 1_000_000_000n },
@@ -55,7 +53,7 @@ function story(money: bigint, bytes: number) {
     close: () => Promise.resolve(),
   };
   const clock = { now: () => 0, monotonicMs: () => 0 };
-  const parts = { till, clock, limits: { utcOffsetMinutes: 0 } } as unknown as GatewayParts;
+  const parts = { till, clock, limits: { utcOffsetMinutes: 0 } };
   const request = {
     ...{
       id: 'req_1',
@@ -69,7 +67,7 @@ function story(money: bigint, bytes: number) {
       read += 1;
       return 'a few words';
     },
-  } as unknown as ApiRequest;
+  };
   const offer = { model, group, price, tariff: tariffOf(price, 1_000_000n), candidates: [] };
   const media = { inputTokens: 0, output: false };
   const admitted: Admission = {
@@ -81,8 +79,8 @@ function story(money: bigint, bytes: number) {
     pass,
   };
   const reply = { onLeave: () => {} };
-  const run = () =>
-    reserve(parts, request, admitted, reply as unknown as Parameters<typeof reserve>[3]);
+  const asked = { parts, request, admitted, reply } as unknown as AdmittedRequest;
+  const run = () => reserve(asked);
   return { run, requests, read: () => read };
 }
 

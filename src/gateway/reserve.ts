@@ -11,7 +11,7 @@ import type {
 } from '../ledger/contract.ts';
 import { changeLimitTx } from '../ledger/transactions/account.ts';
 import type { Transaction } from '../storage/database.ts';
-import type { ApiRequest } from './accept.ts';
+import type { ApiRequest, ClientFormat } from './accept.ts';
 import { type Admission, countText, worstCaseOf, affordableTokens } from './admit.ts';
 import type { GatewayParts } from './parts.ts';
 import { outputMost } from './pricing/bound.ts';
@@ -25,75 +25,84 @@ const bytesPerTokenLongest = 128;
 /** Retry delay for clients when the database cannot be reached. */
 export const unavailableRetryMs = 5_000;
 
-export interface FundedRequest {
-  /** The admission; its input is counted when money was too short for the estimate. */
+/** A request that was admitted, and where its answer goes. */
+export interface AdmittedRequest {
+  readonly parts: GatewayParts;
+  readonly request: ApiRequest;
   readonly admitted: Admission;
+  readonly reply: ClientResponse;
+  readonly format: ClientFormat;
+  /** Monotonic clock, ms. */
+  readonly startedAtMs: number;
+}
+
+/**
+ * A request with the money for it: all that the later steps know of it. What happens to it from
+ * here on is in `RequestProgress` (progress.ts). Where money was too short for the estimate,
+ * `admitted` holds the counted input.
+ */
+export interface FundedRequest extends AdmittedRequest {
   readonly funds: ReservedFunds;
   /** Wall clock, ms: decides which limit windows are charged. */
-  readonly at: number;
+  readonly reservedAt: number;
 }
+
+/** Milliseconds since the request began. */
+export const elapsedMs = ({ parts, startedAtMs }: FundedRequest): number =>
+  parts.clock.monotonicMs() - startedAtMs;
 
 /**
  * Reserves the money: from memory in the common case, else through the database or by waiting.
  * Throws a Refusal when there is none. Returns `left` when the client went away in the meantime.
  */
-export async function reserve(
-  parts: GatewayParts,
-  request: ApiRequest,
-  admitted: Admission,
-  reply: ClientResponse,
-): Promise<FundedRequest | 'left'> {
-  const at = parts.clock.now();
-  const reserveRequest = reserveRequestFor(parts, request, admitted, at);
-  const reservation = parts.till.tryReserve(reserveRequest);
-  if (reservation !== undefined)
-    return { admitted, funds: fundsFor(request, admitted, reservation), at };
-  return reserveSlowly(parts, request, admitted, reply, at);
+export async function reserve(asked: AdmittedRequest): Promise<FundedRequest | 'left'> {
+  const { clock, till } = asked.parts;
+  const at = clock.now();
+  const reservation = till.tryReserve(reserveRequestFor(asked, at));
+  return reservation === undefined ? reserveSlowly(asked, at) : fundedBy(reservation, asked, at);
 }
 
-async function reserveSlowly(
-  parts: GatewayParts,
-  request: ApiRequest,
-  admitted: Admission,
-  reply: ClientResponse,
-  at: number,
-): Promise<FundedRequest | 'left'> {
+async function reserveSlowly(asked: AdmittedRequest, at: number): Promise<FundedRequest | 'left'> {
+  const { parts, request, admitted, reply } = asked;
   const leaving = new AbortController();
   reply.onLeave(() => leaving.abort());
   const sinceMs = parts.clock.monotonicMs();
   try {
     const got = await parts.till.reserve(
-      { ...reserveRequestFor(parts, request, admitted, at), once: true },
+      { ...reserveRequestFor(asked, at), once: true },
       leaving.signal,
     );
-    if (got !== 'insufficient') return reserved(got, request, admitted, at);
-    if (await isHopeless(parts, request, admitted, at, leaving.signal))
-      refuse('insufficient_quota');
+    if (got !== 'insufficient') return reserved(got, asked, at);
+    if (await isHopeless(asked, at, leaving.signal)) refuse('insufficient_quota');
     // The quick estimate is generous, so the text is counted before a request waits or is refused
     // for it.
     const counted = await countText(admitted, request);
-    const precise: Admission = { ...admitted, textTokens: Math.min(counted, admitted.textTokens) };
+    const precise = withText(asked, Math.min(counted, admitted.textTokens));
     const again = {
-      ...reserveRequestFor(parts, request, precise, at),
+      ...reserveRequestFor(precise, at),
       requestedMsAgo: parts.clock.monotonicMs() - sinceMs,
     };
-    return reserved(await parts.till.reserve(again, leaving.signal), request, precise, at);
+    return reserved(await parts.till.reserve(again, leaving.signal), precise, at);
   } finally {
     reply.onLeave(undefined);
   }
 }
+
+const withText = (asked: AdmittedRequest, textTokens: number): AdmittedRequest => ({
+  ...asked,
+  admitted: { ...asked.admitted, textTokens },
+});
 
 /**
  * Whether the account cannot pay for a large text even at the fewest tokens that its bytes can be.
  * Such a text is not counted.
  */
 async function isHopeless(
-  parts: GatewayParts,
-  request: ApiRequest,
-  admitted: Admission,
+  asked: AdmittedRequest,
   at: number,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { parts, request } = asked;
   const textBytes = request.bytes.length - request.mediaBytes;
   if (
     textBytes <= largeTextBytes ||
@@ -101,11 +110,8 @@ async function isHopeless(
     request.textTokensMax !== undefined
   )
     return false;
-  const least: Admission = {
-    ...admitted,
-    textTokens: Math.floor(textBytes / bytesPerTokenLongest),
-  };
-  const { minimum, ...rest } = reserveRequestFor(parts, request, least, at);
+  const least = withText(asked, Math.floor(textBytes / bytesPerTokenLongest));
+  const { minimum, ...rest } = reserveRequestFor(least, at);
   const got = await parts.till.reserve({ ...rest, want: minimum, minimum, once: true }, signal);
   if (typeof got !== 'string') got.release();
   return got === 'insufficient';
@@ -113,15 +119,14 @@ async function isHopeless(
 
 function reserved(
   got: Reservation | ReserveRefusal,
-  request: ApiRequest,
-  admitted: Admission,
+  asked: AdmittedRequest,
   at: number,
 ): FundedRequest | 'left' {
   if (got === 'left') return 'left';
   if (got === 'insufficient') refuse('insufficient_quota');
   if (typeof got === 'string')
-    refuse('unavailable', { why: whyNot[got], id: request.id }, unavailableRetryMs);
-  return { admitted, funds: fundsFor(request, admitted, got), at };
+    refuse('unavailable', { why: whyNot[got], id: asked.request.id }, unavailableRetryMs);
+  return fundedBy(got, asked, at);
 }
 
 const whyNot = {
@@ -130,9 +135,7 @@ const whyNot = {
 } as const;
 
 function reserveRequestFor(
-  parts: GatewayParts,
-  request: ApiRequest,
-  admitted: Admission,
+  { parts, request, admitted }: AdmittedRequest,
   at: number,
 ): ReserveRequest {
   return {
@@ -144,17 +147,18 @@ function reserveRequestFor(
   };
 }
 
-function fundsFor(
-  request: ApiRequest,
-  admitted: Admission,
+function fundedBy(
   reservation: Reservation,
-): ReservedFunds {
-  return new ReservedFunds(
+  { parts, request, admitted, reply, format, startedAtMs }: AdmittedRequest,
+  reservedAt: number,
+): FundedRequest {
+  const funds = new ReservedFunds(
     reservation,
     admitted,
     tokensAtFirst(request, admitted),
     outputMost(request, admitted),
   );
+  return { parts, request, admitted, reply, format, startedAtMs, funds, reservedAt };
 }
 
 function tokensAtFirst(request: ApiRequest, admitted: Admission): number {
@@ -241,6 +245,11 @@ export class ReservedFunds {
   readonly outputMost: number;
   /** The most thinking tokens that can be charged beside them. */
   thinkingMost = 0;
+  /**
+   * Set once a model that reads more than the request holds has been called: it searches the web by
+   * itself.
+   */
+  readsBeyond = false;
   /** The reserved output limit. Without a limit, a usual one, until the answer exceeds it. */
   #mostTokens: number;
   #coveredTokens: number;

@@ -16,13 +16,15 @@ import { type Choice, hashTexts } from '../routing/candidates.ts';
 import { mayRetry } from '../routing/retry.ts';
 import type { ApiRequest } from './accept.ts';
 import { attemptWhole } from './attempt-whole.ts';
-import { ChannelAttempt, type AttemptResult, VendorRefusal } from './attempt.ts';
+import { ChannelAttempt, type AttemptResult, VendorRefusal, vendorCallFor } from './attempt.ts';
 import type { ChannelClient } from './channels/clients.ts';
-import type { Exchange } from './exchange.ts';
 import { type Race, askHedged } from './hedge.ts';
 import { isAccepted, alternativesFor, withAlternatives } from './models/alternatives.ts';
 import { prepareCall } from './prepare.ts';
-import { usesVendorTools } from './pricing/bound.ts';
+import { thinkingMost, usesVendorTools } from './pricing/bound.ts';
+import type { RequestProgress } from './progress.ts';
+import { elapsedMs, type FundedRequest } from './reserve.ts';
+import { watchStream } from './stream-watchdog.ts';
 import {
   CollectingReceiver,
   ForwardingReceiver,
@@ -35,31 +37,34 @@ import {
  * The attempt loop: tries one channel after the other until one delivers, the client leaves, or no
  * channel is left to try.
  */
-export async function tryChannels(exchange: Exchange): Promise<AttemptOutcome> {
-  const { parts } = exchange;
-  const trial = new AttemptLoop(exchange);
-  const hedgeMs = hedgeAfter(exchange);
-  if (hedgeMs !== undefined) parts.hedges.earn(exchange.request.model);
+export async function tryChannels(
+  funded: FundedRequest,
+  progress: RequestProgress,
+): Promise<AttemptOutcome> {
+  const { parts } = funded;
+  const trial = new AttemptLoop(funded, progress);
+  const hedgeMs = hedgeAfter(funded);
+  if (hedgeMs !== undefined) parts.hedges.earn(funded.request.model);
   let last: ChannelOutcome | undefined;
   let failed: ChannelOutcome | undefined;
-  while (exchange.attempts < parts.limits.attemptsMax && !exchange.left) {
+  while (progress.attempts < parts.limits.attemptsMax && !progress.left) {
     const nowMs = parts.clock.monotonicMs();
     const candidate = trial.pick(nowMs);
     if (candidate === undefined) break;
-    const begunMs = nowMs - exchange.startedAtMs;
+    const begunMs = nowMs - funded.startedAtMs;
     try {
       last = await (hedgeMs === undefined
         ? trial.ask(candidate, begunMs)
-        : askHedged(exchange, trial, candidate, begunMs, hedgeMs));
+        : askHedged(trial, candidate, begunMs, hedgeMs));
     } finally {
-      exchange.vendorMs += exchange.elapsedMs() - begunMs;
+      progress.vendorMs += elapsedMs(funded) - begunMs;
     }
     if (!last.mayContinue) return last;
     if (last.result.kind === 'fault') failed = last;
   }
-  if (exchange.left) return { result: { kind: 'left' }, receiver: undefined };
+  if (progress.left) return { result: { kind: 'left' }, receiver: undefined };
   if (failed === undefined && trial.refusal !== undefined && !trial.isAcceptedElsewhere())
-    return refusedByAll(exchange, trial, trial.refusal);
+    return refusedByAll(trial, trial.refusal);
   return {
     result: failed?.result ?? { kind: 'fault', stage: 'connecting', fault: noChannel },
     receiver: undefined,
@@ -70,24 +75,21 @@ export async function tryChannels(exchange: Exchange): Promise<AttemptOutcome> {
  * No channel takes the request. A vendor that itself refuses it is called all the same: our table
  * may be older than its model.
  */
-async function refusedByAll(
-  exchange: Exchange,
-  trial: AttemptLoop,
-  why: Refusal,
-): Promise<AttemptOutcome> {
+async function refusedByAll(trial: AttemptLoop, why: Refusal): Promise<AttemptOutcome> {
+  const { funded, progress } = trial;
   if (trial.refusing === undefined)
     return {
-      result: { kind: 'refused', refusal: withAlternatives(exchange, why) },
+      result: { kind: 'refused', refusal: withAlternatives(funded, why) },
       receiver: undefined,
     };
-  const begunMs = exchange.elapsedMs();
-  exchange.insists = true;
+  const begunMs = elapsedMs(funded);
+  trial.insists = true;
   const { result, receiver } = await trial.ask(trial.refusing, begunMs);
-  exchange.vendorMs += exchange.elapsedMs() - begunMs;
+  progress.vendorMs += elapsedMs(funded) - begunMs;
   if (result.kind !== 'fault' || result.fault.kind !== 'bad_request' || why.param === null)
     return { result, receiver };
   const { stage, fault } = result;
-  const message = `${fault.message} ${alternativesFor(exchange, why.param) ?? ''}`.trim();
+  const message = `${fault.message} ${alternativesFor(funded, why.param) ?? ''}`.trim();
   return {
     result: {
       kind: 'fault',
@@ -100,7 +102,8 @@ async function refusedByAll(
 
 /** The state of one request's attempts so far. */
 export class AttemptLoop {
-  readonly #exchange: Exchange;
+  readonly funded: FundedRequest;
+  readonly progress: RequestProgress;
   readonly #candidates: readonly Candidate[];
   readonly #choice: Choice | undefined;
   #excluded: readonly Candidate[] = noCandidates;
@@ -109,24 +112,30 @@ export class AttemptLoop {
   refusal: Refusal | undefined;
   /** The first channel whose vendor itself refuses the request. */
   refusing: Candidate | undefined;
+  /**
+   * Set when no channel takes the request: a vendor gets it all the same, so that the client reads
+   * the vendor's own message.
+   */
+  insists = false;
 
-  constructor(exchange: Exchange) {
-    this.#exchange = exchange;
-    this.#candidates = capableCandidates(exchange);
+  constructor(funded: FundedRequest, progress: RequestProgress) {
+    this.funded = funded;
+    this.progress = progress;
+    this.#candidates = capableCandidates(funded);
     this.#choice =
       this.#candidates.length > 1
-        ? routingChoice(exchange.request, exchange.admitted.offer.group.policy)
+        ? routingChoice(funded.request, funded.admitted.offer.group.policy)
         : undefined;
   }
 
   pick(nowMs: number): Candidate | undefined {
-    const { health, random } = this.#exchange.parts;
+    const { health, random } = this.funded.parts;
     return health.pick(this.#candidates, this.#excluded, nowMs, random, this.#choice);
   }
 
   /** Picks a healthy candidate of another channel than the one that is being called. */
   pickSecond(called: Candidate, nowMs: number): Candidate | undefined {
-    const { health, random } = this.#exchange.parts;
+    const { health, random } = this.funded.parts;
     const others = this.#candidates.filter(
       ({ channel, id }) =>
         channel.name !== called.channel.name && health.state(id, nowMs).breaker === 'closed',
@@ -134,15 +143,15 @@ export class AttemptLoop {
     return health.pick(others, this.#excluded, nowMs, random, this.#choice);
   }
 
-  /** Makes one attempt and records its outcome. `begunMs`: since the exchange began. */
+  /** Makes one attempt and records its outcome. `begunMs`: since the request began. */
   async ask(candidate: Candidate, begunMs: number, race?: Race): Promise<ChannelOutcome> {
-    const exchange = this.#exchange;
-    const { parts } = exchange;
+    const { funded } = this;
+    const { parts } = funded;
     const client = parts.channelClients.of(candidate.channel);
     let one: AttemptOutcome;
     client.running += 1;
     try {
-      one = await attemptChannel(exchange, candidate, client, race);
+      one = await this.#attempt(candidate, client, race);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return this.#notTaken(candidate, error);
@@ -150,11 +159,74 @@ export class AttemptLoop {
       client.running -= 1;
     }
     const { result } = one;
-    if (parts.traces !== undefined) traceAttempt(exchange, candidate, client, result, begunMs);
+    if (parts.traces !== undefined) traceAttempt(this, candidate, client, result, begunMs);
     const goesOn = result.kind === 'fault' && this.#faulted(candidate, result);
     if (wasAnswered(result)) parts.health.answered(candidate.id, parts.clock.monotonicMs());
-    if (this.#choice?.policy === 'latency') recordLatency(exchange, candidate, result, begunMs);
+    if (this.#choice?.policy === 'latency') recordLatency(this, candidate, result, begunMs);
     return { result, receiver: one.receiver, candidate, mayContinue: goesOn };
+  }
+
+  /** Calls the channel, and waits for the end of its answer. */
+  async #attempt(
+    candidate: Candidate,
+    client: ChannelClient,
+    race: Race | undefined,
+  ): Promise<AttemptOutcome> {
+    const { funded, progress } = this;
+    const { parts, request, funds } = funded;
+    progress.begin(candidate);
+    fitBound(funded, client, candidate);
+    const adapter = client.adapter(request.capability);
+    if (adapter === undefined)
+      throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
+    // Where the money pays for only a part of a whole answer, funds are taken slice by slice from a
+    // stream that is put together here.
+    const plain = vendorCallFor(funded, candidate, request.stream || funds.canGrow());
+    if (!('stream' in adapter) || answersWhole(adapter, plain)) {
+      const whole = request.image === undefined ? plain : asWholeCall(plain);
+      return {
+        result: await attemptWhole(funded, progress, adapter, whole, client),
+        receiver: undefined,
+      };
+    }
+    const prepared =
+      'collect' in adapter &&
+      (adapter.translate ?? adapter.unsigned ?? request.addresses) !== undefined
+        ? prepareCall(funded, progress, client, adapter, plain)
+        : plain;
+    const call = prepared instanceof Promise ? await prepared : prepared;
+    if ('kind' in call) return { result: call, receiver: undefined };
+    if (race?.over !== undefined) return { result: race.over, receiver: undefined };
+    let receiver: StreamReceiver | undefined;
+    const attempt = new ChannelAttempt(adapter, call, parts.limits, (self) => {
+      receiver =
+        request.stream || !('collect' in adapter)
+          ? this.#forwarding(self, adapter.stream(call, self.contentType), race)
+          : this.#collecting(self, adapter.collect(call));
+      return receiver;
+    });
+    if (race === undefined) progress.running = attempt;
+    else race.enter(attempt);
+    attempt.start(client, this.insists);
+    if (race === undefined) progress.dropped = attempt.dropped;
+    const result = await attempt.result;
+    if (race === undefined) progress.running = undefined;
+    return { result, receiver };
+  }
+
+  #collecting(attempt: ChannelAttempt, collector: StreamCollector): CollectingReceiver {
+    this.progress.stream = collector;
+    watchStream(this.funded, this.progress);
+    return new CollectingReceiver(this.funded, this.progress, attempt, collector);
+  }
+
+  #forwarding(
+    attempt: ChannelAttempt,
+    translator: StreamTranslator,
+    race: Race | undefined,
+  ): ForwardingReceiver {
+    if (race === undefined) this.progress.stream = translator;
+    return new ForwardingReceiver(this.funded, this.progress, attempt, translator, race);
   }
 
   /**
@@ -162,10 +234,7 @@ export class AttemptLoop {
    * vendor may take it.
    */
   #notTaken(candidate: Candidate, refusal: Refusal): ChannelOutcome {
-    const exchange = this.#exchange;
-    exchange.attempts -= 1;
-    exchange.attempt = undefined;
-    exchange.candidate = undefined;
+    this.progress.takeBack();
     this.refusal ??= refusal;
     if (refusal instanceof VendorRefusal) this.refusing ??= candidate;
     this.#excluded = [
@@ -185,9 +254,9 @@ export class AttemptLoop {
     const others = this.#candidates.filter((candidate) => !this.#excluded.includes(candidate));
     return others.some((candidate) =>
       isAccepted(
-        this.#exchange,
+        this.funded,
         candidate,
-        this.#exchange.vendorCall(candidate, this.#exchange.request.stream),
+        vendorCallFor(this.funded, candidate, this.funded.request.stream),
       ),
     );
   }
@@ -196,9 +265,9 @@ export class AttemptLoop {
     candidate: Candidate,
     { fault, stage }: AttemptResult & { readonly kind: 'fault' },
   ): boolean {
-    const { parts, request } = this.#exchange;
+    const { parts, request } = this.funded;
     parts.health.faulted(candidate.id, fault, parts.clock.monotonicMs());
-    reportFailure(this.#exchange, candidate, fault, stage);
+    reportFailure(this.funded, candidate, fault, stage);
     this.#failures ??= new Map();
     const count = (this.#failures.get(fault.kind) ?? 0) + 1;
     this.#failures.set(fault.kind, count);
@@ -221,22 +290,22 @@ const wasAnswered = ({ kind }: AttemptResult): boolean =>
   kind === 'answer' || kind === 'streamed' || kind === 'length';
 
 function recordLatency(
-  exchange: Exchange,
+  { funded, progress: { firstByteMs } }: AttemptLoop,
   candidate: Candidate,
   { kind }: AttemptResult,
   begunMs: number,
 ): void {
-  const { parts, request, firstByteMs } = exchange;
+  const { parts, request } = funded;
   if (!request.stream && kind === 'answer')
-    parts.health.recordLatency(candidate, false, exchange.elapsedMs() - begunMs);
+    parts.health.recordLatency(candidate, false, elapsedMs(funded) - begunMs);
   else if (kind === 'outrun')
-    parts.health.recordLatencyAtLeast(candidate, true, exchange.elapsedMs() - begunMs);
+    parts.health.recordLatencyAtLeast(candidate, true, elapsedMs(funded) - begunMs);
   else if (kind === 'streamed' && firstByteMs !== undefined)
     parts.health.recordLatency(candidate, true, firstByteMs - begunMs);
 }
 
 function reportFailure(
-  { parts, request }: Exchange,
+  { parts, request }: FundedRequest,
   { channel }: Candidate,
   { kind, message, ofConnection }: Fault,
   stage: CallStage,
@@ -258,61 +327,20 @@ const noCandidates: readonly Candidate[] = [];
 const noChannel: Fault = { kind: 'overloaded', message: 'no channel is available' };
 
 /** The candidates whose vendor has the capability. All channels of a chat model can chat. */
-function capableCandidates({ parts, admitted, request }: Exchange): readonly Candidate[] {
+function capableCandidates({ parts, admitted, request }: FundedRequest): readonly Candidate[] {
   const { candidates } = admitted.offer;
   if (request.capability === 'chat') return candidates;
   return parts.channelClients.capableOf(candidates, request.capability);
 }
 
-async function attemptChannel(
-  exchange: Exchange,
-  candidate: Candidate,
+/** The bound of a request depends on the vendor that is called, too. */
+function fitBound(
+  { request, admitted, funds }: FundedRequest,
   client: ChannelClient,
-  race: Race | undefined,
-): Promise<AttemptOutcome> {
-  const { parts, request, funds } = exchange;
-  exchange.attempts += 1;
-  exchange.candidate = candidate;
-  exchange.beforeAttempt(client, candidate);
-  const adapter = client.adapter(request.capability);
-  if (adapter === undefined)
-    throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
-  // Where the money pays for only a part of a whole answer, funds are taken slice by slice from a
-  // stream that is put together here.
-  const plain = exchange.vendorCall(candidate, request.stream || funds.canGrow());
-  if (!('stream' in adapter) || answersWhole(adapter, plain))
-    return {
-      result: await attemptWhole(
-        exchange,
-        adapter,
-        request.image === undefined ? plain : asWholeCall(plain),
-        client,
-      ),
-      receiver: undefined,
-    };
-  const prepared =
-    'collect' in adapter &&
-    (adapter.translate ?? adapter.unsigned ?? request.addresses) !== undefined
-      ? prepareCall(exchange, client, adapter, plain)
-      : plain;
-  const call = prepared instanceof Promise ? await prepared : prepared;
-  if ('kind' in call) return { result: call, receiver: undefined };
-  if (race?.over !== undefined) return { result: race.over, receiver: undefined };
-  let receiver: StreamReceiver | undefined;
-  const attempt = new ChannelAttempt(adapter, call, parts.limits, (self) => {
-    receiver =
-      request.stream || !('collect' in adapter)
-        ? forwardingReceiver(exchange, self, adapter.stream(call, self.contentType), race)
-        : collectingReceiver(exchange, self, adapter.collect(call));
-    return receiver;
-  });
-  if (race === undefined) exchange.attempt = attempt;
-  else race.enter(attempt);
-  attempt.start(client, exchange.insists);
-  if (race === undefined) exchange.dropped = attempt.dropped;
-  const result = await attempt.result;
-  if (race === undefined) exchange.attempt = undefined;
-  return { result, receiver };
+  { upstreamModel }: Candidate,
+): void {
+  if (client.thinksBeyondLimit) funds.allowThinking(thinkingMost(request, admitted));
+  if (client.readsBeyond?.(upstreamModel) === true) funds.readsBeyond = true;
 }
 
 /** A vendor that streams no previews makes the image in one call, and that answer is the stream. */
@@ -327,30 +355,6 @@ const answersWhole = (
   adapter: Adapter | AudioAdapter | StreamedImageAdapter,
   call: VendorCall,
 ): boolean => ('collect' in adapter ? adapter.split?.(call) !== undefined : !call.stream);
-
-function collectingReceiver(
-  exchange: Exchange,
-  attempt: ChannelAttempt,
-  collector: StreamCollector,
-): CollectingReceiver {
-  const { parts } = exchange;
-  exchange.collectedMeter = collector.meter;
-  exchange.watch();
-  return new CollectingReceiver(exchange, attempt, collector, parts.limits.answerBytesMax);
-}
-
-function forwardingReceiver(
-  exchange: Exchange,
-  attempt: ChannelAttempt,
-  translator: StreamTranslator,
-  race: Race | undefined,
-): ForwardingReceiver {
-  if (race !== undefined)
-    return new ForwardingReceiver(race.contextFor(attempt, translator), attempt, translator);
-  exchange.meter = translator.meter;
-  exchange.streamType = translator.type;
-  return new ForwardingReceiver(exchange, attempt, translator);
-}
 
 /** So many characters of a conversation's beginning identify it. */
 const startCharsMax = 1_024;
@@ -418,15 +422,15 @@ function excludedAfter(
   return candidates.filter(({ channel }) => channel.name === failed.channel.name);
 }
 
-/** Traces an attempt that is over. `begunMs`: since the exchange began. */
+/** Traces an attempt that is over. `begunMs`: since the request began. */
 function traceAttempt(
-  exchange: Exchange,
+  { funded, progress: { firstByteMs } }: AttemptLoop,
   candidate: Candidate,
   client: ChannelClient,
   result: AttemptResult,
   begunMs: number,
 ): void {
-  const { parts, request, startedAtMs, firstByteMs } = exchange;
+  const { parts, request, startedAtMs } = funded;
   parts.traces?.attempted(request.id, {
     provider: client.provider,
     channel: candidate.channel.name,
@@ -435,7 +439,7 @@ function traceAttempt(
     stream: request.stream,
     url: client.upstream.urlOf(''),
     beganMs: startedAtMs + begunMs,
-    endedMs: startedAtMs + exchange.elapsedMs(),
+    endedMs: startedAtMs + elapsedMs(funded),
     firstByteMs:
       request.stream && firstByteMs !== undefined && result.kind !== 'outrun'
         ? firstByteMs - begunMs
@@ -471,7 +475,7 @@ export const membersWithEffects = [
  * The milliseconds without a byte after which a second channel is called as well; undefined: never,
  * as for nearly all models.
  */
-export function hedgeAfter({ admitted, request }: Exchange): number | undefined {
+export function hedgeAfter({ admitted, request }: FundedRequest): number | undefined {
   const { hedgeAfterMs } = admitted.offer.model;
   return hedgeAfterMs !== undefined && isRepeatable(request) ? hedgeAfterMs : undefined;
 }

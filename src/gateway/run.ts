@@ -1,13 +1,15 @@
 import type { Refusal } from '../base/refusal.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import { limitHeaders } from '../limits/limiter.ts';
-import { admit, type Admission, outputLimit } from './admit.ts';
+import { admit, type Admission } from './admit.ts';
 import { tryChannels } from './route.ts';
 import type { ClientFormat, ApiRequest } from './accept.ts';
 import { finishRequest, type RequestOutcome, reportRequest } from './finish.ts';
-import { Exchange } from './exchange.ts';
+import { outputLimit } from './models/offers.ts';
 import type { GatewayParts } from './parts.ts';
-import { reserve } from './reserve.ts';
+import { RequestProgress } from './progress.ts';
+import { reserve, type FundedRequest } from './reserve.ts';
+import { watchStream } from './stream-watchdog.ts';
 
 /**
  * The life of a request: admit, reserve money, try channels, stream, settle, send the last byte.
@@ -27,22 +29,13 @@ export async function run(
   try {
     limitHeaders(admitted.pass, reply);
     sendOutputLimit(request, admitted, reply);
-    const reserved = await reserve(parts, request, admitted, reply);
-    if (reserved === 'left') return;
-    const exchange = new Exchange(
-      parts,
-      request,
-      reserved.admitted,
-      reply,
-      reserved.funds,
-      format,
-      startedAtMs,
-      reserved.at,
-    );
-    const outcome = await deliver(exchange);
+    const funded = await reserve({ parts, request, admitted, reply, format, startedAtMs });
+    if (funded === 'left') return;
+    const progress = new RequestProgress();
+    const outcome = await deliver(funded, progress);
     tokens = outcome.inputTokens + outcome.outputTokens;
-    reportRequest(exchange, outcome);
-    if (outcome.refusal !== undefined) refuseOrBreak(exchange, outcome.refusal);
+    reportRequest(funded, progress, outcome);
+    if (outcome.refusal !== undefined) refuseOrBreak(funded, progress, outcome.refusal);
   } finally {
     admitted.pass.finish(tokens);
   }
@@ -58,26 +51,30 @@ function sendOutputLimit(request: ApiRequest, { offer }: Admission, reply: Clien
     reply.header('x-tollgate-max-tokens', String(limit));
 }
 
-function refuseOrBreak({ reply, format, request, meter }: Exchange, why: Refusal): void {
+function refuseOrBreak(
+  { reply, format, request }: FundedRequest,
+  { stream }: RequestProgress,
+  why: Refusal,
+): void {
   if (!reply.started) throw why;
   if (format.errorEvent === undefined) return reply.destroy();
-  reply.endBroken(format.errorEvent(why, request.id, meter?.nextEvent ?? 0));
+  reply.endBroken(format.errorEvent(why, request.id, stream?.meter.nextEvent ?? 0));
 }
 
-async function deliver(exchange: Exchange): Promise<RequestOutcome> {
-  const { reply, request, funds } = exchange;
-  reply.onLeave(exchange.leave);
-  if (request.stream) exchange.watch();
+async function deliver(funded: FundedRequest, progress: RequestProgress): Promise<RequestOutcome> {
+  const { parts, reply, request, funds } = funded;
+  reply.onLeave(progress.leave);
+  if (request.stream) watchStream(funded, progress);
   let settled = false;
   try {
     const begin = reply.begin ?? request.begin;
     if (begin !== undefined) await begin();
-    const outcome = await finishRequest(exchange, await tryChannels(exchange));
+    const outcome = await finishRequest(funded, progress, await tryChannels(funded, progress));
     settled = outcome.charged;
     return outcome;
   } finally {
     if (!settled) funds.reservation.release();
     reply.onLeave(undefined);
-    exchange.unwatch();
+    if (progress.watchdog !== undefined) parts.watch.remove(progress.watchdog);
   }
 }

@@ -1,13 +1,15 @@
 import type { Nano } from '../base/money.ts';
 import type { Quantities, Measure } from '../base/quantities.ts';
 import { type Bill, costOf, inputTokens, outputTokens, type PriceLine } from '../catalog/price.ts';
+import type { Candidate } from '../catalog/snapshot.ts';
 import type { SettleResult } from '../ledger/contract.ts';
 import type { StreamMeter, PricingFacts } from '../providers/adapter.ts';
 import type { RecordValues } from '../usage/record.ts';
-import { countText } from './admit.ts';
-import type { Exchange } from './exchange.ts';
+import { type Admission, countText } from './admit.ts';
 import { billOfParts } from './pricing/quote.ts';
 import { countTokens, spokenTokens, tokensOfBytes } from './pricing/tokens.ts';
+import type { RequestProgress } from './progress.ts';
+import { elapsedMs, type FundedRequest } from './reserve.ts';
 
 /** How the answer ended, as the usage record stores it. */
 export type EndStatus = 'ok' | 'cut' | 'left' | 'length';
@@ -30,8 +32,8 @@ export interface AnswerEnd {
 export type CountedUsage = Pick<AnswerEnd, 'quantities' | 'estimated'>;
 
 /** The quantities charged for a text answer without the vendor's count. */
-export async function countAnswer(exchange: Exchange, outputText: string): Promise<Quantities> {
-  return { ...(await inputCount(exchange)), output: await countTokens(outputText) };
+export async function countAnswer(funded: FundedRequest, outputText: string): Promise<Quantities> {
+  return { ...(await inputCount(funded)), output: await countTokens(outputText) };
 }
 
 /**
@@ -39,25 +41,25 @@ export async function countAnswer(exchange: Exchange, outputText: string): Promi
  * of the input holds, unless that is zero, too.
  */
 export async function recountOutput(
-  exchange: Exchange,
+  funded: FundedRequest,
   reported: Quantities,
   outputTokens: number,
 ): Promise<CountedUsage> {
-  const input = inputTokens(reported) === 0 ? await inputCount(exchange) : reported;
+  const input = inputTokens(reported) === 0 ? await inputCount(funded) : reported;
   return { quantities: { ...input, output: outputTokens }, estimated: true };
 }
 
 /** Whether a vendor reports no output for a request whose answer is text. */
-export const reportsNoOutput = ({ request }: Exchange, reported: Quantities): boolean =>
+export const reportsNoOutput = ({ request }: FundedRequest, reported: Quantities): boolean =>
   request.choices > 0 && request.sized === undefined && outputTokens(reported) === 0;
 
 /** The quantities charged for a stream, whose text was not kept. */
 export async function countStream(
-  exchange: Exchange,
+  funded: FundedRequest,
   { input, calls, outputBytes }: StreamMeter,
 ): Promise<Quantities> {
-  const counted = { ...(input ?? (await inputCount(exchange))), ...calls };
-  return exchange.request.speak === undefined
+  const counted = { ...(input ?? (await inputCount(funded))), ...calls };
+  return funded.request.speak === undefined
     ? { ...counted, output: tokensOfBytes(outputBytes) }
     : { ...counted, audio_output: spokenTokens(outputBytes) };
 }
@@ -67,13 +69,13 @@ export async function countStream(
  * is estimated by its size: counting takes time.
  */
 export async function cancelledInput(
-  exchange: Exchange,
+  funded: FundedRequest,
   meter: StreamMeter | undefined,
   billed: boolean,
 ): Promise<Quantities> {
-  const { request, admitted } = exchange;
+  const { request, admitted } = funded;
   if (meter?.input !== undefined) return { ...meter.input, request: 0 };
-  if (billed) return { ...(await inputCount(exchange)), request: 0 };
+  if (billed) return { ...(await inputCount(funded)), request: 0 };
   if (request.sized !== undefined) return inputOf(request.sized.likely);
   return {
     input:
@@ -88,7 +90,7 @@ const inputOf = ({ input = 0, image_input = 0, audio_input = 0 }: Quantities): Q
   audio_input,
 });
 
-async function inputCount({ request, admitted }: Exchange): Promise<Quantities> {
+async function inputCount({ request, admitted }: FundedRequest): Promise<Quantities> {
   if (request.sized !== undefined) return request.sized.likely;
   return { input: (await countText(admitted, request)) + admitted.media.inputTokens };
 }
@@ -97,21 +99,24 @@ async function inputCount({ request, admitted }: Exchange): Promise<Quantities> 
  * Prices the ending and hands charge and usage record to the till. Resolves after the commit: only
  * then may the last byte leave.
  */
-export function settle(exchange: Exchange, ending: AnswerEnd): Promise<SettleResult> {
-  const { request, parts } = exchange;
+export function settle(
+  funded: FundedRequest,
+  progress: RequestProgress,
+  ending: AnswerEnd,
+): Promise<SettleResult> {
+  const { request, admitted, parts } = funded;
+  const { candidate } = progress;
   const finishedAt = parts.clock.now();
-  const { lines, total } = ending.free === true ? nothing : billFor(exchange, ending, finishedAt);
-  const beyond =
-    ending.reported === undefined
-      ? undefined
-      : excessOf(exchange, ending, ending.reported, total, finishedAt);
-  return exchange.funds.reservation.settle({
+  const { lines, total } =
+    ending.free === true ? nothing : billFor(admitted, candidate, ending, finishedAt);
+  const beyond = excessOf(funded, candidate, ending, total, finishedAt);
+  return funded.funds.reservation.settle({
     id: request.id,
     cost: total,
     loss: beyond?.excess,
     code: request.capability,
     at: finishedAt,
-    record: recordOf(exchange, ending, lines, finishedAt, beyond),
+    record: recordOf(funded, progress, ending, lines, finishedAt, beyond),
     // A whole answer waits for its charge; when that cannot be recorded in time, the client gets
     // neither.
     delivered: request.stream || ending.status === 'left' ? undefined : false,
@@ -125,11 +130,11 @@ const nothing = { lines: [], total: 0n } as const;
  * answer's parts, which are ignored then.
  */
 function billFor(
-  { admitted, candidate }: Exchange,
+  { quote, tariff, variant }: Admission,
+  candidate: Candidate | undefined,
   { quantities, pricingFacts: facts, reported }: AnswerEnd,
   finishedAt: number,
 ): Bill {
-  const { quote, tariff, variant } = admitted;
   const termFacts =
     reported === undefined || facts === undefined
       ? facts
@@ -150,19 +155,20 @@ interface Excess {
 }
 
 /**
- * Undefined where the reported quantities cost no more than the charge: as a rule, their classes
- * have no price.
+ * Undefined where nothing more was reported, or where it costs no more than the charge: as a rule,
+ * its classes have no price.
  */
 function excessOf(
-  exchange: Exchange,
-  { pricingFacts: facts, ...ending }: AnswerEnd,
-  reported: Quantities,
+  { parts, request, admitted }: FundedRequest,
+  candidate: Candidate | undefined,
+  ending: AnswerEnd,
   charged: Nano,
   finishedAt: number,
 ): Excess | undefined {
-  const { parts, request, candidate } = exchange;
-  const all = { ...ending, quantities: reported, reported: undefined, pricingFacts: facts };
-  const { lines, total } = billFor(exchange, all, finishedAt);
+  const { reported } = ending;
+  if (reported === undefined) return undefined;
+  const all = { ...ending, quantities: reported, reported: undefined };
+  const { lines, total } = billFor(admitted, candidate, all, finishedAt);
   const excess = total - charged;
   parts.overran({
     id: request.id,
@@ -175,29 +181,30 @@ function excessOf(
 }
 
 function recordOf(
-  exchange: Exchange,
+  funded: FundedRequest,
+  progress: RequestProgress,
   ending: AnswerEnd,
   lines: readonly PriceLine[],
   finishedAt: number,
   beyond: Excess | undefined,
 ): RecordValues {
-  const { request, admitted, candidate } = exchange;
-  const durationMs = exchange.elapsedMs();
+  const { request, admitted, reservedAt } = funded;
+  const durationMs = elapsedMs(funded);
   return [
     request.principal.keyId,
-    exchange.reservedAt,
+    reservedAt,
     finishedAt,
     request.capability,
     request.model,
     admitted.offer.group.name,
-    candidate?.channel.name ?? null,
+    progress.candidate?.channel.name ?? null,
     ending.upstreamId ?? null,
     ending.status,
     request.stream ? 1 : 0,
     ending.estimated ? 1 : 0,
-    Math.round(exchange.firstByteMs ?? durationMs),
+    Math.round(progress.firstByteMs ?? durationMs),
     Math.round(durationMs),
-    exchange.attempts,
+    progress.attempts,
     inputTokens(ending.quantities),
     outputTokens(ending.quantities),
     linesText(lines),
@@ -230,7 +237,7 @@ type MediaUsage = Pick<AnswerEnd, 'quantities' | 'estimated'>;
  * price is by a measure that neither has, the likely quantities of the request.
  */
 function usageOfImages(
-  { request, admitted }: Exchange,
+  { request, admitted }: FundedRequest,
   images: number,
   reported: Quantities | undefined,
 ): MediaUsage {
@@ -256,16 +263,15 @@ function times(quantities: Quantities, images: number): Quantities {
  * that could not be downloaded.
  */
 export function imageUsageOf(
-  exchange: Exchange,
+  funded: FundedRequest,
   reported: Quantities | undefined,
   had: number,
   made: number,
 ): MediaUsage {
-  if (reported === undefined) return usageOfImages(exchange, had, undefined);
+  if (reported === undefined) return usageOfImages(funded, had, undefined);
   const { image: _, megapixel: __, ...tokens } = reported;
-  if (tokens.image_output === undefined || had === made)
-    return usageOfImages(exchange, had, tokens);
-  return usageOfImages(exchange, had, {
+  if (tokens.image_output === undefined || had === made) return usageOfImages(funded, had, tokens);
+  return usageOfImages(funded, had, {
     ...tokens,
     image_output: Math.floor((tokens.image_output * had) / made),
   });
@@ -277,15 +283,15 @@ export function imageUsageOf(
  * off has made no more than the previews.
  */
 export function streamedImageUsage(
-  exchange: Exchange,
+  funded: FundedRequest,
   { quantities, outputBytes, finished }: StreamMeter,
   status: EndStatus,
 ): MediaUsage {
   if (finished || quantities !== undefined)
-    return usageOfImages(exchange, quantities?.image ?? 1, quantities);
-  if (status === 'left') return usageOfImages(exchange, 1, undefined);
+    return usageOfImages(funded, quantities?.image ?? 1, quantities);
+  if (status === 'left') return usageOfImages(funded, 1, undefined);
   return {
-    quantities: { ...exchange.request.sized?.likely, image_output: previewTokens * outputBytes },
+    quantities: { ...funded.request.sized?.likely, image_output: previewTokens * outputBytes },
     estimated: true,
   };
 }
@@ -295,7 +301,7 @@ export function streamedImageUsage(
  * that neither has: then the answer is counted.
  */
 export function measuredUsage(
-  { request, admitted }: Exchange,
+  { request, admitted }: FundedRequest,
   reported: Quantities | undefined,
 ): Quantities | undefined {
   if (request.sized === undefined) return reported;
@@ -305,12 +311,12 @@ export function measuredUsage(
 
 /** The same for a stream: of speech that broke off, only the part that was sent is charged. */
 export function streamedSoundUsage(
-  exchange: Exchange,
+  funded: FundedRequest,
   meter: StreamMeter,
   status: EndStatus,
 ): Quantities | undefined {
-  const { characters } = exchange.request.speak ?? {};
+  const { characters } = funded.request.speak ?? {};
   const whole = status === 'ok' || meter.finished;
-  if (characters === undefined || whole) return measuredUsage(exchange, meter.quantities);
-  return measuredUsage(exchange, { character: Math.min(characters, meter.outputBytes) });
+  if (characters === undefined || whole) return measuredUsage(funded, meter.quantities);
+  return measuredUsage(funded, { character: Math.min(characters, meter.outputBytes) });
 }

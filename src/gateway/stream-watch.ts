@@ -18,7 +18,7 @@ export class StreamWatch {
   readonly everyMs: number;
   readonly #watched = new Set<PeriodicCheck>();
   #timer: NodeJS.Timeout | undefined;
-  /** The exchanges that the current round has not checked yet. */
+  /** The streams that the current round has not checked yet. */
   #row: Iterator<PeriodicCheck> | undefined;
   /**
    * The timer fired during a round: another round follows, since a check counts as elapsed time.

@@ -4,8 +4,9 @@ import { openaiChat } from '../providers/formats/openai-chat/adapter.ts';
 import { ChannelAttempt } from './attempt.ts';
 import { lostRace } from './hedge.ts';
 import { gatewayLimits } from './parts.ts';
-import type { ReservedFunds } from './reserve.ts';
-import { ForwardingReceiver, type StreamContext } from './stream.ts';
+import { RequestProgress } from './progress.ts';
+import type { FundedRequest, ReservedFunds } from './reserve.ts';
+import { ForwardingReceiver } from './stream.ts';
 
 const call: VendorCall = {
   body: { model: 'm', messages: [], stream: true },
@@ -48,15 +49,20 @@ function waitingForMoney() {
       }),
   };
   const written: string[] = [];
-  const running = {
-    reply: { write: (text: string) => written.push(text) > 0, started: true, onDrain: () => {} },
-    funds,
-    moneyWaitMs: 1_000,
-    costOf: () => 0n,
-    firstByte: () => {},
-    wrote: false,
-  } as unknown as StreamContext;
-  const receiver = new ForwardingReceiver(running, attempt, adapter.stream(call));
+  const reply = {
+    write: (text: string) => written.push(text) > 0,
+    started: true,
+    startStream: () => {},
+    onDrain: () => {},
+  };
+  const parts = { clock: { monotonicMs: () => 0 }, limits: gatewayLimits };
+  const funded = { parts, request: {}, reply, funds, startedAtMs: 0 } as unknown as FundedRequest;
+  const receiver = new ForwardingReceiver(
+    funded,
+    new RequestProgress(),
+    attempt,
+    adapter.stream(call),
+  );
   return { attempt, receiver, written, pay: () => pay() };
 }
 

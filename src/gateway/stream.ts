@@ -1,36 +1,33 @@
 import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
+import { costOf } from '../catalog/price.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
-import type { ClientResponse } from '../http/client-response.ts';
 import type { StreamCollector, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
 import { protocolFault } from '../providers/formats/fault.ts';
 import { type ChannelAttempt, type AttemptResult, type Receiver } from './attempt.ts';
-import type { ReservedFunds } from './reserve.ts';
-
-/** What the receivers of streams need from the exchange they are part of. */
-export interface StreamContext {
-  readonly reply: ClientResponse;
-  readonly funds: ReservedFunds;
-  readonly moneyWaitMs: number;
-  costOf(quantities: Quantities): Nano;
-  /** The first bytes for the client have arrived. */
-  firstByte(): void;
-  /** Something was written: the stream is not silent. */
-  wrote: boolean;
-}
+import { withinLimit } from './pricing/bound.ts';
+import { beginStream, type RequestProgress } from './progress.ts';
+import type { FundedRequest } from './reserve.ts';
 
 /**
  * Waits for money while the vendor is paused, and ends the attempt when there is none. Both kinds
  * of receivers use it.
  */
 class Payment {
-  readonly #running: StreamContext;
+  readonly #funded: FundedRequest;
+  readonly #progress: RequestProgress;
   readonly #attempt: ChannelAttempt;
   readonly #meter: StreamMeter;
   #waiting = false;
 
-  constructor(running: StreamContext, attempt: ChannelAttempt, meter: StreamMeter) {
-    this.#running = running;
+  constructor(
+    funded: FundedRequest,
+    progress: RequestProgress,
+    attempt: ChannelAttempt,
+    meter: StreamMeter,
+  ) {
+    this.#funded = funded;
+    this.#progress = progress;
     this.#attempt = attempt;
     this.#meter = meter;
   }
@@ -41,7 +38,7 @@ class Payment {
    */
   settleUp(paid: () => void): boolean {
     if (this.#waiting) return false;
-    const { funds } = this.#running;
+    const { funds } = this.#funded;
     if (funds.isPast(this.#meter.outputBytes)) {
       this.#attempt.finish({ kind: 'length', meter: this.#meter, past: true });
       return false;
@@ -55,16 +52,25 @@ class Payment {
 
   /** Uses the vendor's count when there is one: it is exact, and progress by bytes is not. */
   #owes(): boolean {
-    const { funds } = this.#running;
+    const { funds } = this.#funded;
     if (this.#meter.quantities !== undefined && this.#meter.finished)
-      return this.#running.costOf(this.#meter.quantities) > funds.reservation.amount;
+      return this.#costOf(this.#meter.quantities) > funds.reservation.amount;
     return funds.exceeded(this.#meter.outputBytes);
   }
 
+  #costOf(quantities: Quantities): Nano {
+    const { admitted, parts } = this.#funded;
+    const { quote, tariff, variant } = admitted;
+    const within = withinLimit(this.#funded, quantities);
+    if (quote === undefined) return costOf(tariff, within, variant).total;
+    const { candidate } = this.#progress;
+    return quote.bill(within, undefined, variant, candidate, parts.clock.now()).total;
+  }
+
   async #wait(paid: () => void): Promise<void> {
-    const { funds, moneyWaitMs } = this.#running;
+    const { funds, parts } = this.#funded;
     while (this.#owes()) {
-      const grown = await funds.growOrWait(moneyWaitMs);
+      const grown = await funds.growOrWait(parts.limits.moneyWaitMs);
       // Another attempt was faster in the meantime, or the client left: the held-back text is
       // dropped.
       if (this.#attempt.over) return;
@@ -79,29 +85,44 @@ class Payment {
   }
 }
 
+/** Several attempts at one answer: the first that has a byte for the client wins. */
+interface RunningRace {
+  won(attempt: ChannelAttempt, translator: StreamTranslator): void;
+}
+
 /**
  * Forwards a stream as it comes. The hottest code of the gateway: one push, one comparison and one
  * write per piece.
  */
 export class ForwardingReceiver implements Receiver {
   readonly translator: StreamTranslator;
-  readonly #running: StreamContext;
+  readonly #funded: FundedRequest;
+  readonly #progress: RequestProgress;
   readonly #attempt: ChannelAttempt;
+  readonly #race: RunningRace | undefined;
   readonly #payment: Payment;
   #held = '';
   #begun = false;
   #ended = false;
 
-  constructor(running: StreamContext, attempt: ChannelAttempt, translator: StreamTranslator) {
+  constructor(
+    funded: FundedRequest,
+    progress: RequestProgress,
+    attempt: ChannelAttempt,
+    translator: StreamTranslator,
+    race?: RunningRace,
+  ) {
     this.translator = translator;
-    this.#running = running;
+    this.#funded = funded;
+    this.#progress = progress;
     this.#attempt = attempt;
-    this.#payment = new Payment(running, attempt, translator.meter);
+    this.#race = race;
+    this.#payment = new Payment(funded, progress, attempt, translator.meter);
   }
 
   data(piece: Buffer): boolean {
     const out = this.translator.push(piece);
-    if (this.translator.meter.outputBytes < this.#running.funds.nextLookBytes)
+    if (this.translator.meter.outputBytes < this.#funded.funds.nextLookBytes)
       return this.#deliver(out);
     if (this.#payment.settleUp(this.#paid)) return this.#deliver(out);
     this.#held += out;
@@ -116,11 +137,11 @@ export class ForwardingReceiver implements Receiver {
   };
 
   #deliver(out: string): boolean {
-    const { reply } = this.#running;
+    const { reply } = this.#funded;
     let room = true;
     if (out !== '') {
       if (!this.#begun) this.#begin();
-      this.#running.wrote = true;
+      this.#progress.wrote = true;
       room = reply.write(out);
     }
     const { meter } = this.translator;
@@ -136,7 +157,8 @@ export class ForwardingReceiver implements Receiver {
   /** A keep-alive comment may have started the response, but it is no answer. */
   #begin(): void {
     this.#begun = true;
-    this.#running.firstByte();
+    this.#race?.won(this.#attempt, this.translator);
+    beginStream(this.#funded, this.#progress);
   }
 
   #close(): AttemptResult {
@@ -147,7 +169,7 @@ export class ForwardingReceiver implements Receiver {
   }
 
   get stage(): 'waiting' | 'streaming' {
-    return this.translator.meter.outputBytes > 0 || this.#running.reply.started
+    return this.translator.meter.outputBytes > 0 || this.#funded.reply.started
       ? 'streaming'
       : 'waiting';
   }
@@ -180,43 +202,40 @@ export class ForwardingReceiver implements Receiver {
 /** Puts a stream together for a client that asked for a whole answer. */
 export class CollectingReceiver implements Receiver {
   readonly collector: StreamCollector;
-  readonly #running: StreamContext;
+  readonly #funded: FundedRequest;
   readonly #attempt: ChannelAttempt;
   readonly #payment: Payment;
-  readonly #bytesMax: number;
   #bytes = 0;
   #owed = false;
   #ended = false;
 
   constructor(
-    running: StreamContext,
+    funded: FundedRequest,
+    progress: RequestProgress,
     attempt: ChannelAttempt,
     collector: StreamCollector,
-    bytesMax: number,
   ) {
     this.collector = collector;
-    this.#running = running;
+    this.#funded = funded;
     this.#attempt = attempt;
-    this.#payment = new Payment(running, attempt, collector.meter);
-    this.#bytesMax = bytesMax;
+    this.#payment = new Payment(funded, progress, attempt, collector.meter);
   }
 
   data(piece: Buffer): boolean {
+    const { funds, parts } = this.#funded;
+    const { answerBytesMax } = parts.limits;
     this.#bytes += piece.length;
-    if (this.#bytes > this.#bytesMax) {
+    if (this.#bytes > answerBytesMax) {
       this.#attempt.finish({
         kind: 'fault',
         stage: 'waiting',
-        fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`),
+        fault: protocolFault(`the answer is larger than ${answerBytesMax} bytes`),
       });
       return true;
     }
     this.collector.push(piece);
     const { meter } = this.collector;
-    if (
-      meter.outputBytes >= this.#running.funds.nextLookBytes &&
-      !this.#payment.settleUp(this.#paid)
-    ) {
+    if (meter.outputBytes >= funds.nextLookBytes && !this.#payment.settleUp(this.#paid)) {
       this.#owed = true;
       return false;
     }

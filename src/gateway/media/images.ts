@@ -11,8 +11,9 @@ import {
 import type { VendorAnswer, GeneratedImage } from '../../providers/adapter.ts';
 import type { ImageRequest } from '../../providers/media-request.ts';
 import type { AttemptResult } from '../attempt.ts';
-import type { Exchange } from '../exchange.ts';
 import type { ChannelClient } from '../channels/clients.ts';
+import type { RequestProgress } from '../progress.ts';
+import type { FundedRequest } from '../reserve.ts';
 import { imageUsageOf } from '../settle.ts';
 
 /** Tries to download an image: the vendor has made it, and no other vendor will. */
@@ -24,14 +25,15 @@ const downloadsMax = 3;
  * called.
  */
 export async function storeImages(
-  exchange: Exchange,
+  funded: FundedRequest,
+  progress: RequestProgress,
   answer: VendorAnswer,
   images: readonly GeneratedImage[],
   client: ChannelClient,
 ): Promise<AttemptResult> {
   const leaving = new AbortController();
-  exchange.attempt = { finish: () => leaving.abort() };
-  const easel = new ImageStore(exchange, client, leaving.signal);
+  progress.running = { finish: () => leaving.abort() };
+  const easel = new ImageStore(funded, client, leaving.signal);
   try {
     const data = await Promise.all(images.map((image) => easel.item(image)));
     const had = data.flatMap((item) => ('why' in item ? [] : [item]));
@@ -39,7 +41,7 @@ export async function storeImages(
     // The available images are delivered, and only they are charged.
     if (had.length > 0 || failed === undefined) {
       const { quantities, estimated } = imageUsageOf(
-        exchange,
+        funded,
         answer.quantities,
         had.length,
         images.length,
@@ -49,13 +51,13 @@ export async function storeImages(
         answer: { ...answer, body: withData(answer.body, had), quantities, estimated },
       };
     }
-    return imagesMissing(failed, exchange.request.id);
+    return imagesMissing(failed, funded.request.id);
   } catch (error) {
     await easel.clear();
     if (leaving.signal.aborted) return { kind: 'left' };
     throw error;
   } finally {
-    exchange.attempt = undefined;
+    progress.running = undefined;
   }
 }
 
@@ -77,7 +79,7 @@ class ImageStore {
   readonly #left: AbortSignal;
   readonly #stored: StoredFile[] = [];
 
-  constructor({ parts, request }: Exchange, { upstream }: ChannelClient, left: AbortSignal) {
+  constructor({ parts, request }: FundedRequest, { upstream }: ChannelClient, left: AbortSignal) {
     this.#files = parts.files;
     this.#account = request.principal.userId;
     this.#host = request.headers?.host;

@@ -1,6 +1,6 @@
 import { editJsonBytes, jsonText, type JsonPath, isObject } from '../../base/json.ts';
 import { refusal } from '../../base/refusal.ts';
-import { type DownloadedMedium, isDownloadFailure } from '../../media/downloads.ts';
+import { type DownloadedMedium, type Downloads, isDownloadFailure } from '../../media/downloads.ts';
 import type {
   Adapter,
   VendorCall,
@@ -9,8 +9,9 @@ import type {
   WholeAdapter,
 } from '../../providers/adapter.ts';
 import type { AttemptResult } from '../attempt.ts';
-import type { Exchange } from '../exchange.ts';
 import type { MediaAddress } from '../accept.ts';
+import type { RequestProgress } from '../progress.ts';
+import type { FundedRequest } from '../reserve.ts';
 
 /** The reason why no call is made. */
 export type NotSent = Extract<AttemptResult, { kind: 'refused' | 'left' }>;
@@ -21,13 +22,14 @@ export type NotSent = Extract<AttemptResult, { kind: 'refused' | 'left' }>;
  * second channel gets the media downloaded for the first.
  */
 export function inlineMedia(
-  exchange: Exchange,
-  addresses: readonly MediaAddress[],
+  { parts, request }: FundedRequest,
+  progress: RequestProgress,
   adapter: Adapter,
   call: VendorCall,
 ): Promise<VendorCall | NotSent> | undefined {
-  const wanted = addressesToInline(addresses, adapter, call);
-  return wanted.length === 0 ? undefined : withBytes(exchange, wanted, call);
+  if (request.addresses === undefined) return undefined;
+  const wanted = addressesToInline(request.addresses, adapter, call);
+  return wanted.length === 0 ? undefined : withBytes(parts.downloads, progress, wanted, call);
 }
 
 /** The URLs that this vendor does not read itself. */
@@ -42,25 +44,28 @@ export function addressesToInline(
   return addresses.filter((address) => needsBytes(address, call));
 }
 
+const noneDownloaded: ReadonlyMap<string, DownloadedMedium> = new Map();
+
 async function withBytes(
-  exchange: Exchange,
+  downloads: Downloads,
+  progress: RequestProgress,
   wanted: readonly MediaAddress[],
   call: VendorCall,
 ): Promise<VendorCall | NotSent> {
-  const had = exchange.downloaded;
+  const had = progress.downloaded ?? noneDownloaded;
   const missing = wanted.filter(({ url }) => !had.has(url));
   if (missing.length === 0) return withContents(call, wanted, had);
   const leaving = new AbortController();
-  exchange.attempt = { finish: () => leaving.abort() };
-  const got = await exchange.parts.downloads.all(missing, leaving.signal);
-  exchange.attempt = undefined;
+  progress.running = { finish: () => leaving.abort() };
+  const got = await downloads.all(missing, leaving.signal);
+  progress.running = undefined;
   if (leaving.signal.aborted) return { kind: 'left' };
   if (isDownloadFailure(got)) {
     const param = wanted.find(({ url }) => url === got.url)?.param ?? '';
     return { kind: 'refused', refusal: refusal('invalid_value', { param, why: got.why }) };
   }
-  exchange.downloaded = new Map([...had, ...got]);
-  return withContents(call, wanted, exchange.downloaded);
+  progress.downloaded = new Map([...had, ...got]);
+  return withContents(call, wanted, progress.downloaded);
 }
 
 function withContents(

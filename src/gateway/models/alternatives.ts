@@ -19,12 +19,12 @@ const checkedBytesMax = 65_536;
 const modelsCheckedMax = 200;
 const modelsNamedMax = 10;
 
-/** A request that a channel's adapter refuses, such as an `Exchange`. */
+/** A request that a channel's adapter refuses. */
 interface RefusedRequest {
   readonly parts: GatewayParts;
   readonly request: ApiRequest;
-  readonly admitted: { readonly offer: Offer };
-  vendorCall(candidate: Candidate, streamUpstream: boolean): VendorCall;
+  readonly admitted: Pick<QuoteResult, 'offer' | 'quote'>;
+  readonly reservedAt: number;
 }
 
 /** Whether the vendor of a channel takes this call, by its adapter alone: no vendor is asked. */
@@ -47,8 +47,8 @@ export function isAccepted(
  * The refusal, with a sentence that names the models of the client's key that take the refused
  * member.
  */
-export function withAlternatives(exchange: RefusedRequest, why: Refusal): Refusal {
-  const sentence = why.param === null ? undefined : alternativesFor(exchange, why.param);
+export function withAlternatives(refused: RefusedRequest, why: Refusal): Refusal {
+  const sentence = why.param === null ? undefined : alternativesFor(refused, why.param);
   if (
     sentence === undefined ||
     (sentence === noModelAccepts && why.refusal !== 'unsupported_parameter')
@@ -82,15 +82,15 @@ const noModelAccepts = 'No model of your key takes it.';
  * A sentence that names the models of the client's key that take `param` as it is; undefined where
  * they cannot be found out.
  */
-export function alternativesFor(exchange: RefusedRequest, param: string): string | undefined {
-  const { parts, request, admitted } = exchange;
+export function alternativesFor(refused: RefusedRequest, param: string): string | undefined {
+  const { parts, request, admitted } = refused;
   const probe = probeOf(request, param);
   const own = admitted.offer.candidates[0];
   if (own === undefined || probe === undefined) return undefined;
   const { body, bytes } = probe;
   // This model takes the probe: it refuses the conversation as a whole, which the probe does not
   // hold.
-  if (isAccepted(exchange, own, { ...exchange.vendorCall(own, request.stream), body, bytes }))
+  if (isAccepted(refused, own, { ...vendorCallFor(refused, own, request.stream), body, bytes }))
     return undefined;
   const named = modelsThatAccept(parts, probe, admitted.offer);
   return named === undefined ? noModelAccepts : `Models that take it: ${named}.`;
@@ -109,12 +109,10 @@ function modelsThatAccept(
     const offer = offerTo(catalog, principal, id);
     const request = { ...probe, model: id };
     const bought = offer && quotedOrNot({ catalog, principal, capability, at }, offer, request);
-    const calls = (candidate: Candidate): VendorCall =>
-      vendorCallFor(request, candidate, request.stream, undefined, bought?.quote, at);
-    return (
-      bought?.offer.candidates.some((candidate) =>
-        isAccepted({ parts, request }, candidate, calls(candidate)),
-      ) ?? false
+    if (bought === undefined) return false;
+    const asked = { parts, request, admitted: bought, reservedAt: at };
+    return bought.offer.candidates.some((candidate) =>
+      isAccepted(asked, candidate, vendorCallFor(asked, candidate, request.stream)),
     );
   };
   const named: string[] = [];
@@ -148,8 +146,8 @@ function quotedOrNot(
 const greeting = [{ role: 'user', content: 'Hello' }];
 
 /**
- * The request without its conversation. Where one message is refused, that message is kept.
- * Undefined: it is too large.
+ * The request without its conversation, and with the client's output limit as it is in the body.
+ * Where one message is refused, that message is kept. Undefined: it is too large.
  */
 function probeOf(request: ApiRequest, param: string): ApiRequest | undefined {
   const probe: Record<string, unknown> = { ...request.body };
@@ -161,5 +159,6 @@ function probeOf(request: ApiRequest, param: string): ApiRequest | undefined {
     probe[name] = turn === undefined ? greeting : [turn];
   }
   const bytes = Buffer.from(JSON.stringify(probe));
-  return bytes.length > checkedBytesMax ? undefined : { ...request, body: probe, bytes };
+  if (bytes.length > checkedBytesMax) return undefined;
+  return { ...request, body: probe, bytes, outputTokensRequested: undefined };
 }

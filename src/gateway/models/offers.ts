@@ -1,7 +1,8 @@
 import type { Principal } from '../../accounts/principal.ts';
 import { type Capability, capabilities } from '../../base/capability.ts';
-import type { ModelKind, Offer, Snapshot } from '../../catalog/snapshot.ts';
+import type { Model, ModelKind, Offer, Snapshot } from '../../catalog/snapshot.ts';
 import type { Share } from '../../limits/limiter.ts';
+import type { ApiRequest } from '../accept.ts';
 
 /** The kinds of models that serve each capability. */
 export const kindsFor: Readonly<Record<Capability, readonly ModelKind[]>> = {
@@ -60,3 +61,11 @@ export function offerTo(
 /** The key's own limits, where it has any. */
 export const keyShare = ({ keyId, allowance }: Principal): Share | undefined =>
   allowance === undefined ? undefined : { subject: `key/${keyId}`, allowance };
+
+/** The output tokens that the client requested, at most those that the model can write. */
+export function outputLimit(
+  { outputTokensRequested: requested }: Pick<ApiRequest, 'outputTokensRequested'>,
+  { outputTokensMax: most }: Model,
+): number | undefined {
+  return requested === undefined || most === undefined ? requested : Math.min(requested, most);
+}

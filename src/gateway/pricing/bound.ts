@@ -1,8 +1,9 @@
 import type { Measure, Quantities } from '../../base/quantities.ts';
 import { costOf, inputTokens, outputTokens } from '../../catalog/price.ts';
 import type { Model } from '../../catalog/snapshot.ts';
-import { type Admission, countText, outputLimit, sizeInTokens } from '../admit.ts';
+import { type Admission, countText, sizeInTokens } from '../admit.ts';
 import type { ApiRequest } from '../accept.ts';
+import { outputLimit } from '../models/offers.ts';
 
 /**
  * The most that a request can have cost, whatever its vendor reports (DESIGN §5). The figures are
@@ -55,16 +56,15 @@ const counted: ReadonlySet<string> = new Set(
 /** Types of tools that the client itself runs, in all formats. */
 const clientToolTypes: ReadonlySet<unknown> = new Set([undefined, null, 'function', 'custom']);
 
-/** The members of an exchange on which its bound depends. */
+/** The members of a funded request on which its bound depends. */
 export interface BoundBasis {
   readonly request: ApiRequest;
   readonly admitted: Admission;
-  readonly funds: { readonly outputMost: number; readonly thinkingMost: number };
-  /**
-   * Set once a model that reads more than the request holds has been called: it searches the web by
-   * itself.
-   */
-  readonly readsBeyond: boolean;
+  readonly funds: {
+    readonly outputMost: number;
+    readonly thinkingMost: number;
+    readonly readsBeyond: boolean;
+  };
 }
 
 /** The quantities that are charged. */
@@ -100,12 +100,12 @@ const writtenMost = ({ outputTokensMax, context = contextUnknown }: Model): numb
  * Whether the quantities are within the bound by its cheap estimate: a few additions, and no text
  * is counted.
  */
-export function isWithin(exchange: BoundBasis, quantities: Quantities): boolean {
-  const { request, admitted } = exchange;
-  if (request.sized !== undefined) return isWithinSize(exchange, quantities);
+export function isWithin(funded: BoundBasis, quantities: Quantities): boolean {
+  const { request, admitted } = funded;
+  if (request.sized !== undefined) return isWithinSize(funded, quantities);
   return (
     inputTokens(quantities) <= admitted.textTokens + admitted.media.inputTokens + tokensAdded &&
-    outputExcess(exchange, quantities) <= 0 &&
+    outputExcess(funded, quantities) <= 0 &&
     (quantities.request ?? 0) <= unitsOf(request)
   );
 }
@@ -114,15 +114,12 @@ export function isWithin(exchange: BoundBasis, quantities: Quantities): boolean 
  * The part of the reported quantities that may be charged, after `isWithin` has returned false. The
  * input is counted now.
  */
-export async function boundUsage(
-  exchange: BoundBasis,
-  reported: Quantities,
-): Promise<BoundedUsage> {
-  const { request } = exchange;
+export async function boundUsage(funded: BoundBasis, reported: Quantities): Promise<BoundedUsage> {
+  const { request } = funded;
   if (request.sized !== undefined) return { quantities: request.sized.most, reported };
-  const input = await inputMost(exchange, reported);
+  const input = await inputMost(funded, reported);
   let quantities = cut(reported, inputClasses, inputTokens(reported) - input);
-  quantities = cut(quantities, outputClasses, outputExcess(exchange, reported));
+  quantities = cut(quantities, outputClasses, outputExcess(funded, reported));
   quantities = cut(quantities, ['request'], (reported.request ?? 0) - unitsOf(request));
   return quantities === reported ? { quantities } : { quantities, reported };
 }
@@ -130,8 +127,8 @@ export async function boundUsage(
 /**
  * Our own estimate without the output beyond the bound. Its input is our count, and needs no bound.
  */
-export const withinLimit = (exchange: BoundBasis, estimated: Quantities): Quantities =>
-  cut(estimated, outputClasses, outputExcess(exchange, estimated));
+export const withinLimit = (funded: BoundBasis, estimated: Quantities): Quantities =>
+  cut(estimated, outputClasses, outputExcess(funded, estimated));
 
 function outputExcess({ funds }: BoundBasis, quantities: Quantities): number {
   return (
@@ -143,12 +140,12 @@ function outputExcess({ funds }: BoundBasis, quantities: Quantities): number {
 
 /** The most input tokens. The vendor may have made one call for each choice. */
 async function inputMost(
-  { request, admitted, readsBeyond }: BoundBasis,
+  { request, admitted, funds }: BoundBasis,
   reported: Quantities,
 ): Promise<number> {
   const { context } = admitted.offer.model;
   const rounds = roundsOf(request, admitted);
-  if (readsBeyond || !isCountable(request)) return (context ?? contextUnknown) * rounds;
+  if (funds.readsBeyond || !isCountable(request)) return (context ?? contextUnknown) * rounds;
   const bySize = sizeInTokens(request);
   const calls = Math.max(1, request.choices);
   const beside = request.mediaCount * tokensPerImage + tokensAdded;

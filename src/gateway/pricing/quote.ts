@@ -363,7 +363,7 @@ export interface QuoteResult {
   readonly offer: Offer;
   /** The plain price at this moment. */
   readonly tariff: Tariff;
-  readonly quote?: Quote;
+  readonly quote?: Quote | undefined;
 }
 
 /** The facts that a quote needs. */

@@ -1,0 +1,86 @@
+import type { Candidate } from '../catalog/snapshot.ts';
+import type { DownloadedMedium } from '../media/downloads.ts';
+import type { StreamTranslator } from '../providers/adapter.ts';
+import type { ChannelAttempt } from './attempt.ts';
+import type { Hedge } from './parts.ts';
+import { elapsedMs, type FundedRequest } from './reserve.ts';
+import type { PeriodicCheck } from './stream-watch.ts';
+
+/** The state of one run: what has happened to a funded request so far. */
+export class RequestProgress {
+  /** Milliseconds from the start to the first byte for the client, once that byte has left. */
+  firstByteMs: number | undefined;
+  attempts = 0;
+  /** Milliseconds for which an attempt was under way. */
+  vendorMs = 0;
+  /** The channel of the running or answering attempt. */
+  candidate: Candidate | undefined;
+  /** The work that ends when the client leaves: an attempt, or what is fetched for one. */
+  running: Pick<ChannelAttempt, 'finish'> | undefined;
+  /** The client's members that the running or answering attempt does not send to its vendor. */
+  dropped: readonly string[] | undefined;
+  /** The outcome of a hedge, once a second channel has been called. */
+  hedge: Hedge | undefined;
+  /** The vendor's stream that the client gets, as it is or collected into a whole answer. */
+  stream: Pick<StreamTranslator, 'meter' | 'type'> | undefined;
+  /** Media downloaded for one channel, kept for the next. */
+  downloaded: ReadonlyMap<string, DownloadedMedium> | undefined;
+  /** Checks the stream once a second, once there is one. */
+  watchdog: PeriodicCheck | undefined;
+  /** Something was written since the last check. */
+  wrote = false;
+  left = false;
+
+  /** The client went away: no fault is recorded, and the vendor stops at once. */
+  readonly leave = (): void => {
+    this.left = true;
+    this.running?.finish({ kind: 'left' });
+  };
+
+  begin(candidate: Candidate): void {
+    this.attempts += 1;
+    this.candidate = candidate;
+  }
+
+  /** The adapter refused the request, and the vendor was not called: this was no attempt. */
+  takeBack(): void {
+    this.attempts -= 1;
+    this.candidate = undefined;
+    this.running = undefined;
+  }
+}
+
+/** The first bytes for the client have arrived: its stream begins. */
+export function beginStream(funded: FundedRequest, progress: RequestProgress): void {
+  progress.firstByteMs ??= elapsedMs(funded);
+  sendDroppedHeader(funded, progress);
+  funded.reply.startStream(progress.stream?.type);
+}
+
+/** Longest header value, however many members are dropped. */
+export const droppedCharsMax = 1_024;
+const moreDropped = ', ...';
+
+/**
+ * Names the members that were not sent to the vendor in a header, before the response begins: those
+ * whose values mean "not set", and those that the answering vendor does not take.
+ */
+export function sendDroppedHeader(
+  { reply, request: { dropped: unset } }: FundedRequest,
+  { dropped: notTaken }: RequestProgress,
+): void {
+  if ((unset === undefined && notTaken === undefined) || reply.started) return;
+  const dropped = [...(unset ?? []), ...(notTaken ?? [])];
+  if (dropped.length > 0) reply.header('x-tollgate-dropped', droppedText(dropped));
+}
+
+/**
+ * Each path once, in alphabetical order. A path may hold a name that the client chose: characters
+ * that a header cannot carry become `?`.
+ */
+export function droppedText(dropped: readonly string[]): string {
+  const paths = [...new Set(dropped.map((path) => path.replace(/[^\x21-\x7e]|,/g, '?')))].sort();
+  const text = paths.join(', ');
+  if (text.length <= droppedCharsMax) return text;
+  return `${text.slice(0, Math.max(0, text.lastIndexOf(', ', droppedCharsMax - moreDropped.length)))}${moreDropped}`;
+}

@@ -1,0 +1,94 @@
+import { type RequestProgress, sendDroppedHeader } from './progress.ts';
+import { elapsedMs, type FundedRequest } from './reserve.ts';
+import type { PeriodicCheck } from './stream-watch.ts';
+
+/** Has the request checked once a second: a stream, or one that is collected here. */
+export function watchStream(funded: FundedRequest, progress: RequestProgress): void {
+  if (progress.watchdog !== undefined) return;
+  progress.watchdog = new StreamWatchdog(funded, progress);
+  funded.parts.watch.add(progress.watchdog);
+}
+
+/**
+ * Breaks off clients that read nothing and vendors that say nothing, keeps silent connections open,
+ * and pays for thinking that nobody sees.
+ */
+class StreamWatchdog implements PeriodicCheck {
+  readonly #funded: FundedRequest;
+  readonly #progress: RequestProgress;
+  #silentMs = 0;
+  #stalledMs = 0;
+  /**
+   * At the last check: the stream's bytes of content and the number of attempts; and the time
+   * without content since.
+   */
+  #contentBytes = 0;
+  #contentAttempts = 0;
+  #emptyMs = 0;
+
+  constructor(funded: FundedRequest, progress: RequestProgress) {
+    this.#funded = funded;
+    this.#progress = progress;
+  }
+
+  check(): void {
+    const { reply, parts } = this.#funded;
+    this.#stalledMs = reply.stalled ? this.#stalledMs + parts.watch.everyMs : 0;
+    if (this.#stalledMs >= parts.limits.stalledMs) return reply.destroy();
+    this.#keepAlive();
+    this.#payForThinking();
+    this.#endIfEmpty();
+  }
+
+  #keepAlive(): void {
+    const { reply, parts, request, format } = this.#funded;
+    this.#silentMs = this.#progress.wrote ? 0 : this.#silentMs + parts.watch.everyMs;
+    this.#progress.wrote = false;
+    if (!request.stream || format.keepAlive === '' || this.#silentMs < parts.limits.keepAliveMs)
+      return;
+    this.#silentMs = 0;
+    sendDroppedHeader(this.#funded, this.#progress);
+    reply.startStream();
+    reply.write(format.keepAlive);
+  }
+
+  /**
+   * A model that thinks unseen spends money while nothing arrives. Until the first byte, funds grow
+   * as if it wrote at its top speed.
+   */
+  #payForThinking(): void {
+    const { admitted, funds, parts } = this.#funded;
+    const { topSpeed } = admitted.offer.model;
+    if (topSpeed === undefined || this.#progress.firstByteMs !== undefined || !funds.canGrow())
+      return;
+    const tokens = Math.ceil((elapsedMs(this.#funded) / 1_000) * topSpeed);
+    if (!funds.coversTokens(tokens)) void funds.growOrWait(parts.limits.moneyWaitMs);
+  }
+
+  /** Ends a vendor's stream that brings only comments, or events without content, for too long. */
+  #endIfEmpty(): void {
+    const { parts, reply } = this.#funded;
+    const { attempts, stream, running } = this.#progress;
+    const contentBytes = stream?.meter.outputBytes ?? 0;
+    if (
+      contentBytes !== this.#contentBytes ||
+      attempts !== this.#contentAttempts ||
+      reply.stalled
+    ) {
+      this.#contentBytes = contentBytes;
+      this.#contentAttempts = attempts;
+      this.#emptyMs = 0;
+      return;
+    }
+    this.#emptyMs += parts.watch.everyMs;
+    if (this.#emptyMs < parts.limits.emptyMs) return;
+    running?.finish({
+      kind: 'fault',
+      stage: contentBytes > 0 || reply.started ? 'streaming' : 'waiting',
+      fault: {
+        kind: 'timeout',
+        message: 'the vendor streams nothing but comments or empty events',
+      },
+    });
+  }
+}
