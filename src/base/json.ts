@@ -366,17 +366,11 @@ export function editJsonPieces(
 }
 
 /**
- * Sets a string member at the top of a JSON object, as `editJsonBytes` would, when its place is
+ * Sets a string member at the top of a JSON object, as `editJsonPieces` would, when its place is
  * certain without reading the rest: the name stands once in the bytes, and no letter of the body is
  * written as an escape. The caller has parsed the body and seen the member there. Undefined
  * otherwise.
  */
-export function replaceOnlyMember(bytes: Buffer, name: string, json: string): Buffer | undefined {
-  const pieces = replaceOnlyMemberPieces(bytes, name, json);
-  return pieces?.length === 1 ? pieces[0] : pieces && Buffer.concat(pieces);
-}
-
-/** As `replaceOnlyMember`, without a copy. */
 export function replaceOnlyMemberPieces(
   bytes: Buffer,
   name: string,
@@ -401,38 +395,8 @@ export function replaceOnlyMemberPieces(
   return [bytes.subarray(0, from), Buffer.from(json, 'latin1'), bytes.subarray(from + length)];
 }
 
-/** A longer value is left to `editJsonBytes`. */
+/** A longer value is left to `editJsonPieces`. */
 const soleMax = 200;
-
-/** As `replaceOnlyMember`, for several members of a short text. */
-export function replaceOnlyMembers(
-  text: string,
-  changes: readonly (readonly [name: string, json: string])[],
-): string | undefined {
-  if (text.includes('\\u')) return undefined;
-  let edited = text;
-  for (const [name, json] of changes) {
-    const key = `"${name}"`;
-    const at = edited.indexOf(key);
-    if (at < 0 || edited.includes(key, at + key.length)) return undefined;
-    const found = plainString(edited, at + key.length);
-    if (found === undefined) return undefined;
-    edited = edited.slice(0, found.value) + json + edited.slice(found.end);
-  }
-  return edited;
-}
-
-/**
- * The string after a member's name that ends at `at`; undefined when there is none, it does not end
- * in this text, or a quote in it may be escaped.
- */
-function plainString(text: string, at: number): JsonSpan | undefined {
-  const value = blank(text, blank(text, at) + 1);
-  const last = text.indexOf('"', value + 1);
-  if (text.charCodeAt(value) !== quote || last < 0 || text.charCodeAt(last - 1) === backslash)
-    return undefined;
-  return { value, end: last + 1 };
-}
 
 /** A parsed JSON object of unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>;

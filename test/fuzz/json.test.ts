@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseChat } from '../../src/api/chat.ts';
 import { parseJson } from '../../src/api/request-body.ts';
-import { editJson, replaceOnlyMember } from '../../src/base/json.ts';
+import { editJson, replaceOnlyMemberPieces } from '../../src/base/json.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
@@ -189,9 +189,12 @@ test('an edit changes its member as it is parsed, and no other', { timeout }, ()
       };
       expect(parsed(Buffer.from(edited, 'latin1').toString('utf8'))).toEqual(right);
       if (!Object.hasOwn(before, 'model')) return;
-      const replaced = replaceOnlyMember(input, 'model', '"up"');
+      const replaced = replaceOnlyMemberPieces(input, 'model', '"up"');
       if (replaced !== undefined)
-        expect(parsed(replaced.toString('utf8'))).toEqual({ ...before, model: 'up' });
+        expect(parsed(Buffer.concat(replaced).toString('utf8'))).toEqual({
+          ...before,
+          model: 'up',
+        });
     },
   }),
 );

@@ -14,7 +14,7 @@ import {
 import type { Fault } from '../../base/fault.ts';
 import type { VendorAnswer, VendorCall, WholeAdapter } from '../adapter.ts';
 import { faultOf, faultWithin, protocolFault, type FaultRule } from './fault.ts';
-import { plainUsage } from './openai-chat/response.ts';
+import { readUsageObject } from './openai-chat/response.ts';
 
 /**
  * The wire format of OpenAI's `/moderations` (wire-formats §1.6). Categories are passed on as the
@@ -55,10 +55,11 @@ function read(
   const results = rawElements(top.get('results')).map(withVerdict);
   for (const name of ['id', 'model', 'results']) top.delete(name);
   const rest = rawInside(top);
+  const usage = readUsageObject(body['usage']);
   const head = `{"id":${jsonText(call.answerId)},"model":${jsonText(call.publicModel)}`;
   return {
     body: Buffer.from(`${head},"results":[${results.join(',')}]${rest && ','}${rest}}`, 'latin1'),
-    quantities: plainUsage(objectOf(body['usage']) ?? {}),
+    quantities: usage?.changes.length === 0 ? usage.quantities : undefined,
     upstreamId: textOf(body['id']),
     outputText: '',
   };

@@ -3,8 +3,6 @@ import {
   jsonText,
   jsonMembers,
   nameJson,
-  replaceOnlyMember,
-  replaceOnlyMembers,
   type JsonChange,
   editJson,
   isObject,
@@ -15,7 +13,6 @@ import {
   rawInside,
   rawMembers,
   rawText,
-  isPresent,
   textOf,
   type JsonObject,
   countOf,
@@ -28,8 +25,8 @@ import { choiceState, finishReason, normaliseMessage } from './message.ts';
 import type { ChatQuirks } from './quirks.ts';
 
 /**
- * Reads a whole answer in OpenAI's format: the vendor's bytes, except for the ids, the model and
- * departures from the format.
+ * Reads a whole answer in OpenAI's format. The client gets the vendor's bytes, except for the ids,
+ * the model and departures from the format.
  */
 export function readChatResponse(
   reply: Buffer,
@@ -37,8 +34,8 @@ export function readChatResponse(
   quirks: ChatQuirks,
   stops?: readonly string[],
 ): VendorAnswer | Fault {
-  const text = reply.toString('latin1').trim();
-  const body = parse(text);
+  const text = reply.toString('latin1');
+  const body = parse(text.trim());
   if (body === undefined)
     return protocolFault(`an answer that is not JSON: ${reply.toString('utf8', 0, 120)}`);
   if (!isObject(body)) return protocolFault('an answer that is no JSON object');
@@ -46,33 +43,65 @@ export function readChatResponse(
     ? faultWithin(objectOf(parse(reply.toString('utf8'))) ?? {}, quirks.faults)
     : undefined;
   if (refused) return refused;
-  const plain = stops ? undefined : plainAnswer(reply, text, body, call, quirks);
-  if (plain) return plain;
-  if (!listOf(body['choices']).some(isObject)) return protocolFault('an answer without choices');
-  const top = rawMembers(text);
-  const rawChoices = rawElements(top.get('choices'));
-  const choices: string[] = [];
-  for (const choice of rawChoices) {
-    const normalised = normaliseChoice(choice, choices.length, call, quirks, stops);
-    if (normalised === undefined)
-      return { kind: 'server_error', message: 'the vendor ended its answer with an error' };
-    choices.push(normalised);
-  }
-  const usageText = top.get('usage') ?? rawMembers(rawChoices[0] ?? '').get('usage');
-  const usage = isPresent(usageText) ? readUsage(usageText) : undefined;
-  const created = typeof body['created'] === 'number' ? top.get('created') : String(call.created);
-  for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers])
-    top.delete(name);
-  if (usage) top.set('usage', usage.json);
-  const rest = rawInside(top);
-  const head = `{"id":${jsonText(call.answerId)},"object":"chat.completion","created":${created},"model":${jsonText(call.publicModel)}`;
+  const choices = listOf(body['choices']);
+  if (!choices.some(isObject)) return protocolFault('an answer without choices');
+  const usage = readUsageObject(
+    body['usage'] === undefined ? objectOf(choices[0])?.['usage'] : body['usage'],
+  );
+  const keepsText = stops === undefined && quirks.thinkTags !== true;
+  const written =
+    (keepsText && isPlain(body, usage) ? renamed(text, call) : undefined) ??
+    rewritten(text.trim(), body, usage, call, quirks, stops);
+  if (written === undefined)
+    return { kind: 'server_error', message: 'the vendor ended its answer with an error' };
   return {
-    body: Buffer.from(`${head},"choices":[${choices.join(',')}]${rest && ','}${rest}}`, 'latin1'),
+    body: Buffer.from(written, 'latin1'),
     quantities: usage?.quantities,
     pricingFacts: servedTier(call, body).told,
     upstreamId: upstreamIdOf(body),
     outputText: usage ? '' : outputText(reply),
   };
+}
+
+/** The vendor's text with the client's id and model; undefined when it has one of them twice. */
+function renamed(text: string, { answerId, publicModel }: VendorCall): string | undefined {
+  let out = '';
+  let at = 0;
+  let changed = 0;
+  for (const { name, value, end } of jsonMembers(text, text.indexOf('{'))) {
+    if (name !== 'id' && name !== 'model') continue;
+    out += text.slice(at, value) + (name === 'id' ? jsonText(answerId) : nameJson(publicModel));
+    at = end;
+    changed++;
+  }
+  return changed === 2 ? out + text.slice(at) : undefined;
+}
+
+/** The answer in OpenAI's order and names; undefined when it ended with an error. */
+function rewritten(
+  text: string,
+  body: JsonObject,
+  usage: UsageReading | undefined,
+  call: VendorCall,
+  quirks: ChatQuirks,
+  stops: readonly string[] | undefined,
+): string | undefined {
+  const top = rawMembers(text);
+  const rawChoices = rawElements(top.get('choices'));
+  const choices: string[] = [];
+  for (const choice of rawChoices) {
+    const normalised = normaliseChoice(choice, choices.length, call, quirks, stops);
+    if (normalised === undefined) return undefined;
+    choices.push(normalised);
+  }
+  const usageText = top.get('usage') ?? rawMembers(rawChoices[0] ?? '').get('usage');
+  const created = typeof body['created'] === 'number' ? top.get('created') : String(call.created);
+  for (const name of ['id', 'object', 'created', 'model', 'choices', ...hiddenMembers])
+    top.delete(name);
+  if (usage && usageText !== undefined) top.set('usage', editJson(usageText, usage.changes));
+  const rest = rawInside(top);
+  const head = `{"id":${jsonText(call.answerId)},"object":"chat.completion","created":${created},"model":${jsonText(call.publicModel)}`;
+  return `${head},"choices":[${choices.join(',')}]${rest && ','}${rest}}`;
 }
 
 /** The choice in OpenAI's form; undefined when it ended with an error. */
@@ -136,8 +165,11 @@ function has(object: JsonObject, only: ReadonlySet<string>): boolean {
   return true;
 }
 
-/** One choice of plain text, exactly as OpenAI writes it. */
-function isPlain(body: JsonObject): boolean {
+/**
+ * Whether the answer is one choice of plain text, exactly as OpenAI writes it: the client gets it
+ * byte for byte, with its blanks, but for the id and the model.
+ */
+function isPlain(body: JsonObject, usage: UsageReading | undefined): boolean {
   const choices = listOf(body['choices']);
   const [choice] = choices;
   if (
@@ -149,8 +181,11 @@ function isPlain(body: JsonObject): boolean {
     return false;
   const { message } = choice;
   return (
+    usage?.changes.length === 0 &&
     body['object'] === 'chat.completion' &&
+    typeof body['id'] === 'string' &&
     typeof body['created'] === 'number' &&
+    typeof body['model'] === 'string' &&
     choice['index'] === 0 &&
     plainFinishes.has(choice['finish_reason']) &&
     isObject(message) &&
@@ -158,76 +193,6 @@ function isPlain(body: JsonObject): boolean {
     message['role'] === 'assistant' &&
     typeof message['content'] === 'string'
   );
-}
-
-/**
- * The fast path for common answers, which do not depart from OpenAI's format: only the id and the
- * model are changed, and every other byte stays in place. Undefined when anything else must change:
- * then the slow path reads the answer. `text` is `reply` without blanks around it, `body` the same
- * parsed.
- */
-function plainAnswer(
-  reply: Buffer,
-  text: string,
-  body: JsonObject,
-  call: VendorCall,
-  quirks: ChatQuirks,
-): VendorAnswer | undefined {
-  if (quirks.thinkTags === true || !isPlain(body) || !isObject(body['usage'])) return undefined;
-  const quantities = plainUsage(body['usage']);
-  if (quantities === undefined) return undefined;
-  if (typeof body['id'] !== 'string' || typeof body['model'] !== 'string') return undefined;
-  const renamed = renameQuickly(reply, text, call) ?? rename(reply, call);
-  const { told } = servedTier(call, body);
-  return (
-    renamed && {
-      body: renamed,
-      quantities,
-      pricingFacts: told,
-      upstreamId: upstreamIdOf(body),
-      outputText: '',
-    }
-  );
-}
-
-/** For longer answers the fast path is not worth a second copy of the text. */
-const quickBytesMax = 16_384;
-
-function renameQuickly(
-  reply: Buffer,
-  text: string,
-  { answerId, publicModel }: VendorCall,
-): Buffer | undefined {
-  const changes = [
-    ['id', jsonText(answerId)],
-    ['model', nameJson(publicModel)],
-  ] as const;
-  if (reply.length <= quickBytesMax) {
-    const renamed = replaceOnlyMembers(
-      text.length === reply.length ? text : reply.toString('latin1'),
-      changes,
-    );
-    return renamed === undefined ? undefined : Buffer.from(renamed, 'latin1');
-  }
-  return changes.reduce<Buffer | undefined>(
-    (bytes, [name, json]) => bytes && replaceOnlyMember(bytes, name, json),
-    reply,
-  );
-}
-
-function rename(reply: Buffer, { answerId, publicModel }: VendorCall): Buffer | undefined {
-  const text = reply.toString('latin1').trim();
-  let out = '';
-  let at = 0;
-  let changed = 0;
-  for (const { name, value, end } of jsonMembers(text, 0)) {
-    if (name !== 'id' && name !== 'model') continue;
-    out += text.slice(at, value) + jsonText(name === 'id' ? answerId : publicModel);
-    at = end;
-    changed++;
-  }
-  // If a member occurs twice or is missing, this is no plain answer.
-  return changed === 2 ? Buffer.from(out + text.slice(at), 'latin1') : undefined;
 }
 
 /** A vendor's usage. `json` is the client's `usage`, as `latin1` JSON text. */
@@ -342,28 +307,28 @@ function quantitiesOf(usage: JsonObject, counts: ChatCounts): Quantities {
   return into;
 }
 
+/** What a `usage` object counts, and the changes that correct the client's copy of it. */
+interface UsageReading {
+  readonly quantities: Quantities;
+  readonly changes: readonly JsonChange[];
+}
+
+/** Reads a parsed `usage` object; undefined when it counts nothing. */
+export function readUsageObject(usage: unknown): UsageReading | undefined {
+  if (!isObject(usage)) return undefined;
+  const counts = countsOf(usage);
+  return (
+    counts && { quantities: quantitiesOf(usage, counts), changes: correctionsOf(usage, counts) }
+  );
+}
+
 /**
  * Reads a `usage` object (`latin1` JSON text); undefined when it counts nothing. The client's text
  * keeps every member and gets correct sums.
  */
 export function readUsage(text: string): ChatUsage | undefined {
-  const usage = parse(text);
-  if (!isObject(usage)) return undefined;
-  const counts = countsOf(usage);
-  if (!counts) return undefined;
-  const changes = correctionsOf(usage, counts);
-  return {
-    quantities: quantitiesOf(usage, counts),
-    json: changes.length === 0 ? text : editJson(text, changes),
-  };
-}
-
-/** The quantities of a `usage` object that needs no correction; undefined for others. */
-export function plainUsage(usage: JsonObject): Quantities | undefined {
-  const counts = countsOf(usage);
-  return counts && correctionsOf(usage, counts).length === 0
-    ? quantitiesOf(usage, counts)
-    : undefined;
+  const read = readUsageObject(parse(text));
+  return read && { quantities: read.quantities, json: editJson(text, read.changes) };
 }
 
 /** The changes that correct the client's `usage`. */
