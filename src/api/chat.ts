@@ -6,23 +6,177 @@ import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
 import { chatUsage } from '../providers/conversation/client-usage.ts';
 import { chatEnvelope } from './errors.ts';
 import {
+  arraySchema,
+  booleanSchema,
+  enumSchema,
+  forwardedSchema,
+  integerSchema,
+  numberSchema,
+  objectSchema,
+  oneOfSchema,
+  onlyWith,
+  requestSchema,
+  schemaRef,
+  stringSchema,
+  type Schema,
+} from './openapi/schema.ts';
+import {
   addMediaText,
   type PromptMedia,
   noMedia,
   type RequestBody,
-  optionalArray,
-  optionalBoolean,
-  optionalInteger,
-  optionalNumber,
-  optionalObject,
+  checkLength,
+  checkOf,
+  checksOf,
+  readersOf,
   refuseType,
-  requiredString,
 } from './request-body.ts';
 
 /** The most choices of one request, as in the convention. */
 export const choicesMax = 128;
-export const chatStopsMax = 4;
-export const chatTopLogprobsMax = 20;
+const stopsMax = 4;
+const topLogprobsMax = 20;
+
+const chatRoles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
+
+/** An assistant's message needs no content when it has one of these members instead. */
+const contentAlternatives = [
+  ...['tool_calls', 'function_call', 'refusal', 'audio'],
+  ...['reasoning_content', 'reasoning', 'reasoning_details'],
+];
+
+const isThere = (name: string): Schema => ({
+  required: [name],
+  properties: { [name]: { not: { type: 'null' } } },
+});
+
+/** Messages of most roles need `content`. An assistant's message may have calls instead. */
+const speaking: Schema = {
+  anyOf: [
+    { required: ['content'], properties: { content: { type: ['string', 'array'] } } },
+    { properties: { role: { const: 'function' } } },
+    { properties: { role: { const: 'assistant' } }, anyOf: contentAlternatives.map(isThere) },
+  ],
+};
+
+/** A part of the type `text` has a `text`. */
+const textOfText: Schema = {
+  anyOf: [
+    { not: { properties: { type: { const: 'text' } } } },
+    { required: ['text'], properties: { text: { type: 'string' } } },
+  ],
+};
+
+const part = requestSchema(
+  {
+    type: stringSchema(
+      '`text`, `image_url`, `input_audio`, `file`, `video_url`; others are passed on.',
+    ),
+  },
+  {
+    text: forwardedSchema('Of a `text` part.'),
+    image_url: forwardedSchema('Of an image: `{"url": "https://…"}` or a data URL, and `detail`.'),
+  },
+);
+
+const message = requestSchema(
+  { role: enumSchema('Who speaks.', chatRoles) },
+  {
+    content: oneOfSchema(
+      'What is said: a text, or parts. An assistant’s message may go without when it called tools, refused, spoke or thought instead.',
+      { type: 'string' },
+      { type: 'array', items: schemaRef('ContentPart') },
+    ),
+    name: forwardedSchema('Tells speakers of one role apart.'),
+    tool_calls: forwardedSchema('Calls that the assistant made.'),
+    tool_call_id: forwardedSchema('The call that a `tool` message answers.'),
+  },
+);
+
+const streamOptions = requestSchema(
+  {},
+  { include_usage: booleanSchema('A last chunk with `usage` and no choices.') },
+);
+
+/** Members of a stream that chat and text completions share. */
+export const streamMembers = {
+  stream: booleanSchema(
+    'Chunks as they are written, as server-sent events, ended by `data: [DONE]`.',
+  ),
+  stream_options: {
+    ...schemaRef('StreamOptions'),
+    description: 'Only with `stream`.',
+    check: checkOf(streamOptions, 'stream_options'),
+  },
+};
+export const streaming = onlyWith('stream_options', { stream: { const: true } });
+const readStream = readersOf(requestSchema({}, streamMembers));
+
+/** Sampling parameters that chat and text completions share. */
+export const sampling = {
+  temperature: numberSchema('Sampling temperature, 1 by default.', 0, 2),
+  top_p: numberSchema('Nucleus sampling.', 0, 1),
+  frequency_penalty: numberSchema('Against repetition.', -2, 2),
+  presence_penalty: numberSchema('Against staying with a subject.', -2, 2),
+  seed: { type: 'integer', description: 'For answers that repeat, as far as the model can.' },
+  logit_bias: objectSchema('Token → bias.'),
+  stop: {
+    ...oneOfSchema(
+      `Where the model stops: a text, or at most ${stopsMax} of them.`,
+      { type: 'string' },
+      { type: 'array', items: { type: 'string' }, maxItems: stopsMax },
+    ),
+    check: checkStop,
+  },
+  user: forwardedSchema('Your name for your user.'),
+};
+
+const wishes = {
+  top_logprobs: integerSchema('Likeliest tokens told of each place.', 0, topLogprobsMax),
+  logprobs: forwardedSchema('Whether to tell probabilities.'),
+  tools: arraySchema(
+    'What the model may call.',
+    objectSchema('`{"type": "function", "function": {"name", "description", "parameters"}}`'),
+  ),
+  tool_choice: forwardedSchema('`auto`, `none`, `required`, or the function that must be called.'),
+  parallel_tool_calls: booleanSchema('Whether several calls may come at once.'),
+  response_format: requestSchema(
+    { type: stringSchema('`text`, `json_object` or `json_schema`.') },
+    { json_schema: forwardedSchema('The schema.') },
+  ),
+  reasoning_effort: forwardedSchema('How much is thought before the answer.'),
+};
+
+const chatRequest = requestSchema(
+  {
+    model: stringSchema('Which model answers; `GET /v1/models` lists them.', { minLength: 1 }),
+    messages: {
+      ...arraySchema('The conversation, oldest first.', schemaRef('ChatMessage'), { minItems: 1 }),
+      check: checkMessages,
+    },
+  },
+  {
+    ...sampling,
+    max_tokens: integerSchema('Tokens that are written at most.', 1),
+    max_completion_tokens: integerSchema(
+      'The same under its newer name, which is preferred where both are given.',
+      1,
+    ),
+    n: integerSchema('Answers.', 1, choicesMax),
+    ...streamMembers,
+    ...wishes,
+  },
+);
+const read = readersOf(chatRequest);
+const checkOptions = checksOf({ ...sampling, ...wishes });
+
+/** The schemas of a request by the names that the document gives them. */
+export const chatSchemas = {
+  ContentPart: { ...part, allOf: [textOfText] },
+  ChatMessage: { ...message, allOf: [speaking] },
+  StreamOptions: streamOptions,
+  ChatRequest: { ...chatRequest, allOf: [streaming] },
+};
 
 /** How a completion ends; `chunks` is the `object` of its chunks. */
 export const completionFormat = (chunks: string): ClientFormat => ({
@@ -52,15 +206,11 @@ export function parseChat(
   bytes: Buffer,
   skeleton?: Skeleton,
 ): ApiRequest {
-  const model = requiredString(body, 'model');
-  const media = checkMessages(body['messages']);
-  const stream = optionalBoolean(body, 'stream') ?? false;
-  const streamOptions = checkStreamOptions(body, stream);
-  checkSampling(body);
-  optionalInteger(body, 'top_logprobs', 0, chatTopLogprobsMax);
-  checkTools(body);
-  const outputParam =
-    body['max_completion_tokens'] == null ? 'max_tokens' : 'max_completion_tokens';
+  const model = read.model(body);
+  const media = read.messages(body);
+  const stream = read.stream(body) ?? false;
+  const includeUsage = includesUsage(body, stream);
+  checkOptions(body);
   return {
     id,
     principal,
@@ -70,9 +220,9 @@ export function parseChat(
     bytes,
     skeleton,
     stream,
-    includeUsage: streamOptions?.['include_usage'] === true,
-    choices: optionalInteger(body, 'n', 1, choicesMax) ?? 1,
-    outputTokensRequested: optionalInteger(body, outputParam, 1, Number.MAX_SAFE_INTEGER),
+    includeUsage,
+    choices: read.n(body) ?? 1,
+    outputTokensRequested: read.max_completion_tokens(body) ?? read.max_tokens(body),
     media: media.kinds,
     mediaCount: media.count,
     mediaBytes: media.bytes,
@@ -83,58 +233,23 @@ export function parseChat(
 }
 
 /** Checks `stream_options`, which only a stream may have. */
-export function checkStreamOptions(body: RequestBody, stream: boolean): RequestBody | undefined {
-  const options = optionalObject(body, 'stream_options');
-  if (options === undefined) return undefined;
-  if (!stream)
+export function includesUsage(body: RequestBody, stream: boolean): boolean {
+  if (!stream && isObject(body['stream_options']))
     refuse('invalid_value', {
       param: 'stream_options',
       why: "it is only allowed when 'stream' is true.",
     });
-  const includeUsage = options['include_usage'];
-  if (includeUsage !== undefined && includeUsage !== null && typeof includeUsage !== 'boolean')
-    refuseType('stream_options.include_usage', 'a boolean', includeUsage);
-  return options;
+  return readStream.stream_options(body)?.include_usage === true;
 }
 
-/** Checks the sampling parameters that chat and text completions share. */
-export function checkSampling(body: RequestBody): void {
-  optionalNumber(body, 'temperature', 0, 2);
-  optionalNumber(body, 'top_p', 0, 1);
-  optionalNumber(body, 'frequency_penalty', -2, 2);
-  optionalNumber(body, 'presence_penalty', -2, 2);
-  optionalInteger(body, 'seed', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
-  optionalObject(body, 'logit_bias');
-  checkStop(body);
-}
-
-/** Checks `stop`: one string or a few. */
-function checkStop(body: RequestBody): void {
-  const stop = body['stop'];
-  if (stop === undefined || stop === null || typeof stop === 'string') return;
+/** One string or a few. */
+function checkStop(stop: unknown): void {
+  if (typeof stop === 'string') return;
   if (!Array.isArray(stop)) refuseType('stop', 'a string or an array of strings', stop);
-  if (stop.length > chatStopsMax)
-    refuse('out_of_range', {
-      param: 'stop',
-      expected: `of at most ${chatStopsMax} strings`,
-      got: stop.length,
-    });
-  for (const [i, one] of stop.entries())
-    if (typeof one !== 'string') refuseType(`stop[${i}]`, 'a string', one);
+  checkLength(stop, 'stop', stopsMax, 'strings');
+  for (let i = 0; i < stop.length; i++)
+    if (typeof stop[i] !== 'string') refuseType(`stop[${i}]`, 'a string', stop[i]);
 }
-
-function checkTools(body: RequestBody): void {
-  const tools = optionalArray(body, 'tools') ?? [];
-  for (const [i, tool] of tools.entries()) {
-    if (!isObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
-  }
-  optionalBoolean(body, 'parallel_tool_calls');
-  const format = optionalObject(body, 'response_format');
-  if (format !== undefined && typeof format['type'] !== 'string')
-    refuseType('response_format.type', 'a string', format['type']);
-}
-
-export const chatRoles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
 
 /** Part type → modality, for parts that are not text. */
 const modalities: Readonly<Record<string, string>> = {
@@ -149,8 +264,6 @@ const modalities: Readonly<Record<string, string>> = {
  * decides.
  */
 function checkMessages(messages: unknown): PromptMedia {
-  if (messages === undefined || messages === null)
-    refuse('missing_parameter', { param: 'messages' });
   if (!Array.isArray(messages)) refuseType('messages', 'an array', messages);
   if (messages.length === 0)
     refuse('invalid_value', { param: 'messages', why: 'at least one message is needed.' });
@@ -180,12 +293,6 @@ function checkMessage(message: unknown, i: number, media: PromptMedia): void {
     refuseType(`messages[${i}].content`, 'a string or an array of parts', content);
   if (!mayBeSilent(message, role)) refuse('missing_parameter', { param: `messages[${i}].content` });
 }
-
-/** An assistant's message needs no content when it has one of these members instead. */
-export const contentAlternatives = [
-  ...['tool_calls', 'function_call', 'refusal', 'audio'],
-  ...['reasoning_content', 'reasoning', 'reasoning_details'],
-];
 
 function mayBeSilent(message: RequestBody, role: string): boolean {
   if (role === 'function') return true;

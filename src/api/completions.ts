@@ -2,19 +2,72 @@ import type { Principal } from '../accounts/principal.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ApiRequest } from '../gateway/accept.ts';
-import { checkSampling, checkStreamOptions, choicesMax, completionFormat } from './chat.ts';
 import {
-  type RequestBody,
-  optionalBoolean,
-  optionalInteger,
-  refuseType,
-  requiredString,
-} from './request-body.ts';
+  choicesMax,
+  completionFormat,
+  includesUsage,
+  sampling,
+  streaming,
+  streamMembers,
+} from './chat.ts';
+import {
+  booleanSchema,
+  integerSchema,
+  oneOfSchema,
+  requestSchema,
+  stringSchema,
+} from './openapi/schema.ts';
+import { type RequestBody, checkLength, checksOf, readersOf, refuseType } from './request-body.ts';
 
-export const bestOfMax = 20;
-export const promptsMax = 2_048;
+const bestOfMax = 20;
+const promptsMax = 2_048;
 /** OpenAI allows 5; other vendors return more. */
-export const logprobsMax = 20;
+const logprobsMax = 20;
+
+const writing = {
+  logprobs: integerSchema('Likeliest tokens told of each place.', 0, logprobsMax),
+  echo: booleanSchema('Tell the prompt as well.'),
+  suffix: stringSchema('What comes after the answer.'),
+};
+
+const completionRequest = requestSchema(
+  {
+    model: stringSchema('Any chat model, or one that completes texts.', { minLength: 1 }),
+    prompt: {
+      ...oneOfSchema(
+        `A text, tokens, or up to ${promptsMax} of either.`,
+        { type: 'string' },
+        { type: 'array', minItems: 1, items: { type: 'string' }, maxItems: promptsMax },
+        { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } },
+        {
+          type: 'array',
+          minItems: 1,
+          maxItems: promptsMax,
+          items: { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } },
+        },
+      ),
+      check: checkPrompt,
+    },
+  },
+  {
+    ...sampling,
+    max_tokens: integerSchema('Tokens that are written at most.', 0),
+    n: integerSchema('Answers to each prompt.', 1, choicesMax),
+    best_of: integerSchema(
+      'Answers that are written for each prompt, of which the best `n` are told; all are paid for.',
+      1,
+      bestOfMax,
+    ),
+    ...streamMembers,
+    ...writing,
+  },
+);
+
+const read = readersOf(completionRequest);
+const checkWriting = checksOf({ ...sampling, ...writing });
+
+/** The schema of a request as the document has it. */
+export const completionRequestSchema = { ...completionRequest, allOf: [streaming] };
 
 export const completionsFormat = completionFormat('text_completion');
 
@@ -29,11 +82,11 @@ export function parseCompletion(
   bytes: Buffer,
   skeleton?: Skeleton,
 ): ApiRequest {
-  const model = requiredString(body, 'model');
-  const prompts = checkPrompt(body['prompt']);
-  const stream = optionalBoolean(body, 'stream') ?? false;
-  const streamOptions = checkStreamOptions(body, stream);
-  const outputTokensRequested = optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER);
+  const model = read.model(body);
+  const prompts = read.prompt(body);
+  const stream = read.stream(body) ?? false;
+  const includeUsage = includesUsage(body, stream);
+  const outputTokensRequested = read.max_tokens(body);
   const answers = checkChoices(body, stream);
   checkWriting(body);
   return {
@@ -45,7 +98,7 @@ export function parseCompletion(
     bytes,
     skeleton,
     stream,
-    includeUsage: streamOptions?.['include_usage'] === true,
+    includeUsage,
     choices: prompts * answers,
     outputTokensRequested,
     media: new Map(),
@@ -61,7 +114,6 @@ const isToken = (value: unknown): boolean =>
 
 /** How many prompts there are: a text, tokens, or a list of either. */
 function checkPrompt(prompt: unknown): number {
-  if (prompt === undefined || prompt === null) refuse('missing_parameter', { param: 'prompt' });
   if (typeof prompt === 'string') return 1;
   if (!Array.isArray(prompt)) refuseType('prompt', 'a string or an array', prompt);
   if (prompt.length === 0)
@@ -72,12 +124,7 @@ function checkPrompt(prompt: unknown): number {
     if (wrong >= 0) refuseType(`prompt[${wrong}]`, 'a token', prompt[wrong]);
     return 1;
   }
-  if (prompt.length > promptsMax)
-    refuse('out_of_range', {
-      param: 'prompt',
-      expected: `of at most ${promptsMax} prompts`,
-      got: prompt.length,
-    });
+  checkLength(prompt, 'prompt', promptsMax, 'prompts');
   for (const [i, one] of prompt.entries()) {
     if (
       typeof one === typeof first &&
@@ -98,8 +145,8 @@ function checkPrompt(prompt: unknown): number {
  * charges for all.
  */
 function checkChoices(body: RequestBody, stream: boolean): number {
-  const n = optionalInteger(body, 'n', 1, choicesMax) ?? 1;
-  const bestOf = optionalInteger(body, 'best_of', 1, bestOfMax) ?? n;
+  const n = read.n(body) ?? 1;
+  const bestOf = read.best_of(body) ?? n;
   if (bestOf < n)
     refuse('invalid_value', {
       param: 'best_of',
@@ -111,15 +158,6 @@ function checkChoices(body: RequestBody, stream: boolean): number {
       why: "the best answer is not known while it is streamed; it must equal 'n'.",
     });
   return bestOf;
-}
-
-function checkWriting(body: RequestBody): void {
-  checkSampling(body);
-  optionalInteger(body, 'logprobs', 0, logprobsMax);
-  optionalBoolean(body, 'echo');
-  const { suffix } = body;
-  if (suffix !== undefined && suffix !== null && typeof suffix !== 'string')
-    refuseType('suffix', 'a string', suffix);
 }
 
 /** Stands for one token that the client sent as a number: it is counted, never sent. */

@@ -12,6 +12,7 @@ import type { ApiRequest, MediaAddress, ClientFormat } from '../gateway/accept.t
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { Endpoint } from './endpoint.ts';
+import { requestSchema, type Schema, type SchemaOf } from './openapi/schema.ts';
 
 export type RequestBody = JsonObject;
 
@@ -84,6 +85,150 @@ export function requiredString(body: RequestBody, param: string): string {
   if (typeof value !== 'string') refuseType(param, 'a string', value);
   if (value === '') refuse('invalid_value', { param, why: 'it must not be empty.' });
   return value;
+}
+
+/**
+ * The check of a value at `param`, absent and null apart, made once of its schema: its type, then
+ * its size, then its members or items. A schema with a `check` is checked by that alone.
+ */
+export function checkOf<Value>(schema: SchemaOf<Value>, param: string): (value: unknown) => Value;
+export function checkOf(schema: Schema, param: string): (value: unknown) => unknown {
+  const { check, type } = schema;
+  if (check !== undefined) return (value) => check(value, param);
+  switch (typeof type === 'object' ? type[0] : type) {
+    case 'string':
+      return stringCheck(schema, param);
+    case 'integer':
+    case 'number':
+      return numberCheck(schema, param);
+    case 'boolean':
+      return (value) =>
+        typeof value === 'boolean' ? value : refuseType(param, 'a boolean', value);
+    case 'array':
+      return arrayCheck(schema, param);
+    case 'object':
+      return objectCheck(schema, param);
+    default:
+      return (value) => value;
+  }
+}
+
+function stringCheck(
+  { enum: values, minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Schema,
+  param: string,
+) {
+  const known = values?.filter((one) => one !== null);
+  return (value: unknown): string => {
+    if (typeof value !== 'string') refuseType(param, 'a string', value);
+    if (value.length < minLength) refuse('invalid_value', { param, why: 'it must not be empty.' });
+    checkLength(value, param, maxLength, 'characters');
+    if (known?.includes(value) === false)
+      refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` });
+    return value;
+  };
+}
+
+/** Refuses a text or a list that is longer than `most`. */
+export function checkLength(
+  { length }: string | readonly unknown[],
+  param: string,
+  most: number,
+  units: string,
+): void {
+  if (length > most)
+    refuse('out_of_range', { param, expected: `of at most ${most} ${units}`, got: length });
+}
+
+function numberCheck({ type, minimum, maximum }: Schema, param: string) {
+  const least = minimum ?? Number.NEGATIVE_INFINITY;
+  const most =
+    maximum ?? (minimum === undefined ? Number.POSITIVE_INFINITY : Number.MAX_SAFE_INTEGER);
+  return type === 'number' || type?.[0] === 'number'
+    ? (value: unknown): number => checkNumber(value, param, least, most)
+    : (value: unknown): number => checkInteger(value, param, least, most);
+}
+
+function checkNumber(value: unknown, param: string, least: number, most: number): number {
+  if (typeof value !== 'number') refuseType(param, 'a number', value);
+  if (value < least || value > most)
+    refuse('out_of_range', {
+      param,
+      expected: value < least ? `>= ${least}` : `<= ${most}`,
+      got: value,
+    });
+  return value;
+}
+
+export function checkInteger(value: unknown, param: string, least: number, most: number): number {
+  const number = checkNumber(value, param, least, most);
+  return Number.isInteger(number) ? number : refuseType(param, 'an integer', value);
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+function arrayCheck(
+  { items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Schema,
+  param: string,
+) {
+  const { type } = items;
+  const expected = type === 'object' ? 'an object' : 'a string';
+  const fits = type === 'object' ? isObject : type === 'string' ? isText : undefined;
+  return (value: unknown): readonly unknown[] => {
+    if (!Array.isArray(value)) refuseType(param, 'an array', value);
+    if (value.length < minItems) refuse('invalid_value', { param, why: 'it must not be empty.' });
+    checkLength(value, param, maxItems, 'items');
+    for (let i = 0; i < value.length && fits !== undefined; i++)
+      if (!fits(value[i])) refuseType(`${param}[${i}]`, expected, value[i]);
+    return value;
+  };
+}
+
+function objectCheck(schema: Schema, param: string) {
+  const members = membersIn(schema, `${param}.`);
+  return (value: unknown): RequestBody => {
+    if (!isObject(value)) refuseType(param, 'an object', value);
+    for (const { name, needed, check } of members)
+      if (needed || (value[name] !== undefined && value[name] !== null)) check(value[name]);
+    return value;
+  };
+}
+
+function membersIn({ properties = {}, required = [] }: Schema, prefix = '') {
+  return Object.entries(properties).map(([name, member]) => ({
+    name,
+    needed: required.includes(name),
+    check: checkOf(member, `${prefix}${name}`),
+  }));
+}
+
+type Readers<Body> = {
+  readonly [Name in keyof Body]: (body: RequestBody) => Exclude<Body[Name], null>;
+};
+
+/**
+ * A function for each member of a body, which checks and returns it. Absent and null are the same,
+ * as in the convention.
+ */
+export function readersOf<Body>(schema: SchemaOf<Body>): Readers<Body>;
+export function readersOf(schema: Schema): Readers<RequestBody> {
+  return Object.fromEntries(
+    membersIn(schema).map(({ name, needed, check }) => [
+      name,
+      (body: RequestBody): unknown => {
+        const value = body[name];
+        if (value !== undefined && value !== null) return check(value);
+        return needed ? refuse('missing_parameter', { param: name }) : undefined;
+      },
+    ]),
+  );
+}
+
+/** Checks optional members in their order. */
+export function checksOf(members: Readonly<Record<string, Schema>>): (body: RequestBody) => void {
+  const readers = Object.values(readersOf(requestSchema({}, members)));
+  return (body) => {
+    for (const read of readers) read(body);
+  };
 }
 
 export interface ParsedJson {

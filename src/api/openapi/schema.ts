@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../base/json.ts';
+
 /**
  * JSON Schema of 2020-12, which OpenAPI 3.1 speaks. Every schema says what it is in `description`.
  */
@@ -22,34 +24,68 @@ export interface Schema {
   readonly pattern?: string;
   readonly format?: 'binary';
   readonly examples?: readonly unknown[];
+  /**
+   * Checks a value in place of `checkOf` (`request-body.ts`). JSON leaves functions out, so it is
+   * not printed.
+   */
+  readonly check?: (value: unknown, param: string) => unknown;
+}
+/** A schema whose values have this type once they are checked. */
+export interface SchemaOf<Value> extends Schema {
+  readonly check?: (value: unknown, param: string) => Value;
 }
 type Members = Readonly<Record<string, Schema>>;
+type ValueOf<Member> = Member extends SchemaOf<infer Value> ? Value : unknown;
+type BodyOf<Required, Optional> = {
+  readonly [Name in keyof Required]: ValueOf<Required[Name]>;
+} & { readonly [Name in keyof Optional]: ValueOf<Optional[Name]> | null | undefined };
 
-export const stringSchema = (description: string, more: Schema = {}): Schema => ({
+export const stringSchema = (
+  description: string,
+  more: SchemaOf<string> = {},
+): SchemaOf<string> => ({
   type: 'string',
   description,
   ...more,
 });
-export const booleanSchema = (description: string): Schema => ({ type: 'boolean', description });
-export const arraySchema = (description: string, items: Schema, more: Schema = {}): Schema => ({
+export const booleanSchema = (description: string): SchemaOf<boolean> => ({
+  type: 'boolean',
+  description,
+});
+export const arraySchema = (
+  description: string,
+  items: Schema,
+  more: SchemaOf<readonly unknown[]> = {},
+): SchemaOf<readonly unknown[]> => ({
   type: 'array',
   description,
   items,
   ...more,
 });
-export const enumSchema = (description: string, values: readonly string[]): Schema => ({
+export const enumSchema = <Value extends string>(
+  description: string,
+  values: readonly Value[],
+): SchemaOf<Value> => ({
   type: 'string',
   description,
   enum: values,
 });
-export const numberSchema = (description: string, least: number, most: number): Schema => ({
+export const numberSchema = (
+  description: string,
+  least: number,
+  most: number,
+): SchemaOf<number> => ({
   type: 'number',
   description,
   minimum: least,
   maximum: most,
 });
 /** Without `most`: as large as a whole number can be. */
-export const integerSchema = (description: string, least: number, most?: number): Schema => ({
+export const integerSchema = (
+  description: string,
+  least: number,
+  most?: number,
+): SchemaOf<number> => ({
   type: 'integer',
   description,
   minimum: least,
@@ -69,15 +105,21 @@ export const forwardedSchema = (description: string): Schema => ({
   description: `${description} Passed on as it is.`,
 });
 /** As `forwardedSchema`, for values that have to be objects. */
-export const objectSchema = (description: string): Schema => ({ type: 'object', description });
+export const objectSchema = (description: string): SchemaOf<JsonObject> => ({
+  type: 'object',
+  description,
+});
 
 /**
  * An object that a client sends. Absent and null are the same, and members that are not named here
  * are passed on.
  */
-export function requestSchema(required: Members, optional: Members = {}): Schema {
+export function requestSchema<
+  Required extends Members,
+  Optional extends Members = Record<never, Schema>,
+>(required: Required, optional?: Optional): SchemaOf<BodyOf<Required, Optional>> {
   const nullable = Object.fromEntries(
-    Object.entries(optional).map(([name, schema]) => [name, orNull(schema)]),
+    Object.entries(optional ?? {}).map(([name, schema]) => [name, orNull(schema)]),
   );
   return {
     type: 'object',
