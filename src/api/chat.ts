@@ -77,6 +77,7 @@ const part = requestSchema(
     text: forwardedSchema('Of a `text` part.'),
     image_url: forwardedSchema('Of an image: `{"url": "https://…"}` or a data URL, and `detail`.'),
   },
+  { allOf: [textOfText] },
 );
 
 const message = requestSchema(
@@ -91,6 +92,7 @@ const message = requestSchema(
     tool_calls: forwardedSchema('Calls that the assistant made.'),
     tool_call_id: forwardedSchema('The call that a `tool` message answers.'),
   },
+  { allOf: [speaking] },
 );
 
 const streamOptions = requestSchema(
@@ -166,16 +168,17 @@ const chatRequest = requestSchema(
     ...streamMembers,
     ...wishes,
   },
+  { allOf: [streaming] },
 );
 const read = readersOf(chatRequest);
 const checkOptions = checksOf({ ...sampling, ...wishes });
 
 /** The schemas of a request by the names that the document gives them. */
 export const chatSchemas = {
-  ContentPart: { ...part, allOf: [textOfText] },
-  ChatMessage: { ...message, allOf: [speaking] },
+  ContentPart: part,
+  ChatMessage: message,
   StreamOptions: streamOptions,
-  ChatRequest: { ...chatRequest, allOf: [streaming] },
+  ChatRequest: chatRequest,
 };
 
 /** How a completion ends; `chunks` is the `object` of its chunks. */

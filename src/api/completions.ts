@@ -30,7 +30,8 @@ const writing = {
   suffix: stringSchema('What comes after the answer.'),
 };
 
-const completionRequest = requestSchema(
+/** The schema of a request's body. */
+export const completionRequest = requestSchema(
   {
     model: stringSchema('Any chat model, or one that completes texts.', { minLength: 1 }),
     prompt: {
@@ -61,13 +62,10 @@ const completionRequest = requestSchema(
     ...streamMembers,
     ...writing,
   },
+  { allOf: [streaming] },
 );
-
 const read = readersOf(completionRequest);
 const checkWriting = checksOf({ ...sampling, ...writing });
-
-/** The schema of a request as the document has it. */
-export const completionRequestSchema = { ...completionRequest, allOf: [streaming] };
 
 export const completionsFormat = completionFormat('text_completion');
 

@@ -8,12 +8,17 @@ import { type ClientFormat, type ApiRequest, defaultsWithoutText } from '../gate
 import { vectorUsageText } from '../providers/formats/embeddings/vectors.ts';
 import { chatEnvelope } from './errors.ts';
 import {
-  type RequestBody,
-  optionalInteger,
-  refuseType,
-  requiredString,
-  optionalBoolean,
-} from './request-body.ts';
+  arraySchema,
+  booleanSchema,
+  enumSchema,
+  integerSchema,
+  oneOfSchema,
+  requestSchema,
+  stringSchema,
+} from './openapi/schema.ts';
+import { type RequestBody, checkLength, readersOf, refuseType } from './request-body.ts';
+
+const model = stringSchema('Which model.', { minLength: 1 });
 
 /**
  * The format of endpoints that never stream. `counted` writes Tollgate's count into a response
@@ -31,8 +36,38 @@ export function wholeFormat(
 }
 
 /** The most inputs of one request, as in the convention (wire-formats §1.3). */
-export const embeddingInputsMax = 2_048;
-export const embeddingEncodings = ['float', 'base64'];
+const embeddingInputsMax = 2_048;
+
+const tokenList = { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } };
+export const embeddingsRequest = requestSchema(
+  {
+    model,
+    input: {
+      ...oneOfSchema(
+        `A text, tokens, or up to ${embeddingInputsMax} of either. Tokens are those of cl100k_base; for models that read text alone they are decoded.`,
+        { type: 'string', minLength: 1 },
+        {
+          type: 'array',
+          minItems: 1,
+          maxItems: embeddingInputsMax,
+          items: { type: 'string', minLength: 1 },
+        },
+        tokenList,
+        { type: 'array', minItems: 1, maxItems: embeddingInputsMax, items: tokenList },
+      ),
+      check: checkEmbeddingInput,
+    },
+  },
+  {
+    encoding_format: enumSchema('How vectors are written; `float` by default.', [
+      'float',
+      'base64',
+    ]),
+    dimensions: integerSchema('Of each vector, for models that can choose.', 1),
+    user: stringSchema('Your name for your user.'),
+  },
+);
+const readEmbeddings = readersOf(embeddingsRequest);
 
 export const embeddingsFormat: ClientFormat = wholeFormat((answer, quantities) =>
   editJsonBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),
@@ -49,13 +84,11 @@ export function parseEmbeddings(
   bytes: Buffer,
   skeleton?: Skeleton,
 ): ApiRequest {
-  const model = requiredString(body, 'model');
-  const tokens = checkEmbeddingInput(body['input']);
-  checkEncoding(body['encoding_format']);
-  optionalInteger(body, 'dimensions', 1, Number.MAX_SAFE_INTEGER);
-  const { user } = body;
-  if (user !== undefined && user !== null && typeof user !== 'string')
-    refuseType('user', 'a string', user);
+  const model = readEmbeddings.model(body);
+  const tokens = readEmbeddings.input(body);
+  readEmbeddings.encoding_format(body);
+  readEmbeddings.dimensions(body);
+  readEmbeddings.user(body);
   return {
     id,
     principal,
@@ -77,18 +110,12 @@ export function parseEmbeddings(
  * tokens.
  */
 function checkEmbeddingInput(input: unknown): number | undefined {
-  if (input === undefined || input === null) refuse('missing_parameter', { param: 'input' });
   if (typeof input === 'string') return checkText('input', input);
   if (!Array.isArray(input)) refuseType('input', 'a string or an array', input);
   if (input.length === 0) refuse('invalid_value', { param: 'input', why: 'it must not be empty.' });
   const first: unknown = input[0];
   if (typeof first === 'number') return checkTokens('input', input);
-  if (input.length > embeddingInputsMax)
-    refuse('out_of_range', {
-      param: 'input',
-      expected: `of at most ${embeddingInputsMax} items`,
-      got: input.length,
-    });
+  checkLength(input, 'input', embeddingInputsMax, 'items');
   if (!Array.isArray(first)) return checkTexts(input);
   let tokens = 0;
   for (const [i, list] of input.entries()) {
@@ -123,17 +150,7 @@ function checkTokens(param: string, tokens: readonly unknown[]): number {
   return tokens.length;
 }
 
-function checkEncoding(encoding: unknown): void {
-  if (encoding === undefined || encoding === null) return;
-  if (typeof encoding !== 'string') refuseType('encoding_format', 'a string', encoding);
-  if (!embeddingEncodings.includes(encoding))
-    refuse('invalid_value', {
-      param: 'encoding_format',
-      why: `'${encoding}' is not one of ${embeddingEncodings.join(', ')}.`,
-    });
-}
-
-export const documentsMax = 2_048;
+const documentsMax = 2_048;
 const bytesPerToken = 3;
 /**
  * A search unit is one query and this many documents of this many tokens, the query's included
@@ -143,6 +160,25 @@ const documentsAUnit = 100;
 const tokensADocument = 500;
 /** Text beyond this is estimated, not counted (`text` of a request). */
 const countedTokensMax = 1_000_000;
+
+export const rerankRequest = requestSchema(
+  {
+    model,
+    query: stringSchema('The question.', { minLength: 1 }),
+    documents: arraySchema(
+      'Texts, or objects with a `text`.',
+      {
+        anyOf: [{ type: 'string' }, requestSchema({ text: stringSchema('Of the document.') })],
+      },
+      { minItems: 1, maxItems: documentsMax },
+    ),
+  },
+  {
+    top_n: integerSchema('How many of the best are told; all by default.', 1),
+    return_documents: booleanSchema('Whether their texts are told again.'),
+  },
+);
+const readRerank = readersOf(rerankRequest);
 
 export const rerankFormat = wholeFormat((answer, quantities) =>
   editJsonBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),
@@ -159,11 +195,11 @@ export function parseRerank(
   bytes: Buffer,
   skeleton?: Skeleton,
 ): ApiRequest {
-  const model = requiredString(body, 'model');
-  const query = requiredString(body, 'query');
-  const documents = checkDocuments(body['documents']);
-  optionalInteger(body, 'top_n', 1, Number.MAX_SAFE_INTEGER);
-  optionalBoolean(body, 'return_documents');
+  const model = readRerank.model(body);
+  const query = readRerank.query(body);
+  const documents = readRerank.documents(body).map(documentText);
+  readRerank.top_n(body);
+  readRerank.return_documents(body);
   // A model reads the query with each document.
   const tokens = documents.map((document) =>
     Math.ceil((Buffer.byteLength(query) + Buffer.byteLength(document)) / bytesPerToken),
@@ -192,31 +228,38 @@ export function parseRerank(
   };
 }
 
-/** Strings, or objects with a `text`. */
-function checkDocuments(documents: unknown): string[] {
-  if (documents === undefined || documents === null)
-    refuse('missing_parameter', { param: 'documents' });
-  if (!Array.isArray(documents)) refuseType('documents', 'an array', documents);
-  if (documents.length === 0)
-    refuse('invalid_value', { param: 'documents', why: 'it must not be empty.' });
-  if (documents.length > documentsMax)
-    refuse('out_of_range', {
-      param: 'documents',
-      expected: `of at most ${documentsMax} items`,
-      got: documents.length,
-    });
-  return documents.map((document, i) => {
-    if (typeof document === 'string') return document;
-    const text = isObject(document) ? document['text'] : undefined;
-    return typeof text === 'string'
-      ? text
-      : refuseType(`documents[${i}]`, 'a string, or an object with a text', document);
-  });
+/** A string, or an object with a `text`. */
+function documentText(document: unknown, i: number): string {
+  const text = isObject(document) ? document['text'] : document;
+  return typeof text === 'string'
+    ? text
+    : refuseType(`documents[${i}]`, 'a string, or an object with a text', document);
 }
 
 /** The convention's model for requests that name none. */
 const modelUsual = 'omni-moderation-latest';
-export const moderationInputsMax = 2_048;
+const moderationInputsMax = 2_048;
+
+export const moderationRequest = requestSchema(
+  {
+    input: {
+      ...oneOfSchema(
+        'A text, texts, or the parts of one thing: texts and pictures.',
+        { type: 'string' },
+        { type: 'array', minItems: 1, maxItems: moderationInputsMax, items: { type: 'string' } },
+        {
+          type: 'array',
+          minItems: 1,
+          maxItems: moderationInputsMax,
+          items: requestSchema({ type: enumSchema('Of a part.', ['text', 'image_url']) }),
+        },
+      ),
+      check: checkModerationInput,
+    },
+  },
+  { model },
+);
+const readModeration = readersOf(moderationRequest);
 
 export const moderationsFormat = wholeFormat();
 
@@ -231,11 +274,8 @@ export function parseModeration(
   bytes: Buffer,
   skeleton?: Skeleton,
 ): ApiRequest {
-  const model =
-    body['model'] === undefined || body['model'] === null
-      ? modelUsual
-      : requiredString(body, 'model');
-  const { texts, images, imageBytes } = checkModerationInput(body['input']);
+  const model = readModeration.model(body) ?? modelUsual;
+  const { texts, images, imageBytes } = readModeration.input(body);
   return {
     id,
     principal,
@@ -266,16 +306,10 @@ interface ModerationInput {
 /** A string, strings, or the text and image parts of one input. */
 function checkModerationInput(value: unknown): ModerationInput {
   const input: ModerationInput = { texts: [], images: [], imageBytes: 0 };
-  if (value === undefined || value === null) refuse('missing_parameter', { param: 'input' });
   if (typeof value === 'string') return { ...input, texts: [value] };
   if (!Array.isArray(value)) refuseType('input', 'a string or an array', value);
   if (value.length === 0) refuse('invalid_value', { param: 'input', why: 'it must not be empty.' });
-  if (value.length > moderationInputsMax)
-    refuse('out_of_range', {
-      param: 'input',
-      expected: `of at most ${moderationInputsMax} items`,
-      got: value.length,
-    });
+  checkLength(value, 'input', moderationInputsMax, 'items');
   const parts = isObject(value[0]);
   for (const [i, one] of value.entries()) {
     if (parts) checkPart(`input[${i}]`, one, input);

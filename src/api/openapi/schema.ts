@@ -117,7 +117,11 @@ export const objectSchema = (description: string): SchemaOf<JsonObject> => ({
 export function requestSchema<
   Required extends Members,
   Optional extends Members = Record<never, Schema>,
->(required: Required, optional?: Optional): SchemaOf<BodyOf<Required, Optional>> {
+>(
+  required: Required,
+  optional?: Optional,
+  more: Pick<Schema, 'allOf' | 'anyOf'> = {},
+): SchemaOf<BodyOf<Required, Optional>> {
   const nullable = Object.fromEntries(
     Object.entries(optional ?? {}).map(([name, schema]) => [name, orNull(schema)]),
   );
@@ -125,6 +129,7 @@ export function requestSchema<
     type: 'object',
     required: Object.keys(required),
     properties: { ...required, ...nullable },
+    ...more,
   };
 }
 
