@@ -31,7 +31,7 @@ const writing = {
 };
 
 /** The schema of a request's body. */
-export const completionRequest = requestSchema(
+export const completionRequestSchema = requestSchema(
   {
     model: stringSchema('Any chat model, or one that completes texts.', { minLength: 1 }),
     prompt: {
@@ -64,7 +64,7 @@ export const completionRequest = requestSchema(
   },
   { allOf: [streaming] },
 );
-const read = readersOf(completionRequest);
+const read = readersOf(completionRequestSchema);
 const checkWriting = checksOf({ ...sampling, ...writing });
 
 export const completionsFormat = completionFormat('text_completion');

@@ -28,26 +28,74 @@ import {
   type InputImage,
 } from '../providers/media-request.ts';
 import {
+  booleanSchema,
+  enumSchema,
+  integerSchema,
+  requestSchema,
+  type SchemaOf,
+  stringSchema,
+} from './openapi/schema.ts';
+import {
   type ParsedJson,
   type RequestBody,
-  optionalBoolean,
-  optionalInteger,
-  refuseType,
-  requiredString,
+  checkInteger,
+  checkLength,
+  checksOf,
   parseJson,
+  readersOf,
+  refuseType,
 } from './request-body.ts';
 
-export const partialsMax = 3;
+const partialsMax = 3;
 
-/** Parameters with a fixed list of values, the same for every model. */
-export const imageValues: Readonly<Record<string, readonly string[]>> = {
-  response_format: ['url', 'b64_json'],
-  background: ['transparent', 'opaque', 'auto'],
-  output_format: ['png', 'jpeg', 'webp', 'gif', 'svg'],
-  moderation: ['low', 'auto'],
-  style: ['vivid', 'natural'],
-  input_fidelity: ['high', 'low'],
+/** A parameter with a fixed list of values, the same for every model. */
+const choice = (description: string, known: readonly string[]): SchemaOf<string | undefined> => ({
+  ...enumSchema(description, known),
+  check: (value, param) => checkChoice(value, param, known),
+});
+
+/** In the order in which they are checked. */
+const choices = {
+  response_format: choice('What an item holds: an address that is good for a day, or the bytes.', [
+    'url',
+    'b64_json',
+  ]),
+  background: choice('Of models that make transparent pictures.', [
+    'transparent',
+    'opaque',
+    'auto',
+  ]),
+  output_format: choice('Of models that make several.', ['png', 'jpeg', 'webp', 'gif', 'svg']),
+  moderation: choice('How strict, of models that can choose.', ['low', 'auto']),
+  style: choice('Of models that know both.', ['vivid', 'natural']),
+  input_fidelity: choice('How close to the given pictures to stay.', ['high', 'low']),
+  output_compression: integerSchema('Per cent, of `jpeg` and `webp`.', 0, 100),
 };
+
+/** The members of a JSON body or a form, the pictures apart. */
+export const imageMembers = {
+  prompt: stringSchema('What is to be seen. How long it may be depends on the model.', {
+    minLength: 1,
+  }),
+  model: stringSchema('An image model. Absent: the gateway’s default, where there is one.', {
+    minLength: 1,
+  }),
+  n: integerSchema('Pictures, 1 by default. How many at once depends on the model.', 1),
+  size: stringSchema(
+    '`<width>x<height>` or `auto`. Which sizes there are depends on the model; the refusal lists them.',
+  ),
+  quality: stringSchema('`standard` or `hd`, or what else the model has.'),
+  ...choices,
+  stream: booleanSchema('Pictures as events, with previews where the model makes them.'),
+  partial_images: integerSchema('Previews of each picture; goes with `stream`.', 0, partialsMax),
+  user: stringSchema('Your name for your user.'),
+};
+const { prompt: promptMember, ...optionalMembers } = imageMembers;
+const read = readersOf(requestSchema({ prompt: promptMember }, optionalMembers));
+const checkOptions = checksOf({ ...choices, user: imageMembers.user });
+
+/** The model that the request names, if it names one. */
+export const readImageModel = read.model;
 
 /**
  * The client's options, checked against the terms of the model. Throws the Refusal that lists what
@@ -59,15 +107,11 @@ export function parseImageOptions(
   prompt: string,
   { images, mask }: InputImages,
 ): ImageRequest {
-  for (const [param, known] of Object.entries(imageValues)) optionalValue(body, param, known);
-  optionalInteger(body, 'output_compression', 0, 100);
-  const { user } = body;
-  if (user !== undefined && user !== null && typeof user !== 'string')
-    refuseType('user', 'a string', user);
-  const format = body['response_format'];
+  checkOptions(body);
+  const { n, response_format: format } = body;
   return {
     prompt,
-    n: optionalInteger(body, 'n', 1, terms.nMax ?? usualNMax) ?? 1,
+    n: n == null ? 1 : checkInteger(n, 'n', 1, terms.nMax ?? usualNMax),
     size: sizeOf(body, terms),
     quality: qualityOf(body, terms),
     // Stream events always carry the bytes.
@@ -87,22 +131,12 @@ export function parseImagePrompt(
   body: RequestBody,
   { promptCharsMax = usualPromptCharsMax }: ImageTerms,
 ): string {
-  const prompt = requiredString(body, 'prompt');
-  if (prompt.length > promptCharsMax)
-    refuse('out_of_range', {
-      param: 'prompt',
-      expected: `of at most ${promptCharsMax} characters`,
-      got: prompt.length,
-    });
+  const prompt = read.prompt(body);
+  checkLength(prompt, 'prompt', promptCharsMax, 'characters');
   return prompt;
 }
 
-function optionalValue(
-  body: RequestBody,
-  param: string,
-  known: readonly string[],
-): string | undefined {
-  const value = body[param];
+function checkChoice(value: unknown, param: string, known: readonly string[]): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') refuseType(param, 'a string', value);
   if (!known.includes(value))
@@ -124,13 +158,13 @@ function sizeOf(body: RequestBody, terms: ImageTerms): ImageSize | undefined {
 }
 
 function qualityOf(body: RequestBody, { qualities, usual }: ImageTerms): string | undefined {
-  const quality = optionalValue(body, 'quality', qualities ?? usualQualities);
+  const quality = checkChoice(body['quality'], 'quality', qualities ?? usualQualities);
   return quality === undefined || quality === 'auto' ? (usual?.quality ?? quality) : quality;
 }
 
 function partialsOf(body: RequestBody): number {
-  const stream = optionalBoolean(body, 'stream') ?? false;
-  const partials = optionalInteger(body, 'partial_images', 0, partialsMax) ?? 0;
+  const stream = read.stream(body) ?? false;
+  const partials = read.partial_images(body) ?? 0;
   if (partials > 0 && !stream)
     refuse('invalid_value', { param: 'partial_images', why: 'it goes with stream: true.' });
   return partials;

@@ -18,12 +18,13 @@ import {
   type ImagesBody,
   readImagesBody,
   type InputImages,
+  readImageModel,
   readInputImages,
   parseImagePrompt,
   parseImageOptions,
   estimateImageUsage,
 } from './image-request.ts';
-import { type RequestBody, parseJson, requiredString } from './request-body.ts';
+import { type RequestBody, parseJson } from './request-body.ts';
 
 /** Newer models make a variation only when the prompt asks for one. */
 const variation =
@@ -155,11 +156,7 @@ function offered(
   capability: ImageCapability,
   body: RequestBody,
 ): Offer {
-  const { model: named } = body;
-  const id =
-    named === undefined || named === null
-      ? defaultModel(parts, defaultModels, principal, capability)
-      : requiredString(body, 'model');
+  const id = readImageModel(body) ?? defaultModel(parts, defaultModels, principal, capability);
   const offer = offerTo(parts.catalog(), principal, id);
   if (offer === undefined) refuse('model_not_found', { model: id, param: 'model' });
   const { model, candidates } = offer;

@@ -39,7 +39,7 @@ export function wholeFormat(
 const embeddingInputsMax = 2_048;
 
 const tokenList = { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } };
-export const embeddingsRequest = requestSchema(
+export const embeddingsRequestSchema = requestSchema(
   {
     model,
     input: {
@@ -67,7 +67,7 @@ export const embeddingsRequest = requestSchema(
     user: stringSchema('Your name for your user.'),
   },
 );
-const readEmbeddings = readersOf(embeddingsRequest);
+const readEmbeddings = readersOf(embeddingsRequestSchema);
 
 export const embeddingsFormat: ClientFormat = wholeFormat((answer, quantities) =>
   editJsonBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),
@@ -161,7 +161,7 @@ const tokensADocument = 500;
 /** Text beyond this is estimated, not counted (`text` of a request). */
 const countedTokensMax = 1_000_000;
 
-export const rerankRequest = requestSchema(
+export const rerankRequestSchema = requestSchema(
   {
     model,
     query: stringSchema('The question.', { minLength: 1 }),
@@ -178,7 +178,7 @@ export const rerankRequest = requestSchema(
     return_documents: booleanSchema('Whether their texts are told again.'),
   },
 );
-const readRerank = readersOf(rerankRequest);
+const readRerank = readersOf(rerankRequestSchema);
 
 export const rerankFormat = wholeFormat((answer, quantities) =>
   editJsonBytes(answer, [{ path: ['usage'], json: vectorUsageText(inputTokens(quantities)) }]),
@@ -240,7 +240,7 @@ function documentText(document: unknown, i: number): string {
 const modelUsual = 'omni-moderation-latest';
 const moderationInputsMax = 2_048;
 
-export const moderationRequest = requestSchema(
+export const moderationRequestSchema = requestSchema(
   {
     input: {
       ...oneOfSchema(
@@ -259,7 +259,7 @@ export const moderationRequest = requestSchema(
   },
   { model },
 );
-const readModeration = readersOf(moderationRequest);
+const readModeration = readersOf(moderationRequestSchema);
 
 export const moderationsFormat = wholeFormat();
 

@@ -1,5 +1,5 @@
 import { chatSchemas } from '../chat.ts';
-import { completionRequest } from '../completions.ts';
+import { completionRequestSchema } from '../completions.ts';
 import {
   type Operations,
   objectSchema,
@@ -105,7 +105,7 @@ export const chatOperations: Operations = {
     description:
       'The older form. Chat models whose vendor has it no more are asked as in a conversation of one message.',
     schemas: {
-      CompletionRequest: completionRequest,
+      CompletionRequest: completionRequestSchema,
       Completion: completionOf(
         'text_completion',
         choice({ text: stringSchema('What was written.') }),

@@ -1,11 +1,10 @@
-import { partialsMax, imageValues, imagesMax } from '../image-request.ts';
+import { imageMembers, imagesMax } from '../image-request.ts';
 import {
   type Operation,
   type Operations,
   objectSchema,
   answerSchema,
   requestSchema,
-  booleanSchema,
   arraySchema,
   onlyWith,
   forwardedSchema,
@@ -13,42 +12,9 @@ import {
   type Schema,
   stringSchema,
   integerSchema,
-  enumSchema,
 } from './schema.ts';
 
-const imageValueDescriptions: Readonly<Record<string, string>> = {
-  response_format: 'What an item holds: an address that is good for a day, or the bytes.',
-  background: 'Of models that make transparent pictures.',
-  output_format: 'Of models that make several.',
-  moderation: 'How strict, of models that can choose.',
-  style: 'Of models that know both.',
-  input_fidelity: 'How close to the given pictures to stay.',
-};
-
-const prompt = stringSchema('What is to be seen. How long it may be depends on the model.', {
-  minLength: 1,
-});
-const model = stringSchema('An image model. Absent: the gateway’s default, where there is one.', {
-  minLength: 1,
-});
-
-const imageFields: Readonly<Record<string, Schema>> = {
-  n: integerSchema('Pictures, 1 by default. How many at once depends on the model.', 1),
-  size: stringSchema(
-    '`<width>x<height>` or `auto`. Which sizes there are depends on the model; the refusal lists them.',
-  ),
-  quality: stringSchema('`standard` or `hd`, or what else the model has.'),
-  ...Object.fromEntries(
-    Object.entries(imageValues).map(([name, known]) => [
-      name,
-      enumSchema(imageValueDescriptions[name] ?? '', known),
-    ]),
-  ),
-  output_compression: integerSchema('Per cent, of `jpeg` and `webp`.', 0, 100),
-  stream: booleanSchema('Pictures as events, with previews where the model makes them.'),
-  partial_images: integerSchema('Previews of each picture; goes with `stream`.', 0, partialsMax),
-  user: stringSchema('Your name for your user.'),
-};
+const { prompt, model, ...imageFields } = imageMembers;
 
 /** The fields that the convention has at each endpoint; others are passed on. */
 const { moderation: _moderation, style: _style, ...ofGiven } = imageFields;

@@ -1,4 +1,8 @@
-import { embeddingsRequest, moderationRequest, rerankRequest } from '../vectors.ts';
+import {
+  embeddingsRequestSchema,
+  moderationRequestSchema,
+  rerankRequestSchema,
+} from '../vectors.ts';
 import {
   type Operations,
   objectSchema,
@@ -17,7 +21,7 @@ export const vectorOperations: Operations = {
     tag: 'Vectors and scores',
     summary: 'Make vectors of texts',
     schemas: {
-      EmbeddingsRequest: embeddingsRequest,
+      EmbeddingsRequest: embeddingsRequestSchema,
       VectorUsage: answerSchema({
         prompt_tokens: integerSchema('Tokens that were read.', 0),
         total_tokens: integerSchema('The same.', 0),
@@ -49,7 +53,7 @@ export const vectorOperations: Operations = {
     tag: 'Vectors and scores',
     summary: 'Judge texts and pictures',
     schemas: {
-      ModerationRequest: moderationRequest,
+      ModerationRequest: moderationRequestSchema,
       Moderation: answerSchema({
         id: stringSchema('Names this answer.'),
         model: stringSchema('The model that judged.'),
@@ -71,7 +75,7 @@ export const vectorOperations: Operations = {
     tag: 'Vectors and scores',
     summary: 'Order documents by what they have to do with a question',
     schemas: {
-      RerankRequest: rerankRequest,
+      RerankRequest: rerankRequestSchema,
       Rerank: answerSchema(
         {
           results: arraySchema(
