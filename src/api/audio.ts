@@ -14,7 +14,6 @@ import { readForm, type Form, type FormLimits } from '../http/multipart.ts';
 import { readAudio } from '../media/audio/duration.ts';
 import {
   type SpeechRequest,
-  type SpeechFormat,
   speechFormats,
   type TranscriptionRequest,
   type TranscriptFormat,
@@ -24,12 +23,13 @@ import { completionFormat } from './chat.ts';
 import type { Endpoint } from './endpoint.ts';
 import { chatEnvelope } from './errors.ts';
 import {
-  parseJson,
-  type RequestBody,
-  optionalNumber,
-  refuseType,
-  requiredString,
-} from './request-body.ts';
+  enumSchema,
+  numberSchema,
+  oneOfSchema,
+  requestSchema,
+  stringSchema,
+} from './openapi/schema.ts';
+import { checkText, parseJson, readersOf, type RequestBody, refuseType } from './request-body.ts';
 
 const mebi = 1024 * 1024;
 /** As in the convention (wire-formats §1.5). */
@@ -290,9 +290,39 @@ function transcriptionEndpoint(
 }
 
 /** As in the convention (wire-formats §1.5). */
-export const speechCharactersMax = 4_096;
-export const speechSpeedMin = 0.25;
-export const speechSpeedMax = 4;
+const speechCharactersMax = 4_096;
+const speechSpeedMin = 0.25;
+const speechSpeedMax = 4;
+
+export const speechRequestSchema = requestSchema(
+  {
+    model: stringSchema('A model that speaks.', { minLength: 1 }),
+    // Counted as characters, not as JavaScript's units, by `speechOptionsOf`.
+    input: stringSchema('The text.', {
+      minLength: 1,
+      maxLength: speechCharactersMax,
+      check: checkText,
+    }),
+    voice: {
+      ...oneOfSchema(
+        'Its name, or an object with the `id` of a voice of your own.',
+        { type: 'string', minLength: 1 },
+        requestSchema({ id: stringSchema('Of the voice.') }),
+      ),
+      check: checkVoice,
+    },
+  },
+  {
+    instructions: stringSchema('How it is read.', { maxLength: speechCharactersMax }),
+    response_format: enumSchema(
+      'The sound’s format; mp3 where the vendor makes it.',
+      speechFormats,
+    ),
+    speed: numberSchema('1 by default.', speechSpeedMin, speechSpeedMax),
+    stream_format: enumSchema('Bytes, or events.', ['audio', 'sse']),
+  },
+);
+const read = readersOf(speechRequestSchema);
 
 /** More than any voice needs for a character: a voice reads numbers and signs as words. */
 const speechUsageMax = {
@@ -325,7 +355,7 @@ export function parseSpeech(
   bytes: Buffer,
   skeleton?: Skeleton,
 ): ApiRequest & { readonly speak: SpeechRequest } {
-  const model = requiredString(body, 'model');
+  const model = read.model(body);
   const speak = speechOptionsOf(body);
   const { input, characters, instructions = '', speed = 1 } = speak;
   const inputBytes = Buffer.byteLength(input) + Buffer.byteLength(instructions);
@@ -364,7 +394,7 @@ export function parseSpeech(
 }
 
 function speechOptionsOf(body: RequestBody): SpeechRequest {
-  const input = requiredString(body, 'input');
+  const input = read.input(body);
   const characters = [...input].length;
   if (characters > speechCharactersMax)
     refuse('out_of_range', {
@@ -372,45 +402,22 @@ function speechOptionsOf(body: RequestBody): SpeechRequest {
       expected: `of at most ${speechCharactersMax} characters`,
       got: characters,
     });
-  const { instructions } = body;
-  if (instructions !== undefined && instructions !== null && typeof instructions !== 'string')
-    refuseType('instructions', 'a string', instructions);
-  if (instructions != null && instructions.length > speechCharactersMax)
-    refuse('out_of_range', {
-      param: 'instructions',
-      expected: `of at most ${speechCharactersMax} characters`,
-      got: instructions.length,
-    });
+  const instructions = read.instructions(body);
   return {
     input,
     characters,
-    voice: voiceOf(body['voice']),
-    instructions: instructions ?? undefined,
-    format: oneOf<SpeechFormat>(body, 'response_format', speechFormats),
-    speed: optionalNumber(body, 'speed', speechSpeedMin, speechSpeedMax),
-    events: oneOf(body, 'stream_format', ['audio', 'sse']) === 'sse',
+    voice: read.voice(body),
+    instructions,
+    format: read.response_format(body),
+    speed: read.speed(body),
+    events: read.stream_format(body) === 'sse',
   };
 }
 
 /** The name of a voice, or an object with the id of the client's own voice. */
-function voiceOf(voice: unknown): string {
-  if (voice === undefined || voice === null) refuse('missing_parameter', { param: 'voice' });
+function checkVoice(voice: unknown): string {
   const name = isObject(voice) ? voice['id'] : voice;
   if (typeof name !== 'string') refuseType('voice', 'a string, or an object with an id', voice);
   if (name === '') refuse('invalid_value', { param: 'voice', why: 'it must not be empty.' });
   return name;
-}
-
-function oneOf<Value extends string>(
-  body: RequestBody,
-  param: string,
-  known: readonly Value[],
-): Value | undefined {
-  const value = body[param];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') refuseType(param, 'a string', value);
-  return (
-    known.find((one) => one === value) ??
-    refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` })
-  );
 }

@@ -120,12 +120,18 @@ function stringCheck(
   const known = values?.filter((one) => one !== null);
   return (value: unknown): string => {
     if (typeof value !== 'string') refuseType(param, 'a string', value);
-    if (value.length < minLength) refuse('invalid_value', { param, why: 'it must not be empty.' });
+    if (minLength > 0) checkText(value, param);
     checkLength(value, param, maxLength, 'characters');
     if (known?.includes(value) === false)
       refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` });
     return value;
   };
+}
+
+export function checkText(value: unknown, param: string): string {
+  if (typeof value !== 'string') refuseType(param, 'a string', value);
+  if (value === '') refuse('invalid_value', { param, why: 'it must not be empty.' });
+  return value;
 }
 
 /** Refuses a text or a list that is longer than `most`. */

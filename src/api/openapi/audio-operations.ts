@@ -1,17 +1,11 @@
-import { transcriptFormats, speechFormats } from '../../providers/media-request.ts';
-import {
-  speechCharactersMax,
-  speechSpeedMax,
-  speechSpeedMin,
-  translationFormats,
-} from '../audio.ts';
+import { transcriptFormats } from '../../providers/media-request.ts';
+import { speechRequestSchema, translationFormats } from '../audio.ts';
 import {
   type Operations,
   answerSchema,
   requestSchema,
   arraySchema,
   numberSchema,
-  oneOfSchema,
   onlyWith,
   schemaRef,
   type Schema,
@@ -95,26 +89,7 @@ export const audioOperations: Operations = {
     tag: 'Audio',
     summary: 'Read a text aloud',
     schemas: {
-      SpeechRequest: requestSchema(
-        {
-          model: stringSchema('A model that speaks.', { minLength: 1 }),
-          input: stringSchema('The text.', { minLength: 1, maxLength: speechCharactersMax }),
-          voice: oneOfSchema(
-            'Its name, or an object with the `id` of a voice of your own.',
-            { type: 'string', minLength: 1 },
-            requestSchema({ id: stringSchema('Of the voice.') }),
-          ),
-        },
-        {
-          instructions: stringSchema('How it is read.', { maxLength: speechCharactersMax }),
-          response_format: enumSchema(
-            'The sound’s format; mp3 where the vendor makes it.',
-            speechFormats,
-          ),
-          speed: numberSchema('1 by default.', speechSpeedMin, speechSpeedMax),
-          stream_format: enumSchema('Bytes, or events.', ['audio', 'sse']),
-        },
-      ),
+      SpeechRequest: speechRequestSchema,
     },
     body: { 'application/json': schemaRef('SpeechRequest') },
     answer: {
