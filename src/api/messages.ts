@@ -7,18 +7,131 @@ import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
 import { messageUsage } from '../providers/conversation/client-usage.ts';
 import { messagesEnvelope } from './errors.ts';
 import {
+  arraySchema,
+  booleanSchema,
+  enumSchema,
+  forwardedSchema,
+  integerSchema,
+  numberSchema,
+  objectSchema,
+  oneOfSchema,
+  requestSchema,
+  type SchemaOf,
+  schemaRef,
+  stringSchema,
+} from './openapi/schema.ts';
+import {
   addAddress,
   type PromptMedia,
   noMedia,
   type RequestBody,
-  optionalArray,
-  optionalBoolean,
-  optionalInteger,
-  optionalNumber,
-  optionalObject,
+  checkOf,
+  checksOf,
+  readersOf,
   refuseType,
-  requiredString,
 } from './request-body.ts';
+
+/** Some models take `system` messages in the middle of a conversation. */
+const messagesRoles = ['user', 'assistant', 'system'];
+const toolChoices = ['auto', 'any', 'tool', 'none'];
+
+const block = requestSchema(
+  {
+    type: stringSchema(
+      '`text`, `image`, `document`, `tool_use`, `tool_result`, `thinking`, …; others are passed on.',
+    ),
+  },
+  {
+    text: forwardedSchema('Of a `text` block.'),
+    source: forwardedSchema('Of an image or a document: base64, or an address.'),
+  },
+);
+
+const content = (description: string) =>
+  oneOfSchema(description, { type: 'string' }, { type: 'array', items: schemaRef('MessageBlock') });
+
+const question = {
+  model: stringSchema('Any chat model, whoever makes it.', { minLength: 1 }),
+  messages: {
+    ...arraySchema('The conversation, oldest first.', schemaRef('MessageTurn'), {
+      minItems: 1,
+    }),
+    check: checkMessages,
+  },
+};
+
+const around = {
+  system: content('Instructions that stand before the conversation.'),
+  tools: {
+    ...arraySchema(
+      'What the model may call: `{"name", "description", "input_schema"}`, or a tool of the vendor’s own by its `type`.',
+      {
+        anyOf: [
+          requestSchema(
+            {
+              name: stringSchema('What it is called.'),
+              input_schema: objectSchema('What it takes.'),
+            },
+            { type: enumSchema('Or none.', ['custom']) },
+          ),
+          {
+            type: 'object',
+            required: ['type'],
+            properties: { type: { type: 'string', not: { const: 'custom' } } },
+          },
+        ],
+      },
+    ),
+    check: checkTools,
+  },
+  tool_choice: requestSchema(
+    { type: enumSchema('Whether a tool is called.', toolChoices) },
+    { name: forwardedSchema('Which, where it is `tool`.') },
+  ),
+  thinking: requestSchema(
+    { type: stringSchema('`enabled`, `adaptive` or `disabled`.') },
+    { budget_tokens: forwardedSchema('Tokens to think in.') },
+  ),
+  output_config: objectSchema('Effort, and the schema of the answer.'),
+};
+
+/** Older LangChain sends it with every request: see `switchedOff`. */
+const off = integerSchema('Not set: it is left out, and named in `x-tollgate-dropped`.', -1, -1);
+const orOff = (param: string, description: string, schema: SchemaOf<number>) => ({
+  ...oneOfSchema(description, schema, off),
+  check: checkOf(schema, param),
+});
+
+const sampling = {
+  temperature: numberSchema('Sampling temperature.', 0, 1),
+  top_p: orOff('top_p', 'Nucleus sampling.', numberSchema('The share.', 0, 1)),
+  top_k: orOff('top_k', 'How many tokens are considered.', integerSchema('So many.', 0)),
+};
+
+const messageRequest = requestSchema(
+  { ...question, max_tokens: integerSchema('Tokens that are written at most.', 0) },
+  {
+    ...around,
+    stream: booleanSchema('Events as they come.'),
+    ...sampling,
+    stop_sequences: arraySchema('Where the model stops.', { type: 'string' }),
+    metadata: objectSchema('`user_id`: your name for your user.'),
+  },
+);
+const read = readersOf(messageRequest);
+const checkSampling = checksOf(sampling);
+
+export const tokenCountRequestSchema = requestSchema(question, around);
+
+/** The schemas of a request by the names that the document gives them. */
+export const messagesSchemas = {
+  MessageBlock: block,
+  MessageTurn: requestSchema({
+    role: enumSchema('Who speaks.', messagesRoles),
+    content: content('What is said: a text, or blocks.'),
+  }),
+  MessageRequest: messageRequest,
+};
 
 /**
  * How a message ends: its last event is held back until the charge is committed. Pings keep a
@@ -65,10 +178,12 @@ export function parseMessages(
   if (body['max_tokens'] === undefined || body['max_tokens'] === null)
     refuse('missing_parameter', { param: 'max_tokens' });
   checkSampling(body);
+  read.metadata(body);
+  read.stop_sequences(body);
   return {
     ...counted,
-    stream: optionalBoolean(body, 'stream') ?? false,
-    outputTokensRequested: optionalInteger(body, 'max_tokens', 0, Number.MAX_SAFE_INTEGER),
+    stream: read.stream(body) ?? false,
+    outputTokensRequested: read.max_tokens(body),
     dropped: off,
   };
 }
@@ -91,13 +206,16 @@ export function parseTokenCount(
   bytes: Buffer,
   skeleton?: Skeleton,
 ): ApiRequest {
-  const model = requiredString(body, 'model');
-  const media = checkConversation(body);
-  checkTools(body);
-  const thinking = optionalObject(body, 'thinking');
-  if (thinking !== undefined && typeof thinking['type'] !== 'string')
-    refuseType('thinking.type', 'a string', thinking['type']);
-  optionalObject(body, 'output_config');
+  const model = read.model(body);
+  const media = read.messages(body);
+  const { system } = body;
+  if (system !== undefined && system !== null) checkContent(system, 'system', media);
+  read.tools(body);
+  const choice = read.tool_choice(body);
+  if (choice?.type === 'tool' && typeof choice.name !== 'string')
+    refuseType('tool_choice.name', 'a string', choice.name);
+  read.thinking(body);
+  read.output_config(body);
   return {
     id,
     principal,
@@ -125,19 +243,9 @@ export function parseTokenCount(
 export const renderTokenCount = (tokens: number): string =>
   JSON.stringify({ input_tokens: tokens });
 
-function checkSampling(body: RequestBody): void {
-  optionalNumber(body, 'temperature', 0, 1);
-  optionalNumber(body, 'top_p', 0, 1);
-  optionalInteger(body, 'top_k', 0, Number.MAX_SAFE_INTEGER);
-  optionalObject(body, 'metadata');
-  for (const [i, stop] of (optionalArray(body, 'stop_sequences') ?? []).entries())
-    if (typeof stop !== 'string') refuseType(`stop_sequences[${i}]`, 'a string', stop);
-}
-
-export const toolChoices = ['auto', 'any', 'tool', 'none'];
-
-function checkTools(body: RequestBody): void {
-  for (const [i, tool] of (optionalArray(body, 'tools') ?? []).entries()) {
+function checkTools(tools: unknown): void {
+  if (!Array.isArray(tools)) refuseType('tools', 'an array', tools);
+  for (const [i, tool] of tools.entries()) {
     if (!isObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
     // Tools of other types have other members than a name.
     if (tool['type'] !== undefined && tool['type'] !== null && tool['type'] !== 'custom') continue;
@@ -145,35 +253,17 @@ function checkTools(body: RequestBody): void {
     if (!isObject(tool['input_schema']))
       refuseType(`tools[${i}].input_schema`, 'an object', tool['input_schema']);
   }
-  const choice = optionalObject(body, 'tool_choice');
-  if (choice === undefined) return;
-  const { type, name } = choice;
-  if (typeof type !== 'string') refuseType('tool_choice.type', 'a string', type);
-  if (!toolChoices.includes(type))
-    refuse('invalid_value', {
-      param: 'tool_choice.type',
-      why: `'${type}' is not one of ${toolChoices.join(', ')}.`,
-    });
-  if (type === 'tool' && typeof name !== 'string') refuseType('tool_choice.name', 'a string', name);
 }
 
-/** Some models take `system` messages in the middle of a conversation. */
-export const messagesRoles = ['user', 'assistant', 'system'];
-
 /**
- * Checks `messages` and `system` as far as every model agrees on them; the vendor judges blocks of
- * unknown types.
+ * Checks `messages` as far as every model agrees on them; the vendor judges blocks of unknown types.
  */
-function checkConversation(body: RequestBody): PromptMedia {
+function checkMessages(messages: unknown): PromptMedia {
   const media = noMedia();
-  const { messages, system } = body;
-  if (messages === undefined || messages === null)
-    refuse('missing_parameter', { param: 'messages' });
   if (!Array.isArray(messages)) refuseType('messages', 'an array', messages);
   if (messages.length === 0)
     refuse('invalid_value', { param: 'messages', why: 'at least one message is needed.' });
   for (let i = 0; i < messages.length; i++) checkMessage(messages[i], `messages[${i}]`, media);
-  if (system !== undefined && system !== null) checkContent(system, 'system', media);
   return media;
 }
 
