@@ -6,22 +6,132 @@ import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
 import { responsesUsage } from '../providers/conversation/client-usage.ts';
 import { responsesErrorEvent } from './errors.ts';
 import {
+  arraySchema,
+  booleanSchema,
+  forwardedSchema,
+  integerSchema,
+  numberSchema,
+  objectSchema,
+  oneOfSchema,
+  requestSchema,
+  type Schema,
+  schemaRef,
+  stringSchema,
+} from './openapi/schema.ts';
+import {
   addMediaText,
   type PromptMedia,
   noMedia,
   type RequestBody,
-  optionalArray,
-  optionalBoolean,
-  optionalInteger,
-  optionalNumber,
-  optionalObject,
+  readersOf,
   refuseType,
-  requiredString,
 } from './request-body.ts';
 
 /** The least that the convention allows. */
-export const responsesOutputTokensMin = 16;
-export const responsesTopLogprobsMax = 20;
+const responsesOutputTokensMin = 16;
+const responsesTopLogprobsMax = 20;
+
+const responsesRoles = ['user', 'assistant', 'system', 'developer'];
+
+const isMessage: Schema = {
+  anyOf: [
+    { required: ['role'], properties: { type: { type: 'null' } } },
+    { required: ['type'], properties: { type: { const: 'message' } } },
+  ],
+};
+
+/** An item with a role is a message, and has content. */
+const item: Schema = {
+  type: 'object',
+  description:
+    'A message, a call, what a call gave, a thought, …; types that are not known here are passed on.',
+  properties: { type: { type: ['string', 'null'] }, role: { type: 'string' } },
+  anyOf: [
+    { not: isMessage },
+    {
+      required: ['role', 'content'],
+      properties: { role: { enum: responsesRoles }, content: { type: ['string', 'array'] } },
+    },
+  ],
+};
+
+/** A request needs one of these members. */
+const something: Schema = {
+  anyOf: [
+    {
+      required: ['input'],
+      properties: { input: { anyOf: [{ type: 'string' }, { type: 'array', minItems: 1 }] } },
+    },
+    ...['previous_response_id', 'prompt'].map((name) => ({
+      required: [name],
+      properties: { [name]: { not: { type: 'null' } } },
+    })),
+  ],
+};
+
+const model = stringSchema('Any chat model.', { minLength: 1 });
+
+const conversation = {
+  input: {
+    ...oneOfSchema(
+      'A text, or items: messages, calls and what they gave. Needed unless a response or a prompt is continued.',
+      { type: 'string' },
+      { type: 'array', items: schemaRef('ResponseItem') },
+    ),
+    check: checkInput,
+  },
+  instructions: stringSchema('What stands before the conversation.'),
+  previous_response_id: stringSchema('A stored response that this one continues.'),
+  prompt: forwardedSchema('A prompt that is kept at the vendor.'),
+  conversation: {
+    type: 'null',
+    description: 'Conversations are not kept here: use `previous_response_id`.',
+    check: refuseConversation,
+  },
+  tools: {
+    ...arraySchema(
+      'What the model may call.',
+      requestSchema(
+        { type: stringSchema('`function`, or a tool of the vendor’s own.') },
+        { name: forwardedSchema('Of a function.') },
+      ),
+    ),
+    check: checkTools,
+  },
+};
+
+const responseRequest = requestSchema(
+  { model },
+  {
+    ...conversation,
+    stream: booleanSchema('Events as they come.'),
+    store: booleanSchema('Kept for 30 days, to be continued and asked for; `true` by default.'),
+    background: booleanSchema('Answered at once and worked on afterwards; needs `store`.'),
+    max_output_tokens: integerSchema('Tokens that are written at most.', responsesOutputTokensMin),
+    max_tool_calls: integerSchema('Calls of the vendor’s own tools.', 1),
+    temperature: numberSchema('Sampling temperature.', 0, 2),
+    top_p: numberSchema('Nucleus sampling.', 0, 1),
+    top_logprobs: integerSchema('Likeliest tokens told of each place.', 0, responsesTopLogprobsMax),
+    parallel_tool_calls: booleanSchema('Whether several calls may come at once.'),
+    tool_choice: forwardedSchema('`auto`, `none`, `required`, or the tool that must be called.'),
+    include: arraySchema('What else to tell.', {
+      description: 'Such as `reasoning.encrypted_content`.',
+    }),
+    reasoning: objectSchema('`effort` and `summary`.'),
+    text: objectSchema('`format`: text, or a schema of the answer.'),
+    metadata: objectSchema('Your own notes, kept with the response.'),
+  },
+  something,
+);
+
+const read = readersOf(responseRequest);
+
+/** The schemas of requests by the names that the document gives them. */
+export const responsesSchemas = {
+  ResponseItem: item,
+  ResponseRequest: responseRequest,
+};
+export const inputCountRequestSchema = requestSchema({ model }, conversation, something);
 
 /**
  * How a response ends: its last event is the end mark, which is held back until the charge is
@@ -57,13 +167,8 @@ export function parseResponse(
   checkSampling(body);
   return {
     ...input,
-    stream: optionalBoolean(body, 'stream') ?? false,
-    outputTokensRequested: optionalInteger(
-      body,
-      'max_output_tokens',
-      responsesOutputTokensMin,
-      Number.MAX_SAFE_INTEGER,
-    ),
+    stream: read.stream(body) ?? false,
+    outputTokensRequested: read.max_output_tokens(body),
   };
 }
 
@@ -75,10 +180,10 @@ export function parseInput(
   bytes: Buffer,
   skeleton?: Skeleton,
 ): ApiRequest {
-  const model = requiredString(body, 'model');
-  refuseUnknown(body);
-  const media = checkInput(body['input']);
-  checkTools(body);
+  const model = read.model(body);
+  checkPrompt(body);
+  const media = read.input(body) ?? noMedia();
+  read.tools(body);
   return {
     id,
     principal,
@@ -100,35 +205,37 @@ export function parseInput(
   };
 }
 
-function refuseUnknown(body: RequestBody): void {
-  const { input, previous_response_id: previous, conversation, prompt, instructions } = body;
-  if (conversation != null)
-    refuse('invalid_value', {
-      param: 'conversation',
-      why: 'conversations are not kept here; use previous_response_id.',
-    });
-  if (previous != null && typeof previous !== 'string')
-    refuseType('previous_response_id', 'a string', previous);
+function refuseConversation(_: unknown, param: string): void {
+  refuse('invalid_value', {
+    param,
+    why: 'conversations are not kept here; use previous_response_id.',
+  });
+}
+
+/** A request needs an input, or continues a response or a prompt. */
+function checkPrompt(body: RequestBody): void {
+  read.conversation(body);
+  const previous = read.previous_response_id(body);
+  const { input, prompt } = body;
   if (input == null && previous == null && prompt == null)
     refuse('missing_parameter', { param: 'input' });
   if (Array.isArray(input) && input.length === 0 && previous == null && prompt == null)
     refuse('invalid_value', { param: 'input', why: 'at least one item is needed.' });
-  if (instructions != null && typeof instructions !== 'string')
-    refuseType('instructions', 'a string', instructions);
+  read.instructions(body);
 }
 
 function checkSampling(body: RequestBody): void {
-  optionalNumber(body, 'temperature', 0, 2);
-  optionalNumber(body, 'top_p', 0, 1);
-  optionalInteger(body, 'top_logprobs', 0, responsesTopLogprobsMax);
-  optionalInteger(body, 'max_tool_calls', 1, Number.MAX_SAFE_INTEGER);
-  optionalBoolean(body, 'store');
-  optionalBoolean(body, 'background');
-  optionalBoolean(body, 'parallel_tool_calls');
-  optionalArray(body, 'include');
-  optionalObject(body, 'reasoning');
-  optionalObject(body, 'metadata');
-  const format = optionalObject(body, 'text')?.['format'];
+  read.temperature(body);
+  read.top_p(body);
+  read.top_logprobs(body);
+  read.max_tool_calls(body);
+  read.store(body);
+  read.background(body);
+  read.parallel_tool_calls(body);
+  read.include(body);
+  read.reasoning(body);
+  read.metadata(body);
+  const format = read.text(body)?.['format'];
   if (
     format !== undefined &&
     format !== null &&
@@ -142,8 +249,9 @@ function checkSampling(body: RequestBody): void {
     });
 }
 
-function checkTools(body: RequestBody): void {
-  for (const [i, tool] of (optionalArray(body, 'tools') ?? []).entries()) {
+function checkTools(tools: unknown): void {
+  if (!Array.isArray(tools)) refuseType('tools', 'an array', tools);
+  for (const [i, tool] of tools.entries()) {
     if (!isObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
     if (typeof tool['type'] !== 'string')
       refuse('missing_parameter', { param: `tools[${i}].type` });
@@ -151,8 +259,6 @@ function checkTools(body: RequestBody): void {
       refuse('missing_parameter', { param: `tools[${i}].name` });
   }
 }
-
-export const responsesRoles = ['user', 'assistant', 'system', 'developer'];
 
 /** Part type → modality, for parts that are not text. */
 const modalities: Readonly<Record<string, string>> = {
@@ -164,7 +270,7 @@ const modalities: Readonly<Record<string, string>> = {
 /** Checks `input` as far as every model agrees on it; where models differ, the vendor decides. */
 function checkInput(input: unknown): PromptMedia {
   const media = noMedia();
-  if (typeof input === 'string' || input === undefined || input === null) return media;
+  if (typeof input === 'string') return media;
   if (!Array.isArray(input)) refuseType('input', 'a string or an array of items', input);
   input.forEach((item, i) => checkItem(item, `input[${i}]`, media));
   return media;

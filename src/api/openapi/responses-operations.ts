@@ -1,103 +1,16 @@
-import { responsesRoles, responsesOutputTokensMin, responsesTopLogprobsMax } from '../responses.ts';
 import { storedResponsesPageMax } from '../responses-endpoints.ts';
+import { inputCountRequestSchema, responsesSchemas } from '../responses.ts';
 import {
   type Operations,
   objectSchema,
   answerSchema,
-  requestSchema,
-  booleanSchema,
   arraySchema,
-  numberSchema,
-  oneOfSchema,
   pageSchema,
   pageQuery,
-  forwardedSchema,
   schemaRef,
-  type Schema,
   stringSchema,
   integerSchema,
 } from './schema.ts';
-
-const isMessage: Schema = {
-  anyOf: [
-    { required: ['role'], properties: { type: { type: 'null' } } },
-    { required: ['type'], properties: { type: { const: 'message' } } },
-  ],
-};
-
-/** An item with a role is a message, and has content. */
-const item: Schema = {
-  type: 'object',
-  description:
-    'A message, a call, what a call gave, a thought, …; types that are not known here are passed on.',
-  properties: { type: { type: ['string', 'null'] }, role: { type: 'string' } },
-  anyOf: [
-    { not: isMessage },
-    {
-      required: ['role', 'content'],
-      properties: { role: { enum: responsesRoles }, content: { type: ['string', 'array'] } },
-    },
-  ],
-};
-
-/** A request needs one of these members. */
-const something: Schema = {
-  anyOf: [
-    {
-      required: ['input'],
-      properties: { input: { anyOf: [{ type: 'string' }, { type: 'array', minItems: 1 }] } },
-    },
-    ...['previous_response_id', 'prompt'].map((name) => ({
-      required: [name],
-      properties: { [name]: { not: { type: 'null' } } },
-    })),
-  ],
-};
-
-const conversation: Readonly<Record<string, Schema>> = {
-  input: oneOfSchema(
-    'A text, or items: messages, calls and what they gave. Needed unless a response or a prompt is continued.',
-    { type: 'string' },
-    { type: 'array', items: schemaRef('ResponseItem') },
-  ),
-  instructions: stringSchema('What stands before the conversation.'),
-  previous_response_id: stringSchema('A stored response that this one continues.'),
-  prompt: forwardedSchema('A prompt that is kept at the vendor.'),
-  conversation: {
-    type: 'null',
-    description: 'Conversations are not kept here: use `previous_response_id`.',
-  },
-  tools: arraySchema(
-    'What the model may call.',
-    requestSchema(
-      { type: stringSchema('`function`, or a tool of the vendor’s own.') },
-      { name: forwardedSchema('Of a function.') },
-    ),
-  ),
-};
-
-const request = requestSchema(
-  { model: stringSchema('Any chat model.', { minLength: 1 }) },
-  {
-    ...conversation,
-    stream: booleanSchema('Events as they come.'),
-    store: booleanSchema('Kept for 30 days, to be continued and asked for; `true` by default.'),
-    background: booleanSchema('Answered at once and worked on afterwards; needs `store`.'),
-    max_output_tokens: integerSchema('Tokens that are written at most.', responsesOutputTokensMin),
-    max_tool_calls: integerSchema('Calls of the vendor’s own tools.', 1),
-    temperature: numberSchema('Sampling temperature.', 0, 2),
-    top_p: numberSchema('Nucleus sampling.', 0, 1),
-    top_logprobs: integerSchema('Likeliest tokens told of each place.', 0, responsesTopLogprobsMax),
-    parallel_tool_calls: booleanSchema('Whether several calls may come at once.'),
-    tool_choice: forwardedSchema('`auto`, `none`, `required`, or the tool that must be called.'),
-    include: arraySchema('What else to tell.', {
-      description: 'Such as `reasoning.encrypted_content`.',
-    }),
-    reasoning: objectSchema('`effort` and `summary`.'),
-    text: objectSchema('`format`: text, or a schema of the answer.'),
-    metadata: objectSchema('Your own notes, kept with the response.'),
-  },
-);
 
 const response = answerSchema(
   {
@@ -126,8 +39,7 @@ export const responsesOperations: Operations = {
     description:
       'Passed on where the vendor speaks this format, translated elsewhere. Responses are stored here, not at the vendor, and belong to the account.',
     schemas: {
-      ResponseItem: item,
-      ResponseRequest: { ...request, ...something },
+      ...responsesSchemas,
       Response: response,
     },
     body: { 'application/json': schemaRef('ResponseRequest') },
@@ -144,13 +56,7 @@ export const responsesOperations: Operations = {
     tag: 'Responses',
     summary: 'Count the tokens of an input; free',
     schemas: {
-      ResponseCountRequest: {
-        ...requestSchema(
-          { model: stringSchema('Any chat model.', { minLength: 1 }) },
-          conversation,
-        ),
-        ...something,
-      },
+      ResponseCountRequest: inputCountRequestSchema,
       ResponseTokenCount: answerSchema({
         object: { type: 'string', const: 'response.input_tokens' },
         input_tokens: integerSchema('As the vendor counts where it tells.', 0),
