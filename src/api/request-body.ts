@@ -28,65 +28,6 @@ export function refuseType(param: string, expected: string, got: unknown): never
   return refuse('invalid_type', { param, expected, got: typeName(got) });
 }
 
-/** The checks below read an optional member: absent and null are the same, as in the convention. */
-export function optionalNumber(
-  body: RequestBody,
-  param: string,
-  least: number,
-  most: number,
-): number | undefined {
-  const value = body[param];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'number') refuseType(param, 'a number', value);
-  if (value < least || value > most)
-    refuse('out_of_range', {
-      param,
-      expected: value < least ? `>= ${least}` : `<= ${most}`,
-      got: value,
-    });
-  return value;
-}
-
-export function optionalInteger(
-  body: RequestBody,
-  param: string,
-  least: number,
-  most: number,
-): number | undefined {
-  const value = optionalNumber(body, param, least, most);
-  if (value !== undefined && !Number.isInteger(value)) refuseType(param, 'an integer', value);
-  return value;
-}
-
-export function optionalBoolean(body: RequestBody, param: string): boolean | undefined {
-  const value = body[param];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'boolean') refuseType(param, 'a boolean', value);
-  return value;
-}
-
-export function optionalObject(body: RequestBody, param: string): RequestBody | undefined {
-  const value = body[param];
-  if (value === undefined || value === null) return undefined;
-  if (!isObject(value)) refuseType(param, 'an object', value);
-  return value;
-}
-
-export function optionalArray(body: RequestBody, param: string): readonly unknown[] | undefined {
-  const value = body[param];
-  if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value)) refuseType(param, 'an array', value);
-  return value;
-}
-
-export function requiredString(body: RequestBody, param: string): string {
-  const value = body[param];
-  if (value === undefined || value === null) refuse('missing_parameter', { param });
-  if (typeof value !== 'string') refuseType(param, 'a string', value);
-  if (value === '') refuse('invalid_value', { param, why: 'it must not be empty.' });
-  return value;
-}
-
 /**
  * The check of a value at `param`, absent and null apart, made once of its schema: its type, then
  * its size, then its members or items. A schema with a `check` is checked by that alone.

@@ -12,18 +12,91 @@ import type { VideoImage, VideoRequest } from '../providers/media-request.ts';
 import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import { idempotent } from './idempotency.ts';
 import {
+  arraySchema,
+  booleanSchema,
+  forwardedSchema,
+  integerSchema,
+  requestSchema,
+  type SchemaOf,
+  stringSchema,
+} from './openapi/schema.ts';
+import {
   type RequestBody,
+  checkLength,
+  checkText,
   parseJson,
+  readersOf,
   refuseType,
-  requiredString,
-  optionalArray,
-  optionalBoolean,
-  optionalInteger,
 } from './request-body.ts';
 import { limitHeaders } from '../limits/limiter.ts';
 
 /** The API's own durations in seconds, for models whose catalogue entry names none. */
 export const videoDurations: readonly number[] = [5, 10, 15, 20];
+
+/** As in the convention (wire-formats §7, row 32). */
+const promptCharsMax = 32_000;
+export const videoPrompt = stringSchema('What is to be seen.', {
+  minLength: 1,
+  maxLength: promptCharsMax,
+  check: checkPrompt,
+});
+
+const patternSchema = (description: string, pattern: string, why: string): SchemaOf<string> => {
+  const allowed = new RegExp(pattern);
+  const check = (value: unknown, param: string): string => {
+    if (typeof value !== 'string') refuseType(param, 'a string', value);
+    return allowed.test(value) ? value : refuse('invalid_value', { param, why });
+  };
+  return stringSchema(description, { pattern, check });
+};
+export const videoSize = patternSchema(
+  '`<width>x<height>`, where the model can choose.',
+  '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
+  'it is a width and a height in pixels, such as 1280x720.',
+);
+const imageSchema = forwardedSchema('A picture: an address, or a data URL.');
+
+/** All other members go on unchanged, to vendors that know them by these names. */
+export const videoTaskRequestSchema = requestSchema(
+  {
+    model: stringSchema('A video model.', { minLength: 1 }),
+    prompt: videoPrompt,
+    async: {
+      type: 'boolean',
+      description: 'Films are made asynchronously.',
+      const: true,
+      check: checkAsync,
+    },
+  },
+  {
+    duration: {
+      type: 'integer',
+      description: `Seconds: ${videoDurations.join(', ')}, or what else the model makes.`,
+      examples: videoDurations,
+      check: checkDuration,
+    },
+    size: videoSize,
+    aspect_ratio: patternSchema(
+      'Such as `16:9`.',
+      '^[0-9]{1,2}:[0-9]{1,2}$',
+      'it is a width and a height, such as 16:9.',
+    ),
+    resolution: patternSchema(
+      'Such as `720p` or `4k`.',
+      '^(?:[0-9]{3,4}[pP]|[248][kK])$',
+      'it is such as 720p, 1080p or 4k.',
+    ),
+    negative_prompt: stringSchema('What is not to be seen.'),
+    seed: integerSchema('For films that repeat, as far as the model can.', 0),
+    audio: booleanSchema('Whether there is sound, where the model can choose.'),
+    image: imageSchema,
+    last_image: imageSchema,
+    images: arraySchema('Pictures to go by; a single one is where the film begins.', imageSchema),
+    reference_images: arraySchema('Pictures to go by.', imageSchema),
+  },
+);
+const readMember = readersOf(videoTaskRequestSchema);
+const membersRead = new Set([...Object.keys(videoTaskRequestSchema.properties ?? {}), 'image_url']);
 
 export const videoParamNames: VideoSubmission['names'] = {
   duration: 'duration',
@@ -70,18 +143,10 @@ function parseVideo(
   { id, principal, request, reply: { begin } }: RequestContext,
   body: RequestBody,
 ): VideoSubmission {
-  const model = requiredString(body, 'model');
+  const model = readMember.model(body);
   const options = parseVideoOptions(body);
-  const seconds = checkDuration(body['duration']);
-  const { async: asynchronous } = body;
-  if (asynchronous === undefined || asynchronous === null)
-    refuse('missing_parameter', { param: 'async' });
-  if (typeof asynchronous !== 'boolean') refuseType('async', 'a boolean', asynchronous);
-  if (!asynchronous)
-    refuse('invalid_value', {
-      param: 'async',
-      why: 'it must be true: videos are made asynchronously.',
-    });
+  const seconds = readMember.duration(body);
+  readMember.async(body);
   const idempotencyKey = keyIn(request);
   return {
     id,
@@ -98,8 +163,16 @@ function parseVideo(
   };
 }
 
-function checkDuration(duration: unknown): number | undefined {
-  if (duration === undefined || duration === null) return undefined;
+function checkAsync(value: unknown): void {
+  if (typeof value !== 'boolean') refuseType('async', 'a boolean', value);
+  if (!value)
+    refuse('invalid_value', {
+      param: 'async',
+      why: 'it must be true: videos are made asynchronously.',
+    });
+}
+
+function checkDuration(duration: unknown): number {
   if (typeof duration !== 'number' || !Number.isInteger(duration))
     refuseType('duration', 'an integer', duration);
   return duration;
@@ -158,53 +231,16 @@ async function taskResource(task: Task, files: Files, host: string | undefined):
 
 export const unixSeconds = (ms: number): number => Math.floor(ms / 1_000);
 
-/** As in the convention (wire-formats §7, row 32). */
-export const promptCharsMax = 32_000;
 const imagesMax = 16;
 const imagePattern = /^(?:https?:\/\/|data:(image\/[\w.+-]+);base64,)/;
 /** Types that Tollgate can check; the vendor judges all others. */
 const knownTypes = /^image\/(?:png|jpe?g|webp|gif)$/;
 
-/** The prompt of every video request. Throws the Refusal that names what is wrong. */
-export function checkPrompt(body: RequestBody): string {
-  const prompt = requiredString(body, 'prompt');
-  if (prompt.trim() === '')
-    refuse('invalid_value', { param: 'prompt', why: 'it must not be empty.' });
-  if (prompt.length > promptCharsMax)
-    refuse('out_of_range', {
-      param: 'prompt',
-      expected: `of at most ${promptCharsMax} characters`,
-      got: prompt.length,
-    });
+function checkPrompt(value: unknown, param: string): string {
+  const prompt = checkText(value, param);
+  if (prompt.trim() === '') refuse('invalid_value', { param, why: 'it must not be empty.' });
+  checkLength(prompt, param, promptCharsMax, 'characters');
   return prompt;
-}
-
-/** `1280x720`. */
-export function checkSize(body: RequestBody): string | undefined {
-  return pattern(
-    body,
-    'size',
-    /^[1-9]\d{1,4}x[1-9]\d{1,4}$/,
-    'it is a width and a height in pixels, such as 1280x720.',
-  );
-}
-
-export function optionalString(body: RequestBody, param: string): string | undefined {
-  const value = body[param];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') refuseType(param, 'a string', value);
-  return value;
-}
-
-function pattern(
-  body: RequestBody,
-  param: string,
-  allowed: RegExp,
-  why: string,
-): string | undefined {
-  const value = optionalString(body, param);
-  if (value !== undefined && !allowed.test(value)) refuse('invalid_value', { param, why });
-  return value;
 }
 
 /** An image by its address or as a data URL. */
@@ -224,50 +260,18 @@ export function checkImage(value: unknown, param: string): string {
   return url;
 }
 
-/**
- * Members of `/v1/video/generations` that Tollgate reads; all others go on unchanged, to vendors
- * that know them by these names.
- */
-const read = new Set([
-  'model',
-  'prompt',
-  'async',
-  'duration',
-  'size',
-  'aspect_ratio',
-  'resolution',
-  'negative_prompt',
-  'seed',
-  'audio',
-  'image',
-  'image_url',
-  'last_image',
-  'images',
-  'reference_images',
-]);
-
 /** The prompt and the optional members of `/v1/video/generations`. */
 function parseVideoOptions(body: RequestBody): Omit<VideoRequest, 'seconds'> {
   return {
-    prompt: checkPrompt(body),
-    negativePrompt: optionalString(body, 'negative_prompt'),
-    size: checkSize(body),
-    aspectRatio: pattern(
-      body,
-      'aspect_ratio',
-      /^\d{1,2}:\d{1,2}$/,
-      'it is a width and a height, such as 16:9.',
-    ),
-    resolution: pattern(
-      body,
-      'resolution',
-      /^(?:\d{3,4}p|[248]k)$/i,
-      'it is such as 720p, 1080p or 4k.',
-    )?.toLowerCase(),
-    audio: optionalBoolean(body, 'audio'),
-    seed: optionalInteger(body, 'seed', 0, Number.MAX_SAFE_INTEGER),
+    prompt: readMember.prompt(body),
+    negativePrompt: readMember.negative_prompt(body),
+    size: readMember.size(body),
+    aspectRatio: readMember.aspect_ratio(body),
+    resolution: readMember.resolution(body)?.toLowerCase(),
+    audio: readMember.audio(body),
+    seed: readMember.seed(body),
     images: imagesIn(body),
-    more: Object.fromEntries(Object.entries(body).filter(([name]) => !read.has(name))),
+    more: Object.fromEntries(Object.entries(body).filter(([name]) => !membersRead.has(name))),
   };
 }
 
@@ -279,8 +283,8 @@ function imagesIn(body: RequestBody): readonly VideoImage[] {
   };
   one('image', 'first');
   if (images.length === 0) one('image_url', 'first');
-  for (const param of ['images', 'reference_images']) {
-    const list = optionalArray(body, param) ?? [];
+  for (const param of ['images', 'reference_images'] as const) {
+    const list = readMember[param](body) ?? [];
     // A single image is the first frame.
     const role =
       param === 'images' && list.length === 1 && images.length === 0 ? 'first' : 'reference';

@@ -13,7 +13,14 @@ import type { VideoImage } from '../providers/media-request.ts';
 import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import type { FileHandler } from './file-handler.ts';
 import { idempotentAfterRead } from './idempotency.ts';
-import { type RequestBody, parseJson, refuseType } from './request-body.ts';
+import {
+  forwardedSchema,
+  integerSchema,
+  oneOfSchema,
+  requestSchema,
+  stringSchema,
+} from './openapi/schema.ts';
+import { type RequestBody, parseJson, readersOf, refuseType } from './request-body.ts';
 import { limitHeaders } from '../limits/limiter.ts';
 import {
   foundTask,
@@ -23,9 +30,8 @@ import {
   unixSeconds,
   videoDurations,
   checkImage,
-  checkPrompt,
-  checkSize,
-  optionalString,
+  videoPrompt,
+  videoSize,
 } from './video.ts';
 
 /** Durations in seconds of this format (wire-formats §2.1), where a channel's model makes them. */
@@ -53,6 +59,44 @@ const read = new Set([
   nested('image_url'),
   nested('file_id'),
 ]);
+
+const usual = stringSchema('A video model. Absent: the gateway’s default, where there is one.', {
+  minLength: 1,
+});
+const videoRequest = requestSchema(
+  { prompt: videoPrompt },
+  {
+    model: usual,
+    seconds: {
+      ...oneOfSchema(
+        'Of film, as text.',
+        { type: 'string', pattern: '^[0-9]{1,2}$' },
+        integerSchema('A number is understood as well.', 1, secondsMax),
+      ),
+      check: checkSeconds,
+    },
+    size: videoSize,
+    input_reference: {
+      ...forwardedSchema('A picture to begin with: an address, or `{"image_url": …}`.'),
+      check: checkReference,
+    },
+  },
+);
+const readMember = readersOf(videoRequest);
+
+/** The schemas of requests by the names that the document gives them. */
+export const videosSchemas = {
+  VideoRequest: videoRequest,
+  VideoForm: requestSchema(
+    { prompt: videoPrompt },
+    {
+      model: usual,
+      seconds: stringSchema('Of film.'),
+      size: videoSize,
+      input_reference: { type: 'string', format: 'binary', description: 'PNG, JPEG or WebP.' },
+    },
+  ),
+};
 
 /** The model of a request that names none; undefined: there is none that its key can use. */
 type DefaultModel = (context: Pick<RequestContext, 'principal'>) => string | undefined;
@@ -153,20 +197,19 @@ function parse(
   defaultModel: DefaultModel,
 ): VideoSubmission {
   const model =
-    optionalString(body, 'model') ??
+    readMember.model(body) ??
     defaultModel({ principal }) ??
     refuse('missing_model', { what: 'videos', param: 'model' });
-  if (model === '') refuse('invalid_value', { param: 'model', why: 'it must not be empty.' });
   const idempotencyKey = keyIn(request);
   const options = {
-    prompt: checkPrompt(body),
+    prompt: readMember.prompt(body),
     negativePrompt: undefined,
-    size: checkSize(body),
+    size: readMember.size(body),
     aspectRatio: undefined,
     resolution: undefined,
     audio: undefined,
     seed: undefined,
-    images: imagesIn(body['input_reference']),
+    images: readMember.input_reference(body) ?? [],
     more: Object.fromEntries(Object.entries(body).filter(([name]) => !read.has(name))),
   };
   return {
@@ -180,15 +223,14 @@ function parse(
       idempotencyKey,
       begin,
     },
-    seconds: checkSeconds(body['seconds']),
+    seconds: readMember.seconds(body),
     moreSeconds: ownSeconds,
     names: { ...videoParamNames, duration: 'seconds', image: 'input_reference' },
   };
 }
 
 /** Text in this format; a number is understood as well. */
-function checkSeconds(seconds: unknown): number | undefined {
-  if (seconds === undefined || seconds === null) return undefined;
+function checkSeconds(seconds: unknown): number {
   if (typeof seconds !== 'string' && typeof seconds !== 'number')
     refuseType('seconds', 'a string', seconds);
   const value = /^\d+$/.test(String(seconds)) ? Number(seconds) : Number.NaN;
@@ -197,8 +239,7 @@ function checkSeconds(seconds: unknown): number | undefined {
   return value;
 }
 
-function imagesIn(reference: unknown): readonly VideoImage[] {
-  if (reference === undefined || reference === null) return [];
+function checkReference(reference: unknown): readonly VideoImage[] {
   if (isObject(reference) && reference['file_id'] !== undefined)
     refuse('invalid_value', {
       param: 'input_reference',

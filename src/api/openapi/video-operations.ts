@@ -1,15 +1,11 @@
-import { videoDurations, promptCharsMax } from '../video.ts';
-import { videosPageMax } from '../videos-alias.ts';
+import { videoTaskRequestSchema } from '../video.ts';
+import { videosPageMax, videosSchemas } from '../videos-alias.ts';
 import {
   type Operations,
   objectSchema,
   answerSchema,
-  requestSchema,
-  booleanSchema,
-  oneOfSchema,
   pageSchema,
   pageQuery,
-  forwardedSchema,
   schemaRef,
   type Schema,
   stringSchema,
@@ -17,15 +13,6 @@ import {
   enumSchema,
 } from './schema.ts';
 
-const model = stringSchema('A video model.', { minLength: 1 });
-const usual = stringSchema('A video model. Absent: the gateway’s default, where there is one.', {
-  minLength: 1,
-});
-const prompt = stringSchema('What is to be seen.', { minLength: 1, maxLength: promptCharsMax });
-const size = stringSchema('`<width>x<height>`, where the model can choose.', {
-  pattern: '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
-});
-const imageSchema = forwardedSchema('A picture: an address, or a data URL.');
 const tag = 'Videos';
 const seconds = (description: string): Schema => integerSchema(description, 0);
 
@@ -76,40 +63,7 @@ export const videoOperations: Operations = {
     description:
       'Answered at once with an id: ask for that every 5 to 30 seconds until it is `completed` or `failed`. Other members are passed on to vendors of the same words.',
     schemas: {
-      VideoTaskRequest: requestSchema(
-        {
-          model,
-          prompt,
-          async: { type: 'boolean', description: 'Films are made asynchronously.', const: true },
-        },
-        {
-          duration: {
-            type: 'integer',
-            description: `Seconds: ${videoDurations.join(', ')}, or what else the model makes.`,
-            examples: videoDurations,
-          },
-          size,
-          aspect_ratio: stringSchema('Such as `16:9`.', { pattern: '^[0-9]{1,2}:[0-9]{1,2}$' }),
-          resolution: stringSchema('Such as `720p` or `4k`.', {
-            pattern: '^(?:[0-9]{3,4}[pP]|[248][kK])$',
-          }),
-          negative_prompt: stringSchema('What is not to be seen.'),
-          seed: integerSchema('For films that repeat, as far as the model can.', 0),
-          audio: booleanSchema('Whether there is sound, where the model can choose.'),
-          image: imageSchema,
-          last_image: imageSchema,
-          images: {
-            type: 'array',
-            description: 'Pictures to go by; a single one is where the film begins.',
-            items: imageSchema,
-          },
-          reference_images: {
-            type: 'array',
-            description: 'Pictures to go by.',
-            items: imageSchema,
-          },
-        },
-      ),
+      VideoTaskRequest: videoTaskRequestSchema,
       VideoTask: task,
     },
     body: { 'application/json': schemaRef('VideoTaskRequest') },
@@ -128,30 +82,7 @@ export const videoOperations: Operations = {
     tag,
     summary: 'Have a film made, in the other words for it',
     schemas: {
-      VideoRequest: requestSchema(
-        { prompt },
-        {
-          model: usual,
-          seconds: oneOfSchema(
-            'Of film, as text.',
-            { type: 'string', pattern: '^[0-9]{1,2}$' },
-            integerSchema('A number is understood as well.', 1, 60),
-          ),
-          size,
-          input_reference: forwardedSchema(
-            'A picture to begin with: an address, or `{"image_url": …}`.',
-          ),
-        },
-      ),
-      VideoForm: requestSchema(
-        { prompt },
-        {
-          model: usual,
-          seconds: stringSchema('Of film.'),
-          size,
-          input_reference: { type: 'string', format: 'binary', description: 'PNG, JPEG or WebP.' },
-        },
-      ),
+      ...videosSchemas,
       Video: resource,
     },
     body: {
