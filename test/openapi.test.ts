@@ -9,7 +9,7 @@ import { parseCompletion } from '../src/api/completions.ts';
 import { parseEmbeddings } from '../src/api/vectors.ts';
 import { parseMessages } from '../src/api/messages.ts';
 import { examples, routeName, type openApi } from '../src/api/openapi/document.ts';
-import type { Operation } from '../src/api/openapi/schema.ts';
+import type { Operation } from '../src/api/schema.ts';
 import { operations } from '../src/api/openapi/operations.ts';
 import { parseResponse } from '../src/api/responses.ts';
 import { refusals } from '../src/base/refusal.ts';

@@ -22,13 +22,7 @@ import {
 import { completionFormat } from './chat.ts';
 import type { Endpoint } from './endpoint.ts';
 import { chatEnvelope } from './errors.ts';
-import {
-  enumSchema,
-  numberSchema,
-  oneOfSchema,
-  requestSchema,
-  stringSchema,
-} from './openapi/schema.ts';
+import * as schema from './schema.ts';
 import { checkText, parseJson, readersOf, type RequestBody, refuseType } from './request-body.ts';
 
 const mebi = 1024 * 1024;
@@ -294,32 +288,32 @@ const speechCharactersMax = 4_096;
 const speechSpeedMin = 0.25;
 const speechSpeedMax = 4;
 
-export const speechRequestSchema = requestSchema(
+export const speechRequestSchema = schema.request(
   {
-    model: stringSchema('A model that speaks.', { minLength: 1 }),
+    model: schema.string('A model that speaks.', { minLength: 1 }),
     // Counted as characters, not as JavaScript's units, by `speechOptionsOf`.
-    input: stringSchema('The text.', {
+    input: schema.string('The text.', {
       minLength: 1,
       maxLength: speechCharactersMax,
       check: checkText,
     }),
-    voice: {
-      ...oneOfSchema(
+    voice: schema.checkedBy(
+      checkVoice,
+      schema.anyOf(
         'Its name, or an object with the `id` of a voice of your own.',
         { type: 'string', minLength: 1 },
-        requestSchema({ id: stringSchema('Of the voice.') }),
+        schema.request({ id: schema.string('Of the voice.') }),
       ),
-      check: checkVoice,
-    },
+    ),
   },
   {
-    instructions: stringSchema('How it is read.', { maxLength: speechCharactersMax }),
-    response_format: enumSchema(
+    instructions: schema.string('How it is read.', { maxLength: speechCharactersMax }),
+    response_format: schema.choice(
       'The sound’s format; mp3 where the vendor makes it.',
       speechFormats,
     ),
-    speed: numberSchema('1 by default.', speechSpeedMin, speechSpeedMax),
-    stream_format: enumSchema('Bytes, or events.', ['audio', 'sse']),
+    speed: schema.number('1 by default.', speechSpeedMin, speechSpeedMax),
+    stream_format: schema.choice('Bytes, or events.', ['audio', 'sse']),
   },
 );
 const read = readersOf(speechRequestSchema);

@@ -5,21 +5,7 @@ import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
 import { chatUsage } from '../providers/conversation/client-usage.ts';
 import { chatEnvelope } from './errors.ts';
-import {
-  arraySchema,
-  booleanSchema,
-  enumSchema,
-  forwardedSchema,
-  integerSchema,
-  numberSchema,
-  objectSchema,
-  oneOfSchema,
-  onlyWith,
-  requestSchema,
-  schemaRef,
-  stringSchema,
-  type Schema,
-} from './openapi/schema.ts';
+import * as schema from './schema.ts';
 import {
   addMediaText,
   type PromptMedia,
@@ -45,13 +31,13 @@ const contentAlternatives = [
   ...['reasoning_content', 'reasoning', 'reasoning_details'],
 ];
 
-const isThere = (name: string): Schema => ({
+const isThere = (name: string): schema.Schema => ({
   required: [name],
   properties: { [name]: { not: { type: 'null' } } },
 });
 
 /** Messages of most roles need `content`. An assistant's message may have calls instead. */
-const speaking: Schema = {
+const speaking: schema.Schema = {
   anyOf: [
     { required: ['content'], properties: { content: { type: ['string', 'array'] } } },
     { properties: { role: { const: 'function' } } },
@@ -60,111 +46,111 @@ const speaking: Schema = {
 };
 
 /** A part of the type `text` has a `text`. */
-const textOfText: Schema = {
+const textOfText: schema.Schema = {
   anyOf: [
     { not: { properties: { type: { const: 'text' } } } },
     { required: ['text'], properties: { text: { type: 'string' } } },
   ],
 };
 
-const part = requestSchema(
+const part = schema.request(
   {
-    type: stringSchema(
+    type: schema.string(
       '`text`, `image_url`, `input_audio`, `file`, `video_url`; others are passed on.',
     ),
   },
   {
-    text: forwardedSchema('Of a `text` part.'),
-    image_url: forwardedSchema('Of an image: `{"url": "https://…"}` or a data URL, and `detail`.'),
+    text: schema.forwarded('Of a `text` part.'),
+    image_url: schema.forwarded('Of an image: `{"url": "https://…"}` or a data URL, and `detail`.'),
   },
   { allOf: [textOfText] },
 );
 
-const message = requestSchema(
-  { role: enumSchema('Who speaks.', chatRoles) },
+const message = schema.request(
+  { role: schema.choice('Who speaks.', chatRoles) },
   {
-    content: oneOfSchema(
+    content: schema.anyOf(
       'What is said: a text, or parts. An assistant’s message may go without when it called tools, refused, spoke or thought instead.',
       { type: 'string' },
-      { type: 'array', items: schemaRef('ContentPart') },
+      { type: 'array', items: schema.ref('ContentPart') },
     ),
-    name: forwardedSchema('Tells speakers of one role apart.'),
-    tool_calls: forwardedSchema('Calls that the assistant made.'),
-    tool_call_id: forwardedSchema('The call that a `tool` message answers.'),
+    name: schema.forwarded('Tells speakers of one role apart.'),
+    tool_calls: schema.forwarded('Calls that the assistant made.'),
+    tool_call_id: schema.forwarded('The call that a `tool` message answers.'),
   },
   { allOf: [speaking] },
 );
 
-const streamOptions = requestSchema(
+const streamOptions = schema.request(
   {},
-  { include_usage: booleanSchema('A last chunk with `usage` and no choices.') },
+  { include_usage: schema.boolean('A last chunk with `usage` and no choices.') },
 );
 
 /** Members of a stream that chat and text completions share. */
 export const streamMembers = {
-  stream: booleanSchema(
+  stream: schema.boolean(
     'Chunks as they are written, as server-sent events, ended by `data: [DONE]`.',
   ),
   stream_options: {
-    ...schemaRef('StreamOptions'),
+    ...schema.ref('StreamOptions'),
     description: 'Only with `stream`.',
     check: checkOf(streamOptions, 'stream_options'),
   },
 };
-export const streaming = onlyWith('stream_options', { stream: { const: true } });
-const readStream = readersOf(requestSchema({}, streamMembers));
+export const streaming = schema.onlyWith('stream_options', { stream: { const: true } });
+const readStream = readersOf(schema.request({}, streamMembers));
 
 /** Sampling parameters that chat and text completions share. */
 export const sampling = {
-  temperature: numberSchema('Sampling temperature, 1 by default.', 0, 2),
-  top_p: numberSchema('Nucleus sampling.', 0, 1),
-  frequency_penalty: numberSchema('Against repetition.', -2, 2),
-  presence_penalty: numberSchema('Against staying with a subject.', -2, 2),
+  temperature: schema.number('Sampling temperature, 1 by default.', 0, 2),
+  top_p: schema.number('Nucleus sampling.', 0, 1),
+  frequency_penalty: schema.number('Against repetition.', -2, 2),
+  presence_penalty: schema.number('Against staying with a subject.', -2, 2),
   seed: { type: 'integer', description: 'For answers that repeat, as far as the model can.' },
-  logit_bias: objectSchema('Token → bias.'),
-  stop: {
-    ...oneOfSchema(
+  logit_bias: schema.object('Token → bias.'),
+  stop: schema.checkedBy(
+    checkStop,
+    schema.anyOf(
       `Where the model stops: a text, or at most ${stopsMax} of them.`,
       { type: 'string' },
       { type: 'array', items: { type: 'string' }, maxItems: stopsMax },
     ),
-    check: checkStop,
-  },
-  user: forwardedSchema('Your name for your user.'),
+  ),
+  user: schema.forwarded('Your name for your user.'),
 };
 
 const wishes = {
-  top_logprobs: integerSchema('Likeliest tokens told of each place.', 0, topLogprobsMax),
-  logprobs: forwardedSchema('Whether to tell probabilities.'),
-  tools: arraySchema(
+  top_logprobs: schema.integer('Likeliest tokens told of each place.', 0, topLogprobsMax),
+  logprobs: schema.forwarded('Whether to tell probabilities.'),
+  tools: schema.array(
     'What the model may call.',
-    objectSchema('`{"type": "function", "function": {"name", "description", "parameters"}}`'),
+    schema.object('`{"type": "function", "function": {"name", "description", "parameters"}}`'),
   ),
-  tool_choice: forwardedSchema('`auto`, `none`, `required`, or the function that must be called.'),
-  parallel_tool_calls: booleanSchema('Whether several calls may come at once.'),
-  response_format: requestSchema(
-    { type: stringSchema('`text`, `json_object` or `json_schema`.') },
-    { json_schema: forwardedSchema('The schema.') },
+  tool_choice: schema.forwarded('`auto`, `none`, `required`, or the function that must be called.'),
+  parallel_tool_calls: schema.boolean('Whether several calls may come at once.'),
+  response_format: schema.request(
+    { type: schema.string('`text`, `json_object` or `json_schema`.') },
+    { json_schema: schema.forwarded('The schema.') },
   ),
-  reasoning_effort: forwardedSchema('How much is thought before the answer.'),
+  reasoning_effort: schema.forwarded('How much is thought before the answer.'),
 };
 
-const chatRequest = requestSchema(
+const chatRequest = schema.request(
   {
-    model: stringSchema('Which model answers; `GET /v1/models` lists them.', { minLength: 1 }),
-    messages: {
-      ...arraySchema('The conversation, oldest first.', schemaRef('ChatMessage'), { minItems: 1 }),
-      check: checkMessages,
-    },
+    model: schema.string('Which model answers; `GET /v1/models` lists them.', { minLength: 1 }),
+    messages: schema.checkedBy(
+      checkMessages,
+      schema.array('The conversation, oldest first.', schema.ref('ChatMessage'), { minItems: 1 }),
+    ),
   },
   {
     ...sampling,
-    max_tokens: integerSchema('Tokens that are written at most.', 1),
-    max_completion_tokens: integerSchema(
+    max_tokens: schema.integer('Tokens that are written at most.', 1),
+    max_completion_tokens: schema.integer(
       'The same under its newer name, which is preferred where both are given.',
       1,
     ),
-    n: integerSchema('Answers.', 1, choicesMax),
+    n: schema.integer('Answers.', 1, choicesMax),
     ...streamMembers,
     ...wishes,
   },

@@ -10,13 +10,7 @@ import {
   streaming,
   streamMembers,
 } from './chat.ts';
-import {
-  booleanSchema,
-  integerSchema,
-  oneOfSchema,
-  requestSchema,
-  stringSchema,
-} from './openapi/schema.ts';
+import * as schema from './schema.ts';
 import { type RequestBody, checkLength, checksOf, readersOf, refuseType } from './request-body.ts';
 
 const bestOfMax = 20;
@@ -25,17 +19,18 @@ const promptsMax = 2_048;
 const logprobsMax = 20;
 
 const writing = {
-  logprobs: integerSchema('Likeliest tokens told of each place.', 0, logprobsMax),
-  echo: booleanSchema('Tell the prompt as well.'),
-  suffix: stringSchema('What comes after the answer.'),
+  logprobs: schema.integer('Likeliest tokens told of each place.', 0, logprobsMax),
+  echo: schema.boolean('Tell the prompt as well.'),
+  suffix: schema.string('What comes after the answer.'),
 };
 
 /** The schema of a request's body. */
-export const completionRequestSchema = requestSchema(
+export const completionRequestSchema = schema.request(
   {
-    model: stringSchema('Any chat model, or one that completes texts.', { minLength: 1 }),
-    prompt: {
-      ...oneOfSchema(
+    model: schema.string('Any chat model, or one that completes texts.', { minLength: 1 }),
+    prompt: schema.checkedBy(
+      checkPrompt,
+      schema.anyOf(
         `A text, tokens, or up to ${promptsMax} of either.`,
         { type: 'string' },
         { type: 'array', minItems: 1, items: { type: 'string' }, maxItems: promptsMax },
@@ -47,14 +42,13 @@ export const completionRequestSchema = requestSchema(
           items: { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } },
         },
       ),
-      check: checkPrompt,
-    },
+    ),
   },
   {
     ...sampling,
-    max_tokens: integerSchema('Tokens that are written at most.', 0),
-    n: integerSchema('Answers to each prompt.', 1, choicesMax),
-    best_of: integerSchema(
+    max_tokens: schema.integer('Tokens that are written at most.', 0),
+    n: schema.integer('Answers to each prompt.', 1, choicesMax),
+    best_of: schema.integer(
       'Answers that are written for each prompt, of which the best `n` are told; all are paid for.',
       1,
       bestOfMax,

@@ -27,14 +27,7 @@ import {
   imageSizeText,
   type InputImage,
 } from '../providers/media-request.ts';
-import {
-  booleanSchema,
-  enumSchema,
-  integerSchema,
-  requestSchema,
-  type SchemaOf,
-  stringSchema,
-} from './openapi/schema.ts';
+import * as schema from './schema.ts';
 import {
   type ParsedJson,
   type RequestBody,
@@ -49,10 +42,14 @@ import {
 const partialsMax = 3;
 
 /** A parameter with a fixed list of values, the same for every model. */
-const choice = (description: string, known: readonly string[]): SchemaOf<string | undefined> => ({
-  ...enumSchema(description, known),
-  check: (value, param) => checkChoice(value, param, known),
-});
+const choice = (
+  description: string,
+  known: readonly string[],
+): schema.SchemaOf<string | undefined> =>
+  schema.checkedBy(
+    (value, param) => checkChoice(value, param, known),
+    schema.choice(description, known),
+  );
 
 /** In the order in which they are checked. */
 const choices = {
@@ -69,29 +66,29 @@ const choices = {
   moderation: choice('How strict, of models that can choose.', ['low', 'auto']),
   style: choice('Of models that know both.', ['vivid', 'natural']),
   input_fidelity: choice('How close to the given pictures to stay.', ['high', 'low']),
-  output_compression: integerSchema('Per cent, of `jpeg` and `webp`.', 0, 100),
+  output_compression: schema.integer('Per cent, of `jpeg` and `webp`.', 0, 100),
 };
 
 /** The members of a JSON body or a form, the pictures apart. */
 export const imageMembers = {
-  prompt: stringSchema('What is to be seen. How long it may be depends on the model.', {
+  prompt: schema.string('What is to be seen. How long it may be depends on the model.', {
     minLength: 1,
   }),
-  model: stringSchema('An image model. Absent: the gateway’s default, where there is one.', {
+  model: schema.string('An image model. Absent: the gateway’s default, where there is one.', {
     minLength: 1,
   }),
-  n: integerSchema('Pictures, 1 by default. How many at once depends on the model.', 1),
-  size: stringSchema(
+  n: schema.integer('Pictures, 1 by default. How many at once depends on the model.', 1),
+  size: schema.string(
     '`<width>x<height>` or `auto`. Which sizes there are depends on the model; the refusal lists them.',
   ),
-  quality: stringSchema('`standard` or `hd`, or what else the model has.'),
+  quality: schema.string('`standard` or `hd`, or what else the model has.'),
   ...choices,
-  stream: booleanSchema('Pictures as events, with previews where the model makes them.'),
-  partial_images: integerSchema('Previews of each picture; goes with `stream`.', 0, partialsMax),
-  user: stringSchema('Your name for your user.'),
+  stream: schema.boolean('Pictures as events, with previews where the model makes them.'),
+  partial_images: schema.integer('Previews of each picture; goes with `stream`.', 0, partialsMax),
+  user: schema.string('Your name for your user.'),
 };
 const { prompt: promptMember, ...optionalMembers } = imageMembers;
-const read = readersOf(requestSchema({ prompt: promptMember }, optionalMembers));
+const read = readersOf(schema.request({ prompt: promptMember }, optionalMembers));
 const checkOptions = checksOf({ ...choices, user: imageMembers.user });
 
 /** The model that the request names, if it names one. */

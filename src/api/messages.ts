@@ -6,20 +6,7 @@ import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
 import { messageUsage } from '../providers/conversation/client-usage.ts';
 import { messagesEnvelope } from './errors.ts';
-import {
-  arraySchema,
-  booleanSchema,
-  enumSchema,
-  forwardedSchema,
-  integerSchema,
-  numberSchema,
-  objectSchema,
-  oneOfSchema,
-  requestSchema,
-  type SchemaOf,
-  schemaRef,
-  stringSchema,
-} from './openapi/schema.ts';
+import * as schema from './schema.ts';
 import {
   addAddress,
   type PromptMedia,
@@ -35,44 +22,49 @@ import {
 const messagesRoles = ['user', 'assistant', 'system'];
 const toolChoices = ['auto', 'any', 'tool', 'none'];
 
-const block = requestSchema(
+const block = schema.request(
   {
-    type: stringSchema(
+    type: schema.string(
       '`text`, `image`, `document`, `tool_use`, `tool_result`, `thinking`, …; others are passed on.',
     ),
   },
   {
-    text: forwardedSchema('Of a `text` block.'),
-    source: forwardedSchema('Of an image or a document: base64, or an address.'),
+    text: schema.forwarded('Of a `text` block.'),
+    source: schema.forwarded('Of an image or a document: base64, or an address.'),
   },
 );
 
 const content = (description: string) =>
-  oneOfSchema(description, { type: 'string' }, { type: 'array', items: schemaRef('MessageBlock') });
+  schema.anyOf(
+    description,
+    { type: 'string' },
+    { type: 'array', items: schema.ref('MessageBlock') },
+  );
 
 const question = {
-  model: stringSchema('Any chat model, whoever makes it.', { minLength: 1 }),
-  messages: {
-    ...arraySchema('The conversation, oldest first.', schemaRef('MessageTurn'), {
+  model: schema.string('Any chat model, whoever makes it.', { minLength: 1 }),
+  messages: schema.checkedBy(
+    checkMessages,
+    schema.array('The conversation, oldest first.', schema.ref('MessageTurn'), {
       minItems: 1,
     }),
-    check: checkMessages,
-  },
+  ),
 };
 
 const around = {
   system: content('Instructions that stand before the conversation.'),
-  tools: {
-    ...arraySchema(
+  tools: schema.checkedBy(
+    checkTools,
+    schema.array(
       'What the model may call: `{"name", "description", "input_schema"}`, or a tool of the vendor’s own by its `type`.',
       {
         anyOf: [
-          requestSchema(
+          schema.request(
             {
-              name: stringSchema('What it is called.'),
-              input_schema: objectSchema('What it takes.'),
+              name: schema.string('What it is called.'),
+              input_schema: schema.object('What it takes.'),
             },
-            { type: enumSchema('Or none.', ['custom']) },
+            { type: schema.choice('Or none.', ['custom']) },
           ),
           {
             type: 'object',
@@ -82,52 +74,49 @@ const around = {
         ],
       },
     ),
-    check: checkTools,
-  },
-  tool_choice: requestSchema(
-    { type: enumSchema('Whether a tool is called.', toolChoices) },
-    { name: forwardedSchema('Which, where it is `tool`.') },
   ),
-  thinking: requestSchema(
-    { type: stringSchema('`enabled`, `adaptive` or `disabled`.') },
-    { budget_tokens: forwardedSchema('Tokens to think in.') },
+  tool_choice: schema.request(
+    { type: schema.choice('Whether a tool is called.', toolChoices) },
+    { name: schema.forwarded('Which, where it is `tool`.') },
   ),
-  output_config: objectSchema('Effort, and the schema of the answer.'),
+  thinking: schema.request(
+    { type: schema.string('`enabled`, `adaptive` or `disabled`.') },
+    { budget_tokens: schema.forwarded('Tokens to think in.') },
+  ),
+  output_config: schema.object('Effort, and the schema of the answer.'),
 };
 
 /** Older LangChain sends it with every request: see `switchedOff`. */
-const off = integerSchema('Not set: it is left out, and named in `x-tollgate-dropped`.', -1, -1);
-const orOff = (param: string, description: string, schema: SchemaOf<number>) => ({
-  ...oneOfSchema(description, schema, off),
-  check: checkOf(schema, param),
-});
+const off = schema.integer('Not set: it is left out, and named in `x-tollgate-dropped`.', -1, -1);
+const orOff = (param: string, description: string, usual: schema.SchemaOf<number>) =>
+  schema.checkedBy(checkOf(usual, param), schema.anyOf(description, usual, off));
 
 const sampling = {
-  temperature: numberSchema('Sampling temperature.', 0, 1),
-  top_p: orOff('top_p', 'Nucleus sampling.', numberSchema('The share.', 0, 1)),
-  top_k: orOff('top_k', 'How many tokens are considered.', integerSchema('So many.', 0)),
+  temperature: schema.number('Sampling temperature.', 0, 1),
+  top_p: orOff('top_p', 'Nucleus sampling.', schema.number('The share.', 0, 1)),
+  top_k: orOff('top_k', 'How many tokens are considered.', schema.integer('So many.', 0)),
 };
 
-const messageRequest = requestSchema(
-  { ...question, max_tokens: integerSchema('Tokens that are written at most.', 0) },
+const messageRequest = schema.request(
+  { ...question, max_tokens: schema.integer('Tokens that are written at most.', 0) },
   {
     ...around,
-    stream: booleanSchema('Events as they come.'),
+    stream: schema.boolean('Events as they come.'),
     ...sampling,
-    stop_sequences: arraySchema('Where the model stops.', { type: 'string' }),
-    metadata: objectSchema('`user_id`: your name for your user.'),
+    stop_sequences: schema.array('Where the model stops.', { type: 'string' }),
+    metadata: schema.object('`user_id`: your name for your user.'),
   },
 );
 const read = readersOf(messageRequest);
 const checkSampling = checksOf(sampling);
 
-export const tokenCountRequestSchema = requestSchema(question, around);
+export const tokenCountRequestSchema = schema.request(question, around);
 
 /** The schemas of a request by the names that the document gives them. */
 export const messagesSchemas = {
   MessageBlock: block,
-  MessageTurn: requestSchema({
-    role: enumSchema('Who speaks.', messagesRoles),
+  MessageTurn: schema.request({
+    role: schema.choice('Who speaks.', messagesRoles),
     content: content('What is said: a text, or blocks.'),
   }),
   MessageRequest: messageRequest,

@@ -12,7 +12,7 @@ import type { ApiRequest, MediaAddress, ClientFormat } from '../gateway/accept.t
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { Endpoint } from './endpoint.ts';
-import { requestSchema, type Schema, type SchemaOf } from './openapi/schema.ts';
+import { request, type Schema, type SchemaOf } from './schema.ts';
 
 export type RequestBody = JsonObject;
 
@@ -172,7 +172,7 @@ export function readersOf(schema: Schema): Readers<RequestBody> {
 
 /** Checks optional members in their order. */
 export function checksOf(members: Readonly<Record<string, Schema>>): (body: RequestBody) => void {
-  const readers = Object.values(readersOf(requestSchema({}, members)));
+  const readers = Object.values(readersOf(request({}, members)));
   return (body) => {
     for (const read of readers) read(body);
   };

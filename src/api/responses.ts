@@ -5,19 +5,7 @@ import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
 import { responsesUsage } from '../providers/conversation/client-usage.ts';
 import { responsesErrorEvent } from './errors.ts';
-import {
-  arraySchema,
-  booleanSchema,
-  forwardedSchema,
-  integerSchema,
-  numberSchema,
-  objectSchema,
-  oneOfSchema,
-  requestSchema,
-  type Schema,
-  schemaRef,
-  stringSchema,
-} from './openapi/schema.ts';
+import * as schema from './schema.ts';
 import {
   addMediaText,
   type PromptMedia,
@@ -33,7 +21,7 @@ const responsesTopLogprobsMax = 20;
 
 const responsesRoles = ['user', 'assistant', 'system', 'developer'];
 
-const isMessage: Schema = {
+const isMessage: schema.Schema = {
   anyOf: [
     { required: ['role'], properties: { type: { type: 'null' } } },
     { required: ['type'], properties: { type: { const: 'message' } } },
@@ -41,7 +29,7 @@ const isMessage: Schema = {
 };
 
 /** An item with a role is a message, and has content. */
-const item: Schema = {
+const item: schema.Schema = {
   type: 'object',
   description:
     'A message, a call, what a call gave, a thought, …; types that are not known here are passed on.',
@@ -56,7 +44,7 @@ const item: Schema = {
 };
 
 /** A request needs one of these members. */
-const something: Schema = {
+const something: schema.Schema = {
   anyOf: [
     {
       required: ['input'],
@@ -69,57 +57,61 @@ const something: Schema = {
   ],
 };
 
-const model = stringSchema('Any chat model.', { minLength: 1 });
+const model = schema.string('Any chat model.', { minLength: 1 });
 
 const conversation = {
-  input: {
-    ...oneOfSchema(
+  input: schema.checkedBy(
+    checkInput,
+    schema.anyOf(
       'A text, or items: messages, calls and what they gave. Needed unless a response or a prompt is continued.',
       { type: 'string' },
-      { type: 'array', items: schemaRef('ResponseItem') },
+      { type: 'array', items: schema.ref('ResponseItem') },
     ),
-    check: checkInput,
-  },
-  instructions: stringSchema('What stands before the conversation.'),
-  previous_response_id: stringSchema('A stored response that this one continues.'),
-  prompt: forwardedSchema('A prompt that is kept at the vendor.'),
+  ),
+  instructions: schema.string('What stands before the conversation.'),
+  previous_response_id: schema.string('A stored response that this one continues.'),
+  prompt: schema.forwarded('A prompt that is kept at the vendor.'),
   conversation: {
     type: 'null',
     description: 'Conversations are not kept here: use `previous_response_id`.',
     check: refuseConversation,
   },
-  tools: {
-    ...arraySchema(
+  tools: schema.checkedBy(
+    checkTools,
+    schema.array(
       'What the model may call.',
-      requestSchema(
-        { type: stringSchema('`function`, or a tool of the vendor’s own.') },
-        { name: forwardedSchema('Of a function.') },
+      schema.request(
+        { type: schema.string('`function`, or a tool of the vendor’s own.') },
+        { name: schema.forwarded('Of a function.') },
       ),
     ),
-    check: checkTools,
-  },
+  ),
 };
 
-const responseRequest = requestSchema(
+const responseRequest = schema.request(
   { model },
   {
     ...conversation,
-    stream: booleanSchema('Events as they come.'),
-    store: booleanSchema('Kept for 30 days, to be continued and asked for; `true` by default.'),
-    background: booleanSchema('Answered at once and worked on afterwards; needs `store`.'),
-    max_output_tokens: integerSchema('Tokens that are written at most.', responsesOutputTokensMin),
-    max_tool_calls: integerSchema('Calls of the vendor’s own tools.', 1),
-    temperature: numberSchema('Sampling temperature.', 0, 2),
-    top_p: numberSchema('Nucleus sampling.', 0, 1),
-    top_logprobs: integerSchema('Likeliest tokens told of each place.', 0, responsesTopLogprobsMax),
-    parallel_tool_calls: booleanSchema('Whether several calls may come at once.'),
-    tool_choice: forwardedSchema('`auto`, `none`, `required`, or the tool that must be called.'),
-    include: arraySchema('What else to tell.', {
+    stream: schema.boolean('Events as they come.'),
+    store: schema.boolean('Kept for 30 days, to be continued and asked for; `true` by default.'),
+    background: schema.boolean('Answered at once and worked on afterwards; needs `store`.'),
+    max_output_tokens: schema.integer('Tokens that are written at most.', responsesOutputTokensMin),
+    max_tool_calls: schema.integer('Calls of the vendor’s own tools.', 1),
+    temperature: schema.number('Sampling temperature.', 0, 2),
+    top_p: schema.number('Nucleus sampling.', 0, 1),
+    top_logprobs: schema.integer(
+      'Likeliest tokens told of each place.',
+      0,
+      responsesTopLogprobsMax,
+    ),
+    parallel_tool_calls: schema.boolean('Whether several calls may come at once.'),
+    tool_choice: schema.forwarded('`auto`, `none`, `required`, or the tool that must be called.'),
+    include: schema.array('What else to tell.', {
       description: 'Such as `reasoning.encrypted_content`.',
     }),
-    reasoning: objectSchema('`effort` and `summary`.'),
-    text: objectSchema('`format`: text, or a schema of the answer.'),
-    metadata: objectSchema('Your own notes, kept with the response.'),
+    reasoning: schema.object('`effort` and `summary`.'),
+    text: schema.object('`format`: text, or a schema of the answer.'),
+    metadata: schema.object('Your own notes, kept with the response.'),
   },
   something,
 );
@@ -131,7 +123,7 @@ export const responsesSchemas = {
   ResponseItem: item,
   ResponseRequest: responseRequest,
 };
-export const inputCountRequestSchema = requestSchema({ model }, conversation, something);
+export const inputCountRequestSchema = schema.request({ model }, conversation, something);
 
 /**
  * How a response ends: its last event is the end mark, which is held back until the charge is

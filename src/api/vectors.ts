@@ -7,18 +7,10 @@ import { inputTokens } from '../catalog/price.ts';
 import { type ClientFormat, type ApiRequest, defaultsWithoutText } from '../gateway/accept.ts';
 import { vectorUsageText } from '../providers/formats/embeddings/vectors.ts';
 import { chatEnvelope } from './errors.ts';
-import {
-  arraySchema,
-  booleanSchema,
-  enumSchema,
-  integerSchema,
-  oneOfSchema,
-  requestSchema,
-  stringSchema,
-} from './openapi/schema.ts';
+import * as schema from './schema.ts';
 import { type RequestBody, checkLength, readersOf, refuseType } from './request-body.ts';
 
-const model = stringSchema('Which model.', { minLength: 1 });
+const model = schema.string('Which model.', { minLength: 1 });
 
 /**
  * The format of endpoints that never stream. `counted` writes Tollgate's count into a response
@@ -39,11 +31,12 @@ export function wholeFormat(
 const embeddingInputsMax = 2_048;
 
 const tokenList = { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } };
-export const embeddingsRequestSchema = requestSchema(
+export const embeddingsRequestSchema = schema.request(
   {
     model,
-    input: {
-      ...oneOfSchema(
+    input: schema.checkedBy(
+      checkEmbeddingInput,
+      schema.anyOf(
         `A text, tokens, or up to ${embeddingInputsMax} of either. Tokens are those of cl100k_base; for models that read text alone they are decoded.`,
         { type: 'string', minLength: 1 },
         {
@@ -55,16 +48,15 @@ export const embeddingsRequestSchema = requestSchema(
         tokenList,
         { type: 'array', minItems: 1, maxItems: embeddingInputsMax, items: tokenList },
       ),
-      check: checkEmbeddingInput,
-    },
+    ),
   },
   {
-    encoding_format: enumSchema('How vectors are written; `float` by default.', [
+    encoding_format: schema.choice('How vectors are written; `float` by default.', [
       'float',
       'base64',
     ]),
-    dimensions: integerSchema('Of each vector, for models that can choose.', 1),
-    user: stringSchema('Your name for your user.'),
+    dimensions: schema.integer('Of each vector, for models that can choose.', 1),
+    user: schema.string('Your name for your user.'),
   },
 );
 const readEmbeddings = readersOf(embeddingsRequestSchema);
@@ -161,21 +153,21 @@ const tokensADocument = 500;
 /** Text beyond this is estimated, not counted (`text` of a request). */
 const countedTokensMax = 1_000_000;
 
-export const rerankRequestSchema = requestSchema(
+export const rerankRequestSchema = schema.request(
   {
     model,
-    query: stringSchema('The question.', { minLength: 1 }),
-    documents: arraySchema(
+    query: schema.string('The question.', { minLength: 1 }),
+    documents: schema.array(
       'Texts, or objects with a `text`.',
       {
-        anyOf: [{ type: 'string' }, requestSchema({ text: stringSchema('Of the document.') })],
+        anyOf: [{ type: 'string' }, schema.request({ text: schema.string('Of the document.') })],
       },
       { minItems: 1, maxItems: documentsMax },
     ),
   },
   {
-    top_n: integerSchema('How many of the best are told; all by default.', 1),
-    return_documents: booleanSchema('Whether their texts are told again.'),
+    top_n: schema.integer('How many of the best are told; all by default.', 1),
+    return_documents: schema.boolean('Whether their texts are told again.'),
   },
 );
 const readRerank = readersOf(rerankRequestSchema);
@@ -240,10 +232,11 @@ function documentText(document: unknown, i: number): string {
 const modelUsual = 'omni-moderation-latest';
 const moderationInputsMax = 2_048;
 
-export const moderationRequestSchema = requestSchema(
+export const moderationRequestSchema = schema.request(
   {
-    input: {
-      ...oneOfSchema(
+    input: schema.checkedBy(
+      checkModerationInput,
+      schema.anyOf(
         'A text, texts, or the parts of one thing: texts and pictures.',
         { type: 'string' },
         { type: 'array', minItems: 1, maxItems: moderationInputsMax, items: { type: 'string' } },
@@ -251,11 +244,10 @@ export const moderationRequestSchema = requestSchema(
           type: 'array',
           minItems: 1,
           maxItems: moderationInputsMax,
-          items: requestSchema({ type: enumSchema('Of a part.', ['text', 'image_url']) }),
+          items: schema.request({ type: schema.choice('Of a part.', ['text', 'image_url']) }),
         },
       ),
-      check: checkModerationInput,
-    },
+    ),
   },
   { model },
 );

@@ -11,15 +11,7 @@ import { readImage } from '../media/image.ts';
 import type { VideoImage, VideoRequest } from '../providers/media-request.ts';
 import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import { idempotent } from './idempotency.ts';
-import {
-  arraySchema,
-  booleanSchema,
-  forwardedSchema,
-  integerSchema,
-  requestSchema,
-  type SchemaOf,
-  stringSchema,
-} from './openapi/schema.ts';
+import * as schema from './schema.ts';
 import {
   type RequestBody,
   checkLength,
@@ -35,31 +27,35 @@ export const videoDurations: readonly number[] = [5, 10, 15, 20];
 
 /** As in the convention (wire-formats §7, row 32). */
 const promptCharsMax = 32_000;
-export const videoPrompt = stringSchema('What is to be seen.', {
+export const videoPrompt = schema.string('What is to be seen.', {
   minLength: 1,
   maxLength: promptCharsMax,
   check: checkPrompt,
 });
 
-const patternSchema = (description: string, pattern: string, why: string): SchemaOf<string> => {
+const patternSchema = (
+  description: string,
+  pattern: string,
+  why: string,
+): schema.SchemaOf<string> => {
   const allowed = new RegExp(pattern);
   const check = (value: unknown, param: string): string => {
     if (typeof value !== 'string') refuseType(param, 'a string', value);
     return allowed.test(value) ? value : refuse('invalid_value', { param, why });
   };
-  return stringSchema(description, { pattern, check });
+  return schema.string(description, { pattern, check });
 };
 export const videoSize = patternSchema(
   '`<width>x<height>`, where the model can choose.',
   '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
   'it is a width and a height in pixels, such as 1280x720.',
 );
-const imageSchema = forwardedSchema('A picture: an address, or a data URL.');
+const imageSchema = schema.forwarded('A picture: an address, or a data URL.');
 
 /** All other members go on unchanged, to vendors that know them by these names. */
-export const videoTaskRequestSchema = requestSchema(
+export const videoTaskRequestSchema = schema.request(
   {
-    model: stringSchema('A video model.', { minLength: 1 }),
+    model: schema.string('A video model.', { minLength: 1 }),
     prompt: videoPrompt,
     async: {
       type: 'boolean',
@@ -86,13 +82,13 @@ export const videoTaskRequestSchema = requestSchema(
       '^(?:[0-9]{3,4}[pP]|[248][kK])$',
       'it is such as 720p, 1080p or 4k.',
     ),
-    negative_prompt: stringSchema('What is not to be seen.'),
-    seed: integerSchema('For films that repeat, as far as the model can.', 0),
-    audio: booleanSchema('Whether there is sound, where the model can choose.'),
+    negative_prompt: schema.string('What is not to be seen.'),
+    seed: schema.integer('For films that repeat, as far as the model can.', 0),
+    audio: schema.boolean('Whether there is sound, where the model can choose.'),
     image: imageSchema,
     last_image: imageSchema,
-    images: arraySchema('Pictures to go by; a single one is where the film begins.', imageSchema),
-    reference_images: arraySchema('Pictures to go by.', imageSchema),
+    images: schema.array('Pictures to go by; a single one is where the film begins.', imageSchema),
+    reference_images: schema.array('Pictures to go by.', imageSchema),
   },
 );
 const readMember = readersOf(videoTaskRequestSchema);

@@ -13,13 +13,7 @@ import type { VideoImage } from '../providers/media-request.ts';
 import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import type { FileHandler } from './file-handler.ts';
 import { idempotentAfterRead } from './idempotency.ts';
-import {
-  forwardedSchema,
-  integerSchema,
-  oneOfSchema,
-  requestSchema,
-  stringSchema,
-} from './openapi/schema.ts';
+import * as schema from './schema.ts';
 import { type RequestBody, parseJson, readersOf, refuseType } from './request-body.ts';
 import { limitHeaders } from '../limits/limiter.ts';
 import {
@@ -60,26 +54,26 @@ const read = new Set([
   nested('file_id'),
 ]);
 
-const usual = stringSchema('A video model. Absent: the gateway’s default, where there is one.', {
+const usual = schema.string('A video model. Absent: the gateway’s default, where there is one.', {
   minLength: 1,
 });
-const videoRequest = requestSchema(
+const videoRequest = schema.request(
   { prompt: videoPrompt },
   {
     model: usual,
-    seconds: {
-      ...oneOfSchema(
+    seconds: schema.checkedBy(
+      checkSeconds,
+      schema.anyOf(
         'Of film, as text.',
         { type: 'string', pattern: '^[0-9]{1,2}$' },
-        integerSchema('A number is understood as well.', 1, secondsMax),
+        schema.integer('A number is understood as well.', 1, secondsMax),
       ),
-      check: checkSeconds,
-    },
+    ),
     size: videoSize,
-    input_reference: {
-      ...forwardedSchema('A picture to begin with: an address, or `{"image_url": …}`.'),
-      check: checkReference,
-    },
+    input_reference: schema.checkedBy(
+      checkReference,
+      schema.forwarded('A picture to begin with: an address, or `{"image_url": …}`.'),
+    ),
   },
 );
 const readMember = readersOf(videoRequest);
@@ -87,11 +81,11 @@ const readMember = readersOf(videoRequest);
 /** The schemas of requests by the names that the document gives them. */
 export const videosSchemas = {
   VideoRequest: videoRequest,
-  VideoForm: requestSchema(
+  VideoForm: schema.request(
     { prompt: videoPrompt },
     {
       model: usual,
-      seconds: stringSchema('Of film.'),
+      seconds: schema.string('Of film.'),
       size: videoSize,
       input_reference: { type: 'string', format: 'binary', description: 'PNG, JPEG or WebP.' },
     },

@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Schema } from '../../src/api/openapi/schema.ts';
+import type { Schema } from '../../src/api/schema.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
 

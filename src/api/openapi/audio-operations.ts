@@ -1,74 +1,67 @@
 import { transcriptFormats } from '../../providers/media-request.ts';
 import { speechRequestSchema, translationFormats } from '../audio.ts';
-import {
-  type Operations,
-  answerSchema,
-  requestSchema,
-  arraySchema,
-  numberSchema,
-  onlyWith,
-  schemaRef,
-  type Schema,
-  stringSchema,
-  enumSchema,
-} from './schema.ts';
+import * as schema from '../schema.ts';
 
-const recording: Schema = {
+const recording: schema.Schema = {
   type: 'string',
   format: 'binary',
   description: 'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm, up to 25 MiB.',
 };
-const transcriptionFields = (formats: readonly string[]): Readonly<Record<string, Schema>> => ({
-  prompt: stringSchema('Words that may occur.'),
-  response_format: enumSchema('How the text comes; `json` by default.', formats),
-  temperature: numberSchema('Sampling temperature.', 0, 1),
+const transcriptionFields = (
+  formats: readonly string[],
+): Readonly<Record<string, schema.Schema>> => ({
+  prompt: schema.string('Words that may occur.'),
+  response_format: schema.choice('How the text comes; `json` by default.', formats),
+  temperature: schema.number('Sampling temperature.', 0, 1),
 });
 
-const script = answerSchema(
-  { text: stringSchema('What was said.') },
+const script = schema.answer(
+  { text: schema.string('What was said.') },
   {
-    language: stringSchema('Of `verbose_json`.'),
+    language: schema.string('Of `verbose_json`.'),
     duration: { type: 'number', description: 'Seconds.' },
-    segments: arraySchema('Of `verbose_json` and `diarized_json`.', { type: 'object' }),
-    words: arraySchema('Where they were asked for.', { type: 'object' }),
+    segments: schema.array('Of `verbose_json` and `diarized_json`.', { type: 'object' }),
+    words: schema.array('Where they were asked for.', { type: 'object' }),
     usage: { type: 'object', description: 'Tokens or seconds.' },
   },
 );
-const captions = stringSchema('Of `text`, `srt` and `vtt`.');
+const captions = schema.string('Of `text`, `srt` and `vtt`.');
 
-export const audioOperations: Operations = {
+export const audioOperations: schema.Operations = {
   'POST /audio/transcriptions': {
     id: 'createTranscription',
     tag: 'Audio',
     summary: 'Write down what is said',
     schemas: {
       TranscriptionForm: {
-        ...requestSchema(
-          { model: stringSchema('A model that hears.', { minLength: 1 }), file: recording },
+        ...schema.request(
+          { model: schema.string('A model that hears.', { minLength: 1 }), file: recording },
           {
             ...transcriptionFields(transcriptFormats),
-            language: stringSchema('ISO 639, such as `en` or `zh`.', {
+            language: schema.string('ISO 639, such as `en` or `zh`.', {
               pattern: '^[A-Za-z]+(?:[-_][A-Za-z0-9]+)*$',
             }),
-            stream: enumSchema('Pieces as events.', ['true', 'false']),
-            'timestamp_granularities[]': enumSchema(
+            stream: schema.choice('Pieces as events.', ['true', 'false']),
+            'timestamp_granularities[]': schema.choice(
               'Times of what; with `verbose_json`. May be repeated.',
               ['word', 'segment'],
             ),
-            'include[]': enumSchema('What else to tell; with `json`.', ['logprobs']),
+            'include[]': schema.choice('What else to tell; with `json`.', ['logprobs']),
           },
         ),
         allOf: [
-          onlyWith('timestamp_granularities[]', { response_format: { const: 'verbose_json' } }),
+          schema.onlyWith('timestamp_granularities[]', {
+            response_format: { const: 'verbose_json' },
+          }),
         ],
       },
       Transcription: script,
     },
-    body: { 'multipart/form-data': schemaRef('TranscriptionForm') },
+    body: { 'multipart/form-data': schema.ref('TranscriptionForm') },
     answer: {
-      'application/json': schemaRef('Transcription'),
+      'application/json': schema.ref('Transcription'),
       'text/plain': captions,
-      'text/event-stream': stringSchema('`transcript.text.delta`, `transcript.text.done`.'),
+      'text/event-stream': schema.string('`transcript.text.delta`, `transcript.text.done`.'),
     },
   },
   'POST /audio/translations': {
@@ -76,13 +69,13 @@ export const audioOperations: Operations = {
     tag: 'Audio',
     summary: 'Write down in English what is said in any language',
     schemas: {
-      TranslationForm: requestSchema(
-        { model: stringSchema('A model that translates.', { minLength: 1 }), file: recording },
+      TranslationForm: schema.request(
+        { model: schema.string('A model that translates.', { minLength: 1 }), file: recording },
         transcriptionFields(translationFormats),
       ),
     },
-    body: { 'multipart/form-data': schemaRef('TranslationForm') },
-    answer: { 'application/json': schemaRef('Transcription'), 'text/plain': captions },
+    body: { 'multipart/form-data': schema.ref('TranslationForm') },
+    answer: { 'application/json': schema.ref('Transcription'), 'text/plain': captions },
   },
   'POST /audio/speech': {
     id: 'createSpeech',
@@ -91,10 +84,10 @@ export const audioOperations: Operations = {
     schemas: {
       SpeechRequest: speechRequestSchema,
     },
-    body: { 'application/json': schemaRef('SpeechRequest') },
+    body: { 'application/json': schema.ref('SpeechRequest') },
     answer: {
       'audio/*': { type: 'string', format: 'binary', description: 'The sound, as it is made.' },
-      'text/event-stream': stringSchema('`speech.audio.delta`, `speech.audio.done`.'),
+      'text/event-stream': schema.string('`speech.audio.delta`, `speech.audio.done`.'),
     },
   },
 };

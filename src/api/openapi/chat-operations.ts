@@ -1,58 +1,48 @@
 import { chatSchemas } from '../chat.ts';
 import { completionRequestSchema } from '../completions.ts';
-import {
-  type Operations,
-  objectSchema,
-  answerSchema,
-  arraySchema,
-  oneOfSchema,
-  schemaRef,
-  type Schema,
-  stringSchema,
-  integerSchema,
-} from './schema.ts';
+import * as schema from '../schema.ts';
 
 export const tokensDescription =
   'What was counted. Vendors’ details (`prompt_tokens_details`, `completion_tokens_details`) stand beside it where they tell them.';
 
-const usage = answerSchema(
+const usage = schema.answer(
   {
-    prompt_tokens: integerSchema('Tokens that were read.', 0),
-    completion_tokens: integerSchema('Tokens that were written, thoughts included.', 0),
-    total_tokens: integerSchema('Both.', 0),
+    prompt_tokens: schema.integer('Tokens that were read.', 0),
+    completion_tokens: schema.integer('Tokens that were written, thoughts included.', 0),
+    total_tokens: schema.integer('Both.', 0),
   },
   {
-    prompt_tokens_details: objectSchema('Among them: `cached_tokens`.'),
-    completion_tokens_details: objectSchema('Among them: `reasoning_tokens`.'),
+    prompt_tokens_details: schema.object('Among them: `cached_tokens`.'),
+    completion_tokens_details: schema.object('Among them: `reasoning_tokens`.'),
   },
 );
 
-const choice = (members: Readonly<Record<string, Schema>>) =>
-  answerSchema(
-    { index: integerSchema('Which answer.', 0), ...members },
+const choice = (members: Readonly<Record<string, schema.Schema>>) =>
+  schema.answer(
+    { index: schema.integer('Which answer.', 0), ...members },
     {
-      finish_reason: stringSchema('`stop`, `length`, `tool_calls`, `content_filter`.'),
-      logprobs: objectSchema('Where they were asked for.'),
+      finish_reason: schema.string('`stop`, `length`, `tool_calls`, `content_filter`.'),
+      logprobs: schema.object('Where they were asked for.'),
     },
   );
 
 const completionOf = (
   object: string,
-  choices: Schema,
-  more: Readonly<Record<string, Schema>> = {},
+  choices: schema.Schema,
+  more: Readonly<Record<string, schema.Schema>> = {},
 ) =>
-  answerSchema(
+  schema.answer(
     {
-      id: stringSchema('Names this answer.'),
+      id: schema.string('Names this answer.'),
       object: { type: 'string', const: object },
-      created: integerSchema('Unix time, seconds.', 0),
-      model: stringSchema('The model that was asked for.'),
+      created: schema.integer('Unix time, seconds.', 0),
+      model: schema.string('The model that was asked for.'),
       choices: { type: 'array', items: choices },
     },
     more,
   );
 
-export const chatOperations: Operations = {
+export const chatOperations: schema.Operations = {
   'POST /chat/completions': {
     id: 'createChatCompletion',
     tag: 'Chat',
@@ -65,34 +55,37 @@ export const chatOperations: Operations = {
       ChatCompletion: completionOf(
         'chat.completion',
         choice({
-          message: answerSchema(
-            { role: stringSchema('`assistant`.') },
+          message: schema.answer(
+            { role: schema.string('`assistant`.') },
             {
-              content: stringSchema('The answer.'),
-              tool_calls: arraySchema(
+              content: schema.string('The answer.'),
+              tool_calls: schema.array(
                 'Calls to be made.',
-                objectSchema('`{"id", "type", "function": {"name", "arguments"}}`'),
+                schema.object('`{"id", "type", "function": {"name", "arguments"}}`'),
               ),
             },
           ),
         }),
-        { usage: schemaRef('Usage') },
+        { usage: schema.ref('Usage') },
       ),
       ChatCompletionChunk: completionOf(
         'chat.completion.chunk',
         choice({
-          delta: answerSchema(
+          delta: schema.answer(
             {},
-            { role: stringSchema('In the first chunk.'), content: stringSchema('The next piece.') },
+            {
+              role: schema.string('In the first chunk.'),
+              content: schema.string('The next piece.'),
+            },
           ),
         }),
-        { usage: oneOfSchema('In the last chunk, where it was asked for.', schemaRef('Usage')) },
+        { usage: schema.anyOf('In the last chunk, where it was asked for.', schema.ref('Usage')) },
       ),
     },
-    body: { 'application/json': schemaRef('ChatRequest') },
+    body: { 'application/json': schema.ref('ChatRequest') },
     answer: {
-      'application/json': schemaRef('ChatCompletion'),
-      'text/event-stream': stringSchema(
+      'application/json': schema.ref('ChatCompletion'),
+      'text/event-stream': schema.string(
         '`data: ` and a ChatCompletionChunk, line by line; `data: [DONE]` at the end.',
       ),
     },
@@ -108,16 +101,16 @@ export const chatOperations: Operations = {
       CompletionRequest: completionRequestSchema,
       Completion: completionOf(
         'text_completion',
-        choice({ text: stringSchema('What was written.') }),
+        choice({ text: schema.string('What was written.') }),
         {
-          usage: schemaRef('Usage'),
+          usage: schema.ref('Usage'),
         },
       ),
     },
-    body: { 'application/json': schemaRef('CompletionRequest') },
+    body: { 'application/json': schema.ref('CompletionRequest') },
     answer: {
-      'application/json': schemaRef('Completion'),
-      'text/event-stream': stringSchema(
+      'application/json': schema.ref('Completion'),
+      'text/event-stream': schema.string(
         '`data: ` and a Completion with the next piece; `data: [DONE]` at the end.',
       ),
     },

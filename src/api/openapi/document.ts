@@ -1,14 +1,7 @@
 import { type RefusalName, refusals } from '../../base/refusal.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { operations } from './operations.ts';
-import {
-  type Operation,
-  stringSchema,
-  answerSchema,
-  oneOfSchema,
-  schemaRef,
-  type Schema,
-} from './schema.ts';
+import * as schema from '../schema.ts';
 import written from './examples.json' with { type: 'json' };
 
 export type RouteId = Pick<Endpoint, 'method' | 'path'>;
@@ -33,7 +26,7 @@ export interface ApiInfo {
 export const routeName = ({ method, path }: RouteId): string => `${method} ${path}`;
 
 /** The documentation of a route. A route without one is a bug, which a test finds first. */
-export function operationOf(row: RouteId): Operation {
+export function operationOf(row: RouteId): schema.Operation {
   const operation = operations[routeName(row)];
   if (operation === undefined) throw new Error(`${routeName(row)} has no documentation`);
   return operation;
@@ -111,7 +104,7 @@ const onceParameter = {
 /** Statuses that every endpoint may send. */
 const usualStatuses = [400, 401, 403, 404, 408, 413, 429, 500, 503];
 
-function operationObject(operation: Operation): object {
+function operationObject(operation: schema.Operation): object {
   const {
     id,
     tag,
@@ -139,7 +132,7 @@ function operationObject(operation: Operation): object {
         name,
         in: 'path',
         required: true,
-        schema: stringSchema(description),
+        schema: schema.string(description),
       })),
       ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })),
       ...(once ? [onceParameter] : []),
@@ -172,23 +165,23 @@ function contentOf(schemas: Readonly<Record<string, object>>, example: object | 
   );
 }
 
-const errorSchemas: Readonly<Record<string, Schema>> = {
-  Error: answerSchema({
-    error: answerSchema(
-      { message: stringSchema('What is wrong, for people.'), type: stringSchema('Its family.') },
+const errorSchemas: Readonly<Record<string, schema.Schema>> = {
+  Error: schema.answer({
+    error: schema.answer(
+      { message: schema.string('What is wrong, for people.'), type: schema.string('Its family.') },
       {
-        param: stringSchema('The parameter at fault.'),
-        code: stringSchema('What programs go by.'),
+        param: schema.string('The parameter at fault.'),
+        code: schema.string('What programs go by.'),
       },
     ),
   }),
-  MessagesError: answerSchema({
+  MessagesError: schema.answer({
     type: { type: 'string', const: 'error' },
-    error: answerSchema({
-      type: stringSchema('Its family.'),
-      message: stringSchema('What is wrong, for people.'),
+    error: schema.answer({
+      type: schema.string('Its family.'),
+      message: schema.string('What is wrong, for people.'),
     }),
-    request_id: stringSchema('Names the request.'),
+    request_id: schema.string('Names the request.'),
   }),
 };
 
@@ -238,10 +231,10 @@ function answerOf(status: number): object {
     },
     content: {
       'application/json': {
-        schema: oneOfSchema(
+        schema: schema.anyOf(
           'In the shape of the endpoint’s format.',
-          schemaRef('Error'),
-          schemaRef('MessagesError'),
+          schema.ref('Error'),
+          schema.ref('MessagesError'),
         ),
         examples: Object.fromEntries(examples),
       },

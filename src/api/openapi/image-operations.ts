@@ -1,18 +1,5 @@
 import { imageMembers, imagesMax } from '../image-request.ts';
-import {
-  type Operation,
-  type Operations,
-  objectSchema,
-  answerSchema,
-  requestSchema,
-  arraySchema,
-  onlyWith,
-  forwardedSchema,
-  schemaRef,
-  type Schema,
-  stringSchema,
-  integerSchema,
-} from './schema.ts';
+import * as schema from '../schema.ts';
 
 const { prompt, model, ...imageFields } = imageMembers;
 
@@ -22,52 +9,59 @@ const { input_fidelity: _fidelity, ...ofGeneration } = imageFields;
 const { input_fidelity: _none, ...ofVariations } = ofGiven;
 
 /** Previews come in a stream. */
-const previews = onlyWith('partial_images', { stream: { const: true } }, { enum: [null, 0] });
+const previews = schema.onlyWith(
+  'partial_images',
+  { stream: { const: true } },
+  { enum: [null, 0] },
+);
 
-const reference = forwardedSchema(
+const reference = schema.forwarded(
   `A picture: an address, a data URL, or \`{"image_url": …}\`; up to ${imagesMax}.`,
 );
-const file: Schema = {
+const file: schema.Schema = {
   type: 'string',
   format: 'binary',
   description: `PNG, JPEG, WebP or GIF; may be repeated, up to ${imagesMax} times.`,
 };
 
-const result = answerSchema(
+const result = schema.answer(
   {
-    created: integerSchema('Unix time, seconds.', 0),
-    data: arraySchema(
+    created: schema.integer('Unix time, seconds.', 0),
+    data: schema.array(
       'One for each picture.',
-      answerSchema(
+      schema.answer(
         {},
         {
-          url: stringSchema('Good for a day.'),
-          b64_json: stringSchema('The bytes.'),
-          revised_prompt: stringSchema('What the model made of the prompt.'),
+          url: schema.string('Good for a day.'),
+          b64_json: schema.string('The bytes.'),
+          revised_prompt: schema.string('What the model made of the prompt.'),
         },
       ),
     ),
   },
-  { usage: objectSchema('Tokens, of models that are sold by them.') },
+  { usage: schema.object('Tokens, of models that are sold by them.') },
 );
 
-const answer: Operation['answer'] = {
-  'application/json': schemaRef('ImageResult'),
-  'text/event-stream': stringSchema(
+const answer: schema.Operation['answer'] = {
+  'application/json': schema.ref('ImageResult'),
+  'text/event-stream': schema.string(
     '`…partial_image` for previews, `…completed` for each picture.',
   ),
 };
 
-export const imageOperations: Operations = {
+export const imageOperations: schema.Operations = {
   'POST /images/generations': {
     id: 'createImage',
     tag: 'Images',
     summary: 'Make pictures of words',
     schemas: {
-      ImageRequest: { ...requestSchema({ prompt }, { model, ...ofGeneration }), allOf: [previews] },
+      ImageRequest: {
+        ...schema.request({ prompt }, { model, ...ofGeneration }),
+        allOf: [previews],
+      },
       ImageResult: result,
     },
-    body: { 'application/json': schemaRef('ImageRequest') },
+    body: { 'application/json': schema.ref('ImageRequest') },
     answer,
     once: true,
   },
@@ -76,7 +70,7 @@ export const imageOperations: Operations = {
     tag: 'Images',
     summary: 'Change pictures, or make new ones of them',
     schemas: {
-      ImageEditForm: requestSchema(
+      ImageEditForm: schema.request(
         { prompt, image: file },
         {
           model,
@@ -89,7 +83,7 @@ export const imageOperations: Operations = {
         },
       ),
       ImageEditRequest: {
-        ...requestSchema(
+        ...schema.request(
           { prompt },
           { model, images: reference, image: reference, mask: reference, ...ofGiven },
         ),
@@ -97,8 +91,8 @@ export const imageOperations: Operations = {
       },
     },
     body: {
-      'multipart/form-data': schemaRef('ImageEditForm'),
-      'application/json': schemaRef('ImageEditRequest'),
+      'multipart/form-data': schema.ref('ImageEditForm'),
+      'application/json': schema.ref('ImageEditRequest'),
     },
     answer,
     once: true,
@@ -108,15 +102,15 @@ export const imageOperations: Operations = {
     tag: 'Images',
     summary: 'Make the same picture anew',
     schemas: {
-      ImageVariationForm: requestSchema({ image: file }, { model, ...ofVariations }),
+      ImageVariationForm: schema.request({ image: file }, { model, ...ofVariations }),
       ImageVariationRequest: {
-        ...requestSchema({}, { model, images: reference, image: reference, ...ofVariations }),
+        ...schema.request({}, { model, images: reference, image: reference, ...ofVariations }),
         allOf: [previews],
       },
     },
     body: {
-      'multipart/form-data': schemaRef('ImageVariationForm'),
-      'application/json': schemaRef('ImageVariationRequest'),
+      'multipart/form-data': schema.ref('ImageVariationForm'),
+      'application/json': schema.ref('ImageVariationRequest'),
     },
     answer,
     once: true,

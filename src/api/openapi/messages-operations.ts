@@ -1,14 +1,7 @@
 import { messagesSchemas, tokenCountRequestSchema } from '../messages.ts';
-import {
-  type Operations,
-  answerSchema,
-  arraySchema,
-  schemaRef,
-  stringSchema,
-  integerSchema,
-} from './schema.ts';
+import * as schema from '../schema.ts';
 
-export const messagesOperations: Operations = {
+export const messagesOperations: schema.Operations = {
   'POST /messages': {
     id: 'createMessage',
     tag: 'Messages',
@@ -16,28 +9,28 @@ export const messagesOperations: Operations = {
     description: 'Every chat model, whoever makes it. The key may come in `x-api-key`.',
     schemas: {
       ...messagesSchemas,
-      Message: answerSchema(
+      Message: schema.answer(
         {
-          id: stringSchema('Names this answer.'),
+          id: schema.string('Names this answer.'),
           type: { type: 'string', const: 'message' },
           role: { type: 'string', const: 'assistant' },
-          model: stringSchema('The model that was asked for.'),
-          content: arraySchema('What was said.', schemaRef('MessageBlock')),
-          usage: answerSchema({
-            input_tokens: integerSchema('Tokens that were read, cached ones apart.', 0),
-            output_tokens: integerSchema('Tokens that were written.', 0),
+          model: schema.string('The model that was asked for.'),
+          content: schema.array('What was said.', schema.ref('MessageBlock')),
+          usage: schema.answer({
+            input_tokens: schema.integer('Tokens that were read, cached ones apart.', 0),
+            output_tokens: schema.integer('Tokens that were written.', 0),
           }),
         },
         {
-          stop_reason: stringSchema('`end_turn`, `max_tokens`, `tool_use`, `stop_sequence`, …'),
-          stop_sequence: stringSchema('Which.'),
+          stop_reason: schema.string('`end_turn`, `max_tokens`, `tool_use`, `stop_sequence`, …'),
+          stop_sequence: schema.string('Which.'),
         },
       ),
     },
-    body: { 'application/json': schemaRef('MessageRequest') },
+    body: { 'application/json': schema.ref('MessageRequest') },
     answer: {
-      'application/json': schemaRef('Message'),
-      'text/event-stream': stringSchema(
+      'application/json': schema.ref('Message'),
+      'text/event-stream': schema.string(
         '`message_start`, blocks and their deltas, `message_delta`, `message_stop`.',
       ),
     },
@@ -49,14 +42,14 @@ export const messagesOperations: Operations = {
     summary: 'Count the tokens of a conversation; free',
     schemas: {
       MessageCountRequest: tokenCountRequestSchema,
-      TokenCount: answerSchema({
-        input_tokens: integerSchema(
+      TokenCount: schema.answer({
+        input_tokens: schema.integer(
           'As the vendor counts where it tells, else an estimate of ours.',
           0,
         ),
       }),
     },
-    body: { 'application/json': schemaRef('MessageCountRequest') },
-    answer: { 'application/json': schemaRef('TokenCount') },
+    body: { 'application/json': schema.ref('MessageCountRequest') },
+    answer: { 'application/json': schema.ref('TokenCount') },
   },
 };

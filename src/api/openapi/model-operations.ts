@@ -1,81 +1,71 @@
 import { messagesVersionHeader } from '../../providers/conversation/messages-version.ts';
 import { modelsPageMax } from '../models.ts';
-import {
-  type Operations,
-  answerSchema,
-  objectSchema,
-  booleanSchema,
-  arraySchema,
-  schemaRef,
-  stringSchema,
-  integerSchema,
-  enumSchema,
-} from './schema.ts';
+import * as schema from '../schema.ts';
 
-export const modelOperations: Operations = {
+export const modelOperations: schema.Operations = {
   'GET /models': {
     id: 'listModels',
     tag: 'Models',
     summary: 'What this key can use',
     description: `In the shape of messages’ clients where \`${messagesVersionHeader}\`, \`x-api-key\` or \`limit\` is sent, else in that of chat’s. The key may come in \`x-api-key\`.`,
     schemas: {
-      Model: answerSchema(
+      Model: schema.answer(
         {
-          id: stringSchema('What requests say in `model`.'),
+          id: schema.string('What requests say in `model`.'),
           object: { type: 'string', const: 'model' },
-          created: integerSchema('When it was first offered here; Unix time, seconds.', 0),
-          owned_by: stringSchema('Whose model it is.'),
+          created: schema.integer('When it was first offered here; Unix time, seconds.', 0),
+          owned_by: schema.string('Whose model it is.'),
         },
         {
-          shutdown_date: stringSchema('The day after which its vendor has it no more.'),
+          shutdown_date: schema.string('The day after which its vendor has it no more.'),
           type: {
             type: 'string',
             const: 'model',
             description: 'This member and those below: for messages’ clients.',
           },
-          display_name: stringSchema('Its name for people.'),
-          created_at: stringSchema('As `created`, in RFC 3339.'),
-          max_input_tokens: integerSchema('Its context window.', 1),
-          max_tokens: integerSchema('The most that it writes.', 1),
-          capabilities: objectSchema('What it can do, where that is known.'),
-          line: stringSchema('Its line, where that is known.'),
-          lifecycle: enumSchema('`deprecated` once its vendor has named its last day.', [
+          display_name: schema.string('Its name for people.'),
+          created_at: schema.string('As `created`, in RFC 3339.'),
+          max_input_tokens: schema.integer('Its context window.', 1),
+          max_tokens: schema.integer('The most that it writes.', 1),
+          capabilities: schema.object('What it can do, where that is known.'),
+          line: schema.string('Its line, where that is known.'),
+          lifecycle: schema.choice('`deprecated` once its vendor has named its last day.', [
             'active',
             'deprecated',
             'retired',
           ]),
-          deprecated_at: stringSchema('When that was said, where it is known.'),
-          retires_at: stringSchema('As `shutdown_date`, in RFC 3339.'),
+          deprecated_at: schema.string('When that was said, where it is known.'),
+          retires_at: schema.string('As `shutdown_date`, in RFC 3339.'),
         },
       ),
-      ModelList: answerSchema(
+      ModelList: schema.answer(
         {
           object: { type: 'string', const: 'list' },
-          data: arraySchema('All of them, or one page.', schemaRef('Model')),
+          data: schema.array('All of them, or one page.', schema.ref('Model')),
         },
         {
-          has_more: booleanSchema('Whether there is another page.'),
-          first_id: stringSchema('Of the first.'),
-          last_id: stringSchema('Of the last, for `after_id`.'),
+          has_more: schema.boolean('Whether there is another page.'),
+          first_id: schema.string('Of the first.'),
+          last_id: schema.string('Of the last, for `after_id`.'),
         },
       ),
     },
     query: {
-      limit: integerSchema(
+      limit: schema.integer(
         'Of one page for messages’ clients, 20 by default. For chat’s clients all are listed.',
         1,
         modelsPageMax,
       ),
-      after_id: stringSchema('The last model of the page before.'),
-      before_id: stringSchema('The first model of the page after.'),
+      after_id: schema.string('The last model of the page before.'),
+      before_id: schema.string('The first model of the page after.'),
     },
-    answer: { 'application/json': schemaRef('ModelList') },
+    answer: { 'application/json': schema.ref('ModelList') },
   },
   'GET /models/*': {
     id: 'getModel',
     tag: 'Models',
     summary: 'One model',
     path: { model: 'Its id, which may contain `/`.' },
-    answer: { 'application/json': schemaRef('Model') },
+    answer: { 'application/json': schema.ref('Model') },
   },
 };

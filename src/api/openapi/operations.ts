@@ -3,7 +3,7 @@ import { chatOperations } from './chat-operations.ts';
 import { imageOperations } from './image-operations.ts';
 import { messagesOperations } from './messages-operations.ts';
 import { modelOperations } from './model-operations.ts';
-import type { Operations } from './schema.ts';
+import type { Operations } from '../schema.ts';
 import { responsesOperations } from './responses-operations.ts';
 import { vectorOperations } from './vector-operations.ts';
 import { videoOperations } from './video-operations.ts';

@@ -2,7 +2,7 @@ import { escapeHtml, folded } from '../../base/html.ts';
 import { refusals } from '../../base/refusal.ts';
 import { examples, operationOf, pathOf, type RouteId } from './document.ts';
 import { operations } from './operations.ts';
-import type { Operation, Schema } from './schema.ts';
+import type { Operation, Schema } from '../schema.ts';
 
 /**
  * The API reference: one page without scripts, made of the same routes as the document. `base`: the

@@ -1,37 +1,27 @@
 import { storedResponsesPageMax } from '../responses-endpoints.ts';
 import { inputCountRequestSchema, responsesSchemas } from '../responses.ts';
-import {
-  type Operations,
-  objectSchema,
-  answerSchema,
-  arraySchema,
-  pageSchema,
-  pageQuery,
-  schemaRef,
-  stringSchema,
-  integerSchema,
-} from './schema.ts';
+import * as schema from '../schema.ts';
 
-const response = answerSchema(
+const response = schema.answer(
   {
-    id: stringSchema('`resp_…`'),
+    id: schema.string('`resp_…`'),
     object: { type: 'string', const: 'response' },
-    status: stringSchema(
+    status: schema.string(
       '`completed`, `incomplete`, `failed`, `in_progress`, `queued` or `cancelled`.',
     ),
-    model: stringSchema('The model that was asked for.'),
-    output: arraySchema('Messages, thoughts and calls, in their order.', { type: 'object' }),
+    model: schema.string('The model that was asked for.'),
+    output: schema.array('Messages, thoughts and calls, in their order.', { type: 'object' }),
   },
   {
     created_at: { type: 'number', description: 'Unix time, seconds.' },
-    usage: objectSchema('`input_tokens`, `output_tokens`, `total_tokens`, and their details.'),
-    error: objectSchema('What went wrong.'),
+    usage: schema.object('`input_tokens`, `output_tokens`, `total_tokens`, and their details.'),
+    error: schema.object('What went wrong.'),
   },
 );
 
 const id = { response_id: 'A stored response of this account.' };
 
-export const responsesOperations: Operations = {
+export const responsesOperations: schema.Operations = {
   'POST /responses': {
     id: 'createResponse',
     tag: 'Responses',
@@ -42,10 +32,10 @@ export const responsesOperations: Operations = {
       ...responsesSchemas,
       Response: response,
     },
-    body: { 'application/json': schemaRef('ResponseRequest') },
+    body: { 'application/json': schema.ref('ResponseRequest') },
     answer: {
-      'application/json': schemaRef('Response'),
-      'text/event-stream': stringSchema(
+      'application/json': schema.ref('Response'),
+      'text/event-stream': schema.string(
         'Numbered events, from `response.created` to `response.completed`.',
       ),
     },
@@ -57,35 +47,35 @@ export const responsesOperations: Operations = {
     summary: 'Count the tokens of an input; free',
     schemas: {
       ResponseCountRequest: inputCountRequestSchema,
-      ResponseTokenCount: answerSchema({
+      ResponseTokenCount: schema.answer({
         object: { type: 'string', const: 'response.input_tokens' },
-        input_tokens: integerSchema('As the vendor counts where it tells.', 0),
+        input_tokens: schema.integer('As the vendor counts where it tells.', 0),
       }),
     },
-    body: { 'application/json': schemaRef('ResponseCountRequest') },
-    answer: { 'application/json': schemaRef('ResponseTokenCount') },
+    body: { 'application/json': schema.ref('ResponseCountRequest') },
+    answer: { 'application/json': schema.ref('ResponseTokenCount') },
   },
   'POST /responses/compact': {
     id: 'compactResponse',
     tag: 'Responses',
     summary: 'Shorten a conversation',
     schemas: {
-      CompactedResponse: answerSchema({
-        object: stringSchema('`response.compaction`'),
-        output: arraySchema('What the user said, and one item in place of everything else.', {
+      CompactedResponse: schema.answer({
+        object: schema.string('`response.compaction`'),
+        output: schema.array('What the user said, and one item in place of everything else.', {
           type: 'object',
         }),
       }),
     },
-    body: { 'application/json': schemaRef('ResponseCountRequest') },
-    answer: { 'application/json': schemaRef('CompactedResponse') },
+    body: { 'application/json': schema.ref('ResponseCountRequest') },
+    answer: { 'application/json': schema.ref('CompactedResponse') },
   },
   'GET /responses/:id': {
     id: 'getResponse',
     tag: 'Responses',
     summary: 'A stored response',
     path: id,
-    answer: { 'application/json': schemaRef('Response') },
+    answer: { 'application/json': schema.ref('Response') },
   },
   'DELETE /responses/:id': {
     id: 'deleteResponse',
@@ -93,28 +83,28 @@ export const responsesOperations: Operations = {
     summary: 'Forget a stored response',
     path: id,
     schemas: {
-      Deleted: answerSchema({
-        id: stringSchema('What was deleted.'),
-        object: stringSchema('Its kind.'),
+      Deleted: schema.answer({
+        id: schema.string('What was deleted.'),
+        object: schema.string('Its kind.'),
         deleted: { type: 'boolean', const: true },
       }),
     },
-    answer: { 'application/json': schemaRef('Deleted') },
+    answer: { 'application/json': schema.ref('Deleted') },
   },
   'POST /responses/:id/cancel': {
     id: 'cancelResponse',
     tag: 'Responses',
     summary: 'Cancel a response in the background',
     path: id,
-    answer: { 'application/json': schemaRef('Response') },
+    answer: { 'application/json': schema.ref('Response') },
   },
   'GET /responses/:id/input_items': {
     id: 'listResponseInputs',
     tag: 'Responses',
     summary: 'What a stored response was asked',
     path: id,
-    query: pageQuery(storedResponsesPageMax),
-    schemas: { Page: pageSchema({ type: 'object' }) },
-    answer: { 'application/json': schemaRef('Page') },
+    query: schema.pageQuery(storedResponsesPageMax),
+    schemas: { Page: schema.page({ type: 'object' }) },
+    answer: { 'application/json': schema.ref('Page') },
   },
 };

@@ -3,49 +3,39 @@ import {
   moderationRequestSchema,
   rerankRequestSchema,
 } from '../vectors.ts';
-import {
-  type Operations,
-  objectSchema,
-  answerSchema,
-  booleanSchema,
-  arraySchema,
-  oneOfSchema,
-  schemaRef,
-  stringSchema,
-  integerSchema,
-} from './schema.ts';
+import * as schema from '../schema.ts';
 
-export const vectorOperations: Operations = {
+export const vectorOperations: schema.Operations = {
   'POST /embeddings': {
     id: 'createEmbeddings',
     tag: 'Vectors and scores',
     summary: 'Make vectors of texts',
     schemas: {
       EmbeddingsRequest: embeddingsRequestSchema,
-      VectorUsage: answerSchema({
-        prompt_tokens: integerSchema('Tokens that were read.', 0),
-        total_tokens: integerSchema('The same.', 0),
+      VectorUsage: schema.answer({
+        prompt_tokens: schema.integer('Tokens that were read.', 0),
+        total_tokens: schema.integer('The same.', 0),
       }),
-      Embeddings: answerSchema({
+      Embeddings: schema.answer({
         object: { type: 'string', const: 'list' },
-        data: arraySchema(
+        data: schema.array(
           'One for each input, in its order.',
-          answerSchema({
+          schema.answer({
             object: { type: 'string', const: 'embedding' },
-            index: integerSchema('Of which input.', 0),
-            embedding: oneOfSchema(
+            index: schema.integer('Of which input.', 0),
+            embedding: schema.anyOf(
               'The vector: numbers, or base64 of little-endian floats.',
               { type: 'array', items: { type: 'number' } },
               { type: 'string' },
             ),
           }),
         ),
-        model: stringSchema('The model that was asked for.'),
-        usage: schemaRef('VectorUsage'),
+        model: schema.string('The model that was asked for.'),
+        usage: schema.ref('VectorUsage'),
       }),
     },
-    body: { 'application/json': schemaRef('EmbeddingsRequest') },
-    answer: { 'application/json': schemaRef('Embeddings') },
+    body: { 'application/json': schema.ref('EmbeddingsRequest') },
+    answer: { 'application/json': schema.ref('Embeddings') },
     once: true,
   },
   'POST /moderations': {
@@ -54,21 +44,21 @@ export const vectorOperations: Operations = {
     summary: 'Judge texts and pictures',
     schemas: {
       ModerationRequest: moderationRequestSchema,
-      Moderation: answerSchema({
-        id: stringSchema('Names this answer.'),
-        model: stringSchema('The model that judged.'),
-        results: arraySchema(
+      Moderation: schema.answer({
+        id: schema.string('Names this answer.'),
+        model: schema.string('The model that judged.'),
+        results: schema.array(
           'One for each text, or one for all parts.',
-          answerSchema({
-            flagged: booleanSchema('Whether anything was found.'),
-            categories: objectSchema('What.'),
-            category_scores: objectSchema('How surely.'),
+          schema.answer({
+            flagged: schema.boolean('Whether anything was found.'),
+            categories: schema.object('What.'),
+            category_scores: schema.object('How surely.'),
           }),
         ),
       }),
     },
-    body: { 'application/json': schemaRef('ModerationRequest') },
-    answer: { 'application/json': schemaRef('Moderation') },
+    body: { 'application/json': schema.ref('ModerationRequest') },
+    answer: { 'application/json': schema.ref('Moderation') },
   },
   'POST /rerank': {
     id: 'createRerank',
@@ -76,27 +66,27 @@ export const vectorOperations: Operations = {
     summary: 'Order documents by what they have to do with a question',
     schemas: {
       RerankRequest: rerankRequestSchema,
-      Rerank: answerSchema(
+      Rerank: schema.answer(
         {
-          results: arraySchema(
+          results: schema.array(
             'The best first.',
-            answerSchema(
+            schema.answer(
               {
-                index: integerSchema('Of which document.', 0),
+                index: schema.integer('Of which document.', 0),
                 relevance_score: { type: 'number', description: 'From 0 to 1.' },
               },
-              { document: objectSchema('Where it was asked for.') },
+              { document: schema.object('Where it was asked for.') },
             ),
           ),
         },
         {
-          id: stringSchema('Names this answer.'),
-          model: stringSchema('The model that was asked for.'),
-          usage: schemaRef('VectorUsage'),
+          id: schema.string('Names this answer.'),
+          model: schema.string('The model that was asked for.'),
+          usage: schema.ref('VectorUsage'),
         },
       ),
     },
-    body: { 'application/json': schemaRef('RerankRequest') },
-    answer: { 'application/json': schemaRef('Rerank') },
+    body: { 'application/json': schema.ref('RerankRequest') },
+    answer: { 'application/json': schema.ref('Rerank') },
   },
 };

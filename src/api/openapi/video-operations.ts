@@ -1,61 +1,50 @@
 import { videoTaskRequestSchema } from '../video.ts';
 import { videosPageMax, videosSchemas } from '../videos-alias.ts';
-import {
-  type Operations,
-  objectSchema,
-  answerSchema,
-  pageSchema,
-  pageQuery,
-  schemaRef,
-  type Schema,
-  stringSchema,
-  integerSchema,
-  enumSchema,
-} from './schema.ts';
+import * as schema from '../schema.ts';
 
 const tag = 'Videos';
-const seconds = (description: string): Schema => integerSchema(description, 0);
+const seconds = (description: string): schema.Schema => schema.integer(description, 0);
 
-const task = answerSchema(
+const task = schema.answer(
   {
-    id: stringSchema('`video_…`; can be asked for within 24 hours.'),
-    status: enumSchema('How far it is.', ['pending', 'processing', 'completed', 'failed']),
+    id: schema.string('`video_…`; can be asked for within 24 hours.'),
+    status: schema.choice('How far it is.', ['pending', 'processing', 'completed', 'failed']),
     created_at: seconds('Unix time, seconds.'),
   },
   {
-    object: stringSchema('`video`'),
-    model: stringSchema('The model that was asked for.'),
-    progress: integerSchema('Per cent, as far as the vendor tells.', 0, 100),
+    object: schema.string('`video`'),
+    model: schema.string('The model that was asked for.'),
+    progress: schema.integer('Per cent, as far as the vendor tells.', 0, 100),
     completed_at: seconds('When it was there.'),
     expires_at: seconds('When it goes.'),
     duration: { type: 'number', description: 'Seconds of film.' },
-    video_url: stringSchema('Where the film is, once it is `completed`.'),
-    error: stringSchema('Why it `failed`.'),
+    video_url: schema.string('Where the film is, once it is `completed`.'),
+    error: schema.string('Why it `failed`.'),
   },
 );
 
-const resource = answerSchema(
+const resource = schema.answer(
   {
-    id: stringSchema('The same `video_…`.'),
+    id: schema.string('The same `video_…`.'),
     object: { type: 'string', const: 'video' },
-    model: stringSchema('The model that was asked for.'),
-    status: enumSchema('How far it is.', ['queued', 'in_progress', 'completed', 'failed']),
-    progress: integerSchema('Per cent.', 0, 100),
+    model: schema.string('The model that was asked for.'),
+    status: schema.choice('How far it is.', ['queued', 'in_progress', 'completed', 'failed']),
+    progress: schema.integer('Per cent.', 0, 100),
     created_at: seconds('Unix time, seconds.'),
     expires_at: seconds('When it goes.'),
-    seconds: stringSchema('Of film.'),
+    seconds: schema.string('Of film.'),
   },
   {
     completed_at: seconds('When it was there.'),
-    prompt: stringSchema('In the answer to its submission alone: prompts are not kept.'),
-    size: stringSchema('Where it was chosen.'),
-    error: objectSchema('`code` and `message`.'),
+    prompt: schema.string('In the answer to its submission alone: prompts are not kept.'),
+    size: schema.string('Where it was chosen.'),
+    error: schema.object('`code` and `message`.'),
   },
 );
 
 const id = { video_id: 'A video of this account, not a day old.' };
 
-export const videoOperations: Operations = {
+export const videoOperations: schema.Operations = {
   'POST /video/generations': {
     id: 'submitVideo',
     tag,
@@ -66,8 +55,8 @@ export const videoOperations: Operations = {
       VideoTaskRequest: videoTaskRequestSchema,
       VideoTask: task,
     },
-    body: { 'application/json': schemaRef('VideoTaskRequest') },
-    answer: { 'application/json': schemaRef('VideoTask') },
+    body: { 'application/json': schema.ref('VideoTaskRequest') },
+    answer: { 'application/json': schema.ref('VideoTask') },
     once: true,
   },
   'GET /video/generations/:id': {
@@ -75,7 +64,7 @@ export const videoOperations: Operations = {
     tag,
     summary: 'How far a film is, and where',
     path: { task_id: 'As it was given at its submission.' },
-    answer: { 'application/json': schemaRef('VideoTask') },
+    answer: { 'application/json': schema.ref('VideoTask') },
   },
   'POST /videos': {
     id: 'createVideo',
@@ -86,33 +75,33 @@ export const videoOperations: Operations = {
       Video: resource,
     },
     body: {
-      'application/json': schemaRef('VideoRequest'),
-      'multipart/form-data': schemaRef('VideoForm'),
+      'application/json': schema.ref('VideoRequest'),
+      'multipart/form-data': schema.ref('VideoForm'),
     },
-    answer: { 'application/json': schemaRef('Video') },
+    answer: { 'application/json': schema.ref('Video') },
     once: true,
   },
   'GET /videos': {
     id: 'listVideos',
     tag,
     summary: 'Films of this account',
-    query: pageQuery(videosPageMax),
-    schemas: { VideoList: pageSchema(schemaRef('Video')) },
-    answer: { 'application/json': schemaRef('VideoList') },
+    query: schema.pageQuery(videosPageMax),
+    schemas: { VideoList: schema.page(schema.ref('Video')) },
+    answer: { 'application/json': schema.ref('VideoList') },
   },
   'GET /videos/:id': {
     id: 'getVideo',
     tag,
     summary: 'How far a film is',
     path: id,
-    answer: { 'application/json': schemaRef('Video') },
+    answer: { 'application/json': schema.ref('Video') },
   },
   'DELETE /videos/:id': {
     id: 'deleteVideo',
     tag,
     summary: 'Delete a film that is completed or failed',
     path: id,
-    answer: { 'application/json': schemaRef('Deleted') },
+    answer: { 'application/json': schema.ref('Deleted') },
   },
   'GET /videos/:id/content': {
     id: 'downloadVideo',
@@ -120,7 +109,7 @@ export const videoOperations: Operations = {
     summary: 'The film itself',
     description: 'Ranges work.',
     path: id,
-    query: { variant: enumSchema('There is one.', ['video']) },
+    query: { variant: schema.choice('There is one.', ['video']) },
     answer: { 'video/*': { type: 'string', format: 'binary', description: 'The film.' } },
     also: [416],
   },

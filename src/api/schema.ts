@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../base/json.ts';
 
 /**
  * JSON Schema of 2020-12, which OpenAPI 3.1 speaks. Every schema says what it is in `description`.
@@ -40,19 +40,16 @@ type BodyOf<Required, Optional> = {
   readonly [Name in keyof Required]: ValueOf<Required[Name]>;
 } & { readonly [Name in keyof Optional]: ValueOf<Optional[Name]> | null | undefined };
 
-export const stringSchema = (
-  description: string,
-  more: SchemaOf<string> = {},
-): SchemaOf<string> => ({
+export const string = (description: string, more: SchemaOf<string> = {}): SchemaOf<string> => ({
   type: 'string',
   description,
   ...more,
 });
-export const booleanSchema = (description: string): SchemaOf<boolean> => ({
+export const boolean = (description: string): SchemaOf<boolean> => ({
   type: 'boolean',
   description,
 });
-export const arraySchema = (
+export const array = (
   description: string,
   items: Schema,
   more: SchemaOf<readonly unknown[]> = {},
@@ -62,7 +59,7 @@ export const arraySchema = (
   items,
   ...more,
 });
-export const enumSchema = <Value extends string>(
+export const choice = <Value extends string>(
   description: string,
   values: readonly Value[],
 ): SchemaOf<Value> => ({
@@ -70,42 +67,40 @@ export const enumSchema = <Value extends string>(
   description,
   enum: values,
 });
-export const numberSchema = (
-  description: string,
-  least: number,
-  most: number,
-): SchemaOf<number> => ({
+export const number = (description: string, least: number, most: number): SchemaOf<number> => ({
   type: 'number',
   description,
   minimum: least,
   maximum: most,
 });
 /** Without `most`: as large as a whole number can be. */
-export const integerSchema = (
-  description: string,
-  least: number,
-  most?: number,
-): SchemaOf<number> => ({
+export const integer = (description: string, least: number, most?: number): SchemaOf<number> => ({
   type: 'integer',
   description,
   minimum: least,
   ...(most === undefined ? {} : { maximum: most }),
 });
-export const oneOfSchema = (description: string, ...kinds: readonly Schema[]): Schema => ({
+export const anyOf = (description: string, ...kinds: readonly Schema[]): Schema => ({
   description,
   anyOf: kinds,
 });
-export const schemaRef = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+/** A schema with a check of its own. */
+export const checkedBy = <Value>(
+  check: (value: unknown, param: string) => Value,
+  schema: Schema,
+): SchemaOf<Value> => ({ ...schema, check });
 
 /**
  * A value that goes to the model's vendor unchanged and unchecked: the convention says what it may
  * be.
  */
-export const forwardedSchema = (description: string): Schema => ({
+export const forwarded = (description: string): Schema => ({
   description: `${description} Passed on as it is.`,
 });
-/** As `forwardedSchema`, for values that have to be objects. */
-export const objectSchema = (description: string): SchemaOf<JsonObject> => ({
+/** As `forwarded`, for values that have to be objects. */
+export const object = (description: string): SchemaOf<JsonObject> => ({
   type: 'object',
   description,
 });
@@ -114,10 +109,7 @@ export const objectSchema = (description: string): SchemaOf<JsonObject> => ({
  * An object that a client sends. Absent and null are the same, and members that are not named here
  * are passed on.
  */
-export function requestSchema<
-  Required extends Members,
-  Optional extends Members = Record<never, Schema>,
->(
+export function request<Required extends Members, Optional extends Members = Record<never, Schema>>(
   required: Required,
   optional?: Optional,
   more: Pick<Schema, 'allOf' | 'anyOf'> = {},
@@ -150,23 +142,23 @@ export const onlyWith = (
 
 /** The query parameters of a list, and the page. */
 export const pageQuery = (most: number): Members => ({
-  order: enumSchema('By time; `desc` by default.', ['asc', 'desc']),
-  limit: integerSchema('Of one page, 20 by default.', 1, most),
-  after: stringSchema('The last of the page before.'),
+  order: choice('By time; `desc` by default.', ['asc', 'desc']),
+  limit: integer('Of one page, 20 by default.', 1, most),
+  after: string('The last of the page before.'),
 });
-export const pageSchema = (items: Schema): Schema =>
-  answerSchema(
+export const page = (items: Schema): Schema =>
+  answer(
     {
       object: { type: 'string', const: 'list' },
-      data: arraySchema('One page.', items),
-      has_more: booleanSchema('Whether there is another page.'),
+      data: array('One page.', items),
+      has_more: boolean('Whether there is another page.'),
     },
-    { first_id: stringSchema('Of the first.'), last_id: stringSchema('Of the last, for `after`.') },
+    { first_id: string('Of the first.'), last_id: string('Of the last, for `after`.') },
   );
 
 /** An object in a response; members in `sometimes` may be absent or null. */
-export function answerSchema(always: Members, sometimes: Members = {}): Schema {
-  return requestSchema(always, sometimes);
+export function answer(always: Members, sometimes: Members = {}): Schema {
+  return request(always, sometimes);
 }
 
 function orNull(schema: Schema): Schema {
