@@ -42,10 +42,7 @@ import {
 const partialsMax = 3;
 
 /** A parameter with a fixed list of values, the same for every model. */
-const choice = (
-  description: string,
-  known: readonly string[],
-): schema.SchemaOf<string | undefined> =>
+const choice = (description: string, known: readonly string[]) =>
   schema.checkedBy(
     (value, param) => checkChoice(value, param, known),
     schema.choice(description, known),

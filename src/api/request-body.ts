@@ -12,7 +12,7 @@ import type { ApiRequest, MediaAddress, ClientFormat } from '../gateway/accept.t
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { Endpoint } from './endpoint.ts';
-import { request, type Schema, type SchemaOf } from './schema.ts';
+import type { Schema, SchemaOf } from './schema.ts';
 
 export type RequestBody = JsonObject;
 
@@ -60,18 +60,17 @@ function stringCheck(
 ) {
   const known = values?.filter((one) => one !== null);
   return (value: unknown): string => {
-    if (typeof value !== 'string') refuseType(param, 'a string', value);
-    if (minLength > 0) checkText(value, param);
-    checkLength(value, param, maxLength, 'characters');
-    if (known?.includes(value) === false)
-      refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` });
-    return value;
+    const text = checkText(value, param, minLength);
+    checkLength(text, param, maxLength, 'characters');
+    if (known?.includes(text) === false)
+      refuse('invalid_value', { param, why: `'${text}' is not one of ${known.join(', ')}.` });
+    return text;
   };
 }
 
-export function checkText(value: unknown, param: string): string {
+export function checkText(value: unknown, param: string, least = 1): string {
   if (typeof value !== 'string') refuseType(param, 'a string', value);
-  if (value === '') refuse('invalid_value', { param, why: 'it must not be empty.' });
+  if (value.length < least) refuse('invalid_value', { param, why: 'it must not be empty.' });
   return value;
 }
 
@@ -172,7 +171,7 @@ export function readersOf(schema: Schema): Readers<RequestBody> {
 
 /** Checks optional members in their order. */
 export function checksOf(members: Readonly<Record<string, Schema>>): (body: RequestBody) => void {
-  const readers = Object.values(readersOf(request({}, members)));
+  const readers = Object.values(readersOf<RequestBody>({ properties: members }));
   return (body) => {
     for (const read of readers) read(body);
   };

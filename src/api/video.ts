@@ -40,8 +40,8 @@ const patternSchema = (
 ): schema.SchemaOf<string> => {
   const allowed = new RegExp(pattern);
   const check = (value: unknown, param: string): string => {
-    if (typeof value !== 'string') refuseType(param, 'a string', value);
-    return allowed.test(value) ? value : refuse('invalid_value', { param, why });
+    const text = checkText(value, param, 0);
+    return allowed.test(text) ? text : refuse('invalid_value', { param, why });
   };
   return schema.string(description, { pattern, check });
 };
