@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Principal } from '../accounts/principal.ts';
+import { objectOf, parse, textOf } from '../base/json.ts';
 import { requestId } from '../base/random.ts';
 import { Refusal, refusal, refuse } from '../base/refusal.ts';
 import { LimitReached } from '../gateway/admit.ts';
@@ -24,6 +25,7 @@ import {
 } from '../http/request-body.ts';
 import type { ResponseWriter, Serve, TransportRequest } from '../http/transport.ts';
 import { limitHeaders } from '../limits/limiter.ts';
+import type { RefusedRequest } from '../request-log/recorder.ts';
 import { isAway } from '../storage/database.ts';
 import { answerPreflight, corsExposedHeaders, corsHeaders } from './cors.ts';
 import type {
@@ -44,9 +46,11 @@ import {
 } from './errors.ts';
 import { isApiUrl, pathOfUrl, type RouteMatch, Routes } from './routes.ts';
 
-/** Logs refusals of requests that never became an exchange, and bugs. */
-export interface RequestLog {
+/** Logs refusals and bugs. */
+export interface EntryLog {
   refused(id: string, status: number, outcome: string, method: string, path: string): void;
+  /** Called beside `refused` when the key is known. */
+  refusedOfKey(request: RefusedRequest, why: Refusal): void;
   bug(id: string, error: unknown): void;
 }
 
@@ -66,7 +70,7 @@ export const openApiEntry = (
   server: Server,
   parts: GatewayParts,
   endpoints: readonly Endpoint[],
-  log: RequestLog,
+  log: EntryLog,
   bodyBytesMax: number,
   address: ClientAddress,
 ): ApiEntry => new EndpointEntry(server, parts, endpoints, log, bodyBytesMax, address);
@@ -81,7 +85,7 @@ class EndpointEntry implements ApiEntry {
   #inside = 0;
   #empty: (() => void) | undefined;
   readonly #parts: GatewayParts;
-  readonly #log: RequestLog;
+  readonly #log: EntryLog;
   readonly #routes: Routes;
   readonly #bodyBytesMax: number;
   readonly #bodyBytes: BodyBudget;
@@ -97,7 +101,7 @@ class EndpointEntry implements ApiEntry {
     server: Server,
     parts: GatewayParts,
     endpoints: readonly Endpoint[],
-    log: RequestLog,
+    log: EntryLog,
     bodyBytesMax: number,
     address: ClientAddress,
   ) {
@@ -183,8 +187,9 @@ class EndpointEntry implements ApiEntry {
    * Counts a large body while it is held. Returns false when the account has no room for it: the
    * request was then refused.
    */
-  #hold(arrival: UnidentifiedRequest, { userId }: Principal, bytes: number): boolean {
+  #hold(arrival: UnidentifiedRequest, principal: Principal, bytes: number): boolean {
     if (!(bytes > uncountedBytes)) return true;
+    const { userId } = principal;
     if (this.#bodyBytes.enter(userId, bytes)) {
       arrival.gone = () => {
         this.#bodyBytes.leave(userId, bytes);
@@ -193,7 +198,8 @@ class EndpointEntry implements ApiEntry {
       return true;
     }
     const limit = this.#parts.limits.bodyBytesInFlightMax;
-    this.#refuse(arrival, refusal('body_bytes_in_flight', { limit }, bodyRetryMs));
+    const why = refusal('body_bytes_in_flight', { limit }, bodyRetryMs);
+    this.#refuse(arrival, why, principal);
     return false;
   }
 
@@ -210,6 +216,7 @@ class EndpointEntry implements ApiEntry {
         this.#refuse(
           arrival,
           refusal('address_not_allowed', { address: this.#addressOf(arrival) }),
+          who,
         );
       else known(who);
     };
@@ -245,8 +252,10 @@ class EndpointEntry implements ApiEntry {
     if (!(method === 'POST' || method === 'DELETE') || !hasBody(headers)) return enter(undefined);
     collectBody(body, headers, this.#bodyBytesMax, (read) => {
       if (reply.closed) return;
-      if (read === 'too large')
-        return this.#refuse(arrival, refusal('request_too_large', { limit: this.#bodyBytesMax }));
+      if (read === 'too large') {
+        const why = refusal('request_too_large', { limit: this.#bodyBytesMax });
+        return this.#refuse(arrival, why, principal);
+      }
       // The length of a body without `content-length` is known only now.
       if (arrival.gone === undefined && !this.#hold(arrival, principal, read.length)) return;
       reply.onOver(arrival.gone ?? this.#gone);
@@ -278,7 +287,7 @@ class EndpointEntry implements ApiEntry {
     const failed = (why: Refusal): void => {
       if (why.refusal === 'unsupported_encoding')
         context.reply.header('accept-encoding', supportedEncodings);
-      this.#refuse(context, why);
+      this.#refuseKnown(context, why);
     };
     if (coding === undefined) return enter(body);
     if (body instanceof Readable)
@@ -372,22 +381,52 @@ class EndpointEntry implements ApiEntry {
 
   #failed(context: RequestContext, error: unknown): void {
     const { id, reply } = context;
-    if (error instanceof Refusal) return this.#refuse(context, error);
+    if (error instanceof Refusal) return this.#refuseKnown(context, error);
     if (error instanceof LimitReached) {
       limitHeaders(error.overrun, reply);
-      return this.#refuse(context, limitRefusal(error));
+      return this.#refuseKnown(context, limitRefusal(error));
     }
     if (isAway(error) && !reply.started)
-      return this.#refuse(context, unavailable(id, 'the database cannot be reached'));
+      return this.#refuseKnown(context, unavailable(id, 'the database cannot be reached'));
     this.#log.bug(id, error);
     if (reply.started) reply.destroy();
-    else this.#refuse(context, refusal('server_error', { id }));
+    else this.#refuseKnown(context, refusal('server_error', { id }));
   }
 
-  #refuse({ id, request, reply, convention }: UnidentifiedRequest, why: Refusal): void {
-    this.#log.refused(id, statusOf(why), why.refusal, request.method, pathOfUrl(request.url));
+  #refuseKnown(context: RequestContext, why: Refusal): void {
+    this.#refuse(context, why, context.principal, context.request.body);
+  }
+
+  /** `principal`: the client, where it is known. */
+  #refuse(
+    { id, at, request, reply, convention }: UnidentifiedRequest,
+    why: Refusal,
+    principal?: Principal,
+    body?: unknown,
+  ): void {
+    const { method, url } = request;
+    const path = pathOfUrl(url);
+    const status = statusOf(why);
+    this.#log.refused(id, status, why.refusal, method, path);
+    if (principal !== undefined) {
+      const { userId: account, keyId } = principal;
+      const model = (): string | undefined => modelIn(body);
+      this.#log.refusedOfKey(
+        { id, at, account, keyId, endpoint: `${method} ${path}`, status, model },
+        why,
+      );
+    }
     sendRefusal(reply, why, convention.envelope, id);
   }
+}
+
+/** Larger bodies of refused requests are not read again. */
+const readAgainBytesMax = 1024 * 1024;
+
+/** The model that a JSON body names. */
+function modelIn(body: unknown): string | undefined {
+  if (!Buffer.isBuffer(body) || body.length > readAgainBytesMax) return undefined;
+  return textOf(objectOf(parse(body.toString('utf8')))?.['model']);
 }
 
 const unavailable = (id: string, why: string): Refusal =>

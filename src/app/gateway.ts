@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import about from '../../package.json' with { type: 'json' };
 import { type LiveKeyring, openKeyring, keysTopic } from '../accounts/keys.ts';
-import { type RequestLog, openApiEntry } from '../api/entry.ts';
+import { openApiEntry } from '../api/entry.ts';
 import { endpointsOf } from '../api/endpoints.ts';
 import { FileHandler } from '../api/file-handler.ts';
 import { openDocuments } from '../api/openapi/routes.ts';
@@ -36,6 +36,7 @@ import { Tasks } from '../gateway/tasks/tasks.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { postControl } from '../http/control-call.ts';
 import { type ConsoleOptions, mountConsole, openPageRoutes } from './console.ts';
+import { type Observation, observeEntry, observeRequests, observeTasks } from './observers.ts';
 import { type LimitOptions, openLimits } from './limits.ts';
 import { type MetricsCounters, registerMetrics } from './metrics.ts';
 import { type PaymentOptions, mountPayments } from './payments.ts';
@@ -57,6 +58,9 @@ import { toolListFees } from '../providers/tool-list-fees.ts';
 import { expireHourly } from '../memory/expiry.ts';
 import { openResponseStore } from '../memory/responses.ts';
 import { openSignatureStore } from '../memory/signatures.ts';
+import type { RequestLogLimits } from '../request-log/entry.ts';
+import { RequestRecorder } from '../request-log/recorder.ts';
+import { keepRequestLogBounded } from '../request-log/retention.ts';
 import { Health } from '../routing/candidates.ts';
 import { HedgeBudget } from '../routing/hedge-budget.ts';
 import { expireSignIns } from '../accounts/sign-in-attempts.ts';
@@ -72,7 +76,7 @@ import { open } from '../storage/open.ts';
 import { type BlobPlace, openBlobs } from '../storage/open-blobs.ts';
 import { acquireServingLock, type ServingLock } from '../storage/serving-lock.ts';
 import { openSealer, type Sealer } from '../storage/seal.ts';
-import { recordRequests, RequestMetrics } from '../telemetry/request-metrics.ts';
+import { RequestMetrics } from '../telemetry/request-metrics.ts';
 import { type Log, openLog } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
@@ -122,6 +126,7 @@ export interface GatewayOptions extends ConsoleOptions, PaymentOptions, LimitOpt
   readonly limits?: Partial<GatewayLimits>;
   readonly taskLimits?: Partial<TaskLimits>;
   readonly till?: Partial<TillSettings>;
+  readonly requestLog?: Partial<RequestLogLimits>;
   /** Which notifications go to which recipients; undefined: none. */
   readonly notifications?: NotificationSettings | undefined;
   readonly workers?: WorkerGroup | undefined;
@@ -167,10 +172,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     options.configuration &&
     (await recordConfiguration(database, options.configuration, sealer, systemClock));
   const counters = openCounters(options);
-  const ground: Foundation = { log, database, sealer, counters };
+  const recorder = new RequestRecorder(database, systemClock, options.requestLog);
+  const ground: Foundation = { log, database, sealer, counters, recorder, traces: options.traces };
   const { parts, memory, submissions, changes, limits, blobs } = await openModules(ground, options);
   const { till, files, signatures, keyring, channelClients } = parts;
-  const tasks = openTasks(parts, database, sealer, taskEnded(log, counters), options);
+  const tasks = openTasks(parts, database, sealer, observeTasks(ground), options);
   if (alone) await Promise.all([submissions.release(), tasks.release()]);
   const upkeep = await startUpkeep(
     database,
@@ -186,6 +192,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   );
   registerMetrics(counters, {
     ...parts,
+    recorder,
     version: about.version,
     till,
     reporter,
@@ -201,6 +208,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     payments,
     tasks,
     till,
+    recorder,
     reporter,
     ...loops,
     keyring,
@@ -224,18 +232,15 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 /** What every module is built on. */
-interface Foundation {
-  readonly log: Log;
+interface Foundation extends Observation {
   readonly database: Database;
   readonly sealer: Sealer;
   readonly counters: Counters;
 }
 
 /** The modules that requests pass through. */
-async function openModules(
-  { log, database, sealer, counters }: Foundation,
-  options: GatewayOptions,
-) {
+async function openModules(ground: Foundation, options: GatewayOptions) {
+  const { log, database, sealer } = ground;
   const channelClients = new ChannelClients(vendors, {
     now: () => systemClock.now(),
     post: postControl,
@@ -270,7 +275,7 @@ async function openModules(
     spools: new SpoolPool(),
     signatures: memories.signatures,
     catalog,
-    ...observers(log, counters, options.traces),
+    ...observeRequests(ground),
   } satisfies GatewayParts;
   return { parts, ...memories, changes, limits, blobs };
 }
@@ -284,12 +289,13 @@ interface OpenModules {
 
 /** The server and everything that it serves. */
 async function openServers(
-  { log, database, sealer, counters }: Foundation,
+  ground: Foundation,
   { parts, memory, submissions, tasks }: OpenModules,
   options: GatewayOptions,
 ) {
-  const requestLog = openRequestLog(log, counters.metrics, options.traces);
-  const fileHandler = new FileHandler(parts.files, systemClock, requestLog.bug);
+  const { log, database, sealer, counters } = ground;
+  const entryLog = observeEntry(ground);
+  const fileHandler = new FileHandler(parts.files, systemClock, entryLog.bug);
   const unreadable = answerUnreadable(systemClock);
   const server = openServer(serverLimits, unreadable);
   const { defaultModels, usdRatePpm } = options.configuration ?? {};
@@ -298,7 +304,7 @@ async function openServers(
     server.server,
     parts,
     endpoints,
-    requestLog,
+    entryLog,
     serverLimits.jsonBodyBytesMax,
     clientAddress(options.trustedProxies),
   );
@@ -414,6 +420,7 @@ async function startUpkeep(
     await keepPartitions(database, systemClock),
     keepRolledUp(database, systemClock),
     keepPricesInForce(database, systemClock),
+    keepRequestLogBounded(database, systemClock),
   ];
   for (const each of notifications) each.start();
   return [...kept.map(({ stop }) => stop), ...notifications.map((each) => () => each.close())];
@@ -431,30 +438,6 @@ function openCounters({ metricsToken }: GatewayOptions): Counters {
     counts: new ChannelCounts(systemClock, requests),
   };
 }
-
-/** What is logged and counted for every request and every attempt. */
-const observers = (
-  log: Log,
-  { metrics, requests, counts }: Counters,
-  traces?: Traces,
-): Pick<GatewayParts, 'access' | 'failed' | 'hedged' | 'overran' | 'traces'> => ({
-  traces,
-  access: recordRequests(log, requests, traces),
-  failed: (line) => {
-    log.warn('attempt failed', line);
-    counts.failed(line);
-    metrics.failed(line.channel, line.fault);
-  },
-  hedged: (line) => {
-    log.line('hedged', line);
-    metrics.hedged(line.model, line.won, line.brokenOff, line.inputTokens);
-  },
-  overran: ({ excess, ...line }) => {
-    log.line('overrun', { ...line, excess: excess.toString() });
-    counts.overran(line.channel);
-    metrics.overran(line.channel, excess);
-  },
-});
 
 interface Drainable {
   drain(waitMs: number): Promise<unknown>;
@@ -499,19 +482,6 @@ function openFileStore(
     limits,
   });
 }
-
-/** What is logged and counted for a background task. */
-const taskEnded = (
-  log: Log,
-  { metrics, requests }: Counters,
-): Pick<TaskParts, 'ended' | 'trouble'> => ({
-  ended(line) {
-    log.line('task', line);
-    metrics.ended(line.model, line.outcome);
-    requests.charged(line.model, line.costNano);
-  },
-  trouble: (task, error) => log.error('task', error, { id: task?.id }),
-});
 
 function openTasks(
   parts: GatewayParts,
@@ -585,17 +555,6 @@ async function undoOnFailure<T>(
     await undo();
     throw error;
   }
-}
-
-function openRequestLog(log: Log, metrics: Metrics, traces: Traces | undefined): RequestLog {
-  return {
-    refused(id, status, refusal, method, path) {
-      log.line('refused', { id, status, refusal, method, path });
-      metrics.refused(refusal);
-      traces?.refused(id, status, refusal);
-    },
-    bug: (id, error) => log.error('bug', error, { id }),
-  };
 }
 
 function urlOf(address: AddressInfo | string | null): string {

@@ -6,6 +6,7 @@ import type { StreamWatch } from '../gateway/stream-watch.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
 import type { LiveTill } from '../ledger/till.ts';
 import { tillFamilies } from '../ledger/till-metrics.ts';
+import type { RequestRecorder } from '../request-log/recorder.ts';
 import { type MetricFamily, metricFamily, type MetricLabels } from '../telemetry/exposition.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -30,6 +31,7 @@ export interface MetricsSubjects {
   /** Whether new requests are admitted. */
   readonly ready: () => boolean;
   readonly log: Pick<Log, 'dropped'>;
+  readonly recorder: Pick<RequestRecorder, 'dropped'>;
 }
 
 /**
@@ -40,7 +42,7 @@ export function registerMetrics(
   { metrics, requests }: MetricsCounters,
   measured: MetricsSubjects,
 ): void {
-  const { version, till, watch, reporter, tasks, ready, log } = measured;
+  const { version, till, watch, reporter, tasks, ready, log, recorder } = measured;
   metrics.add(() => [
     metricFamily('tollgate_info', 'gauge', 'Always 1: which version this is', [
       [{ version, node: process.versions.node }, 1],
@@ -51,6 +53,12 @@ export function registerMetrics(
       'counter',
       'Log lines dropped because standard output is not read',
       log.dropped,
+    ),
+    metricFamily(
+      'tollgate_request_log_dropped_total',
+      'counter',
+      'Failed requests left out of the request log because a limit of it was reached',
+      recorder.dropped,
     ),
     metricFamily('tollgate_open_streams', 'gauge', 'Streams that are open now', watch.open),
     metricFamily(

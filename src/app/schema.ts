@@ -12,6 +12,7 @@ import { mediaMigrations } from '../media/file-table.ts';
 import { notificationsMigrations } from '../notifications/migrations.ts';
 import { paymentProof, paymentsMigrations } from '../payments/migrations.ts';
 import { memoryMigrations } from '../memory/migrations.ts';
+import { requestLogMigrations } from '../request-log/migrations.ts';
 import { changesMigrations } from '../storage/changes.ts';
 import type { Migration } from '../storage/database.ts';
 import { ledgerIdMigrations } from '../storage/ledger-id.ts';
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = [
   ...importsMigrations,
   ...notificationsMigrations,
   ...ledgerIdMigrations,
+  ...requestLogMigrations,
 ];
 
 /** The proofs of the modules that use the ledger, for `check`. */

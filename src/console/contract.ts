@@ -4,15 +4,5 @@
  * `[from, to)`, counts are integers below 2^53, ratios 0 to 1, durations integers `…_ms`.
  */
 export type * from './contract/shared.ts';
-export type * from './contract/shared.ts';
 export type * from './contract/user.ts';
-export type * from './contract/user.ts';
-export type * from './contract/user.ts';
-export type * from './contract/user.ts';
-export type * from './contract/user.ts';
-export type * from './contract/user.ts';
-export type * from './contract/user.ts';
-export type * from './contract/user.ts';
-export type * from './contract/operator.ts';
-export type * from './contract/operator.ts';
 export type * from './contract/operator.ts';

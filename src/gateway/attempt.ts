@@ -48,7 +48,13 @@ export type AttemptResult =
    * The request cannot be made for this vendor, and the client has to correct it. No vendor got it.
    */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  | { readonly kind: 'fault'; readonly fault: Fault; readonly stage: CallStage };
+  /** `status`: of the vendor's response, where there was one. */
+  | {
+      readonly kind: 'fault';
+      readonly fault: Fault;
+      readonly stage: CallStage;
+      readonly status?: number | undefined;
+    };
 
 /** Takes the body of a vendor's response after its head. */
 export interface Receiver {
@@ -93,6 +99,8 @@ export class ChannelAttempt implements UpstreamListener {
   /** The attempt has ended: nothing more of it may reach the client. */
   over = false;
   #receiver: Receiver | undefined;
+  /** The status of the vendor's response, once its head is there. */
+  #status: number | undefined;
   #resolve: (result: AttemptResult) => void = () => {};
 
   /** `receive` makes the receiver of a streamed response, when there is one. */
@@ -196,10 +204,11 @@ export class ChannelAttempt implements UpstreamListener {
 
   #end(result: AttemptResult): void {
     this.over = true;
-    this.#resolve(result);
+    this.#resolve(result.kind === 'fault' ? { ...result, status: this.#status } : result);
   }
 
   head(status: number, headers: ResponseHeaders): void {
+    this.#status = status;
     const contentType = headers.get('content-type') ?? '';
     this.contentType = contentType;
     const coding = headers.get('content-encoding');

@@ -363,7 +363,7 @@ export function reportRequest(
   outcome: RequestOutcome,
 ): void {
   const { request, admitted, parts } = funded;
-  parts.access({
+  const line = {
     id: request.id,
     userId: request.principal.userId,
     keyId: request.principal.keyId,
@@ -380,7 +380,8 @@ export function reportRequest(
     firstByteMs: progress.firstByteMs,
     durationMs: elapsedMs(funded),
     vendorMs: progress.vendorMs,
-  });
+  };
+  parts.access(line, outcome.refusal);
   if (progress.hedge !== undefined)
     parts.hedged({
       ...progress.hedge,

@@ -4,6 +4,7 @@ import type { FaultKind } from '../base/fault.ts';
 import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { Random } from '../base/random.ts';
+import type { Refusal } from '../base/refusal.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SpoolPool } from '../http/spool.ts';
 import type { CallStage, UpstreamTimes } from '../http/upstream.ts';
@@ -105,6 +106,13 @@ export interface FailedAttempt {
   readonly stage: CallStage;
   /** The connection's error, where no connection came about. */
   readonly why: string | undefined;
+  /** The status of the vendor's response; undefined: none came. */
+  readonly status: number | undefined;
+  /** Milliseconds since the request began. */
+  readonly beganMs: number;
+  readonly endedMs: number;
+  /** The fault allows another attempt. */
+  readonly mayRetry: boolean;
 }
 
 /**
@@ -151,7 +159,8 @@ export interface GatewayParts {
   readonly signatures: SignatureStore;
   /** Where requests are traced. */
   readonly traces?: Traces | undefined;
-  readonly access: (line: AccessLine) => void;
+  /** Called when an admitted request is over. `why`: what the client is told instead of an answer. */
+  readonly access: (line: AccessLine, why: Refusal | undefined) => void;
   /**
    * Called when a channel failed, which the client may never see. A vendor's message may repeat the
    * prompt, so only the fault's name is passed.

@@ -3,7 +3,6 @@ import type { Fault, FaultKind } from '../base/fault.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { RoutingPolicy } from '../base/routing-policy.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
-import type { CallStage } from '../http/upstream.ts';
 import type {
   Adapter,
   VendorCall,
@@ -160,7 +159,7 @@ export class AttemptLoop {
     }
     const { result } = one;
     if (parts.traces !== undefined) traceAttempt(this, candidate, client, result, begunMs);
-    const goesOn = result.kind === 'fault' && this.#faulted(candidate, result);
+    const goesOn = result.kind === 'fault' && this.#faulted(candidate, result, begunMs);
     if (wasAnswered(result)) parts.health.answered(candidate.id, parts.clock.monotonicMs());
     if (this.#choice?.policy === 'latency') recordLatency(this, candidate, result, begunMs);
     return { result, receiver: one.receiver, candidate, mayContinue: goesOn };
@@ -261,28 +260,29 @@ export class AttemptLoop {
     );
   }
 
+  /** Returns whether another channel may get the request. */
   #faulted(
     candidate: Candidate,
-    { fault, stage }: AttemptResult & { readonly kind: 'fault' },
+    result: AttemptResult & { readonly kind: 'fault' },
+    begunMs: number,
   ): boolean {
     const { parts, request } = this.funded;
+    const { fault, stage } = result;
     parts.health.faulted(candidate.id, fault, parts.clock.monotonicMs());
-    reportFailure(this.funded, candidate, fault, stage);
     this.#failures ??= new Map();
     const count = (this.#failures.get(fault.kind) ?? 0) + 1;
     this.#failures.set(fault.kind, count);
-    if (
-      !mayRetry(fault.kind, stage, count, isImageCapability(request.capability) ? 'media' : 'text')
-    )
-      return false;
+    const media = isImageCapability(request.capability) ? 'media' : 'text';
+    const goesOn = mayRetry(fault.kind, stage, count, media);
+    reportFailure(this.funded, candidate, result, begunMs, goesOn);
     // A vendor may close an idle connection in the instant in which we use it: that says nothing of
     // the channel, so it gets a second chance.
-    if (!(fault.kind === 'network' && stage === 'waiting' && count === 1))
+    if (goesOn && !(fault.kind === 'network' && stage === 'waiting' && count === 1))
       this.#excluded = [
         ...this.#excluded,
         ...excludedAfter(fault.kind, candidate, this.#candidates),
       ];
-    return true;
+    return goesOn;
   }
 }
 
@@ -305,21 +305,25 @@ function recordLatency(
 }
 
 function reportFailure(
-  { parts, request }: FundedRequest,
+  funded: FundedRequest,
   { channel }: Candidate,
-  { kind, message, ofConnection }: Fault,
-  stage: CallStage,
+  { fault, stage, status }: AttemptResult & { readonly kind: 'fault' },
+  beganMs: number,
+  goesOn: boolean,
 ): void {
-  const why = ofConnection === true ? message : undefined;
-  const key = channel.moreSecrets === undefined ? undefined : (channel.keyNumber ?? 1);
+  const { parts, request } = funded;
   parts.failed({
     id: request.id,
     channel: channel.name,
-    key,
+    key: channel.moreSecrets === undefined ? undefined : (channel.keyNumber ?? 1),
     model: request.model,
-    fault: kind,
+    fault: fault.kind,
     stage,
-    why,
+    why: fault.ofConnection === true ? fault.message : undefined,
+    status,
+    beganMs,
+    endedMs: elapsedMs(funded),
+    mayRetry: goesOn,
   });
 }
 

@@ -11,6 +11,13 @@ export class WhereClause {
     if (value !== undefined) this.#conditions.push(condition.replaceAll('?', this.place(value)));
   }
 
+  /** The column has one of the values. Undefined adds no condition. */
+  addOneOf(column: string, values: readonly SqlValue[] | undefined): void {
+    if (values === undefined) return;
+    const places = values.map((value) => this.place(value)).join();
+    this.#conditions.push(`${column} IN (${places})`);
+  }
+
   /** Adds a value to the statement and returns its placeholder. */
   place(value: SqlValue): string {
     return `$${this.params.push(value)}`;

@@ -179,3 +179,9 @@ export function* usageRecord(account: string, id: string): Transaction<Row | und
   };
   return row;
 }
+
+/** One record of any account. */
+export function* usageRecordOfAny(id: string): Transaction<Row | undefined> {
+  const [row] = yield { sql: 'SELECT * FROM usage WHERE id=$1', params: [id] };
+  return row;
+}

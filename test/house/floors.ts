@@ -18,6 +18,7 @@ const floors: Readonly<Record<string, number>> = {
   routing: 3,
   media: 3,
   memory: 3,
+  'request-log': 3,
   gateway: 4,
   payments: 4,
   signin: 4,

@@ -108,6 +108,7 @@ export async function openTaskNode(
     limits: gatewayLimits,
     downloads: new Downloads(mediaLimits),
     access: () => {},
+    failed: () => {},
     database,
     files: openFiles({
       database,

@@ -8,7 +8,7 @@ import type {
   WalletName,
   Day,
 } from './shared.ts';
-import type { ModelRow, OrderView, RefundView } from './user.ts';
+import type { FailedRequest, ModelRow, OrderView, RefundView } from './user.ts';
 
 /** GET `operator/overview`: attention comes first. */
 export interface OperatorOverview {
@@ -565,4 +565,43 @@ export interface AnnouncementBody {
   readonly from?: Instant;
   readonly to?: Instant | null;
   readonly group?: string | null;
+}
+
+/**
+ * GET `operator/requests?user=&key=&model=&channel=&status=&code=&id=&all=&from=&to=&limit=&after=`,
+ * newest first, and as `operator/requests.csv`: requests of all users that got no whole answer;
+ * `all=1`: also those that a later attempt answered.
+ */
+export interface OperatorRequest extends FailedRequest {
+  readonly user: { readonly id: string; readonly name: string | null };
+  /** The channel of the last attempt; null: none was called. */
+  readonly channel: string | null;
+  readonly attempts: readonly RequestAttempt[];
+}
+
+/** One call of a channel. */
+export interface RequestAttempt {
+  readonly channel: string;
+  /** The number of the channel's key, from 1, where it has several. */
+  readonly key: number | null;
+  readonly began_ms: number;
+  readonly ended_ms: number;
+  /** Null: the vendor answered. */
+  readonly fault: {
+    /** `rate_limited`, `timeout`, … */
+    readonly kind: string;
+    /** How far it had come: `connecting`, `waiting` or `streaming`. */
+    readonly stage: string;
+    /** The status of the vendor's response; null: none came. */
+    readonly status: number | null;
+    /** The connection's error. */
+    readonly why: string | null;
+    /** The fault allows another attempt. */
+    readonly may_retry: boolean;
+  } | null;
+}
+
+/** GET `operator/requests/:id`: any request of any user, charged or failed. */
+export interface OperatorRequestDetail extends OperatorRequest {
+  readonly charged: boolean;
 }

@@ -110,6 +110,45 @@ export interface ChargeView {
   readonly cost: Yuan;
 }
 
+/**
+ * GET `requests?from=&to=&key=&model=&status=&code=&limit=&after=`, newest first: the user's
+ * requests that got no whole answer. `status` may be a class (`4xx`); `code` is an error code or a
+ * refusal's name.
+ */
+export interface FailedRequest {
+  readonly id: string;
+  /** When the request began. */
+  readonly at: Instant;
+  readonly key_id: string;
+  readonly key_name: string;
+  /** `POST /v1/chat/completions`; null for a request from the playground. */
+  readonly endpoint: string | null;
+  /** As the request named it; null where it named none. */
+  readonly model: string | null;
+  /** What the client got; 499: the client left before. */
+  readonly status: number;
+  /** The name of the refusal, or how the request ended: `left`, `fault:timeout`, `ok`. */
+  readonly outcome: string;
+  /** The error code that the client got. */
+  readonly code: string | null;
+  /** The error's text without the values that it had; null where it was a vendor's. */
+  readonly message: string | null;
+  readonly param: string | null;
+  readonly total_ms: number;
+}
+
+/** GET `requests/:id`: any request of the user, charged or failed. */
+export interface RequestTimeline extends FailedRequest {
+  /** There is a charge of this id. */
+  readonly charged: boolean;
+  /** In their order; empty when no vendor was called. */
+  readonly attempts: readonly {
+    readonly began_ms: number;
+    readonly ended_ms: number;
+    readonly failed: boolean;
+  }[];
+}
+
 /** GET `usage/:request_id`. */
 export interface ChargeDetail extends ChargeView {
   readonly lines: readonly ChargeLine[];

@@ -9,6 +9,7 @@ import { ledgerRoutes } from './ledger.ts';
 import { operatorModelRoutes } from './models.ts';
 import { operatorOverviewRoutes } from './overview.ts';
 import { priceRoutes } from './prices.ts';
+import { operatorRequestRoutes } from './requests.ts';
 import { operatorUserRoutes } from './users.ts';
 import type { OperatorContext } from './context.ts';
 import { throwProblem } from '../problem.ts';
@@ -25,13 +26,16 @@ export function operatorRoutes(rooms: OperatorContext): readonly ConsoleRoute[] 
     ...groupRoutes(rooms),
     ...operatorUserRoutes(rooms),
     ...ledgerRoutes(rooms),
+    ...operatorRequestRoutes(rooms),
     ...auditRoutes(rooms),
     ...announcementRoutes(rooms),
   ];
 }
 
 /** The routes that a user reads about the user's own account, and an operator about a user. */
-const families = ['statement', 'statement.csv', 'usage', 'usage.csv', 'keys', 'orders', 'tasks'];
+const families = [
+  ...['statement', 'statement.csv', 'usage', 'usage.csv', 'requests', 'keys', 'orders', 'tasks'],
+];
 
 /**
  * The same reading routes as users have, about one user: `operator/users/:user/statement`, … They

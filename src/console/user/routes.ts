@@ -5,6 +5,7 @@ import { type KeysContext, keyRoutes } from './keys.ts';
 import { type ModelsContext, modelRoutes } from './models.ts';
 import { type OverviewContext, overviewRoutes } from './overview.ts';
 import { type PlaygroundContext, playgroundRoutes } from './playground.ts';
+import { type RequestsContext, requestRoutes } from './requests.ts';
 import type { ConsoleRoute } from '../route.ts';
 import { type StatementContext, statementRoutes } from './statement-routes.ts';
 import { type TasksContext, taskRoutes } from './tasks.ts';
@@ -16,6 +17,7 @@ export type UserContext = ShellContext &
   OverviewContext &
   KeysContext &
   UsageContext &
+  RequestsContext &
   StatementContext &
   ModelsContext &
   TasksContext &
@@ -31,6 +33,7 @@ export function userRoutes(rooms: UserContext): readonly ConsoleRoute[] {
     ...overviewRoutes(rooms),
     ...keyRoutes(rooms),
     ...usageRoutes(rooms),
+    ...requestRoutes(rooms),
     ...statementRoutes(rooms),
     ...modelRoutes(rooms),
     ...taskRoutes(rooms),

@@ -5,9 +5,11 @@ import type { Snapshot } from '../../catalog/snapshot.ts';
 import { taskOf } from '../../gateway/tasks/queries.ts';
 import { listOrders } from '../../payments/orders.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
+import { loggedRequest } from '../../request-log/queries.ts';
 import { usageRecord } from '../../usage/page.ts';
 import type { Found, List } from '../contract.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
+import { anyRequest } from './requests.ts';
 
 export interface SearchContext {
   readonly database: Database;
@@ -30,8 +32,8 @@ export function searchRoutes({ database, catalog }: SearchContext): readonly Con
       input: searchInput,
       async handle({ user, owner, input: { q } }): Promise<List<Found>> {
         if (q === '') return { items: [] };
-        const own = await database.snapshot(() => owned(owner.id, q));
         const operator = user.role === 'operator';
+        const own = await database.snapshot(() => owned(owner.id, q, operator));
         const orders = await listOrders(database, {
           account: operator ? undefined : owner.id,
           search: q,
@@ -53,9 +55,10 @@ export function searchRoutes({ database, catalog }: SearchContext): readonly Con
   ];
 }
 
-function* owned(ownerId: string, q: string): Transaction<readonly Found[]> {
+function* owned(ownerId: string, q: string, operator: boolean): Transaction<readonly Found[]> {
   const keys = yield* searchKeys(ownerId, q, ofEachKind);
   const request = yield* usageRecord(ownerId, q);
+  const logged = request ? undefined : yield* requestFound(ownerId, q, operator);
   const task = yield* taskOf(ownerId, q);
   return [
     ...keys.map(({ id, name, prefix, last4 }): Found => {
@@ -68,8 +71,21 @@ function* owned(ownerId: string, q: string): Transaction<readonly Found[]> {
       };
     }),
     ...(request ? [workFound('request', 'usage', q, String(request['model']))] : []),
+    ...(logged ? [logged] : []),
     ...(task ? [workFound('task', 'tasks', q, task.model)] : []),
   ];
+}
+
+/** A request without a charge of the user's own; for an operator, any request of any user. */
+function* requestFound(
+  ownerId: string,
+  id: string,
+  operator: boolean,
+): Transaction<Found | undefined> {
+  const own = yield* loggedRequest(id, ownerId);
+  if (own !== undefined) return workFound('request', 'requests', id, own.model ?? '');
+  const found = operator ? yield* anyRequest(id) : undefined;
+  return found && workFound('request', 'operator/requests', id, found.logged.model ?? '');
 }
 
 const workFound = (kind: 'request' | 'task', folder: string, id: string, model: string): Found => ({

@@ -32,6 +32,7 @@ export interface TaskParts
     | 'channelClients'
     | 'downloads'
     | 'access'
+    | 'failed'
     | 'limits'
   > {
   readonly database: Database;

@@ -1,10 +1,11 @@
 import type { Principal } from '../../accounts/principal.ts';
 import { pause } from '../../base/clock.ts';
 import type { Fault, FaultKind } from '../../base/fault.ts';
-import { refuse } from '../../base/refusal.ts';
+import { type Refusal, refuse } from '../../base/refusal.ts';
 import type { Offer, Candidate } from '../../catalog/snapshot.ts';
 import { channelId } from '../../catalog/snapshot.ts';
 import { couldHold } from '../../ledger/ledger.ts';
+import type { CallStage } from '../../http/upstream.ts';
 import type { Pass } from '../../limits/limiter.ts';
 import { isDownloadFailure } from '../../media/downloads.ts';
 import { protocolFault } from '../../providers/formats/fault.ts';
@@ -167,8 +168,9 @@ class Submission {
     const withdrawn = await this.#parts.database.transact(() => withdrawTask(task));
     if (!withdrawn) return this.#lost();
     const last = this.#attempted.at(-1);
-    this.#report(last, 0, `fault:${fault.kind}`);
-    throw this.#blame(fault, last);
+    const why = this.#blame(fault, last);
+    this.#report(last, 0, `fault:${fault.kind}`, why);
+    throw why;
   }
 
   #pick(): VideoCandidate | undefined {
@@ -285,6 +287,7 @@ class Submission {
     const { health, clock, taskLimits } = this.#parts;
     const { id, client, adapter, call } = maker;
     const { replyBytesMax, submit: times } = taskLimits;
+    const beganMs = clock.monotonicMs() - this.#startedMs;
     const contacted = await callVendor(
       client,
       adapter,
@@ -301,7 +304,32 @@ class Submission {
     }
     health.faulted(id, submitted, clock.monotonicMs());
     const unheard = 'stage' in contacted && contacted.stage === 'connecting';
-    return { submitted, next: unheard || refusedKinds.has(submitted.kind) };
+    const next = unheard || refusedKinds.has(submitted.kind);
+    this.#failed(maker, submitted, unheard ? 'connecting' : 'waiting', beganMs, next);
+    return { submitted, next };
+  }
+
+  #failed(
+    { candidate: { channel } }: VideoCandidate,
+    fault: Fault,
+    stage: CallStage,
+    beganMs: number,
+    next: boolean,
+  ): void {
+    const { failed, clock } = this.#parts;
+    failed({
+      id: this.#request.id,
+      channel: channel.name,
+      key: channel.moreSecrets === undefined ? undefined : (channel.keyNumber ?? 1),
+      model: this.#request.model,
+      fault: fault.kind,
+      stage,
+      why: fault.ofConnection === true ? fault.message : undefined,
+      status: undefined,
+      beganMs,
+      endedMs: clock.monotonicMs() - this.#startedMs,
+      mayRetry: next,
+    });
   }
 
   /** Retries until the id is known to be written, or another process has given the task up. */
@@ -332,7 +360,7 @@ class Submission {
     );
   }
 
-  #blame(fault: Fault, maker?: VideoCandidate): Error {
+  #blame(fault: Fault, maker?: VideoCandidate): Refusal {
     const retryAfterMs = this.#parts.health.retryAfterMs(
       this.#makers,
       this.#parts.clock.monotonicMs(),
@@ -340,10 +368,10 @@ class Submission {
     return refusalFor(fault, this.#request.id, retryAfterMs, maker?.candidate.channel);
   }
 
-  #report(maker: VideoCandidate | undefined, status: number, outcome: string): void {
+  #report(maker: VideoCandidate | undefined, status: number, outcome: string, why?: Refusal): void {
     const { access, clock } = this.#parts;
     const { id, principal, model } = this.#request;
-    access({
+    const line = {
       id,
       userId: principal.userId,
       keyId: principal.keyId,
@@ -359,7 +387,8 @@ class Submission {
       cost: '0',
       firstByteMs: undefined,
       durationMs: clock.monotonicMs() - this.#startedMs,
-    });
+    };
+    access(line, why);
   }
 }
 

@@ -1,0 +1,175 @@
+import * as z from 'zod';
+import { keyNamesOf } from '../../accounts/user-keys.ts';
+import { userNames } from '../../accounts/users.ts';
+import { zoneDayAt } from '../../base/calendar.ts';
+import type { LoggedRequest } from '../../request-log/entry.ts';
+import { requestLogPage, type RequestLogQuery } from '../../request-log/queries.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import type { OperatorRequest, OperatorRequestDetail, Page, RequestAttempt } from '../contract.ts';
+import { csvLine, csvStart, instant } from '../format.ts';
+import { pageLimit } from '../input.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, defineRoute } from '../route.ts';
+import {
+  anyRequest,
+  attemptsOf,
+  failedRequest,
+  filterText,
+  questionOf,
+  requestFilter,
+  requestPage,
+  type TimelineAttempt,
+} from '../user/requests.ts';
+import { csvType } from '../user/usage.ts';
+import type { OperatorContext } from './context.ts';
+
+const filtered = requestFilter.extend({
+  user: z.string().optional(),
+  channel: z.string().optional(),
+  id: z.string().optional(),
+  all: z.literal('1').optional(),
+});
+const listed = filtered.extend({ limit: pageLimit, after: z.string().optional() });
+
+/** The log of all users' requests that failed or needed more than one attempt. */
+export function operatorRequestRoutes({
+  database,
+  cursors,
+}: OperatorContext): readonly ConsoleRoute[] {
+  const role = 'operator';
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'operator/requests',
+      role,
+      input: listed,
+      async handle({ input, at }): Promise<Page<OperatorRequest>> {
+        const of = ['operator requests', ...filterText(input)];
+        const { items, next } = await requestPage(database, cursors, of, {
+          ...operatorQuestion(input, at),
+          limit: input.limit,
+          after: input.after,
+        });
+        return { items: await views(database, items), next, prev: null, as_of: instant(at) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'operator/requests.csv',
+      role,
+      input: filtered,
+      perMinute: 10,
+      async handle({ input, at, user, reply }) {
+        const { day } = zoneDayAt(user.zone, at);
+        await reply.file({
+          name: `requests-${day}.csv`,
+          type: csvType,
+          text: csv(database, operatorQuestion(input, at)),
+        });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'operator/requests/:id',
+      role,
+      async handle({ params }): Promise<OperatorRequestDetail> {
+        const found = await database.snapshot(() => anyRequest(params['id'] ?? ''));
+        if (found === undefined) throwProblem('not_found');
+        const [view = throwProblem('not_found')] = await views(database, [found.logged]);
+        return { ...view, charged: found.charged };
+      },
+    }),
+  ];
+}
+
+const operatorQuestion = (
+  input: z.output<typeof filtered>,
+  now: number,
+): Omit<RequestLogQuery, 'limit'> => ({
+  ...questionOf(input, now),
+  account: input.user,
+  channel: input.channel,
+  id: input.id,
+  failedOnly: input.all === undefined && input.id === undefined,
+});
+
+async function views(
+  database: Database,
+  requests: readonly LoggedRequest[],
+): Promise<readonly OperatorRequest[]> {
+  const accounts = [...new Set(requests.map(({ account }) => account))];
+  const users = await userNames(database, accounts);
+  const keys = await database.snapshot(function* (): Transaction<ReadonlyMap<string, string>> {
+    const names = new Map<string, string>();
+    for (const account of accounts) {
+      const own = requests.filter((request) => request.account === account);
+      const found = yield* keyNamesOf(
+        account,
+        own.map(({ keyId }) => keyId),
+      );
+      for (const [id, name] of found) names.set(id, name);
+    }
+    return names;
+  });
+  return requests.map((request) => ({
+    ...failedRequest(request, keys),
+    user: { id: request.account, name: users.get(request.account) ?? null },
+    channel: request.channel ?? null,
+    attempts: attemptsOf(request).map(attemptView),
+  }));
+}
+
+const attemptView = ({
+  channel,
+  key,
+  beganMs,
+  endedMs,
+  fault,
+}: TimelineAttempt): RequestAttempt => ({
+  channel,
+  key: key ?? null,
+  began_ms: beganMs,
+  ended_ms: endedMs,
+  fault:
+    fault === undefined
+      ? null
+      : {
+          kind: fault.fault,
+          stage: fault.stage,
+          status: fault.status ?? null,
+          why: fault.why ?? null,
+          may_retry: fault.mayRetry,
+        },
+});
+
+const csvPage = 500;
+const header = [
+  ...['time', 'request_id', 'user', 'user_name', 'key', 'endpoint', 'model', 'channel'],
+  ...['status', 'outcome', 'code', 'param', 'total_ms', 'attempts'],
+];
+
+async function* csv(
+  database: Database,
+  question: Omit<RequestLogQuery, 'limit'>,
+): AsyncGenerator<string> {
+  yield csvStart + csvLine(header);
+  for (let before: string | undefined; ; ) {
+    const from = before;
+    const requests = await database.snapshot(() =>
+      requestLogPage({ ...question, before: from, limit: csvPage }),
+    );
+    const lines = await views(database, requests);
+    yield lines.map((view) => csvLine(cellsOf(view))).join('');
+    before = requests.at(-1)?.id;
+    if (requests.length < csvPage) return;
+  }
+}
+
+const cellsOf = (view: OperatorRequest): readonly (string | number | null)[] => [
+  ...[view.at, view.id, view.user.id, view.user.name, view.key_name, view.endpoint, view.model],
+  ...[view.channel, view.status, view.outcome, view.code, view.param, view.total_ms],
+  view.attempts
+    .map(({ channel, fault }) => `${channel}: ${fault?.kind ?? 'answered'} ${fault?.status ?? ''}`)
+    .map((text) => text.trim())
+    .join('; '),
+];

@@ -1,0 +1,204 @@
+import * as z from 'zod';
+import { keyNamesOf } from '../../accounts/user-keys.ts';
+import {
+  codeOf,
+  type LoggedAttempt,
+  type LoggedRequest,
+  refusalText,
+} from '../../request-log/entry.ts';
+import { loggedRequest, requestLogPage, type RequestLogQuery } from '../../request-log/queries.ts';
+import type { Database, Row, Transaction } from '../../storage/database.ts';
+import { usageRecord, usageRecordOfAny } from '../../usage/page.ts';
+import type { FailedRequest, Page, RequestTimeline } from '../contract.ts';
+import type { Cursors } from '../cursor.ts';
+import { instant } from '../format.ts';
+import { pageLimit, relativeTimeInput } from '../input.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, defineRoute } from '../route.ts';
+
+export interface RequestsContext {
+  readonly database: Database;
+  readonly cursors: Cursors;
+}
+
+/** The filter that users and operators share. */
+export const requestFilter = z.object({
+  from: relativeTimeInput.optional(),
+  to: relativeTimeInput.optional(),
+  key: z.string().optional(),
+  model: z.string().optional(),
+  status: z
+    .string()
+    .regex(/^[1-5](xx|\d\d)$/, 'not_a_status')
+    .optional(),
+  code: z.string().optional(),
+});
+const listed = requestFilter.extend({ limit: pageLimit, after: z.string().optional() });
+
+/** The requests of a user that failed, and the course of any single one. */
+export function requestRoutes({ database, cursors }: RequestsContext): readonly ConsoleRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'requests',
+      role: 'user',
+      input: listed,
+      async handle({ owner, input, at }): Promise<Page<FailedRequest>> {
+        const of = ['requests', owner.id, ...filterText(input)];
+        const { items, next } = await requestPage(database, cursors, of, {
+          ...questionOf(input, at),
+          limit: input.limit,
+          after: input.after,
+          account: owner.id,
+          failedOnly: true,
+        });
+        const names = await database.snapshot(() =>
+          keyNamesOf(
+            owner.id,
+            items.map(({ keyId }) => keyId),
+          ),
+        );
+        const views = items.map((request) => failedRequest(request, names));
+        return { items: views, next, prev: null, as_of: instant(at) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'requests/:id',
+      role: 'user',
+      async handle({ owner, params }): Promise<RequestTimeline> {
+        const found = await database.snapshot(function* () {
+          const request = yield* anyRequest(params['id'] ?? '', owner.id);
+          return (
+            request && { ...request, names: yield* keyNamesOf(owner.id, [request.logged.keyId]) }
+          );
+        });
+        if (found === undefined) throwProblem('not_found');
+        const { logged, charged, names } = found;
+        return {
+          ...failedRequest(logged, names),
+          charged,
+          attempts: attemptsOf(logged).map(({ beganMs, endedMs, fault }) => ({
+            began_ms: beganMs,
+            ended_ms: endedMs,
+            failed: fault !== undefined,
+          })),
+        };
+      },
+    }),
+  ];
+}
+
+type Filter = z.output<typeof requestFilter>;
+
+/** What the shared part of a filter asks of the log. */
+export const questionOf = (
+  { key, model, status, code, from, to }: Filter,
+  now: number,
+): Omit<RequestLogQuery, 'limit'> => ({
+  key,
+  model,
+  status,
+  code,
+  from: from?.(now),
+  to: to?.(now),
+});
+
+/** The filter as written: `-7d` moves on while a cursor stays valid. */
+export function filterText(input: z.output<typeof listed>): readonly unknown[] {
+  const { limit: _, after: __, from, to, ...filter } = input;
+  return [from?.(0) ?? null, to?.(0) ?? null, filter];
+}
+
+/** A page of the log, and the cursor of the next one. */
+export async function requestPage(
+  database: Database,
+  cursors: Cursors,
+  of: readonly unknown[],
+  question: RequestLogQuery & { readonly after?: string | undefined },
+): Promise<{ readonly items: readonly LoggedRequest[]; readonly next: string | null }> {
+  const { after, limit } = question;
+  const before = after === undefined ? undefined : cursors.read(of, after).id;
+  const found = await database.snapshot(() =>
+    requestLogPage({ ...question, before, limit: limit + 1 }),
+  );
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  const next =
+    found.length > limit && last !== undefined
+      ? cursors.write(of, { towards: 'next', at: 0, id: last.id })
+      : null;
+  return { items, next };
+}
+
+interface FoundRequest {
+  readonly logged: LoggedRequest;
+  readonly charged: boolean;
+}
+
+/**
+ * A request by its id: as the log has it, or else as its usage record tells it. Undefined: there is
+ * none, or it is another account's than `account`.
+ */
+export function* anyRequest(id: string, account?: string): Transaction<FoundRequest | undefined> {
+  const logged = yield* loggedRequest(id, account);
+  const record = yield* account === undefined ? usageRecordOfAny(id) : usageRecord(account, id);
+  if (logged !== undefined) return { logged, charged: record !== undefined };
+  return record && { logged: requestOfCharge(record), charged: true };
+}
+
+/** A request that was charged and needed one attempt. */
+function requestOfCharge(record: Row): LoggedRequest {
+  const durationMs = Number(record['duration_ms']);
+  return {
+    id: String(record['id']),
+    at: Number(record['finished_at']) - durationMs,
+    account: String(record['account']),
+    keyId: String(record['key_id']),
+    endpoint: undefined,
+    model: String(record['model']),
+    channel: record['channel'] === null ? undefined : String(record['channel']),
+    status: 200,
+    outcome: String(record['status']),
+    param: undefined,
+    durationMs,
+    attempts: [],
+  };
+}
+
+/** One call of a channel, with its fault unless the vendor answered. */
+export type TimelineAttempt = Pick<LoggedAttempt, 'channel' | 'key' | 'beganMs' | 'endedMs'> & {
+  readonly fault?: LoggedAttempt | undefined;
+};
+
+/** All attempts of a request: those that failed, and the one that answered. */
+export function attemptsOf(request: LoggedRequest): readonly TimelineAttempt[] {
+  const { attempts, channel, durationMs } = request;
+  const failed = attempts.map((attempt): TimelineAttempt => ({ ...attempt, fault: attempt }));
+  const answered =
+    attempts.length === 0 || request.outcome === 'ok' || request.outcome === 'length';
+  if (!answered || channel === undefined) return failed;
+  const beganMs = attempts.at(-1)?.endedMs ?? 0;
+  return [...failed, { channel, beganMs, endedMs: Math.max(beganMs, durationMs) }];
+}
+
+export function failedRequest(
+  request: LoggedRequest,
+  keyNames: ReadonlyMap<string, string>,
+): FailedRequest {
+  const { id, at, keyId, endpoint, model, status, outcome, param, durationMs } = request;
+  return {
+    id,
+    at: instant(at),
+    key_id: keyId,
+    key_name: keyNames.get(keyId) ?? keyId,
+    endpoint: endpoint ?? null,
+    model: model ?? null,
+    status,
+    outcome,
+    code: codeOf(outcome),
+    message: refusalText(outcome) ?? null,
+    param: param ?? null,
+    total_ms: durationMs,
+  };
+}

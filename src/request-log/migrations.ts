@@ -1,0 +1,30 @@
+import type { Migration } from '../storage/database.ts';
+
+/**
+ * The id begins with the time of the request, so that its order is the order of time. Each filter
+ * of the operators' page has its index: rows are few and written in batches.
+ */
+export const requestLogMigrations: readonly Migration[] = [
+  {
+    id: '0044-request-log',
+    statements: [
+      `CREATE TABLE request_log (
+        id TEXT PRIMARY KEY,
+        at BIGINT NOT NULL,
+        account TEXT NOT NULL,
+        key_id TEXT NOT NULL,
+        endpoint TEXT,
+        model TEXT,
+        channel TEXT,
+        status BIGINT NOT NULL,
+        outcome TEXT NOT NULL,
+        param TEXT,
+        duration_ms BIGINT NOT NULL,
+        attempts TEXT NOT NULL
+      )`,
+      ...['account', 'key_id', 'model', 'channel', 'status', 'outcome'].map(
+        (column) => `CREATE INDEX request_log_by_${column} ON request_log (${column}, id)`,
+      ),
+    ],
+  },
+];

@@ -1,0 +1,134 @@
+import type { Row, SqlValue, Transaction } from '../storage/database.ts';
+import { integerColumn, textColumn, WhereClause } from '../storage/sql.ts';
+import { type LoggedAttempt, type LoggedRequest, outcomesNamed } from './entry.ts';
+
+/** Columns in the order in which `writeRequests` fills them. */
+const columns = [
+  ...['id', 'at', 'account', 'key_id', 'endpoint', 'model', 'channel', 'status', 'outcome'],
+  ...['param', 'duration_ms', 'attempts'],
+];
+
+/** Writes the requests. One that is written already stays as it is. */
+export function* writeRequests(requests: readonly LoggedRequest[]): Transaction<void> {
+  const params: SqlValue[] = requests.flatMap((request) => [
+    ...[request.id, request.at, request.account, request.keyId, request.endpoint ?? null],
+    ...[request.model ?? null, request.channel ?? null, request.status, request.outcome],
+    ...[request.param ?? null, request.durationMs, JSON.stringify(request.attempts)],
+  ]);
+  const places = requests.map(
+    (_, i) => `(${columns.map((__, j) => `$${i * columns.length + j + 1}`).join()})`,
+  );
+  yield {
+    sql: `INSERT INTO request_log (${columns.join()}) VALUES ${places.join()} ON CONFLICT (id) DO NOTHING`,
+    params,
+  };
+}
+
+export interface RequestLogQuery {
+  readonly account?: string | undefined;
+  readonly key?: string | undefined;
+  readonly model?: string | undefined;
+  readonly channel?: string | undefined;
+  /** A status, or a class of them: `4xx`. */
+  readonly status?: string | undefined;
+  /** A refusal's name, an error code, or an outcome. */
+  readonly code?: string | undefined;
+  readonly id?: string | undefined;
+  /** Wall clock, ms: from (inclusive) and to (exclusive). */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** Only requests that got no answer; otherwise also those that a later attempt answered. */
+  readonly failedOnly?: boolean | undefined;
+  /** The id of the last request of the page before. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** A page of the log, newest first. */
+export function* requestLogPage(question: RequestLogQuery): Transaction<readonly LoggedRequest[]> {
+  const where = new WhereClause();
+  where.add('account=?', question.account);
+  where.add('key_id=?', question.key);
+  where.add('model=?', question.model);
+  where.add('channel=?', question.channel);
+  where.add('id=?', question.id);
+  where.add('id<?', question.before);
+  where.add('id>=?', question.from === undefined ? undefined : firstIdAt(question.from));
+  where.add('id<?', question.to === undefined ? undefined : firstIdAt(question.to));
+  addStatus(where, question.status);
+  where.add("outcome NOT IN ('ok', ?)", question.failedOnly === true ? 'length' : undefined);
+  where.addOneOf('outcome', question.code === undefined ? undefined : outcomesNamed(question.code));
+  const rows = yield {
+    sql: `SELECT * FROM request_log${where.text} ORDER BY id DESC LIMIT ${where.place(question.limit)}`,
+    params: where.params,
+  };
+  return rows.map(requestOf);
+}
+
+function addStatus(where: WhereClause, status: string | undefined): void {
+  if (status === undefined) return;
+  const family = /^([1-5])xx$/.exec(status)?.[1];
+  if (family === undefined) return where.add('status=?', Number(status));
+  where.add('status>=?', Number(family) * 100);
+  where.add('status<?', (Number(family) + 1) * 100);
+}
+
+/** One request of the log; undefined also when `account` is given and it is another account's. */
+export function* loggedRequest(
+  id: string,
+  account?: string,
+): Transaction<LoggedRequest | undefined> {
+  const [found] = yield* requestLogPage({ id, account, limit: 1 });
+  return found;
+}
+
+/** The least id of a request of this moment: ids begin with twelve digits of the time. */
+const firstIdAt = (at: number): string =>
+  `req_${Math.max(0, Math.floor(at)).toString(16).padStart(12, '0')}`;
+
+/** Deletes at most `limit` requests older than `before` (wall clock, ms); returns how many. */
+export function* forgetRequestsBefore(before: number, limit: number): Transaction<number> {
+  const rows = yield {
+    sql: 'DELETE FROM request_log WHERE id IN (SELECT id FROM request_log WHERE id<$1 ORDER BY id LIMIT $2) RETURNING id',
+    params: [firstIdAt(before), limit],
+  };
+  return rows.length;
+}
+
+/** How many requests each account has in the log. */
+export function* requestsByAccount(): Transaction<ReadonlyMap<string, number>> {
+  const rows = yield {
+    sql: 'SELECT account, COUNT(*) AS requests FROM request_log GROUP BY account',
+    params: [],
+  };
+  return new Map(
+    rows.map((row) => [textColumn(row, 'account'), Number(integerColumn(row, 'requests'))]),
+  );
+}
+
+/** Deletes the account's oldest `count` requests. */
+export function* forgetOldestOf(account: string, count: number): Transaction<void> {
+  yield {
+    sql: 'DELETE FROM request_log WHERE id IN (SELECT id FROM request_log WHERE account=$1 ORDER BY id LIMIT $2)',
+    params: [account, count],
+  };
+}
+
+const optionalText = (row: Row, column: string): string | undefined =>
+  row[column] === null ? undefined : textColumn(row, column);
+
+const requestOf = (row: Row): LoggedRequest => ({
+  id: textColumn(row, 'id'),
+  at: Number(integerColumn(row, 'at')),
+  account: textColumn(row, 'account'),
+  keyId: textColumn(row, 'key_id'),
+  endpoint: optionalText(row, 'endpoint'),
+  model: optionalText(row, 'model'),
+  channel: optionalText(row, 'channel'),
+  status: Number(integerColumn(row, 'status')),
+  outcome: textColumn(row, 'outcome'),
+  param: optionalText(row, 'param'),
+  durationMs: Number(integerColumn(row, 'duration_ms')),
+  // Written by `writeRequests`.
+  attempts: JSON.parse(textColumn(row, 'attempts')) as readonly LoggedAttempt[],
+});

@@ -1,0 +1,174 @@
+import type { Clock } from '../base/clock.ts';
+import type { Refusal } from '../base/refusal.ts';
+import type { Database } from '../storage/database.ts';
+import type { AccessLine } from '../telemetry/request-metrics.ts';
+import {
+  type LoggedAttempt,
+  type LoggedRequest,
+  type RequestLogLimits,
+  requestLogLimits,
+} from './entry.ts';
+import { writeRequests } from './queries.ts';
+
+/** A request of a known key that was refused. */
+export interface RefusedRequest {
+  readonly id: string;
+  /** Wall clock, ms. */
+  readonly at: number;
+  readonly account: string;
+  readonly keyId: string;
+  readonly endpoint: string;
+  readonly status: number;
+  /** Called only when the request is recorded. */
+  readonly model: () => string | undefined;
+}
+
+type Row = { -readonly [K in keyof LoggedRequest]: LoggedRequest[K] };
+
+/**
+ * Collects requests that were refused, failed, or needed more than one attempt, and writes them in
+ * batches. Recording never waits and never fails: what exceeds a limit is counted in `dropped`.
+ */
+export class RequestRecorder {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #limits: RequestLogLimits;
+  /** The failed attempts of requests that are under way, by request id. */
+  readonly #open = new Map<string, LoggedAttempt[]>();
+  /** The rows of refusals that `finished` has recorded and `refused` is about to see. */
+  readonly #reported = new WeakMap<Refusal, Row>();
+  /** Requests recorded in the minute, by account. */
+  readonly #recorded = new Map<string, number>();
+  #minute = 0;
+  #waiting: Row[] = [];
+  #dropped = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+
+  constructor(database: Database, clock: Clock, limits: Partial<RequestLogLimits> = {}) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#limits = { ...requestLogLimits, ...limits };
+  }
+
+  /** Requests that were not recorded because a limit was reached. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  attemptFailed(id: string, attempt: LoggedAttempt): void {
+    const attempts = this.#open.get(id);
+    if (attempts !== undefined) return void attempts.push(attempt);
+    // A request that ends by a bug is never finished: the oldest goes.
+    const [oldest] = this.#open.size >= this.#limits.openMax ? this.#open.keys() : [];
+    if (oldest !== undefined) this.#open.delete(oldest);
+    this.#open.set(id, [attempt]);
+  }
+
+  /** An admitted request is over. `why`: what the client is told instead of an answer. */
+  finished(line: AccessLine, why: Refusal | undefined): void {
+    const attempts = this.#open.get(line.id);
+    if (attempts !== undefined) this.#open.delete(line.id);
+    else if (why === undefined && line.status < 400) return;
+    const at = this.#clock.now() - line.durationMs;
+    if (!this.#admits(line.userId)) return;
+    const row: Row = {
+      id: line.id,
+      at: Math.round(at),
+      account: line.userId,
+      keyId: line.keyId,
+      endpoint: undefined,
+      model: this.#text(line.model),
+      channel: line.channel,
+      status: line.status,
+      outcome: why?.refusal ?? line.outcome,
+      param: this.#text(why?.param ?? undefined),
+      durationMs: Math.round(line.durationMs),
+      attempts: attempts ?? [],
+    };
+    if (why !== undefined) this.#reported.set(why, row);
+    this.#add(row);
+  }
+
+  /** A request was refused, before or after it was admitted. */
+  refused(request: RefusedRequest, why: Refusal): void {
+    const endpoint = this.#text(request.endpoint);
+    const reported = this.#reported.get(why);
+    if (reported !== undefined) {
+      reported.endpoint = endpoint;
+      reported.status = request.status;
+      return;
+    }
+    if (!this.#admits(request.account)) return;
+    this.#add({
+      id: request.id,
+      at: request.at,
+      account: request.account,
+      keyId: request.keyId,
+      endpoint,
+      model: this.#text(request.model()),
+      channel: undefined,
+      status: request.status,
+      outcome: why.refusal,
+      param: this.#text(why.param ?? undefined),
+      durationMs: Math.max(0, this.#clock.now() - request.at),
+      attempts: [],
+    });
+  }
+
+  /** Writes what waits. Resolves when it is written, or cannot be written now. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await (this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+    }));
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.flush();
+  }
+
+  /** Whether the account may record one more request in this minute. */
+  #admits(account: string): boolean {
+    const minute = Math.floor(this.#clock.now() / 60_000);
+    if (minute !== this.#minute) {
+      this.#minute = minute;
+      this.#recorded.clear();
+    }
+    const recorded = this.#recorded.get(account) ?? 0;
+    if (recorded < this.#limits.accountPerMinuteMax) {
+      this.#recorded.set(account, recorded + 1);
+      return true;
+    }
+    this.#dropped += 1;
+    return false;
+  }
+
+  #add(row: Row): void {
+    if (this.#waiting.length >= this.#limits.waitingMax) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#waiting.push(row);
+    this.#timer ??= setTimeout(() => void this.flush(), this.#limits.writeEveryMs).unref();
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, this.#limits.batchMax);
+      try {
+        await this.#database.transact(() => writeRequests(batch));
+      } catch {
+        // The database is away or slow, which other parts report: the next request tries again.
+        return;
+      }
+      this.#waiting = this.#waiting.slice(batch.length);
+    }
+  }
+
+  #text(value: string | undefined): string | undefined {
+    return value?.slice(0, this.#limits.textCharsMax).replace(/[\0\ud800-\udfff]/g, '');
+  }
+}

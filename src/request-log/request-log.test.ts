@@ -1,0 +1,222 @@
+import { expect, test } from 'vitest';
+import { forEachDatabase } from '../../test/databases.ts';
+import { migrations } from '../app/schema.ts';
+import { type Refusal, refusal } from '../base/refusal.ts';
+import { type Database, DatabaseError } from '../storage/database.ts';
+import type { AccessLine } from '../telemetry/request-metrics.ts';
+import { codeOf, outcomesNamed, refusalText, requestLogLimits } from './entry.ts';
+import { loggedRequest, requestLogPage, type RequestLogQuery } from './queries.ts';
+import { RequestRecorder, type RefusedRequest } from './recorder.ts';
+import { accountAllowance, boundRequestLog } from './retention.ts';
+
+const noon = Date.UTC(2026, 10, 21, 12);
+const clock = { at: noon, now: () => clock.at, monotonicMs: () => 0 };
+
+const idAt = (at: number, n = 0): string =>
+  `req_${at.toString(16).padStart(12, '0')}${String(n).padStart(20, '0')}`;
+
+const refusedAt = (at: number, n = 0, account = 'user_a'): RefusedRequest => ({
+  id: idAt(at, n),
+  at,
+  account,
+  keyId: 'key_a',
+  endpoint: 'POST /v1/chat/completions',
+  status: 404,
+  model: () => 'gone',
+});
+const notFound = (): Refusal => refusal('model_not_found', { model: 'gone', param: 'model' });
+
+const lineOf = (fields: Partial<AccessLine>): AccessLine => ({
+  id: idAt(noon),
+  userId: 'user_a',
+  keyId: 'key_a',
+  model: 'm1',
+  group: 'default',
+  channel: 'a',
+  stream: false,
+  status: 200,
+  outcome: 'ok',
+  attempts: 1,
+  inputTokens: 1,
+  outputTokens: 1,
+  cost: '1',
+  firstByteMs: 1,
+  durationMs: 100,
+  ...fields,
+});
+const failure = {
+  channel: 'a',
+  fault: 'overloaded',
+  stage: 'waiting',
+  status: 529,
+  beganMs: 0,
+  endedMs: 40,
+  mayRetry: true,
+} as const;
+
+const pageOf = (database: Database, question: Partial<RequestLogQuery> = {}) =>
+  database.snapshot(() => requestLogPage({ limit: 100, ...question }));
+
+forEachDatabase((_name, openFresh) => {
+  async function fresh(limits: ConstructorParameters<typeof RequestRecorder>[2] = {}) {
+    clock.at = noon;
+    const database = await openFresh({ migrations });
+    return { database, recorder: new RequestRecorder(database, clock, limits) };
+  }
+
+  test('a refusal is recorded with its code and without its values', async () => {
+    const { database, recorder } = await fresh();
+    recorder.refused(refusedAt(noon - 5), notFound());
+    await recorder.close();
+    expect(await pageOf(database)).toEqual([
+      {
+        id: idAt(noon - 5),
+        at: noon - 5,
+        account: 'user_a',
+        keyId: 'key_a',
+        endpoint: 'POST /v1/chat/completions',
+        model: 'gone',
+        channel: undefined,
+        status: 404,
+        outcome: 'model_not_found',
+        param: 'model',
+        durationMs: 5,
+        attempts: [],
+      },
+    ]);
+    expect(codeOf('model_not_found')).toBe('model_not_found');
+    expect(refusalText('model_not_found')).not.toContain('gone');
+    expect(refusalText('vendor_bad_request')).toBeUndefined();
+    expect(outcomesNamed('invalid_request_error')).toContain('invalid_type');
+  });
+
+  test('an answer in one attempt leaves no row; one after a failed attempt leaves its attempts', async () => {
+    const { database, recorder } = await fresh();
+    recorder.finished(lineOf({ id: idAt(noon, 1) }), undefined);
+    recorder.attemptFailed(idAt(noon, 2), failure);
+    recorder.finished(lineOf({ id: idAt(noon, 2), channel: 'b', attempts: 2 }), undefined);
+    recorder.finished(
+      lineOf({ id: idAt(noon, 3), status: 499, outcome: 'left', cost: '0' }),
+      undefined,
+    );
+    await recorder.close();
+    const rows = await pageOf(database);
+    expect(rows.map(({ id, outcome, attempts }) => [id, outcome, attempts])).toEqual([
+      [idAt(noon, 3), 'left', []],
+      [idAt(noon, 2), 'ok', [failure]],
+    ]);
+    expect(await pageOf(database, { failedOnly: true })).toHaveLength(1);
+  });
+
+  test('a request that was admitted and then refused is one row, with its attempts and its endpoint', async () => {
+    const { database, recorder } = await fresh();
+    const why = refusal('unavailable', { why: 'no channel', id: idAt(noon) });
+    recorder.attemptFailed(idAt(noon), failure);
+    recorder.finished(lineOf({ status: 0, outcome: 'fault:overloaded' }), why);
+    recorder.refused({ ...refusedAt(noon), status: 503 }, why);
+    await recorder.close();
+    expect(await pageOf(database)).toMatchObject([
+      {
+        endpoint: 'POST /v1/chat/completions',
+        model: 'm1',
+        status: 503,
+        outcome: 'unavailable',
+        attempts: [failure],
+      },
+    ]);
+  });
+
+  test('every filter finds its rows, and pages lead on', async () => {
+    const { database, recorder } = await fresh();
+    for (let n = 0; n < 25; n++)
+      recorder.refused(
+        refusedAt(noon - n * 1_000, n, n % 5 === 0 ? 'user_b' : 'user_a'),
+        notFound(),
+      );
+    recorder.refused(
+      { ...refusedAt(noon - 500), keyId: 'key_b', status: 429, model: () => undefined },
+      refusal('insufficient_quota'),
+    );
+    recorder.attemptFailed(idAt(noon - 100), failure);
+    recorder.finished(lineOf({ id: idAt(noon - 100), channel: 'c' }), undefined);
+    await recorder.close();
+    const count = async (question: Partial<RequestLogQuery>) =>
+      (await pageOf(database, question)).length;
+    expect(await count({})).toBe(27);
+    expect(await count({ account: 'user_b' })).toBe(5);
+    expect(await count({ key: 'key_b' })).toBe(1);
+    expect(await count({ model: 'gone' })).toBe(25);
+    expect(await count({ channel: 'c' })).toBe(1);
+    expect(await count({ status: '4xx' })).toBe(26);
+    expect(await count({ status: '429' })).toBe(1);
+    expect(await count({ code: 'insufficient_quota' })).toBe(1);
+    expect(await count({ from: noon - 10_000, to: noon - 5_000 })).toBe(5);
+    expect(await count({ id: idAt(noon - 100) })).toBe(1);
+    const first = await pageOf(database, { limit: 20 });
+    const rest = await pageOf(database, { limit: 20, before: first.at(-1)?.id });
+    expect([first.length, rest.length]).toEqual([20, 7]);
+    const other = await database.snapshot(() => loggedRequest(idAt(noon - 500), 'user_b'));
+    expect(other).toBeUndefined();
+  });
+
+  test('one account records a limited number of requests in a minute, and another its own', async () => {
+    const { database, recorder } = await fresh({ accountPerMinuteMax: 10 });
+    for (let n = 0; n < 50; n++) recorder.refused(refusedAt(noon, n), notFound());
+    recorder.refused(refusedAt(noon, 99, 'user_b'), notFound());
+    clock.at += 60_000;
+    recorder.refused(refusedAt(clock.at, 100), notFound());
+    await recorder.close();
+    expect(recorder.dropped).toBe(40);
+    expect(await pageOf(database)).toHaveLength(12);
+  });
+
+  test('while the database is away rows wait, as many as the limit allows, and then are written', async () => {
+    const { database, recorder: _ } = await fresh();
+    let away = true;
+    const flaky: Database = {
+      ...database,
+      query: (sql, params) => database.query(sql, params),
+      transact: (script) =>
+        away ? Promise.reject(new DatabaseError('busy', 'away')) : database.transact(script),
+    };
+    const recorder = new RequestRecorder(flaky, clock, { waitingMax: 5, batchMax: 2 });
+    for (let n = 0; n < 8; n++) recorder.refused(refusedAt(noon, n), notFound());
+    await recorder.flush();
+    expect(await pageOf(database)).toEqual([]);
+    away = false;
+    await recorder.close();
+    expect(await pageOf(database)).toHaveLength(5);
+    expect(recorder.dropped).toBe(3);
+  });
+
+  test('the log is bounded in time, for one account and in all; a small account loses nothing to a large one', async () => {
+    const { database, recorder } = await fresh({ accountPerMinuteMax: 1_000 });
+    const limits = { ...requestLogLimits, keptForMs: 86_400_000, accountRowsMax: 40, rowsMax: 60 };
+    recorder.refused(refusedAt(noon - 90_000_000, 0, 'user_old'), notFound());
+    for (let n = 0; n < 70; n++) recorder.refused(refusedAt(noon - n, n, 'user_large'), notFound());
+    for (let n = 0; n < 50; n++)
+      recorder.refused(refusedAt(noon - n, n + 500, 'user_b'), notFound());
+    for (let n = 0; n < 6; n++)
+      recorder.refused(refusedAt(noon - n, n + 900, 'user_small'), notFound());
+    await recorder.close();
+    await boundRequestLog(database, clock, limits);
+    const kept = async (account: string) => (await pageOf(database, { account })).length;
+    expect(await kept('user_old')).toBe(0);
+    expect(await kept('user_large')).toBe(20);
+    expect(await kept('user_b')).toBe(20);
+    expect(await kept('user_small')).toBe(6);
+    const newest = await pageOf(database, { account: 'user_large', limit: 1 });
+    expect(newest[0]?.at).toBe(noon);
+  });
+});
+
+test('the allowance of an account falls only while the whole log is too large', () => {
+  const limits = { accountRowsMax: 20_000, rowsMax: 1_000_000 };
+  expect(accountAllowance([500_000, 3], limits)).toBe(20_000);
+  expect(
+    accountAllowance(
+      Array.from({ length: 80 }, () => 20_000),
+      limits,
+    ),
+  ).toBe(10_000);
+});

@@ -1,0 +1,56 @@
+import type { Clock } from '../base/clock.ts';
+import type { Database } from '../storage/database.ts';
+import { type RequestLogLimits, requestLogLimits } from './entry.ts';
+import { forgetOldestOf, forgetRequestsBefore, requestsByAccount } from './queries.ts';
+
+const deletedAtOnceMax = 500;
+const everyMs = 600_000;
+
+/** Applies the limits of the log now and every ten minutes. */
+export function keepRequestLogBounded(
+  database: Database,
+  clock: Clock,
+  limits: RequestLogLimits = requestLogLimits,
+): { stop(): void } {
+  // The database may be away; the next time tries again.
+  const keep = (): void => void boundRequestLog(database, clock, limits).catch(() => undefined);
+  const first = setTimeout(keep, 60_000).unref();
+  const others = setInterval(keep, everyMs).unref();
+  return {
+    stop() {
+      clearTimeout(first);
+      clearInterval(others);
+    },
+  };
+}
+
+/**
+ * Deletes requests that are too old and the oldest of accounts that have too many, a few at a time,
+ * so that no commit is long. When all accounts together have too many, the limit of one account
+ * falls until the rest fits: a small account loses nothing to a large one.
+ */
+export async function boundRequestLog(
+  database: Database,
+  clock: Clock,
+  limits: RequestLogLimits = requestLogLimits,
+): Promise<void> {
+  const before = clock.now() - limits.keptForMs;
+  const forget = () => database.transact(() => forgetRequestsBefore(before, deletedAtOnceMax));
+  while ((await forget()) === deletedAtOnceMax);
+  const counts = await database.snapshot(() => requestsByAccount());
+  const allowed = accountAllowance([...counts.values()], limits);
+  for (const [account, count] of counts)
+    for (let excess = count - allowed; excess > 0; excess -= deletedAtOnceMax)
+      await database.transact(() => forgetOldestOf(account, Math.min(excess, deletedAtOnceMax)));
+}
+
+/** The most requests of one account, so that those of all accounts fit into the log. */
+export function accountAllowance(
+  counts: readonly number[],
+  { accountRowsMax, rowsMax }: Pick<RequestLogLimits, 'accountRowsMax' | 'rowsMax'>,
+): number {
+  let allowed = accountRowsMax;
+  const kept = (): number => counts.reduce((sum, count) => sum + Math.min(count, allowed), 0);
+  while (kept() > rowsMax && allowed > 1) allowed = Math.floor(allowed / 2);
+  return allowed;
+}
