@@ -404,10 +404,15 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 declare const documentedAs: unique symbol;
 
 /**
- * A JSON value that its vendor documents as `T`. Nothing has checked it: read it with `textOf`,
- * `countOf`, `objectOf` or `listOf`.
+ * A JSON value that its vendor documents as `T`. Nothing has checked it: compare it with a constant,
+ * or read it with `textOf`, `countOf`, `objectOf` or `listOf`.
  */
-export type Unchecked<T> = { readonly [documentedAs]?: T } | null | undefined;
+export type Unchecked<T> = { readonly [documentedAs]?: T } | Extract<T, Plain> | null | undefined;
+
+type Plain = string | number | boolean;
+/** `Unchecked<T>` in the form from which the compiler infers `T`. */
+type Of<T> = { readonly [documentedAs]?: T } | Plain | null | undefined;
+type ElementOf<T> = T extends readonly (infer E)[] ? E : never;
 
 /**
  * A parsed JSON object that its vendor documents as `T`: the names of members are checked by the
@@ -422,13 +427,13 @@ export type Documented<T> = {
   readonly [K in keyof T]?: unknown extends T[K] ? unknown : Unchecked<NonNullable<T[K]>>;
 };
 
-export function isObject<T>(value: Unchecked<T>): value is Documented<T>;
+export function isObject<T>(value: Of<T>): value is Documented<Extract<T, object>>;
 export function isObject(value: unknown): value is JsonObject;
 export function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function objectOf<T>(value: Unchecked<T>): Documented<T> | undefined;
+export function objectOf<T>(value: Of<T>): Documented<Extract<T, object>> | undefined;
 export function objectOf(value: unknown): JsonObject | undefined;
 export function objectOf(value: unknown): JsonObject | undefined {
   return isObject(value) ? value : undefined;
@@ -447,13 +452,13 @@ export const countOf = (value: unknown): number | undefined =>
     : undefined;
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-export function listOf<T>(value: Unchecked<readonly T[]>): readonly Unchecked<T>[];
+export function listOf<T>(value: Of<T>): readonly Unchecked<ElementOf<T>>[];
 export function listOf(value: unknown): readonly unknown[];
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 /** The objects among the elements of a list. */
-export function objectsOf<T>(value: Unchecked<readonly T[]>): readonly Documented<T>[];
+export function objectsOf<T>(value: Of<T>): readonly Documented<Extract<ElementOf<T>, object>>[];
 export function objectsOf(value: unknown): readonly JsonObject[];
 export function objectsOf(value: unknown): readonly JsonObject[] {
   return listOf(value).filter((element) => isObject(element));
