@@ -1,4 +1,12 @@
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import {
+  type Documented,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type {
   Conversation,
@@ -9,6 +17,7 @@ import type {
 } from '../../conversation/conversation.ts';
 import { unsignedCalls } from '../../conversation/tool-calls.ts';
 import { type GeminiModel, isThird, lacksSystem, fetchesAddresses } from './models.ts';
+import type { SignedToolCall } from './types.ts';
 
 /**
  * `contents` and `systemInstruction.parts`, as JSON text: arguments and results keep the client's
@@ -64,8 +73,8 @@ export const isSigned = (message: JsonObject): boolean =>
  * The signature where Google's own compatible endpoint puts it
  * (ai.google.dev/gemini-api/docs/thought-signatures#openai, 2026-08).
  */
-const signatureOf = (call: JsonObject | undefined): string | undefined =>
-  textOf(objectOf(objectOf(call?.['extra_content'])?.['google'])?.['thought_signature']);
+const signatureOf = (call: Documented<SignedToolCall> | undefined): string | undefined =>
+  textOf(objectOf(objectOf(call?.extra_content)?.google)?.thought_signature);
 
 function userParts({ results, parts }: ConversationTurn, model: GeminiModel): string[] {
   const told = results.map((result) => resultParts(result, model));

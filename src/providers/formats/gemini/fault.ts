@@ -1,6 +1,7 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, objectsOf, parse, textOf } from '../../../base/json.ts';
 import { durationMs, faultOf, type FaultHeaders, type FaultRule } from '../fault.ts';
+import type { ErrorDetail, GenerateContentResponse, GoogleStatus } from './types.ts';
 
 /**
  * Google's status names and reasons (cloud.google.com/apis/design/errors,
@@ -40,19 +41,22 @@ const rules: readonly FaultRule[] = [
 ];
 
 /** The reply's `error`, which some proxies and the stream without `alt=sse` wrap in a list. */
-function errorIn(body: unknown): JsonObject | undefined {
-  return objectOf((objectOf(body) ?? objectOf(listOf(body)[0]))?.['error']);
+function errorIn(body: unknown): Documented<GoogleStatus> | undefined {
+  const reply: Documented<GenerateContentResponse> | undefined =
+    objectOf(body) ?? objectOf(listOf(body)[0]);
+  return objectOf(reply?.error);
 }
 
-const detailOf = (error: JsonObject, type: string): JsonObject | undefined =>
-  listOf(error['details'])
-    .filter(isObject)
-    .find((detail) => textOf(detail['@type'])?.endsWith(type));
+const detailOf = (
+  error: Documented<GoogleStatus>,
+  type: string,
+): Documented<ErrorDetail> | undefined =>
+  objectsOf(error.details).find((detail) => textOf(detail['@type'])?.endsWith(type));
 
 /** The delay of `RetryInfo` (`48s`, `0.5s`), or else of the text "Please retry in 48.9s." */
-function delayOf(error: JsonObject): number | undefined {
-  const delay = textOf(detailOf(error, 'RetryInfo')?.['retryDelay']);
-  const spoken = /retry in ([\d.]+m?s)/i.exec(textOf(error['message']) ?? '')?.[1];
+function delayOf(error: Documented<GoogleStatus>): number | undefined {
+  const delay = textOf(detailOf(error, 'RetryInfo')?.retryDelay);
+  const spoken = /retry in ([\d.]+m?s)/i.exec(textOf(error.message) ?? '')?.[1];
   return durationMs(delay ?? spoken ?? '');
 }
 
@@ -60,15 +64,13 @@ function delayOf(error: JsonObject): number | undefined {
 export function geminiFault(status: number, headers: FaultHeaders, reply: string): Fault {
   const error = errorIn(parse(reply));
   if (error === undefined) return faultOf(status, headers, reply);
-  const reason = textOf(detailOf(error, 'ErrorInfo')?.['reason']);
-  const field = textOf(
-    objectOf(listOf(detailOf(error, 'BadRequest')?.['fieldViolations'])[0])?.['field'],
-  );
+  const reason = textOf(detailOf(error, 'ErrorInfo')?.reason);
+  const field = textOf(objectOf(listOf(detailOf(error, 'BadRequest')?.fieldViolations)[0])?.field);
   // The names of projects belong to the operator: clients must not see them.
-  const message = (textOf(error['message']) ?? '').replace(/\bprojects\/[\w:.-]+/g, 'projects/***');
+  const message = (textOf(error.message) ?? '').replace(/\bprojects\/[\w:.-]+/g, 'projects/***');
   const told = {
     message,
-    code: textOf(error['status']),
+    code: textOf(error.status),
     type: reason,
     ...(field ? { param: field } : {}),
   };
@@ -85,5 +87,5 @@ export function geminiFaultWithin(body: unknown): Fault | undefined {
   const error = errorIn(body);
   return error === undefined
     ? undefined
-    : geminiFault(Number(error['code']) || 500, {}, JSON.stringify({ error }));
+    : geminiFault(Number(error.code) || 500, {}, JSON.stringify({ error }));
 }

@@ -1,4 +1,11 @@
-import { listOf, objectOf, textOf, isObject, type JsonObject } from '../../../base/json.ts';
+import {
+  type Documented,
+  listOf,
+  objectOf,
+  textOf,
+  isObject,
+  type JsonObject,
+} from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
 import { readConversation, type TextPart } from '../../conversation/conversation.ts';
@@ -20,6 +27,7 @@ import {
   thinkingOf,
 } from './models.ts';
 import { geminiSchema } from './schema.ts';
+import type { GoogleExtra } from './types.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
@@ -37,6 +45,12 @@ const chatToGemini = chatTranslation([
   'safetySettings',
   'extra_body',
 ]);
+
+const googleExtra = ({
+  extra_body: extra,
+}: Documented<{
+  readonly extra_body: { readonly google: GoogleExtra };
+}>): Documented<GoogleExtra> => objectOf(objectOf(extra)?.google) ?? {};
 
 /** The names of the members that this model does not take. */
 function droppedOf(
@@ -78,11 +92,9 @@ export function geminiRequest(call: VendorCall): VendorRequest {
   const config = JSON.stringify(generationConfig(call, model));
   const { tools, toolConfig } = geminiTools(call);
   const safety = listOf(
-    body['safety_settings'] ??
-      body['safetySettings'] ??
-      objectOf(objectOf(body['extra_body'])?.['google'])?.['safety_settings'],
+    body['safety_settings'] ?? body['safetySettings'] ?? googleExtra(body).safety_settings,
   );
-  const cached = textOf(objectOf(objectOf(body['extra_body'])?.['google'])?.['cached_content']);
+  const cached = textOf(googleExtra(body).cached_content);
   let json = `{"contents":[${contents.contents}]`;
   if (contents.system !== '') json += `,"systemInstruction":{"parts":[${contents.system}]}`;
   if (tools !== undefined) json += `,"tools":${JSON.stringify(tools)}`;
@@ -200,7 +212,7 @@ function modalities(body: JsonObject): object {
 function thinkingConfig(call: VendorCall, model: GeminiModel): object | undefined {
   const { body } = call;
   const reasoning = reasoningRequest(call);
-  const own = objectOf(objectOf(objectOf(body['extra_body'])?.['google'])?.['thinking_config']);
+  const own = objectOf(googleExtra(body).thinking_config);
   return own ?? (reasoning && thinkingOf(reasoning, model));
 }
 

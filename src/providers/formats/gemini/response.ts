@@ -2,15 +2,17 @@ import type { Fault } from '../../../base/fault.ts';
 import {
   jsonText,
   countOf,
+  type Documented,
   isObject,
-  type JsonObject,
   listOf,
   objectOf,
+  objectsOf,
   parse,
   textOf,
   utf8,
   rawElements,
   rawMembers,
+  type Unchecked,
 } from '../../../base/json.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { VendorCall, StreamMeter } from '../../adapter.ts';
@@ -19,6 +21,21 @@ import { chatAnnotation, characters, type Citation } from '../../conversation/ci
 import { protocolFault } from '../fault.ts';
 import { newCallId } from '../openai-chat/response.ts';
 import { geminiFaultWithin } from './fault.ts';
+import type {
+  GeminiCandidate,
+  CandidateSources,
+  CodePart,
+  GeminiFunctionCall,
+  GenerateContentResponse,
+  GroundingChunk,
+  LogprobsResult,
+  ModalityTokenCount,
+  GeminiPart,
+  PromptFeedback,
+  Segment,
+  TokenCandidate,
+  UsageMetadata,
+} from './types.ts';
 
 /**
  * Finish reasons of an answer that was held back (googleapis/js-genai types.ts FinishReason,
@@ -69,7 +86,7 @@ export class GeminiReader implements EventReader {
   readonly #chunks: ChatChunks;
   readonly #meter: StreamMeter;
   readonly #reading: GeminiReading;
-  #usage: JsonObject = {};
+  #usage: Documented<UsageMetadata> = {};
   #calls = 0;
   #details = 0;
   #spoken = false;
@@ -77,7 +94,7 @@ export class GeminiReader implements EventReader {
   readonly #said = new Set<number>();
   /** The text of each choice: the offsets of citations count its bytes. */
   readonly #texts = new Map<number, string>();
-  readonly #sources = new Map<number, JsonObject>();
+  readonly #sources = new Map<number, Documented<CandidateSources>>();
 
   constructor(call: VendorCall, chunks: ChatChunks, meter: StreamMeter, reading: GeminiReading) {
     this.#call = call;
@@ -87,19 +104,21 @@ export class GeminiReader implements EventReader {
   }
 
   event(data: string): string {
-    const body = parse(/[\x80-\xff]/.test(data) ? utf8(data) : data);
-    if (!isObject(body)) return this.#fail(protocolFault('an event that is not JSON'));
+    const body: Documented<GenerateContentResponse> | undefined = objectOf(
+      parse(/[\x80-\xff]/.test(data) ? utf8(data) : data),
+    );
+    if (body === undefined) return this.#fail(protocolFault('an event that is not JSON'));
     if ('error' in body)
       return this.#fail(geminiFaultWithin(body) ?? protocolFault('an error that is not told'));
-    this.#meter.upstreamId ??= textOf(body['responseId']);
-    const candidates = listOf(body['candidates']);
+    this.#meter.upstreamId ??= textOf(body.responseId);
+    const candidates = listOf(body.candidates);
     const exact = exactArguments(data);
     let out = '';
     for (const [i, candidate] of candidates.entries())
       if (isObject(candidate)) out += this.#candidate(candidate, exact?.[i]);
-    const feedback = objectOf(body['promptFeedback']);
-    if (feedback?.['blockReason'] !== undefined && candidates.length === 0) this.#block(feedback);
-    this.#count(objectOf(body['usageMetadata']));
+    const feedback = objectOf(body.promptFeedback);
+    if (feedback?.blockReason !== undefined && candidates.length === 0) this.#block(feedback);
+    this.#count(objectOf(body.usageMetadata));
     return out;
   }
 
@@ -116,10 +135,10 @@ export class GeminiReader implements EventReader {
    * A prompt that the vendor blocked becomes a refusal if nothing was sent, else an empty answer
    * with that finish reason (wire-formats §4.6).
    */
-  #block(feedback: JsonObject): void {
+  #block(feedback: Documented<PromptFeedback>): void {
     const words =
-      textOf(feedback['blockReasonMessage']) ??
-      `The prompt was blocked (${textOf(feedback['blockReason']) ?? 'OTHER'}).`;
+      textOf(feedback.blockReasonMessage) ??
+      `The prompt was blocked (${textOf(feedback.blockReason) ?? 'OTHER'}).`;
     if (this.#reading !== 'stream') this.#fail({ kind: 'content_policy', message: words });
     else this.#chunks.finishLater('content_filter');
   }
@@ -128,31 +147,33 @@ export class GeminiReader implements EventReader {
    * Counts are cumulative. The early ones of some models leave the output out: they do not count
    * what was delivered.
    */
-  #count(usage: JsonObject | undefined): void {
+  #count(usage: Documented<UsageMetadata> | undefined): void {
     if (usage === undefined) return;
     this.#usage = { ...this.#usage, ...usage };
     if (this.#chunks.finished || 'candidatesTokenCount' in this.#usage)
       this.#meter.quantities = geminiQuantities(this.#usage);
   }
 
-  #candidate(candidate: JsonObject, exact: readonly (string | undefined)[] | undefined): string {
-    const index = countOf(candidate['index']) ?? 0;
+  #candidate(
+    candidate: Documented<GeminiCandidate>,
+    exact: readonly (string | undefined)[] | undefined,
+  ): string {
+    const index = countOf(candidate.index) ?? 0;
     this.#chunks.choose(index);
     let out = '';
-    for (const [i, part] of listOf(objectOf(candidate['content'])?.['parts']).entries())
+    for (const [i, part] of listOf(objectOf(candidate.content)?.parts).entries())
       if (isObject(part)) out += this.#part(part, index, exact?.[i]);
-    const logprobs = geminiLogprobs(objectOf(candidate['logprobsResult']));
+    const logprobs = geminiLogprobs(objectOf(candidate.logprobsResult));
     if (logprobs !== undefined) out += this.#chunks.beside(`"logprobs":${jsonText(logprobs)}`);
     const { groundingMetadata, citationMetadata } = candidate;
     const before = this.#sources.get(index);
     if (groundingMetadata !== undefined || citationMetadata !== undefined)
       this.#sources.set(index, {
-        groundingMetadata: groundingMetadata ?? before?.['groundingMetadata'],
-        citationMetadata: citationMetadata ?? before?.['citationMetadata'],
+        groundingMetadata: groundingMetadata ?? before?.groundingMetadata,
+        citationMetadata: citationMetadata ?? before?.citationMetadata,
       });
-    const reason =
-      textOf(candidate['finishReason']) ?? numbered[countOf(candidate['finishReason']) ?? 0];
-    if (reason !== undefined) this.#finish(reason, index, textOf(candidate['finishMessage']));
+    const reason = textOf(candidate.finishReason) ?? numbered[countOf(candidate.finishReason) ?? 0];
+    if (reason !== undefined) this.#finish(reason, index, textOf(candidate.finishMessage));
     // Models that speak do not always send a finish reason; a whole reply is at its end.
     else if (this.#reading === 'reply' && this.#said.has(index))
       this.#finish('STOP', index, undefined);
@@ -183,47 +204,47 @@ export class GeminiReader implements EventReader {
     this.#chunks.finishLater(meant === 'stop' && this.#chunks.calls > 0 ? 'tool_calls' : meant);
   }
 
-  #part(part: JsonObject, index: number, exact: string | undefined): string {
-    const call = objectOf(part['functionCall']);
-    const signature = textOf(part['thoughtSignature']);
+  #part(part: Documented<GeminiPart>, index: number, exact: string | undefined): string {
+    const call = objectOf(part.functionCall);
+    const signature = textOf(part.thoughtSignature);
     if (call !== undefined) {
       this.#said.add(index);
       return this.#functionCall(call, exact, signature);
     }
     let out = '';
-    const text = textOf(part['text']) ?? codeOf(part);
+    const text = textOf(part.text) ?? codeOf(part);
     if (text !== undefined && text !== '') {
-      if (part['thought'] === true) out = this.#chunks.reasoning(text);
+      if (part.thought === true) out = this.#chunks.reasoning(text);
       else {
         this.#said.add(index);
         this.#texts.set(index, (this.#texts.get(index) ?? '') + text);
         out = this.#chunks.content(text);
       }
     }
-    const media = objectOf(part['inlineData']);
-    if (media !== undefined && part['thought'] !== true) {
+    const media = objectOf(part.inlineData);
+    if (media !== undefined && part.thought !== true) {
       this.#said.add(index);
-      out += this.#media(textOf(media['mimeType']) ?? '', textOf(media['data']) ?? '');
+      out += this.#media(textOf(media.mimeType) ?? '', textOf(media.data) ?? '');
     }
     if (signature !== undefined) out += this.#signed(signature);
     return out;
   }
 
   #functionCall(
-    call: JsonObject,
+    call: Documented<GeminiFunctionCall>,
     exact: string | undefined,
     signature: string | undefined,
   ): string {
     const number = this.#calls++;
-    const id = textOf(call['id']) || newCallId(this.#call)(number);
+    const id = textOf(call.id) || newCallId(this.#call)(number);
     const more =
       signature === undefined
         ? ''
         : `"extra_content":{"google":{"thought_signature":${jsonText(signature)}}}`;
     return this.#chunks.call(
       id,
-      textOf(call['name']) ?? '',
-      exact ?? JSON.stringify(call['args'] ?? {}),
+      textOf(call.name) ?? '',
+      exact ?? JSON.stringify(call.args ?? {}),
       more,
     );
   }
@@ -256,12 +277,12 @@ export class GeminiReader implements EventReader {
 }
 
 /** Code that the model ran, or its result, as text. */
-function codeOf(part: JsonObject): string | undefined {
-  const code = objectOf(part['executableCode']);
+function codeOf(part: Documented<CodePart>): string | undefined {
+  const code = objectOf(part.executableCode);
   if (code !== undefined)
-    return `\n\`\`\`${(textOf(code['language']) ?? '').toLowerCase()}\n${textOf(code['code']) ?? ''}\n\`\`\`\n`;
-  const result = objectOf(part['codeExecutionResult']);
-  return result === undefined ? undefined : `\n\`\`\`\n${textOf(result['output']) ?? ''}\n\`\`\`\n`;
+    return `\n\`\`\`${(textOf(code.language) ?? '').toLowerCase()}\n${textOf(code.code) ?? ''}\n\`\`\`\n`;
+  const result = objectOf(part.codeExecutionResult);
+  return result === undefined ? undefined : `\n\`\`\`\n${textOf(result.output) ?? ''}\n\`\`\`\n`;
 }
 
 /**
@@ -269,15 +290,15 @@ function codeOf(part: JsonObject): string | undefined {
  * 2026-08), and of works that its text resembles (`citationMetadata`). Gemini's offsets count
  * bytes. A page without a passage counts as a source of the whole text.
  */
-function geminiCitations(candidate: JsonObject, text: string): Citation[] {
-  const grounding = objectOf(candidate['groundingMetadata']);
-  const pages = listOf(grounding?.['groundingChunks']).map(pageOf);
+function geminiCitations(candidate: Documented<CandidateSources>, text: string): Citation[] {
+  const grounding = objectOf(candidate.groundingMetadata);
+  const pages = listOf(grounding?.groundingChunks).map(pageOf);
   const bytes = Buffer.from(text);
   const named = new Set<number>();
   const cited: Citation[] = [];
-  for (const support of listOf(grounding?.['groundingSupports'])) {
-    const segment = objectOf(objectOf(support)?.['segment']) ?? {};
-    for (const index of listOf(objectOf(support)?.['groundingChunkIndices'])) {
+  for (const support of objectsOf(grounding?.groundingSupports)) {
+    const segment = objectOf(support.segment) ?? {};
+    for (const index of listOf(support.groundingChunkIndices)) {
       const page = pages[Number(index)];
       if (page === undefined) continue;
       named.add(Number(index));
@@ -288,23 +309,22 @@ function geminiCitations(candidate: JsonObject, text: string): Citation[] {
   pages.forEach((page, i) => {
     if (page !== undefined && !named.has(i)) cited.push({ ...page, ...all });
   });
-  const resembled = objectOf(candidate['citationMetadata']);
-  for (const source of listOf(resembled?.['citationSources'] ?? resembled?.['citations']).filter(
-    isObject,
-  )) {
-    const url = textOf(source['uri']);
+  const resembled = objectOf(candidate.citationMetadata);
+  for (const source of objectsOf(resembled?.citationSources ?? resembled?.citations)) {
+    const url = textOf(source.uri);
     if (url)
-      cited.push({ url, title: textOf(source['title']) ?? '', ...stretch(source, text, bytes) });
+      cited.push({ url, title: textOf(source.title) ?? '', ...stretch(source, text, bytes) });
   }
   return cited;
 }
 
-function pageOf(chunk: unknown): Pick<Citation, 'url' | 'title' | 'quote'> | undefined {
+function pageOf(
+  chunk: Unchecked<GroundingChunk>,
+): Pick<Citation, 'url' | 'title' | 'quote'> | undefined {
   const told = objectOf(chunk) ?? {};
-  const page =
-    objectOf(told['web']) ?? objectOf(told['maps']) ?? objectOf(told['retrievedContext']) ?? {};
-  const url = textOf(page['uri']);
-  return url ? { url, title: textOf(page['title']) ?? '', quote: textOf(page['text']) } : undefined;
+  const page = objectOf(told.web) ?? objectOf(told.maps) ?? objectOf(told.retrievedContext) ?? {};
+  const url = textOf(page.uri);
+  return url ? { url, title: textOf(page.title) ?? '', quote: textOf(page.text) } : undefined;
 }
 
 /**
@@ -312,15 +332,12 @@ function pageOf(chunk: unknown): Pick<Citation, 'url' | 'title' | 'quote'> | und
  * for its words.
  */
 function stretch(
-  segment: JsonObject,
+  segment: Documented<Segment>,
   text: string,
   bytes: Buffer,
 ): Pick<Citation, 'start' | 'end'> {
-  const [from, to] = [
-    countOf(segment['startIndex']) ?? 0,
-    countOf(segment['endIndex']) ?? bytes.length,
-  ];
-  const words = textOf(segment['text']);
+  const [from, to] = [countOf(segment.startIndex) ?? 0, countOf(segment.endIndex) ?? bytes.length];
+  const words = textOf(segment.text);
   const before = bytes.toString('utf8', 0, from);
   const meant = bytes.toString('utf8', from, to);
   if (words === undefined || words === meant)
@@ -353,9 +370,9 @@ function exactArguments(data: string): readonly (readonly (string | undefined)[]
   });
 }
 
-function token(candidate: JsonObject): object {
-  const text = textOf(candidate['token']) ?? '';
-  const logprob = candidate['logProbability'];
+function token(candidate: Documented<TokenCandidate>): object {
+  const text = textOf(candidate.token) ?? '';
+  const logprob = candidate.logProbability;
   return {
     token: text,
     logprob: typeof logprob === 'number' ? logprob : 0,
@@ -367,23 +384,23 @@ function token(candidate: JsonObject): object {
  * A candidate's `logprobsResult` as a choice's `logprobs`
  * (developers.openai.com/api/reference/chat-completions, 2026-08).
  */
-function geminiLogprobs(result: JsonObject | undefined): object | undefined {
-  const chosen = listOf(result?.['chosenCandidates']).filter(isObject);
+function geminiLogprobs(result: Documented<LogprobsResult> | undefined): object | undefined {
+  const chosen = objectsOf(result?.chosenCandidates);
   if (chosen.length === 0) return undefined;
-  const top = listOf(result?.['topCandidates']);
+  const top = listOf(result?.topCandidates);
   const content = chosen.map((candidate, i) => ({
     ...token(candidate),
-    top_logprobs: listOf(objectOf(top[i])?.['candidates']).filter(isObject).map(token),
+    top_logprobs: objectsOf(objectOf(top[i])?.candidates).map(token),
   }));
   return { content, refusal: null };
 }
 
 /** The tokens of one modality in a list of details. */
-function modality(details: unknown, name: string): number {
+function modality(details: Unchecked<readonly ModalityTokenCount[]>, name: string): number {
   const detail = listOf(details)
     .map(objectOf)
-    .find((one) => one?.['modality'] === name);
-  return countOf(detail?.['tokenCount']) ?? 0;
+    .find((one) => one?.modality === name);
+  return countOf(detail?.tokenCount) ?? 0;
 }
 
 /**
@@ -391,8 +408,8 @@ function modality(details: unknown, name: string): number {
  * cached tokens and leaves out what tools read, the candidates leave out the thinking, and the
  * details by modality count cached tokens again.
  */
-export function geminiQuantities(usage: JsonObject): Quantities {
-  const count = (member: string): number => countOf(usage[member]) ?? 0;
+export function geminiQuantities(usage: Documented<UsageMetadata>): Quantities {
+  const count = (tokens: Unchecked<number>): number => countOf(tokens) ?? 0;
   const into: Partial<Record<Measure, number>> = {};
   const take = (measure: Measure, tokens: number, left: number): number => {
     const taken = Math.max(0, Math.min(tokens, left));
@@ -400,16 +417,16 @@ export function geminiQuantities(usage: JsonObject): Quantities {
     return left - taken;
   };
   const fresh = (name: string): number =>
-    modality(usage['promptTokensDetails'], name) - modality(usage['cacheTokensDetails'], name);
-  let input = count('promptTokenCount');
-  input = take('cached_input', count('cachedContentTokenCount'), input);
+    modality(usage.promptTokensDetails, name) - modality(usage.cacheTokensDetails, name);
+  let input = count(usage.promptTokenCount);
+  input = take('cached_input', count(usage.cachedContentTokenCount), input);
   input = take('audio_input', fresh('AUDIO'), input);
   input = take('image_input', fresh('IMAGE'), input);
-  take('input', input + count('toolUsePromptTokenCount'), Number.POSITIVE_INFINITY);
-  let output = count('candidatesTokenCount');
-  output = take('audio_output', modality(usage['candidatesTokensDetails'], 'AUDIO'), output);
-  output = take('image_output', modality(usage['candidatesTokensDetails'], 'IMAGE'), output);
+  take('input', input + count(usage.toolUsePromptTokenCount), Number.POSITIVE_INFINITY);
+  let output = count(usage.candidatesTokenCount);
+  output = take('audio_output', modality(usage.candidatesTokensDetails, 'AUDIO'), output);
+  output = take('image_output', modality(usage.candidatesTokensDetails, 'IMAGE'), output);
   take('output', output, output);
-  take('reasoning', count('thoughtsTokenCount'), Number.POSITIVE_INFINITY);
+  take('reasoning', count(usage.thoughtsTokenCount), Number.POSITIVE_INFINITY);
   return into;
 }

@@ -1,4 +1,11 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../../base/json.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  objectsOf,
+  textOf,
+} from '../../../base/json.ts';
 
 /**
  * JSON Schema in the form that Gemini reads in `parametersJsonSchema` and `responseJsonSchema`. Its
@@ -37,7 +44,7 @@ const schemas = new Set(['items', 'additionalProperties']);
 
 function clean(schema: JsonObject, place: Place): JsonObject {
   if (typeof schema['$ref'] === 'string') return follow(schema['$ref'], schema, place);
-  const all = listOf(schema['allOf']).filter(isObject);
+  const all = objectsOf(schema['allOf']);
   if (all.length > 0) {
     const refs = all.map((part) => textOf(part['$ref'])).filter((ref) => ref !== undefined);
     return clean(merged(schema, all, place), { ...place, open: [...place.open, ...refs] });
