@@ -1,6 +1,7 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, objectOf, parse, textOf } from '../../../base/json.ts';
 import { faultOf, type FaultHeaders, type FaultRule } from '../fault.ts';
+import type { ConverseError, ConverseException } from './types.ts';
 
 /**
  * Exceptions by name and, where one name means many things, by their text:
@@ -47,16 +48,16 @@ const account = /arn:aws[\w-]*:[\w:/.*+@-]+/g;
  * (`ThrottlingException:http://…`) or in `__type`.
  */
 export function converseFault(status: number, headers: FaultHeaders, reply: string): Fault {
-  const body = objectOf(parse(reply));
+  const body: Documented<ConverseError> | undefined = objectOf(parse(reply));
   if (!body) return faultOf(status, headers, reply, faults);
   const header = headers['x-amzn-errortype'];
   const name =
     (Array.isArray(header) ? header[0] : header) ??
-    textOf(body['__type']) ??
-    textOf(body['code']) ??
+    textOf(body.__type) ??
+    textOf(body.code) ??
     usual[status] ??
     '';
-  return named(name, textOf(body['message']) ?? textOf(body['Message']) ?? '', status, headers);
+  return named(name, textOf(body.message) ?? textOf(body.Message) ?? '', status, headers);
 }
 
 /** The exception for a status without a name. */
@@ -66,13 +67,10 @@ const usual: Readonly<Record<number, string>> = {
 };
 
 /** The fault for an exception inside a stream, or in the place of an answer. */
-export const converseException = (name: string, data: unknown): Fault =>
-  named(
-    name,
-    isObject(data) ? (textOf(data['message']) ?? textOf(data['originalMessage']) ?? '') : '',
-    0,
-    {},
-  );
+export const converseException = (
+  name: string,
+  data: Documented<ConverseException> | undefined,
+): Fault => named(name, textOf(data?.message) ?? textOf(data?.originalMessage) ?? '', 0, {});
 
 function named(name: string, message: string, status: number, headers: FaultHeaders): Fault {
   const code = name.replace(/^.*#/, '').split(':')[0] ?? '';

@@ -1,4 +1,4 @@
-import { type JsonObject, textOf } from '../../../base/json.ts';
+import { type Documented, type JsonObject, textOf } from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import {
   type Conversation,
@@ -134,8 +134,8 @@ function takenApart({ role, content }: ConverseMessage): ConverseMessage[] {
 }
 
 /** Anthropic's `cache_control` as Converse's cache point; five minutes are the default. */
-export const cachePoint = (cache: JsonObject): JsonObject => ({
-  cachePoint: { type: 'default', ...(cache['ttl'] === '1h' ? { ttl: '1h' } : {}) },
+export const cachePoint = ({ ttl }: Documented<{ readonly ttl: string }>): JsonObject => ({
+  cachePoint: { type: 'default', ...(ttl === '1h' ? { ttl } : {}) },
 });
 
 /**

@@ -25,6 +25,7 @@ import { droppedAnswerMembers } from '../../support/messages.ts';
 import { singleCallInstruction, wantsSingleCall } from '../../support/fit.ts';
 import { type ConverseModel, converseModel } from './models.ts';
 import { TurnsWriter, cachePoint } from './messages.ts';
+import type { InferenceConfiguration } from './types.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
@@ -117,7 +118,7 @@ function betasOf(
  */
 function droppedOf(
   { body, messagesOptions: beside }: VendorCall,
-  inference: JsonObject,
+  inference: InferenceConfiguration,
   fields: JsonObject,
   lostBetas: boolean,
   dropped: readonly string[] | undefined,
@@ -127,8 +128,8 @@ function droppedOf(
     k == null ||
     [fields['top_k'], fields['k'], objectOf(fields['inferenceConfig'])?.['topK']].includes(k);
   const sent = {
-    temperature: inference['temperature'],
-    top_p: inference['topP'],
+    temperature: inference.temperature,
+    top_p: inference.topP,
     top_k: isSent ? true : undefined,
   };
   const all = withSampling(
@@ -227,7 +228,11 @@ function limitOf(
   return Math.max(1, Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity, traits.outputMax));
 }
 
-function inferenceConfig(call: VendorCall, model: ConverseModel, { fixed }: Reasoning): JsonObject {
+function inferenceConfig(
+  call: VendorCall,
+  model: ConverseModel,
+  { fixed }: Reasoning,
+): InferenceConfiguration {
   const { body } = call;
   const { traits, claude } = model;
   // Without a limit, Converse uses the model's own, also beside a budget of thinking (recorded).

@@ -1,15 +1,16 @@
 import type { Fault } from '../../../base/fault.ts';
 import {
-  type JsonObject,
+  type Documented,
   listOf,
   objectOf,
+  objectsOf,
   parse,
   rawElements,
   rawMembers,
   textOf,
   utf8,
   countOf,
-  isObject,
+  type Unchecked,
 } from '../../../base/json.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { VendorAnswer, VendorCall } from '../../adapter.ts';
@@ -29,6 +30,13 @@ import { hiddenTool } from '../anthropic-messages/tools.ts';
 import { protocolFault } from '../fault.ts';
 import { converseUsesHiddenTool, converseWatchedStops } from './request.ts';
 import { converseException } from './fault.ts';
+import type {
+  CitationsContentBlock,
+  ConverseAnswer,
+  ConverseBlock,
+  ReasoningContentBlock,
+  TokenUsage,
+} from './types.ts';
 
 const reasons: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
@@ -62,19 +70,19 @@ export const redacted = (base64: string): string =>
  */
 export function readConverse(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
   const text = reply.toString('latin1').trim();
-  const body = objectOf(parse(text));
+  const body: Documented<ConverseAnswer> | undefined = objectOf(parse(text));
   if (!body)
     return protocolFault(`an answer that is not a JSON object: ${reply.toString('utf8', 0, 120)}`);
   const message = rawMembers(rawMembers(rawMembers(text).get('output') ?? '').get('message') ?? '');
   if (!message.has('content')) {
-    const output = objectOf(body['Output']) ?? body;
-    const name = textOf(output['__type']);
+    const output = objectOf(body.Output) ?? body;
+    const name = textOf(output.__type);
     return name === undefined
       ? protocolFault('an answer without a message')
       : converseException(name, objectOf(parse(reply.toString('utf8'))));
   }
   const contents = contentsOf(rawElements(message.get('content')), converseUsesHiddenTool(call));
-  const finish = converseFinish(body['stopReason'], contents.calls.length);
+  const finish = converseFinish(body.stopReason, contents.calls.length);
   if (typeof finish !== 'string') return finish;
   const { content, reasoning, calls, details } = contents;
   const more = {
@@ -88,7 +96,7 @@ export function readConverse(reply: Buffer, call: VendorCall): VendorAnswer | Fa
     reasoning,
     calls,
     finish,
-    quantities: converseQuantities(body['usage']),
+    quantities: converseQuantities(body.usage),
     upstreamId: undefined,
     ...more,
   };
@@ -114,42 +122,43 @@ function contentsOf(blocks: readonly string[], hidden: boolean): Contents {
   let answer: string | undefined;
   blocks.forEach((text, index) => {
     const raw = rawMembers(text);
-    const block = objectOf(parse(utf8(text))) ?? {};
+    const block: Documented<ConverseBlock> = objectOf(parse(utf8(text))) ?? {};
     const before = contents.content;
-    contents.content += textOf(block['text']) ?? citedText(block);
-    const citations = listOf(objectOf(block['citationsContent'])?.['citations']);
+    contents.content += textOf(block.text) ?? citedText(objectOf(block.citationsContent));
+    const citations = listOf(objectOf(block.citationsContent)?.citations);
     if (citations.length)
       citeConverse(contents.cited, citations, characters(before), characters(contents.content));
-    const toolUse = objectOf(block['toolUse']);
-    if (toolUse && toolUse['type'] !== 'server_tool_use') {
-      const name = textOf(toolUse['name']) ?? '';
+    const toolUse = objectOf(block.toolUse);
+    if (toolUse && toolUse.type !== 'server_tool_use') {
+      const name = textOf(toolUse.name) ?? '';
       const input = utf8(rawMembers(raw.get('toolUse') ?? '').get('input') ?? '{}');
       if (hidden && name === hiddenTool) answer = input;
       else
         contents.calls.push({
-          id: textOf(toolUse['toolUseId']) ?? `call_${index}`,
+          id: textOf(toolUse.toolUseId) ?? `call_${index}`,
           name,
           arguments: input,
         });
     }
-    readReasoning(contents, objectOf(block['reasoningContent']));
+    readReasoning(contents, objectOf(block.reasoningContent));
   });
   if (answer !== undefined) contents.content = answer;
   return contents;
 }
 
-function citedText(block: JsonObject): string {
-  const cited = objectOf(block['citationsContent'])?.['content'];
-  return Array.isArray(cited)
-    ? cited.map((part) => textOf(objectOf(part)?.['text']) ?? '').join('')
-    : '';
-}
+const citedText = (block: Documented<CitationsContentBlock> | undefined): string =>
+  objectsOf(block?.content)
+    .map(({ text }) => textOf(text) ?? '')
+    .join('');
 
-function readReasoning(contents: Contents, block: JsonObject | undefined): void {
-  const thought = objectOf(block?.['reasoningText']);
-  const text = textOf(thought?.['text']) ?? '';
-  const signature = textOf(thought?.['signature']);
-  const data = textOf(block?.['redactedContent']);
+function readReasoning(
+  contents: Contents,
+  block: Documented<ReasoningContentBlock> | undefined,
+): void {
+  const thought = objectOf(block?.reasoningText);
+  const text = textOf(thought?.text) ?? '';
+  const signature = textOf(thought?.signature);
+  const data = textOf(block?.redactedContent);
   contents.reasoning += text;
   if (signature)
     contents.details.push(
@@ -166,23 +175,21 @@ function readReasoning(contents: Contents, block: JsonObject | undefined): void 
  * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html, 2026-08). Undefined
  * when the usage counts nothing.
  */
-export function converseQuantities(value: unknown): Quantities | undefined {
+export function converseQuantities(value: Unchecked<TokenUsage>): Quantities | undefined {
   const usage = objectOf(value);
   if (!usage) return undefined;
-  const input = countOf(usage['inputTokens']);
-  const output = countOf(usage['outputTokens']);
+  const input = countOf(usage.inputTokens);
+  const output = countOf(usage.outputTokens);
   if (input === undefined && output === undefined) return undefined;
-  const written = countOf(usage['cacheWriteInputTokens']) ?? 0;
-  const long = listOf(usage['cacheDetails'])
-    .filter(isObject)
-    .filter(({ ttl }) => ttl === '1h');
+  const written = countOf(usage.cacheWriteInputTokens) ?? 0;
+  const long = objectsOf(usage.cacheDetails).filter(({ ttl }) => ttl === '1h');
   const hour = Math.min(
     written,
     long.reduce((sum, { inputTokens }) => sum + (countOf(inputTokens) ?? 0), 0),
   );
   const counts: [Measure, number][] = [
     ['input', input ?? 0],
-    ['cached_input', countOf(usage['cacheReadInputTokens']) ?? 0],
+    ['cached_input', countOf(usage.cacheReadInputTokens) ?? 0],
     ['cache_write_5m', written - hour],
     ['cache_write_1h', hour],
     ['output', output ?? 0],

@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib';
 import {
   jsonText,
   countOf,
+  type Documented,
   isObject,
-  type JsonObject,
   objectOf,
   parse,
   rawMembers,
@@ -27,6 +27,7 @@ import { converseFinish, redacted, converseQuantities } from './response.ts';
 import { converseUsesHiddenTool } from './request.ts';
 import { converseException } from './fault.ts';
 import { converseModel } from './models.ts';
+import type { ConverseEvent } from './types.ts';
 
 /** The beginning of nearly every event, before its text. */
 const beforeText = '"delta":{"text":';
@@ -87,7 +88,7 @@ export class ConverseReader implements EventReader {
       // The parts are cut out of the text, which must be valid JSON for that.
       return isObject(parse(data)) ? this.#delta(rawMembers(data)) : this.#broken();
     }
-    const event = objectOf(parse(utf8(data)));
+    const event: Documented<ConverseEvent> | undefined = objectOf(parse(utf8(data)));
     if (name.startsWith('exception:')) {
       this.#meter.fault = converseException(name.slice('exception:'.length), event);
       return '';
@@ -97,7 +98,7 @@ export class ConverseReader implements EventReader {
     if (name === 'contentBlockStop') return this.#stop(event);
     if (name === 'messageStop') return this.#messageStop(event);
     if (name === 'metadata') {
-      this.#meter.quantities = converseQuantities(event['usage']);
+      this.#meter.quantities = converseQuantities(event.usage);
       this.#meter.done = this.#stopped;
     }
     return '';
@@ -108,22 +109,22 @@ export class ConverseReader implements EventReader {
     return '';
   }
 
-  #start(event: JsonObject): string {
-    const toolUse = objectOf(objectOf(event['start'])?.['toolUse']);
-    const index = countOf(event['contentBlockIndex']) ?? 0;
+  #start(event: Documented<ConverseEvent>): string {
+    const toolUse = objectOf(objectOf(event.start)?.toolUse);
+    const index = countOf(event.contentBlockIndex) ?? 0;
     const block = (call: Block['call']): Block => ({ call, hasArguments: false });
-    if (!toolUse || toolUse['type'] === 'server_tool_use') {
+    if (!toolUse || toolUse.type === 'server_tool_use') {
       this.#blocks.set(index, block(undefined));
       return '';
     }
-    const name = textOf(toolUse['name']) ?? '';
+    const name = textOf(toolUse.name) ?? '';
     if (this.#hidden && name === hiddenTool) {
       this.#held = '';
       this.#blocks.set(index, block('hidden'));
       return '';
     }
     this.#blocks.set(index, block(this.#chunks.calls));
-    return this.#chunks.call(textOf(toolUse['toolUseId']) ?? `call_${index}`, name);
+    return this.#chunks.call(textOf(toolUse.toolUseId) ?? `call_${index}`, name);
   }
 
   #delta(event: ReadonlyMap<string, string>): string {
@@ -183,7 +184,7 @@ export class ConverseReader implements EventReader {
   }
 
   /** Ends a block. A call without arguments gets `{}`. */
-  #stop(event: JsonObject): string {
+  #stop(event: Documented<ConverseEvent>): string {
     const [from, citations] = [this.#from, this.#citations];
     this.#from = this.#length;
     if (citations.length > 0) {
@@ -192,15 +193,15 @@ export class ConverseReader implements EventReader {
       this.#citations = [];
       return this.#chunks.delta(citedDelta(cited));
     }
-    const block = this.#blocks.get(countOf(event['contentBlockIndex']) ?? 0);
+    const block = this.#blocks.get(countOf(event.contentBlockIndex) ?? 0);
     if (block?.call === undefined || block.hasArguments) return '';
     return block.call === 'hidden'
       ? this.#chunks.content('{}')
       : this.#chunks.arguments(block.call, '{}');
   }
 
-  #messageStop(event: JsonObject): string {
-    const finish = converseFinish(event['stopReason'], this.#chunks.calls);
+  #messageStop(event: Documented<ConverseEvent>): string {
+    const finish = converseFinish(event.stopReason, this.#chunks.calls);
     if (typeof finish !== 'string') {
       this.#meter.fault = finish;
       return '';
