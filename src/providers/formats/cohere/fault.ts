@@ -1,7 +1,8 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type JsonObject, objectOf, textOf } from '../../../base/json.ts';
+import { type Documented, type JsonObject, objectOf, textOf } from '../../../base/json.ts';
 import { sanitizeVendorMessage } from '../../vendor-message.ts';
 import { faultOf, type FaultHeaders, type FaultRule } from '../fault.ts';
+import type { CohereError } from './types.ts';
 
 /**
  * docs.cohere.com/reference/errors, 2026-08, and recorded ones: `{"id","message"}`, with an
@@ -23,10 +24,9 @@ export const cohereFault = (status: number, headers: FaultHeaders, reply: string
 
 /** The fault in the place of an answer or of an event. */
 export function cohereFaultWithin(body: JsonObject): Fault | undefined {
+  const told: Documented<CohereError> = body;
   const message =
-    textOf(body['message']) ??
-    textOf(objectOf(body['error'])?.['message']) ??
-    textOf(body['error']);
+    textOf(told.message) ?? textOf(objectOf(told.error)?.message) ?? textOf(told.error);
   return message === undefined
     ? undefined
     : { kind: 'server_error', message: sanitizeVendorMessage(message) };

@@ -1,5 +1,6 @@
 import {
   countOf,
+  type Documented,
   isObject,
   type JsonObject,
   listOf,
@@ -24,6 +25,7 @@ import { refuseParam } from '../../support/rules.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { singleCallInstruction } from '../../support/fit.ts';
+import type { CohereThinking } from './types.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
@@ -216,14 +218,17 @@ const reasoningModels = /reasoning|command-a-plus|north/;
  */
 const budgets: Readonly<Record<string, number>> = { minimal: 512, low: 1024, medium: 4096 };
 
+/** Clients write Anthropic's name of the budget, too. */
+type ClientThinking = Documented<CohereThinking & { readonly budget_tokens: number }>;
+
 function thinkingOf(call: VendorCall): JsonObject {
   const { body } = call;
-  const thinking = objectOf(body['thinking']);
+  const thinking: ClientThinking | undefined = objectOf(body['thinking']);
   if (thinking) {
-    const budget = countOf(thinking['token_budget']) ?? countOf(thinking['budget_tokens']);
+    const budget = countOf(thinking.token_budget) ?? countOf(thinking.budget_tokens);
     return {
       thinking: {
-        type: thinking['type'] === 'disabled' ? 'disabled' : 'enabled',
+        type: thinking.type === 'disabled' ? 'disabled' : 'enabled',
         ...(budget ? { token_budget: budget } : {}),
       },
     };

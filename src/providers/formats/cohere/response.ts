@@ -2,14 +2,16 @@ import type { Fault } from '../../../base/fault.ts';
 import {
   jsonText,
   countOf,
+  type Documented,
   isObject,
-  type JsonObject,
   listOf,
   objectOf,
+  objectsOf,
   parse,
   textOf,
   utf8,
   stringAfter,
+  type Unchecked,
 } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorAnswer, VendorCall, StreamMeter } from '../../adapter.ts';
@@ -23,6 +25,14 @@ import { stopsBeyond } from '../../conversation/stop-text.ts';
 import { protocolFault } from '../fault.ts';
 import { cohereStopsMax } from './request.ts';
 import { cohereFaultWithin } from './fault.ts';
+import type {
+  ChatResponseV2,
+  CohereDelta,
+  CohereEvent,
+  CohereUsage,
+  LogprobItem,
+  ToolCallV2,
+} from './types.ts';
 
 const reasons: Readonly<Record<string, FinishReason>> = {
   COMPLETE: 'stop',
@@ -57,14 +67,14 @@ export function cohereFinish(reason: unknown, error: unknown, calls: number): Fi
  * tokens included; `billed_units` leaves out the vendor's own preamble. Clients see, and are
  * charged for, what OpenAI's format counts: all tokens.
  */
-export function cohereQuantities(value: unknown): Quantities | undefined {
+export function cohereQuantities(value: Unchecked<CohereUsage>): Quantities | undefined {
   const usage = objectOf(value);
-  const counts = objectOf(usage?.['tokens']) ?? objectOf(usage?.['billed_units']);
-  const prompt = countOf(counts?.['input_tokens']);
-  const completion = countOf(counts?.['output_tokens']);
+  const counts = objectOf(usage?.tokens) ?? objectOf(usage?.billed_units);
+  const prompt = countOf(counts?.input_tokens);
+  const completion = countOf(counts?.output_tokens);
   if (prompt === undefined && completion === undefined) return undefined;
-  const cached = Math.min(prompt ?? 0, countOf(usage?.['cached_tokens']) ?? 0);
-  const reasoning = Math.min(completion ?? 0, countOf(counts?.['reasoning_tokens']) ?? 0);
+  const cached = Math.min(prompt ?? 0, countOf(usage?.cached_tokens) ?? 0);
+  const reasoning = Math.min(completion ?? 0, countOf(counts?.reasoning_tokens) ?? 0);
   const all = {
     input: (prompt ?? 0) - cached,
     cached_input: cached,
@@ -80,9 +90,9 @@ export function cohereQuantities(value: unknown): Quantities | undefined {
  * all of them together. The vendor does not report alternative tokens.
  */
 export function cohereLogprobs(items: readonly unknown[]): object | undefined {
-  const content = items.filter(isObject).map((item) => {
-    const token = textOf(item['text']) ?? '';
-    const logprob = listOf(item['logprobs']).reduce(
+  const content = objectsOf(items).map((item: Documented<LogprobItem>) => {
+    const token = textOf(item.text) ?? '';
+    const logprob = listOf(item.logprobs).reduce(
       (sum: number, one) => sum + (typeof one === 'number' ? one : 0),
       0,
     );
@@ -92,38 +102,41 @@ export function cohereLogprobs(items: readonly unknown[]): object | undefined {
 }
 
 export function readCohere(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body))
+  const body: Documented<ChatResponseV2> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined)
     return protocolFault(`an answer that is not a JSON object: ${reply.toString('utf8', 0, 120)}`);
-  const message = objectOf(body['message']);
+  const message = objectOf(body.message);
   if (!message) return cohereFaultWithin(body) ?? protocolFault('an answer without a message');
-  const parts = listOf(message['content']).filter(isObject);
-  const texts = (type: string): string =>
-    parts.map((part) => (part['type'] === type ? (textOf(part[type]) ?? '') : '')).join('');
-  const calls = listOf(message['tool_calls']).filter(isObject).map(callIn);
-  const finish = cohereFinish(body['finish_reason'], body['error'], calls.length);
+  const parts = objectsOf(message.content);
+  const texts = (type: 'text' | 'thinking'): string =>
+    parts.map((part) => (part.type === type ? (textOf(part[type]) ?? '') : '')).join('');
+  const calls = objectsOf(message.tool_calls).map(callIn);
+  const finish = cohereFinish(body.finish_reason, body.error, calls.length);
   if (typeof finish !== 'string') return finish;
-  const citations = listOf(message['citations']);
+  const citations = listOf(message.citations);
   const whole = {
-    content: textOf(message['content']) ?? texts('text'),
+    content: textOf(message.content) ?? texts('text'),
     // The plan of a model without thinking, which it writes before its calls, stands for thinking.
-    reasoning: texts('thinking') + (textOf(message['tool_plan']) ?? ''),
+    reasoning: texts('thinking') + (textOf(message.tool_plan) ?? ''),
     calls,
     finish,
-    quantities: cohereQuantities(body['usage']),
-    upstreamId: textOf(body['id']),
-    logprobs: cohereLogprobs(listOf(body['logprobs'])),
+    quantities: cohereQuantities(body.usage),
+    upstreamId: textOf(body.id),
+    logprobs: cohereLogprobs(listOf(body.logprobs)),
     ...(citations.length ? { more: { citations } } : {}),
   };
   return chatAnswer(call, whole, stopsBeyond(call.body['stop'], cohereStopsMax));
 }
 
-function callIn(call: JsonObject, index: number): { id: string; name: string; arguments: string } {
-  const fn = objectOf(call['function']);
+function callIn(
+  call: Documented<ToolCallV2>,
+  index: number,
+): { id: string; name: string; arguments: string } {
+  const fn = objectOf(call.function);
   return {
-    id: textOf(call['id']) || `call_${index}`,
-    name: textOf(fn?.['name']) ?? '',
-    arguments: textOf(fn?.['arguments']) || '{}',
+    id: textOf(call.id) || `call_${index}`,
+    name: textOf(fn?.name) ?? '',
+    arguments: textOf(fn?.arguments) || '{}',
   };
 }
 
@@ -148,12 +161,12 @@ export class CohereReader implements EventReader {
   event(data: string, name: string): string {
     const text = this.#tellsLogprobs ? undefined : stringAfter(data, beforeText);
     if (text !== undefined) return this.#chunks.contentJson(text);
-    const body = parse(utf8(data));
-    if (!isObject(body)) {
+    const body: Documented<CohereEvent> | undefined = objectOf(parse(utf8(data)));
+    if (body === undefined) {
       if (data !== '[DONE]') this.#meter.fault = protocolFault('an event that is not JSON');
       return '';
     }
-    return this.#tell(body, textOf(body['type']) ?? name);
+    return this.#tell(body, textOf(body.type) ?? name);
   }
 
   rest(rest: string): Fault | undefined {
@@ -161,37 +174,37 @@ export class CohereReader implements EventReader {
     return isObject(body) ? cohereFaultWithin(body) : undefined;
   }
 
-  #tell(body: JsonObject, type: string): string {
-    const delta = objectOf(body['delta']);
-    const message = objectOf(delta?.['message']);
+  #tell(body: Documented<CohereEvent>, type: string): string {
+    const delta = objectOf(body.delta);
+    const message = objectOf(delta?.message);
     switch (type) {
       case 'message-start':
-        this.#meter.upstreamId ??= textOf(body['id']);
+        this.#meter.upstreamId ??= textOf(body.id);
         return '';
       case 'content-start':
       case 'content-delta': {
-        const content = objectOf(message?.['content']);
-        const text = textOf(content?.['text']) ?? '';
+        const content = objectOf(message?.content);
+        const text = textOf(content?.text) ?? '';
         const logprobs =
-          this.#tellsLogprobs && text !== '' ? cohereLogprobs([body['logprobs']]) : undefined;
+          this.#tellsLogprobs && text !== '' ? cohereLogprobs([body.logprobs]) : undefined;
         const beside =
           logprobs === undefined ? '' : this.#chunks.beside(`"logprobs":${jsonText(logprobs)}`);
         return (
-          this.#chunks.reasoning(textOf(content?.['thinking']) ?? '') +
+          this.#chunks.reasoning(textOf(content?.thinking) ?? '') +
           this.#chunks.content(text) +
           beside
         );
       }
       case 'tool-plan-delta':
-        return this.#chunks.reasoning(textOf(message?.['tool_plan']) ?? '');
+        return this.#chunks.reasoning(textOf(message?.tool_plan) ?? '');
       case 'tool-call-start':
       case 'tool-call-delta':
       case 'tool-call-end':
-        return this.#call(type, countOf(body['index']) ?? 0, objectOf(message?.['tool_calls']));
+        return this.#call(type, countOf(body.index) ?? 0, objectOf(message?.tool_calls));
       case 'citation-start':
-        return message?.['citations'] === undefined
+        return message?.citations === undefined
           ? ''
-          : this.#chunks.delta(`"citations":[${jsonText(message['citations'])}]`);
+          : this.#chunks.delta(`"citations":[${jsonText(message.citations)}]`);
       case 'message-end':
         return this.#end(delta ?? {});
       case 'content-end':
@@ -204,16 +217,12 @@ export class CohereReader implements EventReader {
     }
   }
 
-  #call(type: string, index: number, call: JsonObject | undefined): string {
-    const fn = objectOf(call?.['function']);
-    const args = textOf(fn?.['arguments']) ?? '';
+  #call(type: string, index: number, call: Documented<ToolCallV2> | undefined): string {
+    const fn = objectOf(call?.function);
+    const args = textOf(fn?.arguments) ?? '';
     if (type === 'tool-call-start') {
       this.#calls.set(index, { call: this.#chunks.calls, told: args !== '' });
-      return this.#chunks.call(
-        textOf(call?.['id']) || `call_${index}`,
-        textOf(fn?.['name']) ?? '',
-        args,
-      );
+      return this.#chunks.call(textOf(call?.id) || `call_${index}`, textOf(fn?.name) ?? '', args);
     }
     const begun = this.#calls.get(index);
     if (!begun) return '';
@@ -223,9 +232,9 @@ export class CohereReader implements EventReader {
     return this.#chunks.arguments(begun.call, more);
   }
 
-  #end(delta: JsonObject): string {
-    this.#meter.quantities = cohereQuantities(delta['usage']);
-    const finish = cohereFinish(delta['finish_reason'], delta['error'], this.#chunks.calls);
+  #end(delta: Documented<CohereDelta>): string {
+    this.#meter.quantities = cohereQuantities(delta.usage);
+    const finish = cohereFinish(delta.finish_reason, delta.error, this.#chunks.calls);
     if (typeof finish !== 'string') {
       this.#meter.fault = finish;
       return '';
