@@ -413,6 +413,7 @@ type Plain = string | number | boolean;
 /** `Unchecked<T>` in the form from which the compiler infers `T`. */
 type Of<T> = { readonly [documentedAs]?: T } | Plain | null | undefined;
 type ElementOf<T> = T extends readonly (infer E)[] ? E : never;
+type ObjectOf<T> = Exclude<Extract<T, object>, readonly unknown[]>;
 
 /**
  * A parsed JSON object that its vendor documents as `T`: the names of members are checked by the
@@ -427,13 +428,13 @@ export type Documented<T> = {
   readonly [K in keyof T]?: unknown extends T[K] ? unknown : Unchecked<NonNullable<T[K]>>;
 };
 
-export function isObject<T>(value: Of<T>): value is Documented<Extract<T, object>>;
+export function isObject<T>(value: Of<T>): value is Documented<ObjectOf<T>>;
 export function isObject(value: unknown): value is JsonObject;
 export function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function objectOf<T>(value: Of<T>): Documented<Extract<T, object>> | undefined;
+export function objectOf<T>(value: Of<T>): Documented<ObjectOf<T>> | undefined;
 export function objectOf(value: unknown): JsonObject | undefined;
 export function objectOf(value: unknown): JsonObject | undefined {
   return isObject(value) ? value : undefined;
@@ -458,7 +459,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 /** The objects among the elements of a list. */
-export function objectsOf<T>(value: Of<T>): readonly Documented<Extract<ElementOf<T>, object>>[];
+export function objectsOf<T>(value: Of<T>): readonly Documented<ObjectOf<ElementOf<T>>>[];
 export function objectsOf(value: unknown): readonly JsonObject[];
 export function objectsOf(value: unknown): readonly JsonObject[] {
   return listOf(value).filter((element) => isObject(element));

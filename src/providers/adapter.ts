@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Fault } from '../base/fault.ts';
-import type { JsonChange } from '../base/json.ts';
+import type { Documented, JsonChange, JsonObject } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { EnclosedFile } from '../http/spool.ts';
@@ -8,11 +8,11 @@ import type { ImageRequest, TranscriptionRequest, SpeechRequest } from './media-
 
 /**
  * One client request as an adapter sees it. Read-only: a retry on another channel reuses it.
- * The hub format is OpenAI's chat completion (DESIGN §4).
+ * The hub format is OpenAI's chat completion (DESIGN §4). `T`: the document of the client's body.
  */
-export interface VendorCall {
+export interface VendorCall<T = JsonObject> {
   /** The client's body, parsed and validated by api/. */
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: Documented<T>;
   /**
    * The client's body as it was sent. An adapter of the same format edits spans of these bytes and
    * never re-encodes them.

@@ -6,6 +6,7 @@ import {
   unsignedMessages,
   messagesUsesHiddenTool,
 } from './request.ts';
+import type { ChatRequest } from '../openai-chat/types.ts';
 import { messagesFault } from './fault.ts';
 import { MessagesReader } from './stream.ts';
 import { ChatCollector } from '../../conversation/chat-collector.ts';
@@ -16,12 +17,12 @@ import { blankStops } from '../../conversation/stop-text.ts';
  * The wire format `anthropic-messages` (wire-formats §4.1 to §4.3) for clients of OpenAI's chat.
  */
 export function anthropicMessages(host: MessagesHost = {}): Adapter {
-  const stream = (call: VendorCall): TranslatedStream =>
+  const stream = (call: VendorCall<ChatRequest>): TranslatedStream =>
     new TranslatedStream(
       call,
       (_, chunks, meter) => new MessagesReader(chunks, meter, messagesUsesHiddenTool(call, host)),
       undefined,
-      blankStops(call.body['stop']),
+      blankStops(call.body.stop),
     );
   return {
     ask: (call) => messagesRequest(call, host),

@@ -1,5 +1,6 @@
 import { countOf, type JsonObject, objectOf, textOf } from '../../../base/json.ts';
 import type { VendorCall } from '../../adapter.ts';
+import type { ReasoningMembers } from '../openai-chat/types.ts';
 
 /** What a generation of Claude accepts. */
 export interface ClaudeTraits {
@@ -138,27 +139,25 @@ const budgetMin = 1024;
 export function reasoningRequest({
   body,
   messagesOptions: beside,
-}: Pick<VendorCall, 'body' | 'messagesOptions'>): ReasoningRequest | undefined {
-  const reasoning = objectOf(body['reasoning']);
-  const thinking = objectOf(body['thinking']);
-  const effort = textOf(body['reasoning_effort']) ?? textOf(reasoning?.['effort']);
+}: Pick<VendorCall<ReasoningMembers>, 'body' | 'messagesOptions'>): ReasoningRequest | undefined {
+  const reasoning = objectOf(body.reasoning);
+  const thinking = objectOf(body.thinking);
+  const effort = textOf(body.reasoning_effort) ?? textOf(reasoning?.effort);
   const budget =
-    beside?.budget ?? countOf(thinking?.['budget_tokens']) ?? countOf(reasoning?.['max_tokens']);
+    beside?.budget ?? countOf(thinking?.budget_tokens) ?? countOf(reasoning?.max_tokens);
   if (effort !== undefined) return { effort, budget };
   // Qwen's switch for thinking is a boolean.
   const isOff =
-    thinking?.['type'] === 'disabled' ||
-    reasoning?.['enabled'] === false ||
-    body['enable_thinking'] === false;
+    thinking?.type === 'disabled' || reasoning?.enabled === false || body.enable_thinking === false;
   if (isOff) return { effort: 'none', budget };
   if (budget !== undefined)
     return { effort: budget > 16_000 ? 'high' : budget > 4000 ? 'medium' : 'low', budget };
   const isOn =
-    thinking?.['type'] !== undefined ||
-    reasoning?.['enabled'] === true ||
-    body['enable_thinking'] === true;
+    thinking?.type !== undefined || reasoning?.enabled === true || body.enable_thinking === true;
   return isOn ? { effort: 'medium', budget } : undefined;
 }
+
+const reasoningMembers = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking'] as const;
 
 /**
  * The members of the client's request for thinking that the vendor's request drops. `told`: the
@@ -166,14 +165,12 @@ export function reasoningRequest({
  * dropped.
  */
 export function droppedReasoning(
-  call: Pick<VendorCall, 'body' | 'messagesOptions'>,
+  call: Pick<VendorCall<ReasoningMembers>, 'body' | 'messagesOptions'>,
   told: boolean,
 ): readonly string[] {
   const reasoning = reasoningRequest(call);
   if (told || reasoning === undefined || reasoning.effort === 'none') return [];
-  return ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking'].filter(
-    (name) => call.body[name] != null,
-  );
+  return reasoningMembers.filter((name) => call.body[name] != null);
 }
 
 /**
@@ -183,7 +180,7 @@ export function droppedReasoning(
  * thinking.
  */
 export function thinkingFor(
-  call: Pick<VendorCall, 'body' | 'messagesOptions'>,
+  call: Pick<VendorCall<ReasoningMembers>, 'body' | 'messagesOptions'>,
   traits: ClaudeTraits,
   maxTokens: number,
   { forced, interrupted }: { readonly forced: boolean; readonly interrupted: boolean },

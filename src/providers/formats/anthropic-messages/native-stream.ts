@@ -3,6 +3,7 @@ import {
   jsonText,
   stringEnd,
   countOf,
+  type Documented,
   isObject,
   type JsonObject,
   objectOf,
@@ -32,6 +33,12 @@ import {
   messageQuantities,
   messagePriceFacts,
 } from './usage.ts';
+import type {
+  ContentBlock,
+  ContentBlockDelta,
+  MessageAnswer,
+  MessageStreamEvent,
+} from './types.ts';
 
 const deltaHead = '{"type":"content_block_delta","index":';
 /** The deltas that carry what the model wrote. */
@@ -93,8 +100,8 @@ export class NativeMessageStream implements StreamTranslator {
         return true;
       }
     }
-    const body = parse(utf8(data));
-    if (isObject(body)) this.#read(body, textOf(body['type']) ?? name, data);
+    const body: Documented<MessageStreamEvent> | undefined = objectOf(parse(utf8(data)));
+    if (body !== undefined) this.#read(body, textOf(body.type) ?? name, data);
     else this.meter.fault = protocolFault('an event that is not JSON');
     return !this.meter.done && this.meter.fault === undefined;
   }
@@ -104,26 +111,26 @@ export class NativeMessageStream implements StreamTranslator {
     this.#start = '';
   }
 
-  #read(body: JsonObject, type: string, data: string): void {
+  #read(body: Documented<MessageStreamEvent>, type: string, data: string): void {
     switch (type) {
       case 'message_start':
         return this.#begin(body, data);
       case 'content_block_start':
-        this.#open.add(countOf(body['index']) ?? 0);
-        this.meter.calls = withResult(this.meter.calls, objectOf(body['content_block']));
+        this.#open.add(countOf(body.index) ?? 0);
+        this.meter.calls = withResult(this.meter.calls, objectOf(body.content_block));
         return this.#tell(type, data);
       case 'content_block_delta':
-        this.meter.outputBytes += Buffer.byteLength(writtenIn(objectOf(body['delta']) ?? {}));
+        this.meter.outputBytes += Buffer.byteLength(writtenIn(objectOf(body.delta) ?? {}));
         return this.#tell(type, data);
       case 'content_block_stop':
-        this.#open.delete(countOf(body['index']) ?? 0);
+        this.#open.delete(countOf(body.index) ?? 0);
         return this.#tell(type, data);
       case 'message_delta':
-        addMessageUsage(this.#counts, objectOf(body['usage']));
-        this.#counts.container ||= objectOf(body['delta'])?.['container'] != null;
+        addMessageUsage(this.#counts, objectOf(body.usage));
+        this.#counts.container ||= objectOf(body.delta)?.container != null;
         this.meter.quantities = messageQuantities(this.#counts);
         this.meter.pricingFacts = messagePriceFacts(this.#counts, this.#model);
-        this.meter.finished ||= typeof objectOf(body['delta'])?.['stop_reason'] === 'string';
+        this.meter.finished ||= typeof objectOf(body.delta)?.stop_reason === 'string';
         return this.#tell(type, data);
       case 'message_stop':
         this.meter.done = true;
@@ -138,11 +145,11 @@ export class NativeMessageStream implements StreamTranslator {
     }
   }
 
-  #begin(body: JsonObject, data: string): void {
-    const message = objectOf(body['message']);
-    this.meter.upstreamId ??= textOf(message?.['id']);
-    this.#model = textOf(message?.['model']);
-    addMessageUsage(this.#counts, objectOf(message?.['usage']));
+  #begin(body: Documented<MessageStreamEvent>, data: string): void {
+    const message = objectOf(body.message);
+    this.meter.upstreamId ??= textOf(message?.id);
+    this.#model = textOf(message?.model);
+    addMessageUsage(this.#counts, objectOf(message?.usage));
     if (this.#counts.input !== undefined)
       this.meter.input = messageQuantities({ ...this.#counts, output: 0, thinking: 0 });
     const { answerId, publicModel } = this.#call;
@@ -169,11 +176,11 @@ export class NativeMessageStream implements StreamTranslator {
    * The vendor sent one JSON value instead of a stream: an error with a good status, or a whole
    * message.
    */
-  #whole(body: JsonObject): void {
+  #whole(body: Documented<MessageAnswer>): void {
     this.meter.fault ??= messagesFaultWithin(body);
     if (
       this.meter.fault !== undefined ||
-      body['type'] !== 'message' ||
+      body.type !== 'message' ||
       this.meter.upstreamId !== undefined
     )
       return;
@@ -220,14 +227,16 @@ function deltaBytes(data: string): number | undefined {
   }
 }
 
-const writtenIn = (delta: JsonObject): string =>
-  textOf(delta['text']) ?? textOf(delta['thinking']) ?? textOf(delta['partial_json']) ?? '';
+const writtenIn = (delta: Documented<ContentBlockDelta>): string =>
+  textOf(delta.text) ?? textOf(delta.thinking) ?? textOf(delta.partial_json) ?? '';
 
 /**
  * How the text of a block is streamed: the member of the block that holds it, and the type of its
  * deltas.
  */
-const streamed: Readonly<Record<string, { readonly member: string; readonly delta: string }>> = {
+const streamed: Readonly<
+  Record<string, { readonly member: 'text' | 'thinking'; readonly delta: string }>
+> = {
   text: { member: 'text', delta: 'text_delta' },
   thinking: { member: 'thinking', delta: 'thinking_delta' },
 };
@@ -236,7 +245,7 @@ const streamed: Readonly<Record<string, { readonly member: string; readonly delt
  * Writes a whole message as events, for a client that requested a stream of a server that sends
  * none. Without `message_stop`.
  */
-function eventsOfMessage(message: JsonObject): JsonObject[] {
+function eventsOfMessage(message: Documented<MessageAnswer>): JsonObject[] {
   const { content, stop_reason, stop_sequence = null, usage } = message;
   const started = { ...message, content: [], stop_reason: null, stop_sequence: null };
   return [
@@ -248,7 +257,7 @@ function eventsOfMessage(message: JsonObject): JsonObject[] {
   ];
 }
 
-function eventsOfBlock(block: JsonObject, index: number): JsonObject[] {
+function eventsOfBlock(block: Documented<ContentBlock>, index: number): JsonObject[] {
   const start = (content_block: JsonObject): JsonObject => ({
     type: 'content_block_start',
     index,
@@ -260,15 +269,15 @@ function eventsOfBlock(block: JsonObject, index: number): JsonObject[] {
     delta: members,
   });
   const stop = { type: 'content_block_stop', index };
-  if (block['type'] === 'tool_use')
+  if (block.type === 'tool_use')
     return [
       start({ ...block, input: {} }),
-      delta({ type: 'input_json_delta', partial_json: JSON.stringify(block['input'] ?? {}) }),
+      delta({ type: 'input_json_delta', partial_json: JSON.stringify(block.input ?? {}) }),
       stop,
     ];
-  const words = streamed[textOf(block['type']) ?? ''];
+  const words = streamed[textOf(block.type) ?? ''];
   if (words === undefined) return [start(block), stop];
-  const signature = textOf(block['signature']);
+  const signature = textOf(block.signature);
   return [
     start({ ...block, [words.member]: '', ...(signature === undefined ? {} : { signature: '' }) }),
     delta({ type: words.delta, [words.member]: block[words.member] }),
@@ -296,13 +305,10 @@ const results: Readonly<Record<string, ToolMeasure>> = {
  */
 function withResult(
   calls: Quantities | undefined,
-  block: JsonObject | undefined,
+  block: Documented<ContentBlock> | undefined,
 ): Quantities | undefined {
-  const measure = results[textOf(block?.['type']) ?? ''];
-  if (
-    measure === undefined ||
-    textOf(objectOf(block?.['content'])?.['type'])?.endsWith('_error') === true
-  )
+  const measure = results[textOf(block?.type) ?? ''];
+  if (measure === undefined || textOf(objectOf(block?.content)?.type)?.endsWith('_error') === true)
     return calls;
   return { ...calls, [measure]: measure === 'code_session' ? 1 : (calls?.[measure] ?? 0) + 1 };
 }
@@ -360,30 +366,29 @@ export class MessageCollector implements StreamCollector {
     }
   }
 
-  #event(body: JsonObject): void {
-    const index = countOf(body['index']) ?? 0;
-    if (body['type'] === 'message_start') this.#message = { ...objectOf(body['message']) };
-    else if (body['type'] === 'content_block_start')
-      this.#blocks[index] = { ...objectOf(body['content_block']) };
-    else if (body['type'] === 'content_block_delta')
-      this.#delta(index, objectOf(body['delta']) ?? {});
-    else if (body['type'] === 'message_delta') {
-      const usage = { ...objectOf(this.#message['usage']), ...objectOf(body['usage']) };
-      this.#message = { ...this.#message, ...objectOf(body['delta']), usage };
+  #event(body: Documented<MessageStreamEvent>): void {
+    const index = countOf(body.index) ?? 0;
+    if (body.type === 'message_start') this.#message = { ...objectOf(body.message) };
+    else if (body.type === 'content_block_start')
+      this.#blocks[index] = { ...objectOf(body.content_block) };
+    else if (body.type === 'content_block_delta') this.#delta(index, objectOf(body.delta) ?? {});
+    else if (body.type === 'message_delta') {
+      const usage = { ...objectOf(this.#message['usage']), ...objectOf(body.usage) };
+      this.#message = { ...this.#message, ...objectOf(body.delta), usage };
     }
   }
 
-  #delta(index: number, delta: JsonObject): void {
+  #delta(index: number, delta: Documented<ContentBlockDelta>): void {
     const block = this.#blocks[index];
     if (block === undefined) return;
-    const input = textOf(delta['partial_json']);
+    const input = textOf(delta.partial_json);
     if (input !== undefined) this.#inputs.set(index, (this.#inputs.get(index) ?? '') + input);
-    for (const member of ['text', 'thinking', 'signature'])
+    for (const member of ['text', 'thinking', 'signature'] as const)
       if (typeof delta[member] === 'string')
         block[member] = (textOf(block[member]) ?? '') + delta[member];
-    if (delta['citation'] !== undefined) {
+    if (delta.citation !== undefined) {
       const before = block['citations'];
-      block['citations'] = [...(Array.isArray(before) ? before : []), delta['citation']];
+      block['citations'] = [...(Array.isArray(before) ? before : []), delta.citation];
     }
   }
 }

@@ -5,9 +5,11 @@ import {
   editJsonPieces,
   jsonText,
   countOf,
+  type Documented,
   isObject,
   listOf,
   objectOf,
+  objectsOf,
   parse,
   textOf,
   type JsonObject,
@@ -29,6 +31,14 @@ import { type ClaudeTraits, claudeTraits, thinkingFor, droppedReasoning } from '
 import { MessageCollector, NativeMessageStream } from './native-stream.ts';
 import type { MessagesHost } from './request.ts';
 import { obligation } from './tools.ts';
+import type {
+  ContentBlock,
+  CreateMessageParams,
+  InputContentBlock,
+  MessageAnswer,
+  MessageCitation,
+  ThinkingConfig,
+} from './types.ts';
 import {
   newMessageCounts,
   addMessageUsage,
@@ -90,8 +100,10 @@ export function anthropicNative({
 export const anthropicCount: BaseAdapter = {
   ask: (call) => askAt('/messages/count_tokens', call, commonChanges(call)),
   read(reply) {
-    const body = objectOf(parse(reply.toString('utf8')));
-    if (countOf(body?.['input_tokens']) === undefined)
+    const body: Documented<{ readonly input_tokens: number }> | undefined = objectOf(
+      parse(reply.toString('utf8')),
+    );
+    if (countOf(body?.input_tokens) === undefined)
       return protocolFault('a count that tells no tokens');
     return { body: reply, quantities: undefined, upstreamId: undefined, outputText: '' };
   },
@@ -140,17 +152,18 @@ function headersOf({ clientHeaders }: VendorCall): VendorRequest['headers'] {
  * refuse: thinking that no Claude signed, extensions of tool calls, citations without Anthropic's
  * seal, ids of another alphabet, and texts of white space alone.
  */
-function withoutOthers(call: VendorCall): JsonChange[] {
+function withoutOthers(call: VendorCall<CreateMessageParams>): JsonChange[] {
   const changes: JsonChange[] = [];
-  listOf(call.body['messages']).forEach((message, i) => {
-    const content = isObject(message) ? message['content'] : undefined;
-    if (!Array.isArray(content) || !content.some(isOthers)) return;
-    const isAnswer = isObject(message) && message['role'] === 'assistant';
+  listOf(call.body.messages).forEach((message, i) => {
+    if (!isObject(message)) return;
+    const content = listOf(message.content);
+    if (!content.some((block) => isObject(block) && isOthers(block))) return;
+    const isAnswer = message.role === 'assistant';
     const kept = content
-      .filter((block) => !isUnsigned(block) && !(isAnswer && isBlankText(block)))
-      .map(withoutMark)
-      .map(withoutElse)
-      .map(withFittingId);
+      .filter(
+        (block) => !isObject(block) || (!isUnsigned(block) && !(isAnswer && isBlankText(block))),
+      )
+      .map((block) => (isObject(block) ? withoutElse(withFittingId(withoutMark(block))) : block));
     changes.push({
       path: ['messages', i, 'content'],
       json: jsonText(kept.length ? kept : [{ type: 'text', text: '…' }]),
@@ -162,16 +175,14 @@ function withoutOthers(call: VendorCall): JsonChange[] {
 /**
  * The thinking that is removed, as the name of a dropped member; empty thinking is not reported.
  */
-const othersLeftOut = ({ body }: VendorCall): string[] =>
-  listOf(body['messages']).some((message) =>
-    listOf(objectOf(message)?.['content']).some(
-      (block) => isUnsigned(block) && objectOf(block)?.['thinking'] !== '',
-    ),
+const othersLeftOut = ({ body }: Pick<VendorCall<CreateMessageParams>, 'body'>): string[] =>
+  objectsOf(body.messages).some((message) =>
+    objectsOf(message.content).some((block) => isUnsigned(block) && block.thinking !== ''),
   )
     ? ['messages[].content[].thinking']
     : [];
 
-const isOthers = (block: unknown): boolean =>
+const isOthers = (block: Documented<InputContentBlock>): boolean =>
   isUnsigned(block) ||
   isMarked(block) ||
   citesElse(block) ||
@@ -182,67 +193,63 @@ const isOthers = (block: unknown): boolean =>
  * The vendor refuses "text content blocks must contain non-whitespace text"; models write such
  * blocks between their calls.
  */
-const isBlankText = (block: unknown): boolean =>
-  isObject(block) &&
-  block['type'] === 'text' &&
-  typeof block['text'] === 'string' &&
-  block['text'].trim() === '';
+const isBlankText = (block: Documented<InputContentBlock>): boolean =>
+  block.type === 'text' && typeof block.text === 'string' && block.text.trim() === '';
 
 const idsTaken = /^[a-zA-Z0-9_-]+$/;
 const idNames = { tool_use: 'id', tool_result: 'tool_use_id' } as const;
 
 /** The member of a block that holds an id outside Anthropic's pattern (`functions.add:0`). */
-function foreignId(block: unknown): 'id' | 'tool_use_id' | undefined {
-  const type = isObject(block) ? block['type'] : undefined;
-  if (!isObject(block) || (type !== 'tool_use' && type !== 'tool_result')) return undefined;
+function foreignId(block: Documented<InputContentBlock>): 'id' | 'tool_use_id' | undefined {
+  const { type } = block;
+  if (type !== 'tool_use' && type !== 'tool_result') return undefined;
   const id = block[idNames[type]];
   return typeof id === 'string' && !idsTaken.test(id) ? idNames[type] : undefined;
 }
 
-function withFittingId(block: unknown): unknown {
+function withFittingId(block: Documented<InputContentBlock>): Documented<InputContentBlock> {
   const name = foreignId(block);
-  return name === undefined || !isObject(block)
+  return name === undefined
     ? block
-    : { ...block, [name]: fittingId(String(block[name]), idsTaken) };
+    : { ...block, [name]: fittingId(textOf(block[name]) ?? '', idsTaken) };
 }
 
-const isUnsigned = (block: unknown): boolean =>
-  isObject(block) && block['type'] === 'thinking' && block['signature'] === '';
-const isMarked = (block: unknown): boolean =>
-  isObject(block) && block['type'] === 'tool_use' && block['extra_content'] !== undefined;
+const isUnsigned = (block: Documented<InputContentBlock>): boolean =>
+  block.type === 'thinking' && block.signature === '';
+const isMarked = (block: Documented<InputContentBlock>): boolean =>
+  block.type === 'tool_use' && block.extra_content !== undefined;
 
 /**
  * A citation of another vendor: `encrypted_index` is required, and only Anthropic fills it
  * (platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool, 2026-11).
  */
-const isElse = (citation: unknown): boolean =>
-  isObject(citation) && citation['encrypted_index'] === '';
-const citesElse = (block: unknown): boolean =>
-  isObject(block) && listOf(block['citations']).some(isElse);
+const isElse = (citation: Documented<MessageCitation>): boolean => citation.encrypted_index === '';
+const citesElse = (block: Documented<InputContentBlock>): boolean =>
+  objectsOf(block.citations).some(isElse);
 
-function withoutElse(block: unknown): unknown {
-  if (!isObject(block) || !citesElse(block)) return block;
+function withoutElse(block: Documented<InputContentBlock>): JsonObject {
+  if (!citesElse(block)) return block;
   const { citations, ...rest } = block;
-  const kept = listOf(citations).filter((citation) => !isElse(citation));
+  const kept = listOf(citations).filter((citation) => !(isObject(citation) && isElse(citation)));
   return kept.length ? { ...rest, citations: kept } : rest;
 }
 
-function withoutMark(block: unknown): unknown {
-  if (!isObject(block) || !isMarked(block)) return block;
+function withoutMark(block: Documented<InputContentBlock>): Documented<InputContentBlock> {
+  if (!isMarked(block)) return block;
   const { extra_content: _, ...rest } = block;
   return rest;
 }
 
 function readWhole(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body))
+  const body: Documented<MessageAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined)
     return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
   const fault = messagesFaultWithin(body);
   if (fault) return fault;
-  if (!Array.isArray(body['content'])) return protocolFault('an answer without content');
+  if (!Array.isArray(body.content)) return protocolFault('an answer without content');
   const counted = newMessageCounts();
-  addMessageUsage(counted, objectOf(body['usage']));
-  counted.container ||= body['container'] != null;
+  addMessageUsage(counted, objectOf(body.usage));
+  counted.container ||= body.container != null;
   const quantities = messageQuantities(counted);
   return {
     body: editJsonBytes(reply, [
@@ -250,19 +257,18 @@ function readWhole(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
       { path: ['model'], json: jsonText(call.publicModel) },
     ]),
     quantities,
-    pricingFacts: messagePriceFacts(counted, textOf(body['model'])),
-    upstreamId: textOf(body['id']),
-    outputText: quantities ? '' : listOf(body['content']).map(wordsOf).join(''),
+    pricingFacts: messagePriceFacts(counted, textOf(body.model)),
+    upstreamId: textOf(body.id),
+    outputText: quantities ? '' : objectsOf(body.content).map(wordsOf).join(''),
   };
 }
 
 /** What the model wrote in one block. */
-function wordsOf(block: unknown): string {
-  if (!isObject(block)) return '';
+function wordsOf(block: Documented<ContentBlock>): string {
   return (
-    textOf(block['text']) ??
-    textOf(block['thinking']) ??
-    (block['input'] === undefined ? '' : JSON.stringify(block['input']))
+    textOf(block.text) ??
+    textOf(block.thinking) ??
+    (block.input === undefined ? '' : JSON.stringify(block.input))
   );
 }
 
@@ -277,7 +283,12 @@ const versionUnsampled = '2026-10-21';
  * can change the model and nothing else: thinking, sampling and forced calls (wire-formats §4.2,
  * §0.10). A request that fits is not changed.
  */
-function fitToModel({ body, upstreamModel, outputTokensMax, clientHeaders }: VendorCall): {
+function fitToModel({
+  body,
+  upstreamModel,
+  outputTokensMax,
+  clientHeaders,
+}: VendorCall<CreateMessageParams>): {
   readonly changes: JsonChange[];
   readonly dropped: string[];
 } {
@@ -290,7 +301,7 @@ function fitToModel({ body, upstreamModel, outputTokensMax, clientHeaders }: Ven
       ...changes,
       ...sampling.map((name) => ({ path: [name] })),
       ...fittingChoice(body, traits),
-      ...fittingEnd(body['messages'], traits),
+      ...fittingEnd(body.messages, traits),
     ],
     // 1 is the default, so that removing it changes nothing.
     dropped: [...dropped, ...sampling.filter((name) => name === 'top_k' || body[name] !== 1)],
@@ -302,94 +313,107 @@ function fitToModel({ body, upstreamModel, outputTokensMax, clientHeaders }: Ven
  * message that requests it. Turns that the vendor has paused and calls that wait for their results
  * stay last.
  */
-function fittingEnd(messages: unknown, { prefill }: ClaudeTraits): JsonChange[] {
+function fittingEnd(
+  messages: Documented<CreateMessageParams>['messages'],
+  { prefill }: ClaudeTraits,
+): JsonChange[] {
   const last = listOf(messages).length - 1;
   const message = objectOf(listOf(messages)[last]);
-  if (prefill || message?.['role'] !== 'assistant') return [];
+  if (prefill || message?.role !== 'assistant') return [];
   const { content } = message;
   const isText =
     typeof content === 'string' ||
-    listOf(content).every((block) => objectOf(block)?.['type'] === 'text');
+    listOf(content).every((block) => objectOf(block)?.type === 'text');
   return isText
     ? [{ path: ['messages', last], after: jsonText({ role: 'user', content: 'Continue.' }) }]
     : [];
 }
 
-const forced = (body: JsonObject): boolean =>
-  ['any', 'tool'].includes(String(objectOf(body['tool_choice'])?.['type']));
+function forced(body: Documented<CreateMessageParams>): boolean {
+  const type = objectOf(body.tool_choice)?.type;
+  return type === 'any' || type === 'tool';
+}
 
 /**
  * Whether a model of these traits takes `thinking` of this type unchanged. A budget must stay below
  * a limit that is tighter than the client's.
  */
 function takes(
-  requested: JsonObject | undefined,
+  requested: Documented<ThinkingConfig> | undefined,
   { thinking, silent, rest }: ClaudeTraits,
   limit: number | undefined,
 ): boolean {
-  const type = requested?.['type'];
+  const type = requested?.type;
   if (type === 'enabled')
     return (
-      thinking !== 'none' &&
-      !silent &&
-      !(Number(requested?.['budget_tokens']) >= (limit ?? Infinity))
+      thinking !== 'none' && !silent && !(Number(requested?.budget_tokens) >= (limit ?? Infinity))
     );
   if (type === 'adaptive') return thinking === 'adaptive';
   return type !== 'disabled' || rest === 'disabled';
 }
 
 function fittingThinking(
-  body: JsonObject,
+  body: Documented<CreateMessageParams>,
   traits: ClaudeTraits,
   outputTokensMax: number | undefined,
 ): { readonly on: boolean; readonly changes: JsonChange[]; readonly dropped: readonly string[] } {
-  const requested = objectOf(body['thinking']);
-  const type = requested?.['type'];
+  const requested = objectOf(body.thinking);
+  const type = requested?.type;
   if (takes(requested, traits, outputTokensMax))
     return { on: type === 'enabled' || type === 'adaptive', changes: [], dropped: [] };
-  const limit = outputTokensMax ?? countOf(body['max_tokens']) ?? traits.outputUsual;
+  const limit = outputTokensMax ?? countOf(body.max_tokens) ?? traits.outputUsual;
   const { thinking, effort, on } = thinkingFor({ body }, traits, limit, {
     forced: forced(body) && traits.forcing,
     interrupted: false,
   });
-  const display = textOf(requested?.['display']);
+  const display = textOf(requested?.display);
   const changes: JsonChange[] = [
     thinking
       ? { path: ['thinking'], json: jsonText(display && on ? { ...thinking, display } : thinking) }
       : { path: ['thinking'] },
   ];
-  const config = objectOf(body['output_config']);
-  if (effort !== undefined && config?.['effort'] === undefined)
+  const config = objectOf(body.output_config);
+  if (effort !== undefined && config?.effort === undefined)
     changes.push({ path: ['output_config'], json: jsonText({ ...config, effort }) });
   return { on, changes, dropped: droppedReasoning({ body }, on || effort !== undefined) };
 }
 
-const samplingIn = (body: JsonObject): string[] =>
-  ['temperature', 'top_p', 'top_k'].filter((name) => body[name] !== undefined);
+const samplingMembers = ['temperature', 'top_p', 'top_k'] as const;
+type SamplingMember = (typeof samplingMembers)[number];
+
+const samplingIn = (body: Documented<CreateMessageParams>): SamplingMember[] =>
+  samplingMembers.filter((name) => body[name] !== undefined);
 
 /** The sampling members that this model refuses. */
-function fittingSampling(body: JsonObject, { sampling }: ClaudeTraits, thinks: boolean): string[] {
+function fittingSampling(
+  body: Documented<CreateMessageParams>,
+  { sampling }: ClaudeTraits,
+  thinks: boolean,
+): SamplingMember[] {
   const given = samplingIn(body);
   // While it thinks, a model takes `top_p` from 0.95 on
   // (platform.claude.com/docs/en/build-with-claude/extended-thinking, 2026-11; recorded).
-  const takesTop = sampling !== 'none' && Number(body['top_p']) >= 0.95;
-  const taken = (name: string): boolean =>
+  const takesTop = sampling !== 'none' && Number(body.top_p) >= 0.95;
+  const taken = (name: SamplingMember): boolean =>
     name !== 'top_k' && (body[name] === 1 || (name === 'top_p' && takesTop));
   const refused = sampling === 'none' || thinks ? given.filter((name) => !taken(name)) : [];
-  const second =
+  const second: SamplingMember[] =
     sampling === 'one' && given.includes('temperature') && given.includes('top_p') ? ['top_p'] : [];
   return [...new Set([...refused, ...second])];
 }
 
 /** If the model cannot be forced to call a tool, an instruction requests the call. */
-function fittingChoice(body: JsonObject, { forcing }: ClaudeTraits): JsonChange[] {
+function fittingChoice(
+  body: Documented<CreateMessageParams>,
+  { forcing }: ClaudeTraits,
+): JsonChange[] {
   if (forcing || !forced(body)) return [];
-  const choice = objectOf(body['tool_choice']) ?? {};
-  const single = choice['disable_parallel_tool_use'];
+  const choice = objectOf(body.tool_choice) ?? {};
+  const single = choice.disable_parallel_tool_use;
   const told = obligation(
-    choice['type'] === 'tool' ? { name: textOf(choice['name']) ?? '' } : 'required',
+    choice.type === 'tool' ? { name: textOf(choice.name) ?? '' } : 'required',
   );
-  const system = body['system'];
+  const system = body.system;
   const before = typeof system === 'string' ? [{ type: 'text', text: system }] : listOf(system);
   return [
     {

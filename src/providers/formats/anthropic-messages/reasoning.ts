@@ -1,6 +1,13 @@
-import { countOf, type JsonObject, isObject, listOf, textOf } from '../../../base/json.ts';
+import {
+  countOf,
+  type Documented,
+  type JsonObject,
+  objectsOf,
+  textOf,
+} from '../../../base/json.ts';
 import { characters } from '../../conversation/citations.ts';
 import type { ContentPart, MessageSpan, ToolCall } from '../../conversation/conversation.ts';
+import type { ChatMessage, ChatReasoningDetail, ChatThinkingBlock } from '../openai-chat/types.ts';
 
 /**
  * OpenRouter's name for thinking signed by Anthropic
@@ -46,8 +53,8 @@ export const redactedDetail = (index: number, data: string, at = 0): ReasoningDe
 });
 
 /** Whether a detail may be Claude's: other models sign and seal their thinking, too. */
-export const isClaudes = (detail: JsonObject): boolean =>
-  detail['format'] === undefined || detail['format'] === format;
+export const isClaudes = (detail: Documented<ChatReasoningDetail>): boolean =>
+  detail.format === undefined || detail.format === format;
 
 /** A piece of a signed detail as a member of a delta. */
 export const detailsMember = (inside: string, index: number, at = 0): string =>
@@ -58,7 +65,7 @@ export const detailsMember = (inside: string, index: number, at = 0): string =>
  * or from LiteLLM's `thinking_blocks`. Clients that keep every streamed piece send text in pieces
  * and its signature in a piece of its own; these are joined.
  */
-export const thinkingBlocks = (message: JsonObject): JsonObject[] =>
+export const thinkingBlocks = (message: Documented<ChatMessage>): JsonObject[] =>
   positionedThinking(message).map(({ block }) => block);
 
 /** A thinking block, and how many characters of the message's text stand before it. */
@@ -67,23 +74,23 @@ export interface PositionedThinking {
   readonly block: JsonObject;
 }
 
-export function positionedThinking(message: JsonObject): PositionedThinking[] {
-  const ready = listOf(message['thinking_blocks']).filter(isObject).filter(isSigned);
+export function positionedThinking(message: Documented<ChatMessage>): PositionedThinking[] {
+  const ready = objectsOf(message.thinking_blocks).filter(isSigned);
   if (ready.length) return ready.map((block) => ({ at: 0, block: plainBlock(block) }));
   const blocks: PositionedThinking[] = [];
   let text = '';
   let index: unknown;
-  for (const detail of listOf(message['reasoning_details']).filter(isObject)) {
+  for (const detail of objectsOf(message.reasoning_details)) {
     if (!isClaudes(detail)) continue;
-    if (detail['index'] !== index) text = '';
-    index = detail['index'];
-    const data = textOf(detail['data']);
-    const at = countOf(detail['at']) ?? 0;
-    if (detail['type'] === 'reasoning.encrypted' && data)
+    if (detail.index !== index) text = '';
+    index = detail.index;
+    const data = textOf(detail.data);
+    const at = countOf(detail.at) ?? 0;
+    if (detail.type === 'reasoning.encrypted' && data)
       blocks.push({ at, block: { type: 'redacted_thinking', data } });
-    if (detail['type'] !== 'reasoning.text') continue;
-    text += textOf(detail['text']) ?? '';
-    const signature = textOf(detail['signature']);
+    if (detail.type !== 'reasoning.text') continue;
+    text += textOf(detail.text) ?? '';
+    const signature = textOf(detail.signature);
     if (!signature) continue;
     blocks.push({ at, block: { type: 'thinking', thinking: text, signature } });
     text = '';
@@ -91,15 +98,15 @@ export function positionedThinking(message: JsonObject): PositionedThinking[] {
   return blocks;
 }
 
-const isSigned = (block: JsonObject): boolean =>
-  block['type'] === 'thinking'
-    ? Boolean(textOf(block['signature']))
-    : block['type'] === 'redacted_thinking' && Boolean(textOf(block['data']));
+const isSigned = (block: Documented<ChatThinkingBlock>): boolean =>
+  block.type === 'thinking'
+    ? Boolean(textOf(block.signature))
+    : block.type === 'redacted_thinking' && Boolean(textOf(block.data));
 
-const plainBlock = (block: JsonObject): JsonObject =>
-  block['type'] === 'thinking'
-    ? { type: 'thinking', thinking: textOf(block['thinking']) ?? '', signature: block['signature'] }
-    : { type: 'redacted_thinking', data: block['data'] };
+const plainBlock = (block: Documented<ChatThinkingBlock>): JsonObject =>
+  block.type === 'thinking'
+    ? { type: 'thinking', thinking: textOf(block.thinking) ?? '', signature: block.signature }
+    : { type: 'redacted_thinking', data: block.data };
 
 /**
  * A thinking block, a content part or a tool call of an assistant. Steps keep their original order.

@@ -1,5 +1,6 @@
 import {
   countOf,
+  type Documented,
   isObject,
   type JsonObject,
   listOf,
@@ -27,6 +28,7 @@ import {
   type ConversationTurn,
 } from '../../conversation/conversation.ts';
 import { unsignedCalls, withCallSignatures, CallIds } from '../../conversation/tool-calls.ts';
+import type { ChatRequest } from '../openai-chat/types.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import {
@@ -68,13 +70,13 @@ const chatToClaude = chatTranslation(
  * Writes OpenAI's chat request as Anthropic's (wire-formats §4.2). Throws the Refusal of content
  * that cannot be carried; members that only tune are dropped and named (row 62c).
  */
-export function messagesRequest(call: VendorCall, host: MessagesHost): VendorRequest {
+export function messagesRequest(call: VendorCall<ChatRequest>, host: MessagesHost): VendorRequest {
   const { body } = call;
   refuseServiceTier(call);
   const traits = traitsFor(call, host);
   const unread = droppedMembers(body, call.publicModel, chatToClaude);
   const plan = planTools(call, traits);
-  const told = withCallSignatures(body['messages'], call.signatures);
+  const told = withCallSignatures(body.messages, call.signatures);
   const conversation = withFirstTurn(readConversation(told));
   const maxTokens = limitOf(call, traits);
   const thinking = thinkingFor(call, traits, maxTokens, {
@@ -91,7 +93,7 @@ export function messagesRequest(call: VendorCall, host: MessagesHost): VendorReq
   const sampled = sampling(body, traits, thinking);
   const dropped = withDropped(unread, [
     ...droppedReasoning(call, thinking.on || thinking.effort !== undefined),
-    ...droppedAnswerMembers(body['messages'], thoughtsOf(told, writing.thinks)),
+    ...droppedAnswerMembers(body.messages, thoughtsOf(told, writing.thinks)),
   ]);
   const sent = {
     model: host.bodyVersion === undefined ? call.upstreamModel : undefined,
@@ -118,22 +120,28 @@ export function messagesRequest(call: VendorCall, host: MessagesHost): VendorReq
  * Whether the answer travels as the input of the hidden tool. Request and response must agree on
  * it.
  */
-export function messagesUsesHiddenTool(call: VendorCall, host: MessagesHost): boolean {
+export function messagesUsesHiddenTool(call: VendorCall<ChatRequest>, host: MessagesHost): boolean {
   return (
-    objectOf(call.body['response_format']) !== undefined &&
+    objectOf(call.body.response_format) !== undefined &&
     planTools(call, traitsFor(call, host)).hidden
   );
 }
 
-function traitsFor({ upstreamModel }: VendorCall, host: MessagesHost): ClaudeTraits {
+function traitsFor(
+  { upstreamModel }: Pick<VendorCall, 'upstreamModel'>,
+  host: MessagesHost,
+): ClaudeTraits {
   const traits = claudeTraits(upstreamModel);
   return host.structured === false ? { ...traits, structured: false } : traits;
 }
 
 /** The keys of calls that came back without the thinking before them, for models that think. */
-export function unsignedMessages(call: VendorCall, host: MessagesHost): readonly string[] {
+export function unsignedMessages(
+  call: VendorCall<ChatRequest>,
+  host: MessagesHost,
+): readonly string[] {
   if (traitsFor(call, host).thinking === 'none') return [];
-  return unsignedCalls(call.body['messages'], (message) => thinkingBlocks(message).length > 0);
+  return unsignedCalls(call.body.messages, (message) => thinkingBlocks(message).length > 0);
 }
 
 /** Tells which messages bring thinking that Claude signed, for a model that takes it back. */
@@ -160,11 +168,10 @@ export function isInterrupted({ turns }: Conversation): boolean {
  * what the reserved funds pay for.
  */
 function limitOf(
-  { body, outputTokensMax }: VendorCall,
+  { body, outputTokensMax }: VendorCall<ChatRequest>,
   { outputUsual, outputMax }: ClaudeTraits,
 ): number {
-  const wanted =
-    countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']) ?? outputUsual;
+  const wanted = countOf(body.max_completion_tokens) ?? countOf(body.max_tokens) ?? outputUsual;
   return Math.max(1, Math.min(wanted, outputMax, outputTokensMax ?? outputMax));
 }
 
@@ -187,7 +194,7 @@ function thinkingMembers({ format }: ToolPlan, { thinking, effort }: Thinking): 
  */
 export function withSampling(
   dropped: readonly string[] | undefined,
-  body: JsonObject,
+  body: Documented<ChatRequest>,
   sent: JsonObject,
 ): readonly string[] | undefined {
   const lost = samplingMembers.filter(
@@ -202,14 +209,14 @@ const samplingMembers = ['temperature', 'top_p', 'top_k'] as const;
  * newer models.
  */
 function sampling(
-  body: JsonObject,
+  body: Documented<ChatRequest>,
   { sampling: taken }: ClaudeTraits,
   { on }: Thinking,
 ): JsonObject {
   if (taken === 'none' || on) return {};
-  const temperature = numberOf(body['temperature']);
-  const topP = taken === 'one' && temperature !== undefined ? undefined : numberOf(body['top_p']);
-  const topK = countOf(body['top_k']);
+  const temperature = numberOf(body.temperature);
+  const topP = taken === 'one' && temperature !== undefined ? undefined : numberOf(body.top_p);
+  const topK = countOf(body.top_k);
   return {
     temperature: temperature === undefined ? undefined : Math.min(1, temperature),
     top_p: topP,
@@ -219,18 +226,18 @@ function sampling(
 
 const userIdMax = 256;
 
-function members(body: JsonObject, host: MessagesHost): JsonObject {
-  const stop = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter(
-    (text) => textOf(text)?.trim(),
+function members(body: Documented<ChatRequest>, host: MessagesHost): JsonObject {
+  const stop = (typeof body.stop === 'string' ? [body.stop] : listOf(body.stop)).filter((text) =>
+    textOf(text)?.trim(),
   );
-  const user = textOf(body['safety_identifier']) ?? textOf(body['user']);
+  const user = textOf(body.safety_identifier) ?? textOf(body.user);
   const tier =
-    body['service_tier'] === 'default'
+    body.service_tier === 'default'
       ? 'standard_only'
-      : body['service_tier'] === 'auto'
+      : body.service_tier === 'auto'
         ? 'auto'
         : undefined;
-  const cache = objectOf(body['cache_control']);
+  const cache = objectOf(body.cache_control);
   return {
     stop_sequences: stop.length ? stop : undefined,
     metadata: user && user.length <= userIdMax ? { user_id: user } : undefined,

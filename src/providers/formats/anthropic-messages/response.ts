@@ -1,12 +1,14 @@
 import type { Fault } from '../../../base/fault.ts';
 import type { VendorAnswer, VendorCall } from '../../adapter.ts';
+import type { ChatRequest } from '../openai-chat/types.ts';
 import { messagesFaultWithin } from './fault.ts';
 import { type ReasoningDetail, redactedDetail, signedDetail } from './reasoning.ts';
 import { hiddenTool } from './tools.ts';
 import { newMessageCounts, addMessageUsage, messageQuantities } from './usage.ts';
 import { characters, type Cited, cite, citedMembers } from '../../conversation/citations.ts';
 import { type AnswerCall, chatAnswer, type FinishReason } from '../../conversation/chat-stream.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, objectsOf, parse, textOf } from '../../../base/json.ts';
+import type { ContentBlock, MessageAnswer, MessageDelta } from './types.ts';
 import { blankStops } from '../../conversation/stop-text.ts';
 import { protocolFault } from '../fault.ts';
 
@@ -39,8 +41,8 @@ export function messagesFinish(stopReason: unknown, calls: number): FinishReason
  * The vendor's explanation of a refusal, recorded as `stop_details: {type: "refusal", category,
  * explanation}`.
  */
-export const explanationOf = (stopped: JsonObject | undefined): string | undefined =>
-  textOf(objectOf(stopped?.['stop_details'])?.['explanation']) || undefined;
+export const explanationOf = (stopped: Documented<MessageDelta> | undefined): string | undefined =>
+  textOf(objectOf(stopped?.stop_details)?.explanation) || undefined;
 
 interface Collected {
   content: string;
@@ -53,15 +55,15 @@ interface Collected {
 /** Reads a whole message as OpenAI's answer. */
 export function readMessage(
   reply: Buffer,
-  call: VendorCall,
+  call: VendorCall<ChatRequest>,
   hidden: boolean,
 ): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body))
+  const body: Documented<MessageAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined)
     return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
   const fault = messagesFaultWithin(body);
   if (fault) return fault;
-  if (!Array.isArray(body['content'])) return protocolFault('an answer without content');
+  if (!Array.isArray(body.content)) return protocolFault('an answer without content');
   const collected: Collected = {
     content: '',
     reasoning: '',
@@ -69,11 +71,10 @@ export function readMessage(
     details: [],
     cited: { annotations: [], citations: [] },
   };
-  for (const block of listOf(body['content']))
-    if (isObject(block)) collect(collected, block, hidden);
+  for (const block of objectsOf(body.content)) collect(collected, block, hidden);
   const counted = newMessageCounts();
-  addMessageUsage(counted, objectOf(body['usage']));
-  const finish = messagesFinish(body['stop_reason'], collected.calls.length);
+  addMessageUsage(counted, objectOf(body.usage));
+  const finish = messagesFinish(body.stop_reason, collected.calls.length);
   const refusal =
     finish === 'content_filter' && collected.content === '' ? explanationOf(body) : undefined;
   const whole = {
@@ -82,51 +83,51 @@ export function readMessage(
     calls: collected.calls,
     finish,
     quantities: messageQuantities(counted),
-    upstreamId: textOf(body['id']),
+    upstreamId: textOf(body.id),
     refusal,
     more: {
       ...(collected.details.length ? { reasoning_details: collected.details } : {}),
       ...citedMembers(collected.cited),
     },
   };
-  return chatAnswer(call, whole, blankStops(call.body['stop']));
+  return chatAnswer(call, whole, blankStops(call.body.stop));
 }
 
 /**
  * Adds a block to the answer. Blocks of tools that the vendor runs itself are not shown to the
  * client.
  */
-function collect(collected: Collected, block: JsonObject, hidden: boolean): void {
-  if (block['type'] === 'text') {
+function collect(collected: Collected, block: Documented<ContentBlock>, hidden: boolean): void {
+  if (block.type === 'text') {
     const start = collected.content;
-    collected.content += textOf(block['text']) ?? '';
-    const citations = listOf(block['citations']);
+    collected.content += textOf(block.text) ?? '';
+    const citations = listOf(block.citations);
     if (citations.length)
       cite(collected.cited, citations, characters(start), characters(collected.content));
   }
-  if (block['type'] === 'thinking') {
-    const text = textOf(block['thinking']) ?? '';
+  if (block.type === 'thinking') {
+    const text = textOf(block.thinking) ?? '';
     collected.reasoning += text;
     collected.details.push(
       signedDetail(
         collected.details.length,
         text,
-        textOf(block['signature']) ?? '',
+        textOf(block.signature) ?? '',
         characters(collected.content),
       ),
     );
-  } else if (block['type'] === 'redacted_thinking')
+  } else if (block.type === 'redacted_thinking')
     collected.details.push(
       redactedDetail(
         collected.details.length,
-        textOf(block['data']) ?? '',
+        textOf(block.data) ?? '',
         characters(collected.content),
       ),
     );
-  else if (block['type'] === 'tool_use') {
-    const input = JSON.stringify(block['input'] ?? {});
-    const name = textOf(block['name']) ?? '';
+  else if (block.type === 'tool_use') {
+    const input = JSON.stringify(block.input ?? {});
+    const name = textOf(block.name) ?? '';
     if (hidden && name === hiddenTool) collected.content += input;
-    else collected.calls.push({ id: textOf(block['id']) ?? '', name, arguments: input });
+    else collected.calls.push({ id: textOf(block.id) ?? '', name, arguments: input });
   }
 }

@@ -2,8 +2,8 @@ import {
   jsonText,
   stringEnd,
   countOf,
+  type Documented,
   isObject,
-  type JsonObject,
   listOf,
   objectOf,
   parse,
@@ -15,6 +15,7 @@ import { explanationOf, messagesFinish } from './response.ts';
 import { messagesFaultWithin } from './fault.ts';
 import { detailsMember, type ReasoningDetail, redactedDetail } from './reasoning.ts';
 import { hiddenTool } from './tools.ts';
+import type { ContentBlock, ContentBlockDelta, MessageStreamEvent } from './types.ts';
 import {
   type MessageCounts,
   newMessageCounts,
@@ -61,12 +62,12 @@ export class MessagesReader implements EventReader {
       const text = this.#plainDelta(data);
       if (text !== undefined) return text;
     }
-    const body = parse(utf8(data));
-    if (!isObject(body)) {
+    const body: Documented<MessageStreamEvent> | undefined = objectOf(parse(utf8(data)));
+    if (body === undefined) {
       this.#meter.fault = protocolFault('an event that is not JSON');
       return '';
     }
-    return this.#tell(body, textOf(body['type']) ?? name);
+    return this.#tell(body, textOf(body.type) ?? name);
   }
 
   rest(rest: string): StreamMeter['fault'] {
@@ -121,12 +122,12 @@ export class MessagesReader implements EventReader {
     }
   }
 
-  #tell(body: JsonObject, type: string): string {
+  #tell(body: Documented<MessageStreamEvent>, type: string): string {
     switch (type) {
       case 'message_start': {
-        const message = objectOf(body['message']);
-        this.#meter.upstreamId ??= textOf(message?.['id']);
-        addMessageUsage(this.#counts, objectOf(message?.['usage']));
+        const message = objectOf(body.message);
+        this.#meter.upstreamId ??= textOf(message?.id);
+        addMessageUsage(this.#counts, objectOf(message?.usage));
         // The vendor counts the output only at the end, while the input is final now: a stream that
         // is cut is charged by it.
         if (this.#counts.input !== undefined)
@@ -134,14 +135,11 @@ export class MessagesReader implements EventReader {
         return '';
       }
       case 'content_block_start':
-        return this.#start(countOf(body['index']) ?? 0, objectOf(body['content_block']) ?? {});
+        return this.#start(countOf(body.index) ?? 0, objectOf(body.content_block) ?? {});
       case 'content_block_delta':
-        return this.#delta(
-          this.#blocks[countOf(body['index']) ?? 0],
-          objectOf(body['delta']) ?? {},
-        );
+        return this.#delta(this.#blocks[countOf(body.index) ?? 0], objectOf(body.delta) ?? {});
       case 'content_block_stop':
-        return this.#stop(this.#blocks[countOf(body['index']) ?? 0]);
+        return this.#stop(this.#blocks[countOf(body.index) ?? 0]);
       case 'message_delta':
         return this.#finish(body);
       case 'message_stop':
@@ -154,48 +152,47 @@ export class MessagesReader implements EventReader {
     }
   }
 
-  #start(index: number, block: JsonObject): string {
-    const type = textOf(block['type']);
+  #start(index: number, block: Documented<ContentBlock>): string {
+    const type = textOf(block.type);
     if (type === 'tool_use') return this.#startCall(index, block);
     if (type === 'text')
       this.#blocks[index] = {
         kind: 'text',
         from: this.#length,
-        citations: [...listOf(block['citations'])],
+        citations: [...listOf(block.citations)],
       };
     else if (type === 'thinking')
       this.#blocks[index] = { kind: 'thinking', detail: this.#details++, at: this.#length };
     else this.#blocks[index] = { kind: 'ours not' };
     const begun = this.#blocks[index];
     if (type === 'redacted_thinking')
-      return this.#detail(
-        redactedDetail(this.#details++, textOf(block['data']) ?? '', this.#length),
-      );
-    return begun ? this.#said(begun, jsonText(textOf(block[type ?? '']) ?? '')) : '';
+      return this.#detail(redactedDetail(this.#details++, textOf(block.data) ?? '', this.#length));
+    const text = type === 'thinking' ? block.thinking : block.text;
+    return begun ? this.#said(begun, jsonText(textOf(text) ?? '')) : '';
   }
 
-  #startCall(index: number, block: JsonObject): string {
-    const name = textOf(block['name']) ?? '';
+  #startCall(index: number, block: Documented<ContentBlock>): string {
+    const name = textOf(block.name) ?? '';
     const { input } = block;
     if (this.#hidden && name === hiddenTool) {
       this.#blocks[index] = { kind: 'json', input, told: false };
       return '';
     }
     this.#blocks[index] = { kind: 'call', call: this.#chunks.calls, input, told: false };
-    return this.#chunks.call(textOf(block['id']) ?? '', name);
+    return this.#chunks.call(textOf(block.id) ?? '', name);
   }
 
-  #delta(block: Block | undefined, delta: JsonObject): string {
+  #delta(block: Block | undefined, delta: Documented<ContentBlockDelta>): string {
     if (!block) return '';
-    if (delta['type'] === 'signature_delta' && block.kind === 'thinking') {
-      const signature = textOf(delta['signature']) ?? '';
+    if (delta.type === 'signature_delta' && block.kind === 'thinking') {
+      const signature = textOf(delta.signature) ?? '';
       return this.#chunks.delta(
         detailsMember(`"signature":${jsonText(signature)}`, block.detail, block.at),
       );
     }
-    if (block.kind === 'text' && delta['citation'] !== undefined)
-      block.citations.push(delta['citation']);
-    const text = textOf(delta[wordOf[block.kind] ?? '']);
+    if (block.kind === 'text' && delta.citation !== undefined) block.citations.push(delta.citation);
+    const word = wordOf[block.kind];
+    const text = word && textOf(delta[word]);
     return text === undefined ? '' : this.#said(block, jsonText(text));
   }
 
@@ -218,11 +215,11 @@ export class MessagesReader implements EventReader {
     return this.#chunks.delta(`"reasoning_details":[${jsonText(detail)}]`);
   }
 
-  #finish(body: JsonObject): string {
-    addMessageUsage(this.#counts, objectOf(body['usage']));
+  #finish(body: Documented<MessageStreamEvent>): string {
+    addMessageUsage(this.#counts, objectOf(body.usage));
     this.#meter.quantities = messageQuantities(this.#counts);
-    const delta = objectOf(body['delta']);
-    const finish = messagesFinish(delta?.['stop_reason'], this.#chunks.calls);
+    const delta = objectOf(body.delta);
+    const finish = messagesFinish(delta?.stop_reason, this.#chunks.calls);
     const explanation =
       finish === 'content_filter' && !this.#spoke ? explanationOf(delta) : undefined;
     return (
@@ -233,7 +230,7 @@ export class MessagesReader implements EventReader {
 }
 
 /** The member of a block's deltas that holds its content. */
-const wordOf: Readonly<Partial<Record<Block['kind'], string>>> = {
+const wordOf: Readonly<Partial<Record<Block['kind'], 'text' | 'thinking' | 'partial_json'>>> = {
   text: 'text',
   thinking: 'thinking',
   call: 'partial_json',

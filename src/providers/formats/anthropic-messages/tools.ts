@@ -1,6 +1,15 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../../base/json.ts';
+import {
+  type Documented,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  objectsOf,
+  textOf,
+} from '../../../base/json.ts';
 import type { VendorCall } from '../../adapter.ts';
 import { refuseParam } from '../../support/rules.ts';
+import type { ChatRequest } from '../openai-chat/types.ts';
 import type { ClaudeTraits } from './models.ts';
 
 /**
@@ -34,10 +43,10 @@ interface Tool {
 type Choice = 'auto' | 'none' | 'required' | { readonly name: string };
 
 export function planTools(
-  { body, publicModel }: Pick<VendorCall, 'body' | 'publicModel'>,
+  { body, publicModel }: Pick<VendorCall<ChatRequest>, 'body' | 'publicModel'>,
   traits: ClaudeTraits,
 ): ToolPlan {
-  const { choice, allowed } = choiceOf(body['tool_choice']);
+  const { choice, allowed } = choiceOf(body.tool_choice);
   const all = toolsOf(body, publicModel);
   const own = allowed ? all.filter((tool) => allowed.has(tool.name)) : all;
   const wanted: Choice = own.length ? choice : 'auto';
@@ -47,12 +56,12 @@ export function planTools(
   if (format.hidden) return withHidden(tools, format.hidden, wanted);
   const forced = wanted === 'required' || typeof wanted === 'object';
   const told = forced && !traits.forcing ? [...format.told, obligation(wanted)] : format.told;
-  const isGiven = body['tool_choice'] !== undefined && body['tool_choice'] !== null;
+  const isGiven = body.tool_choice !== undefined && body.tool_choice !== null;
   const asked = forced && !traits.forcing ? 'auto' : wanted;
   return {
     tools,
     choice: tools.length
-      ? writeChoice(asked, isGiven, body['parallel_tool_calls'] === false)
+      ? writeChoice(asked, isGiven, body.parallel_tool_calls === false)
       : undefined,
     forced: forced && traits.forcing,
     format: format.native,
@@ -88,19 +97,19 @@ export const obligation = (choice: Choice): string =>
     ? `You must call the tool "${choice.name}" in your next answer.`
     : 'You must call at least one of your tools in your next answer.';
 
-function toolsOf(body: JsonObject, model: string): Tool[] {
-  if (listOf(body['functions']).length)
+function toolsOf(body: Documented<ChatRequest>, model: string): Tool[] {
+  if (listOf(body.functions).length)
     refuseParam('functions', model, 'it takes functions as `tools` only.');
-  return listOf(body['tools']).map((tool, i) => {
-    const fn = objectOf(objectOf(tool)?.['function']);
+  return listOf(body.tools).map((tool, i) => {
+    const fn = objectOf(objectOf(tool)?.function);
     if (!isObject(tool) || !fn)
       return refuseParam(`tools[${i}].type`, model, 'it takes tools of type `function` only.');
     return {
-      name: textOf(fn['name']) ?? '',
-      description: textOf(fn['description']) || undefined,
-      schema: objectOf(fn['parameters']) ?? {},
-      strict: fn['strict'] === true,
-      cache: objectOf(tool['cache_control']) ?? objectOf(fn['cache_control']),
+      name: textOf(fn.name) ?? '',
+      description: textOf(fn.description) || undefined,
+      schema: objectOf(fn.parameters) ?? {},
+      strict: fn.strict === true,
+      cache: objectOf(tool.cache_control) ?? objectOf(fn.cache_control),
     };
   });
 }
@@ -145,9 +154,7 @@ function rooted(schema: JsonObject): JsonObject {
       ? schema
       : { ...schema, type: 'object', properties: objectOf(schema['properties']) ?? {} };
   const { oneOf, anyOf, allOf, ...rest } = schema;
-  const all: JsonObject[] = [oneOf, anyOf, allOf].flatMap((branches) =>
-    listOf(branches).filter(isObject),
-  );
+  const all: JsonObject[] = [oneOf, anyOf, allOf].flatMap((branches) => objectsOf(branches));
   const properties = Object.assign(
     {},
     ...all.map((branch) => objectOf(branch['properties'])),
@@ -163,17 +170,20 @@ function rooted(schema: JsonObject): JsonObject {
 }
 
 /** Reads chat's `tool_choice`. With a list of allowed tools, the others are left out. */
-function choiceOf(value: unknown): { choice: Choice; allowed?: ReadonlySet<string> } {
+function choiceOf(value: Documented<ChatRequest>['tool_choice']): {
+  choice: Choice;
+  allowed?: ReadonlySet<string>;
+} {
   if (value === 'none' || value === 'required') return { choice: value };
   const choice = objectOf(value);
-  const name = textOf(objectOf(choice?.['function'])?.['name']);
+  const name = textOf(objectOf(choice?.function)?.name);
   if (name !== undefined) return { choice: { name } };
-  const list = objectOf(choice?.['allowed_tools']);
+  const list = objectOf(choice?.allowed_tools);
   if (!list) return { choice: 'auto' };
-  const names = listOf(list['tools']).map(
-    (tool) => textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ?? '',
+  const names = listOf(list.tools).map(
+    (tool) => textOf(objectOf(objectOf(tool)?.function)?.name) ?? '',
   );
-  return { choice: list['mode'] === 'required' ? 'required' : 'auto', allowed: new Set(names) };
+  return { choice: list.mode === 'required' ? 'required' : 'auto', allowed: new Set(names) };
 }
 
 function writeChoice(choice: Choice, said: boolean, single: boolean): JsonObject | undefined {
@@ -195,11 +205,11 @@ interface Format {
 const plainJson =
   'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
 
-function formatOf(body: JsonObject, choice: Choice, traits: ClaudeTraits): Format {
-  const format = objectOf(body['response_format']);
-  if (format?.['type'] === 'json_object') return { told: [plainJson] };
-  if (format?.['type'] !== 'json_schema') return { told: [] };
-  const schema = objectOf(objectOf(format['json_schema'])?.['schema']);
+function formatOf(body: Documented<ChatRequest>, choice: Choice, traits: ClaudeTraits): Format {
+  const format = objectOf(body.response_format);
+  if (format?.type === 'json_object') return { told: [plainJson] };
+  if (format?.type !== 'json_schema') return { told: [] };
+  const schema = objectOf(objectOf(format.json_schema)?.schema);
   if (!schema) return { told: [plainJson] };
   if (traits.structured && (compiles([schema]) || !traits.forcing)) {
     const compiled = compiledSchema(schema);

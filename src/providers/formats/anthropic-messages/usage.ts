@@ -1,13 +1,7 @@
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { PricingFacts, UsagePart } from '../../adapter.ts';
-import {
-  countOf,
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  textOf,
-} from '../../../base/json.ts';
+import { countOf, type Documented, objectOf, objectsOf, textOf } from '../../../base/json.ts';
+import type { IterationUsage, MessageUsage } from './types.ts';
 
 /** The counts of a message's `usage`, which a stream sends in pieces. */
 export interface MessageCounts {
@@ -24,7 +18,7 @@ export interface MessageCounts {
   container: boolean;
   /** The speed at which the vendor served the answer. */
   speed: string | undefined;
-  iterations: readonly JsonObject[];
+  iterations: readonly Documented<IterationUsage>[];
 }
 
 export const newMessageCounts = (): MessageCounts => ({
@@ -41,33 +35,33 @@ export const newMessageCounts = (): MessageCounts => ({
   iterations: noIterations,
 });
 
-const noIterations: readonly JsonObject[] = [];
+const noIterations: readonly Documented<IterationUsage>[] = [];
 
 /**
  * Adds the counts of one `usage`; a later one of the same message overrides an earlier one
  * (platform.claude.com/docs/en/build-with-claude/streaming, 2026-11).
  */
-export function addMessageUsage(into: MessageCounts, usage: JsonObject | undefined): void {
+export function addMessageUsage(
+  into: MessageCounts,
+  usage: Documented<MessageUsage> | undefined,
+): void {
   if (!usage) return;
   noteTokens(into, usage);
-  const tools = objectOf(usage['server_tool_use']);
-  into.searches = countOf(tools?.['web_search_requests']) ?? into.searches;
-  into.fetches = countOf(tools?.['web_fetch_requests']) ?? into.fetches;
-  into.speed = textOf(usage['speed']) ?? into.speed;
-  if (Array.isArray(usage['iterations']))
-    into.iterations = listOf(usage['iterations']).filter(isObject);
+  const tools = objectOf(usage.server_tool_use);
+  into.searches = countOf(tools?.web_search_requests) ?? into.searches;
+  into.fetches = countOf(tools?.web_fetch_requests) ?? into.fetches;
+  into.speed = textOf(usage.speed) ?? into.speed;
+  if (Array.isArray(usage.iterations)) into.iterations = objectsOf(usage.iterations);
 }
 
-function noteTokens(into: MessageCounts, usage: JsonObject): void {
-  into.input = countOf(usage['input_tokens']) ?? into.input;
-  into.cacheRead = countOf(usage['cache_read_input_tokens']) ?? into.cacheRead;
-  into.cacheWrite = countOf(usage['cache_creation_input_tokens']) ?? into.cacheWrite;
+function noteTokens(into: MessageCounts, usage: Documented<IterationUsage>): void {
+  into.input = countOf(usage.input_tokens) ?? into.input;
+  into.cacheRead = countOf(usage.cache_read_input_tokens) ?? into.cacheRead;
+  into.cacheWrite = countOf(usage.cache_creation_input_tokens) ?? into.cacheWrite;
   into.cacheWriteHour =
-    countOf(objectOf(usage['cache_creation'])?.['ephemeral_1h_input_tokens']) ??
-    into.cacheWriteHour;
-  into.output = countOf(usage['output_tokens']) ?? into.output;
-  into.thinking =
-    countOf(objectOf(usage['output_tokens_details'])?.['thinking_tokens']) ?? into.thinking;
+    countOf(objectOf(usage.cache_creation)?.ephemeral_1h_input_tokens) ?? into.cacheWriteHour;
+  into.output = countOf(usage.output_tokens) ?? into.output;
+  into.thinking = countOf(objectOf(usage.output_tokens_details)?.thinking_tokens) ?? into.thinking;
 }
 
 /**
@@ -126,14 +120,14 @@ function partsOf(counted: MessageCounts): readonly UsagePart[] | undefined {
   if (own === undefined || iterations.length === 0) return undefined;
   if (
     iterations.length === 1 &&
-    iterations[0]?.['type'] === 'message' &&
-    iterations[0]['model'] === undefined
+    iterations[0]?.type === 'message' &&
+    iterations[0].model === undefined
   )
     return undefined;
   const parts = iterations.map((one): MutablePart => {
     const each = newMessageCounts();
     noteTokens(each, one);
-    const model = textOf(one['model']);
+    const model = textOf(one.model);
     return { quantities: { ...tokensOf(each) }, ...(model === undefined ? {} : { model }) };
   });
   moveThoughts(parts, Math.min(counted.output ?? 0, counted.thinking));

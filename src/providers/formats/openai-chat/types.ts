@@ -1,0 +1,193 @@
+import type { JsonObject } from '../../../base/json.ts';
+
+/**
+ * The JSON of OpenAI's chat, and of the vendors that extend it. Here are the members that are read.
+ */
+
+/**
+ * The body of `/v1/chat/completions` (developers.openai.com/api/reference/chat-completions,
+ * 2026-08).
+ */
+export interface ChatRequest extends ReasoningMembers {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ChatTool[];
+  readonly tool_choice?: string | ChatToolChoice;
+  readonly parallel_tool_calls?: boolean;
+  readonly functions?: readonly ChatFunction[];
+  readonly function_call?: string | ChatFunction;
+  readonly response_format?: ChatResponseFormat;
+  readonly stop?: string | readonly string[];
+  readonly max_tokens?: number;
+  readonly max_completion_tokens?: number;
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly verbosity?: string;
+  readonly service_tier?: string;
+  readonly user?: string;
+  readonly safety_identifier?: string;
+  readonly stream_options?: JsonObject | null;
+  readonly web_search_options?: JsonObject;
+  /** Anthropic's (platform.claude.com/docs/en/api/messages, 2026-11), which several vendors take. */
+  readonly top_k?: number;
+  readonly cache_control?: JsonObject;
+  readonly speed?: string;
+}
+
+/**
+ * The members by which requests ask for reasoning: OpenAI's, OpenRouter's
+ * (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08), Anthropic's and Qwen's.
+ */
+export interface ReasoningMembers {
+  readonly reasoning_effort?: string;
+  readonly reasoning?: ChatReasoning;
+  readonly thinking?: { readonly type?: string; readonly budget_tokens?: number };
+  readonly enable_thinking?: boolean;
+}
+
+/** openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08. */
+interface ChatReasoning {
+  readonly effort?: string;
+  readonly max_tokens?: number;
+  readonly enabled?: boolean;
+}
+
+/**
+ * A message of a request or an answer, or a stream's delta of one
+ * (developers.openai.com/api/reference/chat-completions, 2026-08).
+ */
+export interface ChatMessage {
+  readonly role: string;
+  readonly content?: string | readonly ChatPart[] | null;
+  readonly refusal?: string | null;
+  readonly name?: string;
+  readonly tool_calls?: readonly ChatToolCall[];
+  readonly tool_call_id?: string;
+  readonly function_call?: ChatFunction;
+  readonly annotations?: readonly ChatAnnotation[];
+  /** The members of other vendors and formats. */
+  readonly is_error?: boolean;
+  readonly cache_control?: JsonObject;
+  readonly prompt_cache_breakpoint?: JsonObject;
+  readonly reasoning_content?: string;
+  readonly reasoning?: string;
+  readonly reasoning_details?: readonly ChatReasoningDetail[];
+  /** LiteLLM's. */
+  readonly thinking_blocks?: readonly ChatThinkingBlock[];
+  /** The phase of the message in `/responses`, and of those that follow it in the same answer. */
+  readonly phase?: string;
+  readonly phases?: readonly { readonly phase: string; readonly at: number }[];
+}
+
+/** A part of a message, of any type (developers.openai.com/api/reference/chat-completions, 2026-08). */
+export interface ChatPart {
+  readonly type: string;
+  readonly text?: string;
+  readonly refusal?: string;
+  readonly image_url?: string | ChatAddress;
+  readonly video_url?: string | ChatAddress;
+  readonly file?: { readonly file_data?: string; readonly filename?: string };
+  readonly input_audio?: { readonly data: string; readonly format: string };
+  /** Mistral's (docs.mistral.ai/capabilities/document_ai, 2026-08). */
+  readonly document_url?: string | ChatAddress;
+  readonly document_name?: string;
+  readonly cache_control?: JsonObject;
+  readonly prompt_cache_breakpoint?: JsonObject;
+}
+
+/** developers.openai.com/api/reference/chat-completions, 2026-08. */
+interface ChatAddress {
+  readonly url: string;
+  readonly detail?: string;
+}
+
+/** A call, or a stream's delta of one (developers.openai.com/api/reference/chat-completions, 2026-08). */
+export interface ChatToolCall {
+  readonly index?: number;
+  readonly id?: string;
+  readonly type?: string;
+  readonly function?: ChatFunction;
+  readonly custom?: ChatCustomCall;
+  /** Data that the vendor wants back with the call (Gemini, for one). */
+  readonly extra_content?: unknown;
+  readonly cache_control?: JsonObject;
+  readonly prompt_cache_breakpoint?: JsonObject;
+}
+
+/** A function or a call of one (developers.openai.com/api/reference/chat-completions, 2026-08). */
+export interface ChatFunction {
+  readonly name?: string;
+  readonly arguments?: string;
+  readonly input?: string;
+  readonly description?: string;
+  readonly parameters?: JsonObject;
+  readonly strict?: boolean | null;
+  readonly cache_control?: JsonObject;
+}
+
+/** developers.openai.com/api/reference/chat-completions, 2026-08. */
+interface ChatCustomCall {
+  readonly name: string;
+  readonly input: string;
+  readonly arguments?: string;
+}
+
+/** A tool, of any type (developers.openai.com/api/reference/chat-completions, 2026-08). */
+export interface ChatTool {
+  readonly type: string;
+  readonly function?: ChatFunction;
+  readonly cache_control?: JsonObject;
+}
+
+/** developers.openai.com/api/reference/chat-completions, 2026-08. */
+export interface ChatToolChoice {
+  readonly type: string;
+  readonly name?: string;
+  readonly function?: { readonly name: string };
+  readonly allowed_tools?: {
+    readonly mode: string;
+    readonly tools: readonly ChatToolChoice[];
+  };
+}
+
+/** developers.openai.com/api/reference/chat-completions, 2026-08. */
+export interface ChatResponseFormat {
+  readonly type: string;
+  readonly json_schema?: { readonly schema?: JsonObject };
+}
+
+/** A piece of signed or sealed thinking (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). */
+export interface ChatReasoningDetail {
+  readonly type: string;
+  readonly format?: string | null;
+  readonly index?: number;
+  readonly id?: string | null;
+  readonly text?: string;
+  readonly summary?: string;
+  readonly signature?: string | null;
+  readonly data?: string;
+  /** Tollgate's: the number of characters of text before it. */
+  readonly at?: number;
+}
+
+/** Anthropic's thinking in LiteLLM's answers. */
+export interface ChatThinkingBlock {
+  readonly type: string;
+  readonly thinking?: string;
+  readonly signature?: string;
+  readonly data?: string;
+}
+
+/** developers.openai.com/api/reference/chat-completions, 2026-08. */
+export interface ChatAnnotation {
+  readonly type: string;
+  readonly url_citation?: UrlCitation;
+}
+
+/** The page of an annotation; `content` is OpenRouter's. */
+export interface UrlCitation {
+  readonly url: string;
+  readonly title?: string;
+  readonly start_index?: number;
+  readonly end_index?: number;
+  readonly content?: string;
+}
