@@ -3,6 +3,7 @@ import {
   type JsonChange,
   editJson,
   jsonText,
+  type Documented,
   editJsonBytes,
   isObject,
   type JsonObject,
@@ -13,6 +14,7 @@ import {
   textOf,
   utf8,
   objectOf,
+  objectsOf,
 } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type {
@@ -30,6 +32,7 @@ import { totalQuantities } from '../adapters.ts';
 import { faultWithin, mayTellFault, protocolFault, type FaultRule } from '../fault.ts';
 import { finishReason } from '../openai-chat/message.ts';
 import { readUsage, hiddenInChoice, hiddenMembers, upstreamIdOf } from '../openai-chat/response.ts';
+import type { CompletionChoice, TextCompletion } from './types.ts';
 
 /**
  * The changes that make a vendor's answer or chunk the client's: the ids, the model, OpenAI's
@@ -44,7 +47,8 @@ export function completionChanges(body: JsonObject, call: VendorCall): JsonChang
   for (const name of hiddenMembers) if (body[name] !== undefined) changes.push({ path: [name] });
   listOf(body['choices']).forEach((choice, i) => {
     if (!isObject(choice)) return;
-    const vendorReason = textOf(choice['finish_reason']);
+    const { finish_reason: told }: Documented<CompletionChoice> = choice;
+    const vendorReason = textOf(told);
     const reason = vendorReason === undefined ? undefined : finishReason(jsonText(vendorReason));
     if (reason !== vendorReason)
       changes.push({ path: ['choices', i, 'finish_reason'], json: jsonText(reason ?? null) });
@@ -67,7 +71,8 @@ export function readCompletion(
     return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
   const refused = mayTellFault(body) ? faultWithin(body, faults) : undefined;
   if (refused) return refused;
-  const choices = listOf(body['choices']).filter(isObject);
+  const { created, choices: told }: Documented<TextCompletion> = body;
+  const choices = objectsOf(told);
   if (choices.length === 0) return protocolFault('an answer without choices');
   const changes = completionChanges(body, call);
   if (changes.some(({ json }) => json === '"error"'))
@@ -75,8 +80,7 @@ export function readCompletion(
   const usageText = rawMembers(text).get('usage');
   const usage = isPresent(usageText) ? readUsage(usageText) : undefined;
   if (usage && usage.json !== usageText) changes.push({ path: ['usage'], json: usage.json });
-  if (typeof body['created'] !== 'number')
-    changes.push({ path: ['created'], json: String(call.created) });
+  if (typeof created !== 'number') changes.push({ path: ['created'], json: String(call.created) });
   return {
     body: Buffer.from(editJson(text, changes), 'latin1'),
     quantities: usage?.quantities,
@@ -131,10 +135,12 @@ export class CompletionCollector implements StreamCollector {
   #add(events: string): void {
     if (events === '') return;
     for (const event of utf8(events).split('\n\n')) {
-      const chunk = parse(event.slice('data: '.length));
-      if (!isObject(chunk)) continue;
-      this.#usage = chunk['usage'] ?? this.#usage;
-      for (const choice of listOf(chunk['choices'])) if (isObject(choice)) this.#choice(choice);
+      const chunk: Documented<TextCompletion> | undefined = objectOf(
+        parse(event.slice('data: '.length)),
+      );
+      if (chunk === undefined) continue;
+      this.#usage = chunk.usage ?? this.#usage;
+      for (const choice of objectsOf(chunk.choices)) this.#choice(choice);
     }
   }
 
@@ -179,7 +185,7 @@ export function completionParts(call: VendorCall): SplitCall | undefined {
 function joinedCompletions(answers: readonly VendorAnswer[]): VendorAnswer {
   const bodies = answers.map(({ body }) => objectOf(parse(body.toString('utf8'))) ?? {});
   const choices = bodies
-    .flatMap(({ choices: some }) => listOf(some).filter(isObject))
+    .flatMap(({ choices: some }) => objectsOf(some))
     .map((choice, index) => ({ ...choice, index }));
   const quantities = totalQuantities(answers);
   const { usage: _, ...head } = bodies[0] ?? {};

@@ -1,9 +1,10 @@
 import {
   editJson,
   jsonText,
+  type Documented,
   isObject,
   type JsonObject,
-  listOf,
+  objectsOf,
   parse,
   rawMembers,
   isPresent,
@@ -23,6 +24,7 @@ import { SseFrames } from '../../stream/frames.ts';
 import { faultWithin, mayTellFault, type FaultRule } from '../fault.ts';
 import { readUsage, type ChatUsage, upstreamIdOf } from '../openai-chat/response.ts';
 import { completionChanges } from './response.ts';
+import type { TextCompletion } from './types.ts';
 
 /**
  * A stream of text completions for a client of the same format: chunks keep the vendor's bytes;
@@ -108,14 +110,14 @@ export class CompletionsStream implements StreamTranslator {
     const { meter } = this;
     meter.upstreamId ??= upstreamIdOf(body);
     meter.pricingFacts = servedTier(this.#call, body).told ?? meter.pricingFacts;
-    this.#created ??= typeof body['created'] === 'number' ? body['created'] : undefined;
-    const usage = body['usage'];
+    const { created, usage, choices: told }: Documented<TextCompletion> = body;
+    this.#created ??= typeof created === 'number' ? created : undefined;
     if (isObject(usage)) this.#noteUsage(rawMembers(data).get('usage'));
-    const choices = listOf(body['choices']).filter(isObject);
+    const choices = objectsOf(told);
     for (const choice of choices) {
-      const index = Number(choice['index'] ?? 0) || 0;
-      meter.outputBytes += (textOf(choice['text']) ?? '').length;
-      this.#ended.set(index, (this.#ended.get(index) ?? false) || Boolean(choice['finish_reason']));
+      const index = Number(choice.index ?? 0) || 0;
+      meter.outputBytes += (textOf(choice.text) ?? '').length;
+      this.#ended.set(index, (this.#ended.get(index) ?? false) || Boolean(choice.finish_reason));
     }
     meter.finished = this.#ended.size > 0 && [...this.#ended.values()].every(Boolean);
     if (choices.length === 0) return;

@@ -1,0 +1,16 @@
+/**
+ * `Completion`: a whole answer, or an event of a stream
+ * (developers.openai.com/api/reference/completions, 2026-08).
+ */
+export interface TextCompletion {
+  readonly created: number;
+  readonly choices: readonly CompletionChoice[];
+  readonly usage: unknown;
+}
+
+/** One text of an answer, or the next piece of it (same page). */
+export interface CompletionChoice {
+  readonly index: number;
+  readonly text: string;
+  readonly finish_reason: string;
+}
