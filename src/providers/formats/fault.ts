@@ -1,5 +1,13 @@
 import type { Fault, FaultKind } from '../../base/fault.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../base/json.ts';
+import {
+  type Documented,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+} from '../../base/json.ts';
 import type { VendorAnswer, PendingAnswer } from '../adapter.ts';
 import { sanitizeVendorMessage } from '../vendor-message.ts';
 
@@ -82,39 +90,67 @@ const shared: readonly FaultRule[] = [
 ];
 
 /**
+ * An error as vendors write it: the reply itself, or its member `error` or `message`. Azure has
+ * `innererror`, OpenRouter `metadata`, MiniMax `base_resp`, servers made with FastAPI `detail`.
+ */
+interface VendorError {
+  readonly error: VendorError | string;
+  readonly message: VendorError | string;
+  readonly msg: string;
+  readonly code: string | number;
+  readonly type: string;
+  readonly error_type: string;
+  readonly param: string;
+  readonly object: string;
+  readonly status: number;
+  readonly status_code: number;
+  readonly detail: readonly InvalidInput[] | string;
+  readonly details: readonly InvalidInput[];
+  readonly innererror: { readonly code: string };
+  readonly metadata: { readonly code: string; readonly raw: string };
+  readonly base_resp: { readonly status_code: number; readonly status_msg: string };
+}
+
+/** A member of the request that FastAPI refuses: `loc` is its path. */
+interface InvalidInput {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+}
+
+/**
  * The vendor's error in any of its shapes: `{error: {…}}`, `{error: "…", code}`, `{detail}`,
  * `{message, type}`, `{base_resp}`, `{object: "error"}`.
  */
-function refusedBy(body: JsonObject): Refused {
-  const error = objectOf(body['error']);
-  const source = error ?? objectOf(body['message']) ?? body;
-  const base = objectOf(body['base_resp']);
-  const details = listOf(body['detail'] ?? source['detail'] ?? source['details']);
+function refusedBy(body: Documented<VendorError>): Refused {
+  const error = objectOf(body.error);
+  const source = error ?? objectOf(body.message) ?? body;
+  const base = objectOf(body.base_resp);
+  const details = listOf(body.detail ?? source.detail ?? source.details);
   const first = objectOf(details[0]);
-  const inside = objectOf(source['innererror']) ?? objectOf(source['metadata']);
+  const inside = objectOf(source.innererror) ?? objectOf(source.metadata);
   const message =
-    textOf(source['message']) ??
-    textOf(body['error']) ??
-    textOf(body['detail']) ??
-    textOf(body['message']) ??
-    textOf(base?.['status_msg']) ??
-    textOf(body['msg']) ??
-    textOf(first?.['msg']) ??
+    textOf(source.message) ??
+    textOf(body.error) ??
+    textOf(body.detail) ??
+    textOf(body.message) ??
+    textOf(base?.status_msg) ??
+    textOf(body.msg) ??
+    textOf(first?.msg) ??
     '';
   const codes = [
-    source['code'],
-    source['type'],
-    body['code'],
-    body['error_type'],
-    base?.['status_code'],
-    inside?.['code'],
+    source.code,
+    source.type,
+    body.code,
+    body.error_type,
+    base?.status_code,
+    inside?.code,
   ];
-  const raw = textOf(objectOf(source['metadata'])?.['raw']);
-  const location = listOf(first?.['loc']).filter((step) => step !== 'body');
+  const raw = textOf(objectOf(source.metadata)?.raw);
+  const location: readonly unknown[] = listOf(first?.loc).filter((step) => step !== 'body');
   return {
     code: codes.filter((c) => typeof c === 'string' || typeof c === 'number').join(' '),
     message: raw && /^provider returned error$/i.test(message) ? `${message}: ${raw}` : message,
-    param: textOf(source['param']) ?? (location.length ? location.join('.') : undefined),
+    param: textOf(source.param) ?? (location.length ? location.join('.') : undefined),
   };
 }
 
@@ -246,32 +282,33 @@ function fault(kind: FaultKind, refused: Refused, status: number, retryAfterMs?:
 /**
  * Whether `faultWithin` could find a fault: a cheap check, good for text that is not decoded yet.
  */
-export const mayTellFault = (body: JsonObject): boolean =>
-  'error' in body || 'base_resp' in body || body['object'] === 'error';
+export function mayTellFault(body: JsonObject): boolean {
+  const { object }: Documented<VendorError> = body;
+  return 'error' in body || 'base_resp' in body || object === 'error';
+}
 
 /**
  * The fault for an error that came with a good status: an `error` member, MiniMax's `base_resp`, an
  * error event in a stream. Undefined when `body` holds none.
  */
 export function faultWithin(body: JsonObject, rules: readonly FaultRule[] = []): Fault | undefined {
-  const base = objectOf(body['base_resp']);
-  const failedBase =
-    base !== undefined && base['status_code'] !== 0 && base['status_code'] !== undefined;
-  const error = body['error'];
+  const { base_resp: told, error, object, code }: Documented<VendorError> = body;
+  const base = objectOf(told);
+  const failedBase = base !== undefined && base.status_code !== 0 && base.status_code !== undefined;
   const failed =
     failedBase ||
     (isObject(error) && Object.keys(error).length > 0) ||
     (typeof error === 'string' && error !== '') ||
-    body['object'] === 'error';
+    object === 'error';
   if (!failed) return undefined;
   const refused = refusedBy(body);
   // Vendors put the status that they would have sent into the code (OpenRouter, vLLM) or beside it
   // (Groq's `status_code`).
   const namedStatus = [
-    objectOf(error)?.['code'],
-    objectOf(error)?.['status_code'],
-    objectOf(error)?.['status'],
-    body['code'],
+    objectOf(error)?.code,
+    objectOf(error)?.status_code,
+    objectOf(error)?.status,
+    code,
   ]
     .map(Number)
     .find((n) => n >= 400 && n < 600);

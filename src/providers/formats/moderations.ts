@@ -1,8 +1,9 @@
 import {
   editJsonBytes,
   jsonText,
-  isObject,
+  type Documented,
   type JsonObject,
+  listOf,
   objectOf,
   parse,
   rawElements,
@@ -15,6 +16,20 @@ import type { Fault } from '../../base/fault.ts';
 import type { VendorAnswer, VendorCall, WholeAdapter } from '../adapter.ts';
 import { faultOf, faultWithin, protocolFault, type FaultRule } from './fault.ts';
 import { readUsageObject } from './openai-chat/response.ts';
+
+/** An answer (developers.openai.com/api/reference/moderations, 2026-08). */
+interface ModerationAnswer {
+  readonly id: string;
+  readonly results: readonly unknown[];
+  /** Mistral counts tokens. */
+  readonly usage: JsonObject;
+}
+
+/** The verdict on one input (same page). */
+interface ModerationResult {
+  readonly flagged: boolean;
+  readonly categories: Readonly<Record<string, boolean>>;
+}
 
 /**
  * The wire format of OpenAI's `/moderations` (wire-formats §1.6). Categories are passed on as the
@@ -45,31 +60,30 @@ function read(
   call: VendorCall,
   faults: readonly FaultRule[] | undefined,
 ): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  const body: Documented<ModerationAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
   const fault = faultWithin(body, faults);
   if (fault) return fault;
-  if (!Array.isArray(body['results']) || body['results'].length === 0)
-    return protocolFault('an answer without results');
+  if (listOf(body.results).length === 0) return protocolFault('an answer without results');
   const top = rawMembers(reply.toString('latin1').trim());
   const results = rawElements(top.get('results')).map(withVerdict);
   for (const name of ['id', 'model', 'results']) top.delete(name);
   const rest = rawInside(top);
-  const usage = readUsageObject(body['usage']);
+  const usage = readUsageObject(body.usage);
   const head = `{"id":${jsonText(call.answerId)},"model":${jsonText(call.publicModel)}`;
   return {
     body: Buffer.from(`${head},"results":[${results.join(',')}]${rest && ','}${rest}}`, 'latin1'),
     quantities: usage?.changes.length === 0 ? usage.quantities : undefined,
-    upstreamId: textOf(body['id']),
+    upstreamId: textOf(body.id),
     outputText: '',
   };
 }
 
 /** Adds `flagged` for Mistral, which sends the categories only. */
 function withVerdict(result: string): string {
-  const parsed = parse(result);
-  if (!isObject(parsed) || 'flagged' in parsed) return result;
-  const categories: JsonObject = objectOf(parsed['categories']) ?? {};
+  const parsed: Documented<ModerationResult> | undefined = objectOf(parse(result));
+  if (parsed === undefined || 'flagged' in parsed) return result;
+  const categories = objectOf(parsed.categories) ?? {};
   const flagged = Object.values(categories).includes(true);
   return rawText(new Map([['flagged', String(flagged)], ...rawMembers(result)]));
 }

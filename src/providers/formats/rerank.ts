@@ -4,6 +4,7 @@ import {
   editJsonBytes,
   jsonText,
   countOf,
+  type Documented,
   isObject,
   type JsonObject,
   listOf,
@@ -15,6 +16,35 @@ import {
 import type { Quantities } from '../../base/quantities.ts';
 import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../adapter.ts';
 import { faultOf, faultWithin, protocolFault, type FaultRule } from './fault.ts';
+
+/**
+ * An answer: Cohere's (docs.cohere.com/v2/reference/rerank, 2026-08), with the members for results
+ * and tokens of other vendors.
+ */
+interface RerankAnswer {
+  readonly id: string;
+  readonly results: readonly RankedDocument[];
+  readonly data: readonly RankedDocument[];
+  readonly usage: { readonly total_tokens: number; readonly prompt_tokens: number };
+  readonly tokens: RerankTokens;
+  readonly meta: { readonly billed_units: BilledUnits; readonly tokens: RerankTokens };
+}
+
+/** A document by its place in the request (same page). */
+interface RankedDocument {
+  readonly index: number;
+  readonly relevance_score: number;
+}
+
+/** The tokens of an answer (same page). */
+interface RerankTokens {
+  readonly input_tokens: number;
+}
+
+/** The units that Cohere charges (same page). */
+interface BilledUnits extends RerankTokens {
+  readonly search_units: number;
+}
 
 /**
  * How a vendor departs from the format that Cohere and Jina share. Each entry cites its page and
@@ -74,17 +104,17 @@ function ask(
 }
 
 function read(reply: Buffer, call: VendorCall, quirks: RerankQuirks): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  const body: Documented<RerankAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
   const fault = faultWithin(body, quirks.faults ?? []);
   if (fault) return fault;
-  const ranked = body['results'] ?? body['data'];
+  const ranked = body.results ?? body.data;
   if (!Array.isArray(ranked)) return protocolFault('an answer without results');
   const documents = listOf(call.body['documents']);
   const results: JsonObject[] = [];
-  for (const one of ranked) {
-    const index = countOf(objectOf(one)?.['index']);
-    const relevance_score = numberOf(objectOf(one)?.['relevance_score']);
+  for (const one of listOf(ranked)) {
+    const index = countOf(objectOf(one)?.index);
+    const relevance_score = numberOf(objectOf(one)?.relevance_score);
     if (index === undefined || index >= documents.length || relevance_score === undefined)
       return protocolFault('a result without its place');
     const shown =
@@ -106,7 +136,7 @@ function read(reply: Buffer, call: VendorCall, quirks: RerankQuirks): VendorAnsw
   return {
     body: Buffer.from(JSON.stringify(answer)),
     quantities: quantitiesOf(tokens, units),
-    upstreamId: textOf(body['id']),
+    upstreamId: textOf(body.id),
     outputText: '',
   };
 }
@@ -122,12 +152,12 @@ function quantitiesOf(
   };
 }
 
-const billedIn = (body: JsonObject): JsonObject =>
-  objectOf(objectOf(body['meta'])?.['billed_units']) ?? {};
+const billedIn = (body: Documented<RerankAnswer>): Documented<BilledUnits> =>
+  objectOf(objectOf(body.meta)?.billed_units) ?? {};
 
 /** Cohere's search units: one for a query and a hundred documents. */
-function unitsIn(body: JsonObject): number | undefined {
-  const units = countOf(billedIn(body)['search_units']);
+function unitsIn(body: Documented<RerankAnswer>): number | undefined {
+  const units = countOf(billedIn(body).search_units);
   return units === 0 ? undefined : units;
 }
 
@@ -135,14 +165,14 @@ function unitsIn(body: JsonObject): number | undefined {
  * The tokens, from any place where a vendor reports them: `usage`, SiliconFlow's `meta.tokens` or
  * `tokens`, or the billed units.
  */
-function tokensIn(body: JsonObject): number | undefined {
-  const usage = objectOf(body['usage']) ?? {};
-  const apart = objectOf(objectOf(body['meta'])?.['tokens']) ?? objectOf(body['tokens']) ?? {};
+function tokensIn(body: Documented<RerankAnswer>): number | undefined {
+  const usage = objectOf(body.usage) ?? {};
+  const apart = objectOf(objectOf(body.meta)?.tokens) ?? objectOf(body.tokens) ?? {};
   for (const count of [
-    usage['total_tokens'],
-    usage['prompt_tokens'],
-    apart['input_tokens'],
-    billedIn(body)['input_tokens'],
+    usage.total_tokens,
+    usage.prompt_tokens,
+    apart.input_tokens,
+    billedIn(body).input_tokens,
   ]) {
     const tokens = countOf(count);
     if (tokens !== undefined && tokens > 0) return tokens;

@@ -5,8 +5,10 @@ import { converseException, converseFault } from '../bedrock-converse/fault.ts';
 import { cohereEmbedBody, cohereTextsMax, readCohereEmbed } from './cohere.ts';
 import { embeddingsParts, textsOf, vectorsAnswer } from './vectors.ts';
 import {
+  type Documented,
   isObject,
   type JsonObject,
+  objectOf,
   parse,
   rawElements,
   rawMembers,
@@ -28,6 +30,8 @@ interface Family {
 
 const textOfOne = (call: VendorCall): string | undefined => textsOf(call)[0];
 
+type TitanAnswer = Documented<{ readonly inputTextTokenCount: number }>;
+
 /**
  * docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html, 2026-08: one
  * text at a time; vectors have length one by default.
@@ -40,12 +44,11 @@ const titan: Family = {
     ...(call.body['dimensions'] != null && { dimensions: call.body['dimensions'] }),
   }),
   read(reply, call) {
-    const body = parse(reply.toString('utf8'));
-    const vector = isObject(body)
-      ? rawMembers(reply.toString('latin1').trim()).get('embedding')
-      : undefined;
-    if (!isObject(body) || vector === undefined) return refusedIn(body);
-    return vectorsAnswer(call, [vector], body['inputTextTokenCount']);
+    const body: TitanAnswer | undefined = objectOf(parse(reply.toString('utf8')));
+    const vector =
+      body === undefined ? undefined : rawMembers(reply.toString('latin1').trim()).get('embedding');
+    if (body === undefined || vector === undefined) return refusedIn(body);
+    return vectorsAnswer(call, [vector], body.inputTextTokenCount);
   },
 };
 

@@ -3,7 +3,7 @@ import type { VendorAnswer, VendorCall, WholeAdapter } from '../../adapter.ts';
 import { cohereFault, cohereFaultWithin } from '../cohere/fault.ts';
 import { embeddingsParts, textsOf, vectorsAnswer } from './vectors.ts';
 import {
-  isObject,
+  type Documented,
   type JsonObject,
   objectOf,
   parse,
@@ -12,6 +12,12 @@ import {
   textOf,
 } from '../../../base/json.ts';
 import { protocolFault } from '../fault.ts';
+
+/** An answer, beside its vectors (docs.cohere.com/reference/embed, 2026-08). */
+interface CohereEmbedAnswer {
+  readonly id: string;
+  readonly meta: { readonly billed_units: { readonly input_tokens: number } };
+}
 
 /** docs.cohere.com/reference/embed, 2026-08. */
 export const cohereTextsMax = 96;
@@ -33,14 +39,14 @@ export function cohereEmbedBody(call: VendorCall): JsonObject {
 
 /** Reads the vectors from an object by type, or from a list if the request named no type. */
 export function readCohereEmbed(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+  const body: Documented<CohereEmbedAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
   const embeddings = rawMembers(reply.toString('latin1').trim()).get('embeddings') ?? '';
   const vectors = rawElements(rawMembers(embeddings).get('float') ?? embeddings);
   if (vectors.length === 0)
     return cohereFaultWithin(body) ?? protocolFault('an answer without vectors');
-  const billed = objectOf(objectOf(body['meta'])?.['billed_units']);
-  return vectorsAnswer(call, vectors, billed?.['input_tokens'], textOf(body['id']));
+  const billed = objectOf(objectOf(body.meta)?.billed_units);
+  return vectorsAnswer(call, vectors, billed?.input_tokens, textOf(body.id));
 }
 
 /** The wire format of Cohere's `/v2/embed`. */

@@ -2,9 +2,10 @@ import type { VendorRequest, VendorCall, WholeAdapter } from '../../adapter.ts';
 import { embeddingsParts, textsOf, vectorsAnswer } from './vectors.ts';
 import { modelPath } from '../gemini/request.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
+import type { UsageMetadata } from '../gemini/types.ts';
 import {
   countOf,
-  isObject,
+  type Documented,
   type JsonObject,
   objectOf,
   parse,
@@ -23,6 +24,21 @@ const askWith = (call: VendorCall, method: string, body: JsonObject): VendorRequ
 });
 
 /**
+ * An answer of the Gemini API, or of Vertex with its `predictions` (ai.google.dev/api/embeddings
+ * and docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings, 2026-08).
+ */
+interface EmbeddingsAnswer {
+  readonly embeddings: readonly unknown[];
+  readonly predictions: readonly Prediction[];
+  readonly usageMetadata: Pick<UsageMetadata, 'promptTokenCount'>;
+}
+
+/** One vector of Vertex's with its tokens (same page). */
+interface Prediction {
+  readonly embeddings: { readonly statistics: { readonly token_count: number } };
+}
+
+/**
  * What the vectors are for, in Google's terms. OpenAI's format has no such member; clients may send
  * Google's.
  */
@@ -31,9 +47,9 @@ const taskOf = ({ body }: VendorCall): string | undefined => textOf(body['task_t
 /**
  * The parsed reply and the JSON text of the list under `name`; a fault when there is no such list.
  */
-function listIn(reply: Buffer, name: string) {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+function listIn(reply: Buffer, name: 'embeddings' | 'predictions') {
+  const body: Documented<EmbeddingsAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
   if (!Array.isArray(body[name]))
     return geminiFaultWithin(body) ?? protocolFault(`an answer without ${name}`);
   return { body, items: rawElements(rawMembers(reply.toString('latin1').trim()).get(name)) };
@@ -61,7 +77,7 @@ export const geminiEmbeddings: WholeAdapter = {
     const told = listIn(reply, 'embeddings');
     if ('kind' in told) return told;
     const vectors = told.items.map((item) => rawMembers(item).get('values') ?? '[]');
-    return vectorsAnswer(call, vectors, objectOf(told.body['usageMetadata'])?.['promptTokenCount']);
+    return vectorsAnswer(call, vectors, objectOf(told.body.usageMetadata)?.promptTokenCount);
   },
   fault: geminiFault,
 };
@@ -93,10 +109,8 @@ export const vertexEmbeddings: WholeAdapter = {
 };
 
 function tokensOf(prediction: string): number | undefined {
-  const statistics = objectOf(
-    objectOf(objectOf(parse(prediction))?.['embeddings'])?.['statistics'],
-  );
-  return countOf(statistics?.['token_count']);
+  const told: Documented<Prediction> | undefined = objectOf(parse(prediction));
+  return countOf(objectOf(objectOf(told?.embeddings)?.statistics)?.token_count);
 }
 
 function sum(counts: readonly (number | undefined)[]): number | undefined {

@@ -5,6 +5,7 @@ import {
   editJsonBytes,
   jsonText,
   countOf,
+  type Documented,
   isObject,
   objectOf,
   parse,
@@ -140,19 +141,25 @@ function vectorsIn(
   return data.replace(allVectors, (_, name: string, raw: string) => name + write(raw, encoding));
 }
 
+/** The tokens of an answer (developers.openai.com/api/reference/embeddings, 2026-08). */
+interface EmbeddingsUsage {
+  readonly prompt_tokens: number;
+  readonly total_tokens: number;
+}
+
 /**
  * Reads the usage. Voyage reports the total only, which for embeddings is the input. Members that
  * the vendor sent stay as they are.
  */
 function usageOf(text: string | undefined): ChatUsage | undefined {
   if (!isPresent(text)) return undefined;
-  const told = objectOf(parse(text)) ?? {};
-  const total = countOf(told['total_tokens']);
+  const told: Documented<EmbeddingsUsage> = objectOf(parse(text)) ?? {};
+  const total = countOf(told.total_tokens);
   const quantities =
     readUsage(text)?.quantities ?? (total === undefined ? undefined : { input: total });
   if (quantities === undefined) return undefined;
   const json = String(Object.values(quantities).reduce((sum, amount) => sum + amount, 0));
-  const missing = ['prompt_tokens', 'total_tokens'].filter(
+  const missing = (['prompt_tokens', 'total_tokens'] as const).filter(
     (name) => countOf(told[name]) === undefined,
   );
   return {
@@ -162,6 +169,12 @@ function usageOf(text: string | undefined): ChatUsage | undefined {
       missing.map((name) => ({ path: [name], json })),
     ),
   };
+}
+
+/** An answer, beside its vector (volcengine.com/docs/82379/1523520, 2026-08). */
+interface OneEmbedding {
+  readonly id: string;
+  readonly usage: Pick<EmbeddingsUsage, 'prompt_tokens'>;
 }
 
 /**
@@ -185,19 +198,14 @@ export function multimodalEmbeddings({ faults }: Pick<EmbeddingsQuirks, 'faults'
       };
     },
     read(reply, _, call) {
-      const body = parse(reply.toString('utf8'));
-      if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+      const body: Documented<OneEmbedding> | undefined = objectOf(parse(reply.toString('utf8')));
+      if (body === undefined) return protocolFault('an answer that is no JSON object');
       const vector = rawMembers(rawMembers(reply.toString('latin1').trim()).get('data') ?? '').get(
         'embedding',
       );
       if (vector === undefined)
         return faultWithin(body, faults) ?? protocolFault('an answer without a vector');
-      return vectorsAnswer(
-        call,
-        [vector],
-        objectOf(body['usage'])?.['prompt_tokens'],
-        textOf(body['id']),
-      );
+      return vectorsAnswer(call, [vector], objectOf(body.usage)?.prompt_tokens, textOf(body.id));
     },
     fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
   };
