@@ -407,13 +407,15 @@ declare const documentedAs: unique symbol;
  * A JSON value that its vendor documents as `T`. Nothing has checked it: compare it with a constant,
  * or read it with `textOf`, `countOf`, `objectOf` or `listOf`.
  */
-export type Unchecked<T> = { readonly [documentedAs]?: T } | Extract<T, Plain> | null | undefined;
+export type Unchecked<T> = unknown extends T
+  ? unknown
+  : { readonly [documentedAs]?: T } | Extract<T, Plain> | null | undefined;
 
 type Plain = string | number | boolean;
 /** `Unchecked<T>` in the form from which the compiler infers `T`. */
 type Of<T> = { readonly [documentedAs]?: T } | Plain | null | undefined;
 type ElementOf<T> = T extends readonly (infer E)[] ? E : never;
-type ObjectOf<T> = Exclude<Extract<T, object>, readonly unknown[]>;
+type ObjectOf<T> = unknown extends T ? JsonObject : Exclude<Extract<T, object>, readonly unknown[]>;
 
 /**
  * A parsed JSON object that its vendor documents as `T`: the names of members are checked by the
@@ -442,6 +444,8 @@ export function objectOf(value: unknown): JsonObject | undefined {
 
 export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
+/** The value as a text, whatever its type: for a message that repeats it. */
+export const stringOf = (value: unknown): string => String(value);
 /**
  * More than any model reads or writes: a count beyond it is a vendor's mistake, and money must not
  * move by it.

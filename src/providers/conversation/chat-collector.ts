@@ -1,8 +1,10 @@
 import {
+  type Documented,
   isObject,
   type JsonObject,
   listOf,
   objectOf,
+  objectsOf,
   parse,
   textOf,
   utf8,
@@ -16,8 +18,14 @@ import type {
   StreamTranslator,
   Signatures,
 } from '../adapter.ts';
+import type {
+  ChatChoice,
+  ChatCompletion,
+  ChatReasoningDetail,
+  ChatToolCall,
+} from '../formats/openai-chat/types.ts';
 import { chatUsage } from './client-usage.ts';
-import { signaturesOf } from './tool-calls.ts';
+import { type SignedMembers, signaturesOf } from './tool-calls.ts';
 
 interface Collected {
   readonly message: Record<string, unknown>;
@@ -95,17 +103,17 @@ export class ChatCollector implements StreamCollector {
     }
   }
 
-  #chunk(chunk: JsonObject): void {
+  #chunk(chunk: Documented<ChatCompletion>): void {
     for (const [name, value] of Object.entries(chunk)) {
       if (name === 'usage') this.#usage = value ?? this.#usage;
       else if (name !== 'id' && name !== 'object' && name !== 'model' && name !== 'choices')
         this.#rest[name] = value;
     }
-    for (const choice of listOf(chunk['choices'])) if (isObject(choice)) this.#choice(choice);
+    for (const choice of objectsOf(chunk.choices)) this.#choice(choice);
   }
 
-  #choice(choice: JsonObject): void {
-    const index = Number(choice['index']);
+  #choice(choice: Documented<ChatChoice>): void {
+    const index = Number(choice.index);
     let into = this.#choices.get(index);
     if (!into)
       this.#choices.set(
@@ -117,8 +125,8 @@ export class ChatCollector implements StreamCollector {
           finish: undefined,
         }),
       );
-    into.finish = textOf(choice['finish_reason']) ?? into.finish;
-    for (const [name, value] of Object.entries(objectOf(choice['delta']) ?? {})) {
+    into.finish = textOf(choice.finish_reason) ?? into.finish;
+    for (const [name, value] of Object.entries(objectOf(choice.delta) ?? {})) {
       if (name === 'tool_calls') addCalls(into, listOf(value));
       else if (name === 'reasoning_details')
         into.message[name] = withDetails(listOf(into.message[name]), listOf(value));
@@ -166,15 +174,15 @@ export function joined(before: unknown, value: unknown): unknown {
  */
 export function withDetails(before: readonly unknown[], pieces: readonly unknown[]): unknown[] {
   const all = [...before];
-  for (const piece of pieces) {
-    const last = all.at(-1);
+  for (const one of pieces) {
+    const last: Documented<ChatReasoningDetail> | undefined = objectOf(all.at(-1));
+    const piece: Documented<ChatReasoningDetail> | undefined = objectOf(one);
     const same =
-      isObject(last) &&
-      isObject(piece) &&
-      piece['index'] !== undefined &&
-      last['index'] === piece['index'] &&
-      last['type'] === piece['type'];
-    if (!same || textOf(piece['data']) !== undefined) all.push(piece);
+      last !== undefined &&
+      piece?.index !== undefined &&
+      last.index === piece.index &&
+      last.type === piece.type;
+    if (!same || textOf(piece.data) !== undefined) all.push(one);
     else
       all[all.length - 1] = {
         ...last,
@@ -186,28 +194,33 @@ export function withDetails(before: readonly unknown[], pieces: readonly unknown
   return all;
 }
 
-function joinedText(last: JsonObject, piece: JsonObject, name: string): JsonObject {
+function joinedText(
+  last: Documented<ChatReasoningDetail>,
+  piece: Documented<ChatReasoningDetail>,
+  name: 'text' | 'summary',
+): JsonObject {
   const text = (textOf(last[name]) ?? '') + (textOf(piece[name]) ?? '');
   return last[name] === undefined && piece[name] === undefined ? {} : { [name]: text };
 }
 
 function addCalls(into: Collected, deltas: readonly unknown[]): void {
-  for (const delta of deltas) {
-    if (!isObject(delta)) continue;
-    const index = Number(delta['index']);
-    const fn = objectOf(delta['function']);
+  for (const one of deltas) {
+    const delta: Documented<ChatToolCall> | undefined = objectOf(one);
+    if (delta === undefined) continue;
+    const index = Number(delta.index);
+    const fn = objectOf(delta.function);
     const known = into.calls[index];
     if (!known) {
       const { index: _, function: __, ...rest } = delta;
-      const made = { id: delta['id'], type: delta['type'], ...rest };
+      const made = { id: delta.id, type: delta.type, ...rest };
       into.calls[index] = fn
         ? {
             ...made,
-            function: { name: textOf(fn['name']) ?? '', arguments: textOf(fn['arguments']) ?? '' },
+            function: { name: textOf(fn.name) ?? '', arguments: textOf(fn.arguments) ?? '' },
           }
         : made;
     } else if (known.function && fn) {
-      known.function.arguments += textOf(fn['arguments']) ?? '';
+      known.function.arguments += textOf(fn.arguments) ?? '';
     }
   }
 }
@@ -254,15 +267,16 @@ export class TurnSignatures {
       return undefined;
     let details: readonly unknown[] = [];
     for (const members of this.#details)
-      details = withDetails(details, listOf(membersOf(members)?.['reasoning_details']));
+      details = withDetails(details, listOf(membersOf(members)?.reasoning_details));
     const calls = this.#calls.map(({ id, name, args, more }) => ({
       id,
       name,
       arguments: textOf(parse(utf8(`"${args}"`))) ?? '',
-      extra: membersOf(more)?.['extra_content'],
+      extra: membersOf(more)?.extra_content,
     }));
     return signaturesOf(calls, details);
   }
 }
 
-const membersOf = (members: string) => objectOf(parse(utf8(`{${members}}`)));
+const membersOf = (members: string): Documented<SignedMembers> | undefined =>
+  objectOf(parse(utf8(`{${members}}`)));

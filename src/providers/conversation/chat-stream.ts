@@ -13,6 +13,7 @@ import { type EventListener, type Frames, SseFrames } from '../stream/frames.ts'
 import { TurnSignatures } from './chat-collector.ts';
 import { chatUsage } from './client-usage.ts';
 import { signaturesOf } from './tool-calls.ts';
+import type { ChatRequest } from '../formats/openai-chat/types.ts';
 import { StopText } from './stop-text.ts';
 
 /** OpenAI's names for why an answer ended. */
@@ -50,11 +51,11 @@ export class ChatChunks {
   #choice: Choice;
 
   /** `stops`: texts before which the answer ends, where the vendor does not watch for them. */
-  constructor(call: VendorCall, stops?: readonly string[]) {
+  constructor(call: VendorCall<ChatRequest>, stops?: readonly string[]) {
     const { answerId, created, publicModel, includeUsage } = call;
     this.#start = `data: {"id":${jsonText(answerId)},"object":"chat.completion.chunk","created":${created},"model":${jsonText(publicModel)},"choices":[`;
     this.#includeUsage = includeUsage;
-    this.#hasTools = call.body['tools'] !== undefined;
+    this.#hasTools = call.body.tools !== undefined;
     this.#stops = stops?.length ? stops : undefined;
     this.#choice = this.#choiceAt(0);
   }

@@ -1,4 +1,21 @@
-import { jsonText, isObject, type JsonObject, listOf, objectOf, textOf } from '../../base/json.ts';
+import {
+  jsonText,
+  type Documented,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  objectsOf,
+  textOf,
+  type Unchecked,
+} from '../../base/json.ts';
+import type { MessageCitation } from '../formats/anthropic-messages/types.ts';
+import type {
+  ChatAnnotation,
+  ChatCompletion,
+  ChatMessage,
+  ChatSource,
+} from '../formats/openai-chat/types.ts';
 
 /**
  * A source that a model cites for a passage of its answer. `start` and `end` count characters (code
@@ -55,18 +72,18 @@ const address = /^https?:\/\//i;
  * Reads Anthropic's citation of a page; undefined for a place in a document, which has no address.
  */
 export function citationOfClaude(
-  citation: JsonObject,
+  citation: Documented<MessageCitation>,
   start: number,
   end: number,
 ): Citation | undefined {
-  const url = textOf(citation['url']) ?? textOf(citation['source']) ?? '';
+  const url = textOf(citation.url) ?? textOf(citation.source) ?? '';
   if (!address.test(url)) return undefined;
   return {
     url,
-    title: textOf(citation['title']) ?? '',
+    title: textOf(citation.title) ?? '',
     start,
     end,
-    quote: textOf(citation['cited_text']),
+    quote: textOf(citation.cited_text),
   };
 }
 
@@ -98,6 +115,31 @@ export const citedMembers = ({ annotations, citations }: Cited): JsonObject => (
 /** The citations as members of a delta. */
 export const citedDelta = (cited: Cited): string => jsonText(citedMembers(cited)).slice(1, -1);
 
+/** docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html, 2026-08. */
+interface ConverseCitation {
+  readonly title?: string;
+  readonly source?: string;
+  readonly sourceContent?: readonly { readonly text?: string }[];
+  readonly location?: ConverseCitationLocation;
+}
+
+/** docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html, 2026-08. */
+interface ConverseCitationLocation {
+  readonly web?: { readonly url?: string };
+  readonly documentChar?: ConversePlace;
+  readonly documentPage?: ConversePlace;
+  readonly documentChunk?: ConversePlace;
+  readonly searchResultLocation?: ConversePlace;
+}
+
+/** docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html, 2026-08. */
+interface ConversePlace {
+  readonly documentIndex?: number;
+  readonly searchResultIndex?: number;
+  readonly start?: number;
+  readonly end?: number;
+}
+
 /**
  * Adds Converse's citations for one passage of the answer, in Claude's form
  * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html, 2026-08).
@@ -108,15 +150,13 @@ export function citeConverse(
   start: number,
   end: number,
 ): void {
-  const said = citations.filter(isObject).map((citation): JsonObject => {
-    const location = objectOf(citation['location']) ?? {};
-    const quotes = listOf(citation['sourceContent']).map(
-      (part) => textOf(objectOf(part)?.['text']) ?? '',
-    );
-    const both = { cited_text: quotes.join(''), title: textOf(citation['title']) ?? '' };
-    const url = textOf(objectOf(location['web'])?.['url']);
+  const said = objectsOf(citations).map((citation: Documented<ConverseCitation>): JsonObject => {
+    const location = objectOf(citation.location) ?? {};
+    const quotes = listOf(citation.sourceContent).map((part) => textOf(objectOf(part)?.text) ?? '');
+    const both = { cited_text: quotes.join(''), title: textOf(citation.title) ?? '' };
+    const url = textOf(objectOf(location.web)?.url);
     if (url !== undefined) return { ...both, type: 'web_search_result_location', url };
-    return { ...placeOfConverse(location, textOf(citation['source'])), ...both };
+    return { ...placeOfConverse(location, textOf(citation.source)), ...both };
   });
   cite(into, said, start, end);
 }
@@ -131,15 +171,18 @@ const places = [
   ['searchResultLocation', 'search_result_location', 'start_block_index', 'end_block_index'],
 ] as const;
 
-function placeOfConverse(location: JsonObject, source: string | undefined): JsonObject {
+function placeOfConverse(
+  location: Documented<ConverseCitationLocation>,
+  source: string | undefined,
+): JsonObject {
   for (const [name, type, from, to] of places) {
     const at = objectOf(location[name]);
     if (at === undefined) continue;
     const found = type === 'search_result_location';
     const index = found
-      ? { search_result_index: at['searchResultIndex'], source }
-      : { document_index: at['documentIndex'] };
-    return { type, ...index, [from]: at['start'], [to]: at['end'] };
+      ? { search_result_index: at.searchResultIndex, source }
+      : { document_index: at.documentIndex };
+    return { type, ...index, [from]: at.start, [to]: at.end };
   }
   return { type: 'content_block_location', document_index: 0 };
 }
@@ -147,53 +190,65 @@ function placeOfConverse(location: JsonObject, source: string | undefined): Json
 /**
  * Reads a page from an annotation of chat or Responses; undefined for another kind of annotation.
  */
-export function citationOfAnnotation(annotation: unknown): Citation | undefined {
-  const told = objectOf(objectOf(annotation)?.['url_citation']) ?? objectOf(annotation);
-  const url = textOf(told?.['url']);
+export function citationOfAnnotation(annotation: Unchecked<ChatAnnotation>): Citation | undefined {
+  const whole = objectOf(annotation);
+  const told = objectOf(whole?.url_citation) ?? whole;
+  const url = textOf(told?.url);
   if (told === undefined || url === undefined) return undefined;
-  const [start, end] = [Number(told['start_index'] ?? 0), Number(told['end_index'] ?? 0)];
-  return { url, title: textOf(told['title']) ?? '', start, end, quote: textOf(told['content']) };
+  const [start, end] = [Number(told.start_index ?? 0), Number(told.end_index ?? 0)];
+  return { url, title: textOf(told.title) ?? '', start, end, quote: textOf(told.content) };
+}
+
+/** docs.cohere.com/v2/docs/rag-citations, 2026-08. */
+interface CohereCitation {
+  readonly start?: number;
+  readonly end?: number;
+  readonly sources?: readonly { readonly document?: CohereDocument }[];
+}
+
+/** docs.cohere.com/v2/docs/rag-citations, 2026-08. */
+interface CohereDocument {
+  readonly url?: string;
+  readonly title?: string;
+  readonly snippet?: string;
 }
 
 /**
  * Reads Cohere's citations of documents that have an address
  * (docs.cohere.com/v2/docs/rag-citations, 2026-08).
  */
-function citationsOfCohere(citation: unknown): Citation[] {
-  if (!isObject(citation)) return [];
-  return listOf(citation['sources']).flatMap((source) => {
-    const document = objectOf(objectOf(source)?.['document']);
-    const url = textOf(document?.['url']) ?? '';
+function citationsOfCohere(citation: Documented<CohereCitation>): Citation[] {
+  return objectsOf(citation.sources).flatMap((source) => {
+    const document = objectOf(source.document);
+    const url = textOf(document?.url) ?? '';
     if (!address.test(url)) return [];
-    const [start, end] = [Number(citation['start'] ?? 0), Number(citation['end'] ?? 0)];
+    const [start, end] = [Number(citation.start ?? 0), Number(citation.end ?? 0)];
     return [
       {
         url,
-        title: textOf(document?.['title']) ?? '',
+        title: textOf(document?.title) ?? '',
         start,
         end,
-        quote: textOf(document?.['snippet']),
+        quote: textOf(document?.snippet),
       },
     ];
   });
 }
 
 /** The pages that a chat message or a delta cites. */
-function pagesIn(message: JsonObject): Citation[] {
-  const annotations = listOf(message['annotations']).map(citationOfAnnotation);
-  return [...annotations, ...listOf(message['citations']).map(citationsOfCohere)]
+function pagesIn(message: Documented<ChatMessage>): Citation[] {
+  const annotations = listOf(message.annotations).map(citationOfAnnotation);
+  return [...annotations, ...objectsOf(message.citations).map(citationsOfCohere)]
     .flat()
     .filter((one) => one !== undefined);
 }
 
 /** The places in documents that a chat message or a delta cites. */
-const documentsIn = (message: JsonObject): JsonObject[] =>
-  listOf(message['citations']).filter(
-    (one): one is JsonObject => isObject(one) && String(one['type']).endsWith('_location'),
-  );
+const documentsIn = (message: Documented<ChatMessage>): JsonObject[] =>
+  objectsOf(message.citations).filter((one) => String(one['type']).endsWith('_location'));
 
 /** The citations of a chat message, or of a delta, as the citations of Anthropic's text block. */
-export const messageCitations = (message: JsonObject): JsonObject[] => [
+export const messageCitations = (message: Documented<ChatMessage>): JsonObject[] => [
   ...pagesIn(message).map(messageCitation),
   ...documentsIn(message).map(({ start: _, end: __, title, ...place }) =>
     place['document_index'] === undefined
@@ -207,7 +262,7 @@ export const messageCitations = (message: JsonObject): JsonObject[] => [
  * part begins in the message's text. A place in a document that the client sent has no address; it
  * is left out, since Open Responses (2026-04-24) requires one.
  */
-export const responsesAnnotations = (message: JsonObject, from = 0): JsonObject[] =>
+export const responsesAnnotations = (message: Documented<ChatMessage>, from = 0): JsonObject[] =>
   pagesIn(message).map((page) =>
     responsesAnnotation({ ...page, start: page.start - from, end: page.end - from }),
   );
@@ -218,17 +273,19 @@ export const responsesAnnotations = (message: JsonObject, from = 0): JsonObject[
  * (docs.x.ai/docs/guides/live-search, 2026-06). The text refers to them by number, `[1]`; a source
  * without a reference counts for the whole text.
  */
-export function sourcesBeside(body: JsonObject, text: string): Citation[] {
-  const results = listOf(body['search_results']).filter(isObject);
+export function sourcesBeside(body: Documented<ChatCompletion>, text: string): Citation[] {
+  const results = objectsOf(body.search_results);
   const sources = results.length
     ? results
-    : listOf(body['citations']).map((url) => (isObject(url) ? url : { url }));
+    : listOf(body.citations).map(
+        (source): Documented<ChatSource> => objectOf(source) ?? { url: textOf(source) },
+      );
   if (sources.length === 0) return [];
   const marks = [...text.matchAll(/\[(\d{1,3})\]/g)];
   return sources.flatMap((source, i) => {
-    const url = textOf(source['url']);
+    const url = textOf(source.url);
     if (url === undefined) return [];
-    const cited = { url, title: textOf(source['title']) ?? '', quote: textOf(source['snippet']) };
+    const cited = { url, title: textOf(source.title) ?? '', quote: textOf(source.snippet) };
     const own = marks.filter(([, number]) => Number(number) === i + 1);
     if (own.length === 0) return [{ ...cited, start: 0, end: characters(text) }];
     return own.map((mark) => {

@@ -1,5 +1,15 @@
 import { refuse } from '../../base/refusal.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../base/json.ts';
+import {
+  type Documented,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parse,
+  stringOf,
+  textOf,
+} from '../../base/json.ts';
+import type { ChatMessage, ChatPart, ChatToolCall } from '../formats/openai-chat/types.ts';
 
 /** Bytes that the client sent inside the request, in base64 as it wrote them. */
 export interface InlineBytes {
@@ -51,7 +61,7 @@ export interface ToolCall extends PartPosition {
   readonly name: string;
   readonly input: JsonObject;
   /** The call as the client sent it, with vendors' extensions. */
-  readonly source: JsonObject;
+  readonly source: Documented<ChatToolCall>;
 }
 
 export interface ToolResult extends PartPosition {
@@ -64,7 +74,7 @@ export interface ToolResult extends PartPosition {
 
 /** One message of the assistant. */
 export interface MessageSpan {
-  readonly message: JsonObject;
+  readonly message: Documented<ChatMessage>;
   readonly parts: readonly ContentPart[];
   readonly calls: readonly ToolCall[];
 }
@@ -79,7 +89,7 @@ export interface ConversationTurn {
   readonly parts: ContentPart[];
   readonly calls: ToolCall[];
   /** The messages of which the turn is made. */
-  readonly messages: JsonObject[];
+  readonly messages: Documented<ChatMessage>[];
   /** The assistant's messages, each with its parts and calls. */
   readonly spans: MessageSpan[];
 }
@@ -100,10 +110,11 @@ export function readConversation(messages: unknown): Conversation {
   const turns: ConversationTurn[] = [];
   const names = new Map<string, string>();
   let leading = true;
-  listOf(messages).forEach((message, i) => {
-    if (!isObject(message)) return;
+  listOf(messages).forEach((value, i) => {
+    const message: Documented<ChatMessage> | undefined = objectOf(value);
+    if (message === undefined) return;
     const param = `messages[${i}]`;
-    const role = message['role'];
+    const { role } = message;
     if (role === 'system' || role === 'developer') {
       const texts = textParts(message, param);
       if (leading) system.push(...texts);
@@ -143,7 +154,7 @@ export const isBlank = (part: ContentPart): boolean =>
 function turnOf(
   turns: ConversationTurn[],
   role: ConversationTurn['role'],
-  message: JsonObject,
+  message: Documented<ChatMessage>,
 ): ConversationTurn {
   let turn = turns.at(-1);
   if (turn?.role !== role)
@@ -167,12 +178,12 @@ function joined(turns: readonly ConversationTurn[]): ConversationTurn[] {
 
 function readAssistant(
   turn: ConversationTurn,
-  message: JsonObject,
+  message: Documented<ChatMessage>,
   param: string,
   names: Map<string, string>,
 ): void {
   const parts = partsOf(message, param);
-  const refusal = textOf(message['refusal']);
+  const refusal = textOf(message.refusal);
   if (refusal && turn.parts.length + parts.length === 0)
     parts.push({ kind: 'text', text: refusal, param, cache: undefined });
   const calls = callsOf(message, param, names);
@@ -181,27 +192,32 @@ function readAssistant(
   turn.spans.push({ message, parts, calls });
 }
 
-function callsOf(message: JsonObject, param: string, names: Map<string, string>): ToolCall[] {
-  const legacy = objectOf(message['function_call']);
+function callsOf(
+  message: Documented<ChatMessage>,
+  param: string,
+  names: Map<string, string>,
+): ToolCall[] {
+  const legacy = objectOf(message.function_call);
   // Some servers write every member of the format and leave unused ones empty.
-  const calls =
-    legacy && textOf(legacy['name']) !== ''
-      ? [{ id: legacyId(textOf(legacy['name'])), function: legacy }]
-      : listOf(message['tool_calls']);
-  return calls.flatMap((call, j): ToolCall[] => {
-    if (!isObject(call)) return [];
+  const calls: readonly unknown[] =
+    legacy && textOf(legacy.name) !== ''
+      ? [{ id: legacyId(textOf(legacy.name)), function: legacy }]
+      : listOf(message.tool_calls);
+  return calls.flatMap((value, j): ToolCall[] => {
+    const call: Documented<ChatToolCall> | undefined = objectOf(value);
+    if (call === undefined) return [];
     const at = `${param}.tool_calls[${j}]`;
-    const fn = objectOf(call['function']);
+    const fn = objectOf(call.function);
     if (!fn)
       refuse('invalid_value', {
         param: at,
         why: 'only function calls can be carried to this model.',
       });
-    const id = textOf(call['id']) ?? '';
-    const name = textOf(fn['name']) ?? '';
+    const id = textOf(call.id) ?? '';
+    const name = textOf(fn.name) ?? '';
     names.set(id, name);
     return [
-      { id, name, input: inputOf(fn['arguments']), param: at, cache: cacheOf(call), source: call },
+      { id, name, input: inputOf(fn.arguments), param: at, cache: cacheOf(call), source: call },
     ];
   });
 }
@@ -220,24 +236,24 @@ function inputOf(args: unknown): JsonObject {
 }
 
 function resultOf(
-  message: JsonObject,
+  message: Documented<ChatMessage>,
   param: string,
   names: ReadonlyMap<string, string>,
 ): ToolResult {
-  const id = textOf(message['tool_call_id']) ?? legacyId(textOf(message['name']));
-  const name = names.get(id) ?? textOf(message['name']);
-  const isError = message['is_error'] === true;
+  const id = textOf(message.tool_call_id) ?? legacyId(textOf(message.name));
+  const name = names.get(id) ?? textOf(message.name);
+  const isError = message.is_error === true;
   return { id, name, parts: partsOf(message, param), isError, param, cache: cacheOf(message) };
 }
 
-function textParts(message: JsonObject, param: string): TextPart[] {
+function textParts(message: Documented<ChatMessage>, param: string): TextPart[] {
   return partsOf(message, param).filter(
     (part): part is TextPart => part.kind === 'text' && !isBlank(part),
   );
 }
 
-function partsOf(message: JsonObject, param: string): ContentPart[] {
-  const content = message['content'];
+function partsOf(message: Documented<ChatMessage>, param: string): ContentPart[] {
+  const { content } = message;
   if (typeof content === 'string')
     return content === ''
       ? []
@@ -249,7 +265,7 @@ function partsOf(message: JsonObject, param: string): ContentPart[] {
   return parts;
 }
 
-function partOf(part: JsonObject, param: string): ContentPart[] {
+function partOf(part: Documented<ChatPart>, param: string): ContentPart[] {
   const placed = { param, cache: cacheOf(part) };
   const { type } = part;
   if (type === 'text' || type === 'refusal') {
@@ -257,7 +273,7 @@ function partOf(part: JsonObject, param: string): ContentPart[] {
     return text === '' ? [] : [{ kind: 'text', text, ...placed }];
   }
   if (type === 'image_url' || type === 'video_url') {
-    const url = textOf(part[type]) ?? textOf(objectOf(part[type])?.['url']) ?? '';
+    const url = textOf(part[type]) ?? textOf(objectOf(part[type])?.url) ?? '';
     return [
       {
         kind: type === 'image_url' ? 'image' : 'video',
@@ -268,13 +284,13 @@ function partOf(part: JsonObject, param: string): ContentPart[] {
   }
   // Mistral's name of a file by its address (docs.mistral.ai/capabilities/document_ai, 2026-08).
   if (type === 'document_url') {
-    const url = textOf(part[type]) ?? textOf(objectOf(part[type])?.['url']) ?? '';
-    const name = textOf(part['document_name']);
+    const url = textOf(part[type]) ?? textOf(objectOf(part[type])?.url) ?? '';
+    const name = textOf(part.document_name);
     return [{ kind: 'file', source: sourceOf(url, `${param}.document_url`), name, ...placed }];
   }
   if (type === 'file') {
-    const file = objectOf(part['file']) ?? {};
-    const data = textOf(file['file_data']);
+    const file = objectOf(part.file) ?? {};
+    const data = textOf(file.file_data);
     if (data === undefined)
       refuse('invalid_value', {
         param: `${param}.file`,
@@ -284,16 +300,16 @@ function partOf(part: JsonObject, param: string): ContentPart[] {
       {
         kind: 'file',
         source: sourceOf(data, `${param}.file.file_data`),
-        name: textOf(file['filename']),
+        name: textOf(file.filename),
         ...placed,
       },
     ];
   }
   if (type === 'input_audio') {
-    const audio = objectOf(part['input_audio']) ?? {};
+    const audio = objectOf(part.input_audio) ?? {};
     const source = {
-      mime: `audio/${textOf(audio['format']) ?? 'wav'}`,
-      base64: textOf(audio['data']) ?? '',
+      mime: `audio/${textOf(audio.format) ?? 'wav'}`,
+      base64: textOf(audio.data) ?? '',
     };
     return [{ kind: 'audio', source, ...placed }];
   }
@@ -301,7 +317,7 @@ function partOf(part: JsonObject, param: string): ContentPart[] {
   if (type === 'thinking' || type === 'redacted_thinking') return [];
   return refuse('invalid_value', {
     param: `${param}.type`,
-    why: `this model takes no content of type '${String(type)}'.`,
+    why: `this model takes no content of type '${stringOf(type)}'.`,
   });
 }
 
@@ -316,10 +332,12 @@ function sourceOf(url: string, param: string): ImagePart['source'] {
   return { mime: (dataUrl.exec(head)?.[1] ?? '').toLowerCase(), base64: url.slice(head.length) };
 }
 
-function cacheOf(part: JsonObject): JsonObject | undefined {
-  const control = objectOf(part['cache_control']);
+function cacheOf(
+  part: Documented<Pick<ChatPart, 'cache_control' | 'prompt_cache_breakpoint'>>,
+): JsonObject | undefined {
+  const control = objectOf(part.cache_control);
   if (control) return control;
-  return objectOf(part['prompt_cache_breakpoint']) ? { type: 'ephemeral' } : undefined;
+  return objectOf(part.prompt_cache_breakpoint) ? { type: 'ephemeral' } : undefined;
 }
 
 /** Throws the Refusal (400, with its position) of a part that this model cannot take. */

@@ -1,6 +1,21 @@
 import { createHash } from 'node:crypto';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../base/json.ts';
+import {
+  type Documented,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  objectsOf,
+  parse,
+  textOf,
+} from '../../base/json.ts';
 import type { Signatures } from '../adapter.ts';
+import type {
+  ChatFunction,
+  ChatMessage,
+  ChatReasoningDetail,
+  ChatToolCall,
+} from '../formats/openai-chat/types.ts';
 
 /**
  * A tool call with what the vendor wants back with it. Chat clients get it in two extension
@@ -15,6 +30,12 @@ export interface SignedCall {
   readonly extra: unknown;
 }
 
+/** The extension members that carry signatures: of a message, and of a call. */
+export interface SignedMembers {
+  readonly reasoning_details?: readonly ChatReasoningDetail[];
+  readonly extra_content?: unknown;
+}
+
 /**
  * The signatures of an answer by the keys of its calls; undefined when the vendor signed nothing.
  */
@@ -22,8 +43,8 @@ export function signaturesOf(
   calls: readonly SignedCall[],
   details: readonly unknown[],
 ): Signatures | undefined {
-  const isSealed = details.some(
-    (detail) => isObject(detail) && Boolean(textOf(detail['signature']) ?? textOf(detail['data'])),
+  const isSealed = objectsOf(details).some((detail: Documented<ChatReasoningDetail>) =>
+    Boolean(textOf(detail.signature) ?? textOf(detail.data)),
   );
   const signatures = new Map<string, string>();
   calls.forEach(({ id, name, arguments: args, extra }, i) => {
@@ -56,13 +77,11 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }
 
-function keyOf(call: unknown): string {
-  const fn = objectOf(objectOf(call)?.['function']) ?? objectOf(objectOf(call)?.['custom']);
-  return callKey(
-    textOf(objectOf(call)?.['id']) ?? '',
-    textOf(fn?.['name']) ?? '',
-    fn?.['arguments'] ?? fn?.['input'],
-  );
+function keyOf(value: unknown): string {
+  const call: Documented<ChatToolCall> | undefined = objectOf(value);
+  const fn: Documented<ChatFunction> | undefined =
+    objectOf(call?.function) ?? objectOf(call?.custom);
+  return callKey(textOf(call?.id) ?? '', textOf(fn?.name) ?? '', fn?.arguments ?? fn?.input);
 }
 
 /** The most calls looked up for one request: the latest ones of the conversation. */
@@ -71,14 +90,14 @@ const callsMax = 256;
 /** The keys of the assistant's calls that came back without their signatures. */
 export function unsignedCalls(
   messages: unknown,
-  isSigned: (message: JsonObject) => boolean,
+  isSigned: (message: Documented<ChatMessage>) => boolean,
 ): readonly string[] {
   const keys: string[] = [];
   const all = listOf(messages);
   for (let i = all.length - 1; i >= 0 && keys.length < callsMax; i--) {
-    const message = all[i];
-    if (!isObject(message) || !Array.isArray(message['tool_calls']) || isSigned(message)) continue;
-    keys.push(...message['tool_calls'].map(keyOf));
+    const message: Documented<ChatMessage> | undefined = objectOf(all[i]);
+    if (!Array.isArray(message?.tool_calls) || isSigned(message)) continue;
+    keys.push(...message.tool_calls.map(keyOf));
   }
   return keys;
 }
@@ -86,29 +105,28 @@ export function unsignedCalls(
 /** The messages with the remembered signatures put back. */
 export function withCallSignatures(messages: unknown, signatures: Signatures | undefined): unknown {
   if (signatures === undefined || signatures.size === 0) return messages;
-  return listOf(messages).map((message) =>
-    isObject(message) && Array.isArray(message['tool_calls'])
-      ? signed(message, message['tool_calls'], signatures)
-      : message,
-  );
+  return listOf(messages).map((value) => {
+    const message: Documented<ChatMessage> | undefined = objectOf(value);
+    return Array.isArray(message?.tool_calls)
+      ? signed(message, message.tool_calls, signatures)
+      : value;
+  });
 }
 
 function signed(
-  message: JsonObject,
+  message: Documented<ChatMessage>,
   calls: readonly unknown[],
   signatures: Signatures,
 ): JsonObject {
   const details: unknown[] = [];
-  const signedCalls = calls.map((call) => {
-    const kept = objectOf(parse(signatures.get(keyOf(call)) ?? ''));
-    details.push(...listOf(kept?.['reasoning_details']));
-    if (
-      !isObject(call) ||
-      kept?.['extra_content'] === undefined ||
-      call['extra_content'] !== undefined
-    )
-      return call;
-    return { ...call, extra_content: kept['extra_content'] };
+  const signedCalls = calls.map((value) => {
+    const call: Documented<ChatToolCall> | undefined = objectOf(value);
+    const remembered = parse(signatures.get(keyOf(value)) ?? '');
+    const kept: Documented<SignedMembers> | undefined = objectOf(remembered);
+    details.push(...listOf(kept?.reasoning_details));
+    if (!call || kept?.extra_content === undefined || call.extra_content !== undefined)
+      return value;
+    return { ...call, extra_content: kept.extra_content };
   });
   return {
     ...message,

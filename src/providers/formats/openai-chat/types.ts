@@ -24,6 +24,10 @@ export interface ChatRequest extends ReasoningMembers {
   readonly verbosity?: string;
   readonly service_tier?: string;
   readonly user?: string;
+  readonly metadata?: JsonObject;
+  readonly prompt_cache_key?: string;
+  readonly prompt_cache_retention?: string;
+  readonly prompt_cache_options?: JsonObject;
   readonly safety_identifier?: string;
   readonly stream_options?: JsonObject | null;
   readonly web_search_options?: JsonObject;
@@ -52,6 +56,97 @@ interface ChatReasoning {
 }
 
 /**
+ * A completion, or a stream's chunk of one
+ * (developers.openai.com/api/reference/chat-completions, 2026-08).
+ */
+export interface ChatCompletion {
+  readonly id: string;
+  readonly object: string;
+  readonly created: number;
+  readonly model: string;
+  readonly choices: readonly ChatChoice[];
+  readonly usage?: CompletionUsage | null;
+  readonly service_tier?: string | null;
+  readonly system_fingerprint?: string | null;
+  /** Perplexity's and xAI's sources, which stand beside the choices. */
+  readonly search_results?: readonly ChatSource[];
+  readonly citations?: readonly (string | ChatSource)[];
+}
+
+/** docs.perplexity.ai/api-reference/chat-completions-post, 2026-08. */
+export interface ChatSource {
+  readonly url: string;
+  readonly title?: string;
+  readonly snippet?: string;
+}
+
+/** developers.openai.com/api/reference/chat-completions, 2026-08. */
+export interface ChatChoice {
+  readonly index: number;
+  readonly message?: ChatMessage;
+  readonly delta?: ChatMessage;
+  readonly logprobs?: ChatLogprobs | null;
+  readonly finish_reason: string | null;
+}
+
+/** developers.openai.com/api/reference/chat-completions, 2026-08. */
+export interface ChatLogprobs {
+  readonly content?: readonly ChatTokenLogprob[] | null;
+  readonly refusal?: readonly ChatTokenLogprob[] | null;
+}
+
+/** developers.openai.com/api/reference/chat-completions, 2026-08. */
+interface ChatTokenLogprob {
+  readonly token: string;
+  readonly logprob: number;
+  readonly top_logprobs?: readonly ChatTokenLogprob[];
+}
+
+/** The counts, with other vendors' names for them (wire-formats §5). */
+export interface CompletionUsage {
+  readonly prompt_tokens: number;
+  readonly prompt_tokens_details?: PromptTokensDetails | null;
+  readonly completion_tokens: number;
+  readonly completion_tokens_details?: CompletionTokensDetails | null;
+  readonly total_tokens: number;
+  /** DeepSeek's (api-docs.deepseek.com/guides/kv_cache). */
+  readonly prompt_cache_hit_tokens?: number;
+  /** Moonshot's and Together's. */
+  readonly cached_tokens?: number;
+  /** Mistral's. */
+  readonly num_cached_tokens?: number;
+  /** xAI's. */
+  readonly num_sources_used?: number;
+  /** OpenRouter's (recorded 2026-08). */
+  readonly server_tool_use_details?: ChatServerToolUse;
+  readonly server_tool_use?: ChatServerToolUse;
+}
+
+/** OpenRouter's (recorded 2026-08). */
+interface ChatServerToolUse {
+  readonly web_search_requests?: number;
+}
+
+/** developers.openai.com/api/reference/chat-completions, 2026-08. */
+interface PromptTokensDetails {
+  readonly cached_tokens?: number;
+  readonly audio_tokens?: number;
+  readonly image_tokens?: number;
+  /** OpenAI's and OpenRouter's. */
+  readonly cache_write_tokens?: number;
+  /** Qwen's (help.aliyun.com/zh/model-studio/context-cache, 2026-06). */
+  readonly cache_creation_input_tokens?: number;
+  readonly cache_creation?: { readonly ephemeral_1h_input_tokens?: number };
+}
+
+/** developers.openai.com/api/reference/chat-completions, 2026-08. */
+interface CompletionTokensDetails {
+  readonly reasoning_tokens?: number;
+  readonly audio_tokens?: number;
+  readonly image_tokens?: number;
+}
+
+/**
  * A message of a request or an answer, or a stream's delta of one
  * (developers.openai.com/api/reference/chat-completions, 2026-08).
  */
@@ -64,6 +159,8 @@ export interface ChatMessage {
   readonly tool_call_id?: string;
   readonly function_call?: ChatFunction;
   readonly annotations?: readonly ChatAnnotation[];
+  /** Cohere's citations, and Anthropic's of places in documents. */
+  readonly citations?: readonly unknown[];
   /** The members of other vendors and formats. */
   readonly is_error?: boolean;
   readonly cache_control?: JsonObject;
@@ -177,14 +274,17 @@ export interface ChatThinkingBlock {
   readonly data?: string;
 }
 
-/** developers.openai.com/api/reference/chat-completions, 2026-08. */
-export interface ChatAnnotation {
+/**
+ * The annotation of a page (developers.openai.com/api/reference/chat-completions, 2026-08).
+ * Responses and some vendors have no member `url_citation`.
+ */
+export interface ChatAnnotation extends UrlCitation {
   readonly type: string;
   readonly url_citation?: UrlCitation;
 }
 
-/** The page of an annotation; `content` is OpenRouter's. */
-export interface UrlCitation {
+/** `content` is OpenRouter's. */
+interface UrlCitation {
   readonly url: string;
   readonly title?: string;
   readonly start_index?: number;

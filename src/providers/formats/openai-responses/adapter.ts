@@ -5,10 +5,11 @@ import {
   jsonText,
   editJson,
   editJsonBytes,
+  type Documented,
   isObject,
-  type JsonObject,
   listOf,
   objectOf,
+  objectsOf,
   parse,
   textOf,
   bodyOfPieces,
@@ -29,6 +30,7 @@ import { faultOf, protocolFault, faultWithin, type FaultRule } from '../fault.ts
 import { responseFailure } from './chat.ts';
 import { rewriteResponse, responseExtras, withExtras, responsesQuantities } from './response.ts';
 import { ResponsesCollector, ResponsesStream } from './stream.ts';
+import type { CreateResponse, ResponseItem, ResponseResource } from './types.ts';
 
 /** How a vendor departs from OpenAI's `/responses`. */
 export interface ResponsesQuirks {
@@ -75,7 +77,7 @@ const sealedReasoning = 'reasoning.encrypted_content';
 const outputTokensLeast = 16;
 
 function responsesNativeRequest(
-  call: VendorCall,
+  call: VendorCall<CreateResponse>,
   quirks: ResponsesQuirks,
   rules: ModelRules,
 ): VendorRequest {
@@ -94,16 +96,16 @@ function responsesNativeRequest(
   if (limit !== undefined)
     changes.push({ path: ['max_output_tokens'], json: String(Math.max(outputTokensLeast, limit)) });
   const seals = quirks.seals?.test(call.upstreamModel);
-  const include = listOf(body['include']);
+  const include = listOf(body.include);
   const asksForSeals = include.includes(sealedReasoning);
-  if (body['store'] !== false && seals === true && !asksForSeals)
+  if (body.store !== false && seals === true && !asksForSeals)
     changes.push({ path: ['include'], json: jsonText([...include, sealedReasoning]) });
   if (seals === false && asksForSeals)
     changes.push({
       path: ['include'],
       json: jsonText(include.filter((one) => one !== sealedReasoning)),
     });
-  const input = withoutStrangers(body['input'], seals ?? true);
+  const input = withoutStrangers(body.input, seals ?? true);
   if (input) changes.push({ path: ['input'], json: jsonText(input) });
   const taken = fitResponse(call, rules);
   const sent = bodyOfPieces(
@@ -141,18 +143,19 @@ const othersMembers = ['extra_content', 'item_id', 'output_index'] as const;
  * other vendors' items. A seal with a `format` comes from another vendor through a router.
  * Undefined when nothing has to be removed.
  */
-function withoutStrangers(input: unknown, opens: boolean): unknown[] | undefined {
-  const items = listOf(input);
-  const isStranger = (item: unknown): boolean =>
-    isObject(item) &&
-    item['type'] === 'reasoning' &&
-    !(opens && item['format'] === undefined && isSealed(item['encrypted_content']));
-  const isMarked = (item: unknown): item is JsonObject =>
-    isObject(item) && othersMembers.some((name) => item[name] !== undefined);
-  if (!items.some((item) => isStranger(item) || isMarked(item))) return undefined;
-  return items
-    .filter((item) => !isStranger(item))
-    .map((item) => (isMarked(item) ? withoutOthers(item) : item));
+function withoutStrangers(
+  input: Documented<CreateResponse>['input'],
+  opens: boolean,
+): unknown[] | undefined {
+  const isStranger = (item: Documented<ResponseItem>): boolean =>
+    item.type === 'reasoning' &&
+    !(opens && item.format === undefined && isSealed(item.encrypted_content));
+  const isMarked = (item: Documented<ResponseItem>): boolean =>
+    othersMembers.some((name) => item[name] !== undefined);
+  if (!objectsOf(input).some((item) => isStranger(item) || isMarked(item))) return undefined;
+  return listOf(input)
+    .filter((item) => !(isObject(item) && isStranger(item)))
+    .map((item) => (isObject(item) && isMarked(item) ? withoutOthers(item) : item));
 }
 
 function withoutOthers({
@@ -160,7 +163,7 @@ function withoutOthers({
   item_id: __,
   output_index: ___,
   ...item
-}: JsonObject): JsonObject {
+}: Documented<ResponseItem>): Documented<ResponseItem> {
   return item;
 }
 
@@ -174,21 +177,21 @@ function readNative(
   call: VendorCall,
   faults: readonly FaultRule[] | undefined,
 ): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body))
+  const body: Documented<ResponseResource> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined)
     return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
   const fault = responseFailure(body, faults);
   if (fault) return fault;
-  if (!Array.isArray(body['output'])) return protocolFault('a response without output');
-  const own = responsesQuantities(objectOf(body['usage']));
+  if (!Array.isArray(body.output)) return protocolFault('a response without output');
+  const own = responsesQuantities(objectOf(body.usage));
   const extras = responseExtras(body, own);
   const quantities = withExtras(own, extras);
   return {
     body: Buffer.from(rewriteResponse(reply.toString('latin1').trim(), call), 'latin1'),
     quantities,
     pricingFacts: { ...extras.told, ...servedTier(call, body).told },
-    upstreamId: textOf(body['id']),
-    outputText: quantities ? '' : JSON.stringify(body['output']),
+    upstreamId: textOf(body.id),
+    outputText: quantities ? '' : JSON.stringify(body.output),
   };
 }
 
@@ -237,12 +240,13 @@ export function responsesCount(faults: readonly FaultRule[] = []): BaseAdapter {
   return {
     ask: (call) => requestWith('/responses/input_tokens', countMembers, call),
     read(reply) {
-      const body = parse(reply.toString('utf8'));
-      if (!isObject(body)) return protocolFault('a count that is no JSON object');
+      const body: Documented<{ readonly input_tokens: number }> | undefined = objectOf(
+        parse(reply.toString('utf8')),
+      );
+      if (body === undefined) return protocolFault('a count that is no JSON object');
       const fault = faultWithin(body, faults);
       if (fault) return fault;
-      if (typeof body['input_tokens'] !== 'number')
-        return protocolFault('a count without a number');
+      if (typeof body.input_tokens !== 'number') return protocolFault('a count without a number');
       return { body: reply, quantities: undefined, upstreamId: undefined, outputText: '' };
     },
     fault: (status, replyHeaders, reply) => faultOf(status, replyHeaders, reply, faults),
@@ -254,12 +258,14 @@ export function responsesCompact(faults: readonly FaultRule[] = []): Adapter {
   return {
     ask: (call) => requestWith('/responses/compact', compactMembers, call),
     read(reply, _, call) {
-      const body = parse(reply.toString('utf8'));
-      if (!isObject(body)) return protocolFault('an answer that is no JSON object');
+      const body: Documented<ResponseResource> | undefined = objectOf(
+        parse(reply.toString('utf8')),
+      );
+      if (body === undefined) return protocolFault('an answer that is no JSON object');
       const fault = faultWithin(body, faults);
       if (fault) return fault;
-      if (!Array.isArray(body['output'])) return protocolFault('a compaction without output');
-      const quantities = responsesQuantities(objectOf(body['usage']));
+      if (!Array.isArray(body.output)) return protocolFault('a compaction without output');
+      const quantities = responsesQuantities(objectOf(body.usage));
       const text = editJson(reply.toString('latin1').trim(), [
         { path: ['id'], json: jsonText(call.answerId) },
       ]);
@@ -267,7 +273,7 @@ export function responsesCompact(faults: readonly FaultRule[] = []): Adapter {
         body: Buffer.from(text, 'latin1'),
         quantities,
         pricingFacts: servedTier(call, body).told,
-        upstreamId: textOf(body['id']),
+        upstreamId: textOf(body.id),
         outputText: quantities ? '' : reply.toString('utf8'),
       };
     },

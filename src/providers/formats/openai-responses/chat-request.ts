@@ -1,9 +1,12 @@
 import {
   countOf,
+  type Documented,
   isObject,
   type JsonObject,
   listOf,
   objectOf,
+  objectsOf,
+  stringOf,
   textOf,
 } from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
@@ -19,6 +22,14 @@ import {
   fitMembers,
 } from '../../support/rules.ts';
 import { openaiToolChoice } from '../../support/fit.ts';
+import type {
+  ChatFunction,
+  ChatMessage,
+  ChatPart,
+  ChatRequest,
+  ChatToolCall,
+} from '../openai-chat/types.ts';
+import type { ResponseItem } from './types.ts';
 
 /**
  * OpenRouter's name for reasoning that OpenAI has sealed
@@ -30,9 +41,9 @@ const format = 'openai-responses-v1';
  * The sealed part of a reasoning item as `reasoning_details`: a chat client that sends it back
  * gives the model its reasoning back. The readable part is sent as reasoning text.
  */
-export function reasoningDetails(item: JsonObject, index: number): JsonObject[] {
-  const id = textOf(item['id']);
-  const data = textOf(item['encrypted_content']);
+export function reasoningDetails(item: Documented<ResponseItem>, index: number): JsonObject[] {
+  const id = textOf(item.id);
+  const data = textOf(item.encrypted_content);
   return data ? [{ type: 'reasoning.encrypted', data, id, format, index }] : [];
 }
 
@@ -40,16 +51,16 @@ export function reasoningDetails(item: JsonObject, index: number): JsonObject[] 
  * The reasoning items that an assistant's message brings back, in their order. Unsealed reasoning
  * is left out: the model cannot use it.
  */
-function reasoningItems(message: JsonObject): JsonObject[] {
+function reasoningItems(message: Documented<ChatMessage>): JsonObject[] {
   const items: JsonObject[] = [];
   let summary: JsonObject[] = [];
-  for (const detail of listOf(message['reasoning_details'])) {
-    if (!isObject(detail) || detail['format'] !== format) continue;
-    if (detail['type'] === 'reasoning.summary')
-      summary.push({ type: 'summary_text', text: textOf(detail['summary']) ?? '' });
-    const data = textOf(detail['data']);
-    if (detail['type'] !== 'reasoning.encrypted' || !data) continue;
-    const id = textOf(detail['id']);
+  for (const detail of objectsOf(message.reasoning_details)) {
+    if (detail.format !== format) continue;
+    if (detail.type === 'reasoning.summary')
+      summary.push({ type: 'summary_text', text: textOf(detail.summary) ?? '' });
+    const data = textOf(detail.data);
+    if (detail.type !== 'reasoning.encrypted' || !data) continue;
+    const id = textOf(detail.id);
     items.push({ type: 'reasoning', ...(id ? { id } : {}), summary, encrypted_content: data });
     summary = [];
   }
@@ -80,23 +91,24 @@ const carried = [
  * client gets sealed reasoning to send back instead. Sampling is left out: models on this path
  * reason and refuse it (row 62c).
  */
-export function chatOverResponsesRequest(call: VendorCall, rules: ModelRules): VendorRequest {
+export function chatOverResponsesRequest(
+  call: VendorCall<ChatRequest>,
+  rules: ModelRules,
+): VendorRequest {
   const { body } = call;
   const taken: RequestEdits = { changes: [], dropped: [] };
   fitMembers(body, call.publicModel, rules.members, taken);
   const foreign = rules.effort && foreignEffort(body, rules.effort);
-  const effort = effortOf(body['reasoning_effort'] ?? foreign?.effort, rules);
+  const effort = effortOf(body.reasoning_effort ?? foreign?.effort, rules);
   const text = textMembers(body);
-  const choice = toolChoice(
-    openaiToolChoice(body['tool_choice'], undefined) ?? body['function_call'],
-  );
+  const choice = toolChoice(openaiToolChoice(body.tool_choice, undefined) ?? body.function_call);
   const limit = limitOf(call);
   const sent: JsonObject = {
     model: call.upstreamModel,
-    input: inputItems(withCallSignatures(body['messages'], call.signatures)),
+    input: inputItems(withCallSignatures(body.messages, call.signatures)),
     tools: [
-      ...listOf(body['tools']).map(tool),
-      ...listOf(body['functions']).map((fn) => tool({ type: 'function', function: fn })),
+      ...listOf(body.tools).map(tool),
+      ...listOf(body.functions).map((fn) => tool({ type: 'function', function: fn })),
     ],
     ...(choice === undefined ? {} : { tool_choice: choice }),
     ...(effort === undefined ? {} : { reasoning: { effort } }),
@@ -105,12 +117,12 @@ export function chatOverResponsesRequest(call: VendorCall, rules: ModelRules): V
     ...Object.fromEntries(
       carried.filter((name) => body[name] != null).map((name) => [name, body[name]]),
     ),
-    ...(body['service_tier'] === 'auto' ? { service_tier: 'default' } : {}),
+    ...(body.service_tier === 'auto' ? { service_tier: 'default' } : {}),
     store: false,
     include: ['reasoning.encrypted_content'],
     ...(call.streamUpstream ? { stream: true } : {}),
   };
-  noteThoughts(body['messages'], taken);
+  noteThoughts(body.messages, taken);
   const { dropped } = taken;
   return {
     path: '/responses',
@@ -121,20 +133,19 @@ export function chatOverResponsesRequest(call: VendorCall, rules: ModelRules): V
 }
 
 /** Notes reasoning of other vendors' models as dropped: it becomes no item here. */
-function noteThoughts(messages: unknown, taken: RequestEdits): void {
-  for (const message of listOf(messages)) {
-    if (!isObject(message) || message['role'] !== 'assistant' || reasoningItems(message).length > 0)
-      continue;
+function noteThoughts(messages: Documented<ChatRequest>['messages'], taken: RequestEdits): void {
+  for (const message of objectsOf(messages)) {
+    if (message.role !== 'assistant' || reasoningItems(message).length > 0) continue;
     for (const name of ['reasoning_content', 'reasoning'] as const)
       if (textOf(message[name])) noteDropped(`messages[].${name}`, taken);
-    if (listOf(message['reasoning_details']).length > 0)
+    if (listOf(message.reasoning_details).length > 0)
       noteDropped('messages[].reasoning_details', taken);
   }
 }
 
 /** The keys of calls that came back without the sealed reasoning before them. */
-export const unsignedResponses = ({ body }: VendorCall): readonly string[] =>
-  unsignedCalls(body['messages'], (message) => reasoningItems(message).length > 0);
+export const unsignedResponses = ({ body }: VendorCall<ChatRequest>): readonly string[] =>
+  unsignedCalls(body.messages, (message) => reasoningItems(message).length > 0);
 
 const effortOf = (requested: unknown, { effort }: ModelRules): string | undefined =>
   effort !== undefined && isEffort(requested) ? effortFor(effort, requested) : textOf(requested);
@@ -143,20 +154,20 @@ const effortOf = (requested: unknown, { effort }: ModelRules): string | undefine
  * The client's limit: of two, `max_completion_tokens` wins (row 16). The limit that the reserved
  * funds pay for may be tighter.
  */
-function limitOf({ body, outputTokensMax }: VendorCall): number | undefined {
-  const requested = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
+function limitOf({ body, outputTokensMax }: VendorCall<ChatRequest>): number | undefined {
+  const requested = countOf(body.max_completion_tokens) ?? countOf(body.max_tokens);
   const limit =
     requested === undefined ? outputTokensMax : Math.min(requested, outputTokensMax ?? requested);
   return limit === undefined ? undefined : Math.max(outputTokensLeast, limit);
 }
 
-function textMembers(body: JsonObject): JsonObject {
-  const requested = objectOf(body['response_format']);
+function textMembers(body: Documented<ChatRequest>): JsonObject {
+  const requested = objectOf(body.response_format);
   const format =
-    requested?.['type'] === 'json_schema'
-      ? { type: 'json_schema', ...objectOf(requested['json_schema']) }
+    requested?.type === 'json_schema'
+      ? { type: 'json_schema', ...objectOf(requested.json_schema) }
       : requested;
-  const verbosity = textOf(body['verbosity']);
+  const verbosity = textOf(body.verbosity);
   return { ...(format ? { format } : {}), ...(verbosity ? { verbosity } : {}) };
 }
 
@@ -209,22 +220,25 @@ function inputItems(messages: unknown): JsonObject[] {
   return items;
 }
 
-function assistantItems(message: JsonObject, param: string, custom: Set<string>): JsonObject[] {
+function assistantItems(
+  message: Documented<ChatMessage>,
+  param: string,
+  custom: Set<string>,
+): JsonObject[] {
   const items: JsonObject[] = reasoningItems(message);
   const said = spoken(message, param);
   items.push(...spokenItems(message, said));
-  for (const call of listOf(message['tool_calls']))
-    if (isObject(call)) items.push(callItem(call, custom));
-  const legacy = objectOf(message['function_call']);
-  if (legacy && textOf(legacy['name']) !== '')
-    items.push(functionCall(textOf(legacy['name']) ?? '', legacy));
+  for (const call of objectsOf(message.tool_calls)) items.push(callItem(call, custom));
+  const legacy = objectOf(message.function_call);
+  if (legacy && textOf(legacy.name) !== '')
+    items.push(functionCall(textOf(legacy.name) ?? '', legacy));
   return items;
 }
 
 /**
  * The content of an assistant's turn, divided into the model's own messages, each with its phase.
  */
-function spokenItems(message: JsonObject, said: readonly JsonObject[]): JsonObject[] {
+function spokenItems(message: Documented<ChatMessage>, said: readonly JsonObject[]): JsonObject[] {
   if (said.length === 0) return [];
   const item = (phase: unknown, content: readonly JsonObject[]): JsonObject => ({
     type: 'message',
@@ -233,91 +247,93 @@ function spokenItems(message: JsonObject, said: readonly JsonObject[]): JsonObje
     content,
   });
   const { content, phase } = message;
-  const later = listOf(message['phases']).filter(isObject);
+  const later = objectsOf(message.phases);
   if (later.length === 0 || typeof content !== 'string') return [item(phase, said)];
   const letters = [...content];
   const starts = [0, ...later.map(({ at }) => countOf(at) ?? 0)];
-  return [phase, ...later.map((one) => one['phase'])].flatMap((one, i) => {
+  return [phase, ...later.map((one) => one.phase)].flatMap((one, i) => {
     const text = letters.slice(starts[i], starts[i + 1]).join('');
     return text === '' ? [] : [item(one, [{ type: 'output_text', text }])];
   });
 }
 
-const functionCall = (callId: string, called: JsonObject): JsonObject => ({
+const functionCall = (callId: string, called: Documented<ChatFunction>): JsonObject => ({
   type: 'function_call',
   call_id: callId,
-  name: textOf(called['name']) ?? '',
-  arguments: textOf(called['arguments']) ?? '{}',
+  name: textOf(called.name) ?? '',
+  arguments: textOf(called.arguments) ?? '{}',
 });
 
-function callItem(call: JsonObject, custom: Set<string>): JsonObject {
-  const id = textOf(call['id']) ?? '';
-  const own = objectOf(call['custom']);
+function callItem(call: Documented<ChatToolCall>, custom: Set<string>): JsonObject {
+  const id = textOf(call.id) ?? '';
+  const own = objectOf(call.custom);
   // Some servers write both members and leave one of them empty.
-  if (!own || textOf(own['name']) === '') return functionCall(id, objectOf(call['function']) ?? {});
+  if (!own || textOf(own.name) === '') return functionCall(id, objectOf(call.function) ?? {});
   custom.add(id);
   return {
     type: 'custom_tool_call',
     call_id: id,
-    name: textOf(own['name']) ?? '',
-    input: textOf(own['input']) ?? '',
+    name: textOf(own.name) ?? '',
+    input: textOf(own.input) ?? '',
   };
 }
 
-function resultItem(message: JsonObject, param: string, custom: ReadonlySet<string>): JsonObject {
-  const callId = textOf(message['tool_call_id']) ?? textOf(message['name']) ?? '';
+function resultItem(
+  message: Documented<ChatMessage>,
+  param: string,
+  custom: ReadonlySet<string>,
+): JsonObject {
+  const callId = textOf(message.tool_call_id) ?? textOf(message.name) ?? '';
   const type = custom.has(callId) ? 'custom_tool_call_output' : 'function_call_output';
   return { type, call_id: callId, output: contentOf(message, param) };
 }
 
 /** An assistant's content as the parts of an output message. */
-function spoken(message: JsonObject, param: string): JsonObject[] {
+function spoken(message: Documented<ChatMessage>, param: string): JsonObject[] {
   const { content } = message;
   const parts: JsonObject[] = [];
   if (typeof content === 'string' && content !== '')
     parts.push({ type: 'output_text', text: content });
   listOf(content).forEach((part, i) => {
     if (!isObject(part)) return;
-    if (part['type'] === 'text')
-      parts.push({ type: 'output_text', text: textOf(part['text']) ?? '' });
-    else if (part['type'] === 'refusal')
-      parts.push({ type: 'refusal', refusal: textOf(part['refusal']) ?? '' });
-    else if (part['type'] !== 'thinking' && part['type'] !== 'redacted_thinking')
+    if (part.type === 'text') parts.push({ type: 'output_text', text: textOf(part.text) ?? '' });
+    else if (part.type === 'refusal')
+      parts.push({ type: 'refusal', refusal: textOf(part.refusal) ?? '' });
+    else if (part.type !== 'thinking' && part.type !== 'redacted_thinking')
       refuseType(part, `${param}.content[${i}]`);
   });
-  const refusal = textOf(message['refusal']);
+  const refusal = textOf(message.refusal);
   if (refusal) parts.push({ type: 'refusal', refusal });
   return parts;
 }
 
-function contentOf({ content }: JsonObject, param: string): string | JsonObject[] {
+function contentOf({ content }: Documented<ChatMessage>, param: string): string | JsonObject[] {
   if (!Array.isArray(content)) return textOf(content) ?? '';
-  return content.filter(isObject).map((part, i) => inputPart(part, `${param}.content[${i}]`));
+  return objectsOf(content).map((part, i) => inputPart(part, `${param}.content[${i}]`));
 }
 
-function inputPart(part: JsonObject, param: string): JsonObject {
+function inputPart(part: Documented<ChatPart>, param: string): JsonObject {
   const mark =
-    part['prompt_cache_breakpoint'] === undefined
+    part.prompt_cache_breakpoint === undefined
       ? {}
-      : { prompt_cache_breakpoint: part['prompt_cache_breakpoint'] };
-  if (part['type'] === 'text')
-    return { type: 'input_text', text: textOf(part['text']) ?? '', ...mark };
-  if (part['type'] === 'image_url') {
-    const image = objectOf(part['image_url']);
+      : { prompt_cache_breakpoint: part.prompt_cache_breakpoint };
+  if (part.type === 'text') return { type: 'input_text', text: textOf(part.text) ?? '', ...mark };
+  if (part.type === 'image_url') {
+    const image = objectOf(part.image_url);
     return {
       type: 'input_image',
-      image_url: image?.['url'] ?? part['image_url'],
-      detail: textOf(image?.['detail']) ?? 'auto',
+      image_url: image?.url ?? part.image_url,
+      detail: textOf(image?.detail) ?? 'auto',
       ...mark,
     };
   }
-  if (part['type'] === 'file') return { type: 'input_file', ...objectOf(part['file']), ...mark };
+  if (part.type === 'file') return { type: 'input_file', ...objectOf(part.file), ...mark };
   return refuseType(part, param);
 }
 
-function refuseType(part: JsonObject, param: string): never {
+function refuseType(part: Documented<ChatPart>, param: string): never {
   return refuse('invalid_value', {
     param: `${param}.type`,
-    why: `this model takes no content of type '${String(part['type'])}' beside tools.`,
+    why: `this model takes no content of type '${stringOf(part.type)}' beside tools.`,
   });
 }

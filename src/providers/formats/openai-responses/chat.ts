@@ -2,12 +2,16 @@ import type { Fault } from '../../../base/fault.ts';
 import {
   jsonText,
   countOf,
+  type Documented,
   isObject,
   type JsonObject,
   listOf,
   objectOf,
+  objectsOf,
   parse,
+  stringOf,
   textOf,
+  type Unchecked,
   utf8,
 } from '../../../base/json.ts';
 import type { Adapter, VendorAnswer, VendorCall, StreamMeter } from '../../adapter.ts';
@@ -27,9 +31,11 @@ import type { SupportRow } from '../../support/rows.ts';
 import { foreignEffort, reasons, supportTable, type SupportTable } from '../../support/rules.ts';
 import { unsupportedInChat } from '../../support/unsupported.ts';
 import { perCall } from '../adapters.ts';
+import type { ChatAnnotation, ChatRequest } from '../openai-chat/types.ts';
 import { faultOf, faultWithin, protocolFault, type FaultRule } from '../fault.ts';
 import { chatOverResponsesRequest, unsignedResponses, reasoningDetails } from './chat-request.ts';
 import { responsesQuantities } from './response.ts';
+import type { ResponseItem, ResponseResource, ResponseStreamEvent } from './types.ts';
 
 export interface ChatOverResponsesQuirks {
   /** The members of chat that the models take on `/responses`. */
@@ -68,17 +74,17 @@ export function chatOverResponses(quirks: ChatOverResponsesQuirks = {}): Adapter
 
 /** The fault of a response that ended with a failure; undefined when it did not fail. */
 export function responseFailure(
-  response: JsonObject,
+  response: Documented<ResponseResource>,
   faults: readonly FaultRule[] | undefined,
 ): Fault | undefined {
-  if (response['status'] !== 'failed' && response['status'] !== 'cancelled')
+  if (response.status !== 'failed' && response.status !== 'cancelled')
     return faultWithin(response, faults);
   return faultWithin(response, faults) ?? { kind: 'server_error', message: 'the response failed' };
 }
 
-function finishOf(response: JsonObject, calls: number): FinishReason {
-  const reason = textOf(objectOf(response['incomplete_details'])?.['reason']);
-  if (response['status'] === 'incomplete' || reason)
+function finishOf(response: Documented<ResponseResource>, calls: number): FinishReason {
+  const reason = textOf(objectOf(response.incomplete_details)?.reason);
+  if (response.status === 'incomplete' || reason)
     return reason === 'content_filter' ? 'content_filter' : 'length';
   return calls > 0 ? 'tool_calls' : 'stop';
 }
@@ -95,15 +101,15 @@ interface Collected {
 
 function readResponse(
   reply: Buffer,
-  call: VendorCall,
+  call: VendorCall<ChatRequest>,
   faults: readonly FaultRule[] | undefined,
 ): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body))
+  const body: Documented<ResponseResource> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined)
     return protocolFault(`an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`);
   const fault = responseFailure(body, faults);
   if (fault) return fault;
-  if (!Array.isArray(body['output'])) return protocolFault('a response without output');
+  if (!Array.isArray(body.output)) return protocolFault('a response without output');
   const collected: Collected = {
     content: '',
     refusal: '',
@@ -113,10 +119,8 @@ function readResponse(
     annotations: [],
     phases: [],
   };
-  listOf(body['output'])
-    .filter(isObject)
-    .forEach((item, index) => collect(collected, item, index));
-  const stop = new StopText(stopWords(call.body['stop']));
+  objectsOf(body.output).forEach((item, index) => collect(collected, item, index));
+  const stop = new StopText(stopWords(call.body.stop));
   const content = stop.push(collected.content) + stop.end();
   const calls = stop.met ? [] : collected.calls;
   const answer = chatAnswer(call, {
@@ -124,8 +128,8 @@ function readResponse(
     reasoning: collected.reasoning,
     calls,
     finish: stop.met ? 'stop' : finishOf(body, calls.length),
-    quantities: responsesQuantities(objectOf(body['usage'])),
-    upstreamId: textOf(body['id']),
+    quantities: responsesQuantities(objectOf(body.usage)),
+    upstreamId: textOf(body.id),
     ...(collected.refusal === '' ? {} : { refusal: collected.refusal }),
     more: moreOf(collected),
   });
@@ -157,43 +161,43 @@ function moreOf({ details, annotations, phases: [first, ...others] }: Collected)
 /**
  * Turns an annotation of a part into one of the answer, in whose text the part begins at `from`.
  */
-function annotationAt(annotation: unknown, from: number): JsonObject | undefined {
+function annotationAt(annotation: Unchecked<ChatAnnotation>, from: number): JsonObject | undefined {
   const page = citationOfAnnotation(annotation);
   return page && chatAnnotation({ ...page, start: page.start + from, end: page.end + from });
 }
 
-function collect(collected: Collected, item: JsonObject, index: number): void {
-  if (item['type'] === 'message') {
-    const phase = textOf(item['phase']);
+function collect(collected: Collected, item: Documented<ResponseItem>, index: number): void {
+  if (item.type === 'message') {
+    const phase = textOf(item.phase);
     if (phase !== undefined) collected.phases.push({ phase, at: characters(collected.content) });
-    for (const part of listOf(item['content']).filter(isObject)) {
+    for (const part of objectsOf(item.content)) {
       const from = characters(collected.content);
-      for (const one of listOf(part['annotations'])) {
+      for (const one of listOf(part.annotations)) {
         const cited = annotationAt(one, from);
         if (cited) collected.annotations.push(cited);
       }
-      collected.content += textOf(part['text']) ?? '';
-      collected.refusal += textOf(part['refusal']) ?? '';
+      collected.content += textOf(part.text) ?? '';
+      collected.refusal += textOf(part.refusal) ?? '';
     }
-  } else if (item['type'] === 'reasoning') {
-    const summary = listOf(item['summary']);
-    const thoughts = (summary.length ? summary : listOf(item['content']))
-      .filter(isObject)
-      .map((part) => textOf(part['text']) ?? '');
+  } else if (item.type === 'reasoning') {
+    const hasSummary = listOf(item.summary).length > 0;
+    const thoughts = objectsOf(hasSummary ? item.summary : item.content).map(
+      (part) => textOf(part.text) ?? '',
+    );
     collected.reasoning +=
       (collected.reasoning && thoughts.length ? '\n\n' : '') + thoughts.join('\n\n');
     collected.details.push(...reasoningDetails(item, index));
-  } else if (item['type'] === 'function_call') {
+  } else if (item.type === 'function_call') {
     collected.calls.push({
-      id: textOf(item['call_id']) ?? '',
-      name: textOf(item['name']) ?? '',
-      arguments: textOf(item['arguments']) ?? '',
+      id: textOf(item.call_id) ?? '',
+      name: textOf(item.name) ?? '',
+      arguments: textOf(item.arguments) ?? '',
     });
-  } else if (item['type'] === 'custom_tool_call') {
+  } else if (item.type === 'custom_tool_call') {
     collected.calls.push({
-      id: textOf(item['call_id']) ?? '',
-      name: textOf(item['name']) ?? '',
-      arguments: textOf(item['input']) ?? '',
+      id: textOf(item.call_id) ?? '',
+      name: textOf(item.name) ?? '',
+      arguments: textOf(item.input) ?? '',
       custom: true,
     });
   }
@@ -223,7 +227,7 @@ class ResponsesReader implements EventReader {
   #phased = false;
 
   constructor(
-    call: VendorCall,
+    call: VendorCall<ChatRequest>,
     chunks: ChatChunks,
     meter: StreamMeter,
     faults: readonly FaultRule[] | undefined,
@@ -232,13 +236,13 @@ class ResponsesReader implements EventReader {
     this.#chunks = chunks;
     this.#meter = meter;
     this.#faults = faults;
-    this.#stop = new StopText(stopWords(call.body['stop']));
+    this.#stop = new StopText(stopWords(call.body.stop));
   }
 
   event(data: string, name: string): string {
     if (data.startsWith('[DONE]')) return '';
-    const body = parse(utf8(data));
-    if (isObject(body)) return this.#tell(body, textOf(body['type']) ?? name);
+    const body: Documented<ResponseStreamEvent> | undefined = objectOf(parse(utf8(data)));
+    if (body !== undefined) return this.#tell(body, textOf(body.type) ?? name);
     this.#meter.fault = protocolFault('an event that is not JSON');
     return '';
   }
@@ -248,11 +252,11 @@ class ResponsesReader implements EventReader {
     return isObject(body) ? responseFailure(body, this.#faults) : undefined;
   }
 
-  #tell(body: JsonObject, type: string): string {
-    const delta = textOf(body['delta']) ?? '';
+  #tell(body: Documented<ResponseStreamEvent>, type: string): string {
+    const delta = textOf(body.delta) ?? '';
     switch (type) {
       case 'response.created':
-        this.#meter.upstreamId ??= textOf(objectOf(body['response'])?.['id']);
+        this.#meter.upstreamId ??= textOf(objectOf(body.response)?.id);
         return '';
       case 'response.output_text.delta':
         return this.#say(delta);
@@ -260,7 +264,7 @@ class ResponsesReader implements EventReader {
         this.#from = this.#length;
         return '';
       case 'response.output_text.annotation.added':
-        return this.#cite(body['annotation']);
+        return this.#cite(body.annotation);
       case 'response.refusal.delta':
         return delta === '' ? '' : this.#chunks.delta(`"refusal":${jsonText(delta)}`);
       case 'response.reasoning_summary_text.delta':
@@ -268,26 +272,26 @@ class ResponsesReader implements EventReader {
         return this.#think(
           delta,
           type,
-          `${String(body['output_index'])} ${String(body['summary_index'] ?? body['content_index'])}`,
+          `${stringOf(body.output_index)} ${stringOf(body.summary_index ?? body.content_index)}`,
         );
       case 'response.output_item.added':
-        return this.#begin(countOf(body['output_index']) ?? 0, objectOf(body['item']) ?? {});
+        return this.#begin(countOf(body.output_index) ?? 0, objectOf(body.item) ?? {});
       case 'response.function_call_arguments.delta':
-        return this.#argue(this.#calls.get(countOf(body['output_index']) ?? 0), delta);
+        return this.#argue(this.#calls.get(countOf(body.output_index) ?? 0), delta);
       case 'response.output_item.done':
-        return this.#finished(countOf(body['output_index']) ?? 0, objectOf(body['item']) ?? {});
+        return this.#finished(countOf(body.output_index) ?? 0, objectOf(body.item) ?? {});
       case 'response.completed':
       case 'response.incomplete':
-        return this.#end(objectOf(body['response']) ?? {});
+        return this.#end(objectOf(body.response) ?? {});
       case 'response.failed':
         this.#meter.fault = responseFailure(
-          objectOf(body['response']) ?? { status: 'failed' },
+          objectOf(body.response) ?? { status: 'failed' },
           this.#faults,
         );
         return '';
       case 'error':
         this.#meter.fault = faultWithin(
-          objectOf(body['error']) ? body : { error: body },
+          objectOf(body.error) ? body : { error: body },
           this.#faults,
         );
         return '';
@@ -306,7 +310,7 @@ class ResponsesReader implements EventReader {
     return this.#chunks.reasoning(before + delta);
   }
 
-  #cite(annotation: unknown): string {
+  #cite(annotation: Unchecked<ChatAnnotation>): string {
     const cited = this.#stop.met ? undefined : annotationAt(annotation, this.#from);
     return cited === undefined ? '' : this.#chunks.delta(`"annotations":[${jsonText(cited)}]`);
   }
@@ -331,11 +335,11 @@ class ResponsesReader implements EventReader {
     return this.#chunks.delta(member) + this.#chunks.content(words);
   }
 
-  #begin(at: number, item: JsonObject): string {
-    if (item['type'] === 'message') this.#phase = textOf(item['phase']);
-    if (item['type'] !== 'function_call' || this.#stop.met) return '';
+  #begin(at: number, item: Documented<ResponseItem>): string {
+    if (item.type === 'message') this.#phase = textOf(item.phase);
+    if (item.type !== 'function_call' || this.#stop.met) return '';
     this.#calls.set(at, { index: this.#chunks.calls, told: false });
-    return this.#chunks.call(textOf(item['call_id']) ?? '', textOf(item['name']) ?? '');
+    return this.#chunks.call(textOf(item.call_id) ?? '', textOf(item.name) ?? '');
   }
 
   #argue(open: OpenCall | undefined, text: string): string {
@@ -344,26 +348,26 @@ class ResponsesReader implements EventReader {
     return this.#chunks.arguments(open.index, text);
   }
 
-  #finished(at: number, item: JsonObject): string {
-    if (item['type'] === 'reasoning') {
+  #finished(at: number, item: Documented<ResponseItem>): string {
+    if (item.type === 'reasoning') {
       const details = reasoningDetails(item, at);
       return details.length ? this.#chunks.delta(`"reasoning_details":${jsonText(details)}`) : '';
     }
-    if (item['type'] === 'custom_tool_call' && !this.#stop.met)
+    if (item.type === 'custom_tool_call' && !this.#stop.met)
       return this.#chunks.custom(
-        textOf(item['call_id']) ?? '',
-        textOf(item['name']) ?? '',
-        textOf(item['input']) ?? '',
+        textOf(item.call_id) ?? '',
+        textOf(item.name) ?? '',
+        textOf(item.input) ?? '',
       );
-    if (item['type'] !== 'function_call') return '';
+    if (item.type !== 'function_call') return '';
     // Some servers send a call whole, with or without an event for its start.
     const begun = this.#calls.has(at) ? '' : this.#begin(at, item);
     const open = this.#calls.get(at);
-    return begun + (open?.told === false ? this.#argue(open, textOf(item['arguments']) ?? '') : '');
+    return begun + (open?.told === false ? this.#argue(open, textOf(item.arguments) ?? '') : '');
   }
 
-  #end(response: JsonObject): string {
-    this.#meter.quantities = responsesQuantities(objectOf(response['usage']));
+  #end(response: Documented<ResponseResource>): string {
+    this.#meter.quantities = responsesQuantities(objectOf(response.usage));
     this.#meter.pricingFacts = servedTier(this.#call, response).told;
     this.#meter.done = true;
     const rest = this.#chunks.content(this.#stop.end());
@@ -388,14 +392,14 @@ export function chatOrResponses(
 }
 
 function isDemanded(
-  { body, upstreamModel }: VendorCall,
+  { body, upstreamModel }: VendorCall<ChatRequest>,
   models: RegExp,
   rulesOf: SupportTable,
 ): boolean {
   const { tools, functions } = body;
   if (tools === undefined && functions === undefined) return false;
   if (
-    !listOf(tools).some((tool) => isObject(tool) && (tool['type'] ?? 'function') === 'function') &&
+    !listOf(tools).some((tool) => isObject(tool) && (tool.type ?? 'function') === 'function') &&
     listOf(functions).length === 0
   )
     return false;
@@ -404,6 +408,6 @@ function isDemanded(
   return reasons(
     body,
     effort,
-    body['reasoning_effort'] ?? (effort && foreignEffort(body, effort)?.effort),
+    body.reasoning_effort ?? (effort && foreignEffort(body, effort)?.effort),
   );
 }

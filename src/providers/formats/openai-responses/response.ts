@@ -2,17 +2,24 @@ import {
   type JsonChange,
   editJson,
   jsonText,
+  type Documented,
   type JsonObject,
   rawMembers,
   countOf,
-  isObject,
-  listOf,
   objectOf,
+  objectsOf,
   textOf,
 } from '../../../base/json.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { VendorCall, PricingFacts, UsagePart } from '../../adapter.ts';
 import { readUsage } from '../openai-chat/response.ts';
+import type {
+  CreateResponse,
+  ResponseItem,
+  ResponseResource,
+  ResponseUsage,
+  ServerSideToolUsage,
+} from './types.ts';
 
 /**
  * Members of a vendor's response that clients must not see: `billing` names the paying party there
@@ -27,18 +34,18 @@ const hidden = ['billing', 'content_filters'] as const;
  */
 export function rewriteResponse(
   text: string,
-  call: VendorCall,
+  call: VendorCall<CreateResponse>,
   path: readonly string[] = [],
 ): string {
   const { body } = call;
   const changes: JsonChange[] = [
     { path: [...path, 'id'], json: jsonText(call.answerId) },
     { path: [...path, 'model'], json: jsonText(call.publicModel) },
-    { path: [...path, 'store'], json: jsonText(body['store'] ?? true) },
-    { path: [...path, 'background'], json: jsonText(body['background'] ?? false) },
+    { path: [...path, 'store'], json: jsonText(body.store ?? true) },
+    { path: [...path, 'background'], json: jsonText(body.background ?? false) },
     {
       path: [...path, 'previous_response_id'],
-      json: jsonText(body['previous_response_id'] ?? null),
+      json: jsonText(body.previous_response_id ?? null),
     },
     ...hidden.map((name) => ({ path: [...path, name] })),
   ];
@@ -80,7 +87,7 @@ const called: Readonly<Record<string, Measure>> = {
 };
 
 /** xAI's counts (docs.x.ai/docs/guides/tools/overview, recorded 2026-08). */
-const countedByXai: readonly (readonly [string, Measure])[] = [
+const countedByXai: readonly (readonly [keyof ServerSideToolUsage, Measure])[] = [
   ['web_search_calls', 'web_search'],
   ['x_search_calls', 'web_search'],
   ['file_search_calls', 'file_search'],
@@ -89,26 +96,29 @@ const countedByXai: readonly (readonly [string, Measure])[] = [
   ['mcp_calls', 'mcp_call'],
 ];
 
-export function responseExtras(response: JsonObject, own: Quantities | undefined): ResponseExtras {
-  const usage = objectOf(response['usage']) ?? {};
-  const details = objectOf(usage['server_side_tool_usage_details']);
+export function responseExtras(
+  response: Documented<ResponseResource>,
+  own: Quantities | undefined,
+): ResponseExtras {
+  const usage = objectOf(response.usage) ?? {};
+  const details = objectOf(usage.server_side_tool_usage_details);
   const calls: Partial<Record<Measure, number>> = {};
   const add = (measure: Measure, count: number): void => {
     if (count > 0) calls[measure] = (calls[measure] ?? 0) + count;
   };
-  const items = listOf(response['output']).filter(isObject);
+  const items = objectsOf(response.output);
   if (details)
     for (const [name, measure] of countedByXai) add(measure, countOf(details[name]) ?? 0);
   else for (const [measure, count] of countedItems(items)) add(measure, count);
-  const toolUsage = objectOf(response['tool_usage']);
-  const searches = countOf(objectOf(toolUsage?.['web_search'])?.['num_requests']);
+  const toolUsage = objectOf(response.tool_usage);
+  const searches = countOf(objectOf(toolUsage?.web_search)?.num_requests);
   if (searches !== undefined && !details)
     calls.web_search = Math.max(searches, calls.web_search ?? 0);
   if (calls.web_search === 0) delete calls.web_search;
   const painted = paintedPart(
-    objectOf(toolUsage?.['image_gen']),
+    objectOf(toolUsage?.image_gen),
     items,
-    countOf(details?.['image_generation_calls']),
+    countOf(details?.image_generation_calls),
   );
   const told = painted && own !== undefined ? { parts: [{ quantities: own }, painted] } : undefined;
   return { calls, told };
@@ -118,18 +128,21 @@ export function responseExtras(response: JsonObject, own: Quantities | undefined
  * The quantities of tool calls in the items of an answer that may not be whole; undefined when
  * there are none.
  */
-export function toolCallCounts(items: readonly JsonObject[]): Quantities | undefined {
-  const { calls } = responseExtras({ output: items }, undefined);
+export function toolCallCounts(items: readonly Documented<ResponseItem>[]): Quantities | undefined {
+  const response: JsonObject = { output: items };
+  const { calls } = responseExtras(response, undefined);
   return Object.keys(calls).length > 0 ? calls : undefined;
 }
 
-function countedItems(items: readonly JsonObject[]): readonly (readonly [Measure, number])[] {
+function countedItems(
+  items: readonly Documented<ResponseItem>[],
+): readonly (readonly [Measure, number])[] {
   const containers = new Set<string>();
   const counts: [Measure, number][] = [];
   for (const item of items) {
-    const type = textOf(item['type']) ?? '';
+    const type = textOf(item.type) ?? '';
     const measure = called[type];
-    const action = textOf(objectOf(item['action'])?.['type']);
+    const action = textOf(objectOf(item.action)?.type);
     if (
       measure !== undefined &&
       !(type === 'web_search_call' && action !== undefined && action !== 'search')
@@ -137,9 +150,7 @@ function countedItems(items: readonly JsonObject[]): readonly (readonly [Measure
       counts.push([measure, 1]);
     if (type === 'code_interpreter_call' || type === 'shell_call' || type === 'program_call')
       containers.add(
-        textOf(item['container_id']) ??
-          textOf(objectOf(item['environment'])?.['container_id']) ??
-          '',
+        textOf(item.container_id) ?? textOf(objectOf(item.environment)?.container_id) ?? '',
       );
   }
   if (containers.size > 0) counts.push(['code_session', containers.size]);
@@ -148,24 +159,24 @@ function countedItems(items: readonly JsonObject[]): readonly (readonly [Measure
 
 /** The tokens of the image model, and the number of images: a price may be by either. */
 function paintedPart(
-  usage: JsonObject | undefined,
-  items: readonly JsonObject[],
+  usage: Documented<ResponseUsage> | undefined,
+  items: readonly Documented<ResponseItem>[],
   counted: number | undefined,
 ): UsagePart | undefined {
   const pictures = items.filter(
-    (item) => item['type'] === 'image_generation_call' && item['status'] !== 'failed',
+    (item) => item.type === 'image_generation_call' && item.status !== 'failed',
   );
   const image = counted ?? pictures.length;
-  const input = countOf(usage?.['input_tokens']) ?? 0;
-  const output = countOf(usage?.['output_tokens']) ?? 0;
+  const input = countOf(usage?.input_tokens) ?? 0;
+  const output = countOf(usage?.output_tokens) ?? 0;
   if (image === 0 && input === 0 && output === 0) return undefined;
-  const inputDetails = objectOf(usage?.['input_tokens_details']);
-  const outputDetails = objectOf(usage?.['output_tokens_details']);
-  const seen = Math.min(input, countOf(inputDetails?.['image_tokens']) ?? 0);
+  const inputDetails = objectOf(usage?.input_tokens_details);
+  const outputDetails = objectOf(usage?.output_tokens_details);
+  const seen = Math.min(input, countOf(inputDetails?.image_tokens) ?? 0);
   // All output of an image model is images, unless the usage counts text.
-  const written = Math.min(output, countOf(outputDetails?.['text_tokens']) ?? 0);
+  const written = Math.min(output, countOf(outputDetails?.text_tokens) ?? 0);
   const [first] = pictures;
-  const size = textOf(first?.['size']);
+  const size = textOf(first?.size);
   const [, width = 1_024, height = 1_024] = /^(\d+)x(\d+)$/.exec(size ?? '') ?? [];
   const megapixel = image * Math.ceil((Number(width) * Number(height)) / (1_024 * 1_024));
   const quantities = {
@@ -176,7 +187,7 @@ function paintedPart(
     image,
     megapixel,
   };
-  const quality = textOf(first?.['quality']);
+  const quality = textOf(first?.quality);
   return { isImageUsage: true, quantities, variant: size && quality ? `${size}/${quality}` : size };
 }
 
@@ -199,14 +210,16 @@ export function withExtras(
  * The quantities of a response's `usage` (wire-formats §1.7). It counts as chat does under other
  * names, so that the same corrections apply.
  */
-export function responsesQuantities(usage: JsonObject | undefined): Quantities | undefined {
+export function responsesQuantities(
+  usage: Documented<ResponseUsage> | undefined,
+): Quantities | undefined {
   if (usage === undefined) return undefined;
-  const input = usage['input_tokens_details'] ?? usage['prompt_tokens_details'];
-  const output = usage['output_tokens_details'] ?? usage['completion_tokens_details'];
+  const input = usage.input_tokens_details ?? usage.prompt_tokens_details;
+  const output = usage.output_tokens_details ?? usage.completion_tokens_details;
   const asChat = {
-    prompt_tokens: usage['input_tokens'],
-    completion_tokens: usage['output_tokens'],
-    total_tokens: usage['total_tokens'],
+    prompt_tokens: usage.input_tokens,
+    completion_tokens: usage.output_tokens,
+    total_tokens: usage.total_tokens,
     ...(objectOf(input) && { prompt_tokens_details: input }),
     ...(objectOf(output) && { completion_tokens_details: output }),
   };

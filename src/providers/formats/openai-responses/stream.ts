@@ -2,7 +2,7 @@ import {
   stringEnd,
   editJson,
   isObject,
-  type JsonObject,
+  type Documented,
   objectOf,
   parse,
   stringBytes,
@@ -32,6 +32,7 @@ import {
   withExtras,
   responsesQuantities,
 } from './response.ts';
+import type { ResponseItem, ResponseResource, ResponseStreamEvent } from './types.ts';
 
 const counted = new Set([
   'response.output_text.delta',
@@ -50,6 +51,11 @@ const counted = new Set([
 const preliminary = new Set(['response.created', 'response.in_progress', 'response.queued']);
 const last = new Set(['response.completed', 'response.incomplete']);
 
+function upstreamIdIn(data: string): string | undefined {
+  const event: Documented<ResponseStreamEvent> | undefined = objectOf(parse(data));
+  return textOf(objectOf(event?.response)?.id);
+}
+
 /**
  * A vendor's response stream for a client of the same format: events keep their bytes, except for
  * the response objects inside some of them.
@@ -63,7 +69,7 @@ export class ResponsesStream implements StreamTranslator {
   readonly #frames = new SseFrames((data, name) => this.#hear(data, name));
   readonly #output = new OutputSoFar();
   /** Finished calls of the vendor's tools. */
-  readonly #ran: JsonObject[] = [];
+  readonly #ran: Documented<ResponseItem>[] = [];
   #begun = '';
   #waiting = '';
   #out = '';
@@ -108,7 +114,7 @@ export class ResponsesStream implements StreamTranslator {
   #begin(data: string, type: string): void {
     const rewritten = rewriteResponse(data, this.#call, ['response']);
     this.#begun = memberText(rewritten, 'response');
-    this.meter.upstreamId ??= textOf(objectOf(objectOf(parse(data))?.['response'])?.['id']);
+    this.meter.upstreamId ??= upstreamIdIn(data);
     this.#waiting += `event: ${type}\ndata: ${rewritten}\n\n`;
     this.meter.nextEvent = (this.meter.nextEvent ?? 0) + 1;
   }
@@ -116,8 +122,10 @@ export class ResponsesStream implements StreamTranslator {
   #item(data: string, type: string): void {
     this.#output.item(data, type);
     if (type !== 'response.output_item.done') return;
-    const item = parse(utf8(memberText(data, 'item')));
-    if (!isObject(item) || toolCallCounts([item]) === undefined) return;
+    const item: Documented<ResponseItem> | undefined = objectOf(
+      parse(utf8(memberText(data, 'item'))),
+    );
+    if (item === undefined || toolCallCounts([item]) === undefined) return;
     this.#ran.push(item);
     this.meter.calls = toolCallCounts(this.#ran);
   }
@@ -135,10 +143,10 @@ export class ResponsesStream implements StreamTranslator {
     const { meter } = this;
     const rewritten = rewriteResponse(data, this.#call, ['response']);
     this.response = memberText(rewritten, 'response');
-    const response = objectOf(parse(utf8(this.response))) ?? {};
-    meter.upstreamId ??= textOf(objectOf(objectOf(parse(data))?.['response'])?.['id']);
+    const response: Documented<ResponseResource> = objectOf(parse(utf8(this.response))) ?? {};
+    meter.upstreamId ??= upstreamIdIn(data);
     meter.fault = responseFailure(response, this.#faults);
-    const own = responsesQuantities(objectOf(response['usage']));
+    const own = responsesQuantities(objectOf(response.usage));
     const extras = responseExtras(response, own);
     meter.quantities = withExtras(own, extras);
     meter.pricingFacts = { ...extras.told, ...servedTier(this.#call, response).told };
@@ -150,15 +158,14 @@ export class ResponsesStream implements StreamTranslator {
   }
 
   #fail(data: string, type: string): boolean {
-    const body = parse(utf8(data));
-    const event: JsonObject = isObject(body) ? body : {};
+    const event: Documented<ResponseStreamEvent> = objectOf(parse(utf8(data))) ?? {};
     this.meter.fault =
       type === 'error'
-        ? (faultWithin(objectOf(event['error']) ? event : { error: event }, this.#faults) ?? {
+        ? (faultWithin(objectOf(event.error) ? event : { error: event }, this.#faults) ?? {
             kind: 'server_error',
             message: 'the response failed',
           })
-        : responseFailure(objectOf(event['response']) ?? { status: 'failed' }, this.#faults);
+        : responseFailure(objectOf(event.response) ?? { status: 'failed' }, this.#faults);
     return false;
   }
 
