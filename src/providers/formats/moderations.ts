@@ -17,7 +17,7 @@ import type { VendorAnswer, VendorCall, WholeAdapter } from '../adapter.ts';
 import { faultOf, faultWithin, protocolFault, type FaultRule } from './fault.ts';
 import { readUsageObject } from './openai-chat/response.ts';
 
-/** An answer (developers.openai.com/api/reference/moderations, 2026-08). */
+/** An answer (wire-formats §1.6). */
 interface ModerationAnswer {
   readonly id: string;
   readonly results: readonly unknown[];
@@ -25,7 +25,7 @@ interface ModerationAnswer {
   readonly usage: JsonObject;
 }
 
-/** The verdict on one input (same page). */
+/** The verdict on one input (same section). */
 interface ModerationResult {
   readonly flagged: boolean;
   readonly categories: Readonly<Record<string, boolean>>;

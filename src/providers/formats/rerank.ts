@@ -18,8 +18,8 @@ import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../a
 import { faultOf, faultWithin, protocolFault, type FaultRule } from './fault.ts';
 
 /**
- * An answer: Cohere's (docs.cohere.com/v2/reference/rerank, 2026-08), with the members for results
- * and tokens of other vendors.
+ * An answer: Cohere's (docs.cohere.com/reference/rerank, 2026-08), with the members for results and
+ * tokens of other vendors.
  */
 interface RerankAnswer {
   readonly id: string;

@@ -141,7 +141,7 @@ function vectorsIn(
   return data.replace(allVectors, (_, name: string, raw: string) => name + write(raw, encoding));
 }
 
-/** The tokens of an answer (developers.openai.com/api/reference/embeddings, 2026-08). */
+/** The tokens of an answer (wire-formats §1.3). */
 interface EmbeddingsUsage {
   readonly prompt_tokens: number;
   readonly total_tokens: number;

@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, type JsonObject, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,
@@ -131,12 +131,29 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
 
 const afterMs = 500;
 
+/** An accepted task (api.bfl.ai/openapi.json 0.0.1, AsyncResponse, 2026-08). */
+interface BflTask {
+  readonly id: string;
+  readonly polling_url: string;
+}
+
+/** The state of a task (same file, ResultResponse). */
+interface BflResult {
+  readonly status: string;
+  readonly details: BflDetails;
+  readonly result: { readonly sample: string };
+}
+
+interface BflDetails {
+  readonly 'Moderation Reasons': readonly string[];
+}
+
 function accepted(reply: Buffer): PendingAnswer | PendingFault {
-  const body = objectOf(parse(reply.toString('utf8')));
-  const id = textOf(body?.['id']);
+  const body: Documented<BflTask> | undefined = objectOf(parse(reply.toString('utf8')));
+  const id = textOf(body?.id);
   if (body === undefined || id === undefined)
     return protocolFault('an answer without the id of a task');
-  const url = textOf(body['polling_url']);
+  const url = textOf(body.polling_url);
   // Only the cluster that accepted the task knows it, and `polling_url` leads there
   // (black-forest-labs/skills, 2026-08).
   const question = {
@@ -158,9 +175,9 @@ function ready(
   call: VendorCall,
   later: PendingAnswer,
 ): VendorAnswer | PendingAnswer | PendingFault {
-  const body = objectOf(parse(reply.toString('utf8')));
-  const status = textOf(body?.['status']);
-  const details = objectOf(body?.['details']);
+  const body: Documented<BflResult> | undefined = objectOf(parse(reply.toString('utf8')));
+  const status = textOf(body?.status);
+  const details = objectOf(body?.details);
   if (status === 'Pending') return later;
   if (status === 'Task not found') return { kind: 'unknown_model', message: status, gone: true };
   if (status === 'Request Moderated' || status === 'Content Moderated')
@@ -171,13 +188,13 @@ function ready(
       message: `the task failed ${JSON.stringify(details ?? {})}`,
     });
   if (status !== 'Ready') return protocolFault(`the status '${status}'`);
-  const url = textOf(objectOf(body?.['result'])?.['sample']);
+  const url = textOf(objectOf(body?.result)?.sample);
   return url === undefined
     ? protocolFault('an answer without its picture')
     : imagesAnswer(call, [{ from: { url } }], id);
 }
 
-function reasons(details: JsonObject | undefined): string {
+function reasons(details: Documented<BflDetails> | undefined): string {
   const moderation = details?.['Moderation Reasons'];
   return Array.isArray(moderation) ? `Reasons: ${moderation.join(', ')}.` : '';
 }

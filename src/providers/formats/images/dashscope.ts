@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,
@@ -105,16 +105,28 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   return undefined;
 }
 
+/** An answer in the form of a conversation (qwen-image-api, 2026-08). */
+interface QwenImageAnswer {
+  readonly request_id: string;
+  readonly output: { readonly choices: readonly QwenImageChoice[] };
+  readonly code: string;
+  readonly message: string;
+}
+
+interface QwenImageChoice {
+  readonly message: { readonly content: readonly { readonly image: string }[] };
+}
+
 function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
-  const pictures = listOf(objectOf(body['output'])?.['choices'])
-    .flatMap((choice) => listOf(objectOf(objectOf(choice)?.['message'])?.['content']))
+  const body: Documented<QwenImageAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
+  const pictures = listOf(objectOf(body.output)?.choices)
+    .flatMap((choice) => listOf(objectOf(objectOf(choice)?.message)?.content))
     .flatMap((part) => {
-      const url = textOf(objectOf(part)?.['image']);
+      const url = textOf(objectOf(part)?.image);
       return url === undefined || url === '' ? [] : [{ from: { url } }];
     });
-  if (pictures.length > 0) return imagesAnswer(call, pictures, textOf(body['request_id']));
+  if (pictures.length > 0) return imagesAnswer(call, pictures, textOf(body.request_id));
   const { code, message } = body;
   return (
     faultWithin({ error: code === undefined ? undefined : { code, message } }, faults) ??
@@ -177,12 +189,32 @@ function taskMisfit(call: VendorCall): ImageMisfit | undefined {
 
 const afterMs = 1_000;
 
+/** A task, and its images once it has succeeded (text-to-image-v2-api-reference, 2026-08). */
+interface ImageTaskReply {
+  readonly output: {
+    readonly task_id: string;
+    readonly task_status: string;
+    readonly code: string;
+    readonly message: string;
+    readonly results: readonly ImageTaskResult[];
+  };
+}
+
+/** An image, or why it was not made (same page). */
+interface ImageTaskResult {
+  readonly url: string;
+  readonly actual_prompt: string;
+  readonly code: string;
+  readonly message: string;
+}
+
 function accepted(
   reply: Buffer,
   faults: readonly FaultRule[],
   fault: NonNullable<PendingAnswer['fault']>,
 ): PendingAnswer | PendingFault {
-  const id = textOf(objectOf(objectOf(parse(reply.toString('utf8')))?.['output'])?.['task_id']);
+  const body: Documented<ImageTaskReply> | undefined = objectOf(parse(reply.toString('utf8')));
+  const id = textOf(objectOf(body?.output)?.task_id);
   if (id === undefined) return protocolFault('an answer without the id of a task');
   const path = `/../../api/v1/tasks/${encodeURIComponent(id)}`;
   const later: PendingAnswer = {
@@ -203,19 +235,20 @@ function stateOf(
   later: PendingAnswer,
   faults: readonly FaultRule[],
 ): VendorAnswer | PendingAnswer | PendingFault {
-  const output = objectOf(objectOf(parse(reply.toString('utf8')))?.['output']);
-  const status = textOf(output?.['task_status']);
+  const body: Documented<ImageTaskReply> | undefined = objectOf(parse(reply.toString('utf8')));
+  const output = objectOf(body?.output);
+  const status = textOf(output?.task_status);
   if (status === 'PENDING' || status === 'RUNNING' || status === 'SUSPENDED') return later;
   if (status === 'FAILED' || status === 'CANCELED')
-    return failed(textOf(output?.['code']) ?? status, textOf(output?.['message']) ?? '', faults);
+    return failed(textOf(output?.code) ?? status, textOf(output?.message) ?? '', faults);
   if (status !== 'SUCCEEDED') return protocolFault(`the status '${status}'`);
-  const results = listOf(output?.['results']).map((one) => objectOf(one) ?? {});
+  const results = listOf(output?.results).map((one) => objectOf(one) ?? {});
   const pictures = results.flatMap(({ url, actual_prompt: revised }): GeneratedImage[] =>
     typeof url === 'string' ? [{ from: { url }, revisedPrompt: textOf(revised) }] : [],
   );
   const [refused] = results;
   if (pictures.length === 0 && refused !== undefined)
-    return failed(textOf(refused['code']) ?? '', textOf(refused['message']) ?? '', faults);
+    return failed(textOf(refused.code) ?? '', textOf(refused.message) ?? '', faults);
   const answer = imagesAnswer(call, pictures, id);
   return 'kind' in answer ? finalFault(answer) : answer;
 }

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,
@@ -120,14 +120,36 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   return maskMisfit(mask);
 }
 
+/** An error (docs.fal.ai/documentation/model-apis/errors, 2026-11). */
+interface FalError {
+  readonly detail: readonly { readonly type: string }[] | string;
+}
+
+/** A request in the queue (docs.fal.ai/documentation/model-apis/inference/queue, 2026-11). */
+interface QueuedRequest {
+  readonly request_id: string;
+  readonly status_url: string;
+  readonly response_url: string;
+}
+
+/** The members that the answers of image models share (the models' pages on fal.ai, 2026-11). */
+interface FalAnswer {
+  readonly images: readonly FalImage[];
+  readonly image: FalImage;
+  readonly has_nsfw_concepts: readonly boolean[];
+}
+
+interface FalImage {
+  readonly url: string;
+}
+
 /**
  * The fault for an error status: of a 422, `detail[].type` names the reason; its message alone
  * proves nothing.
  */
 function refused(status: number, headers: FaultHeaders, reply: string): Fault {
-  const told = listOf(objectOf(parse(reply))?.['detail']).map((one) =>
-    textOf(objectOf(one)?.['type']),
-  );
+  const body: Documented<FalError> | undefined = objectOf(parse(reply));
+  const told = listOf(body?.detail).map((one) => textOf(objectOf(one)?.type));
   return told.includes('content_policy_violation')
     ? moderationFault('')
     : fault(status, headers, reply);
@@ -143,8 +165,8 @@ const appOf = ({ upstreamModel }: VendorCall): string =>
   upstreamModel.split('/').slice(0, 2).join('/');
 
 function accepted(reply: Buffer, _: string, call: VendorCall): PendingAnswer | PendingFault {
-  const body = objectOf(parse(reply.toString('utf8')));
-  const id = textOf(body?.['request_id']);
+  const body: Documented<QueuedRequest> | undefined = objectOf(parse(reply.toString('utf8')));
+  const id = textOf(body?.request_id);
   if (body === undefined || id === undefined)
     return protocolFault('an answer without the id of a request');
   const path = `/${appOf(call)}/requests/${encodeURIComponent(id)}`;
@@ -166,7 +188,10 @@ function accepted(reply: Buffer, _: string, call: VendorCall): PendingAnswer | P
   return state;
 }
 
-function urlIn(body: JsonObject, name: string): { readonly url?: string } {
+function urlIn(
+  body: Documented<QueuedRequest>,
+  name: 'response_url' | 'status_url',
+): { readonly url?: string } {
   const url = textOf(body[name]);
   return url === undefined ? {} : { url };
 }
@@ -176,7 +201,10 @@ function stateIn(
   state: PendingAnswer,
   answer: PendingAnswer,
 ): PendingAnswer | PendingFault {
-  const status = textOf(objectOf(parse(reply.toString('utf8')))?.['status']);
+  const body: Documented<{ readonly status: string }> | undefined = objectOf(
+    parse(reply.toString('utf8')),
+  );
+  const status = textOf(body?.status);
   if (status === 'IN_QUEUE' || status === 'IN_PROGRESS') return state;
   // The status is the same for failed work: the answer reports the failure.
   return status === 'COMPLETED' ? answer : protocolFault(`the status '${status}'`);
@@ -187,7 +215,8 @@ function stateIn(
  * otherwise a gateway on the way failed and polling goes on.
  */
 function unanswered(status: number, headers: FaultHeaders, reply: string): PendingFault {
-  const detail = objectOf(parse(reply))?.['detail'];
+  const body: Documented<FalError> | undefined = objectOf(parse(reply));
+  const detail = body?.detail;
   if (
     detail === undefined ||
     status === 401 ||
@@ -200,12 +229,12 @@ function unanswered(status: number, headers: FaultHeaders, reply: string): Pendi
 }
 
 function answered(reply: Buffer, id: string, call: VendorCall): VendorAnswer | PendingFault {
-  const body = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<FalAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
   if (body === undefined) return protocolFault('an answer that is no JSON object');
-  const images = Array.isArray(body['images']) ? listOf(body['images']) : [body['image']];
-  const unsafe = listOf(body['has_nsfw_concepts']);
+  const images = Array.isArray(body.images) ? listOf(body.images) : [body.image];
+  const unsafe = listOf(body.has_nsfw_concepts);
   const pictures = images.flatMap((image, i): GeneratedImage[] => {
-    const url = isObject(image) ? textOf(image['url']) : undefined;
+    const url = textOf(objectOf(image)?.url);
     return url === undefined || unsafe[i] === true ? [] : [pictureAt(url)];
   });
   if (pictures.length === 0 && unsafe.includes(true)) return moderationFault('');

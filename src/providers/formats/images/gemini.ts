@@ -1,5 +1,12 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import {
+  type Documented,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  parse,
+  textOf,
+} from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,
@@ -15,6 +22,12 @@ import { protocolFault } from '../fault.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
 import { modelPath } from '../gemini/request.ts';
 import { geminiQuantities } from '../gemini/response.ts';
+import type {
+  GeminiCandidate,
+  GeminiPart,
+  GenerateContentResponse,
+  GoogleStatus,
+} from '../gemini/types.ts';
 import { nearestRatio, extraMembers } from './request.ts';
 import {
   jsonRequest,
@@ -90,25 +103,25 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
 }
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
-  const candidates = listOf(body['candidates']).map((candidate) => objectOf(candidate) ?? {});
-  const parts = candidates.flatMap(({ content }) =>
-    listOf(objectOf(content)?.['parts']).map((part) => objectOf(part) ?? {}),
+  const body: Documented<GenerateContentResponse> | undefined = objectOf(
+    parse(reply.toString('utf8')),
   );
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
+  const candidates = objectsOf(body.candidates);
+  const parts = candidates.flatMap(({ content }) => objectsOf(objectOf(content)?.parts));
   const pictures = parts.flatMap(pictureOf);
   if (pictures.length === 0) return geminiFaultWithin(body) ?? heldBack(body, candidates, parts);
-  const answer = imagesAnswer(call, pictures, textOf(body['responseId']));
-  const usage = objectOf(body['usageMetadata']);
+  const answer = imagesAnswer(call, pictures, textOf(body.responseId));
+  const usage = objectOf(body.usageMetadata);
   return 'kind' in answer || usage === undefined
     ? answer
     : withImageUsage(answer, geminiQuantities(usage));
 }
 
 /** The image in a part; images in the model's thinking are left out. */
-function pictureOf(part: JsonObject): GeneratedImage[] {
-  const data = textOf(objectOf(part['inlineData'])?.['data']);
-  return data === undefined || part['thought'] === true ? [] : [{ from: { base64: data } }];
+function pictureOf(part: Documented<GeminiPart>): GeneratedImage[] {
+  const data = textOf(objectOf(part.inlineData)?.data);
+  return data === undefined || part.thought === true ? [] : [{ from: { base64: data } }];
 }
 
 /**
@@ -116,11 +129,11 @@ function pictureOf(part: JsonObject): GeneratedImage[] {
  * is a refusal that the client can act on (wire-formats §3).
  */
 function heldBack(
-  body: JsonObject,
-  candidates: readonly JsonObject[],
-  parts: readonly JsonObject[],
+  body: Documented<GenerateContentResponse>,
+  candidates: readonly Documented<GeminiCandidate>[],
+  parts: readonly Documented<GeminiPart>[],
 ): Fault {
-  const blocked = textOf(objectOf(body['promptFeedback'])?.['blockReason']);
+  const blocked = textOf(objectOf(body.promptFeedback)?.blockReason);
   const reason = blocked ?? candidates.flatMap(({ finishReason }) => textOf(finishReason) ?? [])[0];
   if (reason === undefined) return protocolFault('an answer without a picture');
   const words = parts
@@ -170,10 +183,23 @@ export const imagen: ImageAdapter = {
   fault: geminiFault,
 };
 
+/** An answer (same page). */
+interface ImagenAnswer {
+  readonly predictions: readonly ImagenPrediction[];
+  readonly error: GoogleStatus;
+}
+
+/** An image, or why it was filtered (same page). */
+interface ImagenPrediction {
+  readonly bytesBase64Encoded: string;
+  readonly prompt: string;
+  readonly raiFilteredReason: string;
+}
+
 function readImagen(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
-  const predictions = listOf(body['predictions']).map((one) => objectOf(one) ?? {});
+  const body: Documented<ImagenAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
+  const predictions = objectsOf(body.predictions);
   const pictures = predictions.flatMap(({ bytesBase64Encoded: base64, prompt }) =>
     typeof base64 === 'string' ? [{ from: { base64 }, revisedPrompt: textOf(prompt) }] : [],
   );

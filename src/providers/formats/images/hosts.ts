@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, listOf, parse, textOf, objectOf } from '../../../base/json.ts';
+import { type Documented, listOf, parse, textOf, objectOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,
@@ -131,20 +131,27 @@ export function fireworksImages(faults: readonly FaultRule[]): ImageAdapter {
   };
 }
 
+/** An answer with one image (same page). */
+interface WorkflowAnswer {
+  readonly id: string;
+  readonly base64: readonly string[] | string;
+  readonly finishReason: string;
+}
+
 function readWorkflow(
   reply: Buffer,
   call: VendorCall,
   faults: readonly FaultRule[],
 ): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
-  if (body['finishReason'] === 'CONTENT_FILTERED') return moderationFault(undefined);
-  const encoded = body['base64'];
+  const body: Documented<WorkflowAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
+  if (body.finishReason === 'CONTENT_FILTERED') return moderationFault(undefined);
+  const encoded = body.base64;
   const pictures = (typeof encoded === 'string' ? [encoded] : listOf(encoded)).flatMap((one) =>
     typeof one === 'string' ? [{ from: { base64: one.replace(/^data:[^,]*,/, '') } }] : [],
   );
   return pictures.length > 0
-    ? imagesAnswer(call, pictures, textOf(body['id']))
+    ? imagesAnswer(call, pictures, textOf(body.id))
     : (faultWithin(body, faults) ?? protocolFault('an answer without a picture'));
 }
 
@@ -214,13 +221,19 @@ export function cogView(faults: readonly FaultRule[]): ImageAdapter {
   };
 }
 
+/** An answer (same page). */
+interface CogViewAnswer {
+  readonly id: string;
+  readonly data: readonly { readonly url: string }[];
+}
+
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
-  const body = objectOf(parse(reply.toString('utf8')));
-  if (!Array.isArray(body?.['data'])) return protocolFault('an answer without data');
-  const urls = listOf(body['data']).map((item) => textOf(objectOf(item)?.['url']));
+  const body: Documented<CogViewAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (!Array.isArray(body?.data)) return protocolFault('an answer without data');
+  const urls = listOf(body.data).map((item) => textOf(objectOf(item)?.url));
   return imagesAnswer(
     call,
     urls.flatMap((url) => (url === undefined ? [] : [{ from: { url } }])),
-    textOf(body['id']),
+    textOf(body.id),
   );
 }

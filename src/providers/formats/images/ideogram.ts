@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,
@@ -124,14 +124,26 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   return mask && maskMisfit(mask);
 }
 
+/** An answer (developer.ideogram.ai, generate-v3, 2026-10). */
+interface IdeogramAnswer {
+  readonly data: readonly IdeogramImage[];
+}
+
+/** An image, or a place where one was held back (same page). */
+interface IdeogramImage {
+  readonly url: string;
+  readonly prompt: string;
+  readonly is_image_safe: boolean;
+}
+
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
-  const body = objectOf(parse(reply.toString('utf8')));
-  if (!Array.isArray(body?.['data'])) return protocolFault('an answer without data');
-  const items = listOf(body['data']).map((item) => objectOf(item) ?? {});
+  const body: Documented<IdeogramAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (!Array.isArray(body?.data)) return protocolFault('an answer without data');
+  const items = listOf(body.data).map((item) => objectOf(item) ?? {});
   const pictures = items.flatMap((item): GeneratedImage[] => {
-    const url = textOf(item['url']) ?? '';
-    const prompt = textOf(item['prompt']);
-    return url === '' || item['is_image_safe'] === false
+    const url = textOf(item.url) ?? '';
+    const prompt = textOf(item.prompt);
+    return url === '' || item.is_image_safe === false
       ? []
       : [
           {

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,
@@ -50,22 +50,32 @@ export function minimaxImages(faults: readonly FaultRule[]): ImageAdapter {
   };
 }
 
+/** An answer (same page). */
+interface MinimaxImages {
+  readonly id: string;
+  readonly data: {
+    readonly image_urls: readonly string[];
+    readonly image_base64: readonly string[];
+  };
+  readonly metadata: { readonly failed_count: number };
+}
+
 function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {
-  const body = objectOf(parse(reply.toString('utf8')));
+  const body: Documented<MinimaxImages> | undefined = objectOf(parse(reply.toString('utf8')));
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   const fault = faultWithin(body, faults);
   if (fault !== undefined) return fault;
-  const data = objectOf(body['data']);
+  const data = objectOf(body.data);
   const pictures = [
-    ...listOf(data?.['image_urls']).flatMap((url) =>
+    ...listOf(data?.image_urls).flatMap((url) =>
       typeof url === 'string' ? [{ from: { url } }] : [],
     ),
-    ...listOf(data?.['image_base64']).flatMap((base64) =>
+    ...listOf(data?.image_base64).flatMap((base64) =>
       typeof base64 === 'string' ? [{ from: { base64 } }] : [],
     ),
   ];
   // `failed_count` counts rejected images (same page).
-  if (pictures.length === 0 && Number(objectOf(body['metadata'])?.['failed_count']) > 0)
+  if (pictures.length === 0 && Number(objectOf(body.metadata)?.failed_count) > 0)
     return moderationFault('');
-  return imagesAnswer(call, pictures, textOf(body['id']));
+  return imagesAnswer(call, pictures, textOf(body.id));
 }

@@ -1,8 +1,8 @@
 import type { Fault } from '../../../base/fault.ts';
 import {
   jsonText,
+  type Documented,
   isObject,
-  type JsonObject,
   objectOf,
   parse,
   textOf,
@@ -20,7 +20,7 @@ import {
 } from '../../adapter.ts';
 import { type Frames, SseFrames, WholeFrames } from '../../stream/frames.ts';
 import { faultWithin, protocolFault, isFault, type FaultRule } from '../fault.ts';
-import { openaiImageUsage } from './openai.ts';
+import { type ImageUsage, openaiImageUsage } from './openai.ts';
 
 /** The same vendor for clients that request partial images: they get its events byte for byte. */
 export function streamedImages(
@@ -36,6 +36,13 @@ export function streamedImages(
     read,
     stream: (call, contentType) => new ImageEvents(call, contentType, faults, read),
   };
+}
+
+/** An event (wire-formats §1.4). */
+interface ImageEvent {
+  readonly type: string;
+  readonly usage: ImageUsage;
+  readonly error: object;
 }
 
 type Read = (reply: Buffer, contentType: string, call: VendorCall) => VendorAnswer | Fault;
@@ -89,19 +96,19 @@ class ImageEvents implements StreamTranslator {
 
   #event(data: string, name: string): boolean {
     if (data === '[DONE]') return true;
-    const body = objectOf(parse(data));
+    const body: Documented<ImageEvent> | undefined = objectOf(parse(data));
     if (body === undefined) return this.#fail(protocolFault('an event that is no JSON object'));
-    const type = textOf(body['type']) ?? name;
-    if (type === 'error' || body['error'] !== undefined) return this.#fail(this.#faultOf(body));
+    const type = textOf(body.type) ?? name;
+    if (type === 'error' || body.error !== undefined) return this.#fail(this.#faultOf(body));
     this.#out += `${name === '' ? '' : `event: ${name}\n`}data: ${data}\n\n`;
     if (/\.(?:partial_image|completed)$/.test(type)) this.meter.outputBytes += 1;
     if (type.endsWith('.completed')) this.#complete(body);
     return true;
   }
 
-  #complete(body: JsonObject): void {
+  #complete(body: Documented<ImageEvent>): void {
     this.#completed += 1;
-    const usage = openaiImageUsage(body['usage']);
+    const usage = openaiImageUsage(body.usage);
     this.meter.quantities = { ...this.meter.quantities, ...usage, image: this.#completed };
     this.meter.finished = true;
     this.meter.done = this.#completed >= imageRequestOf(this.#call).n;
@@ -127,8 +134,8 @@ class ImageEvents implements StreamTranslator {
     return true;
   }
 
-  #faultOf(body: JsonObject): Fault {
-    const error = objectOf(body['error']) ?? body;
+  #faultOf(body: Documented<ImageEvent>): Fault {
+    const error = objectOf(body.error) ?? body;
     return faultWithin({ error }, this.#faults) ?? protocolFault('an error that is not told');
   }
 

@@ -4,13 +4,14 @@ import {
   editJsonBytes,
   jsonText,
   countOf,
-  isObject,
+  type Documented,
   type JsonObject,
   listOf,
   numberOf,
   objectOf,
   parse,
   textOf,
+  type Unchecked,
 } from '../../../base/json.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import {
@@ -174,24 +175,64 @@ const fieldOf = (value: unknown): string | number | boolean | undefined =>
     ? value
     : undefined;
 
+/**
+ * `ImagesResponse` (wire-formats §1.4), with the members of other
+ * vendors of this format: SiliconFlow's `images`, Zhipu's `content_filter`.
+ */
+interface ImagesResponse {
+  readonly id: string;
+  readonly created: number;
+  readonly data: readonly OpenAiImage[];
+  readonly images: readonly OpenAiImage[];
+  readonly usage: ImageUsage;
+  readonly content_filter: readonly { readonly level: number }[];
+}
+
+/** An image: its address or its bytes (same section). xAI has the last member. */
+interface OpenAiImage {
+  readonly url: string;
+  readonly b64_json: string;
+  readonly revised_prompt: string;
+  readonly respect_moderation: boolean;
+}
+
+/** `ImageGenUsage` (same section). Some vendors write the names of chat. */
+export interface ImageUsage {
+  readonly input_tokens: number;
+  readonly input_tokens_details: ImageTokens;
+  readonly output_tokens: number;
+  readonly output_tokens_details: ImageTokens;
+  readonly prompt_tokens: number;
+  readonly prompt_tokens_details: ImageTokens;
+  readonly completion_tokens: number;
+  readonly completion_tokens_details: ImageTokens;
+}
+
+/** The tokens by their kinds (same section). */
+interface ImageTokens {
+  readonly image_tokens: number;
+  readonly text_tokens: number;
+  readonly cached_tokens: number;
+}
+
 function read(reply: Buffer, call: VendorCall, quirks: ImagesQuirks): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
-  const pictures = listOf(body['data'] ?? body['images']).flatMap(pictureOf);
+  const body: Documented<ImagesResponse> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
+  const pictures = listOf(body.data ?? body.images).flatMap(pictureOf);
   if (pictures.length === 0)
     return (
       faultWithin(body, quirks.faults) ??
       heldBack(body) ??
       protocolFault('an answer without a picture')
     );
-  const answer = imagesAnswer(call, pictures, textOf(body['id']));
+  const answer = imagesAnswer(call, pictures, textOf(body.id));
   if (!('body' in answer)) return answer;
   const { data: _, images: __, id: ___, ...more } = body;
   // Some vendors send no time, or 0.
-  const created = numberOf(more['created']) || call.created;
+  const created = numberOf(more.created) || call.created;
   return {
     ...answer,
-    quantities: openaiImageUsage(body['usage']),
+    quantities: openaiImageUsage(body.usage),
     body: Buffer.from(JSON.stringify({ ...withoutCost(more), created })),
   };
 }
@@ -217,11 +258,11 @@ function usageOf(told: JsonObject): JsonObject {
   return Object.fromEntries(names.flatMap((name) => (name in told ? [[name, told[name]]] : [])));
 }
 
-function pictureOf(item: unknown): GeneratedImage[] {
+function pictureOf(item: Unchecked<OpenAiImage>): GeneratedImage[] {
   const told = objectOf(item);
-  const base64 = textOf(told?.['b64_json']);
-  const url = textOf(told?.['url']);
-  const revisedPrompt = textOf(told?.['revised_prompt']);
+  const base64 = textOf(told?.b64_json);
+  const url = textOf(told?.url);
+  const revisedPrompt = textOf(told?.revised_prompt);
   const from =
     base64 !== undefined && base64 !== ''
       ? { base64: bare(base64) }
@@ -240,12 +281,10 @@ const source = (url: string): GeneratedImage['from'] =>
  * The fault for images that were held back: Zhipu reports its filter's verdict beside an empty
  * list; xAI sets `respect_moderation: false` on an image.
  */
-function heldBack(body: JsonObject): Fault | undefined {
-  const held = listOf(body['data']).some(
-    (item) => objectOf(item)?.['respect_moderation'] === false,
-  );
-  const filtered = listOf(body['content_filter']).some(
-    (item) => (countOf(objectOf(item)?.['level']) ?? 9) < 2,
+function heldBack(body: Documented<ImagesResponse>): Fault | undefined {
+  const held = listOf(body.data).some((item) => objectOf(item)?.respect_moderation === false);
+  const filtered = listOf(body.content_filter).some(
+    (item) => (countOf(objectOf(item)?.level) ?? 9) < 2,
   );
   if (!held && !filtered) return undefined;
   return {
@@ -258,18 +297,17 @@ function heldBack(body: JsonObject): Fault | undefined {
  * The tokens of an image in disjoint measures (OpenAPI description, ImageGenUsage); undefined when
  * the vendor counts none.
  */
-export function openaiImageUsage(usage: unknown): Quantities | undefined {
+export function openaiImageUsage(usage: Unchecked<ImageUsage>): Quantities | undefined {
   const told = objectOf(usage);
-  const input = countOf(told?.['input_tokens']) ?? countOf(told?.['prompt_tokens']);
-  const output = countOf(told?.['output_tokens']) ?? countOf(told?.['completion_tokens']);
+  const input = countOf(told?.input_tokens) ?? countOf(told?.prompt_tokens);
+  const output = countOf(told?.output_tokens) ?? countOf(told?.completion_tokens);
   if (told === undefined || input === undefined || output === undefined) return undefined;
-  const inputs = objectOf(told['input_tokens_details']) ?? objectOf(told['prompt_tokens_details']);
-  const outputs =
-    objectOf(told['output_tokens_details']) ?? objectOf(told['completion_tokens_details']);
+  const inputs = objectOf(told.input_tokens_details) ?? objectOf(told.prompt_tokens_details);
+  const outputs = objectOf(told.output_tokens_details) ?? objectOf(told.completion_tokens_details);
   const into: Partial<Record<Measure, number>> = {};
-  const seen = Math.min(input, countOf(inputs?.['image_tokens']) ?? 0);
-  const cached = Math.min(input - seen, countOf(inputs?.['cached_tokens']) ?? 0);
-  const words = Math.min(output, countOf(outputs?.['text_tokens']) ?? 0);
+  const seen = Math.min(input, countOf(inputs?.image_tokens) ?? 0);
+  const cached = Math.min(input - seen, countOf(inputs?.cached_tokens) ?? 0);
+  const words = Math.min(output, countOf(outputs?.text_tokens) ?? 0);
   const put = (measure: Measure, tokens: number): void => {
     if (tokens > 0) into[measure] = tokens;
   };

@@ -1,5 +1,12 @@
 import type { Fault } from '../../../base/fault.ts';
-import { listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import {
+  type Documented,
+  listOf,
+  objectOf,
+  parse,
+  textOf,
+  type Unchecked,
+} from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,
@@ -107,13 +114,25 @@ export const recraftEdits: ImageAdapter = {
   fault,
 };
 
-function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
-  const body = objectOf(parse(reply.toString('utf8')));
-  if (!Array.isArray(body?.['data'])) return protocolFault('an answer without data');
-  return imagesAnswer(call, listOf(body['data']).flatMap(pictureOf));
+/** An answer (recraft.ai/docs/api-reference, 2026-11). */
+interface RecraftAnswer {
+  readonly data: readonly RecraftImage[];
 }
 
-function pictureOf(item: unknown): GeneratedImage[] {
+/** An image: its address or its bytes (same page). */
+interface RecraftImage {
+  readonly url: string;
+  readonly b64_json: string;
+  readonly revised_prompt: string;
+}
+
+function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
+  const body: Documented<RecraftAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (!Array.isArray(body?.data)) return protocolFault('an answer without data');
+  return imagesAnswer(call, listOf(body.data).flatMap(pictureOf));
+}
+
+function pictureOf(item: Unchecked<RecraftImage>): GeneratedImage[] {
   const { url, b64_json: bytes, revised_prompt: revised } = objectOf(item) ?? {};
   const base64 = textOf(bytes);
   const address = textOf(url);

@@ -1,4 +1,4 @@
-import { objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,
@@ -134,12 +134,21 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
 
 const afterMs = 1_000;
 
+/** A prediction (replicate.com/docs/reference/http, 2026-11). */
+interface ReplicatePrediction {
+  readonly id: string;
+  readonly status: string;
+  readonly error: string;
+  readonly output: readonly string[] | string;
+}
+
 function accepted(
   reply: Buffer,
   _: string,
   call: VendorCall,
 ): VendorAnswer | PendingAnswer | PendingFault {
-  const id = textOf(objectOf(parse(reply.toString('utf8')))?.['id']);
+  const body: Documented<ReplicatePrediction> | undefined = objectOf(parse(reply.toString('utf8')));
+  const id = textOf(body?.id);
   if (id === undefined) return protocolFault('an answer without the id of a prediction');
   const path = `/predictions/${encodeURIComponent(id)}`;
   const later: PendingAnswer = {
@@ -158,14 +167,14 @@ function stateOf(
   call: VendorCall,
   later: PendingAnswer,
 ): VendorAnswer | PendingAnswer | PendingFault {
-  const body = objectOf(parse(reply.toString('utf8')));
-  const status = textOf(body?.['status']);
+  const body: Documented<ReplicatePrediction> | undefined = objectOf(parse(reply.toString('utf8')));
+  const status = textOf(body?.status);
   if (status === 'starting' || status === 'processing') return later;
-  if (status === 'failed') return failed(textOf(body?.['error']) ?? 'the prediction failed');
+  if (status === 'failed') return failed(textOf(body?.error) ?? 'the prediction failed');
   if (status === 'canceled' || status === 'aborted')
     return finalFault({ kind: 'server_error', message: `the prediction was ${status}` });
   if (status !== 'succeeded') return protocolFault(`the status '${status}'`);
-  const output = body?.['output'];
+  const output = body?.output;
   const urls = Array.isArray(output) ? output : [output];
   const answer = imagesAnswer(call, urls.flatMap(pictureAt), id);
   return 'kind' in answer ? finalFault(answer) : answer;

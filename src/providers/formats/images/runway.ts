@@ -1,4 +1,4 @@
-import { listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,
@@ -97,11 +97,21 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   return undefined;
 }
 
+/** A task, and its images once it has succeeded (docs.dev.runwayml.com/api, tasks, 2026-08). */
+interface RunwayTask {
+  readonly id: string;
+  readonly status: string;
+  readonly failure: string;
+  readonly failureCode: string;
+  readonly output: readonly string[];
+}
+
 /** The vendor allows one poll in five seconds (docs.dev.runwayml.com/api, tasks, 2026-08). */
 const afterMs = 5_000;
 
 function accepted(reply: Buffer): PendingAnswer | PendingFault {
-  const id = textOf(objectOf(parse(reply.toString('utf8')))?.['id']);
+  const body: Documented<RunwayTask> | undefined = objectOf(parse(reply.toString('utf8')));
+  const id = textOf(body?.id);
   if (id === undefined) return protocolFault('an answer without the id of a task');
   const ask = getRequest(`/v1/tasks/${encodeURIComponent(id)}`, version);
   const later: PendingAnswer = {
@@ -120,18 +130,16 @@ function stateOf(
   call: VendorCall,
   later: PendingAnswer,
 ): VendorAnswer | PendingAnswer | PendingFault {
-  const body = objectOf(parse(reply.toString('utf8')));
-  const status = textOf(body?.['status']);
+  const body: Documented<RunwayTask> | undefined = objectOf(parse(reply.toString('utf8')));
+  const status = textOf(body?.status);
   if (status === 'PENDING' || status === 'THROTTLED' || status === 'RUNNING') return later;
   if (status === 'FAILED' || status === 'CANCELLED') {
-    const message = sanitizeVendorMessage(textOf(body?.['failure']) ?? 'the task failed');
-    const moderation = /^(?:INPUT_PREPROCESSING\.)?SAFETY\b/.test(
-      textOf(body?.['failureCode']) ?? '',
-    );
+    const message = sanitizeVendorMessage(textOf(body?.failure) ?? 'the task failed');
+    const moderation = /^(?:INPUT_PREPROCESSING\.)?SAFETY\b/.test(textOf(body?.failureCode) ?? '');
     return moderation ? moderationFault(message) : finalFault({ kind: 'server_error', message });
   }
   if (status !== 'SUCCEEDED') return protocolFault(`the status '${status}'`);
-  const [url] = listOf(body?.['output']);
+  const [url] = listOf(body?.output);
   const answer = imagesAnswer(call, typeof url === 'string' ? [{ from: { url } }] : [], id);
   return 'kind' in answer ? finalFault(answer) : answer;
 }

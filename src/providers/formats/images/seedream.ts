@@ -1,5 +1,13 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import {
+  type Documented,
+  isObject,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  parse,
+  textOf,
+} from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorCall,
@@ -33,6 +41,20 @@ const known = {
   sequential_image_generation_options: 'any',
   optimize_prompt_options: 'any',
 } as const;
+
+/** An answer; the images have errors of their own (same page). */
+interface SeedreamAnswer {
+  readonly id: string;
+  readonly data: readonly SeedreamImage[];
+  readonly error: unknown;
+}
+
+/** An image, or why it was not made (same page). */
+interface SeedreamImage {
+  readonly url: string;
+  readonly b64_json: string;
+  readonly error: object;
+}
 
 /** The same shape with the least pixels of this generation, or more. */
 function grown(size: ImageSize, model: string): ImageSize {
@@ -91,18 +113,18 @@ function formatSaid({ body, upstreamModel }: VendorCall): JsonObject {
 }
 
 function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {
-  const body = parse(reply.toString('utf8'));
-  if (!isObject(body)) return protocolFault('an answer that is no JSON object');
-  const items = listOf(body['data']).map((item) => objectOf(item) ?? {});
+  const body: Documented<SeedreamAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
+  if (body === undefined) return protocolFault('an answer that is no JSON object');
+  const items = objectsOf(body.data);
   const pictures = items.flatMap(pictureOf);
-  if (pictures.length > 0) return imagesAnswer(call, pictures, textOf(body['id']));
+  if (pictures.length > 0) return imagesAnswer(call, pictures, textOf(body.id));
   const refused = items.find(({ error }) => isObject(error)) ?? body;
   return (
-    faultWithin({ error: refused['error'] }, faults) ?? protocolFault('an answer without a picture')
+    faultWithin({ error: refused.error }, faults) ?? protocolFault('an answer without a picture')
   );
 }
 
-function pictureOf({ url, b64_json: base64 }: JsonObject): GeneratedImage[] {
+function pictureOf({ url, b64_json: base64 }: Documented<SeedreamImage>): GeneratedImage[] {
   if (typeof url === 'string' && url !== '') return [{ from: { url } }];
   return typeof base64 === 'string' && base64 !== '' ? [{ from: { base64 } }] : [];
 }

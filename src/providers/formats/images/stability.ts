@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import {
   type VendorAnswer,
   type VendorRequest,
@@ -102,24 +102,36 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   return maskMisfit(mask);
 }
 
+/** An answer in JSON (platform.stability.ai/docs/api-reference, 2026-10). */
+interface StabilityAnswer {
+  readonly image: string;
+  readonly finish_reason: string;
+}
+
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
-  const body = objectOf(parse(reply.toString('latin1')));
-  const base64 = textOf(body?.['image']);
+  const body: Documented<StabilityAnswer> | undefined = objectOf(parse(reply.toString('latin1')));
+  const base64 = textOf(body?.image);
   // The vendor sends a filtered image all the same, blurred.
-  if (body?.['finish_reason'] === 'CONTENT_FILTERED') return moderationFault('');
+  if (body?.finish_reason === 'CONTENT_FILTERED') return moderationFault('');
   return base64 === undefined
     ? protocolFault('an answer without a picture')
     : imagesAnswer(call, [{ from: { base64 } }]);
 }
 
+/** An error (same page). */
+interface StabilityError {
+  readonly name: string;
+  readonly errors: readonly string[];
+}
+
 /** Errors are `{id, name, errors: […]}`: 403 means a wrong key, or a rejected request. */
 function refused(status: number, headers: FaultHeaders, reply: string): Fault {
-  const body = objectOf(parse(reply));
-  const message = listOf(body?.['errors'])
+  const body: Documented<StabilityError> | undefined = objectOf(parse(reply));
+  const message = listOf(body?.errors)
     .filter((one) => typeof one === 'string')
     .join(' ');
-  if (body?.['name'] === 'content_moderation') return moderationFault(message);
-  if (status === 402 || body?.['name'] === 'payment_required') return { kind: 'quota', message };
+  if (body?.name === 'content_moderation') return moderationFault(message);
+  if (status === 402 || body?.name === 'payment_required') return { kind: 'quota', message };
   const plain = fault(status, headers, reply);
   return message === '' ? plain : { ...plain, message };
 }

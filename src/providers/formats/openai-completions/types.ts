@@ -1,14 +1,11 @@
-/**
- * `Completion`: a whole answer, or an event of a stream
- * (developers.openai.com/api/reference/completions, 2026-08).
- */
+/** `Completion`: a whole answer, or an event of a stream (wire-formats §1.2). */
 export interface TextCompletion {
   readonly created: number;
   readonly choices: readonly CompletionChoice[];
   readonly usage: unknown;
 }
 
-/** One text of an answer, or the next piece of it (same page). */
+/** One text of an answer, or the next piece of it (same section). */
 export interface CompletionChoice {
   readonly index: number;
   readonly text: string;
