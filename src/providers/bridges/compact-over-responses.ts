@@ -2,16 +2,21 @@ import { randomText } from '../../base/random.ts';
 import {
   editJsonBytes,
   jsonText,
-  isObject,
+  type Documented,
   type JsonObject,
-  listOf,
   objectOf,
+  objectsOf,
   parse,
   textOf,
 } from '../../base/json.ts';
 import type { Adapter, VendorAnswer, VendorCall } from '../adapter.ts';
 import { protocolFault, isFault } from '../formats/fault.ts';
 import { compactMembers } from '../formats/openai-responses/adapter.ts';
+import type {
+  CreateResponse,
+  ResponseItem,
+  ResponseResource,
+} from '../formats/openai-responses/types.ts';
 import { bridgeOver } from './bridge.ts';
 
 /**
@@ -54,9 +59,9 @@ const introduction = 'What stood here before was replaced by this summary of it:
  * The conversation as one message with a transcript, which any vendor reads, whatever calls,
  * reasoning or media the conversation has.
  */
-function summaryCallOf(call: VendorCall): VendorCall {
+function summaryCallOf(call: VendorCall<CreateResponse>): VendorCall {
   const { body } = call;
-  const lines = [textOf(body['instructions']) ?? '', ...itemsOf(body['input']).map(line)].filter(
+  const lines = [textOf(body.instructions) ?? '', ...itemsOf(body.input).map(line)].filter(
     (each) => each !== '',
   );
   const input = [
@@ -78,24 +83,25 @@ function summaryCallOf(call: VendorCall): VendorCall {
   };
 }
 
-function compactionAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer {
-  const response = objectOf(parse(answer.body.toString('utf8'))) ?? {};
-  const output = listOf(response['output']).filter(isObject);
+function compactionAnswer(answer: VendorAnswer, call: VendorCall<CreateResponse>): VendorAnswer {
+  const response: Documented<ResponseResource> =
+    objectOf(parse(answer.body.toString('utf8'))) ?? {};
+  const output = objectsOf(response.output);
   const summary = output
     .filter(({ type }) => type === 'message')
     .map(wordsOf)
     .join('\n');
-  const users = itemsOf(call.body['input']).filter(isUsers);
+  const users = itemsOf(call.body.input).filter(isUsers);
   const sealed = mark + Buffer.from(summary).toString('base64url');
   const compaction = {
     id: call.answerId,
     object: 'response.compaction',
-    created_at: response['created_at'] ?? call.created,
+    created_at: response.created_at ?? call.created,
     output: [
       ...users.map(listed),
       { id: `cmp_${randomText(idChars)}`, type: 'compaction', encrypted_content: sealed },
     ],
-    usage: response['usage'] ?? null,
+    usage: response.usage ?? null,
   };
   return { ...answer, body: Buffer.from(JSON.stringify(compaction)), signatures: undefined };
 }
@@ -104,9 +110,9 @@ function compactionAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer 
  * The item for the next turn: one of Tollgate's summaries becomes a message of the user, any other
  * item stays.
  */
-export function openedSummary(item: JsonObject): JsonObject {
-  const seal = textOf(item['encrypted_content']);
-  if (item['type'] !== 'compaction' || seal?.startsWith(mark) !== true) return item;
+export function openedSummary(item: Documented<ResponseItem>): JsonObject {
+  const seal = textOf(item.encrypted_content);
+  if (item.type !== 'compaction' || seal?.startsWith(mark) !== true) return item;
   return message(
     'user',
     `${introduction}\n${Buffer.from(seal.slice(mark.length), 'base64url').toString('utf8')}`,
@@ -116,10 +122,10 @@ export function openedSummary(item: JsonObject): JsonObject {
 /**
  * Whether the item is a message of the user. An earlier summary is not: the new summary covers it.
  */
-function isUsers(item: JsonObject): boolean {
+function isUsers(item: Documented<ResponseItem>): boolean {
   return (
-    (item['type'] ?? 'message') === 'message' &&
-    item['role'] === 'user' &&
+    (item.type ?? 'message') === 'message' &&
+    item.role === 'user' &&
     !wordsOf(item).startsWith(introduction)
   );
 }
@@ -130,12 +136,12 @@ const message = (role: string, text: string): JsonObject => ({
   content: [{ type: 'input_text', text }],
 });
 
-function itemsOf(input: unknown): readonly JsonObject[] {
-  return typeof input === 'string' ? [message('user', input)] : listOf(input).filter(isObject);
+function itemsOf(input: Documented<CreateResponse>['input']): readonly Documented<ResponseItem>[] {
+  return typeof input === 'string' ? [message('user', input)] : objectsOf(input);
 }
 
 /** A message as an answer lists it. */
-function listed(item: JsonObject): JsonObject {
+function listed(item: Documented<ResponseItem>): JsonObject {
   const { content } = item;
   const parts = typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
   return {
@@ -148,28 +154,27 @@ function listed(item: JsonObject): JsonObject {
 }
 
 /** One item of a conversation as a line of the transcript. */
-function line(item: JsonObject): string {
-  switch (item['type'] ?? 'message') {
+function line(item: Documented<ResponseItem>): string {
+  switch (item.type ?? 'message') {
     case 'message':
-      return `${textOf(item['role']) ?? 'user'}: ${wordsOf(item)}`;
+      return `${textOf(item.role) ?? 'user'}: ${wordsOf(item)}`;
     case 'function_call':
     case 'custom_tool_call':
-      return `assistant calls ${textOf(item['name']) ?? ''}: ${textOf(item['arguments']) ?? textOf(item['input']) ?? ''}`;
+      return `assistant calls ${textOf(item.name) ?? ''}: ${textOf(item.arguments) ?? textOf(item.input) ?? ''}`;
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return `tool answers: ${wordsOf({ content: item['output'] })}`;
+      return `tool answers: ${wordsOf({ content: item.output })}`;
     default:
       return '';
   }
 }
 
-function wordsOf({ content }: JsonObject): string {
+function wordsOf({ content }: Documented<Pick<ResponseItem, 'content'>>): string {
   if (typeof content === 'string') return content;
-  const parts = listOf(content).filter(isObject);
+  const parts = objectsOf(content);
   return parts
     .map(
-      (part) =>
-        textOf(part['text']) ?? textOf(part['refusal']) ?? `[${textOf(part['type']) ?? 'a part'}]`,
+      (part) => textOf(part.text) ?? textOf(part.refusal) ?? `[${textOf(part.type) ?? 'a part'}]`,
     )
     .join('');
 }

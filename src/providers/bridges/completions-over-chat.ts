@@ -1,11 +1,11 @@
 import {
   type JsonChange,
   editJsonBytes,
+  type Documented,
   jsonText,
-  isObject,
   type JsonObject,
-  listOf,
   objectOf,
+  objectsOf,
   parse,
   textOf,
   rawMembers,
@@ -26,6 +26,7 @@ import {
   type CompletionQuirks,
   onlyPrompt,
 } from '../formats/openai-completions/request.ts';
+import type { ChatChoice, ChatCompletion, ChatLogprobs } from '../formats/openai-chat/types.ts';
 import { completionParts } from '../formats/openai-completions/response.ts';
 import { bridgeOver, mapChunks, plainTextOf } from './bridge.ts';
 
@@ -65,26 +66,26 @@ class CompletionsOverChatStream implements StreamTranslator {
     const plain =
       this.#plain && this.#offsets.has(0) ? plainTextOf(json, '"delta":{"content":"') : undefined;
     if (plain !== undefined) return this.#write(textChoice(plain, 0));
-    const body = parse(utf8(json));
-    if (!isObject(body)) return '';
-    const created = typeof body['created'] === 'number' ? body['created'] : this.#call.created;
+    const body: Documented<ChatCompletion> | undefined = objectOf(parse(utf8(json)));
+    if (body === undefined) return '';
+    const created = typeof body.created === 'number' ? body.created : this.#call.created;
     this.#head ??= `{"id":${jsonText(this.#call.answerId)},"object":"text_completion","created":${created},"model":${jsonText(this.#call.publicModel)}`;
-    const choices = listOf(body['choices']).filter(isObject);
+    const choices = objectsOf(body.choices);
     const out = choices.map((choice) => this.#choice(choice)).join('');
     const usage = this.#call.includeUsage ? rawMembers(json).get('usage') : undefined;
     return isPresent(usage) ? out + this.#write('', `,"usage":${usage}`) : out;
   };
 
-  #choice(choice: JsonObject): string {
-    const index = Number(choice['index']) || 0;
-    const delta = objectOf(choice['delta']) ?? {};
-    const newText = (textOf(delta['content']) ?? '') + (textOf(delta['refusal']) ?? '');
+  #choice(choice: Documented<ChatChoice>): string {
+    const index = Number(choice.index) || 0;
+    const delta = objectOf(choice.delta) ?? {};
+    const newText = (textOf(delta.content) ?? '') + (textOf(delta.refusal) ?? '');
     const begun = this.#offsets.get(index);
     const text = begun === undefined ? echoOf(this.#call) + newText : newText;
     const from = begun ?? promptLength(this.#call);
     this.#offsets.set(index, from + newText.length);
-    const finish = choice['finish_reason'];
-    const logprobs = logprobsFrom(choice['logprobs'], from);
+    const finish = choice.finish_reason;
+    const logprobs = logprobsFrom(choice.logprobs, from);
     if (text === '' && logprobs === null && typeof finish !== 'string') return '';
     return this.#write(
       textChoice(
@@ -115,21 +116,19 @@ export const completionEnd = (finish: unknown): string =>
 
 /** A chat completion as a text completion. Reasoning is not part of its text. */
 function completionFrom(answer: VendorAnswer, call: VendorCall): JsonObject {
-  const body = objectOf(parse(answer.body.toString('utf8'))) ?? {};
+  const body: Documented<ChatCompletion> = objectOf(parse(answer.body.toString('utf8'))) ?? {};
   const echo = echoOf(call);
-  const choices = listOf(body['choices'])
-    .filter(isObject)
-    .map((choice) => {
-      const message = objectOf(choice['message']) ?? {};
-      const text = echo + (textOf(message['content']) ?? '') + (textOf(message['refusal']) ?? '');
-      const logprobs = logprobsFrom(choice['logprobs'], promptLength(call));
-      return {
-        text,
-        index: choice['index'],
-        logprobs,
-        finish_reason: completionEnd(choice['finish_reason']),
-      };
-    });
+  const choices = objectsOf(body.choices).map((choice) => {
+    const message = objectOf(choice.message) ?? {};
+    const text = echo + (textOf(message.content) ?? '') + (textOf(message.refusal) ?? '');
+    const logprobs = logprobsFrom(choice.logprobs, promptLength(call));
+    return {
+      text,
+      index: choice.index,
+      logprobs,
+      finish_reason: completionEnd(choice.finish_reason),
+    };
+  });
   const { created, usage, system_fingerprint: fingerprint } = body;
   return {
     id: call.answerId,
@@ -150,11 +149,11 @@ export const promptLength = (call: VendorCall): number => onlyPrompt(call).lengt
  * offset of the first token.
  */
 export function logprobsFrom(value: unknown, from: number): JsonObject | null {
-  const told = objectOf(value);
+  const told: Documented<ChatLogprobs> | undefined = objectOf(value);
   if (told === undefined) return null;
   let offset = from;
   const offsets: number[] = [];
-  const tokens = [...listOf(told['content']), ...listOf(told['refusal'])].filter(isObject);
+  const tokens = [...objectsOf(told.content), ...objectsOf(told.refusal)];
   for (const { token } of tokens) {
     offsets.push(offset);
     offset += (textOf(token) ?? '').length;
@@ -165,9 +164,7 @@ export function logprobsFrom(value: unknown, from: number): JsonObject | null {
     tokens: tokens.map(({ token }) => token),
     top_logprobs: tokens.map(({ top_logprobs: top }) =>
       Object.fromEntries(
-        listOf(top)
-          .filter(isObject)
-          .map(({ token, logprob }) => [textOf(token) ?? '', logprob]),
+        objectsOf(top).map(({ token, logprob }) => [textOf(token) ?? '', logprob]),
       ),
     ),
   };

@@ -1,9 +1,10 @@
 import {
   jsonText,
-  isObject,
+  type Documented,
   type JsonObject,
   listOf,
   objectOf,
+  objectsOf,
   parse,
   textOf,
   countOf,
@@ -25,6 +26,7 @@ import {
   cutText,
   isClaudes,
 } from '../formats/anthropic-messages/reasoning.ts';
+import type { ChatCompletion, ChatMessage, ChatToolCall } from '../formats/openai-chat/types.ts';
 import { mapChunks, plainTextOf } from './bridge.ts';
 
 /** Anthropic's stop reasons, by chat's finish reasons. */
@@ -55,13 +57,13 @@ export function messageHead(call: VendorCall): JsonObject {
 
 /** A chat completion as a message. */
 export function messageFrom(answer: VendorAnswer, call: VendorCall): JsonObject {
-  const body = objectOf(parse(answer.body.toString('utf8'))) ?? {};
-  const choice = objectOf(listOf(body['choices'])[0]) ?? {};
-  const message = objectOf(choice['message']) ?? {};
-  const calls = listOf(message['tool_calls']).filter(isObject);
-  const text = (textOf(message['content']) ?? '') + (textOf(message['refusal']) ?? '');
-  const stopReason = !message['refusal']
-    ? stopReasonOf(choice['finish_reason'], calls.length)
+  const body: Documented<ChatCompletion> = objectOf(parse(answer.body.toString('utf8'))) ?? {};
+  const choice = objectOf(listOf(body.choices)[0]) ?? {};
+  const message = objectOf(choice.message) ?? {};
+  const calls = objectsOf(message.tool_calls);
+  const text = (textOf(message.content) ?? '') + (textOf(message.refusal) ?? '');
+  const stopReason = !message.refusal
+    ? stopReasonOf(choice.finish_reason, calls.length)
     : 'refusal';
   return Object.assign(messageHead(call), {
     content: [...textBlocksFrom(message, text, citationsOf(body, message)), ...calls.map(toolUse)],
@@ -74,7 +76,10 @@ export function messageFrom(answer: VendorAnswer, call: VendorCall): JsonObject 
 }
 
 /** The citations of the message; where it has none, the sources beside it. */
-function citationsOf(body: JsonObject, message: JsonObject): JsonObject {
+function citationsOf(
+  body: Documented<ChatCompletion>,
+  message: Documented<ChatMessage>,
+): JsonObject {
   const own = messageCitations(message);
   const citations = own.length ? own : sourcesBeside(body, '').map(messageCitation);
   return citations.length ? { citations } : {};
@@ -83,7 +88,11 @@ function citationsOf(body: JsonObject, message: JsonObject): JsonObject {
 /**
  * Blocks of text and thinking, in their original order. The citations are in the last text block.
  */
-function textBlocksFrom(message: JsonObject, text: string, cited: JsonObject): JsonObject[] {
+function textBlocksFrom(
+  message: Documented<ChatMessage>,
+  text: string,
+  cited: JsonObject,
+): JsonObject[] {
   const thoughts = thinkingFrom(message);
   const texts = cutText(
     text,
@@ -103,23 +112,23 @@ function textBlocksFrom(message: JsonObject, text: string, cited: JsonObject): J
 }
 
 /** Thinking with its signatures; without any, the plain reasoning text. */
-function thinkingFrom(message: JsonObject): PositionedThinking[] {
+function thinkingFrom(message: Documented<ChatMessage>): PositionedThinking[] {
   const blocks = positionedThinking(message);
   if (blocks.some(({ block }) => block['type'] === 'thinking')) return blocks;
-  const thinking = textOf(message['reasoning_content']) ?? '';
+  const thinking = textOf(message.reasoning_content) ?? '';
   return thinking === ''
     ? blocks
     : [{ at: 0, block: { type: 'thinking', thinking, signature: '' } }, ...blocks];
 }
 
-function toolUse(call: JsonObject): JsonObject {
-  const fn = objectOf(call['function']) ?? objectOf(call['custom']) ?? {};
+function toolUse(call: Documented<ChatToolCall>): JsonObject {
+  const fn = objectOf(call.function) ?? objectOf(call.custom) ?? {};
   return {
     type: 'tool_use',
-    id: call['id'],
-    name: fn['name'],
+    id: call.id,
+    name: fn.name,
     ...extraContentOf(call),
-    input: inputFrom(textOf(fn['arguments']) ?? ''),
+    input: inputFrom(textOf(fn.arguments) ?? ''),
   };
 }
 
@@ -127,8 +136,11 @@ function toolUse(call: JsonObject): JsonObject {
  * The data that a vendor requires back with the call are in the block, as they are in chat:
  * Gemini's signatures, for one.
  */
-export const extraContentOf = ({ extra_content }: JsonObject): JsonObject =>
-  extra_content === undefined ? {} : { extra_content };
+export const extraContentOf = ({
+  extra_content,
+}: {
+  readonly extra_content?: unknown;
+}): JsonObject => (extra_content === undefined ? {} : { extra_content });
 
 /** Arguments as an object. Arguments that are no JSON object are the member `arguments`. */
 function inputFrom(args: string): JsonObject {
@@ -294,7 +306,7 @@ export class MessagesOverChatStream implements StreamTranslator {
   #refused = false;
   #ended = false;
   /** The newest chunk that has sources beside its choices. */
-  #sources: JsonObject | undefined;
+  #sources: Documented<ChatCompletion> | undefined;
   #cited = false;
 
   constructor(call: VendorCall, chat: StreamTranslator) {
@@ -337,45 +349,42 @@ export class MessagesOverChatStream implements StreamTranslator {
     if (plain !== undefined) return this.#blocks.text(plain);
     const thought = plainTextOf(json, '"delta":{"reasoning_content":"');
     if (thought !== undefined) return this.#blocks.thinking(thought);
-    const body = parse(utf8(json));
-    if (!isObject(body)) return '';
-    if (body['citations'] !== undefined || body['search_results'] !== undefined)
-      this.#sources = body;
-    const choice = objectOf(listOf(body['choices'])[0]);
+    const body: Documented<ChatCompletion> | undefined = objectOf(parse(utf8(json)));
+    if (body === undefined) return '';
+    if (body.citations !== undefined || body.search_results !== undefined) this.#sources = body;
+    const choice = objectOf(listOf(body.choices)[0]);
     if (choice === undefined) return '';
-    this.#finish = textOf(choice['finish_reason']) ?? this.#finish;
-    return this.#delta(objectOf(choice['delta']) ?? {});
+    this.#finish = textOf(choice.finish_reason) ?? this.#finish;
+    return this.#delta(objectOf(choice.delta) ?? {});
   };
 
-  #delta(delta: JsonObject): string {
+  #delta(delta: Documented<ChatMessage>): string {
     const blocks = this.#blocks;
     let out = '';
-    const details = listOf(delta['reasoning_details']).filter(isObject).filter(isClaudes);
-    if (delta['reasoning_content'])
-      out += blocks.thinking(jsonText(textOf(delta['reasoning_content']) ?? ''));
+    const details = objectsOf(delta.reasoning_details).filter(isClaudes);
+    if (delta.reasoning_content)
+      out += blocks.thinking(jsonText(textOf(delta.reasoning_content) ?? ''));
     for (const detail of details) {
-      if (detail['type'] === 'reasoning.encrypted')
-        out += blocks.redacted(textOf(detail['data']) ?? '');
-      else if (detail['signature']) out += blocks.signature(textOf(detail['signature']) ?? '');
+      if (detail.type === 'reasoning.encrypted') out += blocks.redacted(textOf(detail.data) ?? '');
+      else if (detail.signature) out += blocks.signature(textOf(detail.signature) ?? '');
     }
-    if (delta['content']) out += blocks.text(jsonText(textOf(delta['content']) ?? ''));
-    if (delta['annotations'] !== undefined || delta['citations'] !== undefined) {
+    if (delta.content) out += blocks.text(jsonText(textOf(delta.content) ?? ''));
+    if (delta.annotations !== undefined || delta.citations !== undefined) {
       const citations = messageCitations(delta);
       this.#cited ||= citations.length > 0;
       out += this.#blocks.cite(citations);
     }
-    if (delta['refusal']) {
+    if (delta.refusal) {
       this.#refused = true;
-      out += blocks.text(jsonText(textOf(delta['refusal']) ?? ''));
+      out += blocks.text(jsonText(textOf(delta.refusal) ?? ''));
     }
-    for (const call of listOf(delta['tool_calls'])) {
-      if (!isObject(call)) continue;
-      const fn = objectOf(call['function']) ?? {};
-      const index = countOf(call['index']) ?? 0;
+    for (const call of objectsOf(delta.tool_calls)) {
+      const fn = objectOf(call.function) ?? {};
+      const index = countOf(call.index) ?? 0;
       out += blocks.call(
         index,
-        { id: call['id'], name: fn['name'], ...extraContentOf(call) },
-        textOf(fn['arguments']) ?? '',
+        { id: call.id, name: fn.name, ...extraContentOf(call) },
+        textOf(fn.arguments) ?? '',
       );
     }
     return out;

@@ -1,24 +1,43 @@
 import { refuse } from '../../base/refusal.ts';
 import { characters } from '../conversation/citations.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../base/json.ts';
+import {
+  type Documented,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  objectsOf,
+  stringOf,
+  textOf,
+} from '../../base/json.ts';
 import { redactedDetail, signedDetail } from '../formats/anthropic-messages/reasoning.ts';
+import type {
+  BlockSource,
+  CreateMessageParams,
+  InputContentBlock,
+  InputMessage,
+} from '../formats/anthropic-messages/types.ts';
 import { extraContentOf } from './messages-over-chat-answer.ts';
 
 /**
  * `system` and `messages` of Anthropic's format as OpenAI's messages (wire-formats §4.2, in the
  * other direction).
  */
-export function chatMessages(body: JsonObject, model: string, marks: boolean): JsonObject[] {
+export function chatMessages(
+  body: Documented<CreateMessageParams>,
+  model: string,
+  marks: boolean,
+): JsonObject[] {
   const messages: JsonObject[] = [];
-  const system = instructions(body['system'], marks);
+  const system = instructions(body.system, marks);
   if (system !== '') messages.push({ role: 'system', content: system });
-  listOf(body['messages']).forEach((message, i) => {
+  listOf(body.messages).forEach((message, i) => {
     if (!isObject(message)) return;
     const place: BlockPosition = { param: `messages[${i}].content`, model, marks };
-    if (message['role'] === 'assistant') messages.push(...assistant(message['content'], place));
-    else if (message['role'] === 'system')
-      messages.push({ role: 'system', content: instructions(message['content'], marks) });
-    else messages.push(...user(message['content'], place));
+    if (message.role === 'assistant') messages.push(...assistant(message.content, place));
+    else if (message.role === 'system')
+      messages.push({ role: 'system', content: instructions(message.content, marks) });
+    else messages.push(...user(message.content, place));
   });
   return messages;
 }
@@ -39,8 +58,10 @@ const itemPosition = (place: BlockPosition, i: number): BlockPosition => ({
 });
 
 /** The client's mark that the prompt may be cached up to here. */
-export const cacheMarkOf = ({ cache_control }: JsonObject, marks: boolean): JsonObject =>
-  marks && isObject(cache_control) ? { cache_control } : {};
+export const cacheMarkOf = (
+  { cache_control }: Documented<Pick<InputContentBlock, 'cache_control'>>,
+  marks: boolean,
+): JsonObject => (marks && isObject(cache_control) ? { cache_control } : {});
 
 /**
  * Claude Code sends its version in a block of its own, with a mark that changes on each request: it
@@ -48,11 +69,11 @@ export const cacheMarkOf = ({ cache_control }: JsonObject, marks: boolean): Json
  */
 const forAnthropicAlone = /^x-anthropic-billing-header:/;
 
-function instructions(system: unknown, marks: boolean): unknown {
+function instructions(system: Documented<CreateMessageParams>['system'], marks: boolean): unknown {
   if (typeof system === 'string') return system;
-  const parts = listOf(system)
-    .filter(isObject)
-    .map((block) => textPart(textOf(block['text']) ?? '', cacheMarkOf(block, marks)));
+  const parts = objectsOf(system).map((block) =>
+    textPart(textOf(block.text) ?? '', cacheMarkOf(block, marks)),
+  );
   return joined(
     parts.filter(({ text }) => text !== '' && !forAnthropicAlone.test(String(text))),
     '\n\n',
@@ -60,13 +81,13 @@ function instructions(system: unknown, marks: boolean): unknown {
 }
 
 /** Tool results become messages of their own and come first; the user's other content follows. */
-function user(content: unknown, place: BlockPosition): JsonObject[] {
+function user(content: Documented<InputMessage>['content'], place: BlockPosition): JsonObject[] {
   if (typeof content === 'string') return [{ role: 'user', content }];
   const results: JsonObject[] = [];
   const parts: JsonObject[] = [];
   listOf(content).forEach((block, i) => {
     if (!isObject(block)) return;
-    if (block['type'] !== 'tool_result') parts.push(...partsOf(block, itemPosition(place, i)));
+    if (block.type !== 'tool_result') parts.push(...partsOf(block, itemPosition(place, i)));
     else {
       const { message, media } = toolResult(block, itemPosition(place, i));
       results.push(message);
@@ -92,7 +113,7 @@ interface ToolResultParts {
   readonly media: readonly JsonObject[];
 }
 
-function toolResult(block: JsonObject, place: BlockPosition): ToolResultParts {
+function toolResult(block: Documented<InputContentBlock>, place: BlockPosition): ToolResultParts {
   const { tool_use_id: id, content } = block;
   const inside: BlockPosition = { ...place, param: `${place.param}.content` };
   const parts =
@@ -104,7 +125,7 @@ function toolResult(block: JsonObject, place: BlockPosition): ToolResultParts {
   const text = parts.flatMap((part) => textOf(part['text']) ?? []).join('\n\n');
   const media = parts.filter((part) => part['type'] !== 'text');
   const told =
-    block['is_error'] === true && !/error/i.test(text.slice(0, 200)) ? `Error: ${text}` : text;
+    block.is_error === true && !/error/i.test(text.slice(0, 200)) ? `Error: ${text}` : text;
   return {
     message: {
       role: 'tool',
@@ -112,7 +133,7 @@ function toolResult(block: JsonObject, place: BlockPosition): ToolResultParts {
       content: told === '' && media.length ? '(see below)' : told,
       ...cacheMarkOf(block, place.marks),
     },
-    media: media.length ? [textPart(`Result of the call ${String(id)}:`), ...media] : [],
+    media: media.length ? [textPart(`Result of the call ${stringOf(id)}:`), ...media] : [],
   };
 }
 
@@ -122,7 +143,7 @@ const textPart = (text: string, mark: JsonObject = {}): JsonObject => ({
   ...mark,
 });
 
-function partsOf(block: JsonObject, place: BlockPosition): JsonObject[] {
+function partsOf(block: Documented<InputContentBlock>, place: BlockPosition): JsonObject[] {
   const parts = partsWithoutMark(block, place);
   const last = parts.at(-1);
   return last === undefined
@@ -130,28 +151,32 @@ function partsOf(block: JsonObject, place: BlockPosition): JsonObject[] {
     : [...parts.slice(0, -1), { ...last, ...cacheMarkOf(block, place.marks) }];
 }
 
-function partsWithoutMark(block: JsonObject, place: BlockPosition): JsonObject[] {
-  switch (block['type']) {
+function partsWithoutMark(
+  block: Documented<InputContentBlock>,
+  place: BlockPosition,
+): JsonObject[] {
+  switch (block.type) {
     case 'text':
-      return block['text'] === '' ? [] : [textPart(textOf(block['text']) ?? '')];
+      return block.text === '' ? [] : [textPart(textOf(block.text) ?? '')];
     case 'image':
-      return [imagePart(objectOf(block['source']) ?? {}, place)];
+      return [imagePart(objectOf(block.source) ?? {}, place)];
     case 'document':
-      return documentParts(block, objectOf(block['source']) ?? {}, place);
+      return documentParts(block, objectOf(block.source) ?? {}, place);
     case 'search_result': {
-      const texts = listOf(block['content']).map((part) => textOf(objectOf(part)?.['text']) ?? '');
-      return [textPart([block['title'], block['source'], ...texts].filter(Boolean).join('\n'))];
+      const texts = listOf(block.content).map((part) => textOf(objectOf(part)?.text) ?? '');
+      const all: readonly unknown[] = [block.title, block.source, ...texts];
+      return [textPart(all.filter(Boolean).join('\n'))];
     }
     case 'tool_reference':
-      return [textPart(textOf(block['tool_name']) ?? '')];
+      return [textPart(textOf(block.tool_name) ?? '')];
     default:
-      return unsupported(String(block['type']), place);
+      return unsupported(stringOf(block.type), place);
   }
 }
 
 /** Documents and search results may request citations; only Claude gives them. */
-const asksForCitations = (block: unknown): boolean =>
-  isObject(block) && objectOf(block['citations'])?.['enabled'] === true;
+const asksForCitations = (block: Documented<InputContentBlock>): boolean =>
+  objectOf(block.citations)?.enabled === true;
 
 function unsupported(content: string, { param, model }: BlockPosition): never {
   refuse('unsupported_content', {
@@ -162,25 +187,29 @@ function unsupported(content: string, { param, model }: BlockPosition): never {
   });
 }
 
-function imagePart(source: JsonObject, place: BlockPosition): JsonObject {
+function imagePart(source: Documented<BlockSource>, place: BlockPosition): JsonObject {
   const url = urlOf(source);
   return url === undefined
     ? unsupported('an image by file id as', place)
     : { type: 'image_url', image_url: { url } };
 }
 
-function urlOf(source: JsonObject): string | undefined {
-  if (source['type'] === 'base64')
-    return `data:${String(source['media_type'])};base64,${String(source['data'])}`;
-  return source['type'] === 'url' ? textOf(source['url']) : undefined;
+function urlOf(source: Documented<BlockSource>): string | undefined {
+  if (source.type === 'base64')
+    return `data:${stringOf(source.media_type)};base64,${stringOf(source.data)}`;
+  return source.type === 'url' ? textOf(source.url) : undefined;
 }
 
-function documentParts(block: JsonObject, source: JsonObject, place: BlockPosition): JsonObject[] {
-  const title = textOf(block['title']);
-  const about = [title, textOf(block['context'])].filter(Boolean).join('\n');
+function documentParts(
+  block: Documented<InputContentBlock>,
+  source: Documented<BlockSource>,
+  place: BlockPosition,
+): JsonObject[] {
+  const title = textOf(block.title);
+  const about = [title, textOf(block.context)].filter(Boolean).join('\n');
   const introduction = about === '' ? [] : [textPart(about)];
-  if (source['type'] === 'text') return [...introduction, textPart(textOf(source['data']) ?? '')];
-  if (source['type'] === 'content') {
+  if (source.type === 'text') return [...introduction, textPart(textOf(source.data) ?? '')];
+  if (source.type === 'content') {
     const { content } = source;
     if (typeof content === 'string') return [...introduction, textPart(content)];
     const inside: BlockPosition = { ...place, param: `${place.param}.source.content` };
@@ -210,16 +239,14 @@ const carriedBlocks = new Set<unknown>([
  * The paths of content that is dropped: requests for citations, and blocks of tools that Anthropic
  * runs itself, whose results are in the text that follows.
  */
-export function droppedBlocks(messages: unknown): string[] {
+export function droppedBlocks(messages: Documented<CreateMessageParams>['messages']): string[] {
   const paths = new Set<string>();
-  for (const message of listOf(messages)) {
-    if (!isObject(message)) continue;
-    if (listOf(message['content']).some(asksForCitations))
+  for (const message of objectsOf(messages)) {
+    if (objectsOf(message.content).some(asksForCitations))
       paths.add('messages[].content[].citations');
-    if (message['role'] !== 'assistant') continue;
-    for (const block of listOf(message['content']))
-      if (isObject(block) && !carriedBlocks.has(block['type']))
-        paths.add(`messages[].content[].${String(block['type'])}`);
+    if (message.role !== 'assistant') continue;
+    for (const block of objectsOf(message.content))
+      if (!carriedBlocks.has(block.type)) paths.add(`messages[].content[].${stringOf(block.type)}`);
   }
   return [...paths];
 }
@@ -228,7 +255,10 @@ export function droppedBlocks(messages: unknown): string[] {
  * The assistant's messages of one turn. Signed thinking that follows tool calls must stay behind
  * them: it begins a message of its own.
  */
-function assistant(content: unknown, place: BlockPosition): JsonObject[] {
+function assistant(
+  content: Documented<InputMessage>['content'],
+  place: BlockPosition,
+): JsonObject[] {
   if (typeof content === 'string') return [{ role: 'assistant', content }];
   const drafts: Draft[] = [];
   listOf(content).forEach((block, i) => {
@@ -253,26 +283,26 @@ interface Draft {
 
 const emptyDraft = (): Draft => ({ texts: [], length: 0, reasoning: '', details: [], calls: [] });
 
-const isSigned = (block: JsonObject): boolean =>
-  block['type'] === 'redacted_thinking' ||
-  (block['type'] === 'thinking' && Boolean(textOf(block['signature'])));
+const isSigned = (block: Documented<InputContentBlock>): boolean =>
+  block.type === 'redacted_thinking' ||
+  (block.type === 'thinking' && Boolean(textOf(block.signature)));
 
-function addBlock(draft: Draft, block: JsonObject, place: BlockPosition): void {
+function addBlock(draft: Draft, block: Documented<InputContentBlock>, place: BlockPosition): void {
   const { type } = block;
   if (type === 'text') {
-    const text = textOf(block['text']) ?? '';
+    const text = textOf(block.text) ?? '';
     draft.texts.push(textPart(text, cacheMarkOf(block, place.marks)));
     draft.length += characters(text);
   } else if (type === 'tool_use')
     draft.calls.push({ ...toolCall(block), ...cacheMarkOf(block, place.marks) });
   else if (type === 'redacted_thinking')
     draft.details.push({
-      ...redactedDetail(draft.details.length, String(block['data']), draft.length),
+      ...redactedDetail(draft.details.length, stringOf(block.data), draft.length),
     });
   else if (type === 'thinking') {
-    const thought = textOf(block['thinking']) ?? '';
+    const thought = textOf(block.thinking) ?? '';
     draft.reasoning += thought;
-    const signature = textOf(block['signature']);
+    const signature = textOf(block.signature);
     if (signature)
       draft.details.push({
         ...signedDetail(draft.details.length, thought, signature, draft.length),
@@ -292,7 +322,7 @@ function assistantMessage({ texts, reasoning, details, calls }: Draft): JsonObje
   };
 }
 
-function toolCall(block: JsonObject): JsonObject {
+function toolCall(block: Documented<InputContentBlock>): JsonObject {
   const { id, name, input = {} } = block;
   return {
     id,

@@ -1,6 +1,22 @@
-import { objectOf, countOf, isObject, type JsonObject, listOf, textOf } from '../../base/json.ts';
+import {
+  objectOf,
+  objectsOf,
+  countOf,
+  type Documented,
+  isObject,
+  type JsonObject,
+  listOf,
+  stringOf,
+  textOf,
+} from '../../base/json.ts';
 import type { Adapter, VendorAnswer, VendorCall, MessagesOptions } from '../adapter.ts';
 import { refuseServiceTier } from '../billable-features.ts';
+import type {
+  CreateMessageParams,
+  MessageTool,
+  MessageToolChoice,
+  ThinkingConfig,
+} from '../formats/anthropic-messages/types.ts';
 import { refuseParam } from '../support/rules.ts';
 import { withDropped, droppedMembers, messagesToChat } from '../support/unsupported.ts';
 import { bridgeOver, type PathNames } from './bridge.ts';
@@ -31,14 +47,14 @@ const byEffort = { ...names, reasoning_effort: 'output_config.effort' };
 const byThinking = { ...names, reasoning_effort: 'thinking' };
 
 /** Clients set the amount of thinking in one of two members. */
-const namesOf = ({ body }: VendorCall): PathNames =>
-  objectOf(body['output_config'])?.['effort'] === undefined ? byThinking : byEffort;
+const namesOf = ({ body }: VendorCall<CreateMessageParams>): PathNames =>
+  objectOf(body.output_config)?.effort === undefined ? byThinking : byEffort;
 
 /**
  * The same request as a chat completion. Throws the Refusal of a member that chat cannot express.
  */
 export function messagesAsChat(
-  call: VendorCall,
+  call: VendorCall<CreateMessageParams>,
   marks: boolean,
   reads?: Adapter['readsMessagesOptions'],
 ): VendorCall {
@@ -68,10 +84,10 @@ function messageAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer {
  * chat cannot express is refused. For the others see `anthropicOptionsOf` and
  * `droppedFromMessages`.
  */
-function chatBodyFrom(call: VendorCall, marks: boolean): JsonObject {
+function chatBodyFrom(call: VendorCall<CreateMessageParams>, marks: boolean): JsonObject {
   const { body } = call;
   refuseServiceTier(call);
-  const tools = listOf(body['tools']).flatMap((tool, i) =>
+  const tools = listOf(body.tools).flatMap((tool, i) =>
     isObject(tool) && !isToolSearch(tool)
       ? [{ ...chatTool(tool, i, call.publicModel), ...cacheMarkOf(tool, marks) }]
       : [],
@@ -80,15 +96,15 @@ function chatBodyFrom(call: VendorCall, marks: boolean): JsonObject {
     model: call.publicModel,
     messages: chatMessages(body, call.publicModel, marks),
     // A request to count tokens has no `max_tokens`.
-    ...(body['max_tokens'] === undefined
+    ...(body.max_tokens === undefined
       ? {}
-      : { max_tokens: Math.max(1, countOf(body['max_tokens']) ?? 1) }),
+      : { max_tokens: Math.max(1, countOf(body.max_tokens) ?? 1) }),
     ...(call.outputTokensMax === undefined ? {} : { max_tokens: call.outputTokensMax }),
     ...(call.stream ? { stream: true } : {}),
-    ...given('temperature', body['temperature']),
-    ...given('top_p', body['top_p']),
+    ...given('temperature', body.temperature),
+    ...given('top_p', body.top_p),
     ...stops(body),
-    ...(tools.length ? { tools, ...toolChoice(objectOf(body['tool_choice'])) } : {}),
+    ...(tools.length ? { tools, ...toolChoice(objectOf(body.tool_choice)) } : {}),
     ...given('reasoning_effort', effortOf(body)),
     ...given('response_format', formatOf(body)),
   };
@@ -98,11 +114,13 @@ const given = (member: string, value: unknown): JsonObject =>
   value === undefined || value === null ? {} : { [member]: value };
 
 /** What chat has no word for, for adapters that read it. */
-function messagesOptionsOf({ body, clientHeaders }: VendorCall): MessagesOptions | undefined {
-  const topK = countOf(body['top_k']);
-  const budget = isOff(body['thinking'])
-    ? undefined
-    : countOf(objectOf(body['thinking'])?.['budget_tokens']);
+function messagesOptionsOf({
+  body,
+  clientHeaders,
+}: VendorCall<CreateMessageParams>): MessagesOptions | undefined {
+  const topK = countOf(body.top_k);
+  const thinking = objectOf(body.thinking);
+  const budget = isOff(thinking) ? undefined : countOf(thinking?.budget_tokens);
   const betas = betasIn(clientHeaders?.['anthropic-beta']);
   return topK === undefined && budget === undefined && betas === undefined
     ? undefined
@@ -122,39 +140,39 @@ function betasIn(header: string | string[] | undefined): readonly string[] | und
  * Refusal of a member that changes the meaning.
  */
 function droppedFromMessages(
-  { body, publicModel }: VendorCall,
+  { body, publicModel }: VendorCall<CreateMessageParams>,
   beside: MessagesOptions | undefined,
   reads: Adapter['readsMessagesOptions'] = [],
 ): readonly string[] | undefined {
   const unread = [
     ...(beside?.topK === undefined || reads.includes('topK') ? [] : ['top_k']),
     ...(beside?.betas === undefined || reads.includes('betas') ? [] : ['anthropic-beta']),
-    ...droppedBlocks(body['messages']),
+    ...droppedBlocks(body.messages),
     ...new Set(
-      listOf(body['tools']).flatMap((tool) =>
-        isObject(tool) && isToolSearch(tool) ? [`tools[].${String(tool['type'])}`] : [],
+      objectsOf(body.tools).flatMap((tool) =>
+        isToolSearch(tool) ? [`tools[].${stringOf(tool.type)}`] : [],
       ),
     ),
   ];
   return withDropped(droppedMembers(body, publicModel, messagesToChat), unread);
 }
 
-function stops(body: JsonObject): JsonObject {
-  const stop = listOf(body['stop_sequences']);
+function stops(body: Documented<CreateMessageParams>): JsonObject {
+  const stop = listOf(body.stop_sequences);
   return stop.length ? { stop } : {};
 }
 
 /** Tools that only Anthropic runs have no schema of their own. */
-function chatTool(tool: JsonObject, i: number, model: string): JsonObject {
+function chatTool(tool: Documented<MessageTool>, i: number, model: string): JsonObject {
   const { name, description, input_schema: parameters, strict } = tool;
-  const taught = isObject(parameters) ? undefined : anthropicToolFunction(tool['type']);
+  const taught = isObject(parameters) ? undefined : anthropicToolFunction(tool.type);
   if (taught !== undefined)
     return {
       type: 'function',
       function: { name, description: taught.description, parameters: taught.schema },
     };
   if (!isObject(parameters))
-    refuseParam(`tools[${i}].type`, model, `it knows no tools of type '${String(tool['type'])}'.`);
+    refuseParam(`tools[${i}].type`, model, `it knows no tools of type '${stringOf(tool.type)}'.`);
   return {
     type: 'function',
     function: {
@@ -166,9 +184,9 @@ function chatTool(tool: JsonObject, i: number, model: string): JsonObject {
   };
 }
 
-function toolChoice(choice: JsonObject | undefined): JsonObject {
+function toolChoice(choice: Documented<MessageToolChoice> | undefined): JsonObject {
   if (choice === undefined) return {};
-  const named = { type: 'function', function: { name: choice['name'] } };
+  const named = { type: 'function', function: { name: choice.name } };
   const said: Readonly<Record<string, unknown>> = {
     auto: 'auto',
     any: 'required',
@@ -176,32 +194,32 @@ function toolChoice(choice: JsonObject | undefined): JsonObject {
     tool: named,
   };
   return {
-    ...given('tool_choice', said[textOf(choice['type']) ?? '']),
-    ...(choice['disable_parallel_tool_use'] === true ? { parallel_tool_calls: false } : {}),
+    ...given('tool_choice', said[textOf(choice.type) ?? '']),
+    ...(choice.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {}),
   };
 }
 
-const isOff = (thinking: unknown): boolean => objectOf(thinking)?.['type'] === 'disabled';
+const isOff = (thinking: Documented<ThinkingConfig> | undefined): boolean =>
+  thinking?.type === 'disabled';
 
 /**
  * The effort that stands for a thinking budget, and `none` for thinking that is off. The vendor's
  * table decides which efforts the model takes.
  */
-function effortOf(body: JsonObject): string | undefined {
-  const thinking = objectOf(body['thinking']);
+function effortOf(body: Documented<CreateMessageParams>): string | undefined {
+  const thinking = objectOf(body.thinking);
   if (isOff(thinking)) return 'none';
-  const effort = textOf(objectOf(body['output_config'])?.['effort']);
+  const effort = textOf(objectOf(body.output_config)?.effort);
   if (effort !== undefined) return effort;
   if (thinking === undefined) return undefined;
-  const budget = countOf(thinking['budget_tokens']);
+  const budget = countOf(thinking.budget_tokens);
   if (budget === undefined) return 'medium';
   return budget > 16_000 ? 'high' : budget > 4_000 ? 'medium' : 'low';
 }
 
-function formatOf(body: JsonObject): JsonObject | undefined {
-  const format =
-    objectOf(objectOf(body['output_config'])?.['format']) ?? objectOf(body['output_format']);
-  if (format?.['type'] !== 'json_schema') return undefined;
+function formatOf(body: Documented<CreateMessageParams>): JsonObject | undefined {
+  const format = objectOf(objectOf(body.output_config)?.format) ?? objectOf(body.output_format);
+  if (format?.type !== 'json_schema') return undefined;
   const { schema } = format;
   return { type: 'json_schema', json_schema: { name: 'output', schema, strict: isStrict(schema) } };
 }
@@ -327,5 +345,5 @@ function anthropicToolFunction(
  * Whether the tool searches for tools that are loaded later. Other models get all tools at once,
  * and no search.
  */
-const isToolSearch = ({ type }: JsonObject): boolean =>
-  String(type).startsWith('tool_search_tool_');
+const isToolSearch = ({ type }: Documented<MessageTool>): boolean =>
+  stringOf(type).startsWith('tool_search_tool_');

@@ -1,6 +1,17 @@
 import type { Quantities } from '../../base/quantities.ts';
 import type { VendorCall } from '../adapter.ts';
-import { type JsonObject, listOf, objectOf } from '../../base/json.ts';
+import {
+  type Documented,
+  type JsonObject,
+  listOf,
+  objectOf,
+  type Unchecked,
+} from '../../base/json.ts';
+import type {
+  CreateResponse,
+  ResponseTextFormat,
+  ResponseTool,
+} from '../formats/openai-responses/types.ts';
 import { responsesUsage } from '../conversation/client-usage.ts';
 
 export type ResponseObjectStatus =
@@ -25,64 +36,64 @@ export interface ResponseState {
  * with their defaults, and the state.
  */
 export function responseObject(
-  call: Pick<VendorCall, 'answerId' | 'created' | 'publicModel' | 'body'>,
+  call: Pick<VendorCall<CreateResponse>, 'answerId' | 'created' | 'publicModel' | 'body'>,
   standing: ResponseState,
 ): JsonObject {
   const { body } = call;
   const { status, output, quantities, incomplete, error } = standing;
-  const reasoning = objectOf(body['reasoning']);
-  const text = objectOf(body['text']);
+  const reasoning = objectOf(body.reasoning);
+  const text = objectOf(body.text);
   return {
     id: call.answerId,
     object: 'response',
     created_at: call.created,
     status,
-    background: body['background'] === true,
+    background: body.background === true,
     // Adapters have no clock: the time of the beginning stands for the end.
     completed_at: status === 'completed' ? call.created : null,
     error: error ?? null,
-    frequency_penalty: body['frequency_penalty'] ?? 0,
+    frequency_penalty: body.frequency_penalty ?? 0,
     incomplete_details: incomplete === undefined ? null : { reason: incomplete },
-    instructions: body['instructions'] ?? null,
-    max_output_tokens: body['max_output_tokens'] ?? null,
-    max_tool_calls: body['max_tool_calls'] ?? null,
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    max_tool_calls: body.max_tool_calls ?? null,
     model: call.publicModel,
     output,
-    parallel_tool_calls: body['parallel_tool_calls'] ?? true,
-    presence_penalty: body['presence_penalty'] ?? 0,
-    previous_response_id: body['previous_response_id'] ?? null,
-    prompt_cache_key: body['prompt_cache_key'] ?? null,
-    reasoning: { effort: reasoning?.['effort'] ?? null, summary: reasoning?.['summary'] ?? null },
-    safety_identifier: body['safety_identifier'] ?? null,
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    presence_penalty: body.presence_penalty ?? 0,
+    previous_response_id: body.previous_response_id ?? null,
+    prompt_cache_key: body.prompt_cache_key ?? null,
+    reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
+    safety_identifier: body.safety_identifier ?? null,
     service_tier:
-      body['service_tier'] === undefined || body['service_tier'] === 'auto'
+      body.service_tier === undefined || body.service_tier === 'auto'
         ? 'default'
-        : (body['service_tier'] ?? 'default'),
-    store: body['store'] ?? true,
-    temperature: body['temperature'] ?? 1,
-    text: { ...text, format: formatWithDefaults(objectOf(text?.['format'])) },
-    tool_choice: body['tool_choice'] ?? 'auto',
-    tools: listOf(body['tools']).map(toolWithDefaults),
-    top_logprobs: body['top_logprobs'] ?? 0,
-    top_p: body['top_p'] ?? 1,
-    truncation: body['truncation'] ?? 'disabled',
+        : (body.service_tier ?? 'default'),
+    store: body.store ?? true,
+    temperature: body.temperature ?? 1,
+    text: { ...text, format: formatWithDefaults(objectOf(text?.format)) },
+    tool_choice: body.tool_choice ?? 'auto',
+    tools: listOf(body.tools).map(toolWithDefaults),
+    top_logprobs: body.top_logprobs ?? 0,
+    top_p: body.top_p ?? 1,
+    truncation: body.truncation ?? 'disabled',
     usage: quantities === undefined ? null : responsesUsage(quantities),
-    user: body['user'] ?? null,
-    metadata: body['metadata'] ?? {},
+    user: body.user ?? null,
+    metadata: body.metadata ?? {},
   };
 }
 
-function formatWithDefaults(format: JsonObject | undefined): unknown {
-  if (format?.['type'] !== 'json_schema') return format ?? { type: 'text' };
+function formatWithDefaults(format: Documented<ResponseTextFormat> | undefined): unknown {
+  if (format?.type !== 'json_schema') return format ?? { type: 'text' };
   return {
     ...format,
-    description: format['description'] ?? null,
-    strict: format['strict'] ?? false,
+    description: format.description ?? null,
+    strict: format.strict ?? false,
   };
 }
 
-function toolWithDefaults(value: unknown): unknown {
+function toolWithDefaults(value: Unchecked<ResponseTool>): unknown {
   const tool = objectOf(value);
-  if (tool?.['type'] !== 'function') return value;
+  if (tool?.type !== 'function') return value;
   return { description: null, parameters: null, strict: true, ...tool };
 }

@@ -7,14 +7,22 @@ import {
 } from '../conversation/citations.ts';
 import {
   countOf,
-  isObject,
+  type Documented,
   type JsonObject,
   listOf,
   objectOf,
+  objectsOf,
   parse,
   textOf,
 } from '../../base/json.ts';
 import { cutText } from '../formats/anthropic-messages/reasoning.ts';
+import type {
+  ChatChoice,
+  ChatCompletion,
+  ChatMessage,
+  CompletionUsage,
+} from '../formats/openai-chat/types.ts';
+import type { CreateResponse } from '../formats/openai-responses/types.ts';
 import { responsesQuantities } from '../formats/openai-responses/response.ts';
 import { responseObject } from './response-object.ts';
 import {
@@ -29,11 +37,14 @@ import {
 } from './responses-over-chat-items.ts';
 
 /** A chat completion as a response. */
-export function responseAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer {
-  const body = objectOf(parse(answer.body.toString('utf8'))) ?? {};
-  const choice = objectOf(listOf(body['choices'])[0]) ?? {};
-  const message = objectOf(choice['message']) ?? {};
-  const finish = choice['finish_reason'];
+export function responseAnswer(
+  answer: VendorAnswer,
+  call: VendorCall<CreateResponse>,
+): VendorAnswer {
+  const body: Documented<ChatCompletion> = objectOf(parse(answer.body.toString('utf8'))) ?? {};
+  const choice = objectOf(listOf(body.choices)[0]) ?? {};
+  const message = objectOf(choice.message) ?? {};
+  const finish = choice.finish_reason;
   const incomplete =
     finish === 'length'
       ? 'max_output_tokens'
@@ -46,7 +57,7 @@ export function responseAnswer(answer: VendorAnswer, call: VendorCall): VendorAn
     incomplete === undefined ? 'completed' : 'incomplete',
   );
   const quantities =
-    answer.quantities ?? responsesQuantities(responsesUsageOf(objectOf(body['usage'])));
+    answer.quantities ?? responsesQuantities(responsesUsageOf(objectOf(body.usage)));
   const response = responseObject(call, {
     status: incomplete === undefined ? 'completed' : 'incomplete',
     output,
@@ -57,7 +68,11 @@ export function responseAnswer(answer: VendorAnswer, call: VendorCall): VendorAn
 }
 
 /** The citations of the message; where it has none, the sources beside it. */
-function annotationsOf(body: JsonObject, message: JsonObject, content: string): JsonObject[] {
+function annotationsOf(
+  body: Documented<ChatCompletion>,
+  message: Documented<ChatMessage>,
+  content: string,
+): JsonObject[] {
   const own = responsesAnnotations(message);
   return own.length ? own : sourcesBeside(body, content).map(responsesAnnotation);
 }
@@ -91,52 +106,52 @@ interface Thought {
  * The model's reasoning by its place in the text. Only the details of models that sign their
  * reasoning have places.
  */
-function thoughtsOf(message: JsonObject): Thought[] {
-  const reasoning = textOf(message['reasoning_content']) ?? '';
-  const details = listOf(message['reasoning_details']);
-  const places = [...new Set(details.map((one) => countOf(objectOf(one)?.['at']) ?? 0))].sort(
+function thoughtsOf(message: Documented<ChatMessage>): Thought[] {
+  const reasoning = textOf(message.reasoning_content) ?? '';
+  const details = listOf(message.reasoning_details);
+  const places = [...new Set(details.map((one) => countOf(objectOf(one)?.at) ?? 0))].sort(
     (a, b) => a - b,
   );
   if (places.length < 2 && (places[0] ?? 0) === 0)
     return reasoning === '' && details.length === 0 ? [] : [{ at: 0, reasoning, details }];
   return places.map((at) => {
-    const here = details.filter((one) => (countOf(objectOf(one)?.['at']) ?? 0) === at);
+    const here = details.filter((one) => (countOf(objectOf(one)?.at) ?? 0) === at);
     return {
       at,
-      reasoning: here.map((one) => textOf(objectOf(one)?.['text']) ?? '').join(''),
+      reasoning: here.map((one) => textOf(objectOf(one)?.text) ?? '').join(''),
       details: here,
     };
   });
 }
 
-function responsesUsageOf(usage: JsonObject | undefined): JsonObject | undefined {
+function responsesUsageOf(usage: Documented<CompletionUsage> | undefined): JsonObject | undefined {
   return (
     usage && {
       ...usage,
-      input_tokens: usage['prompt_tokens'],
-      output_tokens: usage['completion_tokens'],
+      input_tokens: usage.prompt_tokens,
+      output_tokens: usage.completion_tokens,
     }
   );
 }
 
 interface ChatMessageOutput {
-  readonly body: JsonObject;
-  readonly message: JsonObject;
-  readonly choice: JsonObject;
+  readonly body: Documented<ChatCompletion>;
+  readonly message: Documented<ChatMessage>;
+  readonly choice: Documented<ChatChoice>;
 }
 
 function outputOf(
   { body, message, choice }: ChatMessageOutput,
-  call: VendorCall,
+  call: VendorCall<CreateResponse>,
   status: 'completed' | 'incomplete',
 ): JsonObject[] {
   const ids = new ItemIds(call.answerId);
   const tools = toolsByChatName(call.body);
   const output: JsonObject[] = [];
-  const content = textOf(message['content']) ?? '';
-  const refusal = textOf(message['refusal']) ?? '';
-  const calls = listOf(message['tool_calls']).filter(isObject);
-  const logprobs = listOf(objectOf(choice['logprobs'])?.['content']);
+  const content = textOf(message.content) ?? '';
+  const refusal = textOf(message.refusal) ?? '';
+  const calls = objectsOf(message.tool_calls);
+  const logprobs = listOf(objectOf(choice.logprobs)?.content);
   const annotations = annotationsOf(body, message, content);
   const thoughts = thoughtsOf(message);
   const cuts = thoughts.map(({ at }) => at);
@@ -158,13 +173,13 @@ function outputOf(
     from = to;
   });
   for (const one of calls) {
-    const fn = objectOf(one['function']) ?? {};
-    const { custom, ...tool } = clientToolOf(textOf(fn['name']) ?? '', tools);
+    const fn = objectOf(one.function) ?? {};
+    const { custom, ...tool } = clientToolOf(textOf(fn.name) ?? '', tools);
     const called = {
       ...tool,
-      callId: textOf(one['id']) ?? '',
-      arguments: textOf(fn['arguments']) ?? '',
-      extra: one['extra_content'],
+      callId: textOf(one.id) ?? '',
+      arguments: textOf(fn.arguments) ?? '',
+      extra: one.extra_content,
     };
     output.push(callItem(ids.next(custom ? 'ctc' : 'fc'), called, status, custom));
   }

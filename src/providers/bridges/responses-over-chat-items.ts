@@ -1,6 +1,18 @@
-import { type JsonObject, parse, objectOf, textOf, isObject, listOf } from '../../base/json.ts';
+import {
+  type Documented,
+  type JsonObject,
+  parse,
+  objectOf,
+  textOf,
+  isObject,
+  listOf,
+  stringOf,
+  type Unchecked,
+} from '../../base/json.ts';
 import type { VendorCall } from '../adapter.ts';
 import { ownSeal } from '../formats/openai-responses/adapter.ts';
+import type { ChatReasoningDetail } from '../formats/openai-chat/types.ts';
+import type { CreateResponse, ResponseTool } from '../formats/openai-responses/types.ts';
 import { refuseParam } from '../support/rules.ts';
 
 /** Ids of a response's items: its own random part and their place in it. */
@@ -115,7 +127,9 @@ const sealReasoning = (details: readonly unknown[]): string =>
 const isOurs = (seal: unknown): boolean => typeof seal === 'string' && seal.startsWith(mark);
 
 /** The details that Tollgate sealed; none for content that a vendor has sealed. */
-export function openReasoning(seal: string | undefined): readonly JsonObject[] {
+export function openReasoning(
+  seal: string | undefined,
+): readonly Documented<ChatReasoningDetail>[] {
   if (seal === undefined || !isOurs(seal)) return [];
   return listOf(parse(Buffer.from(seal.slice(mark.length), 'base64url').toString('utf8'))).filter(
     isObject,
@@ -137,18 +151,21 @@ export interface ClientTool {
 }
 
 /** Chat has no namespaces: the name of a tool in a namespace is made of both names. */
-export function chatName({ namespace, name }: JsonObject): string {
+export function chatName({
+  namespace,
+  name,
+}: Documented<{ readonly namespace?: string; readonly name?: string }>): string {
   const [within, own] = [textOf(namespace) ?? '', textOf(name) ?? ''];
   if (within === '') return own;
   return within.endsWith('__') ? within + own : `${within}__${own}`;
 }
 
 /** The tools of a request by the names that chat has for them. */
-export function toolsByChatName(body: JsonObject): ReadonlyMap<string, ClientTool> {
+export function toolsByChatName(body: Documented<CreateResponse>): ReadonlyMap<string, ClientTool> {
   return new Map(
     allTools(body).map(({ tool, namespace }) => [
       chatName({ ...tool, namespace }),
-      { name: textOf(tool['name']) ?? '', namespace, custom: tool['type'] === 'custom' },
+      { name: textOf(tool.name) ?? '', namespace, custom: tool.type === 'custom' },
     ]),
   );
 }
@@ -156,11 +173,11 @@ export function toolsByChatName(body: JsonObject): ReadonlyMap<string, ClientToo
 export const chatTools = ({
   body,
   publicModel,
-}: Pick<VendorCall, 'body' | 'publicModel'>): JsonObject[] =>
+}: Pick<VendorCall<CreateResponse>, 'body' | 'publicModel'>): JsonObject[] =>
   allTools(body).map((placed) => chatTool(placed, publicModel));
 
 interface PositionedTool {
-  readonly tool: JsonObject;
+  readonly tool: Documented<ResponseTool>;
   readonly namespace: string | undefined;
   readonly param: string;
 }
@@ -169,16 +186,16 @@ interface PositionedTool {
  * The vendor's search for tools that are loaded later. Other models get all tools at once, and no
  * search.
  */
-export const isToolSearch = (tool: JsonObject): boolean =>
-  tool['type'] === 'tool_search' && tool['execution'] !== 'client';
+export const isToolSearch = (tool: Documented<ResponseTool>): boolean =>
+  tool.type === 'tool_search' && tool.execution !== 'client';
 
 /** The tools of the request, and those that items of its input add: one of each name. */
-function allTools(body: JsonObject): readonly PositionedTool[] {
-  const placed = positionedTools(body['tools'], 'tools');
+function allTools(body: Documented<CreateResponse>): readonly PositionedTool[] {
+  const placed = positionedTools(body.tools, 'tools');
   const names = new Set(placed.map(({ tool, namespace }) => chatName({ ...tool, namespace })));
-  listOf(body['input']).forEach((item, i) => {
-    if (!isObject(item) || !toolBearingItems.has(item['type'])) return;
-    for (const one of positionedTools(item['tools'], `input[${i}].tools`)) {
+  listOf(body.input).forEach((item, i) => {
+    if (!isObject(item) || !toolBearingItems.has(item.type)) return;
+    for (const one of positionedTools(item.tools, `input[${i}].tools`)) {
       const name = chatName({ ...one.tool, namespace: one.namespace });
       if (!names.has(name)) placed.push(one);
       names.add(name);
@@ -195,14 +212,14 @@ export const toolBearingItems: ReadonlySet<unknown> = new Set([
   'tool_search_output',
 ]);
 
-function positionedTools(tools: unknown, at: string): PositionedTool[] {
+function positionedTools(tools: Unchecked<readonly ResponseTool[]>, at: string): PositionedTool[] {
   return listOf(tools).flatMap((value, i): readonly PositionedTool[] => {
     const tool = objectOf(value) ?? {};
     const param = `${at}[${i}]`;
     if (isToolSearch(tool)) return [];
-    if (tool['type'] !== 'namespace') return [{ tool, namespace: undefined, param }];
-    const namespace = textOf(tool['name']);
-    return listOf(tool['tools']).map((one, j) => ({
+    if (tool.type !== 'namespace') return [{ tool, namespace: undefined, param }];
+    const namespace = textOf(tool.name);
+    return listOf(tool.tools).map((one, j) => ({
       tool: objectOf(one) ?? {},
       namespace,
       param: `${param}.tools[${j}]`,
@@ -215,13 +232,13 @@ function chatTool({ tool, namespace, param }: PositionedTool, model: string): Js
   const name = chatName({ ...tool, namespace });
   const told = typeof description === 'string' ? { description } : {};
   if (type === 'function') {
-    const strict = tool['strict'] == null ? {} : { strict: tool['strict'] };
+    const strict = tool.strict == null ? {} : { strict: tool.strict };
     return {
       type,
       function: {
         name,
         ...told,
-        parameters: tool['parameters'] ?? { type: 'object', properties: {} },
+        parameters: tool.parameters ?? { type: 'object', properties: {} },
         ...strict,
       },
     };
@@ -235,20 +252,23 @@ function chatTool({ tool, namespace, param }: PositionedTool, model: string): Js
     };
     return { type: 'function', function: { name, ...told, parameters } };
   }
-  return refuseParam(`${param}.type`, model, `it knows no tools of type '${String(type)}'.`);
+  return refuseParam(`${param}.type`, model, `it knows no tools of type '${stringOf(type)}'.`);
 }
 
-export function chatChoice(value: unknown, model: string): unknown {
+export function chatChoice(
+  value: Documented<CreateResponse>['tool_choice'],
+  model: string,
+): unknown {
   if (!isObject(value)) return value ?? undefined;
   const { type } = value;
   if (type === 'function' || type === 'custom')
     return { type: 'function', function: { name: chatName(value) } };
   if (type === 'allowed_tools') {
-    const tools = listOf(value['tools']).map((one) => ({
+    const tools = listOf(value.tools).map((one) => ({
       type: 'function',
       function: { name: chatName(objectOf(one) ?? {}) },
     }));
-    return { type, allowed_tools: { mode: value['mode'] ?? 'auto', tools } };
+    return { type, allowed_tools: { mode: value.mode ?? 'auto', tools } };
   }
-  return refuseParam('tool_choice.type', model, `it knows no tools of type '${String(type)}'.`);
+  return refuseParam('tool_choice.type', model, `it knows no tools of type '${stringOf(type)}'.`);
 }

@@ -1,9 +1,9 @@
 import {
   jsonText,
-  isObject,
-  type JsonObject,
+  type Documented,
   listOf,
   objectOf,
+  objectsOf,
   parse,
   textOf,
   utf8,
@@ -16,6 +16,13 @@ import {
   responsesAnnotations,
   sourcesBeside,
 } from '../conversation/citations.ts';
+import type {
+  ChatChoice,
+  ChatCompletion,
+  ChatMessage,
+  ChatToolCall,
+} from '../formats/openai-chat/types.ts';
+import type { CreateResponse } from '../formats/openai-responses/types.ts';
 import { mapChunks, plainTextOf } from './bridge.ts';
 import {
   lastEvent,
@@ -40,7 +47,7 @@ import {
  */
 export class ResponseStream implements StreamTranslator {
   readonly meter: StreamMeter;
-  readonly #call: VendorCall;
+  readonly #call: VendorCall<CreateResponse>;
   readonly #chat: StreamTranslator;
   readonly #output: Output;
   readonly #tools: ReadonlyMap<string, ClientTool>;
@@ -49,14 +56,14 @@ export class ResponseStream implements StreamTranslator {
   /** The finished messages, and the open one. */
   readonly #messages: OpenMessage[] = [];
   /** The newest chunk that has sources beside its choices. */
-  #sources: JsonObject | undefined;
+  #sources: Documented<ChatCompletion> | undefined;
   #annotated = false;
   #speaking: OpenReasoning | OpenMessage | undefined;
   #begun = false;
   #incomplete: 'max_output_tokens' | 'content_filter' | undefined;
   #closed = false;
 
-  constructor(call: VendorCall, chat: StreamTranslator) {
+  constructor(call: VendorCall<CreateResponse>, chat: StreamTranslator) {
     this.#call = call;
     this.#chat = chat;
     this.meter = chat.meter;
@@ -93,13 +100,12 @@ export class ResponseStream implements StreamTranslator {
   readonly #chunk = (json: string): string => {
     const plain = this.#plain(json);
     if (plain !== undefined) return plain;
-    const chunk = parse(utf8(json));
-    if (!isObject(chunk)) return '';
-    if (chunk['citations'] !== undefined || chunk['search_results'] !== undefined)
-      this.#sources = chunk;
+    const chunk: Documented<ChatCompletion> | undefined = objectOf(parse(utf8(json)));
+    if (chunk === undefined) return '';
+    if (chunk.citations !== undefined || chunk.search_results !== undefined) this.#sources = chunk;
     let out = '';
-    for (const choice of listOf(chunk['choices']))
-      if (isObject(choice) && choice['index'] === 0) out += this.#choice(choice);
+    for (const choice of objectsOf(chunk.choices))
+      if (choice.index === 0) out += this.#choice(choice);
     return out;
   };
 
@@ -134,24 +140,24 @@ export class ResponseStream implements StreamTranslator {
     );
   }
 
-  #choice(choice: JsonObject): string {
-    const delta = objectOf(choice['delta']) ?? {};
+  #choice(choice: Documented<ChatChoice>): string {
+    const delta = objectOf(choice.delta) ?? {};
     let out = this.#think(delta);
-    const logprobs = listOf(objectOf(choice['logprobs'])?.['content']);
-    out += this.#say('output_text', textOf(delta['content']), logprobs);
-    if (delta['annotations'] !== undefined || delta['citations'] !== undefined)
+    const logprobs = listOf(objectOf(choice.logprobs)?.content);
+    out += this.#say('output_text', textOf(delta.content), logprobs);
+    if (delta.annotations !== undefined || delta.citations !== undefined)
       out += this.#annotate(delta);
-    out += this.#say('refusal', textOf(delta['refusal']), []);
-    for (const one of listOf(delta['tool_calls'])) if (isObject(one)) out += this.#toolCall(one);
-    const finish = choice['finish_reason'];
+    out += this.#say('refusal', textOf(delta.refusal), []);
+    for (const one of objectsOf(delta.tool_calls)) out += this.#toolCall(one);
+    const finish = choice.finish_reason;
     if (finish === 'length') this.#incomplete ??= 'max_output_tokens';
     if (finish === 'content_filter') this.#incomplete ??= 'content_filter';
     return out;
   }
 
-  #think(delta: JsonObject): string {
-    const text = textOf(delta['reasoning_content']) ?? '';
-    const details = listOf(delta['reasoning_details']);
+  #think(delta: Documented<ChatMessage>): string {
+    const text = textOf(delta.reasoning_content) ?? '';
+    const details = listOf(delta.reasoning_details);
     if (text === '' && details.length === 0) return '';
     let out = '';
     let open = this.#speaking;
@@ -182,7 +188,7 @@ export class ResponseStream implements StreamTranslator {
   }
 
   /** Annotates the open message only. */
-  #annotate(delta: JsonObject): string {
+  #annotate(delta: Documented<ChatMessage>): string {
     const open = this.#speaking;
     if (!(open instanceof OpenMessage)) return '';
     let before = 0;
@@ -200,21 +206,21 @@ export class ResponseStream implements StreamTranslator {
   }
 
   /** Calls stay open until the end: pieces of several calls may alternate. */
-  #toolCall(delta: JsonObject): string {
-    const fn = objectOf(delta['function']) ?? {};
-    const args = textOf(fn['arguments']) ?? '';
-    const known = this.#calls.get(delta['index']);
+  #toolCall(delta: Documented<ChatToolCall>): string {
+    const fn = objectOf(delta.function) ?? {};
+    const args = textOf(fn.arguments) ?? '';
+    const known = this.#calls.get(delta.index);
     if (known) return known.delta(args);
-    const { custom, ...tool } = clientToolOf(textOf(fn['name']) ?? '', this.#tools);
+    const { custom, ...tool } = clientToolOf(textOf(fn.name) ?? '', this.#tools);
     const called = {
       ...tool,
-      callId: textOf(delta['id']) ?? '',
+      callId: textOf(delta.id) ?? '',
       arguments: '',
-      extra: delta['extra_content'],
+      extra: delta.extra_content,
     };
     const before = this.#closeSpeaking('completed');
     const open = new OpenCall(this.#output, this.#items++, called, custom);
-    this.#calls.set(delta['index'], open);
+    this.#calls.set(delta.index, open);
     return before + open.begin() + open.delta(args);
   }
 

@@ -1,6 +1,22 @@
-import { objectOf, isObject, type JsonObject, listOf, textOf } from '../../base/json.ts';
+import {
+  type Documented,
+  objectOf,
+  objectsOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  stringOf,
+  textOf,
+  type Unchecked,
+} from '../../base/json.ts';
 import { refuse } from '../../base/refusal.ts';
 import type { Adapter, VendorCall } from '../adapter.ts';
+import type {
+  CreateResponse,
+  ResponseItem,
+  ResponsePart,
+  ResponseTextFormat,
+} from '../formats/openai-responses/types.ts';
 import { refuseParam } from '../support/rules.ts';
 import { withDropped, droppedMembers, responsesToChat } from '../support/unsupported.ts';
 import { bridgeOver, type PathNames } from './bridge.ts';
@@ -36,15 +52,15 @@ const names = {
 };
 
 /** A vendor that drops the effort also drops the summary of the reasoning. */
-const namesOf = ({ body }: VendorCall): PathNames => {
-  const { summary, generate_summary: older } = objectOf(body['reasoning']) ?? {};
+const namesOf = ({ body }: VendorCall<CreateResponse>): PathNames => {
+  const { summary, generate_summary: older } = objectOf(body.reasoning) ?? {};
   return summary == null && older == null ? names : { ...names, reasoning_effort: 'reasoning' };
 };
 
 /**
  * The same request as a chat completion. Throws the Refusal of a member that chat cannot express.
  */
-export function responsesAsChat(call: VendorCall): VendorCall {
+export function responsesAsChat(call: VendorCall<CreateResponse>): VendorCall {
   const body = chatBody(call);
   const answerId = call.answerId.replace(/^resp_/, 'chatcmpl-');
   const dropped = droppedFromResponses(call);
@@ -76,14 +92,13 @@ const hostedToolItems = new Set([
 ]);
 
 /** The items of the input that are left out, by name. */
-function droppedItems(input: unknown): string[] {
+function droppedItems(input: Documented<CreateResponse>['input']): string[] {
   const paths = new Set<string>();
-  for (const item of listOf(input)) {
-    if (!isObject(item)) continue;
-    if (hostedToolItems.has(String(item['type']))) paths.add(`input[].${String(item['type'])}`);
-    if (typeof item['phase'] === 'string') paths.add('input[].phase');
+  for (const item of objectsOf(input)) {
+    if (hostedToolItems.has(stringOf(item.type))) paths.add(`input[].${stringOf(item.type)}`);
+    if (typeof item.phase === 'string') paths.add('input[].phase');
     // This vendor cannot read content that another vendor has encrypted.
-    const sealed = item['type'] === 'reasoning' ? textOf(item['encrypted_content']) : undefined;
+    const sealed = item.type === 'reasoning' ? textOf(item.encrypted_content) : undefined;
     if (sealed && openReasoning(sealed).length === 0) paths.add('input[].encrypted_content');
   }
   return [...paths];
@@ -99,9 +114,9 @@ type Draft = Record<string, unknown> & { readonly role: string };
 function chatMessages({
   body,
   publicModel,
-}: Pick<VendorCall, 'body' | 'publicModel'>): JsonObject[] {
+}: Pick<VendorCall<CreateResponse>, 'body' | 'publicModel'>): JsonObject[] {
   const messages: Draft[] = [];
-  const instructions = textOf(body['instructions']);
+  const instructions = textOf(body.instructions);
   if (instructions) messages.push({ role: 'system', content: instructions });
   const { input } = body;
   if (typeof input === 'string') messages.push({ role: 'user', content: input });
@@ -111,20 +126,25 @@ function chatMessages({
   return messages;
 }
 
-function addItem(messages: Draft[], item: JsonObject, param: string, model: string): void {
-  const type = textOf(item['type']) ?? (item['role'] === undefined ? 'item_reference' : 'message');
+function addItem(
+  messages: Draft[],
+  item: Documented<ResponseItem>,
+  param: string,
+  model: string,
+): void {
+  const type = textOf(item.type) ?? (item.role === undefined ? 'item_reference' : 'message');
   switch (type) {
     case 'message':
       return addMessage(messages, item, param);
     case 'reasoning':
       return addReasoning(messages, item);
     case 'function_call':
-      return addCall(assistant(messages), item, textOf(item['arguments']) ?? '{}');
+      return addCall(assistant(messages), item, textOf(item.arguments) ?? '{}');
     case 'custom_tool_call':
       return addCall(
         assistant(messages),
         item,
-        JSON.stringify({ [customInput]: textOf(item['input']) ?? '' }),
+        JSON.stringify({ [customInput]: textOf(item.input) ?? '' }),
       );
     case 'function_call_output':
     case 'custom_tool_call_output': {
@@ -133,7 +153,7 @@ function addItem(messages: Draft[], item: JsonObject, param: string, model: stri
         typeof output === 'string'
           ? output
           : listOf(output).map((part, i) => chatPart(part, `${param}.output[${i}]`));
-      messages.push({ role: 'tool', tool_call_id: textOf(item['call_id']) ?? '', content });
+      messages.push({ role: 'tool', tool_call_id: textOf(item.call_id) ?? '', content });
       return;
     }
     default:
@@ -158,8 +178,8 @@ function assistant(messages: Draft[], thinks = false): Draft {
   return made;
 }
 
-function addMessage(messages: Draft[], item: JsonObject, param: string): void {
-  const role = textOf(item['role']) ?? 'user';
+function addMessage(messages: Draft[], item: Documented<ResponseItem>, param: string): void {
+  const role = textOf(item.role) ?? 'user';
   const { content } = item;
   if (role !== 'assistant') {
     messages.push({
@@ -174,21 +194,19 @@ function addMessage(messages: Draft[], item: JsonObject, param: string): void {
     return;
   }
   const into = assistant(messages);
-  const parts =
-    typeof content === 'string' ? [{ text: content }] : listOf(content).filter(isObject);
-  const text = parts.map((part) => textOf(part['text']) ?? '').join('');
-  const refusal = parts
-    .map((part) => textOf('refusal' in part ? part['refusal'] : undefined) ?? '')
-    .join('');
+  const parts: readonly Documented<ResponsePart>[] =
+    typeof content === 'string' ? [{ text: content }] : objectsOf(content);
+  const text = parts.map((part) => textOf(part.text) ?? '').join('');
+  const refusal = parts.map((part) => textOf(part.refusal) ?? '').join('');
   if (text) into['content'] = (textOf(into['content']) ?? '') + text;
   if (refusal) into['refusal'] = refusal;
   else into['content'] ??= '';
 }
 
-function addCall(into: Draft, item: JsonObject, args: string): void {
-  const extra = item['extra_content'] === undefined ? {} : { extra_content: item['extra_content'] };
+function addCall(into: Draft, item: Documented<ResponseItem>, args: string): void {
+  const extra = item.extra_content === undefined ? {} : { extra_content: item.extra_content };
   const call = {
-    id: textOf(item['call_id']) ?? '',
+    id: textOf(item.call_id) ?? '',
     type: 'function',
     function: { name: chatName(item), arguments: args },
     ...extra,
@@ -197,11 +215,11 @@ function addCall(into: Draft, item: JsonObject, args: string): void {
 }
 
 /** Adds reasoning from earlier answers, with the details that Tollgate sealed. */
-function addReasoning(messages: Draft[], item: JsonObject): void {
-  const parts = [...listOf(item['content']), ...listOf(item['summary'])].filter(isObject);
-  const text = parts.map((part) => textOf(part['text']) ?? '').join('\n\n');
+function addReasoning(messages: Draft[], item: Documented<ResponseItem>): void {
+  const parts = [...objectsOf(item.content), ...objectsOf(item.summary)];
+  const text = parts.map((part) => textOf(part.text) ?? '').join('\n\n');
   // The place of the item replaces `at`.
-  const details = openReasoning(textOf(item['encrypted_content'])).map(
+  const details = openReasoning(textOf(item.encrypted_content)).map(
     ({ at: _, ...detail }): JsonObject => detail,
   );
   if (text === '' && details.length === 0) return;
@@ -211,25 +229,25 @@ function addReasoning(messages: Draft[], item: JsonObject): void {
     into['reasoning_details'] = [...listOf(into['reasoning_details']), ...details];
 }
 
-function chatPart(value: unknown, param: string): JsonObject {
-  const part = isObject(value) ? value : {};
+function chatPart(value: Unchecked<ResponsePart>, param: string): JsonObject {
+  const part = objectOf(value) ?? {};
   const { type } = part;
   if (type === 'input_text' || type === 'output_text' || type === 'text')
-    return { type: 'text', text: textOf(part['text']) ?? '' };
+    return { type: 'text', text: textOf(part.text) ?? '' };
   if (type === 'input_image') {
-    if (part['image_url'] == null)
+    if (part.image_url == null)
       refuse('invalid_value', {
         param: `${param}.file_id`,
         why: 'this model takes images as `image_url` only.',
       });
-    const detail = textOf(part['detail']);
+    const detail = textOf(part.detail);
     return {
       type: 'image_url',
-      image_url: { url: part['image_url'], ...(detail && detail !== 'auto' ? { detail } : {}) },
+      image_url: { url: part.image_url, ...(detail && detail !== 'auto' ? { detail } : {}) },
     };
   }
   if (type === 'input_file') {
-    const data = part['file_data'] ?? part['file_url'];
+    const data = part.file_data ?? part.file_url;
     if (data == null)
       refuse('invalid_value', {
         param: `${param}.file_id`,
@@ -239,14 +257,14 @@ function chatPart(value: unknown, param: string): JsonObject {
       type: 'file',
       file: {
         file_data: data,
-        ...(part['filename'] == null ? {} : { filename: part['filename'] }),
+        ...(part.filename == null ? {} : { filename: part.filename }),
       },
     };
   }
-  if (type === 'input_audio') return { type, input_audio: part['input_audio'] };
+  if (type === 'input_audio') return { type, input_audio: part.input_audio };
   return refuse('invalid_value', {
     param: `${param}.type`,
-    why: `content of type '${String(type)}' is not available for this model.`,
+    why: `content of type '${stringOf(type)}' is not available for this model.`,
   });
 }
 
@@ -267,11 +285,14 @@ const translatedMembers = [
  * The members that chat cannot express, and the items of another vendor's tools. Throws the Refusal
  * of a member that changes the meaning.
  */
-const droppedFromResponses = ({ body, publicModel }: VendorCall): readonly string[] | undefined =>
+const droppedFromResponses = ({
+  body,
+  publicModel,
+}: VendorCall<CreateResponse>): readonly string[] | undefined =>
   withDropped(droppedMembers(body, publicModel, responsesToChat), [
-    ...droppedToolSearches(body['tools']),
-    ...droppedItems(body['input']),
-    ...droppedReasoning(body['reasoning']),
+    ...droppedToolSearches(body.tools),
+    ...droppedItems(body.input),
+    ...droppedReasoning(body.reasoning),
   ]);
 
 /**
@@ -288,19 +309,19 @@ function droppedReasoning(reasoning: unknown): string[] {
     .map(([name]) => `reasoning.${name}`);
 }
 
-const droppedToolSearches = (tools: unknown): string[] =>
-  listOf(tools).some((tool) => isObject(tool) && isToolSearch(tool)) ? ['tools[].tool_search'] : [];
+const droppedToolSearches = (tools: Documented<CreateResponse>['tools']): string[] =>
+  objectsOf(tools).some(isToolSearch) ? ['tools[].tool_search'] : [];
 
 /**
  * A request for a response as a chat completion (wire-formats §1.7). Tools, items and content that
  * chat cannot express are refused, by their path.
  */
-function chatBody(call: VendorCall): JsonObject {
+function chatBody(call: VendorCall<CreateResponse>): JsonObject {
   const { body } = call;
-  const { format, verbosity } = objectOf(body['text']) ?? {};
-  const effort = textOf(objectOf(body['reasoning'])?.['effort']);
+  const { format, verbosity } = objectOf(body.text) ?? {};
+  const effort = textOf(objectOf(body.reasoning)?.effort);
   const tools = chatTools(call);
-  const choice = tools.length ? chatChoice(body['tool_choice'], call.publicModel) : undefined;
+  const choice = tools.length ? chatChoice(body.tool_choice, call.publicModel) : undefined;
   const sent: Record<string, unknown> = {
     model: call.publicModel,
     messages: chatMessages(call),
@@ -309,7 +330,7 @@ function chatBody(call: VendorCall): JsonObject {
     response_format: formatOf(format),
     verbosity: typeof verbosity === 'string' ? verbosity : undefined,
     reasoning_effort: effort,
-    max_completion_tokens: body['max_output_tokens'] ?? undefined,
+    max_completion_tokens: body.max_output_tokens ?? undefined,
     ...logprobs(body),
     stream: call.stream ? true : undefined,
     stream_options: call.stream ? { include_usage: true } : undefined,
@@ -317,22 +338,22 @@ function chatBody(call: VendorCall): JsonObject {
   for (const name of translatedMembers)
     if (body[name] != null && (name !== 'parallel_tool_calls' || tools.length))
       sent[name] = body[name];
-  if (typeof body['service_tier'] === 'string' && body['service_tier'] !== 'auto')
-    sent['service_tier'] = body['service_tier'];
+  if (typeof body.service_tier === 'string' && body.service_tier !== 'auto')
+    sent['service_tier'] = body.service_tier;
   return sent;
 }
 
-function formatOf(value: unknown): JsonObject | undefined {
-  if (!isObject(value) || value['type'] === 'text') return undefined;
-  if (value['type'] !== 'json_schema') return value;
+function formatOf(value: Unchecked<ResponseTextFormat>): JsonObject | undefined {
+  if (!isObject(value) || value.type === 'text') return undefined;
+  if (value.type !== 'json_schema') return value;
   const { type, ...schema } = value;
   return { type, json_schema: schema };
 }
 
-function logprobs(body: JsonObject): JsonObject {
-  const top = body['top_logprobs'];
+function logprobs(body: Documented<CreateResponse>): JsonObject {
+  const top = body.top_logprobs;
   const includesLogprobs =
-    listOf(body['include']).includes('message.output_text.logprobs') ||
+    listOf(body.include).includes('message.output_text.logprobs') ||
     (typeof top === 'number' && top > 0);
   return includesLogprobs
     ? { logprobs: true, ...(typeof top === 'number' ? { top_logprobs: top } : {}) }
