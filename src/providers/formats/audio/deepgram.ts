@@ -1,8 +1,8 @@
-import { type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { listOf, objectOf, parse, textOf, type Documented } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { audioContentTypes } from '../../media-request.ts';
 import { faultOf, type FaultRule } from '../fault.ts';
-import { saidIn } from './openai.ts';
+import { saidIn, type TimedText } from './openai.ts';
 import { SpeechStream, voiceFormat, noVoiceFault, soundSource } from './speech.ts';
 import { secondsOf } from './transcript.ts';
 import { type TranscriptionResult, transcriptionAdapter, speakerFormats } from './transcription.ts';
@@ -15,14 +15,20 @@ const faults: readonly FaultRule[] = [
   { text: /No such model|model.{0,20}not (?:found|available)/i, kind: 'unknown_model' },
 ];
 
+/** An error (developers.deepgram.com/docs/errors, 2026-08). */
+interface DeepgramError {
+  readonly err_code: string;
+  readonly err_msg: string;
+}
+
 /** Turns `{err_code, err_msg}` into the error format that `faultOf` reads. */
 function fault(
   status: number,
   headers: Parameters<AudioAdapter['fault']>[1],
   reply: string,
 ): ReturnType<AudioAdapter['fault']> {
-  const told = objectOf(parse(reply));
-  const [code, message] = [textOf(told?.['err_code']), textOf(told?.['err_msg'])];
+  const told: Documented<DeepgramError> | undefined = objectOf(parse(reply));
+  const [code, message] = [textOf(told?.err_code), textOf(told?.err_msg)];
   const said =
     code === undefined && message === undefined
       ? reply
@@ -56,25 +62,43 @@ export const deepgramTranscriptions: AudioAdapter = {
   fault,
 };
 
-function heard(answer: JsonObject): TranscriptionResult | undefined {
-  const results = objectOf(answer['results']);
-  const channel = objectOf(listOf(results?.['channels'])[0]);
-  const best = objectOf(listOf(channel?.['alternatives'])[0]);
-  const text = textOf(best?.['transcript']);
+/** An answer (developers.deepgram.com/reference/speech-to-text/listen-pre-recorded, 2026-08). */
+interface ListenResponse {
+  readonly metadata: { readonly request_id: string; readonly duration: number };
+  readonly results: {
+    readonly channels: readonly DeepgramChannel[];
+    readonly utterances: readonly TimedText[];
+  };
+}
+
+/** A channel of the recording, with the best transcript first (same page). */
+interface DeepgramChannel {
+  readonly detected_language: string;
+  readonly alternatives: readonly {
+    readonly transcript: string;
+    readonly words: readonly TimedText[];
+  }[];
+}
+
+function heard(answer: Documented<ListenResponse>): TranscriptionResult | undefined {
+  const results = objectOf(answer.results);
+  const channel = objectOf(listOf(results?.channels)[0]);
+  const best = objectOf(listOf(channel?.alternatives)[0]);
+  const text = textOf(best?.transcript);
   if (text === undefined) return undefined;
-  const metadata = objectOf(answer['metadata']);
-  const second = secondsOf(metadata?.['duration']);
-  const language = textOf(channel?.['detected_language']);
+  const metadata = objectOf(answer.metadata);
+  const second = secondsOf(metadata?.duration);
+  const language = textOf(channel?.detected_language);
   return {
     transcript: {
       text,
       language,
       seconds: second,
-      segments: saidIn(results?.['utterances']),
-      words: saidIn(best?.['words']),
+      segments: saidIn(results?.utterances),
+      words: saidIn(best?.words),
     },
     quantities: second === undefined ? undefined : { second },
-    upstreamId: textOf(metadata?.['request_id']),
+    upstreamId: textOf(metadata?.request_id),
   };
 }
 

@@ -1,8 +1,8 @@
-import { isObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { objectOf, parse, textOf, type Documented, objectsOf } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { faultOf, type FaultRule } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
-import { saidIn } from './openai.ts';
+import { saidIn, type TimedText } from './openai.ts';
 import { SpeechStream, voiceFormat, noVoiceFault, soundSource, voiceOf } from './speech.ts';
 import { transcriptionAdapter, speakerFormats } from './transcription.ts';
 
@@ -18,16 +18,29 @@ const faults: readonly FaultRule[] = [
   { status: 422, kind: 'bad_request' },
 ];
 
+/** An error (elevenlabs.io/docs/api-reference/errors, 2026-08). */
+interface ElevenlabsError {
+  readonly detail: { readonly status: string; readonly message: string };
+}
+
 /** Turns `{detail: {status, message}}` into the error format that `faultOf` reads. */
 function fault(
   status: number,
   headers: Parameters<AudioAdapter['fault']>[1],
   reply: string,
 ): ReturnType<AudioAdapter['fault']> {
-  const detail = objectOf(objectOf(parse(reply))?.['detail']);
+  const told: Documented<ElevenlabsError> | undefined = objectOf(parse(reply));
+  const detail = objectOf(told?.detail);
   if (detail === undefined) return faultOf(status, headers, reply, faults);
-  const message = [textOf(detail['status']), textOf(detail['message'])].filter(Boolean).join(': ');
+  const message = [textOf(detail.status), textOf(detail.message)].filter(Boolean).join(': ');
   return faultOf(status, headers, JSON.stringify({ error: { message } }), faults);
+}
+
+/** An answer (elevenlabs.io/docs/api-reference/speech-to-text/convert, 2026-08). */
+interface ElevenlabsTranscript {
+  readonly text: string;
+  readonly language_code: string;
+  readonly words: readonly (TimedText & { readonly type: string })[];
 }
 
 /**
@@ -50,14 +63,12 @@ export const elevenlabsTranscriptions: AudioAdapter = {
       if (returns === 'diarized_json') fields.push(['diarize', 'true']);
       return recordingRequest('/speech-to-text', call, fields, request);
     },
-    read: (answer) => {
-      const text = textOf(answer['text']);
+    read: (answer: Documented<ElevenlabsTranscript>) => {
+      const text = textOf(answer.text);
       if (text === undefined) return undefined;
-      const words = listOf(answer['words']).filter(
-        (word) => isObject(word) && (word['type'] ?? 'word') === 'word',
-      );
+      const words = objectsOf(answer.words).filter(({ type }) => (type ?? 'word') === 'word');
       return {
-        transcript: { text, language: textOf(answer['language_code']), words: saidIn(words) },
+        transcript: { text, language: textOf(answer.language_code), words: saidIn(words) },
       };
     },
   }),

@@ -1,9 +1,10 @@
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { listOf, objectOf, parse, textOf, type Documented, objectsOf } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { protocolFault } from '../fault.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
 import { modelPath } from '../gemini/request.ts';
 import { geminiQuantities } from '../gemini/response.ts';
+import type { GenerateContentResponse, UsageMetadata } from '../gemini/types.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, voiceOf } from './speech.ts';
 
 const usualHz = 24_000;
@@ -53,32 +54,31 @@ export const geminiSpeech: AudioAdapter = {
   fault: geminiFault,
 };
 
-function readEvent(event: JsonObject): SpeechEvent {
+function readEvent(event: Documented<GenerateContentResponse>): SpeechEvent {
   const fault = geminiFaultWithin(event);
   if (fault !== undefined) return { fault };
-  const candidate = objectOf(listOf(event['candidates'])[0]);
+  const candidate = objectOf(listOf(event.candidates)[0]);
   const reason =
-    textOf(candidate?.['finishReason']) ??
-    textOf(objectOf(event['promptFeedback'])?.['blockReason']);
+    textOf(candidate?.finishReason) ?? textOf(objectOf(event.promptFeedback)?.blockReason);
   if (reason !== undefined && /SAFETY|PROHIBITED|BLOCKLIST|SPII|RECITATION/.test(reason))
     return {
       fault: { kind: 'content_policy', message: `The model does not say this (${reason}).` },
     };
-  const parts = listOf(objectOf(candidate?.['content'])?.['parts']).filter(isObject);
+  const parts = objectsOf(objectOf(candidate?.content)?.parts);
   const sound = parts
-    .map((part) => textOf(objectOf(part['inlineData'])?.['data']) ?? '')
+    .map((part) => textOf(objectOf(part.inlineData)?.data) ?? '')
     .map((data) => Buffer.from(data, 'base64'));
-  const usage = objectOf(event['usageMetadata']);
+  const usage = objectOf(event.usageMetadata);
   return {
     sound: Buffer.concat(sound),
     quantities: usage && spoken(usage),
-    upstreamId: textOf(event['responseId']),
+    upstreamId: textOf(event.responseId),
     done: reason !== undefined,
   };
 }
 
 /** The quantities of speech: all output is audio, whether or not the details say so. */
-function spoken(usage: JsonObject): SpeechEvent['quantities'] {
+function spoken(usage: Documented<UsageMetadata>): SpeechEvent['quantities'] {
   const { output = 0, audio_output: audio = 0, ...rest } = geminiQuantities(usage);
   return { ...rest, audio_output: audio + output };
 }

@@ -1,4 +1,4 @@
-import { countOf, type JsonObject, objectOf, textOf } from '../../../base/json.ts';
+import { countOf, objectOf, textOf, type Documented } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { faultOf, faultWithin, type FaultRule } from '../fault.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
@@ -46,16 +46,26 @@ export const minimaxSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
   fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
 });
 
-function readEvent(event: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
+/** An event (platform.minimax.io/docs/api-reference/speech-t2a-http, 2026-08). */
+interface MinimaxSpeechEvent {
+  readonly trace_id: string;
+  readonly data: { readonly status: number; readonly audio: string };
+  readonly extra_info: { readonly usage_characters: number };
+}
+
+function readEvent(
+  event: Documented<MinimaxSpeechEvent>,
+  faults: readonly FaultRule[],
+): SpeechEvent {
   const fault = faultWithin(event, faults);
   if (fault !== undefined) return { fault };
-  const data = objectOf(event['data']);
-  const done = data?.['status'] === 2;
-  const characters = countOf(objectOf(event['extra_info'])?.['usage_characters']);
+  const data = objectOf(event.data);
+  const done = data?.status === 2;
+  const characters = countOf(objectOf(event.extra_info)?.usage_characters);
   return {
-    sound: Buffer.from(textOf(data?.['audio']) ?? '', 'hex'),
+    sound: Buffer.from(textOf(data?.audio) ?? '', 'hex'),
     quantities: characters === undefined ? undefined : { character: characters },
-    upstreamId: textOf(event['trace_id']),
+    upstreamId: textOf(event.trace_id),
     done,
   };
 }

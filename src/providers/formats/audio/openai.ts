@@ -3,9 +3,7 @@ import {
   jsonText,
   editJsonBytes,
   type JsonChange,
-  isObject,
   type JsonObject,
-  listOf,
   numberOf,
   objectOf,
   parse,
@@ -13,6 +11,8 @@ import {
   rawText,
   textOf,
   countOf,
+  type Documented,
+  objectsOf,
 } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import { refuse } from '../../../base/refusal.ts';
@@ -158,29 +158,52 @@ function read(
   return readJson(reply, text, call, quirks);
 }
 
+/** An answer in JSON: the verbose one has times (wire-formats §1.5). */
+export interface OpenAiTranscript {
+  readonly id: string;
+  readonly text: string;
+  readonly language: string;
+  readonly duration: number;
+  readonly segments: readonly TimedText[];
+  readonly words: readonly TimedText[];
+  readonly usage: { readonly type: string };
+}
+
+/** A part of a transcript, under the names of several vendors. */
+export interface TimedText {
+  readonly text: string;
+  readonly word: string;
+  readonly punctuated_word: string;
+  readonly transcript: string;
+  readonly start: number;
+  readonly end: number;
+  readonly speaker: string | number;
+  readonly speaker_id: string | number;
+}
+
 function readJson(
   reply: Buffer,
   text: string,
   call: VendorCall,
   quirks: TranscriptionQuirks,
 ): VendorAnswer | Fault {
-  const body = parse(text);
-  if (!isObject(body))
+  const body: Documented<OpenAiTranscript> | undefined = objectOf(parse(text));
+  if (body === undefined)
     return protocolFault(`an answer that is no JSON object: ${text.slice(0, 120)}`);
   const fault = faultWithin(body, quirks.faults ?? []);
   if (fault !== undefined) return fault;
-  const transcript = textOf(body['text']);
+  const transcript = textOf(body.text);
   if (transcript === undefined) return protocolFault('an answer without a text');
   const { returns } = transcriptionRequestOf(call);
   const quantities = transcriptQuantities(body);
   const written =
     (quirks.writes?.(call.upstreamModel) ?? everything).includes(returns) || returns === 'json';
   if (returns === 'text' || !written)
-    return answerOf(transcriptOf(body, transcript), call, quantities, textOf(body['id']));
+    return answerOf(transcriptOf(body, transcript), call, quantities, textOf(body.id));
   return {
     body: asOurs(reply, call, body, quantities),
     quantities,
-    upstreamId: textOf(body['id']),
+    upstreamId: textOf(body.id),
     outputText: quantities === undefined ? transcript : '',
   };
 }
@@ -196,7 +219,8 @@ function asOurs(
   quantities: Quantities | undefined,
 ): Buffer {
   const own = ['x_groq', 'id', 'request_id', 'model'].some((name) => body[name] !== undefined);
-  const odd = body['usage'] !== undefined && objectOf(body['usage'])?.['type'] === undefined;
+  const { usage: told }: Documented<OpenAiTranscript> = body;
+  const odd = told !== undefined && objectOf(told)?.type === undefined;
   if (!own && !odd) return reply;
   const top = rawMembers(reply.toString('latin1').trim());
   for (const name of ['x_groq', 'id', 'request_id']) top.delete(name);
@@ -207,27 +231,26 @@ function asOurs(
   return Buffer.from(rawText(top), 'latin1');
 }
 
-export function transcriptOf(body: JsonObject, text: string): Transcript {
+export function transcriptOf(body: Documented<OpenAiTranscript>, text: string): Transcript {
   return {
     text,
-    language: textOf(body['language']),
-    seconds: numberOf(body['duration']),
-    segments: saidIn(body['segments']),
-    words: saidIn(body['words']),
+    language: textOf(body.language),
+    seconds: numberOf(body.duration),
+    segments: saidIn(body.segments),
+    words: saidIn(body.words),
   };
 }
 
 export function saidIn(list: unknown): readonly TranscriptSegment[] | undefined {
   if (!Array.isArray(list)) return undefined;
-  return listOf(list).flatMap((item) => {
-    if (!isObject(item)) return [];
+  return objectsOf(list).flatMap((item: Documented<TimedText>) => {
     const text =
-      textOf(item['text']) ??
-      textOf(item['punctuated_word']) ??
-      textOf(item['word']) ??
-      textOf(item['transcript']);
-    const [start, end] = [numberOf(item['start']), numberOf(item['end'])];
-    const speaker = item['speaker'] ?? item['speaker_id'];
+      textOf(item.text) ??
+      textOf(item.punctuated_word) ??
+      textOf(item.word) ??
+      textOf(item.transcript);
+    const [start, end] = [numberOf(item.start), numberOf(item.end)];
+    const speaker = item.speaker ?? item.speaker_id;
     if (text === undefined || start === undefined || end === undefined) return [];
     return [
       {
@@ -265,8 +288,8 @@ export const openrouterTranscriptions = (faults: readonly FaultRule[]): AudioAda
         rest: [{ file, as: 'base64' }, Buffer.from('"}}')],
       };
     },
-    read: (answer) => {
-      const text = textOf(answer['text']);
+    read: (answer: Documented<OpenAiTranscript>) => {
+      const text = textOf(answer.text);
       return text === undefined
         ? undefined
         : { transcript: { text }, quantities: transcriptQuantities(answer) };
@@ -297,7 +320,7 @@ export function openaiSpeech(quirks: SpeechQuirks = {}): AudioAdapter {
     ask: (call) => askSpeech(call, quirks),
     read: (reply) => noVoiceFault(reply, faults),
     stream(call, contentType) {
-      const read = (event: JsonObject): SpeechEvent => readEvent(event, faults);
+      const read = (event: Documented<OpenAiSpeechEvent>): SpeechEvent => readEvent(event, faults);
       const from = contentType.startsWith('text/event-stream') ? 'events' : 'json';
       const source = /^(text\/event-stream|application\/json)/.test(contentType)
         ? ({ from, read } as const)
@@ -329,19 +352,30 @@ function askSpeech(
   };
 }
 
+/** An event of OpenAI's, or an answer of Mistral's (wire-formats §1.5). */
+interface OpenAiSpeechEvent {
+  readonly type: string;
+  readonly audio: string;
+  readonly audio_data: string;
+  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
+}
+
 /** `audio`: OpenAI's events; `audio_data`: Mistral's whole answer (recorded 2026-08). */
-function readEvent(event: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
+function readEvent(
+  event: Documented<OpenAiSpeechEvent>,
+  faults: readonly FaultRule[],
+): SpeechEvent {
   const fault = faultWithin(event, faults);
   if (fault !== undefined) return { fault };
-  const sound = textOf(event['audio']) ?? textOf(event['audio_data']);
-  const usage = objectOf(event['usage']);
-  const [input, output] = [countOf(usage?.['input_tokens']), countOf(usage?.['output_tokens'])];
+  const sound = textOf(event.audio) ?? textOf(event.audio_data);
+  const usage = objectOf(event.usage);
+  const [input, output] = [countOf(usage?.input_tokens), countOf(usage?.output_tokens)];
   return {
     sound: sound === undefined ? undefined : Buffer.from(sound, 'base64'),
     quantities:
       input === undefined && output === undefined
         ? undefined
         : { input: input ?? 0, audio_output: output ?? 0 },
-    done: event['type'] === 'speech.audio.done',
+    done: event.type === 'speech.audio.done',
   };
 }

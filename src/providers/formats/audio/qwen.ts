@@ -1,10 +1,10 @@
 import {
   jsonText,
   countOf,
-  type JsonObject,
   listOf,
   objectOf,
   textOf,
+  type Documented,
 } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { audioContentTypes } from '../../media-request.ts';
@@ -14,6 +14,24 @@ import { secondsOf } from './transcript.ts';
 import { transcriptionAdapter, textFormats } from './transcription.ts';
 
 const json = { 'content-type': 'application/json' } as const;
+
+/** An answer (help.aliyun.com/zh/model-studio/qwen-asr-api-reference, 2026-08). */
+interface QwenTranscript {
+  readonly id: string;
+  readonly choices: readonly { readonly message: QwenMessage }[];
+  readonly usage: {
+    readonly seconds: number;
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    readonly prompt_tokens_details: { readonly audio_tokens: number };
+  };
+}
+
+/** A transcript, and what the vendor notes about it (same page). */
+interface QwenMessage {
+  readonly content: string;
+  readonly annotations: readonly { readonly language: string }[];
+}
 
 /**
  * help.aliyun.com/zh/model-studio/qwen-asr-api-reference, 2026-08: a chat about one recording in
@@ -41,29 +59,26 @@ export const qwenTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =
         rest: [{ file, as: 'base64' }, Buffer.from('"}}]}]}')],
       };
     },
-    read(answer) {
-      const message = objectOf(objectOf(listOf(answer['choices'])[0])?.['message']);
-      const text = textOf(message?.['content']);
+    read(answer: Documented<QwenTranscript>) {
+      const message = objectOf(objectOf(listOf(answer.choices)[0])?.message);
+      const text = textOf(message?.content);
       if (text === undefined) return undefined;
-      const note = objectOf(listOf(message?.['annotations'])[0]);
-      const usage = objectOf(answer['usage']) ?? {};
-      const second = secondsOf(usage['seconds']);
-      const [input, output] = [
-        countOf(usage['prompt_tokens']),
-        countOf(usage['completion_tokens']),
-      ];
+      const note = objectOf(listOf(message?.annotations)[0]);
+      const usage = objectOf(answer.usage) ?? {};
+      const second = secondsOf(usage.seconds);
+      const [input, output] = [countOf(usage.prompt_tokens), countOf(usage.completion_tokens)];
       const audio = Math.min(
         input ?? 0,
-        countOf(objectOf(usage['prompt_tokens_details'])?.['audio_tokens']) ?? 0,
+        countOf(objectOf(usage.prompt_tokens_details)?.audio_tokens) ?? 0,
       );
       return {
-        transcript: { text, language: textOf(note?.['language']), seconds: second },
+        transcript: { text, language: textOf(note?.language), seconds: second },
         quantities: {
           ...(second === undefined ? {} : { second }),
           ...(input === undefined ? {} : { input: input - audio, audio_input: audio }),
           ...(output === undefined ? {} : { output }),
         },
-        upstreamId: textOf(answer['id']),
+        upstreamId: textOf(answer.id),
       };
     },
   });
@@ -94,7 +109,7 @@ export const qwenSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
   stream(call, contentType) {
     const made = voiceFormat(call, makes);
     const from = contentType.startsWith('text/event-stream') ? 'events' : 'json';
-    const read = (event: JsonObject): SpeechEvent => readEvent(event, faults);
+    const read = (event: Documented<QwenSpeechEvent>): SpeechEvent => readEvent(event, faults);
     return new SpeechStream(
       call,
       made,
@@ -105,28 +120,40 @@ export const qwenSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
   fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
 });
 
-function readEvent(event: JsonObject, faults: readonly FaultRule[]): SpeechEvent {
-  const output = objectOf(event['output']);
+/** An event (help.aliyun.com/zh/model-studio/qwen-tts-api, 2026-08). */
+interface QwenSpeechEvent {
+  readonly request_id: string;
+  readonly code: string;
+  readonly output: { readonly finish_reason: string; readonly audio: { readonly data: string } };
+  readonly usage: {
+    readonly characters: number;
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+  };
+}
+
+function readEvent(event: Documented<QwenSpeechEvent>, faults: readonly FaultRule[]): SpeechEvent {
+  const output = objectOf(event.output);
   if (output === undefined)
     return {
-      fault: textOf(event['code'])
+      fault: textOf(event.code)
         ? faultOf(400, {}, JSON.stringify(event), faults)
         : protocolFault('an event without output'),
     };
-  const usage = objectOf(event['usage']) ?? {};
+  const usage = objectOf(event.usage) ?? {};
   const [characters, input, spoken] = [
-    countOf(usage['characters']),
-    countOf(usage['input_tokens']),
-    countOf(usage['output_tokens']),
+    countOf(usage.characters),
+    countOf(usage.input_tokens),
+    countOf(usage.output_tokens),
   ];
   const told = {
     ...(input === undefined ? {} : { input }),
     ...(spoken === undefined ? {} : { audio_output: spoken }),
   };
   return {
-    sound: Buffer.from(textOf(objectOf(output['audio'])?.['data']) ?? '', 'base64'),
+    sound: Buffer.from(textOf(objectOf(output.audio)?.data) ?? '', 'base64'),
     quantities: { ...told, ...(characters === undefined ? {} : { character: characters }) },
-    upstreamId: textOf(event['request_id']),
-    done: output['finish_reason'] === 'stop',
+    upstreamId: textOf(event.request_id),
+    done: output.finish_reason === 'stop',
   };
 }

@@ -1,4 +1,10 @@
-import { countOf, type JsonObject, numberOf, objectOf } from '../../../base/json.ts';
+import {
+  countOf,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  type Documented,
+} from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import { type VendorAnswer, type VendorCall, transcriptionRequestOf } from '../../adapter.ts';
 import type { TranscriptionRequest } from '../../media-request.ts';
@@ -206,27 +212,45 @@ export const secondsOf = (value: unknown): number | undefined => {
   return seconds !== undefined && seconds >= 0 && seconds <= secondsMax ? seconds : undefined;
 };
 
+/** What an answer counts, under the names of several vendors. */
+interface CountedTranscript {
+  readonly duration: number;
+  readonly usage: {
+    readonly seconds: number;
+    readonly prompt_audio_seconds: number;
+    readonly input_tokens: number;
+    readonly input_token_details: AudioTokens;
+    readonly output_tokens: number;
+    readonly prompt_tokens: number;
+    readonly prompt_tokens_details: AudioTokens;
+    readonly completion_tokens: number;
+  };
+}
+
+interface AudioTokens {
+  readonly audio_tokens: number;
+}
+
 /**
  * The usage of an answer in OpenAI's format: `usage` in tokens or seconds (OpenAI; Mistral's
  * `prompt_audio_seconds`, recorded 2026-08), or the length of the recording beside the text (Groq,
  * Venice, recorded 2026-08). Undefined when it reports none.
  */
 export function transcriptQuantities(answer: JsonObject): Quantities | undefined {
-  const usage = objectOf(answer['usage']) ?? {};
+  const { usage: told, duration }: Documented<CountedTranscript> = answer;
+  const usage = objectOf(told) ?? {};
   const second =
-    secondsOf(usage['seconds']) ??
-    secondsOf(usage['prompt_audio_seconds']) ??
-    secondsOf(answer['duration']);
-  const all = countOf(usage['input_tokens']) ?? countOf(usage['prompt_tokens']);
-  const output = countOf(usage['output_tokens']) ?? countOf(usage['completion_tokens']);
+    secondsOf(usage.seconds) ?? secondsOf(usage.prompt_audio_seconds) ?? secondsOf(duration);
+  const all = countOf(usage.input_tokens) ?? countOf(usage.prompt_tokens);
+  const output = countOf(usage.output_tokens) ?? countOf(usage.completion_tokens);
   const details =
-    objectOf(usage['input_token_details']) ?? objectOf(usage['prompt_tokens_details']) ?? {};
+    objectOf(usage.input_token_details) ?? objectOf(usage.prompt_tokens_details) ?? {};
   // Mistral counts its audio tokens beside the prompt's, OpenAI within them.
-  const audio = countOf(details['audio_tokens']) ?? 0;
-  const told = {
+  const audio = countOf(details.audio_tokens) ?? 0;
+  const counts = {
     ...(second === undefined ? {} : { second }),
     ...(all === undefined ? {} : { input: all >= audio ? all - audio : all, audio_input: audio }),
     ...(output === undefined ? {} : { output }),
   };
-  return Object.keys(told).length === 0 ? undefined : told;
+  return Object.keys(counts).length === 0 ? undefined : counts;
 }

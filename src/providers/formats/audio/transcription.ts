@@ -1,13 +1,14 @@
 import type { Fault } from '../../../base/fault.ts';
 import {
   isObject,
-  listOf,
   numberOf,
   objectOf,
   parse,
   textOf,
   utf8,
   type JsonObject,
+  type Documented,
+  objectsOf,
 } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import { refuse } from '../../../base/refusal.ts';
@@ -27,6 +28,13 @@ import { usageOf, transcriptQuantities, answerOf, type Transcript } from './tran
 
 const event = (value: unknown): string =>
   Buffer.from(`data: ${JSON.stringify(value)}\n\n`, 'utf8').toString('latin1');
+
+/** An event (wire-formats §1.5). */
+interface TranscriptTextEvent {
+  readonly type: string;
+  readonly delta: string;
+  readonly text: string;
+}
 
 /** A stream of OpenAI's events (wire-formats §1.5), passed on unchanged. */
 export class TranscriptEvents implements StreamTranslator {
@@ -70,23 +78,29 @@ export class TranscriptEvents implements StreamTranslator {
       meter.done = true;
       return false;
     }
-    const event = parse(utf8(data));
-    if (!isObject(event)) meter.fault = protocolFault('an event that is no JSON');
+    const event: Documented<TranscriptTextEvent> | undefined = objectOf(parse(utf8(data)));
+    if (event === undefined) meter.fault = protocolFault('an event that is no JSON');
     else meter.fault = faultWithin(event, this.#faults);
-    if (meter.fault !== undefined || !isObject(event)) return false;
+    if (meter.fault !== undefined || event === undefined) return false;
     this.#out += `data: ${data}\n\n`;
-    meter.outputBytes += Buffer.byteLength(textOf(event['delta']) ?? '');
-    if (event['type'] === 'transcript.text.segment')
-      meter.outputBytes += Buffer.byteLength(textOf(event['text']) ?? '');
-    if (event['type'] !== 'transcript.text.done') return true;
+    meter.outputBytes += Buffer.byteLength(textOf(event.delta) ?? '');
+    if (event.type === 'transcript.text.segment')
+      meter.outputBytes += Buffer.byteLength(textOf(event.text) ?? '');
+    if (event.type !== 'transcript.text.done') return true;
     meter.finished = true;
     meter.quantities = transcriptQuantities(event);
-    meter.outputBytes ||= Buffer.byteLength(textOf(event['text']) ?? '');
+    meter.outputBytes ||= Buffer.byteLength(textOf(event.text) ?? '');
     return true;
   }
 }
 
 const answerBytesMax = 32 * 1024 * 1024;
+
+/** An answer in the format `json` or `diarized_json` (wire-formats §1.5). */
+interface DiarizedTranscript {
+  readonly text: string;
+  readonly segments: readonly { readonly speaker: string; readonly start: number }[];
+}
 
 /**
  * A stream made of a whole answer, for models that do not stream: one delta, or one for each part
@@ -118,15 +132,16 @@ export class TranscriptInOne implements StreamTranslator {
       meter.fault = answer;
       return '';
     }
-    const body = objectOf(parse(answer.body.toString('utf8'))) ?? {};
-    const text = textOf(body['text']) ?? '';
+    const body: Documented<DiarizedTranscript> =
+      objectOf(parse(answer.body.toString('utf8'))) ?? {};
+    const text = textOf(body.text) ?? '';
     meter.quantities = answer.quantities;
     meter.upstreamId = answer.upstreamId;
     meter.finished = true;
     meter.outputBytes = Buffer.byteLength(text);
-    const parts = listOf(body['segments']).filter(isObject);
+    const parts = objectsOf(body.segments);
     const spoken = parts.filter(
-      (part) => textOf(part['speaker']) !== undefined && numberOf(part['start']) !== undefined,
+      (part) => textOf(part.speaker) !== undefined && numberOf(part.start) !== undefined,
     );
     const deltas =
       spoken.length > 0

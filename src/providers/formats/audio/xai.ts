@@ -1,8 +1,8 @@
-import { textOf } from '../../../base/json.ts';
+import { textOf, type Documented } from '../../../base/json.ts';
 import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { faultOf, type FaultRule } from '../fault.ts';
 import { recordingRequest } from '../multipart.ts';
-import { transcriptOf } from './openai.ts';
+import { type OpenAiTranscript, transcriptOf } from './openai.ts';
 import { SpeechStream, voiceFormat, noVoiceFault, soundSource, voiceOf } from './speech.ts';
 import { transcriptQuantities } from './transcript.ts';
 import { transcriptionAdapter, speakerFormats } from './transcription.ts';
@@ -32,8 +32,8 @@ export const xaiTranscriptions = (faults: readonly FaultRule[]): AudioAdapter =>
         request,
       );
     },
-    read: (answer) => {
-      const text = textOf(answer['text']);
+    read: (answer: Documented<OpenAiTranscript>) => {
+      const text = textOf(answer.text);
       return text === undefined
         ? undefined
         : { transcript: transcriptOf(answer, text), quantities: transcriptQuantities(answer) };
