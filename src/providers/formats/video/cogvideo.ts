@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
@@ -62,11 +62,22 @@ const states: TaskStates = {
   failed: ['FAIL'],
 };
 
-const taskReply = ({ task_status: word, error, video_result: made }: JsonObject): TaskReply => ({
+/** A task (docs.bigmodel.cn/api-reference, async-result, 2026-08). */
+interface CogVideoTask {
+  readonly task_status: string;
+  readonly error: { readonly code: string; readonly message: string };
+  readonly video_result: readonly { readonly url: string }[];
+}
+
+const taskReply = ({
+  task_status: word,
+  error,
+  video_result: made,
+}: Documented<CogVideoTask>): TaskReply => ({
   word,
-  code: objectOf(error)?.['code'],
-  message: objectOf(error)?.['message'],
-  url: objectOf(listOf(made)[0])?.['url'],
+  code: objectOf(error)?.code,
+  message: objectOf(error)?.message,
+  url: objectOf(listOf(made)[0])?.url,
 });
 
 export function cogVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {

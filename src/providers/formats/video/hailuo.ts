@@ -1,4 +1,5 @@
-import { type JsonObject, objectOf } from '../../../base/json.ts';
+import type { Fault } from '../../../base/fault.ts';
+import { type Documented, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { AcceptedTask, TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { faultWithin, type FaultRule } from '../fault.ts';
@@ -110,19 +111,40 @@ const states: TaskStates = {
 const fileAsk = (id: string): VendorRequest =>
   taskGet(`/files/retrieve?file_id=${encodeURIComponent(id)}`);
 
-function secondReply(body: JsonObject): TaskReply {
-  const { status: word, error, content } = objectOf(body['task']) ?? {};
+/** A task of the first version (platform.minimax.io, video-generation, 2026-08). */
+interface HailuoTask {
+  readonly status: string;
+  readonly file_id: string;
+  readonly base_resp: { readonly status_code: number; readonly status_msg: string };
+}
+
+/** The file of a video of the first version (same page). */
+interface HailuoFile {
+  readonly file: { readonly download_url: string };
+}
+
+/** A task of the second version (same page). */
+interface SecondHailuoTask {
+  readonly task: {
+    readonly status: string;
+    readonly error: { readonly code: string; readonly message: string };
+    readonly content: { readonly url: string };
+  };
+}
+
+function secondReply(body: Documented<SecondHailuoTask>): TaskReply {
+  const { status: word, error, content } = objectOf(body.task) ?? {};
   const { code, message } = objectOf(error) ?? {};
-  return { word, code: code ?? word, message, url: objectOf(content)?.['url'] };
+  return { word, code: code ?? word, message, url: objectOf(content)?.url };
 }
 
 export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {
   const polledFirst: TaskAdapter['readPoll'] = (reply) => {
-    const body = replyObject(reply);
+    const body: Documented<HailuoTask> | Fault = replyObject(reply);
     if (isFaulty(body)) return body;
-    const state = stateOf(body['status'], states);
+    const state = stateOf(body.status, states);
     if (state === 'failed') {
-      const { status_code: code, status_msg: message } = objectOf(body['base_resp']) ?? {};
+      const { status_code: code, status_msg: message } = objectOf(body.base_resp) ?? {};
       return code === 0
         ? taskFailure(undefined, undefined, faults)
         : taskFailure(code, message, faults);
@@ -130,7 +152,7 @@ export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[]
     const fault = faultWithin(body, faults);
     if (fault !== undefined) return fault;
     if (state !== 'completed') return underWay(state);
-    const file = submissionOf(body['file_id']);
+    const file = submissionOf(body.file_id);
     return 'message' in file
       ? file
       : { state, file: { kind: 'asked', ask: fileAsk(file.upstreamId) } };
@@ -158,8 +180,8 @@ export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[]
     readPoll: (reply, task) =>
       isSecond(task.upstreamModel) ? polledSecond(reply, task) : polledFirst(reply, task),
     readFileLocation(reply) {
-      const body = acceptedReply(reply, faults);
-      return isFaulty(body) ? body : addressOf(objectOf(body['file'])?.['download_url']);
+      const body: Documented<HailuoFile> | Fault = acceptedReply(reply, faults);
+      return isFaulty(body) ? body : addressOf(objectOf(body.file)?.download_url);
     },
     fault: taskFault(faults),
   };

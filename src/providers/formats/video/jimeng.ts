@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type JsonObject, objectOf } from '../../../base/json.ts';
+import { type Documented, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { VendorTaskProgress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { faultWithin, protocolFault, type FaultRule } from '../fault.ts';
@@ -77,12 +77,26 @@ function submit(call: VideoCall): VendorRequest {
 
 const good = 10_000;
 
+/** A reply (volcengine.com/docs/85621/1544774, 2026-08). */
+interface JimengReply {
+  readonly code: number;
+  readonly message: string;
+  readonly data: JimengTask;
+}
+
+/** A task (same page). */
+interface JimengTask {
+  readonly task_id: string;
+  readonly status: string;
+  readonly video_url: string;
+}
+
 /** Every reply has a code, and only one code means success. */
-function dataIn(reply: Buffer): JsonObject | Fault {
-  const body = replyObject(reply);
+function dataIn(reply: Buffer): Documented<JimengTask> | Fault {
+  const body: Documented<JimengReply> | Fault = replyObject(reply);
   if (isFaulty(body)) return body;
   const { code, message } = body;
-  if (code === good) return objectOf(body['data']) ?? {};
+  if (code === good) return objectOf(body.data) ?? {};
   return (
     faultWithin({ error: { code, message } }, faults) ?? protocolFault('an answer without a code')
   );
@@ -103,12 +117,17 @@ function polled(reply: Buffer): VendorTaskProgress | Fault {
   const data = dataIn(reply);
   // A video that the vendor made and holds back is reported by its code alone.
   if (isFaulty(data) && data.kind === 'content_policy') return failed(data);
-  return progressOf(data, states, faults, ({ status: word, video_url: url }) => ({
-    word,
-    code: word,
-    message: '',
-    url,
-  }));
+  return progressOf(
+    data,
+    states,
+    faults,
+    ({ status: word, video_url: url }: Documented<JimengTask>) => ({
+      word,
+      code: word,
+      message: '',
+      url,
+    }),
+  );
 }
 
 export const jimengVideo: TaskAdapter = {

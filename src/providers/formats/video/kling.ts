@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type JsonObject, listOf, objectOf } from '../../../base/json.ts';
+import { type Documented, type JsonObject, listOf, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { VendorTaskProgress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import { faultWithin, type FaultRule } from '../fault.ts';
@@ -87,11 +87,26 @@ function submit(call: VideoCall): VendorRequest {
   return postJson(`/v1/videos/${begins ? actions.picture : actions.words}`, body);
 }
 
+/** A reply (app.klingai.com/global/dev/document-api/apiReference/commonInfo, 2026-08). */
+interface KlingReply {
+  readonly code: number;
+  readonly message: string;
+  readonly data: KlingTask;
+}
+
+/** A task (same pages). */
+interface KlingTask {
+  readonly task_id: string;
+  readonly task_status: string;
+  readonly task_status_msg: string;
+  readonly task_result: { readonly videos: readonly { readonly url: string }[] };
+}
+
 /** Every reply has a code, and only 0 means success. */
 function dataIn(reply: Buffer): JsonObject | Fault {
-  const body = replyObject(reply);
+  const body: Documented<KlingReply> | Fault = replyObject(reply);
   if (isFaulty(body)) return body;
-  if (body['code'] === 0) return objectOf(body['data']) ?? {};
+  if (body.code === 0) return objectOf(body.data) ?? {};
   const { code, message } = body;
   return faultWithin({ error: { code, message } }, faults) ?? body;
 }
@@ -108,11 +123,15 @@ function polled(reply: Buffer): VendorTaskProgress | Fault {
     dataIn(reply),
     states,
     faults,
-    ({ task_status: word, task_status_msg: message, task_result: result }) => ({
+    ({
+      task_status: word,
+      task_status_msg: message,
+      task_result: result,
+    }: Documented<KlingTask>) => ({
       word,
       code: undefined,
       message,
-      url: objectOf(listOf(objectOf(result)?.['videos'])[0])?.['url'],
+      url: objectOf(listOf(objectOf(result)?.videos)[0])?.url,
     }),
   );
 }
@@ -123,12 +142,12 @@ export const klingVideo: TaskAdapter = {
   variants,
   submit,
   readSubmission(reply, { request }) {
-    const data = dataIn(reply);
+    const data: Documented<KlingTask> | Fault = dataIn(reply);
     if (isFaulty(data)) return data;
     const action = imageAs(request, 'first') === undefined ? actions.words : actions.picture;
-    return submissionOf(data['task_id'], (id) => `${action}/${encodeURIComponent(id)}`);
+    return submissionOf(data.task_id, (id) => `${action}/${encodeURIComponent(id)}`);
   },
   poll: ({ upstreamId }) => taskGet(`/v1/videos/${upstreamId}`),
   readPoll: polled,
-  fault: taskFault(faults, ({ code }) => code === 1203),
+  fault: taskFault(faults, ({ code }: Documented<KlingReply>) => code === 1203),
 };

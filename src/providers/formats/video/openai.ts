@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, type JsonObject, objectOf, textOf } from '../../../base/json.ts';
+import { type Documented, isObject, objectOf, textOf } from '../../../base/json.ts';
 import type { VideoMisfit, VideoRequest } from '../../media-request.ts';
 import type {
   AcceptedTask,
@@ -94,10 +94,29 @@ const faults: readonly FaultRule[] = [
     kind: 'quota',
   },
 ];
+/**
+ * A video, bare or in `data` (developers.openai.com/api/reference/videos, 2026-08). Other servers
+ * of this format have the members after `error`.
+ */
+interface VideoReply {
+  readonly id: string;
+  readonly status: string;
+  readonly progress: number | string;
+  readonly error: { readonly code: string; readonly message: string } | string;
+  readonly code: string;
+  readonly task_id: string;
+  readonly data: VideoReply;
+  readonly fail_reason: string;
+  readonly metadata: { readonly url: string };
+  readonly video_url: string;
+  readonly result_url: string;
+  readonly url: string;
+}
+
 const goneCodes = /^(task_not_exist|task_not_found|video_not_found|not_found)$/;
 
-const gone = (body: JsonObject): boolean =>
-  goneCodes.test(textOf(body['code']) ?? textOf(objectOf(body['error'])?.['code']) ?? '');
+const gone = (body: Documented<VideoReply>): boolean =>
+  goneCodes.test(textOf(body.code) ?? textOf(objectOf(body.error)?.code) ?? '');
 
 /**
  * `POST /videos`, `GET /videos/{id}` and `/content`: OpenAI's video format
@@ -110,10 +129,10 @@ export function openAiVideos(quirks: VideosQuirks = {}): TaskAdapter {
     variants: ({ request }) => variants(request),
     submit: (call) => postJson('/videos', quirks.ownWords ? commonBody(call) : openAiBody(call)),
     readSubmission(reply) {
-      const body = acceptedReply(reply, faults);
+      const body: Documented<VideoReply> | Fault = acceptedReply(reply, faults);
       return isFaulty(body)
         ? body
-        : submissionOf(body['id'] ?? body['task_id'] ?? objectOf(body['data'])?.['task_id']);
+        : submissionOf(body.id ?? body.task_id ?? objectOf(body.data)?.task_id);
     },
     poll: ({ upstreamId }) => taskGet(`/videos/${encodeURIComponent(upstreamId)}`),
     readPoll: polled,
@@ -195,21 +214,21 @@ function commonBody(call: VideoCall): object {
 
 /** Reads the video object, bare or in an envelope of `code` and `data`. */
 function polled(reply: Buffer, task: AcceptedTask): VendorTaskProgress | Fault {
-  const answer = replyObject(reply);
+  const answer: Documented<VideoReply> | Fault = replyObject(reply);
   if (isFaulty(answer)) return answer;
-  const body = objectOf(answer['data']) ?? answer;
-  const state = stateOf(body['status'], states);
+  const body = objectOf(answer.data) ?? answer;
+  const state = stateOf(body.status, states);
   if (state === 'failed') return failure(body);
   if (state === 'completed') return { state, file: fileOf(body, task) };
   // An error without a state means that the poll failed, not the task.
-  const refused = body['status'] === undefined ? acceptedReply(reply, faults) : body;
-  return isFaulty(refused) ? refused : underWay(state, percentOf(body['progress']));
+  const refused = body.status === undefined ? acceptedReply(reply, faults) : body;
+  return isFaulty(refused) ? refused : underWay(state, percentOf(body.progress));
 }
 
-function failure(body: JsonObject): VendorTaskProgress {
+function failure(body: Documented<VideoReply>): VendorTaskProgress {
   const { error } = body;
-  if (isObject(error)) return taskFailure(error['code'], error['message'], faults);
-  return taskFailure(undefined, error ?? body['fail_reason'], faults);
+  if (isObject(error)) return taskFailure(error.code, error.message, faults);
+  return taskFailure(undefined, error ?? body.fail_reason, faults);
 }
 
 const percentOf = (progress: unknown): unknown =>
@@ -219,9 +238,9 @@ const percentOf = (progress: unknown): unknown =>
  * The file of a finished video. OpenAI's own `/content` requires the operator's key; other servers
  * also name an address that needs none.
  */
-function fileOf(body: JsonObject, { upstreamId }: AcceptedTask): TaskFile {
-  const metadata = objectOf(body['metadata']);
-  const url = [metadata?.['url'], body['video_url'], body['result_url'], body['url']]
+function fileOf(body: Documented<VideoReply>, { upstreamId }: AcceptedTask): TaskFile {
+  const metadata = objectOf(body.metadata);
+  const url = [metadata?.url, body.video_url, body.result_url, body.url]
     .map(textOf)
     .find((text) => /^https?:\/\//.test(text ?? ''));
   if (url !== undefined && !/\/content(?:\?|$)/.test(url)) return { kind: 'address', url };

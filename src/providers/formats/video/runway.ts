@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, numberOf } from '../../../base/json.ts';
+import { type Documented, listOf, numberOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
@@ -98,13 +98,22 @@ const states: TaskStates = {
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
   `/v1/tasks/${encodeURIComponent(upstreamId)}`;
 
+/** A task (docs.dev.runwayml.com/api, tasks, 2026-08). */
+interface RunwayTask {
+  readonly status: string;
+  readonly failureCode: string;
+  readonly failure: string;
+  readonly output: readonly string[];
+  readonly progress: number;
+}
+
 const taskReply = ({
   status: word,
   failureCode,
   failure,
   output,
   progress,
-}: JsonObject): TaskReply => ({
+}: Documented<RunwayTask>): TaskReply => ({
   word,
   code: failureCode ?? word,
   message: failure,

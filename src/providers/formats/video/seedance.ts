@@ -1,4 +1,4 @@
-import { countOf, type JsonObject, objectOf } from '../../../base/json.ts';
+import { type Documented, countOf, objectOf } from '../../../base/json.ts';
 import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
@@ -93,11 +93,19 @@ const states: TaskStates = {
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
   `/contents/generations/tasks/${encodeURIComponent(upstreamId)}`;
 
-function taskReply({ status: word, error, content, usage }: JsonObject): TaskReply {
+/** A task (volcengine.com/docs/82379/1520757, 2026-08). */
+interface SeedanceTask {
+  readonly status: string;
+  readonly error: { readonly code: string; readonly message: string };
+  readonly content: { readonly video_url: string };
+  readonly usage: { readonly completion_tokens: number };
+}
+
+function taskReply({ status: word, error, content, usage }: Documented<SeedanceTask>): TaskReply {
   const { code, message } = objectOf(error) ?? {};
-  const output = countOf(objectOf(usage)?.['completion_tokens']);
+  const output = countOf(objectOf(usage)?.completion_tokens);
   const quantities = output === undefined ? undefined : { output };
-  return { word, code: code ?? word, message, url: objectOf(content)?.['video_url'], quantities };
+  return { word, code: code ?? word, message, url: objectOf(content)?.video_url, quantities };
 }
 
 export function seedanceVideo({ faults }: { readonly faults: readonly FaultRule[] }): TaskAdapter {

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { isObject, type JsonObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
+import { type Documented, isObject, listOf, objectOf, parse, textOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { VideoMisfit } from '../../media-request.ts';
 import type {
@@ -11,6 +11,7 @@ import type {
 } from '../../task-adapter.ts';
 import { protocolFault } from '../fault.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
+import type { GoogleStatus } from '../gemini/types.ts';
 import { imageAs, type VideoRange } from './fit.ts';
 import {
   dataParts,
@@ -129,31 +130,54 @@ const codes: Readonly<Record<number, string>> = {
   16: 'UNAUTHENTICATED',
 };
 
+/** An operation (ai.google.dev/gemini-api/docs/video, 2026-08). */
+interface VeoOperation {
+  readonly name: string;
+  readonly done: boolean;
+  readonly error: GoogleStatus;
+  readonly response: VeoResponse;
+}
+
+/** The videos on Vertex; those of the Gemini API lie one member deeper (same page). */
+interface VeoResponse extends FilteredVideos {
+  readonly videos: readonly { readonly bytesBase64Encoded: string }[];
+  readonly generateVideoResponse: GeneratedVideos;
+}
+
+interface GeneratedVideos extends FilteredVideos {
+  readonly generatedSamples: readonly { readonly video: { readonly uri: string } }[];
+}
+
+/** How many videos were filtered, and why (same page). */
+interface FilteredVideos {
+  readonly raiMediaFilteredCount: number;
+  readonly raiMediaFilteredReasons: readonly string[];
+}
+
 /**
  * Reads an operation. `done` is absent until it is true (recorded). `found`: finds the video in a
  * response.
  */
 function operation(
   reply: Buffer,
-  found: (response: JsonObject) => TaskFile | undefined,
+  found: (response: Documented<VeoResponse>) => TaskFile | undefined,
 ): VendorTaskProgress | Fault {
-  const body = replyObject(reply);
+  const body: Documented<VeoOperation> | Fault = replyObject(reply);
   if (isFaulty(body)) return body;
-  const error = objectOf(body['error']);
-  if (error !== undefined && body['name'] === undefined)
+  const error = objectOf(body.error);
+  if (error !== undefined && body.name === undefined)
     return geminiFaultWithin(body) ?? protocolFault('an error without words');
-  if (body['done'] !== true)
-    return underWay(typeof body['name'] === 'string' ? 'running' : 'unknown');
-  if (error !== undefined) return taskFailure(codes[Number(error['code'])], error['message'], []);
-  const response = objectOf(body['response']) ?? {};
+  if (body.done !== true) return underWay(typeof body.name === 'string' ? 'running' : 'unknown');
+  if (error !== undefined) return taskFailure(codes[Number(error.code)], error.message, []);
+  const response = objectOf(body.response) ?? {};
   const file = found(response);
   if (file !== undefined) return { state: 'completed', file };
-  const inside = objectOf(response['generateVideoResponse']) ?? response;
+  const inside = objectOf(response.generateVideoResponse) ?? response;
   if (
-    Number(inside['raiMediaFilteredCount']) > 0 ||
-    listOf(inside['raiMediaFilteredReasons']).length > 0
+    Number(inside.raiMediaFilteredCount) > 0 ||
+    listOf(inside.raiMediaFilteredReasons).length > 0
   ) {
-    const reasons = listOf(inside['raiMediaFilteredReasons']).filter(
+    const reasons = listOf(inside.raiMediaFilteredReasons).filter(
       (reason) => typeof reason === 'string',
     );
     return failed({
@@ -164,7 +188,10 @@ function operation(
   return protocolFault('an operation that is done, without its video');
 }
 
-const operationName = (reply: Buffer): unknown => objectOf(parse(reply.toString('utf8')))?.['name'];
+function operationName(reply: Buffer): string | undefined {
+  const body: Documented<VeoOperation> | undefined = objectOf(parse(reply.toString('utf8')));
+  return textOf(body?.name);
+}
 
 function fault(
   ...[status, headers, reply]: Parameters<TaskAdapter['fault']>
@@ -187,7 +214,7 @@ export const geminiVideo: TaskAdapter = {
   misfit: (call) => misfitOf(call, gemini),
   submit: (call) => submit(call, gemini, {}),
   readSubmission(reply) {
-    const name = textOf(operationName(reply));
+    const name = operationName(reply);
     return submissionOf(
       name !== undefined && /^models\/[\w.-]+\/operations\/[\w-]+$/.test(name) ? name : undefined,
     );
@@ -195,8 +222,8 @@ export const geminiVideo: TaskAdapter = {
   poll: ({ upstreamId }) => taskGet(`/${upstreamId}`),
   readPoll: (reply) =>
     operation(reply, (response) => {
-      const [sample] = listOf(objectOf(response['generateVideoResponse'])?.['generatedSamples']);
-      const uri = textOf(objectOf(objectOf(sample)?.['video'])?.['uri']) ?? '';
+      const [sample] = listOf(objectOf(response.generateVideoResponse)?.generatedSamples);
+      const uri = textOf(objectOf(objectOf(sample)?.video)?.uri) ?? '';
       const path = /\/files\/[\w-]+:download(?:\?[\w=&]*)?$/.exec(uri)?.[0];
       return path === undefined ? undefined : { kind: 'path', path };
     }),
@@ -212,7 +239,7 @@ export const vertexVideo: TaskAdapter = {
   misfit: (call) => misfitOf(call, vertex),
   submit: (call) => submit(call, vertex, { generateAudio: call.request.audio }),
   readSubmission(reply) {
-    const name = textOf(operationName(reply));
+    const name = operationName(reply);
     return submissionOf(
       name !== undefined && /^projects\/[\w/.:@-]+\/operations\/[\w-]+$/.test(name)
         ? name
@@ -223,7 +250,7 @@ export const vertexVideo: TaskAdapter = {
     postJson(pathOf(upstreamModel, 'fetchPredictOperation'), { operationName: upstreamId }),
   readPoll: (reply) =>
     operation(reply, (response) => {
-      const base64 = textOf(objectOf(listOf(response['videos'])[0])?.['bytesBase64Encoded']);
+      const base64 = textOf(objectOf(listOf(response.videos)[0])?.bytesBase64Encoded);
       return base64 === undefined || base64 === ''
         ? undefined
         : { kind: 'bytes', bytes: Buffer.from(base64, 'base64') };

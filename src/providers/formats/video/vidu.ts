@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, listOf, objectOf, parse } from '../../../base/json.ts';
+import { type Documented, listOf, objectOf, parse } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
@@ -89,21 +89,38 @@ const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
 
 const plainFault = taskFault(faults);
 
+/** The names of an error (platform.vidu.com/docs, error codes, 2026-08). */
+interface ViduError {
+  readonly reason: string;
+  readonly type: string;
+}
+
+/** A task (platform.vidu.com/docs, 2026-08). */
+interface ViduTask {
+  readonly state: string;
+  readonly err_code: string;
+  readonly creations: readonly { readonly url: string }[];
+}
+
 /** Errors are `{code: 400, reason: "…", message: "…"}`; the rules read the reason as the type. */
 const fault: TaskAdapter['fault'] = (status, headers, reply) => {
-  const body = parse(reply);
+  const body: Documented<ViduError> | undefined = objectOf(parse(reply));
   return plainFault(
     status,
     headers,
-    isObject(body) ? JSON.stringify({ ...body, type: body['reason'] ?? body['type'] }) : reply,
+    body === undefined ? reply : JSON.stringify({ ...body, type: body.reason ?? body.type }),
   );
 };
 
-const taskReply = ({ state: word, err_code: code, creations }: JsonObject): TaskReply => ({
+const taskReply = ({
+  state: word,
+  err_code: code,
+  creations,
+}: Documented<ViduTask>): TaskReply => ({
   word,
   code: code || undefined,
   message: code,
-  url: objectOf(listOf(creations)[0])?.['url'],
+  url: objectOf(listOf(creations)[0])?.url,
 });
 
 export const viduVideo: TaskAdapter = {

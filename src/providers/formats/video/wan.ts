@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type JsonObject, objectOf } from '../../../base/json.ts';
+import { type Documented, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
@@ -125,9 +125,18 @@ const states: TaskStates = {
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
   `/../../api/v1/tasks/${encodeURIComponent(upstreamId)}`;
 
-function outputIn(reply: Buffer): JsonObject | Fault {
-  const body = replyObject(reply);
-  return isFaulty(body) ? body : (objectOf(body['output']) ?? {});
+/** A task (help.aliyun.com/zh/model-studio, text-to-video, 2026-08). */
+interface WanTask {
+  readonly task_id: string;
+  readonly task_status: string;
+  readonly code: string;
+  readonly message: string;
+  readonly video_url: string;
+}
+
+function outputIn(reply: Buffer): Documented<WanTask> | Fault {
+  const body: Documented<{ readonly output: WanTask }> | Fault = replyObject(reply);
+  return isFaulty(body) ? body : (objectOf(body.output) ?? {});
 }
 
 const taskReply = ({
@@ -135,7 +144,7 @@ const taskReply = ({
   code,
   message,
   video_url: url,
-}: JsonObject): TaskReply => ({
+}: Documented<WanTask>): TaskReply => ({
   word,
   code: code ?? word,
   message,

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../base/fault.ts';
-import { type JsonObject, objectOf } from '../../../base/json.ts';
+import { type Documented, objectOf } from '../../../base/json.ts';
 import type { VendorRequest } from '../../adapter.ts';
 import type { VendorTaskProgress, TaskAdapter, VideoCall } from '../../task-adapter.ts';
 import type { FaultRule } from '../fault.ts';
@@ -61,7 +61,15 @@ function submit(call: VideoCall): VendorRequest {
   });
 }
 
-function taskReply({ status, error, video, progress }: JsonObject): TaskReply {
+/** A task (docs.x.ai/docs/guides/video-generations, 2026-08). */
+interface GrokVideoTask {
+  readonly status: string;
+  readonly progress: number;
+  readonly error: { readonly code: string; readonly message: string } | string;
+  readonly video: { readonly url: string; readonly respect_moderation: boolean };
+}
+
+function taskReply({ status, error, video, progress }: Documented<GrokVideoTask>): TaskReply {
   const { code, message } = objectOf(error) ?? {};
   // `pending` comes with a percentage that moves (recorded): a task at 1 % is being made.
   const word = status === 'pending' && progress !== 0 ? 'processing' : status;
@@ -69,7 +77,7 @@ function taskReply({ status, error, video, progress }: JsonObject): TaskReply {
     word,
     code: code ?? status,
     message: message ?? error,
-    url: objectOf(video)?.['url'],
+    url: objectOf(video)?.url,
     percent: progress,
   };
 }
@@ -85,11 +93,11 @@ export function xaiVideo({ faults }: { readonly faults: readonly FaultRule[] }):
     readSubmission: (reply) => submissionIn(acceptedReply(reply, faults), 'request_id'),
     poll: ({ upstreamId }) => taskGet(`/videos/${encodeURIComponent(upstreamId)}`),
     readPoll(reply): VendorTaskProgress | Fault {
-      const body = replyObject(reply);
+      const body: Documented<GrokVideoTask> | Fault = replyObject(reply);
       const blocked =
         !isFaulty(body) &&
-        body['status'] === 'done' &&
-        objectOf(body['video'])?.['respect_moderation'] === false;
+        body.status === 'done' &&
+        objectOf(body.video)?.respect_moderation === false;
       if (blocked)
         return failed({
           kind: 'content_policy',
