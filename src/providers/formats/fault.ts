@@ -11,6 +11,34 @@ import {
 import type { VendorAnswer, PendingAnswer } from '../adapter.ts';
 import { sanitizeVendorMessage } from '../vendor-message.ts';
 
+/**
+ * An error as vendors write it: the reply itself, or its member `error` or `message`. Azure has
+ * `innererror`, OpenRouter `metadata`, MiniMax `base_resp`, servers made with FastAPI `detail`.
+ */
+interface VendorError {
+  readonly error: VendorError | string;
+  readonly message: VendorError | string;
+  readonly msg: string;
+  readonly code: string | number;
+  readonly type: string;
+  readonly error_type: string;
+  readonly param: string;
+  readonly object: string;
+  readonly status: number;
+  readonly status_code: number;
+  readonly detail: readonly InvalidInput[] | string;
+  readonly details: readonly InvalidInput[];
+  readonly innererror: { readonly code: string };
+  readonly metadata: { readonly code: string; readonly raw: string };
+  readonly base_resp: { readonly status_code: number; readonly status_msg: string };
+}
+
+/** A member of the request that FastAPI refuses: `loc` is its path. */
+interface InvalidInput {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+}
+
 /** A vendor's refusal, wherever its reply holds these values. */
 interface Refused {
   readonly code: string;
@@ -88,34 +116,6 @@ const shared: readonly FaultRule[] = [
   { status: 405, kind: 'protocol' },
   { status: 407, kind: 'protocol' },
 ];
-
-/**
- * An error as vendors write it: the reply itself, or its member `error` or `message`. Azure has
- * `innererror`, OpenRouter `metadata`, MiniMax `base_resp`, servers made with FastAPI `detail`.
- */
-interface VendorError {
-  readonly error: VendorError | string;
-  readonly message: VendorError | string;
-  readonly msg: string;
-  readonly code: string | number;
-  readonly type: string;
-  readonly error_type: string;
-  readonly param: string;
-  readonly object: string;
-  readonly status: number;
-  readonly status_code: number;
-  readonly detail: readonly InvalidInput[] | string;
-  readonly details: readonly InvalidInput[];
-  readonly innererror: { readonly code: string };
-  readonly metadata: { readonly code: string; readonly raw: string };
-  readonly base_resp: { readonly status_code: number; readonly status_msg: string };
-}
-
-/** A member of the request that FastAPI refuses: `loc` is its path. */
-interface InvalidInput {
-  readonly loc: readonly (string | number)[];
-  readonly msg: string;
-}
 
 /**
  * The vendor's error in any of its shapes: `{error: {…}}`, `{error: "…", code}`, `{detail}`,

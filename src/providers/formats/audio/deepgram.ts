@@ -7,6 +7,30 @@ import { SpeechStream, voiceFormat, noVoiceFault, soundSource } from './speech.t
 import { secondsOf } from './transcript.ts';
 import { type TranscriptionResult, transcriptionAdapter, speakerFormats } from './transcription.ts';
 
+/** An error (developers.deepgram.com/docs/errors, 2026-08). */
+interface DeepgramError {
+  readonly err_code: string;
+  readonly err_msg: string;
+}
+
+/** An answer (developers.deepgram.com/reference/speech-to-text/listen-pre-recorded, 2026-08). */
+interface ListenResponse {
+  readonly metadata: { readonly request_id: string; readonly duration: number };
+  readonly results: {
+    readonly channels: readonly DeepgramChannel[];
+    readonly utterances: readonly TimedText[];
+  };
+}
+
+/** A channel of the recording, with the best transcript first (same page). */
+interface DeepgramChannel {
+  readonly detected_language: string;
+  readonly alternatives: readonly {
+    readonly transcript: string;
+    readonly words: readonly TimedText[];
+  }[];
+}
+
 /** developers.deepgram.com/docs/errors, 2026-08. */
 const faults: readonly FaultRule[] = [
   { code: /^(INVALID_AUTH|INSUFFICIENT_PERMISSIONS)$/, kind: 'credentials' },
@@ -14,12 +38,6 @@ const faults: readonly FaultRule[] = [
   { code: /^TOO_MANY_REQUESTS$/, kind: 'rate_limited' },
   { text: /No such model|model.{0,20}not (?:found|available)/i, kind: 'unknown_model' },
 ];
-
-/** An error (developers.deepgram.com/docs/errors, 2026-08). */
-interface DeepgramError {
-  readonly err_code: string;
-  readonly err_msg: string;
-}
 
 /** Turns `{err_code, err_msg}` into the error format that `faultOf` reads. */
 function fault(
@@ -61,24 +79,6 @@ export const deepgramTranscriptions: AudioAdapter = {
   }),
   fault,
 };
-
-/** An answer (developers.deepgram.com/reference/speech-to-text/listen-pre-recorded, 2026-08). */
-interface ListenResponse {
-  readonly metadata: { readonly request_id: string; readonly duration: number };
-  readonly results: {
-    readonly channels: readonly DeepgramChannel[];
-    readonly utterances: readonly TimedText[];
-  };
-}
-
-/** A channel of the recording, with the best transcript first (same page). */
-interface DeepgramChannel {
-  readonly detected_language: string;
-  readonly alternatives: readonly {
-    readonly transcript: string;
-    readonly words: readonly TimedText[];
-  }[];
-}
 
 function heard(answer: Documented<ListenResponse>): TranscriptionResult | undefined {
   const results = objectOf(answer.results);

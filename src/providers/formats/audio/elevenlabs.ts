@@ -6,6 +6,18 @@ import { saidIn, type TimedText } from './openai.ts';
 import { SpeechStream, voiceFormat, noVoiceFault, soundSource, voiceOf } from './speech.ts';
 import { transcriptionAdapter, speakerFormats } from './transcription.ts';
 
+/** An error (elevenlabs.io/docs/api-reference/errors, 2026-08). */
+interface ElevenlabsError {
+  readonly detail: { readonly status: string; readonly message: string };
+}
+
+/** An answer (elevenlabs.io/docs/api-reference/speech-to-text/convert, 2026-08). */
+interface ElevenlabsTranscript {
+  readonly text: string;
+  readonly language_code: string;
+  readonly words: readonly (TimedText & { readonly type: string })[];
+}
+
 /**
  * elevenlabs.io/docs/api-reference/errors, 2026-08: `detail` holds the error, with a status in
  * words.
@@ -18,11 +30,6 @@ const faults: readonly FaultRule[] = [
   { status: 422, kind: 'bad_request' },
 ];
 
-/** An error (elevenlabs.io/docs/api-reference/errors, 2026-08). */
-interface ElevenlabsError {
-  readonly detail: { readonly status: string; readonly message: string };
-}
-
 /** Turns `{detail: {status, message}}` into the error format that `faultOf` reads. */
 function fault(
   status: number,
@@ -34,13 +41,6 @@ function fault(
   if (detail === undefined) return faultOf(status, headers, reply, faults);
   const message = [textOf(detail.status), textOf(detail.message)].filter(Boolean).join(': ');
   return faultOf(status, headers, JSON.stringify({ error: { message } }), faults);
-}
-
-/** An answer (elevenlabs.io/docs/api-reference/speech-to-text/convert, 2026-08). */
-interface ElevenlabsTranscript {
-  readonly text: string;
-  readonly language_code: string;
-  readonly words: readonly (TimedText & { readonly type: string })[];
 }
 
 /**

@@ -3,6 +3,13 @@ import { type AudioAdapter, speechRequestOf } from '../../adapter.ts';
 import { faultOf, faultWithin, type FaultRule } from '../fault.ts';
 import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } from './speech.ts';
 
+/** An event (platform.minimax.io/docs/api-reference/speech-t2a-http, 2026-08). */
+interface MinimaxSpeechEvent {
+  readonly trace_id: string;
+  readonly data: { readonly status: number; readonly audio: string };
+  readonly extra_info: { readonly usage_characters: number };
+}
+
 const makes = ['mp3', 'pcm', 'flac'] as const;
 const slowest = 0.5;
 const fastest = 2;
@@ -45,13 +52,6 @@ export const minimaxSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
   },
   fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
 });
-
-/** An event (platform.minimax.io/docs/api-reference/speech-t2a-http, 2026-08). */
-interface MinimaxSpeechEvent {
-  readonly trace_id: string;
-  readonly data: { readonly status: number; readonly audio: string };
-  readonly extra_info: { readonly usage_characters: number };
-}
 
 function readEvent(
   event: Documented<MinimaxSpeechEvent>,

@@ -43,6 +43,37 @@ import {
   textFormats,
 } from './transcription.ts';
 
+/** An answer in JSON: the verbose one has times (wire-formats §1.5). */
+export interface OpenAiTranscript {
+  readonly id: string;
+  readonly text: string;
+  readonly language: string;
+  readonly duration: number;
+  readonly segments: readonly TimedText[];
+  readonly words: readonly TimedText[];
+  readonly usage: { readonly type: string };
+}
+
+/** A part of a transcript: OpenAI's (same section), and other vendors' names for it. */
+export interface TimedText {
+  readonly text: string;
+  readonly word: string;
+  readonly punctuated_word: string;
+  readonly transcript: string;
+  readonly start: number;
+  readonly end: number;
+  readonly speaker: string | number;
+  readonly speaker_id: string | number;
+}
+
+/** An event of OpenAI's, or an answer of Mistral's (wire-formats §1.5). */
+interface OpenAiSpeechEvent {
+  readonly type: string;
+  readonly audio: string;
+  readonly audio_data: string;
+  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
+}
+
 /** How a vendor departs from OpenAI's transcriptions. Each entry cites its page and date. */
 export interface TranscriptionQuirks {
   readonly path?: string;
@@ -156,29 +187,6 @@ function read(
     };
   }
   return readJson(reply, text, call, quirks);
-}
-
-/** An answer in JSON: the verbose one has times (wire-formats §1.5). */
-export interface OpenAiTranscript {
-  readonly id: string;
-  readonly text: string;
-  readonly language: string;
-  readonly duration: number;
-  readonly segments: readonly TimedText[];
-  readonly words: readonly TimedText[];
-  readonly usage: { readonly type: string };
-}
-
-/** A part of a transcript, under the names of several vendors. */
-export interface TimedText {
-  readonly text: string;
-  readonly word: string;
-  readonly punctuated_word: string;
-  readonly transcript: string;
-  readonly start: number;
-  readonly end: number;
-  readonly speaker: string | number;
-  readonly speaker_id: string | number;
 }
 
 function readJson(
@@ -350,14 +358,6 @@ function askSpeech(
     headers: { 'content-type': 'application/json' },
     body: editJsonBytes(bytes, changes, skeleton),
   };
-}
-
-/** An event of OpenAI's, or an answer of Mistral's (wire-formats §1.5). */
-interface OpenAiSpeechEvent {
-  readonly type: string;
-  readonly audio: string;
-  readonly audio_data: string;
-  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
 }
 
 /** `audio`: OpenAI's events; `audio_data`: Mistral's whole answer (recorded 2026-08). */

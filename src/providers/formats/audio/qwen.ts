@@ -13,8 +13,6 @@ import { SpeechStream, type SpeechEvent, voiceFormat, noVoiceFault, voiceOf } fr
 import { secondsOf } from './transcript.ts';
 import { transcriptionAdapter, textFormats } from './transcription.ts';
 
-const json = { 'content-type': 'application/json' } as const;
-
 /** An answer (help.aliyun.com/zh/model-studio/qwen-asr-api-reference, 2026-08). */
 interface QwenTranscript {
   readonly id: string;
@@ -32,6 +30,20 @@ interface QwenMessage {
   readonly content: string;
   readonly annotations: readonly { readonly language: string }[];
 }
+
+/** An event (help.aliyun.com/zh/model-studio/qwen-tts-api, 2026-08). */
+interface QwenSpeechEvent {
+  readonly request_id: string;
+  readonly code: string;
+  readonly output: { readonly finish_reason: string; readonly audio: { readonly data: string } };
+  readonly usage: {
+    readonly characters: number;
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+  };
+}
+
+const json = { 'content-type': 'application/json' } as const;
 
 /**
  * help.aliyun.com/zh/model-studio/qwen-asr-api-reference, 2026-08: a chat about one recording in
@@ -119,18 +131,6 @@ export const qwenSpeech = (faults: readonly FaultRule[]): AudioAdapter => ({
   },
   fault: (status, headers, reply) => faultOf(status, headers, reply, faults),
 });
-
-/** An event (help.aliyun.com/zh/model-studio/qwen-tts-api, 2026-08). */
-interface QwenSpeechEvent {
-  readonly request_id: string;
-  readonly code: string;
-  readonly output: { readonly finish_reason: string; readonly audio: { readonly data: string } };
-  readonly usage: {
-    readonly characters: number;
-    readonly input_tokens: number;
-    readonly output_tokens: number;
-  };
-}
 
 function readEvent(event: Documented<QwenSpeechEvent>, faults: readonly FaultRule[]): SpeechEvent {
   const output = objectOf(event.output);

@@ -9,6 +9,26 @@ import type { Quantities } from '../../../base/quantities.ts';
 import { type VendorAnswer, type VendorCall, transcriptionRequestOf } from '../../adapter.ts';
 import type { TranscriptionRequest } from '../../media-request.ts';
 
+/** The counts in an answer: OpenAI's (wire-formats §1.5), and other vendors' names for them. */
+interface CountedTranscript {
+  readonly duration: number;
+  readonly usage: {
+    readonly seconds: number;
+    readonly prompt_audio_seconds: number;
+    readonly input_tokens: number;
+    readonly input_token_details: AudioTokens;
+    readonly output_tokens: number;
+    readonly prompt_tokens: number;
+    readonly prompt_tokens_details: AudioTokens;
+    readonly completion_tokens: number;
+  };
+}
+
+/** How many of the tokens are audio (same section). */
+interface AudioTokens {
+  readonly audio_tokens: number;
+}
+
 /** A part of the transcript, with times in seconds. */
 export interface TranscriptSegment {
   readonly text: string;
@@ -211,25 +231,6 @@ export const secondsOf = (value: unknown): number | undefined => {
   const seconds = numberOf(value);
   return seconds !== undefined && seconds >= 0 && seconds <= secondsMax ? seconds : undefined;
 };
-
-/** What an answer counts, under the names of several vendors. */
-interface CountedTranscript {
-  readonly duration: number;
-  readonly usage: {
-    readonly seconds: number;
-    readonly prompt_audio_seconds: number;
-    readonly input_tokens: number;
-    readonly input_token_details: AudioTokens;
-    readonly output_tokens: number;
-    readonly prompt_tokens: number;
-    readonly prompt_tokens_details: AudioTokens;
-    readonly completion_tokens: number;
-  };
-}
-
-interface AudioTokens {
-  readonly audio_tokens: number;
-}
 
 /**
  * The usage of an answer in OpenAI's format: `usage` in tokens or seconds (OpenAI; Mistral's

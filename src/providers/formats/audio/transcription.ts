@@ -26,15 +26,21 @@ import { SseFrames } from '../../stream/frames.ts';
 import { faultWithin, protocolFault, faultOf, isFault, type FaultRule } from '../fault.ts';
 import { usageOf, transcriptQuantities, answerOf, type Transcript } from './transcript.ts';
 
-const event = (value: unknown): string =>
-  Buffer.from(`data: ${JSON.stringify(value)}\n\n`, 'utf8').toString('latin1');
-
 /** An event (wire-formats §1.5). */
 interface TranscriptTextEvent {
   readonly type: string;
   readonly delta: string;
   readonly text: string;
 }
+
+/** An answer in the format `json` or `diarized_json` (wire-formats §1.5). */
+interface DiarizedTranscript {
+  readonly text: string;
+  readonly segments: readonly { readonly speaker: string; readonly start: number }[];
+}
+
+const event = (value: unknown): string =>
+  Buffer.from(`data: ${JSON.stringify(value)}\n\n`, 'utf8').toString('latin1');
 
 /** A stream of OpenAI's events (wire-formats §1.5), passed on unchanged. */
 export class TranscriptEvents implements StreamTranslator {
@@ -95,12 +101,6 @@ export class TranscriptEvents implements StreamTranslator {
 }
 
 const answerBytesMax = 32 * 1024 * 1024;
-
-/** An answer in the format `json` or `diarized_json` (wire-formats §1.5). */
-interface DiarizedTranscript {
-  readonly text: string;
-  readonly segments: readonly { readonly speaker: string; readonly start: number }[];
-}
 
 /**
  * A stream made of a whole answer, for models that do not stream: one delta, or one for each part

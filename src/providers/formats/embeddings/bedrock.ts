@@ -17,6 +17,11 @@ import {
 import { protocolFault } from '../fault.ts';
 import { rerank } from '../rerank.ts';
 
+/** An answer, beside its vector (model-parameters-titan-embed-text.html, 2026-08). */
+interface TitanAnswer {
+  readonly inputTextTokenCount: number;
+}
+
 /** InvokeModel takes each model's own format. */
 export const invokePath = ({ upstreamModel }: VendorCall): string =>
   `/model/${uriEncoded(upstreamModel)}/invoke`;
@@ -30,8 +35,6 @@ interface Family {
 
 const textOfOne = (call: VendorCall): string | undefined => textsOf(call)[0];
 
-type TitanAnswer = Documented<{ readonly inputTextTokenCount: number }>;
-
 /**
  * docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html, 2026-08: one
  * text at a time; vectors have length one by default.
@@ -44,7 +47,7 @@ const titan: Family = {
     ...(call.body['dimensions'] != null && { dimensions: call.body['dimensions'] }),
   }),
   read(reply, call) {
-    const body: TitanAnswer | undefined = objectOf(parse(reply.toString('utf8')));
+    const body: Documented<TitanAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
     const vector =
       body === undefined ? undefined : rawMembers(reply.toString('latin1').trim()).get('embedding');
     if (body === undefined || vector === undefined) return refusedIn(body);

@@ -15,14 +15,6 @@ import {
 } from '../../../base/json.ts';
 import { protocolFault } from '../fault.ts';
 
-const headers = { 'content-type': 'application/json' } as const;
-
-const askWith = (call: VendorCall, method: string, body: JsonObject): VendorRequest => ({
-  path: `${modelPath(call.upstreamModel)}:${method}`,
-  headers,
-  body: Buffer.from(JSON.stringify(body)),
-});
-
 /**
  * An answer of the Gemini API, or of Vertex with its `predictions` (ai.google.dev/api/embeddings
  * and docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings, 2026-08).
@@ -37,6 +29,14 @@ interface EmbeddingsAnswer {
 interface Prediction {
   readonly embeddings: { readonly statistics: { readonly token_count: number } };
 }
+
+const headers = { 'content-type': 'application/json' } as const;
+
+const askWith = (call: VendorCall, method: string, body: JsonObject): VendorRequest => ({
+  path: `${modelPath(call.upstreamModel)}:${method}`,
+  headers,
+  body: Buffer.from(JSON.stringify(body)),
+});
 
 /**
  * What the vectors are for, in Google's terms. OpenAI's format has no such member; clients may send

@@ -28,6 +28,18 @@ import {
   vectorsAnswer,
 } from './vectors.ts';
 
+/** The tokens of an answer (wire-formats §1.3). */
+interface EmbeddingsUsage {
+  readonly prompt_tokens: number;
+  readonly total_tokens: number;
+}
+
+/** An answer, beside its vector (volcengine.com/docs/82379/1523520, 2026-08). */
+interface OneEmbedding {
+  readonly id: string;
+  readonly usage: Pick<EmbeddingsUsage, 'prompt_tokens'>;
+}
+
 /** How a vendor departs from OpenAI's embeddings. Each entry cites its page and date. */
 export interface EmbeddingsQuirks {
   readonly path?: string;
@@ -141,12 +153,6 @@ function vectorsIn(
   return data.replace(allVectors, (_, name: string, raw: string) => name + write(raw, encoding));
 }
 
-/** The tokens of an answer (wire-formats §1.3). */
-interface EmbeddingsUsage {
-  readonly prompt_tokens: number;
-  readonly total_tokens: number;
-}
-
 /**
  * Reads the usage. Voyage reports the total only, which for embeddings is the input. Members that
  * the vendor sent stay as they are.
@@ -169,12 +175,6 @@ function usageOf(text: string | undefined): ChatUsage | undefined {
       missing.map((name) => ({ path: [name], json })),
     ),
   };
-}
-
-/** An answer, beside its vector (volcengine.com/docs/82379/1523520, 2026-08). */
-interface OneEmbedding {
-  readonly id: string;
-  readonly usage: Pick<EmbeddingsUsage, 'prompt_tokens'>;
 }
 
 /**

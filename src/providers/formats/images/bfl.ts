@@ -23,6 +23,24 @@ import {
   splitByCount,
 } from './response.ts';
 
+/** An accepted task (api.bfl.ai/openapi.json 0.0.1, AsyncResponse, 2026-08). */
+interface BflTask {
+  readonly id: string;
+  readonly polling_url: string;
+}
+
+/** The state of a task (same file, ResultResponse). */
+interface BflResult {
+  readonly status: string;
+  readonly details: BflDetails;
+  readonly result: { readonly sample: string };
+}
+
+/** Why a task was held back (same file). */
+interface BflDetails {
+  readonly 'Moderation Reasons': readonly string[];
+}
+
 /** What a family of models takes: api.bfl.ai/openapi.json 0.0.1, as of 2026-08. */
 interface Family {
   readonly ids: RegExp;
@@ -130,23 +148,6 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
 }
 
 const afterMs = 500;
-
-/** An accepted task (api.bfl.ai/openapi.json 0.0.1, AsyncResponse, 2026-08). */
-interface BflTask {
-  readonly id: string;
-  readonly polling_url: string;
-}
-
-/** The state of a task (same file, ResultResponse). */
-interface BflResult {
-  readonly status: string;
-  readonly details: BflDetails;
-  readonly result: { readonly sample: string };
-}
-
-interface BflDetails {
-  readonly 'Moderation Reasons': readonly string[];
-}
 
 function accepted(reply: Buffer): PendingAnswer | PendingFault {
   const body: Documented<BflTask> | undefined = objectOf(parse(reply.toString('utf8')));

@@ -25,6 +25,38 @@ import {
   moderationFault,
 } from './response.ts';
 
+/** An answer in the form of a conversation (qwen-image-api, 2026-08). */
+interface QwenImageAnswer {
+  readonly request_id: string;
+  readonly output: { readonly choices: readonly QwenImageChoice[] };
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A message with its images (same page). */
+interface QwenImageChoice {
+  readonly message: { readonly content: readonly { readonly image: string }[] };
+}
+
+/** A task, and its images once it has succeeded (text-to-image-v2-api-reference, 2026-08). */
+interface ImageTaskReply {
+  readonly output: {
+    readonly task_id: string;
+    readonly task_status: string;
+    readonly code: string;
+    readonly message: string;
+    readonly results: readonly ImageTaskResult[];
+  };
+}
+
+/** An image, or why it was not made (same page). */
+interface ImageTaskResult {
+  readonly url: string;
+  readonly actual_prompt: string;
+  readonly code: string;
+  readonly message: string;
+}
+
 /**
  * What a family of models takes: help.aliyun.com/zh/model-studio/qwen-image-api,
  * …/qwen-image-edit-api and …/wan-image-generation-api-reference, 2026-08.
@@ -105,18 +137,6 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   return undefined;
 }
 
-/** An answer in the form of a conversation (qwen-image-api, 2026-08). */
-interface QwenImageAnswer {
-  readonly request_id: string;
-  readonly output: { readonly choices: readonly QwenImageChoice[] };
-  readonly code: string;
-  readonly message: string;
-}
-
-interface QwenImageChoice {
-  readonly message: { readonly content: readonly { readonly image: string }[] };
-}
-
 function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {
   const body: Documented<QwenImageAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
   if (body === undefined) return protocolFault('an answer that is no JSON object');
@@ -188,25 +208,6 @@ function taskMisfit(call: VendorCall): ImageMisfit | undefined {
 }
 
 const afterMs = 1_000;
-
-/** A task, and its images once it has succeeded (text-to-image-v2-api-reference, 2026-08). */
-interface ImageTaskReply {
-  readonly output: {
-    readonly task_id: string;
-    readonly task_status: string;
-    readonly code: string;
-    readonly message: string;
-    readonly results: readonly ImageTaskResult[];
-  };
-}
-
-/** An image, or why it was not made (same page). */
-interface ImageTaskResult {
-  readonly url: string;
-  readonly actual_prompt: string;
-  readonly code: string;
-  readonly message: string;
-}
 
 function accepted(
   reply: Buffer,

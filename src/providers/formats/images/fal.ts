@@ -25,6 +25,30 @@ import {
   splitByCount,
 } from './response.ts';
 
+/** An error (docs.fal.ai/documentation/model-apis/errors, 2026-11). */
+interface FalError {
+  readonly detail: readonly { readonly type: string }[] | string;
+}
+
+/** A request in the queue (docs.fal.ai/documentation/model-apis/inference/queue, 2026-11). */
+interface QueuedRequest {
+  readonly request_id: string;
+  readonly status_url: string;
+  readonly response_url: string;
+}
+
+/** The members that the answers of image models share (the models' pages on fal.ai, 2026-11). */
+interface FalAnswer {
+  readonly images: readonly FalImage[];
+  readonly image: FalImage;
+  readonly has_nsfw_concepts: readonly boolean[];
+}
+
+/** An image: the address may hold its bytes (same pages). */
+interface FalImage {
+  readonly url: string;
+}
+
 /**
  * Models with a page of their own on fal.ai (2026-11): those that take a ratio instead of sides, a
  * list of images, or a mask.
@@ -118,29 +142,6 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   if (mask === undefined) return undefined;
   if (!masked.test(call.upstreamModel)) return noMask;
   return maskMisfit(mask);
-}
-
-/** An error (docs.fal.ai/documentation/model-apis/errors, 2026-11). */
-interface FalError {
-  readonly detail: readonly { readonly type: string }[] | string;
-}
-
-/** A request in the queue (docs.fal.ai/documentation/model-apis/inference/queue, 2026-11). */
-interface QueuedRequest {
-  readonly request_id: string;
-  readonly status_url: string;
-  readonly response_url: string;
-}
-
-/** The members that the answers of image models share (the models' pages on fal.ai, 2026-11). */
-interface FalAnswer {
-  readonly images: readonly FalImage[];
-  readonly image: FalImage;
-  readonly has_nsfw_concepts: readonly boolean[];
-}
-
-interface FalImage {
-  readonly url: string;
 }
 
 /**

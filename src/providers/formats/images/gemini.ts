@@ -38,6 +38,19 @@ import {
   partsWithImageUsage,
 } from './response.ts';
 
+/** Imagen's answer (cloud.google.com/vertex-ai, imagen-api, 2026-08). */
+interface ImagenAnswer {
+  readonly predictions: readonly ImagenPrediction[];
+  readonly error: GoogleStatus;
+}
+
+/** An image, or why it was filtered (same page). */
+interface ImagenPrediction {
+  readonly bytesBase64Encoded: string;
+  readonly prompt: string;
+  readonly raiFilteredReason: string;
+}
+
 /** ai.google.dev/gemini-api/docs/image-generation, 2026-08. */
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const;
 const givenMax = 14;
@@ -182,19 +195,6 @@ export const imagen: ImageAdapter = {
   read: readImagen,
   fault: geminiFault,
 };
-
-/** An answer (same page). */
-interface ImagenAnswer {
-  readonly predictions: readonly ImagenPrediction[];
-  readonly error: GoogleStatus;
-}
-
-/** An image, or why it was filtered (same page). */
-interface ImagenPrediction {
-  readonly bytesBase64Encoded: string;
-  readonly prompt: string;
-  readonly raiFilteredReason: string;
-}
 
 function readImagen(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
   const body: Documented<ImagenAnswer> | undefined = objectOf(parse(reply.toString('utf8')));

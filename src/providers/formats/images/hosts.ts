@@ -19,6 +19,19 @@ import {
   splitByCount,
 } from './response.ts';
 
+/** Fireworks' answer (docs.fireworks.ai, generate-a-new-image-from-a-text-prompt, 2026-08). */
+interface WorkflowAnswer {
+  readonly id: string;
+  readonly base64: readonly string[] | string;
+  readonly finishReason: string;
+}
+
+/** Zhipu's answer (docs.bigmodel.cn/api-reference, generate image, 2026-08). */
+interface CogViewAnswer {
+  readonly id: string;
+  readonly data: readonly { readonly url: string }[];
+}
+
 /**
  * docs.together.ai/reference/post-images-generations, 2026-08: sides instead of a size, `base64`
  * instead of `b64_json`.
@@ -131,13 +144,6 @@ export function fireworksImages(faults: readonly FaultRule[]): ImageAdapter {
   };
 }
 
-/** An answer with one image (same page). */
-interface WorkflowAnswer {
-  readonly id: string;
-  readonly base64: readonly string[] | string;
-  readonly finishReason: string;
-}
-
 function readWorkflow(
   reply: Buffer,
   call: VendorCall,
@@ -219,12 +225,6 @@ export function cogView(faults: readonly FaultRule[]): ImageAdapter {
     read,
     fault: faultReaders(faults).fault,
   };
-}
-
-/** An answer (same page). */
-interface CogViewAnswer {
-  readonly id: string;
-  readonly data: readonly { readonly url: string }[];
 }
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {

@@ -15,6 +15,18 @@ import { blackAndWhite, maskMisfit } from './mask.ts';
 import { extraMembers, nearestRatio } from './request.ts';
 import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
+/** An answer (developer.ideogram.ai, generate-v3, 2026-10). */
+interface IdeogramAnswer {
+  readonly data: readonly IdeogramImage[];
+}
+
+/** An image, or a place where one was held back (same page). */
+interface IdeogramImage {
+  readonly url: string;
+  readonly prompt: string;
+  readonly is_image_safe: boolean;
+}
+
 /** developer.ideogram.ai/api-reference, generate-v3, 2026-10. */
 const ratios = [
   '1x1',
@@ -122,18 +134,6 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   const { images, mask } = imageRequestOf(call);
   if (images.length > 1) return { param: 'image', why: 'This model takes one picture.' };
   return mask && maskMisfit(mask);
-}
-
-/** An answer (developer.ideogram.ai, generate-v3, 2026-10). */
-interface IdeogramAnswer {
-  readonly data: readonly IdeogramImage[];
-}
-
-/** An image, or a place where one was held back (same page). */
-interface IdeogramImage {
-  readonly url: string;
-  readonly prompt: string;
-  readonly is_image_safe: boolean;
 }
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {

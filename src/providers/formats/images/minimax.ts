@@ -16,6 +16,16 @@ import {
   splitByCount,
 } from './response.ts';
 
+/** An answer (platform.minimaxi.com/document/image-generation, 2026-08). */
+interface MinimaxImages {
+  readonly id: string;
+  readonly data: {
+    readonly image_urls: readonly string[];
+    readonly image_base64: readonly string[];
+  };
+  readonly metadata: { readonly failed_count: number };
+}
+
 /** platform.minimaxi.com/document/image-generation, 2026-08. */
 const ratios = ['1:1', '16:9', '4:3', '3:2', '2:3', '3:4', '9:16', '21:9'] as const;
 const picturesAtOnce = 9;
@@ -48,16 +58,6 @@ export function minimaxImages(faults: readonly FaultRule[]): ImageAdapter {
     read: (reply, _, call) => read(reply, call, faults),
     fault: faultReaders(faults).fault,
   };
-}
-
-/** An answer (same page). */
-interface MinimaxImages {
-  readonly id: string;
-  readonly data: {
-    readonly image_urls: readonly string[];
-    readonly image_base64: readonly string[];
-  };
-  readonly metadata: { readonly failed_count: number };
 }
 
 function read(reply: Buffer, call: VendorCall, faults: readonly FaultRule[]): VendorAnswer | Fault {

@@ -22,6 +22,13 @@ import { type Frames, SseFrames, WholeFrames } from '../../stream/frames.ts';
 import { faultWithin, protocolFault, isFault, type FaultRule } from '../fault.ts';
 import { type ImageUsage, openaiImageUsage } from './openai.ts';
 
+/** An event (wire-formats §1.4). */
+interface ImageEvent {
+  readonly type: string;
+  readonly usage: ImageUsage;
+  readonly error: object;
+}
+
 /** The same vendor for clients that request partial images: they get its events byte for byte. */
 export function streamedImages(
   adapter: ImageAdapter,
@@ -36,13 +43,6 @@ export function streamedImages(
     read,
     stream: (call, contentType) => new ImageEvents(call, contentType, faults, read),
   };
-}
-
-/** An event (wire-formats §1.4). */
-interface ImageEvent {
-  readonly type: string;
-  readonly usage: ImageUsage;
-  readonly error: object;
 }
 
 type Read = (reply: Buffer, contentType: string, call: VendorCall) => VendorAnswer | Fault;

@@ -28,6 +28,46 @@ import { formRequest } from '../multipart.ts';
 import { fittedSize, nearestRatio } from './request.ts';
 import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
 
+/**
+ * `ImagesResponse` (wire-formats §1.4), with the members of other
+ * vendors of this format: SiliconFlow's `images`, Zhipu's `content_filter`.
+ */
+interface ImagesResponse {
+  readonly id: string;
+  readonly created: number;
+  readonly data: readonly OpenAiImage[];
+  readonly images: readonly OpenAiImage[];
+  readonly usage: ImageUsage;
+  readonly content_filter: readonly { readonly level: number }[];
+}
+
+/** An image: its address or its bytes (same section). xAI has the last member. */
+interface OpenAiImage {
+  readonly url: string;
+  readonly b64_json: string;
+  readonly revised_prompt: string;
+  readonly respect_moderation: boolean;
+}
+
+/** `ImageGenUsage` (same section). Some vendors write the names of chat. */
+export interface ImageUsage {
+  readonly input_tokens: number;
+  readonly input_tokens_details: ImageTokens;
+  readonly output_tokens: number;
+  readonly output_tokens_details: ImageTokens;
+  readonly prompt_tokens: number;
+  readonly prompt_tokens_details: ImageTokens;
+  readonly completion_tokens: number;
+  readonly completion_tokens_details: ImageTokens;
+}
+
+/** The tokens by their kinds (same section). */
+interface ImageTokens {
+  readonly image_tokens: number;
+  readonly text_tokens: number;
+  readonly cached_tokens: number;
+}
+
 /** How a vendor departs from OpenAI's images. Each entry cites its page and date. */
 export interface ImagesQuirks {
   /** Renamed members: client's name → vendor's name. */
@@ -174,46 +214,6 @@ const fieldOf = (value: unknown): string | number | boolean | undefined =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? value
     : undefined;
-
-/**
- * `ImagesResponse` (wire-formats §1.4), with the members of other
- * vendors of this format: SiliconFlow's `images`, Zhipu's `content_filter`.
- */
-interface ImagesResponse {
-  readonly id: string;
-  readonly created: number;
-  readonly data: readonly OpenAiImage[];
-  readonly images: readonly OpenAiImage[];
-  readonly usage: ImageUsage;
-  readonly content_filter: readonly { readonly level: number }[];
-}
-
-/** An image: its address or its bytes (same section). xAI has the last member. */
-interface OpenAiImage {
-  readonly url: string;
-  readonly b64_json: string;
-  readonly revised_prompt: string;
-  readonly respect_moderation: boolean;
-}
-
-/** `ImageGenUsage` (same section). Some vendors write the names of chat. */
-export interface ImageUsage {
-  readonly input_tokens: number;
-  readonly input_tokens_details: ImageTokens;
-  readonly output_tokens: number;
-  readonly output_tokens_details: ImageTokens;
-  readonly prompt_tokens: number;
-  readonly prompt_tokens_details: ImageTokens;
-  readonly completion_tokens: number;
-  readonly completion_tokens_details: ImageTokens;
-}
-
-/** The tokens by their kinds (same section). */
-interface ImageTokens {
-  readonly image_tokens: number;
-  readonly text_tokens: number;
-  readonly cached_tokens: number;
-}
 
 function read(reply: Buffer, call: VendorCall, quirks: ImagesQuirks): VendorAnswer | Fault {
   const body: Documented<ImagesResponse> | undefined = objectOf(parse(reply.toString('utf8')));

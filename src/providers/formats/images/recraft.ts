@@ -22,6 +22,18 @@ import { blackAndWhite, maskMisfit } from './mask.ts';
 import { extraMembers, nearestRatio } from './request.ts';
 import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 
+/** An answer (recraft.ai/docs/api-reference, 2026-11). */
+interface RecraftAnswer {
+  readonly data: readonly RecraftImage[];
+}
+
+/** An image: its address or its bytes (same page). */
+interface RecraftImage {
+  readonly url: string;
+  readonly b64_json: string;
+  readonly revised_prompt: string;
+}
+
 /**
  * recraft.ai/docs/api-reference/appendix, 2026-11: a size is one of the model's own list of sides,
  * or one of these ratios, which all models take.
@@ -113,18 +125,6 @@ export const recraftEdits: ImageAdapter = {
   read,
   fault,
 };
-
-/** An answer (recraft.ai/docs/api-reference, 2026-11). */
-interface RecraftAnswer {
-  readonly data: readonly RecraftImage[];
-}
-
-/** An image: its address or its bytes (same page). */
-interface RecraftImage {
-  readonly url: string;
-  readonly b64_json: string;
-  readonly revised_prompt: string;
-}
 
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
   const body: Documented<RecraftAnswer> | undefined = objectOf(parse(reply.toString('utf8')));

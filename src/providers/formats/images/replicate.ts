@@ -25,6 +25,14 @@ import {
   splitByCount,
 } from './response.ts';
 
+/** A prediction (replicate.com/docs/reference/http, 2026-11). */
+interface ReplicatePrediction {
+  readonly id: string;
+  readonly status: string;
+  readonly error: string;
+  readonly output: readonly string[] | string;
+}
+
 interface Given {
   readonly name: string;
   readonly most: number;
@@ -133,14 +141,6 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
 }
 
 const afterMs = 1_000;
-
-/** A prediction (replicate.com/docs/reference/http, 2026-11). */
-interface ReplicatePrediction {
-  readonly id: string;
-  readonly status: string;
-  readonly error: string;
-  readonly output: readonly string[] | string;
-}
 
 function accepted(
   reply: Buffer,

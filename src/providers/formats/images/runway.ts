@@ -23,6 +23,15 @@ import {
   splitByCount,
 } from './response.ts';
 
+/** A task, and its images once it has succeeded (docs.dev.runwayml.com/api, tasks, 2026-08). */
+interface RunwayTask {
+  readonly id: string;
+  readonly status: string;
+  readonly failure: string;
+  readonly failureCode: string;
+  readonly output: readonly string[];
+}
+
 /** Sent with each request: the date selects the version (docs.dev.runwayml.com/api, 2026-08). */
 const version = { 'x-runway-version': '2024-11-06' } as const;
 
@@ -95,15 +104,6 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
       why: 'This model needs a picture to refer to: send one to /v1/images/edits.',
     };
   return undefined;
-}
-
-/** A task, and its images once it has succeeded (docs.dev.runwayml.com/api, tasks, 2026-08). */
-interface RunwayTask {
-  readonly id: string;
-  readonly status: string;
-  readonly failure: string;
-  readonly failureCode: string;
-  readonly output: readonly string[];
 }
 
 /** The vendor allows one poll in five seconds (docs.dev.runwayml.com/api, tasks, 2026-08). */

@@ -21,6 +21,20 @@ import { noMask } from './mask.ts';
 import { extraMembers, fittedSize } from './request.ts';
 import { faultReaders, jsonRequest, imagesAnswer, splitByCount } from './response.ts';
 
+/** An answer; images have errors of their own (volcengine.com/docs/82379/1541523, 2026-08). */
+interface SeedreamAnswer {
+  readonly id: string;
+  readonly data: readonly SeedreamImage[];
+  readonly error: unknown;
+}
+
+/** An image, or why it was not made (same page). */
+interface SeedreamImage {
+  readonly url: string;
+  readonly b64_json: string;
+  readonly error: object;
+}
+
 /**
  * volcengine.com/docs/82379/1541523, 2026-08: an image's pixels, whose minimum depends on the
  * generation.
@@ -41,20 +55,6 @@ const known = {
   sequential_image_generation_options: 'any',
   optimize_prompt_options: 'any',
 } as const;
-
-/** An answer; the images have errors of their own (same page). */
-interface SeedreamAnswer {
-  readonly id: string;
-  readonly data: readonly SeedreamImage[];
-  readonly error: unknown;
-}
-
-/** An image, or why it was not made (same page). */
-interface SeedreamImage {
-  readonly url: string;
-  readonly b64_json: string;
-  readonly error: object;
-}
 
 /** The same shape with the least pixels of this generation, or more. */
 function grown(size: ImageSize, model: string): ImageSize {

@@ -14,6 +14,18 @@ import { blackAndWhite, maskMisfit, noMask } from './mask.ts';
 import { extraMembers, imageFormat, nearestRatio } from './request.ts';
 import { faultReaders, imagesAnswer, moderationFault, splitByCount } from './response.ts';
 
+/** An answer in JSON (platform.stability.ai/docs/api-reference, 2026-10). */
+interface StabilityAnswer {
+  readonly image: string;
+  readonly finish_reason: string;
+}
+
+/** An error (same page). */
+interface StabilityError {
+  readonly name: string;
+  readonly errors: readonly string[];
+}
+
 /** platform.stability.ai/docs/api-reference, 2026-10. */
 const ratios = ['1:1', '16:9', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'] as const;
 
@@ -102,12 +114,6 @@ function misfit(call: VendorCall): ImageMisfit | undefined {
   return maskMisfit(mask);
 }
 
-/** An answer in JSON (platform.stability.ai/docs/api-reference, 2026-10). */
-interface StabilityAnswer {
-  readonly image: string;
-  readonly finish_reason: string;
-}
-
 function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault {
   const body: Documented<StabilityAnswer> | undefined = objectOf(parse(reply.toString('latin1')));
   const base64 = textOf(body?.image);
@@ -116,12 +122,6 @@ function read(reply: Buffer, _: string, call: VendorCall): VendorAnswer | Fault 
   return base64 === undefined
     ? protocolFault('an answer without a picture')
     : imagesAnswer(call, [{ from: { base64 } }]);
-}
-
-/** An error (same page). */
-interface StabilityError {
-  readonly name: string;
-  readonly errors: readonly string[];
 }
 
 /** Errors are `{id, name, errors: […]}`: 403 means a wrong key, or a rejected request. */

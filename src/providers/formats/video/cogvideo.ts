@@ -16,6 +16,13 @@ import {
   type TaskReply,
 } from './task.ts';
 
+/** A task (docs.bigmodel.cn/api-reference, async-result, 2026-08). */
+interface CogVideoTask {
+  readonly task_status: string;
+  readonly error: { readonly code: string; readonly message: string };
+  readonly video_result: readonly { readonly url: string }[];
+}
+
 const cogvideo: VideoRange = {
   models: /./,
   seconds: [5, 10],
@@ -61,13 +68,6 @@ const states: TaskStates = {
   completed: ['SUCCESS'],
   failed: ['FAIL'],
 };
-
-/** A task (docs.bigmodel.cn/api-reference, async-result, 2026-08). */
-interface CogVideoTask {
-  readonly task_status: string;
-  readonly error: { readonly code: string; readonly message: string };
-  readonly video_result: readonly { readonly url: string }[];
-}
 
 const taskReply = ({
   task_status: word,

@@ -24,6 +24,27 @@ import {
   underWay,
 } from './task.ts';
 
+/** A task of the first version (platform.minimax.io, video-generation, 2026-08). */
+interface HailuoTask {
+  readonly status: string;
+  readonly file_id: string;
+  readonly base_resp: { readonly status_code: number; readonly status_msg: string };
+}
+
+/** The file of a video of the first version (same page). */
+interface HailuoFile {
+  readonly file: { readonly download_url: string };
+}
+
+/** A task of the second version (same page). */
+interface SecondHailuoTask {
+  readonly task: {
+    readonly status: string;
+    readonly error: { readonly code: string; readonly message: string };
+    readonly content: { readonly url: string };
+  };
+}
+
 const hailuo: VideoRange = {
   models: /./,
   seconds: [6, 10],
@@ -110,27 +131,6 @@ const states: TaskStates = {
 /** A video of the first version is a file with an id; this request returns its address. */
 const fileAsk = (id: string): VendorRequest =>
   taskGet(`/files/retrieve?file_id=${encodeURIComponent(id)}`);
-
-/** A task of the first version (platform.minimax.io, video-generation, 2026-08). */
-interface HailuoTask {
-  readonly status: string;
-  readonly file_id: string;
-  readonly base_resp: { readonly status_code: number; readonly status_msg: string };
-}
-
-/** The file of a video of the first version (same page). */
-interface HailuoFile {
-  readonly file: { readonly download_url: string };
-}
-
-/** A task of the second version (same page). */
-interface SecondHailuoTask {
-  readonly task: {
-    readonly status: string;
-    readonly error: { readonly code: string; readonly message: string };
-    readonly content: { readonly url: string };
-  };
-}
 
 function secondReply(body: Documented<SecondHailuoTask>): TaskReply {
   const { status: word, error, content } = objectOf(body.task) ?? {};

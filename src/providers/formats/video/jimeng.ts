@@ -17,6 +17,20 @@ import {
   taskFault,
 } from './task.ts';
 
+/** A reply (volcengine.com/docs/85621/1544774, 2026-08). */
+interface JimengReply {
+  readonly code: number;
+  readonly message: string;
+  readonly data: JimengTask;
+}
+
+/** A task (same page). */
+interface JimengTask {
+  readonly task_id: string;
+  readonly status: string;
+  readonly video_url: string;
+}
+
 /** volcengine.com/docs/85621/1544774, error codes, 2026-08. */
 const faults: readonly FaultRule[] = [
   { code: /^50(?:41[1-3]|51[1-9]|52\d)$/, kind: 'content_policy' },
@@ -76,20 +90,6 @@ function submit(call: VideoCall): VendorRequest {
 }
 
 const good = 10_000;
-
-/** A reply (volcengine.com/docs/85621/1544774, 2026-08). */
-interface JimengReply {
-  readonly code: number;
-  readonly message: string;
-  readonly data: JimengTask;
-}
-
-/** A task (same page). */
-interface JimengTask {
-  readonly task_id: string;
-  readonly status: string;
-  readonly video_url: string;
-}
 
 /** Every reply has a code, and only one code means success. */
 function dataIn(reply: Buffer): Documented<JimengTask> | Fault {

@@ -17,6 +17,21 @@ import {
   taskFault,
 } from './task.ts';
 
+/** A reply (app.klingai.com/global/dev/document-api/apiReference/commonInfo, 2026-08). */
+interface KlingReply {
+  readonly code: number;
+  readonly message: string;
+  readonly data: KlingTask;
+}
+
+/** A task (same pages). */
+interface KlingTask {
+  readonly task_id: string;
+  readonly task_status: string;
+  readonly task_status_msg: string;
+  readonly task_result: { readonly videos: readonly { readonly url: string }[] };
+}
+
 /** app.klingai.com/global/dev/document-api/apiReference/commonInfo, 2026-08. */
 const faults: readonly FaultRule[] = [
   { code: /^100[0-4]$/, kind: 'credentials' },
@@ -85,21 +100,6 @@ function submit(call: VideoCall): VendorRequest {
       : { aspect_ratio: ratio }),
   };
   return postJson(`/v1/videos/${begins ? actions.picture : actions.words}`, body);
-}
-
-/** A reply (app.klingai.com/global/dev/document-api/apiReference/commonInfo, 2026-08). */
-interface KlingReply {
-  readonly code: number;
-  readonly message: string;
-  readonly data: KlingTask;
-}
-
-/** A task (same pages). */
-interface KlingTask {
-  readonly task_id: string;
-  readonly task_status: string;
-  readonly task_status_msg: string;
-  readonly task_result: { readonly videos: readonly { readonly url: string }[] };
 }
 
 /** Every reply has a code, and only 0 means success. */

@@ -25,6 +25,25 @@ import {
   underWay,
 } from './task.ts';
 
+/**
+ * A video, bare or in `data` (developers.openai.com/api/reference/videos, 2026-08). Other servers
+ * of this format have the members after `error`.
+ */
+interface VideoReply {
+  readonly id: string;
+  readonly status: string;
+  readonly progress: number | string;
+  readonly error: { readonly code: string; readonly message: string } | string;
+  readonly code: string;
+  readonly task_id: string;
+  readonly data: VideoReply;
+  readonly fail_reason: string;
+  readonly metadata: { readonly url: string };
+  readonly video_url: string;
+  readonly result_url: string;
+  readonly url: string;
+}
+
 /** How servers of this format differ. */
 export interface VideosQuirks {
   /**
@@ -94,25 +113,6 @@ const faults: readonly FaultRule[] = [
     kind: 'quota',
   },
 ];
-/**
- * A video, bare or in `data` (developers.openai.com/api/reference/videos, 2026-08). Other servers
- * of this format have the members after `error`.
- */
-interface VideoReply {
-  readonly id: string;
-  readonly status: string;
-  readonly progress: number | string;
-  readonly error: { readonly code: string; readonly message: string } | string;
-  readonly code: string;
-  readonly task_id: string;
-  readonly data: VideoReply;
-  readonly fail_reason: string;
-  readonly metadata: { readonly url: string };
-  readonly video_url: string;
-  readonly result_url: string;
-  readonly url: string;
-}
-
 const goneCodes = /^(task_not_exist|task_not_found|video_not_found|not_found)$/;
 
 const gone = (body: Documented<VideoReply>): boolean =>

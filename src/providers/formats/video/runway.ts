@@ -17,6 +17,15 @@ import {
   type TaskReply,
 } from './task.ts';
 
+/** A task (docs.dev.runwayml.com/api, tasks, 2026-08). */
+interface RunwayTask {
+  readonly status: string;
+  readonly failureCode: string;
+  readonly failure: string;
+  readonly output: readonly string[];
+  readonly progress: number;
+}
+
 /** docs.dev.runwayml.com/errors, 2026-08: `{error: "…"}` without codes. */
 const faults: readonly FaultRule[] = [
   { text: /not have enough credits|insufficient credits/i, kind: 'quota' },
@@ -97,15 +106,6 @@ const states: TaskStates = {
 
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
   `/v1/tasks/${encodeURIComponent(upstreamId)}`;
-
-/** A task (docs.dev.runwayml.com/api, tasks, 2026-08). */
-interface RunwayTask {
-  readonly status: string;
-  readonly failureCode: string;
-  readonly failure: string;
-  readonly output: readonly string[];
-  readonly progress: number;
-}
 
 const taskReply = ({
   status: word,

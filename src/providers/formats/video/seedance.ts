@@ -19,6 +19,14 @@ import {
   type TaskReply,
 } from './task.ts';
 
+/** A task (volcengine.com/docs/82379/1520757, 2026-08). */
+interface SeedanceTask {
+  readonly status: string;
+  readonly error: { readonly code: string; readonly message: string };
+  readonly content: { readonly video_url: string };
+  readonly usage: { readonly completion_tokens: number };
+}
+
 const endpoint: VideoRange = {
   models: /./,
   seconds: from(4, 15),
@@ -92,14 +100,6 @@ const states: TaskStates = {
 
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
   `/contents/generations/tasks/${encodeURIComponent(upstreamId)}`;
-
-/** A task (volcengine.com/docs/82379/1520757, 2026-08). */
-interface SeedanceTask {
-  readonly status: string;
-  readonly error: { readonly code: string; readonly message: string };
-  readonly content: { readonly video_url: string };
-  readonly usage: { readonly completion_tokens: number };
-}
 
 function taskReply({ status: word, error, content, usage }: Documented<SeedanceTask>): TaskReply {
   const { code, message } = objectOf(error) ?? {};

@@ -26,6 +26,31 @@ import {
   underWay,
 } from './task.ts';
 
+/** An operation (ai.google.dev/gemini-api/docs/video, 2026-08). */
+interface VeoOperation {
+  readonly name: string;
+  readonly done: boolean;
+  readonly error: GoogleStatus;
+  readonly response: VeoResponse;
+}
+
+/** The videos on Vertex; those of the Gemini API lie one member deeper (same page). */
+interface VeoResponse extends FilteredVideos {
+  readonly videos: readonly { readonly bytesBase64Encoded: string }[];
+  readonly generateVideoResponse: GeneratedVideos;
+}
+
+/** The videos on the Gemini API (same page). */
+interface GeneratedVideos extends FilteredVideos {
+  readonly generatedSamples: readonly { readonly video: { readonly uri: string } }[];
+}
+
+/** How many videos were filtered, and why (same page). */
+interface FilteredVideos {
+  readonly raiMediaFilteredCount: number;
+  readonly raiMediaFilteredReasons: readonly string[];
+}
+
 const veo3: VideoRange = {
   models: /./,
   seconds: [4, 6, 8],
@@ -129,30 +154,6 @@ const codes: Readonly<Record<number, string>> = {
   14: 'UNAVAILABLE',
   16: 'UNAUTHENTICATED',
 };
-
-/** An operation (ai.google.dev/gemini-api/docs/video, 2026-08). */
-interface VeoOperation {
-  readonly name: string;
-  readonly done: boolean;
-  readonly error: GoogleStatus;
-  readonly response: VeoResponse;
-}
-
-/** The videos on Vertex; those of the Gemini API lie one member deeper (same page). */
-interface VeoResponse extends FilteredVideos {
-  readonly videos: readonly { readonly bytesBase64Encoded: string }[];
-  readonly generateVideoResponse: GeneratedVideos;
-}
-
-interface GeneratedVideos extends FilteredVideos {
-  readonly generatedSamples: readonly { readonly video: { readonly uri: string } }[];
-}
-
-/** How many videos were filtered, and why (same page). */
-interface FilteredVideos {
-  readonly raiMediaFilteredCount: number;
-  readonly raiMediaFilteredReasons: readonly string[];
-}
 
 /**
  * Reads an operation. `done` is absent until it is true (recorded). `found`: finds the video in a

@@ -16,6 +16,19 @@ import {
   type TaskReply,
 } from './task.ts';
 
+/** The names of an error (platform.vidu.com/docs, error codes, 2026-08). */
+interface ViduError {
+  readonly reason: string;
+  readonly type: string;
+}
+
+/** A task (platform.vidu.com/docs, 2026-08). */
+interface ViduTask {
+  readonly state: string;
+  readonly err_code: string;
+  readonly creations: readonly { readonly url: string }[];
+}
+
 /** platform.vidu.com/docs, error codes, 2026-08: a name in `reason` or `err_code`. */
 const faults: readonly FaultRule[] = [
   { text: /CreditInsufficient|insufficient credit/i, kind: 'quota' },
@@ -88,19 +101,6 @@ const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
   `/ent/v2/tasks/${encodeURIComponent(upstreamId)}`;
 
 const plainFault = taskFault(faults);
-
-/** The names of an error (platform.vidu.com/docs, error codes, 2026-08). */
-interface ViduError {
-  readonly reason: string;
-  readonly type: string;
-}
-
-/** A task (platform.vidu.com/docs, 2026-08). */
-interface ViduTask {
-  readonly state: string;
-  readonly err_code: string;
-  readonly creations: readonly { readonly url: string }[];
-}
 
 /** Errors are `{code: 400, reason: "…", message: "…"}`; the rules read the reason as the type. */
 const fault: TaskAdapter['fault'] = (status, headers, reply) => {

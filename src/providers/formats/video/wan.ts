@@ -18,6 +18,15 @@ import {
   type TaskReply,
 } from './task.ts';
 
+/** A task (help.aliyun.com/zh/model-studio, text-to-video, 2026-08). */
+interface WanTask {
+  readonly task_id: string;
+  readonly task_status: string;
+  readonly code: string;
+  readonly message: string;
+  readonly video_url: string;
+}
+
 const wan: VideoRange = {
   models: /./,
   seconds: [5, 10, 15],
@@ -124,15 +133,6 @@ const states: TaskStates = {
 
 const taskPath = ({ upstreamId }: { readonly upstreamId: string }): string =>
   `/../../api/v1/tasks/${encodeURIComponent(upstreamId)}`;
-
-/** A task (help.aliyun.com/zh/model-studio, text-to-video, 2026-08). */
-interface WanTask {
-  readonly task_id: string;
-  readonly task_status: string;
-  readonly code: string;
-  readonly message: string;
-  readonly video_url: string;
-}
 
 function outputIn(reply: Buffer): Documented<WanTask> | Fault {
   const body: Documented<{ readonly output: WanTask }> | Fault = replyObject(reply);

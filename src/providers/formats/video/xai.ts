@@ -19,6 +19,14 @@ import {
   type TaskReply,
 } from './task.ts';
 
+/** A task (docs.x.ai/docs/guides/video-generations, 2026-08). */
+interface GrokVideoTask {
+  readonly status: string;
+  readonly progress: number;
+  readonly error: { readonly code: string; readonly message: string } | string;
+  readonly video: { readonly url: string; readonly respect_moderation: boolean };
+}
+
 const imagine: VideoRange = {
   models: /./,
   seconds: from(1, 15),
@@ -59,14 +67,6 @@ function submit(call: VideoCall): VendorRequest {
     image: first === undefined ? undefined : { url: first },
     reference_images: references.length > 0 ? references : undefined,
   });
-}
-
-/** A task (docs.x.ai/docs/guides/video-generations, 2026-08). */
-interface GrokVideoTask {
-  readonly status: string;
-  readonly progress: number;
-  readonly error: { readonly code: string; readonly message: string } | string;
-  readonly video: { readonly url: string; readonly respect_moderation: boolean };
 }
 
 function taskReply({ status, error, video, progress }: Documented<GrokVideoTask>): TaskReply {
