@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, sign, createHmac, createHash } from 'node:crypto';
 import type { Fault } from '../base/fault.ts';
-import { isObject, parse, textOf } from '../base/json.ts';
+import { type Documented, isObject, objectOf, parse, textOf } from '../base/json.ts';
 import type { Authorizer, VendorContext, AuthResult, UnsignedRequest } from './vendor.ts';
 
 /**
@@ -132,19 +132,25 @@ export function googleAuthorizer(credentials: GoogleCredentials, means: VendorCo
   };
 }
 
+/** The token server's answer (RFC 6749, 5.1 and 5.2). */
+interface TokenReply {
+  readonly access_token?: string;
+  readonly expires_in?: number;
+  readonly error?: string;
+  readonly error_description?: string;
+}
+
 function readToken(
   status: number,
   text: string,
 ): { readonly value: string; readonly lifetimeMs: number } | Fault {
-  const reply = parse(text);
-  const value = isObject(reply) ? textOf(reply['access_token']) : undefined;
-  if (isObject(reply) && value !== undefined && status === 200) {
-    const seconds = Number(reply['expires_in']);
+  const reply: Documented<TokenReply> = objectOf(parse(text)) ?? {};
+  const value = textOf(reply.access_token);
+  if (value !== undefined && status === 200) {
+    const seconds = Number(reply.expires_in);
     return { value, lifetimeMs: (seconds > 0 ? seconds : googleLifetimeS) * 1_000 };
   }
-  const said = isObject(reply)
-    ? `${textOf(reply['error']) ?? ''} ${textOf(reply['error_description']) ?? ''}`.trim()
-    : '';
+  const said = `${textOf(reply.error) ?? ''} ${textOf(reply.error_description) ?? ''}`.trim();
   const message = `the token server answered ${status}${said && `: ${said}`}`;
   return status >= 500 || status === 429
     ? { kind: 'network', message }

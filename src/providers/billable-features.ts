@@ -4,15 +4,32 @@ import {
   jsonText,
   type JsonPath,
   countOf,
+  type Documented,
   isObject,
   type JsonObject,
   listOf,
   objectOf,
+  objectsOf,
+  stringOf,
   textOf,
+  type Unchecked,
 } from '../base/json.ts';
 import type { ToolMeasure } from '../base/quantities.ts';
 import { refuse } from '../base/refusal.ts';
 import type { VendorCall, PricingFacts } from './adapter.ts';
+import type { CreateMessageParams, MessageTool } from './formats/anthropic-messages/types.ts';
+import type {
+  ChatExtensions,
+  ChatRequest,
+  ChatTool,
+  LiveSearch,
+  SearchOptions,
+} from './formats/openai-chat/types.ts';
+import type {
+  CreateResponse,
+  ResponseContainer,
+  ResponseTool,
+} from './formats/openai-responses/types.ts';
 
 /**
  * The features of a request that have a price of their own, or another model's price. They are
@@ -160,7 +177,16 @@ const readers: Readonly<
   messages: readMessages,
 };
 
-function readTier({ service_tier: tier, speed }: JsonObject, found: FoundFeatures): void {
+/** The members of requests that choose a tier or a speed, and of answers that report one. */
+interface TierMembers {
+  readonly service_tier?: string | null;
+  readonly speed?: string | null;
+}
+
+function readTier(
+  { service_tier: tier, speed }: Documented<TierMembers>,
+  found: FoundFeatures,
+): void {
   if (tier != null && !(typeof tier === 'string' && standardTiers.has(tier)))
     found.mode = termOf('service_tier', tier);
   // The `speed` of speech is a number and no price depends on it; speech does not come here.
@@ -171,7 +197,10 @@ function readTier({ service_tier: tier, speed }: JsonObject, found: FoundFeature
  * Only Anthropic's format can ask for a region
  * (platform.claude.com/docs/en/build-with-claude/data-residency, 2026-11).
  */
-function readRegion({ inference_geo: geo }: JsonObject, found: FoundFeatures): void {
+function readRegion(
+  { inference_geo: geo }: Documented<CreateMessageParams>,
+  found: FoundFeatures,
+): void {
   if (geo != null && geo !== 'global') found.region = termOf('inference_geo', geo);
 }
 
@@ -231,20 +260,24 @@ const chatTools: Readonly<Record<string, ToolMeasure>> = {
   urlContext: 'web_fetch',
 };
 
-function readChat(body: JsonObject, found: FoundFeatures, model: string): void {
+function readChat(body: Documented<ChatRequest>, found: FoundFeatures, model: string): void {
   const { tools } = body;
-  if (Array.isArray(tools))
-    for (const [i, tool] of tools.entries()) readChatTool(objectOf(tool) ?? {}, i, found, model);
+  if (tools !== undefined)
+    for (const [i, tool] of listOf(tools).entries())
+      readChatTool(objectOf(tool) ?? {}, i, found, model);
   readExtensions(body, found, model);
 }
 
-function readChatTool(tool: JsonObject, i: number, found: FoundFeatures, model: string): void {
-  const type = textOf(tool['type']);
+function readChatTool(
+  tool: Documented<ChatTool>,
+  i: number,
+  found: FoundFeatures,
+  model: string,
+): void {
+  const type = textOf(tool.type);
   if (type !== undefined && clientTools.has(type)) return;
   const builtIn =
-    type === 'builtin_function'
-      ? textOf(objectOf(tool['function'])?.['name'])?.replace(/^\$/, '')
-      : type;
+    type === 'builtin_function' ? textOf(objectOf(tool.function)?.name)?.replace(/^\$/, '') : type;
   const name = builtIn ?? Object.keys(tool).find((key) => chatTools[key] !== undefined);
   // Without a type and a known name it is a function, as some vendors write it, or a mistake, which
   // the vendor will refuse.
@@ -253,9 +286,9 @@ function readChatTool(tool: JsonObject, i: number, found: FoundFeatures, model: 
   const param = `tools[${i}]${type === undefined ? '' : '.type'}`;
   if (measure === undefined) return notSold(param, `a tool of the type '${name}'`, model);
   // OpenRouter reports the number of calls. Other vendors do not, and one call is charged.
-  const options = objectOf(tool['parameters']);
+  const options = objectOf(tool.parameters);
   if (name.startsWith('openrouter:'))
-    found.tool(measure, param, countOf(options?.['max_uses']) ?? toolCallsMax, {
+    found.tool(measure, param, countOf(options?.max_uses) ?? toolCallsMax, {
       knownBy: ['openrouter'],
       ...manyResults(options, `tools[${i}].parameters`),
     });
@@ -263,10 +296,10 @@ function readChatTool(tool: JsonObject, i: number, found: FoundFeatures, model: 
 }
 
 function manyResults(
-  options: JsonObject | undefined,
+  options: Documented<SearchOptions> | undefined,
   param: string,
 ): Pick<BillableTool, 'beyondList'> {
-  const most = options?.['max_results'];
+  const most = options?.max_results;
   if (most == null || (countOf(most) ?? Infinity) <= resultsUsual) return {};
   return {
     beyondList: {
@@ -277,26 +310,30 @@ function manyResults(
 }
 
 /** Members of some vendors' chat that OpenAI's does not have, and OpenAI's own search. */
-function readExtensions(body: JsonObject, found: FoundFeatures, model: string): void {
+function readExtensions(
+  body: Documented<ChatExtensions>,
+  found: FoundFeatures,
+  model: string,
+): void {
   // A search model searches once for each request, and reports no number.
-  if (isObject(body['web_search_options']))
+  if (isObject(body.web_search_options))
     found.tool('web_search', 'web_search_options', 1, uncountedAt('openai', 'openrouter'));
   // Perplexity's fee for a request depends on it. `low` is the default, and in the plain price
   // (docs.perplexity.ai/guides/pricing, 2026-08).
-  const size = body['search_context_size'];
+  const size = body.search_context_size;
   if (size != null && size !== 'low')
     found.tool('web_search', 'search_context_size', 1, uncountedAt('perplexity'));
   readLiveSearch(body, found);
   // Qwen (help.aliyun.com/zh/model-studio/web-search, 2026-08).
-  if (body['enable_search'] === true)
+  if (body.enable_search === true)
     found.tool('web_search', 'enable_search', 1, uncountedAt('qwen'));
-  const venice = objectOf(body['venice_parameters'])?.['enable_web_search'];
+  const venice = objectOf(body.venice_parameters)?.enable_web_search;
   if (venice != null && venice !== 'off' && venice !== false)
     found.tool('web_search', 'venice_parameters.enable_web_search', 1, uncountedAt());
   // OpenRouter (openrouter.ai/docs/features/web-search, 2026-08): its plugins have fees, and
   // `models` are its fallbacks.
-  for (const [i, plugin] of listOf(body['plugins']).entries()) {
-    const id = textOf(objectOf(plugin)?.['id']) ?? '';
+  for (const [i, plugin] of listOf(body.plugins).entries()) {
+    const id = textOf(objectOf(plugin)?.id) ?? '';
     if (id === 'web')
       found.tool('web_search', `plugins[${i}]`, 1, {
         ...uncountedAt('openrouter'),
@@ -306,16 +343,14 @@ function readExtensions(body: JsonObject, found: FoundFeatures, model: string): 
   }
   // A preset of OpenRouter is a model, a prompt and hosts that lie in the operator's account
   // (openrouter.ai/docs/features/presets, 2026-08).
-  if (body['preset'] != null) refuseStoredObject('preset');
-  for (const member of ['models', 'fallbacks']) {
-    const others = listOf(body[member]).map(
-      (one) => textOf(one) ?? textOf(objectOf(one)?.['model']),
-    );
+  if (body.preset != null) refuseStoredObject('preset');
+  for (const member of ['models', 'fallbacks'] as const) {
+    const others = listOf(body[member]).map((one) => textOf(one) ?? textOf(objectOf(one)?.model));
     if (others.some((one) => one !== model))
       notSold(member, 'an answer of another model than the one in `model`', model);
   }
   // Systems of several models that work together (console.groq.com/docs/compound, 2026-08).
-  if (objectOf(body['compound_custom'])?.['models'] !== undefined)
+  if (objectOf(body.compound_custom)?.models !== undefined)
     notSold('compound_custom.models', 'a choice of models', model);
 }
 
@@ -324,13 +359,16 @@ function readExtensions(body: JsonObject, found: FoundFeatures, model: string): 
  * `usage.num_sources_used` reports the number. The fee of a source is not that of a search: no list
  * has it.
  */
-function readLiveSearch(body: JsonObject, found: FoundFeatures): void {
-  const search = objectOf(body['search_parameters']);
-  if (search && search['mode'] !== 'off')
+function readLiveSearch(
+  body: Documented<{ readonly search_parameters?: LiveSearch }>,
+  found: FoundFeatures,
+): void {
+  const search = objectOf(body.search_parameters);
+  if (search && search.mode !== 'off')
     found.tool(
       'web_search',
       'search_parameters',
-      countOf(search['max_search_results']) ?? sourcesUsual,
+      countOf(search.max_search_results) ?? sourcesUsual,
       { knownBy: [] },
     );
 }
@@ -359,16 +397,18 @@ const responsesTools: readonly (readonly [RegExp, ToolMeasure])[] = [
   [/^mcp$/, 'mcp_call'],
 ];
 
-function readResponses(body: JsonObject, found: FoundFeatures, model: string): void {
-  if (body['prompt'] != null) refuseStoredObject('prompt');
+function readResponses(
+  body: Documented<CreateResponse>,
+  found: FoundFeatures,
+  model: string,
+): void {
+  if (body.prompt != null) refuseStoredObject('prompt');
   readLiveSearch(body, found);
-  const limit = countOf(body['max_tool_calls']);
-  readResponsesTools(body['tools'], ['tools'], limit, found, model);
-  const { input } = body;
-  if (Array.isArray(input))
-    for (const [i, item] of input.entries())
-      if (isObject(item) && Array.isArray(item['tools']))
-        readResponsesTools(item['tools'], ['input', i, 'tools'], limit, found, model);
+  const limit = countOf(body.max_tool_calls);
+  readResponsesTools(body.tools, ['tools'], limit, found, model);
+  for (const [i, item] of listOf(body.input).entries())
+    if (isObject(item) && item.tools !== undefined)
+      readResponsesTools(item.tools, ['input', i, 'tools'], limit, found, model);
   const runs = found.tools.length > 0 || found.models.length > 0;
   const most = found.models.length > 0 ? picturesMax : toolCallsMax;
   if (runs && limit === undefined)
@@ -376,26 +416,25 @@ function readResponses(body: JsonObject, found: FoundFeatures, model: string): v
 }
 
 function readResponsesTools(
-  tools: unknown,
+  tools: Unchecked<readonly ResponseTool[]>,
   path: JsonPath,
   limit: number | undefined,
   found: FoundFeatures,
   model: string,
 ): void {
-  if (!Array.isArray(tools)) return;
-  for (const [i, value] of tools.entries()) {
+  if (tools === undefined) return;
+  for (const [i, value] of listOf(tools).entries()) {
     const tool = objectOf(value) ?? {};
-    const type = textOf(tool['type']) ?? 'function';
+    const type = textOf(tool.type) ?? 'function';
     if (responsesClientTools.has(type)) continue;
     const at = [...path, i];
     const param = paramOf(at);
-    if (type === 'namespace')
-      readResponsesTools(tool['tools'], [...at, 'tools'], limit, found, model);
+    if (type === 'namespace') readResponsesTools(tool.tools, [...at, 'tools'], limit, found, model);
     else if (type === 'image_generation') readImageTool(tool, at, limit, found);
-    else if (!(type === 'shell' && objectOf(tool['environment'])?.['type'] === 'local')) {
+    else if (!(type === 'shell' && objectOf(tool.environment)?.type === 'local')) {
       const measure = responsesTools.find(([name]) => name.test(type))?.[1];
       if (measure === undefined) notSold(`${param}.type`, `a tool of the type '${type}'`, model);
-      const member = tool['container'] === undefined ? 'environment' : 'container';
+      const member = tool.container === undefined ? 'environment' : 'container';
       refuseContainer(tool[member], param);
       found.tool(
         measure,
@@ -411,7 +450,7 @@ function readResponsesTools(
  * Refuses a container that exists already, and a new one with files of the operator's account at
  * the vendor.
  */
-function refuseContainer(container: unknown, param: string): void {
+function refuseContainer(container: Unchecked<string | ResponseContainer>, param: string): void {
   if (typeof container === 'string') refuseStoredObject(`${param}.container`);
   const { container_id: id, file_ids: files, skills } = objectOf(container) ?? {};
   if (id != null || listOf(files).length > 0 || listOf(skills).length > 0)
@@ -420,10 +459,10 @@ function refuseContainer(container: unknown, param: string): void {
 
 /** Fees are for 1 GB, the default (developers.openai.com …/tools-code-interpreter, 2026-08). */
 function largeContainer(
-  container: JsonObject | undefined,
+  container: Documented<ResponseContainer> | undefined,
   param: string,
 ): Pick<BillableTool, 'beyondList'> {
-  const memory = container?.['memory_limit'];
+  const memory = container?.memory_limit;
   if (memory == null || memory === '1g') return {};
   return {
     beyondList: {
@@ -434,14 +473,14 @@ function largeContainer(
 }
 
 function readImageTool(
-  tool: JsonObject,
+  tool: Documented<ResponseTool>,
   path: JsonPath,
   limit: number | undefined,
   found: FoundFeatures,
 ): void {
-  if (objectOf(tool['input_image_mask'])?.['file_id'] != null)
+  if (objectOf(tool.input_image_mask)?.file_id != null)
     refuseStoredObject(`${paramOf(path)}.input_image_mask.file_id`);
-  const model = textOf(tool['model']) ?? imageModelUsual;
+  const model = textOf(tool.model) ?? imageModelUsual;
   const calls = Math.min(limit ?? picturesMax, picturesMax);
   found.models.push({
     model,
@@ -471,27 +510,31 @@ const messagesTools: readonly (readonly [RegExp, ToolMeasure])[] = [
 /** The measures of tools whose calls a request can limit with `max_uses`. */
 const limitedByUses: ReadonlySet<string> = new Set(['web_search', 'web_fetch']);
 
-function readMessages(body: JsonObject, found: FoundFeatures, model: string): void {
+function readMessages(
+  body: Documented<CreateMessageParams>,
+  found: FoundFeatures,
+  model: string,
+): void {
   const { tools, fallbacks, container } = body;
-  if (Array.isArray(tools))
-    for (const [i, tool] of tools.entries())
+  if (tools !== undefined)
+    for (const [i, tool] of listOf(tools).entries())
       readMessagesTool(objectOf(tool) ?? {}, i, found, model);
   if (
-    listOf(body['mcp_servers']).length > 0 &&
+    listOf(body.mcp_servers).length > 0 &&
     !found.tools.some(({ measure }) => measure === 'mcp_call')
   )
     found.tool('mcp_call', 'mcp_servers', toolCallsMax);
-  if (typeof container === 'string' || objectOf(container)?.['id'] != null)
+  if (typeof container === 'string' || objectOf(container)?.id != null)
     refuseStoredObject('container');
-  for (const skill of listOf(objectOf(container)?.['skills']))
-    if (objectOf(skill)?.['type'] !== 'anthropic') refuseStoredObject('container.skills');
-  const edits = listOf(objectOf(body['context_management'])?.['edits']);
-  found.compacts = edits.some((one) => String(objectOf(one)?.['type']).startsWith('compact'));
+  for (const skill of listOf(objectOf(container)?.skills))
+    if (objectOf(skill)?.type !== 'anthropic') refuseStoredObject('container.skills');
+  const edits = objectsOf(objectOf(body.context_management)?.edits);
+  found.compacts = edits.some(({ type }) => stringOf(type).startsWith('compact'));
   // These models answer in this model's place when it refuses
   // (platform.claude.com/docs/en/build-with-claude/refusals-and-fallback, 2026-11).
   for (const [i, one] of listOf(fallbacks).entries()) {
     const param = `fallbacks[${i}].model`;
-    const instead = textOf(objectOf(one)?.['model']);
+    const instead = textOf(objectOf(one)?.model);
     if (instead === undefined) refuse('missing_parameter', { param });
     found.models.push({
       model: instead,
@@ -504,16 +547,21 @@ function readMessages(body: JsonObject, found: FoundFeatures, model: string): vo
   }
 }
 
-function readMessagesTool(tool: JsonObject, i: number, found: FoundFeatures, model: string): void {
-  const type = textOf(tool['type']);
+function readMessagesTool(
+  tool: Documented<MessageTool>,
+  i: number,
+  found: FoundFeatures,
+  model: string,
+): void {
+  const type = textOf(tool.type);
   if (type === undefined || type === 'custom' || messagesClientTools.test(type)) return;
   const param = `tools[${i}]`;
-  const uses = countOf(tool['max_uses']);
+  const uses = countOf(tool.max_uses);
   if (/^advisor_\d{8}$/.test(type)) {
-    const advisor = textOf(tool['model']);
+    const advisor = textOf(tool.model);
     if (advisor === undefined) refuse('missing_parameter', { param: `${param}.model` });
     const path: JsonPath = ['tools', i, 'model'];
-    const outputTokens = countOf(tool['max_tokens']);
+    const outputTokens = countOf(tool.max_tokens);
     found.models.push({
       model: advisor,
       param: `${param}.model`,
@@ -556,10 +604,10 @@ export const withVendorModelNames = (
  * does not pay for the tier.
  */
 export function serviceTierChanges(
-  { body }: Pick<VendorCall, 'body'>,
+  { body }: Pick<VendorCall<TierMembers>, 'body'>,
   standard = 'default',
 ): readonly JsonChange[] {
-  return body['service_tier'] === 'auto'
+  return body.service_tier === 'auto'
     ? [{ path: ['service_tier'], json: JSON.stringify(standard) }]
     : noChanges;
 }
@@ -572,9 +620,9 @@ const noChanges: readonly JsonChange[] = [];
 export function refuseServiceTier({
   asksForTier: asksMode,
   body,
-}: Pick<VendorCall, 'asksForTier' | 'body'>): void {
+}: Pick<VendorCall<TierMembers>, 'asksForTier' | 'body'>): void {
   if (asksMode !== true) return;
-  const param = body['speed'] != null && body['speed'] !== 'standard' ? 'speed' : 'service_tier';
+  const param = body.speed != null && body.speed !== 'standard' ? 'speed' : 'service_tier';
   refuse('invalid_value', { param, why: 'this model cannot be asked for it over this endpoint.' });
 }
 
@@ -584,9 +632,9 @@ export function refuseServiceTier({
  */
 export function servedTier(
   { asksForTier: asksMode }: Pick<VendorCall, 'asksForTier'>,
-  answer: JsonObject,
+  answer: Documented<TierMembers>,
 ): { readonly told?: PricingFacts } {
-  const served = asksMode === true ? textOf(answer['service_tier']) : undefined;
+  const served = asksMode === true ? textOf(answer.service_tier) : undefined;
   return served === undefined ? noTold : { told: { servedTier: served } };
 }
 

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../base/json.ts';
  * The body of `/v1/chat/completions` (developers.openai.com/api/reference/chat-completions,
  * 2026-08).
  */
-export interface ChatRequest extends ReasoningMembers {
+export interface ChatRequest extends ReasoningMembers, ChatExtensions {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ChatTool[];
   readonly tool_choice?: string | ChatToolChoice;
@@ -30,11 +30,55 @@ export interface ChatRequest extends ReasoningMembers {
   readonly prompt_cache_options?: JsonObject;
   readonly safety_identifier?: string;
   readonly stream_options?: JsonObject | null;
-  readonly web_search_options?: JsonObject;
   /** Anthropic's (platform.claude.com/docs/en/api/messages, 2026-11), which several vendors take. */
   readonly top_k?: number;
   readonly cache_control?: JsonObject;
   readonly speed?: string;
+}
+
+/**
+ * Members of some vendors' chat that OpenAI's does not have, and OpenAI's own search: their features
+ * have prices.
+ */
+export interface ChatExtensions {
+  readonly web_search_options?: JsonObject;
+  /** Perplexity's (docs.perplexity.ai/guides/pricing, 2026-08). */
+  readonly search_context_size?: string;
+  /** xAI's, in Responses too (docs.x.ai/docs/guides/live-search, 2026-08). */
+  readonly search_parameters?: LiveSearch;
+  /** Qwen's (help.aliyun.com/zh/model-studio/web-search, 2026-08). */
+  readonly enable_search?: boolean;
+  /** Venice's. */
+  readonly venice_parameters?: { readonly enable_web_search?: string | boolean };
+  /** OpenRouter's (openrouter.ai/docs/features/web-search and …/presets, 2026-08). */
+  readonly plugins?: readonly ChatPlugin[];
+  readonly preset?: string;
+  readonly models?: readonly (string | ModelReference)[];
+  readonly fallbacks?: readonly (string | ModelReference)[];
+  /** Groq's (console.groq.com/docs/compound, 2026-08). */
+  readonly compound_custom?: { readonly models?: JsonObject };
+}
+
+/** docs.x.ai/docs/guides/live-search, 2026-08. */
+export interface LiveSearch {
+  readonly mode?: string;
+  readonly max_search_results?: number;
+}
+
+/** openrouter.ai/docs/features/web-search, 2026-08. */
+interface ChatPlugin extends SearchOptions {
+  readonly id: string;
+}
+
+/** openrouter.ai/docs/features/web-search, 2026-08. */
+export interface SearchOptions {
+  readonly max_results?: number;
+  readonly max_uses?: number;
+}
+
+/** openrouter.ai/docs/guides/routing/model-fallbacks, 2026-08. */
+interface ModelReference {
+  readonly model: string;
 }
 
 /**
@@ -233,6 +277,8 @@ export interface ChatTool {
   readonly type: string;
   readonly function?: ChatFunction;
   readonly cache_control?: JsonObject;
+  /** The options of OpenRouter's tools. */
+  readonly parameters?: SearchOptions;
 }
 
 /** developers.openai.com/api/reference/chat-completions, 2026-08. */

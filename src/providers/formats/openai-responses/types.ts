@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../base/json.ts';
-import type { ChatAnnotation } from '../openai-chat/types.ts';
+import type { ChatAnnotation, LiveSearch } from '../openai-chat/types.ts';
 
 /**
  * The JSON of OpenAI's Responses, and of the vendors that extend it. Here are the members that are
@@ -37,6 +37,8 @@ export interface CreateResponse {
   readonly safety_identifier?: string | null;
   readonly user?: string | null;
   readonly metadata?: JsonObject | null;
+  /** xAI's (docs.x.ai/docs/guides/live-search, 2026-08). */
+  readonly search_parameters?: LiveSearch;
 }
 
 /** developers.openai.com/api/docs/guides/reasoning, 2026-08. */
