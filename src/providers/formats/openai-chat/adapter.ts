@@ -20,6 +20,7 @@ import { faultOf } from '../fault.ts';
 import type { ChatQuirks } from './quirks.ts';
 import { readChatResponse } from './response.ts';
 import { ChatStream } from './stream.ts';
+import type { ChatRequest } from './types.ts';
 
 /**
  * The wire format `openai-chat`: OpenAI's chat completions (wire-formats §1.1) with a vendor's
@@ -27,10 +28,8 @@ import { ChatStream } from './stream.ts';
  */
 export function openaiChat(quirks: ChatQuirks = {}): Adapter {
   const rulesOf = supportTable(quirks.takes ?? [], unsupportedInChat);
-  const stops = (call: VendorCall) =>
-    call.body['stop'] == null
-      ? undefined
-      : stopsToWatch(call.body, rulesOf(call.upstreamModel).stops);
+  const stops = (call: VendorCall<ChatRequest>) =>
+    call.body.stop == null ? undefined : stopsToWatch(call.body, rulesOf(call.upstreamModel).stops);
   const stream = (call: VendorCall): ChatStream => new ChatStream(call, quirks, stops(call));
   const { readsAddresses = ['image', 'video'] } = quirks;
   return {
@@ -81,10 +80,14 @@ function chatRequest(call: VendorCall, quirks: ChatQuirks, rules: ModelRules): V
 }
 
 /** Requests the usage of streams. A client that did not request it does not see it (row 19). */
-function askForUsage(call: VendorCall, quirks: ChatQuirks, changes: JsonChange[]): void {
+function askForUsage(
+  call: VendorCall<ChatRequest>,
+  quirks: ChatQuirks,
+  changes: JsonChange[],
+): void {
   if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
   if (quirks.streamOptions === false) {
-    if (call.body['stream_options'] !== undefined) changes.push({ path: ['stream_options'] });
+    if (call.body.stream_options !== undefined) changes.push({ path: ['stream_options'] });
   } else if (call.streamUpstream && !call.includeUsage) {
     changes.push({ path: ['stream_options', 'include_usage'], json: 'true' });
   }
@@ -95,7 +98,7 @@ function askForUsage(call: VendorCall, quirks: ChatQuirks, changes: JsonChange[]
  * every request.
  */
 function remapToolIds(
-  call: VendorCall,
+  call: VendorCall<ChatRequest>,
   ids: NonNullable<ChatQuirks['toolIds']>,
   changes: JsonChange[],
 ): void {
@@ -103,11 +106,11 @@ function remapToolIds(
     if (typeof id === 'string' && !ids.pattern.test(id))
       changes.push({ path, json: jsonText(shortId(id, ids.length)) });
   };
-  listOf(call.body['messages']).forEach((message, i) => {
+  listOf(call.body.messages).forEach((message, i) => {
     if (!isObject(message)) return;
-    remap(['messages', i, 'tool_call_id'], message['tool_call_id']);
-    listOf(message['tool_calls']).forEach((toolCall, j) => {
-      if (isObject(toolCall)) remap(['messages', i, 'tool_calls', j, 'id'], toolCall['id']);
+    remap(['messages', i, 'tool_call_id'], message.tool_call_id);
+    listOf(message.tool_calls).forEach((toolCall, j) => {
+      if (isObject(toolCall)) remap(['messages', i, 'tool_calls', j, 'id'], toolCall.id);
     });
   });
 }

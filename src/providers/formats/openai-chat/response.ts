@@ -4,10 +4,12 @@ import {
   jsonMembers,
   nameJson,
   type JsonChange,
+  type Documented,
   editJson,
   isObject,
   listOf,
   objectOf,
+  objectsOf,
   parse,
   rawElements,
   rawInside,
@@ -23,6 +25,7 @@ import { servedTier } from '../../billable-features.ts';
 import { faultWithin, mayTellFault, protocolFault } from '../fault.ts';
 import { choiceState, finishReason, normaliseMessage } from './message.ts';
 import type { ChatQuirks } from './quirks.ts';
+import type { ChatCompletion, CompletionUsage } from './types.ts';
 
 /**
  * Reads a whole answer in OpenAI's format. The client gets the vendor's bytes, except for the ids,
@@ -129,18 +132,19 @@ function normaliseChoice(
 /** All text that the model wrote, for a count if the vendor reports none. */
 function outputText(reply: Buffer): string {
   let text = '';
-  for (const choice of listOf(objectOf(parse(reply.toString('utf8')))?.['choices'])) {
-    const message = objectOf(objectOf(choice)?.['message']) ?? {};
-    const content = message['content'];
+  const body: Documented<ChatCompletion> = objectOf(parse(reply.toString('utf8'))) ?? {};
+  for (const choice of objectsOf(body.choices)) {
+    const message = objectOf(choice.message) ?? {};
+    const { content } = message;
     text +=
       textOf(content) ??
       listOf(content)
-        .map((part) => textOf(objectOf(part)?.['text']) ?? '')
+        .map((part) => textOf(objectOf(part)?.text) ?? '')
         .join('');
-    text += textOf(message['reasoning_content']) ?? textOf(message['reasoning']) ?? '';
-    for (const toolCall of listOf(message['tool_calls'])) {
-      const fn = objectOf(objectOf(toolCall)?.['function']);
-      text += (textOf(fn?.['name']) ?? '') + (textOf(fn?.['arguments']) ?? '');
+    text += textOf(message.reasoning_content) ?? textOf(message.reasoning) ?? '';
+    for (const toolCall of objectsOf(message.tool_calls)) {
+      const fn = objectOf(toolCall.function);
+      text += (textOf(fn?.name) ?? '') + (textOf(fn?.arguments) ?? '');
     }
   }
   return text;
@@ -213,20 +217,19 @@ interface ChatCounts {
  * too, counts cached tokens outside `prompt_tokens` (recorded 161 > 7; docs.x.ai/docs/models,
  * 2026-08). The numbers themselves show both, so that no vendor needs a flag.
  */
-function countsOf(usage: JsonObject): ChatCounts | undefined {
-  const prompt = countOf(usage['prompt_tokens']);
-  const completion = countOf(usage['completion_tokens']);
+function countsOf(usage: Documented<CompletionUsage>): ChatCounts | undefined {
+  const prompt = countOf(usage.prompt_tokens);
+  const completion = countOf(usage.completion_tokens);
   if (prompt === undefined && completion === undefined) return undefined;
   // A count that is absent is zero, but a count that is present and invalid makes the usage void.
-  if (prompt === undefined && usage['prompt_tokens'] != null) return undefined;
-  if (completion === undefined && usage['completion_tokens'] != null) return undefined;
+  if (prompt === undefined && usage.prompt_tokens != null) return undefined;
+  if (completion === undefined && usage.completion_tokens != null) return undefined;
   const cached = cachedOf(usage);
   // Mistral reports more cached tokens than a prompt has (10 + 142 = 152 with 64 of them): its own
   // sum is right.
-  const beside = cached > (prompt ?? 0) && usage['num_cached_tokens'] === undefined;
-  const reasoning =
-    countOf(objectOf(usage['completion_tokens_details'])?.['reasoning_tokens']) ?? 0;
-  const total = countOf(usage['total_tokens']);
+  const beside = cached > (prompt ?? 0) && usage.num_cached_tokens === undefined;
+  const reasoning = countOf(objectOf(usage.completion_tokens_details)?.reasoning_tokens) ?? 0;
+  const total = countOf(usage.total_tokens);
   const output = completion ?? 0;
   const outside =
     reasoning > 0 &&
@@ -244,12 +247,12 @@ function countsOf(usage: JsonObject): ChatCounts | undefined {
  * Reads the cached tokens: OpenAI's member first, then DeepSeek's
  * (api-docs.deepseek.com/guides/kv_cache), Moonshot's and Together's, and Mistral's.
  */
-function cachedOf(usage: JsonObject): number {
+function cachedOf(usage: Documented<CompletionUsage>): number {
   const places = [
-    objectOf(usage['prompt_tokens_details'])?.['cached_tokens'],
-    usage['prompt_cache_hit_tokens'],
-    usage['cached_tokens'],
-    usage['num_cached_tokens'],
+    objectOf(usage.prompt_tokens_details)?.cached_tokens,
+    usage.prompt_cache_hit_tokens,
+    usage.cached_tokens,
+    usage.num_cached_tokens,
   ];
   for (const place of places) {
     const count = countOf(place);
@@ -277,32 +280,31 @@ function divide(
   if (left > 0) into[rest] = left;
 }
 
-function quantitiesOf(usage: JsonObject, counts: ChatCounts): Quantities {
-  const input = objectOf(usage['prompt_tokens_details']) ?? {};
-  const output = objectOf(usage['completion_tokens_details']) ?? {};
-  const creation = objectOf(input['cache_creation']) ?? {};
-  const longWrites = countOf(creation['ephemeral_1h_input_tokens']) ?? 0;
+function quantitiesOf(usage: Documented<CompletionUsage>, counts: ChatCounts): Quantities {
+  const input = objectOf(usage.prompt_tokens_details) ?? {};
+  const output = objectOf(usage.completion_tokens_details) ?? {};
+  const creation = objectOf(input.cache_creation) ?? {};
+  const longWrites = countOf(creation.ephemeral_1h_input_tokens) ?? 0;
   // OpenAI and OpenRouter say `cache_write_tokens`, Qwen `cache_creation_input_tokens`
   // (help.aliyun.com/zh/model-studio/context-cache, 2026-06).
   const writes =
-    countOf(input['cache_write_tokens']) ?? countOf(input['cache_creation_input_tokens']) ?? 0;
+    countOf(input.cache_write_tokens) ?? countOf(input.cache_creation_input_tokens) ?? 0;
   const into: Partial<Record<Measure, number>> = {};
   divide(into, counts.prompt, 'input', [
     ['cached_input', counts.cached],
     ['cache_write_1h', Math.min(longWrites, writes)],
     ['cache_write_5m', Math.max(0, writes - longWrites)],
-    ['audio_input', countOf(input['audio_tokens'])],
-    ['image_input', countOf(input['image_tokens'])],
+    ['audio_input', countOf(input.audio_tokens)],
+    ['image_input', countOf(input.image_tokens)],
   ]);
   divide(into, counts.completion, 'output', [
     ['reasoning', counts.reasoning],
-    ['audio_output', countOf(output['audio_tokens'])],
-    ['image_output', countOf(output['image_tokens'])],
+    ['audio_output', countOf(output.audio_tokens)],
+    ['image_output', countOf(output.image_tokens)],
   ]);
   // xAI's live search, and OpenRouter's tools (recorded 2026-08).
-  const tools = objectOf(usage['server_tool_use_details']) ?? objectOf(usage['server_tool_use']);
-  const searches =
-    countOf(usage['num_sources_used']) ?? countOf(tools?.['web_search_requests']) ?? 0;
+  const tools = objectOf(usage.server_tool_use_details) ?? objectOf(usage.server_tool_use);
+  const searches = countOf(usage.num_sources_used) ?? countOf(tools?.web_search_requests) ?? 0;
   if (searches > 0) into.web_search = searches;
   return into;
 }
@@ -332,19 +334,22 @@ export function readUsage(text: string): ChatUsage | undefined {
 }
 
 /** The changes that correct the client's `usage`. */
-function correctionsOf(usage: JsonObject, counts: ChatCounts): readonly JsonChange[] {
+function correctionsOf(
+  usage: Documented<CompletionUsage>,
+  counts: ChatCounts,
+): readonly JsonChange[] {
   const changes: JsonChange[] = [];
   const corrected =
-    counts.prompt !== usage['prompt_tokens'] || counts.completion !== usage['completion_tokens'];
-  if (counts.prompt !== usage['prompt_tokens'])
+    counts.prompt !== usage.prompt_tokens || counts.completion !== usage.completion_tokens;
+  if (counts.prompt !== usage.prompt_tokens)
     changes.push({ path: ['prompt_tokens'], json: String(counts.prompt) });
-  if (counts.completion !== usage['completion_tokens'])
+  if (counts.completion !== usage.completion_tokens)
     changes.push({ path: ['completion_tokens'], json: String(counts.completion) });
-  if (corrected || countOf(usage['total_tokens']) === undefined)
+  if (corrected || countOf(usage.total_tokens) === undefined)
     changes.push({ path: ['total_tokens'], json: String(counts.prompt + counts.completion) });
   if (
     counts.cached > 0 &&
-    countOf(objectOf(usage['prompt_tokens_details'])?.['cached_tokens']) === undefined
+    countOf(objectOf(usage.prompt_tokens_details)?.cached_tokens) === undefined
   ) {
     changes.push({ path: ['prompt_tokens_details', 'cached_tokens'], json: String(counts.cached) });
   }
@@ -381,5 +386,5 @@ export const newCallId =
   (n: number): string =>
     `call_${call.answerId.replace(/^chatcmpl-/, '')}_${n}`;
 
-export const upstreamIdOf = (body: JsonObject): string | undefined =>
-  textOf(body['id']) || undefined;
+export const upstreamIdOf = (body: Documented<Pick<ChatCompletion, 'id'>>): string | undefined =>
+  textOf(body.id) || undefined;
