@@ -4,6 +4,7 @@ import { ChatCollector } from '../../conversation/chat-collector.ts';
 import { type MakeReader, TranslatedStream } from '../../conversation/chat-stream.ts';
 import { stopsBeyond } from '../../conversation/stop-text.ts';
 import type { ChatCount } from '../adapters.ts';
+import type { ChatRequest } from '../openai-chat/types.ts';
 import { WholeFrames } from '../../stream/frames.ts';
 import { GeminiReader, type GeminiReading } from './response.ts';
 import { geminiRequest, modelPath, geminiStopsMax } from './request.ts';
@@ -16,8 +17,8 @@ const reading =
   (call, chunks, meter) =>
     new GeminiReader(call, chunks, meter, kind);
 
-const watched = (call: VendorCall): readonly string[] | undefined =>
-  stopsBeyond(call.body['stop'], geminiStopsMax);
+const watched = (call: VendorCall<ChatRequest>): readonly string[] | undefined =>
+  stopsBeyond(call.body.stop, geminiStopsMax);
 const stream = (call: VendorCall): StreamTranslator =>
   new TranslatedStream(call, reading('stream'), undefined, watched(call));
 const collected = (call: VendorCall): StreamTranslator =>
@@ -50,8 +51,8 @@ export const geminiChat: Adapter = {
   readsMessagesOptions: ['topK', 'budget'],
   needsBytes: ({ url, name }, { upstreamModel }) =>
     addressPart(url, name, geminiModel(upstreamModel)) === undefined,
-  unsigned: ({ body, upstreamModel }) =>
-    unsignedContents(body['messages'], geminiModel(upstreamModel)),
+  unsigned: ({ body, upstreamModel }: VendorCall<ChatRequest>) =>
+    unsignedContents(body.messages, geminiModel(upstreamModel)),
   fault: geminiFault,
 };
 

@@ -1,9 +1,9 @@
 import {
   type Documented,
   isObject,
-  type JsonObject,
   listOf,
   objectOf,
+  objectsOf,
   parse,
   textOf,
 } from '../../../base/json.ts';
@@ -17,7 +17,8 @@ import type {
 } from '../../conversation/conversation.ts';
 import { unsignedCalls } from '../../conversation/tool-calls.ts';
 import { type GeminiModel, isThird, lacksSystem, fetchesAddresses } from './models.ts';
-import type { SignedToolCall } from './types.ts';
+import type { ChatMessage, ChatReasoningDetail, ChatToolCall } from '../openai-chat/types.ts';
+import type { GoogleCallContent } from './types.ts';
 
 /**
  * `contents` and `systemInstruction.parts`, as JSON text: arguments and results keep the client's
@@ -65,16 +66,18 @@ export const unsignedContents = (messages: unknown, model: GeminiModel): readonl
   isThird(model) ? unsignedCalls(messages, isSigned) : [];
 
 /** Whether a message carries Gemini's thinking, which comes back as its signature. */
-export const isSigned = (message: JsonObject): boolean =>
-  listOf(message['tool_calls']).some((call) => signatureOf(objectOf(call)) !== undefined) ||
-  listOf(message['reasoning_details']).some(isGeminis);
+export const isSigned = (message: Documented<ChatMessage>): boolean =>
+  listOf(message.tool_calls).some((call) => signatureOf(objectOf(call)) !== undefined) ||
+  objectsOf(message.reasoning_details).some(isGeminis);
 
 /**
  * The signature where Google's own compatible endpoint puts it
  * (ai.google.dev/gemini-api/docs/thought-signatures#openai, 2026-08).
  */
-const signatureOf = (call: Documented<SignedToolCall> | undefined): string | undefined =>
-  textOf(objectOf(objectOf(call?.extra_content)?.google)?.thought_signature);
+function signatureOf(call: Documented<ChatToolCall> | undefined): string | undefined {
+  const content: Documented<GoogleCallContent> | undefined = objectOf(call?.extra_content);
+  return textOf(objectOf(content?.google)?.thought_signature);
+}
 
 function userParts({ results, parts }: ConversationTurn, model: GeminiModel): string[] {
   const told = results.map((result) => resultParts(result, model));
@@ -88,10 +91,10 @@ function userParts({ results, parts }: ConversationTurn, model: GeminiModel): st
 
 function modelParts({ parts, calls, messages }: ConversationTurn, model: GeminiModel): string[] {
   const details = messages
-    .flatMap((message) => listOf(message['reasoning_details']))
+    .flatMap((message) => objectsOf(message.reasoning_details))
     .filter(isGeminis);
   const texts = parts.map((part) => geminiPart(part, model));
-  const signature = textOf(details.findLast((detail) => detail['id'] === undefined)?.['data']);
+  const signature = textOf(details.findLast((detail) => detail.id === undefined)?.data);
   const last = texts.at(-1);
   // The text comes back with its signature.
   if (signature !== undefined && last !== undefined)
@@ -100,10 +103,8 @@ function modelParts({ parts, calls, messages }: ConversationTurn, model: GeminiM
   return [...texts, ...calls.map((call, i) => callPart(call, details, i === 0 && isThird(model)))];
 }
 
-const isGeminis = (detail: unknown): detail is JsonObject =>
-  isObject(detail) &&
-  detail['type'] === 'reasoning.encrypted' &&
-  detail['format'] === 'google-gemini-v1';
+const isGeminis = ({ type, format }: Documented<ChatReasoningDetail>): boolean =>
+  type === 'reasoning.encrypted' && format === 'google-gemini-v1';
 
 /**
  * `mustBeSigned`: this is the first call of a step, and the model refuses a call of its own without
@@ -111,15 +112,15 @@ const isGeminis = (detail: unknown): detail is JsonObject =>
  */
 function callPart(
   { id, name, input, source }: ToolCall,
-  details: readonly JsonObject[],
+  details: readonly Documented<ChatReasoningDetail>[],
   mustBeSigned: boolean,
 ): string {
   const own = signatureOf(source);
   const signature =
     own ??
-    textOf(details.findLast((detail) => detail['id'] === id)?.['data']) ??
+    textOf(details.findLast((detail) => detail.id === id)?.data) ??
     (mustBeSigned ? unsigned : undefined);
-  const args = objectText(objectOf(source['function'])?.['arguments']) ?? JSON.stringify(input);
+  const args = objectText(objectOf(source.function)?.arguments) ?? JSON.stringify(input);
   const signed = signature === undefined ? '' : `,"thoughtSignature":${JSON.stringify(signature)}`;
   return `{"functionCall":{${idMember(id)}"name":${JSON.stringify(name)},"args":${args}}${signed}}`;
 }

@@ -5,6 +5,7 @@ import {
   textOf,
   isObject,
   type JsonObject,
+  type Unchecked,
 } from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
@@ -27,7 +28,7 @@ import {
   thinkingOf,
 } from './models.ts';
 import { geminiSchema } from './schema.ts';
-import type { GoogleExtra } from './types.ts';
+import type { GeminiChatRequest, GeminiChatTool } from './types.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
@@ -46,15 +47,13 @@ const chatToGemini = chatTranslation([
   'extra_body',
 ]);
 
-const googleExtra = ({
-  extra_body: extra,
-}: Documented<{
-  readonly extra_body: { readonly google: GoogleExtra };
-}>): Documented<GoogleExtra> => objectOf(objectOf(extra)?.google) ?? {};
+/** Google's own members. */
+const googleOf = ({ extra_body: extra }: Documented<GeminiChatRequest>) =>
+  objectOf(objectOf(extra)?.google) ?? {};
 
 /** The names of the members that this model does not take. */
 function droppedOf(
-  call: VendorCall,
+  call: VendorCall<GeminiChatRequest>,
   told: unknown,
   model: GeminiModel,
 ): readonly string[] | undefined {
@@ -62,10 +61,10 @@ function droppedOf(
   const unread = droppedMembers(body, call.publicModel, chatToGemini);
   const penalties = takesPenalties(model)
     ? []
-    : ['presence_penalty', 'frequency_penalty'].filter((name) => Boolean(body[name]));
+    : (['presence_penalty', 'frequency_penalty'] as const).filter((name) => Boolean(body[name]));
   const messages = listOf(told);
   const answers = droppedAnswerMembers(
-    body['messages'],
+    body.messages,
     (i) => isSigned(objectOf(messages[i]) ?? {}),
     true,
   );
@@ -76,11 +75,11 @@ function droppedOf(
  * Writes the vendor's request (wire-formats §4.4, §4.5). The path names the model and whether to
  * stream.
  */
-export function geminiRequest(call: VendorCall): VendorRequest {
+export function geminiRequest(call: VendorCall<GeminiChatRequest>): VendorRequest {
   const { body } = call;
   refuseServiceTier(call);
   const model = geminiModel(call.upstreamModel);
-  const messages = withCallSignatures(body['messages'], call.signatures);
+  const messages = withCallSignatures(body.messages, call.signatures);
   const dropped = droppedOf(call, messages, model);
   const told = readConversation(messages);
   const system = [
@@ -92,9 +91,9 @@ export function geminiRequest(call: VendorCall): VendorRequest {
   const config = JSON.stringify(generationConfig(call, model));
   const { tools, toolConfig } = geminiTools(call);
   const safety = listOf(
-    body['safety_settings'] ?? body['safetySettings'] ?? googleExtra(body).safety_settings,
+    body.safety_settings ?? body.safetySettings ?? googleOf(body).safety_settings,
   );
-  const cached = textOf(googleExtra(body).cached_content);
+  const cached = textOf(googleOf(body).cached_content);
   let json = `{"contents":[${contents.contents}]`;
   if (contents.system !== '') json += `,"systemInstruction":{"parts":[${contents.system}]}`;
   if (tools !== undefined) json += `,"tools":${JSON.stringify(tools)}`;
@@ -126,25 +125,28 @@ interface Format {
   readonly schema: JsonObject | undefined;
 }
 
-function formatOf(body: JsonObject): Format {
-  const format = objectOf(body['response_format']);
-  const described = objectOf(format?.['json_schema']);
+function formatOf(body: Documented<GeminiChatRequest>): Format {
+  const format = objectOf(body.response_format);
+  const described = objectOf(format?.json_schema);
   const schema =
-    format?.['type'] === 'json_schema'
-      ? (objectOf(described?.['schema']) ?? objectOf(format['schema']))
+    format?.type === 'json_schema'
+      ? (objectOf(described?.schema) ?? objectOf(format.schema))
       : undefined;
-  return { json: format?.['type'] === 'json_object' || format?.['type'] === 'json_schema', schema };
+  return { json: format?.type === 'json_object' || format?.type === 'json_schema', schema };
 }
 
 /**
  * Before the third generation, JSON and functions exclude each other: "Function calling with a
  * response mime type … is unsupported" (wire-formats §4.5).
  */
-const formatIsRefused = (body: JsonObject, model: GeminiModel): boolean =>
-  listOf(body['tools']).length > 0 && !isThird(model);
+const formatIsRefused = (body: Documented<GeminiChatRequest>, model: GeminiModel): boolean =>
+  listOf(body.tools).length > 0 && !isThird(model);
 
 /** The instruction for a model that cannot be bound to the client's format. */
-function geminiFormatInstruction(body: JsonObject, model: GeminiModel): TextPart[] {
+function geminiFormatInstruction(
+  body: Documented<GeminiChatRequest>,
+  model: GeminiModel,
+): TextPart[] {
   const { json, schema } = formatOf(body);
   if (!json || !formatIsRefused(body, model)) return [];
   const shape =
@@ -174,7 +176,7 @@ function sortedText(value: unknown): string {
   return `{${names.map((name) => `${JSON.stringify(name)}:${sortedText(value[name])}`).join(',')}}`;
 }
 
-function responseFormat(body: JsonObject, model: GeminiModel): object {
+function responseFormat(body: Documented<GeminiChatRequest>, model: GeminiModel): object {
   const { json, schema } = formatOf(body);
   if (!json || formatIsRefused(body, model)) return {};
   return {
@@ -191,14 +193,14 @@ function seedOf(seed: unknown): number | undefined {
   return typeof seed === 'number' ? seed % 2 ** 31 : undefined;
 }
 
-function modalities(body: JsonObject): object {
-  const requested = listOf(body['modalities']).filter((one) => typeof one === 'string');
+function modalities(body: Documented<GeminiChatRequest>): object {
+  const requested = listOf(body.modalities).filter((one) => typeof one === 'string');
   if (requested.length === 0 || (requested.length === 1 && requested[0] === 'text')) return {};
-  const audio = requested.includes('audio') ? (objectOf(body['audio']) ?? {}) : undefined;
-  const format = textOf(audio?.['format']);
+  const audio = requested.includes('audio') ? (objectOf(body.audio) ?? {}) : undefined;
+  const format = textOf(audio?.format);
   if (format !== undefined && format !== 'pcm16')
     refuse('invalid_value', { param: 'audio.format', why: "this model speaks 'pcm16'." });
-  const voiceName = textOf(audio?.['voice']);
+  const voiceName = textOf(audio?.voice);
   return {
     // A model that speaks has no other modality (ai.google.dev/gemini-api/docs/speech-generation,
     // 2026-08).
@@ -209,17 +211,20 @@ function modalities(body: JsonObject): object {
   };
 }
 
-function thinkingConfig(call: VendorCall, model: GeminiModel): object | undefined {
+function thinkingConfig(
+  call: VendorCall<GeminiChatRequest>,
+  model: GeminiModel,
+): object | undefined {
   const { body } = call;
   const reasoning = reasoningRequest(call);
-  const own = objectOf(googleExtra(body).thinking_config);
+  const own = objectOf(googleOf(body).thinking_config);
   return own ?? (reasoning && thinkingOf(reasoning, model));
 }
 
 /** The `generationConfig`. JSON leaves out its undefined members. */
-function generationConfig(call: VendorCall, model: GeminiModel): object {
+function generationConfig(call: VendorCall<GeminiChatRequest>, model: GeminiModel): object {
   const { body } = call;
-  const told = (member: string): unknown => body[member] ?? undefined;
+  const told = (member: keyof GeminiChatRequest): unknown => body[member] ?? undefined;
   const { stop } = body;
   const penalties = takesPenalties(model);
   return {
@@ -228,12 +233,12 @@ function generationConfig(call: VendorCall, model: GeminiModel): object {
     topK: call.messagesOptions?.topK ?? told('top_k'),
     maxOutputTokens: call.outputTokensMax ?? told('max_completion_tokens') ?? told('max_tokens'),
     stopSequences: stop == null ? undefined : stopWords(stop).slice(0, geminiStopsMax),
-    candidateCount: body['n'] === 1 ? undefined : told('n'),
-    seed: seedOf(body['seed']),
+    candidateCount: body.n === 1 ? undefined : told('n'),
+    seed: seedOf(body.seed),
     presencePenalty: penalties ? told('presence_penalty') : undefined,
     frequencyPenalty: penalties ? told('frequency_penalty') : undefined,
-    responseLogprobs: body['logprobs'] === true ? true : undefined,
-    logprobs: body['logprobs'] === true ? told('top_logprobs') : undefined,
+    responseLogprobs: body.logprobs === true ? true : undefined,
+    logprobs: body.logprobs === true ? told('top_logprobs') : undefined,
     thinkingConfig: thinkingConfig(call, model),
     ...responseFormat(body, model),
     ...modalities(body),
@@ -245,12 +250,12 @@ function generationConfig(call: VendorCall, model: GeminiModel): object {
  * vendor runs itself (`googleSearch`, `codeExecution`, …) have prices of their own, and are not
  * sold.
  */
-function declaration(tool: unknown, i: number, model: string): object {
-  const type = textOf(objectOf(tool)?.['type']) ?? 'function';
-  const fn = objectOf(objectOf(tool)?.['function']) ?? objectOf(tool) ?? {};
+function declaration(tool: Unchecked<GeminiChatTool>, i: number, model: string): object {
+  const type = textOf(objectOf(tool)?.type) ?? 'function';
+  const fn = objectOf(objectOf(tool)?.function) ?? objectOf(tool) ?? {};
   if (type !== 'function')
     refuseParam(`tools[${i}].type`, model, `it takes tools of type 'function', not '${type}'.`);
-  if (typeof fn['name'] !== 'string') {
+  if (typeof fn.name !== 'string') {
     const kind = isObject(tool) ? Object.keys(tool).find((name) => name !== 'type') : undefined;
     refuseParam(
       kind === undefined ? `tools[${i}]` : `tools[${i}].${kind}`,
@@ -258,46 +263,49 @@ function declaration(tool: unknown, i: number, model: string): object {
       "it takes tools of type 'function' alone, and each has a name.",
     );
   }
-  const parameters = objectOf(fn['parameters']);
+  const parameters = objectOf(fn.parameters);
   return {
-    name: fn['name'],
-    ...(fn['description'] == null ? {} : { description: fn['description'] }),
+    name: fn.name,
+    ...(fn.description == null ? {} : { description: fn.description }),
     ...(parameters === undefined ? {} : { parametersJsonSchema: geminiSchema(parameters) }),
   };
 }
 
-const nameOf = (tool: unknown): string | undefined =>
-  textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ?? textOf(objectOf(tool)?.['name']);
+const nameOf = (tool: Unchecked<Pick<GeminiChatTool, 'name' | 'function'>>): string | undefined =>
+  textOf(objectOf(objectOf(tool)?.function)?.name) ?? textOf(objectOf(tool)?.name);
 
-function mode(choice: unknown): object | undefined {
+function mode(choice: Documented<GeminiChatRequest>['tool_choice']): object | undefined {
   if (choice === 'none') return { mode: 'NONE' };
   if (choice === 'auto') return { mode: 'AUTO' };
   if (choice === 'required' || choice === 'any') return { mode: 'ANY' };
   if (!isObject(choice)) return undefined;
   const allowed =
-    choice['type'] === 'allowed_tools' ? (objectOf(choice['allowed_tools']) ?? choice) : undefined;
+    choice.type === 'allowed_tools' ? (objectOf(choice.allowed_tools) ?? choice) : undefined;
   if (allowed !== undefined) {
-    const allowedFunctionNames = listOf(allowed['tools'])
+    const allowedFunctionNames = listOf(allowed.tools)
       .map(nameOf)
       .filter((name) => name !== undefined);
     // Gemini reads names only with ANY and VALIDATED, and VALIDATED leaves the choice to the model
     // (ai.google.dev/gemini-api/docs/function-calling, 2026-08).
-    return { mode: allowed['mode'] === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames };
+    return { mode: allowed.mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames };
   }
   const name = nameOf(choice);
   return name === undefined ? undefined : { mode: 'ANY', allowedFunctionNames: [name] };
 }
 
 /** `tools` and `toolConfig`; nothing where the client gave no tools. */
-function geminiTools({ body, publicModel }: Pick<VendorCall, 'body' | 'publicModel'>): {
+function geminiTools({
+  body,
+  publicModel,
+}: Pick<VendorCall<GeminiChatRequest>, 'body' | 'publicModel'>): {
   readonly tools?: unknown;
   readonly toolConfig?: unknown;
 } {
-  if (listOf(body['functions']).length > 0)
+  if (listOf(body.functions).length > 0)
     refuseParam('functions', publicModel, "it takes functions as 'tools'.");
-  const tools = listOf(body['tools']);
+  const tools = listOf(body.tools);
   if (tools.length === 0) return {};
-  const functionCallingConfig = mode(body['tool_choice']);
+  const functionCallingConfig = mode(body.tool_choice);
   return {
     tools: [{ functionDeclarations: tools.map((tool, i) => declaration(tool, i, publicModel)) }],
     ...(functionCallingConfig === undefined ? {} : { toolConfig: { functionCallingConfig } }),

@@ -1,3 +1,11 @@
+import type { JsonObject } from '../../../base/json.ts';
+import type {
+  ChatFunction,
+  ChatRequest,
+  ChatResponseFormat,
+  ChatToolChoice,
+} from '../openai-chat/types.ts';
+
 /** A whole answer, or an event of a stream (ai.google.dev/api/generate-content, 2026-08). */
 export interface GenerateContentResponse {
   readonly responseId: string;
@@ -142,15 +150,45 @@ export interface ErrorDetail {
 }
 
 /**
- * The member of a tool call that carries its signature in OpenAI's format
+ * `extra_content` of a tool call in OpenAI's format: its signature
  * (ai.google.dev/gemini-api/docs/thought-signatures#openai, 2026-08).
  */
-export interface SignedToolCall {
-  readonly extra_content: { readonly google: { readonly thought_signature: string } };
+export interface GoogleCallContent {
+  readonly google: { readonly thought_signature: string };
 }
 
-/** `extra_body.google` of a chat request (ai.google.dev/gemini-api/docs/openai, 2026-08). */
-export interface GoogleExtra {
+/** A client's request, with Google's members (ai.google.dev/gemini-api/docs/openai, 2026-08). */
+export interface GeminiChatRequest extends ChatRequest {
+  readonly tools?: readonly GeminiChatTool[];
+  readonly tool_choice?: string | GeminiToolChoice;
+  readonly response_format?: ChatResponseFormat & { readonly schema?: JsonObject };
+  readonly n?: number;
+  readonly seed?: number;
+  readonly presence_penalty?: number;
+  readonly frequency_penalty?: number;
+  readonly logprobs?: boolean;
+  readonly top_logprobs?: number;
+  readonly modalities?: readonly string[];
+  readonly audio?: { readonly format: string; readonly voice: string };
+  readonly safety_settings?: readonly unknown[];
+  readonly safetySettings?: readonly unknown[];
+  readonly extra_body?: { readonly google: GoogleExtra };
+}
+
+/** A tool; some clients write a function's members beside its type. */
+export interface GeminiChatTool extends Omit<ChatFunction, 'arguments' | 'input'> {
+  readonly type: string;
+  readonly function?: ChatFunction;
+}
+
+/** A choice; some clients write the allowed tools beside its type. */
+interface GeminiToolChoice extends ChatToolChoice {
+  readonly mode?: string;
+  readonly tools?: readonly ChatToolChoice[];
+}
+
+/** `extra_body.google` of a request (same page). */
+interface GoogleExtra {
   readonly safety_settings: readonly unknown[];
   readonly cached_content: string;
   readonly thinking_config: unknown;
