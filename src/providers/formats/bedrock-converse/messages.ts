@@ -15,6 +15,7 @@ import {
 } from '../../conversation/conversation.ts';
 import { CallIds } from '../../conversation/tool-calls.ts';
 import { turnSteps } from '../anthropic-messages/reasoning.ts';
+import type { ChatThinkingBlock } from '../openai-chat/types.ts';
 import type { ConverseModel } from './models.ts';
 
 export interface ConverseMessage {
@@ -142,16 +143,16 @@ export const cachePoint = ({ ttl }: Documented<{ readonly ttl: string }>): JsonO
  * Writes a signed thinking block of Claude. Converse takes redacted ones as bytes: base64 of the
  * text that Anthropic's own API gives.
  */
-function reasoningBlock(block: JsonObject): JsonObject {
-  if (block['type'] === 'redacted_thinking')
+function reasoningBlock(block: Documented<ChatThinkingBlock>): JsonObject {
+  if (block.type === 'redacted_thinking')
     return {
       reasoningContent: {
-        redactedContent: Buffer.from(textOf(block['data']) ?? '').toString('base64'),
+        redactedContent: Buffer.from(textOf(block.data) ?? '').toString('base64'),
       },
     };
   return {
     reasoningContent: {
-      reasoningText: { text: textOf(block['thinking']) ?? '', signature: block['signature'] },
+      reasoningText: { text: textOf(block.thinking) ?? '', signature: block.signature },
     },
   };
 }

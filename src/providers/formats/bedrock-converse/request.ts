@@ -1,5 +1,6 @@
 import {
   countOf,
+  type Documented,
   type JsonObject,
   listOf,
   numberOf,
@@ -19,13 +20,14 @@ import { thinkingFor, droppedReasoning, reasoningRequest } from '../anthropic-me
 import { thinkingBlocks } from '../anthropic-messages/reasoning.ts';
 import { isInterrupted, thoughtsOf, withSampling } from '../anthropic-messages/request.ts';
 import { planTools, type ToolPlan } from '../anthropic-messages/tools.ts';
+import type { MessageTool, MessageToolChoice } from '../anthropic-messages/types.ts';
 import { refuseServiceTier } from '../../billable-features.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { singleCallInstruction, wantsSingleCall } from '../../support/fit.ts';
 import { type ConverseModel, converseModel } from './models.ts';
 import { TurnsWriter, cachePoint } from './messages.ts';
-import type { InferenceConfiguration } from './types.ts';
+import type { ConverseChatRequest, InferenceConfiguration, TopKFields } from './types.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
@@ -36,18 +38,18 @@ const chatToConverse = chatTranslation(['parallel_tool_calls']);
  * Writes OpenAI's chat request as Converse's (wire-formats §5.3, §4.2 where they are alike). The
  * path names the model and whether to stream.
  */
-export function converseRequest(call: VendorCall): VendorRequest {
+export function converseRequest(call: VendorCall<ConverseChatRequest>): VendorRequest {
   const { body } = call;
   refuseServiceTier(call);
   const unread = droppedMembers(body, call.publicModel, chatToConverse);
   const model = converseModel(call);
   const plan = planTools(call, model.traits);
-  const told = withCallSignatures(body['messages'], call.signatures);
+  const told = withCallSignatures(body.messages, call.signatures);
   const conversation = withFirstTurn(readConversation(told));
   const reasoning = reasoningFor(call, model, conversation, plan.forced);
   const tools = toolConfig(plan, conversation, model);
   // A forced call, or a model that is not Claude, cannot be limited to one call at a time.
-  const single = wantsSingleCall(body) && tools.fields['tool_choice'] === undefined;
+  const single = wantsSingleCall(body) && tools.fields.tool_choice === undefined;
   const thinks = model.claude
     ? reasoning.on || reasoning.effort !== undefined
     : model.effort !== undefined;
@@ -55,7 +57,7 @@ export function converseRequest(call: VendorCall): VendorRequest {
     ...droppedReasoning(call, thinks),
     ...(single ? ['parallel_tool_calls'] : []),
     ...droppedAnswerMembers(
-      body['messages'],
+      body.messages,
       thoughtsOf(told, model.claude && model.traits.thinking !== 'none'),
     ),
   ]);
@@ -117,16 +119,16 @@ function betasOf(
  * Converse.
  */
 function droppedOf(
-  { body, messagesOptions: beside }: VendorCall,
+  { body, messagesOptions: beside }: VendorCall<ConverseChatRequest>,
   inference: InferenceConfiguration,
   fields: JsonObject,
   lostBetas: boolean,
   dropped: readonly string[] | undefined,
 ): readonly string[] | undefined {
-  const k = beside?.topK ?? body['top_k'];
+  const k: unknown = beside?.topK ?? body.top_k;
+  const taken: Documented<TopKFields> = fields;
   const isSent =
-    k == null ||
-    [fields['top_k'], fields['k'], objectOf(fields['inferenceConfig'])?.['topK']].includes(k);
+    k == null || [taken.top_k, taken.k, objectOf(taken.inferenceConfig)?.topK].includes(k);
   const sent = {
     temperature: inference.temperature,
     top_p: inference.topP,
@@ -141,28 +143,28 @@ function droppedOf(
 }
 
 /** The keys of calls that came back without the thinking before them, for models that sign it. */
-export function unsignedConverse(call: VendorCall): readonly string[] {
+export function unsignedConverse(call: VendorCall<ConverseChatRequest>): readonly string[] {
   const { claude, traits } = converseModel(call);
   if (!claude || traits.thinking === 'none') return [];
-  return unsignedCalls(call.body['messages'], (message) => thinkingBlocks(message).length > 0);
+  return unsignedCalls(call.body.messages, (message) => thinkingBlocks(message).length > 0);
 }
 
 /**
  * Whether a JSON answer travels as the input of the hidden tool. Request and response must agree on
  * it.
  */
-export function converseUsesHiddenTool(call: VendorCall): boolean {
+export function converseUsesHiddenTool(call: VendorCall<ConverseChatRequest>): boolean {
   return (
-    objectOf(call.body['response_format']) !== undefined &&
+    objectOf(call.body.response_format) !== undefined &&
     planTools(call, converseModel(call).traits).hidden
   );
 }
 
 /** The stop texts of white space alone, which Claude refuses: Tollgate stops there itself. */
-export const converseWatchedStops = (call: VendorCall): readonly string[] | undefined =>
-  call.body['stop'] != null && converseModel(call).claude
-    ? blankStops(call.body['stop'])
-    : undefined;
+export const converseWatchedStops = (
+  call: VendorCall<ConverseChatRequest>,
+): readonly string[] | undefined =>
+  call.body.stop != null && converseModel(call).claude ? blankStops(call.body.stop) : undefined;
 
 interface Reasoning {
   /** `additionalModelRequestFields` for thinking and for `top_k`. */
@@ -175,13 +177,13 @@ interface Reasoning {
 }
 
 function reasoningFor(
-  call: VendorCall,
+  call: VendorCall<ConverseChatRequest>,
   model: ConverseModel,
   conversation: Conversation,
   forced: boolean,
 ): Reasoning {
   const { body, messagesOptions: beside } = call;
-  const k = beside?.topK ?? countOf(body['top_k']);
+  const k = beside?.topK ?? countOf(body.top_k);
   const limit = limitOf(call, model);
   if (model.claude) {
     const { thinking, effort, on } = thinkingFor(
@@ -220,16 +222,16 @@ function reasoningFor(
  * funds pay for if it is tighter; at most what the model writes, if that is known.
  */
 function limitOf(
-  { body, outputTokensMax }: VendorCall,
+  { body, outputTokensMax }: VendorCall<ConverseChatRequest>,
   { traits }: ConverseModel,
 ): number | undefined {
-  const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
+  const wanted = countOf(body.max_completion_tokens) ?? countOf(body.max_tokens);
   if (wanted === undefined && outputTokensMax === undefined) return undefined;
   return Math.max(1, Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity, traits.outputMax));
 }
 
 function inferenceConfig(
-  call: VendorCall,
+  call: VendorCall<ConverseChatRequest>,
   model: ConverseModel,
   { fixed }: Reasoning,
 ): InferenceConfiguration {
@@ -237,13 +239,13 @@ function inferenceConfig(
   const { traits, claude } = model;
   // Without a limit, Converse uses the model's own, also beside a budget of thinking (recorded).
   const maxTokens = limitOf(call, model);
-  const temperature = fixed ? undefined : numberOf(body['temperature']);
+  const temperature = fixed ? undefined : numberOf(body.temperature);
   const topP =
     fixed || (traits.sampling === 'one' && temperature !== undefined)
       ? undefined
-      : numberOf(body['top_p']);
-  const texts = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter(
-    (text) => textOf(text),
+      : numberOf(body.top_p);
+  const texts = (typeof body.stop === 'string' ? [body.stop] : listOf(body.stop)).filter((text) =>
+    textOf(text),
   );
   // Claude refuses stop texts of white space alone.
   const stop = claude ? texts.filter((text) => textOf(text)?.trim()) : texts;
@@ -256,16 +258,16 @@ function inferenceConfig(
 }
 
 function outputConfig(
-  format: JsonObject | undefined,
-  body: JsonObject,
+  format: Documented<{ readonly schema: JsonObject }> | undefined,
+  body: Documented<ConverseChatRequest>,
   effort: string | undefined,
 ): JsonObject | undefined {
   if (!format) return effort === undefined ? undefined : { effort };
-  const asked = objectOf(objectOf(body['response_format'])?.['json_schema']);
-  const name = textOf(asked?.['name']);
-  const description = textOf(asked?.['description']);
+  const asked = objectOf(objectOf(body.response_format)?.json_schema);
+  const name = textOf(asked?.name);
+  const description = textOf(asked?.description);
   const jsonSchema = {
-    schema: JSON.stringify(format['schema']),
+    schema: JSON.stringify(format.schema),
     ...(name ? { name } : {}),
     ...(description ? { description } : {}),
   };
@@ -279,7 +281,7 @@ function outputConfig(
 interface ConverseTools {
   readonly config: JsonObject | undefined;
   /** `additionalModelRequestFields`. */
-  readonly fields: JsonObject;
+  readonly fields: { readonly tool_choice?: Documented<MessageToolChoice> };
   /** Instructions that stand for settings without a parameter. */
   readonly told: readonly string[];
 }
@@ -291,12 +293,13 @@ const silence = 'Do not call any tool in your next answer.';
  * toolConfig field must be defined when using toolUse and toolResult content blocks").
  */
 function toolConfig(
-  { tools, choice }: ToolPlan,
+  { tools, choice: chosen }: ToolPlan,
   { turns }: Conversation,
   model: ConverseModel,
 ): ConverseTools {
+  const choice: Documented<MessageToolChoice> | undefined = chosen;
   const used = new Set(turns.flatMap((turn) => turn.calls.map(({ name }) => name)));
-  const none = choice?.['type'] === 'none';
+  const none = choice?.type === 'none';
   if (tools.length === 0 || none) {
     const declared = tools.length
       ? tools.flatMap((tool) => written(tool, model))
@@ -305,12 +308,12 @@ function toolConfig(
       ? { config: undefined, fields: {}, told: [] }
       : { config: { tools: declared }, fields: {}, told: [silence] };
   }
-  const isForced = choice?.['type'] === 'any' || choice?.['type'] === 'tool';
+  const isForced = choice?.type === 'any' || choice?.type === 'tool';
   const declared = isForced && model.chooses === 'nothing' ? obliging(tools, choice) : tools;
   // A request cannot hold both `toolChoice` and Claude's own `tool_choice`, so that one call at a
   // time can be set only with a free choice.
   const single =
-    model.claude && choice?.['type'] === 'auto' && choice['disable_parallel_tool_use'] === true;
+    model.claude && choice?.type === 'auto' && choice.disable_parallel_tool_use === true;
   const toolChoice = single ? undefined : choiceOf(choice, model);
   return {
     config: {
@@ -323,13 +326,13 @@ function toolConfig(
 }
 
 function choiceOf(
-  choice: JsonObject | undefined,
+  choice: Documented<MessageToolChoice> | undefined,
   { chooses }: ConverseModel,
 ): JsonObject | undefined {
-  if (!choice || choice['type'] === 'auto') return choice && { auto: {} };
+  if (!choice || choice.type === 'auto') return choice && { auto: {} };
   if (chooses === 'nothing') return undefined;
-  return choice['type'] === 'tool' && chooses === 'named'
-    ? { tool: { name: choice['name'] } }
+  return choice.type === 'tool' && chooses === 'named'
+    ? { tool: { name: choice.name } }
     : { any: {} };
 }
 
@@ -337,20 +340,23 @@ function choiceOf(
  * Where a call cannot be forced ("This model doesn't support the toolConfig.toolChoice.any field"),
  * the descriptions of the tools request it.
  */
-function obliging(tools: readonly JsonObject[], choice: JsonObject): JsonObject[] {
-  const named = choice['name'];
+function obliging(
+  tools: readonly JsonObject[],
+  choice: Documented<MessageToolChoice>,
+): JsonObject[] {
+  const named = choice.name;
   const plea =
     named === undefined
       ? 'At least one of the tools must be called in the next answer.'
       : 'This tool must be called in the next answer.';
-  return tools.map((tool) =>
-    named !== undefined && tool['name'] !== named
+  return tools.map((tool: Documented<MessageTool>) =>
+    named !== undefined && tool.name !== named
       ? tool
-      : { ...tool, description: [textOf(tool['description']), plea].filter(Boolean).join(' ') },
+      : { ...tool, description: [textOf(tool.description), plea].filter(Boolean).join(' ') },
   );
 }
 
-function written(tool: JsonObject, { caches }: ConverseModel): JsonObject[] {
+function written(tool: Documented<MessageTool>, { caches }: ConverseModel): JsonObject[] {
   const { name, description, input_schema: json, strict } = tool;
   const toolSpec = {
     name,
@@ -358,7 +364,7 @@ function written(tool: JsonObject, { caches }: ConverseModel): JsonObject[] {
     inputSchema: { json },
     ...(strict === true ? { strict } : {}),
   };
-  const cache = objectOf(tool['cache_control']);
+  const cache = objectOf(tool.cache_control);
   return cache && caches === 'everywhere' ? [{ toolSpec }, cachePoint(cache)] : [{ toolSpec }];
 }
 

@@ -1,3 +1,6 @@
+import type { JsonObject } from '../../../base/json.ts';
+import type { ChatRequest, ChatResponseFormat } from '../openai-chat/types.ts';
+
 /**
  * A whole answer
  * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-08). `Output`
@@ -79,4 +82,23 @@ export interface TokenUsage {
 interface CacheDetail {
   readonly ttl: string;
   readonly inputTokens: number;
+}
+
+/** A client's request; a schema's name and description are Converse's, too (wire-formats §5.3). */
+export interface ConverseChatRequest extends ChatRequest {
+  readonly response_format?: ChatResponseFormat & { readonly json_schema?: NamedSchema };
+}
+
+/** developers.openai.com/api/reference/chat-completions, 2026-08. */
+interface NamedSchema {
+  readonly name?: string;
+  readonly description?: string;
+  readonly schema?: JsonObject;
+}
+
+/** The names that models have for `top_k` (model-parameters.html, 2026-11). */
+export interface TopKFields {
+  readonly top_k: number;
+  readonly k: number;
+  readonly inferenceConfig: { readonly topK: number };
 }

@@ -2,6 +2,7 @@ import {
   type Documented,
   listOf,
   objectOf,
+  objectsOf,
   textOf,
   isObject,
   type JsonObject,
@@ -271,18 +272,19 @@ function declaration(tool: Unchecked<GeminiChatTool>, i: number, model: string):
   };
 }
 
-const nameOf = (tool: Unchecked<Pick<GeminiChatTool, 'name' | 'function'>>): string | undefined =>
-  textOf(objectOf(objectOf(tool)?.function)?.name) ?? textOf(objectOf(tool)?.name);
+const nameOf = (tool: Documented<Pick<GeminiChatTool, 'name' | 'function'>>): string | undefined =>
+  textOf(objectOf(tool.function)?.name) ?? textOf(tool.name);
 
-function mode(choice: Documented<GeminiChatRequest>['tool_choice']): object | undefined {
-  if (choice === 'none') return { mode: 'NONE' };
-  if (choice === 'auto') return { mode: 'AUTO' };
-  if (choice === 'required' || choice === 'any') return { mode: 'ANY' };
-  if (!isObject(choice)) return undefined;
+function mode(wanted: Documented<GeminiChatRequest>['tool_choice']): object | undefined {
+  if (wanted === 'none') return { mode: 'NONE' };
+  if (wanted === 'auto') return { mode: 'AUTO' };
+  if (wanted === 'required' || wanted === 'any') return { mode: 'ANY' };
+  const choice = objectOf(wanted);
+  if (choice === undefined) return undefined;
   const allowed =
     choice.type === 'allowed_tools' ? (objectOf(choice.allowed_tools) ?? choice) : undefined;
   if (allowed !== undefined) {
-    const allowedFunctionNames = listOf(allowed.tools)
+    const allowedFunctionNames = objectsOf(allowed.tools)
       .map(nameOf)
       .filter((name) => name !== undefined);
     // Gemini reads names only with ANY and VALIDATED, and VALIDATED leaves the choice to the model
