@@ -5,13 +5,14 @@ import { readCohere, CohereReader } from './response.ts';
 import { stopsBeyond } from '../../conversation/stop-text.ts';
 import { cohereRequest, cohereStopsMax } from './request.ts';
 import { cohereFault } from './fault.ts';
+import type { CohereChatRequest } from './types.ts';
 
-const stream = (call: VendorCall): StreamTranslator =>
+const stream = (call: VendorCall<CohereChatRequest>): StreamTranslator =>
   new TranslatedStream(
     call,
-    (_call, chunks, meter) => new CohereReader(chunks, meter, call.body['logprobs'] === true),
+    (_call, chunks, meter) => new CohereReader(chunks, meter, call.body.logprobs === true),
     undefined,
-    stopsBeyond(call.body['stop'], cohereStopsMax),
+    stopsBeyond(call.body.stop, cohereStopsMax),
   );
 
 /** The wire format `cohere-chat`: Cohere's own chat, version 2 (wire-formats §5.1, §5.2). */

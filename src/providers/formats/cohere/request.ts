@@ -25,7 +25,8 @@ import { refuseParam } from '../../support/rules.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { singleCallInstruction } from '../../support/fit.ts';
-import type { CohereThinking } from './types.ts';
+import type { ChatMessage, ChatToolChoice } from '../openai-chat/types.ts';
+import type { CohereChatRequest, CohereSchema } from './types.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
 
@@ -43,22 +44,22 @@ const chatToCohere = chatTranslation([
 ]);
 
 /** OpenAI's chat request as Cohere's v2 (docs.cohere.com/v2/reference/chat, 2026-08). */
-export function cohereRequest(call: VendorCall): VendorRequest {
+export function cohereRequest(call: VendorCall<CohereChatRequest>): VendorRequest {
   const { body } = call;
   refuseServiceTier(call);
   const unread = droppedMembers(body, call.publicModel, chatToCohere);
   const { tools, choice } = toolsOf(call);
   const thinks = reasoningModels.test(call.upstreamModel);
-  const format = formatOf(body, tools.length > 0 || listOf(body['documents']).length > 0);
+  const format = formatOf(body, tools.length > 0 || listOf(body.documents).length > 0);
   const told = [...format.told, ...singleCallInstruction(body)];
-  const messages = listOf(body['messages']);
+  const messages = listOf(body.messages);
   const dropped = withDropped(unread, [
     ...droppedReasoning(call, thinks),
     ...droppedAnswerMembers(messages, (i) => carriesThought(objectOf(messages[i]) ?? {}, thinks)),
   ]);
   const sent = {
     model: call.upstreamModel,
-    messages: cohereMessages(withFirstTurn(readConversation(body['messages'])), {
+    messages: cohereMessages(withFirstTurn(readConversation(body.messages)), {
       model: call.publicModel,
       thinks,
       told,
@@ -68,7 +69,7 @@ export function cohereRequest(call: VendorCall): VendorRequest {
     ...(format.native ? { response_format: format.native } : {}),
     ...tuning(call),
     ...(thinks ? thinkingOf(call) : {}),
-    ...(body['logprobs'] === true ? { logprobs: true } : {}),
+    ...(body.logprobs === true ? { logprobs: true } : {}),
     ...Object.fromEntries(
       own
         .filter((name) => body[name] !== undefined && body[name] !== null)
@@ -88,41 +89,41 @@ interface Tools {
  * Cohere can be forced to call a tool, but not a named one: then that tool is the only one
  * declared.
  */
-function toolsOf({ body, publicModel }: VendorCall): Tools {
-  if (listOf(body['functions']).length)
+function toolsOf({ body, publicModel }: VendorCall<CohereChatRequest>): Tools {
+  if (listOf(body.functions).length)
     refuseParam('functions', publicModel, 'it takes functions as `tools` only.');
-  const tools = listOf(body['tools']).map((tool, i): JsonObject => {
-    const fn = objectOf(objectOf(tool)?.['function']);
+  const tools = listOf(body.tools).map((tool, i): JsonObject => {
+    const fn = objectOf(objectOf(tool)?.function);
     if (!fn)
       refuseParam(`tools[${i}].type`, publicModel, 'it takes tools of type `function` only.');
-    const description = textOf(fn['description']);
-    const parameters = { type: 'object', properties: {}, ...objectOf(fn['parameters']) };
+    const description = textOf(fn.description);
+    const parameters = { type: 'object', properties: {}, ...objectOf(fn.parameters) };
     return {
       type: 'function',
-      function: { name: fn['name'], ...(description ? { description } : {}), parameters },
+      function: { name: fn.name, ...(description ? { description } : {}), parameters },
     };
   });
-  const wanted = body['tool_choice'];
+  const wanted = body.tool_choice;
   if (tools.length === 0) return { tools, choice: undefined };
   if (wanted === 'none') return { tools, choice: 'NONE' };
   if (wanted === 'required') return { tools, choice: 'REQUIRED' };
-  const allowed = objectOf(objectOf(wanted)?.['allowed_tools']);
+  const allowed = objectOf(objectOf(wanted)?.allowed_tools);
   const names = allowed
-    ? listOf(allowed['tools']).map(nameOf)
+    ? listOf(allowed.tools).map(nameOf)
     : isObject(wanted)
       ? [nameOf(wanted)]
       : undefined;
   const left = names ? tools.filter((tool) => names.includes(nameOf(tool))) : tools;
   if (left.length === 0)
     refuse('invalid_value', { param: 'tool_choice', why: 'it names none of the `tools`.' });
-  return { tools: left, choice: names && allowed?.['mode'] !== 'auto' ? 'REQUIRED' : undefined };
+  return { tools: left, choice: names && allowed?.mode !== 'auto' ? 'REQUIRED' : undefined };
 }
 
 /** Some clients write a tool's name beside its type. */
-const nameOf = (tool: unknown): string =>
-  textOf(objectOf(objectOf(tool)?.['function'])?.['name']) ??
-  textOf(objectOf(tool)?.['name']) ??
-  '';
+function nameOf(value: unknown): string {
+  const tool: Documented<ChatToolChoice> | undefined = objectOf(value);
+  return textOf(objectOf(tool?.function)?.name) ?? textOf(tool?.name) ?? '';
+}
 
 const plainJson =
   'Answer with a single JSON object and nothing else: no explanation, no Markdown fence.';
@@ -132,15 +133,13 @@ const plainJson =
  * combination with documents and tools" (docs.cohere.com/docs/structured-outputs, 2026-08).
  */
 function formatOf(
-  body: JsonObject,
+  body: Documented<CohereChatRequest>,
   accompanied: boolean,
 ): { readonly native?: JsonObject; readonly told: readonly string[] } {
-  const format = objectOf(body['response_format']);
+  const format = objectOf(body.response_format);
   const schema =
-    format?.['type'] === 'json_schema'
-      ? objectOf(objectOf(format['json_schema'])?.['schema'])
-      : undefined;
-  if (format?.['type'] !== 'json_schema' && format?.['type'] !== 'json_object') return { told: [] };
+    format?.type === 'json_schema' ? objectOf(objectOf(format.json_schema)?.schema) : undefined;
+  if (format?.type !== 'json_schema' && format?.type !== 'json_object') return { told: [] };
   if (accompanied) return { told: [schema ? inWords(schema) : plainJson] };
   if (schema && !isTaken(schema))
     return { native: { type: 'json_object' }, told: [inWords(schema)] };
@@ -154,17 +153,18 @@ const inWords = (schema: JsonObject): string =>
  * "The top level … must be an object", "every object … at least one required field", nothing
  * composed but `anyOf` (docs.cohere.com/docs/structured-outputs#schema-constraints, 2026-08).
  */
-const isTaken = (schema: JsonObject): boolean =>
-  schema['type'] === 'object' && isTakenInside(schema);
+const isTaken = (schema: Documented<CohereSchema>): boolean =>
+  schema.type === 'object' && isTakenInside(schema);
 
-function isTakenInside(schema: unknown): boolean {
-  if (!isObject(schema)) return true;
+function isTakenInside(value: unknown): boolean {
+  const schema: Documented<CohereSchema> | undefined = objectOf(value);
+  if (schema === undefined) return true;
   if ('allOf' in schema || 'oneOf' in schema || 'not' in schema) return false;
-  if (schema['type'] === 'object' && listOf(schema['required']).length === 0) return false;
-  const named = [schema['properties'], schema['$defs'], schema['definitions']].flatMap((map) =>
+  if (schema.type === 'object' && listOf(schema.required).length === 0) return false;
+  const named = [schema.properties, schema.$defs, schema.definitions].flatMap((map) =>
     Object.values(objectOf(map) ?? {}),
   );
-  return [...named, ...listOf(schema['anyOf']), schema['items']].every(isTakenInside);
+  return [...named, ...listOf(schema.anyOf), schema.items].every(isTakenInside);
 }
 
 /** docs.cohere.com/v2/reference/chat, 2026-08. */
@@ -174,18 +174,22 @@ export const cohereStopsMax = 5;
  * Limits and sampling with Cohere's names and within its ranges: members that only tune are
  * adjusted, never refused (row 17).
  */
-function tuning({ body, messagesOptions: beside, outputTokensMax }: VendorCall): JsonObject {
-  const wanted = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
+function tuning({
+  body,
+  messagesOptions: beside,
+  outputTokensMax,
+}: VendorCall<CohereChatRequest>): JsonObject {
+  const wanted = countOf(body.max_completion_tokens) ?? countOf(body.max_tokens);
   const limit = Math.min(wanted ?? Infinity, outputTokensMax ?? Infinity);
-  const stops = (typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop'])).filter(
-    (text) => textOf(text),
+  const stops = (typeof body.stop === 'string' ? [body.stop] : listOf(body.stop)).filter((text) =>
+    textOf(text),
   );
   const all: Readonly<Record<string, number | undefined>> = {
     max_tokens: limit === Infinity ? undefined : Math.max(1, limit),
-    temperature: within(body['temperature'], 0, 1),
-    p: within(body['top_p'], 0.01, 0.99),
-    k: within(beside?.topK ?? body['top_k'] ?? body['k'], 0, 500),
-    seed: countOf(body['seed']),
+    temperature: within(body.temperature, 0, 1),
+    p: within(body.top_p, 0.01, 0.99),
+    k: within(beside?.topK ?? body.top_k ?? body.k, 0, 500),
+    seed: countOf(body.seed),
     ...penalties(body),
   };
   return {
@@ -198,9 +202,11 @@ function tuning({ body, messagesOptions: beside, outputTokensMax }: VendorCall):
  * "cannot specify both frequency_penalty and presence_penalty" (docs.cohere.com/reference/errors,
  * 2026-08): the one whose effect grows with repetition stays.
  */
-function penalties(body: JsonObject): Readonly<Record<string, number | undefined>> {
-  const frequency_penalty = within(body['frequency_penalty'], 0, 1);
-  const presence_penalty = within(body['presence_penalty'], 0, 1);
+function penalties(
+  body: Documented<CohereChatRequest>,
+): Readonly<Record<string, number | undefined>> {
+  const frequency_penalty = within(body.frequency_penalty, 0, 1);
+  const presence_penalty = within(body.presence_penalty, 0, 1);
   return frequency_penalty && presence_penalty
     ? { frequency_penalty }
     : { frequency_penalty, presence_penalty };
@@ -218,12 +224,9 @@ const reasoningModels = /reasoning|command-a-plus|north/;
  */
 const budgets: Readonly<Record<string, number>> = { minimal: 512, low: 1024, medium: 4096 };
 
-/** Clients write Anthropic's name of the budget, too. */
-type ClientThinking = Documented<CohereThinking & { readonly budget_tokens: number }>;
-
-function thinkingOf(call: VendorCall): JsonObject {
+function thinkingOf(call: VendorCall<CohereChatRequest>): JsonObject {
   const { body } = call;
-  const thinking: ClientThinking | undefined = objectOf(body['thinking']);
+  const thinking = objectOf(body.thinking);
   if (thinking) {
     const budget = countOf(thinking.token_budget) ?? countOf(thinking.budget_tokens);
     return {
@@ -317,12 +320,12 @@ function resultText({ parts }: ToolResult, model: string): string {
 }
 
 /** The thinking of a message, under either of its two names in OpenAI's format. */
-const thoughtOf = (message: JsonObject): string =>
-  textOf(message['reasoning_content']) ?? textOf(message['reasoning']) ?? '';
+const thoughtOf = (message: Documented<ChatMessage>): string =>
+  textOf(message.reasoning_content) ?? textOf(message.reasoning) ?? '';
 
 /** Whether a message's thinking is sent: as thinking, or as the plan of its calls. */
-const carriesThought = (message: JsonObject, thinks: boolean): boolean =>
-  thoughtOf(message) !== '' && (thinks || listOf(message['tool_calls']).length > 0);
+const carriesThought = (message: Documented<ChatMessage>, thinks: boolean): boolean =>
+  thoughtOf(message) !== '' && (thinks || listOf(message.tool_calls).length > 0);
 
 function assistantMessage(
   { parts, calls, messages }: ConversationTurn,

@@ -26,6 +26,7 @@ import { protocolFault } from '../fault.ts';
 import { cohereStopsMax } from './request.ts';
 import { cohereFaultWithin } from './fault.ts';
 import type {
+  CohereChatRequest,
   ChatResponseV2,
   CohereDelta,
   CohereEvent,
@@ -101,7 +102,10 @@ export function cohereLogprobs(items: readonly unknown[]): object | undefined {
   return content.length === 0 ? undefined : { content, refusal: null };
 }
 
-export function readCohere(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
+export function readCohere(
+  reply: Buffer,
+  call: VendorCall<CohereChatRequest>,
+): VendorAnswer | Fault {
   const body: Documented<ChatResponseV2> | undefined = objectOf(parse(reply.toString('utf8')));
   if (body === undefined)
     return protocolFault(`an answer that is not a JSON object: ${reply.toString('utf8', 0, 120)}`);
@@ -125,7 +129,7 @@ export function readCohere(reply: Buffer, call: VendorCall): VendorAnswer | Faul
     logprobs: cohereLogprobs(listOf(body.logprobs)),
     ...(citations.length ? { more: { citations } } : {}),
   };
-  return chatAnswer(call, whole, stopsBeyond(call.body['stop'], cohereStopsMax));
+  return chatAnswer(call, whole, stopsBeyond(call.body.stop, cohereStopsMax));
 }
 
 function callIn(

@@ -1,3 +1,6 @@
+import type { JsonObject } from '../../../base/json.ts';
+import type { ChatRequest } from '../openai-chat/types.ts';
+
 /** A whole answer (docs.cohere.com/v2/reference/chat, 2026-08). */
 export interface ChatResponseV2 extends ChatEnd {
   readonly id: string;
@@ -78,8 +81,35 @@ export interface CohereError {
   readonly error: { readonly message: string } | string;
 }
 
-/** The thinking of a request (docs.cohere.com/docs/reasoning, 2026-08). */
-export interface CohereThinking {
-  readonly type: string;
-  readonly token_budget: number;
+/** A client's request, with Cohere's own members (docs.cohere.com/v2/reference/chat, 2026-08). */
+export interface CohereChatRequest extends ChatRequest {
+  readonly thinking?: CohereThinking;
+  readonly seed?: number;
+  readonly presence_penalty?: number;
+  readonly frequency_penalty?: number;
+  readonly logprobs?: boolean;
+  readonly k?: number;
+  readonly documents?: readonly unknown[];
+  readonly citation_options?: unknown;
+  readonly safety_mode?: string;
+  readonly strict_tools?: boolean;
+  readonly priority?: number;
+}
+
+/** docs.cohere.com/docs/reasoning, 2026-08. Clients write Anthropic's name of the budget, too. */
+interface CohereThinking {
+  readonly type?: string;
+  readonly token_budget?: number;
+  readonly budget_tokens?: number;
+}
+
+/** A client's schema for the answer (docs.cohere.com/docs/structured-outputs, 2026-08). */
+export interface CohereSchema {
+  readonly type?: string;
+  readonly required?: readonly string[];
+  readonly properties?: JsonObject;
+  readonly $defs?: JsonObject;
+  readonly definitions?: JsonObject;
+  readonly anyOf?: readonly unknown[];
+  readonly items?: unknown;
 }
