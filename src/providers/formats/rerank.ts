@@ -46,6 +46,12 @@ interface BilledUnits extends RerankTokens {
   readonly search_units: number;
 }
 
+/** A request's members that are read (same page). */
+interface RerankRequest {
+  readonly documents: readonly unknown[];
+  readonly return_documents?: boolean;
+}
+
 /**
  * How a vendor departs from the format that Cohere and Jina share. Each entry cites its page and
  * date.
@@ -88,7 +94,8 @@ function ask(
   call: VendorCall,
   { path = () => '/rerank', rename = {}, drop = [], fixed = {} }: RerankQuirks,
 ): VendorRequest {
-  const documents = listOf(call.body['documents']);
+  const { documents: given }: Documented<RerankRequest> = call.body;
+  const documents = listOf(given);
   const changes: JsonChange[] = [
     { path: ['model'], ...(drop.includes('model') ? {} : { json: jsonText(call.upstreamModel) }) },
   ];
@@ -103,14 +110,18 @@ function ask(
   return { path: path(call), headers, body: editJsonBytes(call.bytes, changes, call.skeleton) };
 }
 
-function read(reply: Buffer, call: VendorCall, quirks: RerankQuirks): VendorAnswer | Fault {
+function read(
+  reply: Buffer,
+  call: VendorCall<RerankRequest>,
+  quirks: RerankQuirks,
+): VendorAnswer | Fault {
   const body: Documented<RerankAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
   if (body === undefined) return protocolFault('an answer that is no JSON object');
   const fault = faultWithin(body, quirks.faults ?? []);
   if (fault) return fault;
   const ranked = body.results ?? body.data;
   if (!Array.isArray(ranked)) return protocolFault('an answer without results');
-  const documents = listOf(call.body['documents']);
+  const documents = listOf(call.body.documents);
   const results: JsonObject[] = [];
   for (const one of listOf(ranked)) {
     const index = countOf(objectOf(one)?.index);
@@ -118,7 +129,7 @@ function read(reply: Buffer, call: VendorCall, quirks: RerankQuirks): VendorAnsw
     if (index === undefined || index >= documents.length || relevance_score === undefined)
       return protocolFault('a result without its place');
     const shown =
-      call.body['return_documents'] === true
+      call.body.return_documents === true
         ? { document: { text: documentText(documents[index]) } }
         : {};
     results.push({ index, relevance_score, ...shown });

@@ -344,6 +344,7 @@ function askSpeech(
   { makes = all, counts = () => false, usualVoice, drop = [] }: SpeechQuirks,
 ): VendorRequest {
   const { body, bytes, skeleton, upstreamModel } = call;
+  const { stream_format: streamFormat }: Documented<{ readonly stream_format?: string }> = body;
   const format = voiceFormat(call, makes);
   const changes: JsonChange[] = [{ path: ['model'], json: jsonText(upstreamModel) }];
   if (usualVoice !== undefined)
@@ -351,7 +352,7 @@ function askSpeech(
   if (speechRequestOf(call).format === undefined && format !== 'mp3')
     changes.push({ path: ['response_format'], json: jsonText(format) });
   if (counts(upstreamModel)) changes.push({ path: ['stream_format'], json: '"sse"' });
-  else if (body['stream_format'] !== undefined) changes.push({ path: ['stream_format'] });
+  else if (streamFormat !== undefined) changes.push({ path: ['stream_format'] });
   for (const member of drop) if (body[member] !== undefined) changes.push({ path: [member] });
   return {
     path: '/audio/speech',

@@ -3,7 +3,7 @@ import type { VendorAnswer, VendorRequest, VendorCall, WholeAdapter } from '../.
 import { uriEncoded } from '../../../base/sigv4.ts';
 import { converseException, converseFault } from '../bedrock-converse/fault.ts';
 import { cohereEmbedBody, cohereTextsMax, readCohereEmbed } from './cohere.ts';
-import { embeddingsParts, textsOf, vectorsAnswer } from './vectors.ts';
+import { embeddingsParts, type EmbeddingsRequest, textsOf, vectorsAnswer } from './vectors.ts';
 import {
   type Documented,
   isObject,
@@ -22,6 +22,11 @@ interface TitanAnswer {
   readonly inputTextTokenCount: number;
 }
 
+/** A request; clients may write Nova's name of the purpose (embeddings-schema.html, 2026-08). */
+interface NovaRequest extends EmbeddingsRequest {
+  readonly embedding_purpose?: string;
+}
+
 /** InvokeModel takes each model's own format. */
 export const invokePath = ({ upstreamModel }: VendorCall): string =>
   `/model/${uriEncoded(upstreamModel)}/invoke`;
@@ -33,7 +38,7 @@ interface Family {
   readonly read: (reply: Buffer, call: VendorCall) => VendorAnswer | Fault;
 }
 
-const textOfOne = (call: VendorCall): string | undefined => textsOf(call)[0];
+const textOfOne = (call: VendorCall<EmbeddingsRequest>): string | undefined => textsOf(call)[0];
 
 /**
  * docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html, 2026-08: one
@@ -42,9 +47,9 @@ const textOfOne = (call: VendorCall): string | undefined => textsOf(call)[0];
 const titan: Family = {
   models: /titan-embed/,
   textsMax: 1,
-  body: (call) => ({
+  body: (call: VendorCall<EmbeddingsRequest>) => ({
     inputText: textOfOne(call),
-    ...(call.body['dimensions'] != null && { dimensions: call.body['dimensions'] }),
+    ...(call.body.dimensions != null && { dimensions: call.body.dimensions }),
   }),
   read(reply, call) {
     const body: Documented<TitanAnswer> | undefined = objectOf(parse(reply.toString('utf8')));
@@ -62,11 +67,11 @@ const titan: Family = {
 const nova: Family = {
   models: /nova[\w.-]*embed/,
   textsMax: 1,
-  body: (call) => ({
+  body: (call: VendorCall<NovaRequest>) => ({
     taskType: 'SINGLE_EMBEDDING',
     singleEmbeddingParams: {
-      embeddingPurpose: textOf(call.body['embedding_purpose']) ?? 'GENERIC_INDEX',
-      ...(call.body['dimensions'] != null && { embeddingDimension: call.body['dimensions'] }),
+      embeddingPurpose: textOf(call.body.embedding_purpose) ?? 'GENERIC_INDEX',
+      ...(call.body.dimensions != null && { embeddingDimension: call.body.dimensions }),
       text: { truncationMode: 'END', value: textOfOne(call) },
     },
   }),

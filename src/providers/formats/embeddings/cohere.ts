@@ -1,7 +1,7 @@
 import type { Fault } from '../../../base/fault.ts';
 import type { VendorAnswer, VendorCall, WholeAdapter } from '../../adapter.ts';
 import { cohereFault, cohereFaultWithin } from '../cohere/fault.ts';
-import { embeddingsParts, textsOf, vectorsAnswer } from './vectors.ts';
+import { embeddingsParts, type EmbeddingsRequest, textsOf, vectorsAnswer } from './vectors.ts';
 import {
   type Documented,
   type JsonObject,
@@ -19,6 +19,12 @@ interface CohereEmbedAnswer {
   readonly meta: { readonly billed_units: { readonly input_tokens: number } };
 }
 
+/** A request; clients may write Cohere's own members (same page). */
+interface CohereEmbedRequest extends EmbeddingsRequest {
+  readonly input_type?: string;
+  readonly truncate?: string;
+}
+
 /** docs.cohere.com/reference/embed, 2026-08. */
 export const cohereTextsMax = 96;
 
@@ -26,7 +32,7 @@ export const cohereTextsMax = 96;
  * The request for Cohere's embedding models, at Cohere and at other hosts. OpenAI's format does not
  * say what the vectors are for: the default is documents to be searched.
  */
-export function cohereEmbedBody(call: VendorCall): JsonObject {
+export function cohereEmbedBody(call: VendorCall<CohereEmbedRequest>): JsonObject {
   const { dimensions, input_type: type, truncate } = call.body;
   return {
     texts: textsOf(call),

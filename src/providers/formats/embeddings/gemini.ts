@@ -1,5 +1,5 @@
 import type { VendorRequest, VendorCall, WholeAdapter } from '../../adapter.ts';
-import { embeddingsParts, textsOf, vectorsAnswer } from './vectors.ts';
+import { embeddingsParts, type EmbeddingsRequest, textsOf, vectorsAnswer } from './vectors.ts';
 import { modelPath } from '../gemini/request.ts';
 import { geminiFault, geminiFaultWithin } from '../gemini/fault.ts';
 import type { UsageMetadata } from '../gemini/types.ts';
@@ -25,7 +25,12 @@ interface EmbeddingsAnswer {
   readonly usageMetadata: Pick<UsageMetadata, 'promptTokenCount'>;
 }
 
-/** One vector of Vertex's with its tokens (same page). */
+/** A request; clients may write Google's name of the task (same pages). */
+interface GoogleEmbeddingsRequest extends EmbeddingsRequest {
+  readonly task_type?: string;
+}
+
+/** One vector of Vertex's with its tokens (get-text-embeddings, 2026-08). */
 interface Prediction {
   readonly embeddings: { readonly statistics: { readonly token_count: number } };
 }
@@ -42,7 +47,8 @@ const askWith = (call: VendorCall, method: string, body: JsonObject): VendorRequ
  * What the vectors are for, in Google's terms. OpenAI's format has no such member; clients may send
  * Google's.
  */
-const taskOf = ({ body }: VendorCall): string | undefined => textOf(body['task_type']);
+const taskOf = ({ body }: VendorCall<GoogleEmbeddingsRequest>): string | undefined =>
+  textOf(body.task_type);
 
 /**
  * The parsed reply and the JSON text of the list under `name`; a fault when there is no such list.
@@ -61,7 +67,7 @@ function listIn(reply: Buffer, name: 'embeddings' | 'predictions') {
 export const geminiEmbeddings: WholeAdapter = {
   textOnly: true,
   split: (call) => embeddingsParts(call, 100),
-  ask(call) {
+  ask(call: VendorCall<GoogleEmbeddingsRequest>) {
     const taskType = taskOf(call);
     const { dimensions } = call.body;
     const shared = {
@@ -89,7 +95,7 @@ export const geminiEmbeddings: WholeAdapter = {
 export const vertexEmbeddings: WholeAdapter = {
   textOnly: true,
   split: (call) => embeddingsParts(call, call.upstreamModel.startsWith('gemini-') ? 1 : 250),
-  ask(call) {
+  ask(call: VendorCall<GoogleEmbeddingsRequest>) {
     const task_type = taskOf(call);
     const { dimensions } = call.body;
     return askWith(call, 'predict', {

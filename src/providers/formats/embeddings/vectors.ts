@@ -13,14 +13,21 @@ import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorAnswer, VendorCall, SplitCall } from '../../adapter.ts';
 import { totalQuantities } from '../adapters.ts';
 
+/** A request's members that are read (wire-formats §1.3). */
+export interface EmbeddingsRequest {
+  readonly input: string | readonly unknown[];
+  readonly encoding_format?: string;
+  readonly dimensions?: number;
+}
+
 /**
  * The encoding that a client requested: numbers, or float32, little-endian, in base64 (wire-formats
  * §1.3). OpenAI's packages request base64 by default.
  */
 export type Encoding = 'float' | 'base64';
 
-export const encodingOf = ({ body }: VendorCall): Encoding =>
-  body['encoding_format'] === 'base64' ? 'base64' : 'float';
+export const encodingOf = ({ body }: Pick<VendorCall<EmbeddingsRequest>, 'body'>): Encoding =>
+  body.encoding_format === 'base64' ? 'base64' : 'float';
 
 const quote = 0x22;
 
@@ -64,7 +71,7 @@ function base64Text(numbers: readonly unknown[]): string {
  * The client's inputs as texts, for vendors that take text only (`textOnly`): tokens have been
  * decoded before.
  */
-export function textsOf({ body: { input } }: VendorCall): readonly string[] {
+export function textsOf({ body: { input } }: VendorCall<EmbeddingsRequest>): readonly string[] {
   const all: readonly unknown[] = Array.isArray(input) ? input : [input];
   return all.map((one) => {
     assert(typeof one === 'string', 'a vendor that reads text alone says so');

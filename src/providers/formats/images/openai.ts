@@ -28,6 +28,13 @@ import { formRequest } from '../multipart.ts';
 import { fittedSize, nearestRatio } from './request.ts';
 import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
 
+/** A request's members that are read (wire-formats §1.4). */
+interface ImagesRequest {
+  readonly n?: number;
+  readonly size?: string;
+  readonly partial_images?: number;
+}
+
 /**
  * `ImagesResponse` (wire-formats §1.4), with the members of other
  * vendors of this format: SiliconFlow's `images`, Zhipu's `content_filter`.
@@ -100,7 +107,10 @@ const ours = ['model', 'size', 'quality', 'response_format', 'n', 'stream', 'par
  * The members of the request beside its files: the client's, with this model's departures. An
  * undefined value removes the member.
  */
-function changed(call: VendorCall, quirks: ImagesQuirks): ReadonlyMap<string, unknown> {
+function changed(
+  call: VendorCall<ImagesRequest>,
+  quirks: ImagesQuirks,
+): ReadonlyMap<string, unknown> {
   const { body, upstreamModel } = call;
   const request = imageRequestOf(call);
   const members = new Map<string, unknown>([['model', upstreamModel]]);
@@ -108,17 +118,17 @@ function changed(call: VendorCall, quirks: ImagesQuirks): ReadonlyMap<string, un
   members.set('size', size['size']);
   for (const [name, value] of Object.entries(size)) members.set(name, value);
   members.set('quality', qualitySaid(request, upstreamModel, quirks));
-  members.set('n', request.n === 1 && body['n'] === undefined ? undefined : request.n);
+  members.set('n', request.n === 1 && body.n === undefined ? undefined : request.n);
   members.set('response_format', formatSaid(request, quirks));
   members.set('stream', call.stream ? true : undefined);
-  members.set('partial_images', call.stream ? body['partial_images'] : undefined);
+  members.set('partial_images', call.stream ? body.partial_images : undefined);
   for (const name of quirks.drop ?? []) members.set(name, undefined);
   return members;
 }
 
-function sizeSaid(call: VendorCall, { size: write }: ImagesQuirks): JsonObject {
+function sizeSaid(call: VendorCall<ImagesRequest>, { size: write }: ImagesQuirks): JsonObject {
   const { size } = imageRequestOf(call);
-  const requested = call.body['size'];
+  const requested = call.body.size;
   if (size === undefined)
     return typeof requested === 'string' && requested !== '' && write === undefined
       ? { size: requested }

@@ -36,8 +36,10 @@ function readAs(kind: Kind, value: unknown): unknown {
 const formats: readonly unknown[] = ['png', 'jpeg', 'webp'];
 
 /** The image format that the client requests; PNG by default, as at OpenAI. */
-export const imageFormat = ({ body }: VendorCall): 'png' | 'jpeg' | 'webp' => {
-  const format = formats.indexOf(body['output_format']);
+export const imageFormat = ({
+  body,
+}: VendorCall<{ readonly output_format?: string }>): 'png' | 'jpeg' | 'webp' => {
+  const format = formats.indexOf(body.output_format);
   return format === 1 ? 'jpeg' : format === 2 ? 'webp' : 'png';
 };
 

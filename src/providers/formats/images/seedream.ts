@@ -105,8 +105,10 @@ function sizeSaid(
 }
 
 /** Models from the fifth generation on take a format; earlier ones make JPEG only (same page). */
-function formatSaid({ body, upstreamModel }: VendorCall): JsonObject {
-  const format = body['output_format'];
+function formatSaid({
+  body: { output_format: format },
+  upstreamModel,
+}: VendorCall<{ readonly output_format?: string }>): JsonObject {
   return (format === 'png' || format === 'jpeg') && /seedream-[5-9]/.test(upstreamModel)
     ? { output_format: format }
     : {};

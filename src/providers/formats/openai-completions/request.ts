@@ -1,8 +1,15 @@
-import { type JsonChange, editJsonBytes, jsonText, listOf } from '../../../base/json.ts';
+import {
+  type Documented,
+  type JsonChange,
+  editJsonBytes,
+  jsonText,
+  listOf,
+} from '../../../base/json.ts';
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
 import { serviceTierChanges } from '../../billable-features.ts';
 import type { FaultRule } from '../fault.ts';
+import type { TextCompletionRequest } from './types.ts';
 
 /** How a vendor departs from OpenAI's `/completions`. */
 export interface CompletionQuirks {
@@ -30,11 +37,12 @@ const headers = { 'content-type': 'application/json' } as const;
  */
 export function completionRequest(call: VendorCall, quirks: CompletionQuirks): VendorRequest {
   const { body } = call;
+  const { prompt }: Documented<TextCompletionRequest> = body;
   const changes: JsonChange[] = [
     { path: ['model'], json: jsonText(call.upstreamModel) },
     ...serviceTierChanges(call),
   ];
-  if (quirks.onePrompt === true && typeof body['prompt'] !== 'string')
+  if (quirks.onePrompt === true && typeof prompt !== 'string')
     changes.push({ path: ['prompt'], json: jsonText(onlyPrompt(call)) });
   for (const [from, name] of Object.entries(quirks.rename ?? {}))
     if (body[from] !== undefined) changes.push({ path: [from], name });
@@ -57,7 +65,7 @@ export function completionRequest(call: VendorCall, quirks: CompletionQuirks): V
  * The one text that a request completes. Throws the Refusal of lists and of tokens, which only some
  * vendors read.
  */
-export function onlyPrompt({ body, publicModel }: VendorCall): string {
+export function onlyPrompt({ body, publicModel }: VendorCall<TextCompletionRequest>): string {
   const { prompt } = body;
   const [first, ...more] = typeof prompt === 'string' ? [prompt] : listOf(prompt);
   if (typeof first !== 'string')
@@ -75,9 +83,10 @@ export function onlyPrompt({ body, publicModel }: VendorCall): string {
 }
 
 /** Whether the request has one answer to each prompt. */
-export const asksOneAnswer = ({ body: { n, best_of: bestOf } }: VendorCall): boolean =>
-  Number(n ?? 1) === 1 && Number(bestOf ?? 1) === 1;
+export const asksOneAnswer = ({
+  body: { n, best_of: bestOf },
+}: VendorCall<TextCompletionRequest>): boolean => Number(n ?? 1) === 1 && Number(bestOf ?? 1) === 1;
 
 /** Whether the request has one answer to each prompt, and no log probabilities. */
-export const asksPlainly = (call: VendorCall): boolean =>
-  asksOneAnswer(call) && typeof call.body['logprobs'] !== 'number';
+export const asksPlainly = (call: VendorCall<TextCompletionRequest>): boolean =>
+  asksOneAnswer(call) && typeof call.body.logprobs !== 'number';

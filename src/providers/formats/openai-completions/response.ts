@@ -45,8 +45,10 @@ export function completionChanges(body: JsonObject, call: VendorCall): JsonChang
     { path: ['model'], json: jsonText(call.publicModel) },
   ];
   for (const name of hiddenMembers) if (body[name] !== undefined) changes.push({ path: [name] });
-  listOf(body['choices']).forEach((choice, i) => {
-    if (!isObject(choice)) return;
+  const { choices }: Documented<TextCompletion> = body;
+  listOf(choices).forEach((value, i) => {
+    const choice: JsonObject | undefined = objectOf(value);
+    if (choice === undefined) return;
     const { finish_reason: told }: Documented<CompletionChoice> = choice;
     const vendorReason = textOf(told);
     const reason = vendorReason === undefined ? undefined : finishReason(jsonText(vendorReason));

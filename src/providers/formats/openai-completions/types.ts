@@ -1,3 +1,11 @@
+/** A request's members that are read (wire-formats §1.2). */
+export interface TextCompletionRequest {
+  readonly prompt?: string | readonly unknown[];
+  readonly n?: number;
+  readonly best_of?: number;
+  readonly logprobs?: number;
+}
+
 /** `Completion`: a whole answer, or an event of a stream (wire-formats §1.2). */
 export interface TextCompletion {
   readonly created: number;
