@@ -24,13 +24,9 @@ export function observeRequests({
   recorder,
   traces,
 }: Observation): Pick<GatewayParts, 'access' | 'failed' | 'hedged' | 'overran' | 'traces'> {
-  const access = recordRequests(log, requests, traces);
   return {
     traces,
-    access(line, why) {
-      access(line);
-      recorder.finished(line, why);
-    },
+    access: recordRequests(log, requests, traces, (line, why) => recorder.finished(line, why)),
     failed({ status, beganMs, endedMs, mayRetry, ...line }) {
       log.warn('attempt failed', line);
       counts.failed(line);

@@ -1,5 +1,6 @@
 import type { Log } from './log.ts';
 import { memoize } from '../base/memoize.ts';
+import type { Refusal } from '../base/refusal.ts';
 import { type MetricFamily, metricFamily, type MetricLabels, labelText } from './exposition.ts';
 
 /** One channel's request counts. The channel is '' where no vendor was called. */
@@ -327,11 +328,21 @@ export const answerTimeRange: HistogramRange = { leastMs: 1, fromMs: 10, toMs: 1
 /** From a request that waits for nothing to one that waits for money or for a database. */
 const ownTimeRange: HistogramRange = { leastMs: 0.01, fromMs: 0.1, toMs: 10_000 };
 
-/** What happens with every finished request: its line in the log, its counts and its trace. */
+/**
+ * What happens with every finished request: its line in the log, its counts and its trace.
+ * `troubled` gets requests that failed or needed more than one attempt; `why` is the refusal that
+ * the client gets instead of an answer.
+ */
 export const recordRequests =
-  (log: Log, requests: RequestMetrics, traces: { finished(line: AccessLine): void } | undefined) =>
-  (line: AccessLine): void => {
+  (
+    log: Log,
+    requests: RequestMetrics,
+    traces: { finished(line: AccessLine): void } | undefined,
+    troubled: (line: AccessLine, why: Refusal | undefined) => void,
+  ) =>
+  (line: AccessLine, why: Refusal | undefined): void => {
     log.text('request', accessText(line));
     requests.finished(line);
     traces?.finished(line);
+    if (why !== undefined || line.status !== 200 || line.attempts > 1) troubled(line, why);
   };

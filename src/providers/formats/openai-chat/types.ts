@@ -219,7 +219,10 @@ export interface ChatMessage {
   readonly phases?: readonly { readonly phase: string; readonly at: number }[];
 }
 
-/** A part of a message, of any type (developers.openai.com/api/reference/chat-completions, 2026-08). */
+/**
+ * A part of a message, of any type (developers.openai.com/api/reference/chat-completions,
+ * 2026-08).
+ */
 export interface ChatPart {
   readonly type: string;
   readonly text?: string;
@@ -241,7 +244,10 @@ interface ChatAddress {
   readonly detail?: string;
 }
 
-/** A call, or a stream's delta of one (developers.openai.com/api/reference/chat-completions, 2026-08). */
+/**
+ * A call, or a stream's delta of one (developers.openai.com/api/reference/chat-completions,
+ * 2026-08).
+ */
 export interface ChatToolCall {
   readonly index?: number;
   readonly id?: string;
@@ -298,7 +304,7 @@ export interface ChatResponseFormat {
   readonly json_schema?: { readonly schema?: JsonObject };
 }
 
-/** A piece of signed or sealed thinking (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). */
+/** A piece of sealed thinking (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). */
 export interface ChatReasoningDetail {
   readonly type: string;
   readonly format?: string | null;
