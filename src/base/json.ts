@@ -404,8 +404,8 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 declare const documentedAs: unique symbol;
 
 /**
- * A JSON value that its vendor documents as `T`. Nothing has checked it: compare it with a constant,
- * or read it with `textOf`, `countOf`, `objectOf` or `listOf`.
+ * A JSON value that its vendor documents as `T`. Nothing has checked it: compare it with a
+ * constant, or read it with `textOf`, `countOf`, `objectOf` or `listOf`.
  */
 export type Unchecked<T> = unknown extends T
   ? unknown

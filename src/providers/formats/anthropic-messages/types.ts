@@ -160,7 +160,6 @@ export interface ContentBlock {
 
 /** platform.claude.com/docs/en/build-with-claude/citations, 2026-11. */
 export interface MessageCitation {
-  readonly type: string;
   readonly url?: string;
   readonly source?: string;
   readonly title?: string | null;
@@ -170,7 +169,6 @@ export interface MessageCitation {
 
 /** platform.claude.com/docs/en/build-with-claude/handling-stop-reasons, 2026-11. */
 interface RefusalStopDetails {
-  readonly type: 'refusal';
   readonly explanation?: string | null;
 }
 

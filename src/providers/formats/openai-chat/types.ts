@@ -30,15 +30,14 @@ export interface ChatRequest extends ReasoningMembers, ChatExtensions {
   readonly prompt_cache_options?: JsonObject;
   readonly safety_identifier?: string;
   readonly stream_options?: JsonObject | null;
-  /** Anthropic's (platform.claude.com/docs/en/api/messages, 2026-11), which several vendors take. */
+  /** Anthropic's (platform.claude.com/docs/en/api/messages, 2026-11), at several vendors. */
   readonly top_k?: number;
   readonly cache_control?: JsonObject;
-  readonly speed?: string;
 }
 
 /**
- * Members of some vendors' chat that OpenAI's does not have, and OpenAI's own search: their features
- * have prices.
+ * Members of some vendors' chat that OpenAI's does not have, and OpenAI's own search: their
+ * features have prices.
  */
 export interface ChatExtensions {
   readonly web_search_options?: JsonObject;
@@ -289,8 +288,6 @@ export interface ChatTool {
 
 /** developers.openai.com/api/reference/chat-completions, 2026-08. */
 export interface ChatToolChoice {
-  readonly type: string;
-  readonly name?: string;
   readonly function?: { readonly name: string };
   readonly allowed_tools?: {
     readonly mode: string;
@@ -304,7 +301,7 @@ export interface ChatResponseFormat {
   readonly json_schema?: { readonly schema?: JsonObject };
 }
 
-/** A piece of sealed thinking (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). */
+/** Signed or sealed thinking (openrouter.ai/docs/use-cases/reasoning-tokens, 2026-08). */
 export interface ChatReasoningDetail {
   readonly type: string;
   readonly format?: string | null;
@@ -331,7 +328,6 @@ export interface ChatThinkingBlock {
  * Responses and some vendors have no member `url_citation`.
  */
 export interface ChatAnnotation extends UrlCitation {
-  readonly type: string;
   readonly url_citation?: UrlCitation;
 }
 
