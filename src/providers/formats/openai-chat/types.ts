@@ -288,6 +288,8 @@ export interface ChatTool {
 
 /** developers.openai.com/api/reference/chat-completions, 2026-08. */
 export interface ChatToolChoice {
+  readonly type: string;
+  readonly name?: string;
   readonly function?: { readonly name: string };
   readonly allowed_tools?: {
     readonly mode: string;
