@@ -26,7 +26,7 @@ import * as schema from './schema.ts';
 import { checkText, parseJson, readersOf, type RequestBody, refuseType } from './request-body.ts';
 
 const mebi = 1024 * 1024;
-/** As in the convention (wire-formats §1.5). */
+/** As in the convention (developers.openai.com/api/reference/audio, 2026-08). */
 const fileBytesMax = 25 * mebi;
 export const transcriptionLimits: FormLimits = {
   fields: 64,
@@ -283,7 +283,7 @@ function transcriptionEndpoint(
   };
 }
 
-/** As in the convention (wire-formats §1.5). */
+/** As in the convention (developers.openai.com/api/reference/audio, 2026-08). */
 const speechCharactersMax = 4_096;
 const speechSpeedMin = 0.25;
 const speechSpeedMax = 4;

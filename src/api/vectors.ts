@@ -27,7 +27,10 @@ export function wholeFormat(
   };
 }
 
-/** The most inputs of one request, as in the convention (wire-formats §1.3). */
+/**
+ * The most inputs of one request, as in the convention
+ * (developers.openai.com/api/reference/embeddings, 2026-08).
+ */
 const embeddingInputsMax = 2_048;
 
 const tokenList = { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } };

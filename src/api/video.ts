@@ -25,7 +25,7 @@ import { limitHeaders } from '../limits/limiter.ts';
 /** The API's own durations in seconds, for models whose catalogue entry names none. */
 export const videoDurations: readonly number[] = [5, 10, 15, 20];
 
-/** As in the convention (wire-formats §7, row 32). */
+/** As in the convention. */
 const promptCharsMax = 32_000;
 export const videoPrompt = schema.string('What is to be seen.', {
   minLength: 1,
@@ -174,7 +174,6 @@ function checkDuration(duration: unknown): number {
   return duration;
 }
 
-/** Wire-formats §7, row 37. */
 export const newTaskId = (): string => `video_${randomText(24)}`;
 
 /** The Idempotency-Key, which `idempotent` has already checked. */

@@ -28,7 +28,10 @@ import {
   videoSize,
 } from './video.ts';
 
-/** Durations in seconds of this format (wire-formats §2.1), where a channel's model makes them. */
+/**
+ * Durations in seconds of this format (developers.openai.com/api/reference/videos, 2026-08), where
+ * a channel's model makes them.
+ */
 const ownSeconds: readonly number[] = [4, 8, 12];
 const secondsMax = 60;
 const pageDefault = 20;
@@ -250,10 +253,7 @@ const statuses = {
   failed: 'failed',
 } as const;
 
-/**
- * VideoResource (wire-formats, Appendix C). A prompt is not kept: only the answer to a submission
- * has it.
- */
+/** VideoResource. A prompt is not kept: only the answer to a submission has it. */
 function resource(task: SubmittedTask | Task, prompt: string | null = null): object {
   const endedAt = 'endedAt' in task ? task.endedAt : undefined;
   const error = 'error' in task ? task.error : undefined;

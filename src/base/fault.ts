@@ -1,6 +1,6 @@
 /**
  * Why a vendor did not deliver. The pipeline decides by this alone whether to try elsewhere and
- * what the client sees (DESIGN §3).
+ * what the client sees.
  */
 export type FaultKind =
   | 'bad_request' // the client's request is wrong for this model: its 400

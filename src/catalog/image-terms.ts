@@ -116,7 +116,7 @@ export function tokensOf(
   return Math.ceil(each * Math.max(1, pixels / megapixel));
 }
 
-/** The most images of one request where the terms name no limit (wire-formats §7 row 31). */
+/** The most images of one request where the terms name no limit. */
 export const usualNMax = 10;
 export const usualPromptCharsMax = 32_000;
 export const usualQualities: readonly string[] = [

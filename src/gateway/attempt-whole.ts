@@ -45,7 +45,7 @@ export async function attemptWhole(
   const parts = adapter.split?.(call);
   const calls = parts?.calls ?? [call];
   const waiting = calls.entries();
-  const running = new Set<AsyncJob>();
+  const running = new Set<WholeCall>();
   const answers: VendorAnswer[] = [];
   let ended: AttemptResult | undefined;
   let sent = false;
@@ -56,7 +56,7 @@ export async function attemptWhole(
   const runParts = async (): Promise<void> => {
     for (const [i, part] of waiting) {
       if (ended !== undefined) return;
-      const attempt = new AsyncJob(adapter, part, funded.parts, client);
+      const attempt = new WholeCall(adapter, part, funded.parts, client);
       running.add(attempt);
       const result = await attempt.run();
       running.delete(attempt);
@@ -122,7 +122,7 @@ const noStream = (): never => {
  * later is polled, ever less often while it fails, until it reports the end or the time is over.
  * Once the vendor has taken the request, no other channel gets it.
  */
-class AsyncJob {
+class WholeCall {
   readonly #adapter: ImageAdapter;
   readonly #call: VendorCall;
   readonly #parts: Pick<GatewayParts, 'clock' | 'limits'>;

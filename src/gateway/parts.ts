@@ -49,7 +49,7 @@ export interface GatewayLimits {
   readonly bodyBytesInFlightMax: number;
   /** How much of a vendor's error response is read. */
   readonly faultBytesMax: number;
-  /** How long a stream waits for money (till.md §5). */
+  /** How long a stream waits for money. */
   readonly moneyWaitMs: number;
   /**
    * Token counts are free. One key gets this many a minute where its group has no request limit.

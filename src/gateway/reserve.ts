@@ -209,10 +209,7 @@ export function* changeKeyLimits(
     if (amount !== undefined) yield* changeLimitTx({ id: `key:${keyId}:${window}`, amount });
 }
 
-/**
- * Output tokens reserved at first for a streamed answer, and the most reserved at a time (till.md
- * §5).
- */
+/** Output tokens reserved at first for a streamed answer, and the most reserved at a time. */
 const sliceFirst = 256;
 const sliceMax = 4_096;
 /**
@@ -299,8 +296,8 @@ export class ReservedFunds {
   }
 
   /**
-   * The byte count of the next check: half a slice before the money ends; once the whole answer is
-   * covered, only where a longer answer would begin.
+   * The byte count of the next check: half a slice before the reserved money ends. When the money
+   * covers the longest answer, the next check is at its end.
    */
   #lookAt(): number {
     if (this.#admitted.most !== undefined) return Infinity;

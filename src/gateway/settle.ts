@@ -117,8 +117,8 @@ export function settle(
     code: request.capability,
     at: finishedAt,
     record: recordOf(funded, progress, ending, lines, finishedAt, beyond),
-    // A whole answer waits for its charge; when that cannot be recorded in time, the client gets
-    // neither.
+    // A whole answer is sent after its charge is committed. When that takes too long, the client
+    // gets no answer and pays nothing.
     delivered: request.stream || ending.status === 'left' ? undefined : false,
   });
 }

@@ -18,12 +18,11 @@ class StreamWatchdog implements PeriodicCheck {
   readonly #progress: RequestProgress;
   #silentMs = 0;
   #stalledMs = 0;
-  /**
-   * At the last check: the stream's bytes of content and the number of attempts; and the time
-   * without content since.
-   */
+  /** The stream's bytes of content at the last check. */
   #contentBytes = 0;
+  /** The number of attempts at the last check. */
   #contentAttempts = 0;
+  /** The time without new content. */
   #emptyMs = 0;
 
   constructor(funded: FundedRequest, progress: RequestProgress) {

@@ -28,7 +28,7 @@ const problemsMaxPerQuery = 20;
 const spentByAccount =
   '(SELECT account, SUM(spent) AS spent, SUM(granted) AS granted FROM till_float GROUP BY account)';
 
-/** Each query must return no row (till.md §8). */
+/** Each query must return no row. */
 const queries = {
   negative:
     "SELECT id, credits, debits, held FROM account WHERE kind='user' AND debits+held>credits",

@@ -20,8 +20,7 @@ export interface ReserveRequest {
   readonly minimum: Nano;
   /**
    * `stream`: grows by `extend` while it runs · `whole`: takes a fair share now, cannot grow ·
-   * `fixed`: `want` or nothing. Decides how long a request waits for money before it is refused
-   * (till.md §5).
+   * `fixed`: `want` or nothing. Decides how long a request waits for money before it is refused.
    */
   readonly shape: 'stream' | 'whole' | 'fixed';
   /** Tries one draw and does not wait after it: a request with a better estimate follows. */

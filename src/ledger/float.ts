@@ -193,7 +193,7 @@ export class Float {
 /** The amount a request would like, and the least that makes sense for it. */
 export type Demand = Pick<ReserveRequest, 'want' | 'minimum' | 'shape' | 'once'>;
 
-/** Whole answers of a burst share an account in this many parts (till.md §9). */
+/** Whole answers of a burst share an account in this many parts. */
 const shares = 64n;
 
 /**

@@ -13,7 +13,7 @@ const sqliteForbids = (verb: string) =>
   `CREATE TRIGGER transfer_never_${verb}d BEFORE ${verb} ON transfer BEGIN SELECT RAISE(ABORT, 'transfers are append-only'); END`;
 
 /**
- * The schema of till.md §2; the `usage` table has its own migrations. Amounts are nano-yuan, times
+ * The tables of the ledger; the `usage` table has its own migrations. Amounts are nano-yuan, times
  * are milliseconds of the wall clock.
  */
 export const ledgerMigrations: readonly Migration[] = [
@@ -79,7 +79,7 @@ export const ledgerMigrations: readonly Migration[] = [
           FOR EACH STATEMENT EXECUTE FUNCTION transfer_is_append_only()`,
       },
       // Charges that the database refused to settle: one bug must not hang every answer, and the
-      // operator sees what it cost (till.md §6, poison).
+      // operator sees what it cost.
       `CREATE TABLE settle_failed (
         id TEXT PRIMARY KEY,
         account TEXT NOT NULL,

@@ -298,7 +298,7 @@ export class Pipeline {
 
   /**
    * The database will never take this batch. Its parts are sent one by one, so that only the part
-   * at fault is refused (till.md §6).
+   * at fault is refused.
    */
   async #poisoned(batch: Batch, moves: readonly FloatMove[], error: unknown): Promise<void> {
     const { items } = batch;

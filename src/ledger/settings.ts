@@ -1,6 +1,6 @@
 /**
- * The till's limits; the caller of `openTill` can set each, tests above all. till.md says which
- * values follow from the protocol's proofs.
+ * The till's limits; the caller of `openTill` can set each, tests above all. docs/guides/ledger.md
+ * explains the protocol.
  */
 export interface TillSettings {
   /** Charges in one transaction. */
@@ -39,7 +39,7 @@ export interface TillSettings {
   readonly wholeWaitMs: number;
   /**
    * Per account. The first burst on an account waits for its first draw as a whole, so this is the
-   * largest burst; till.md has 256.
+   * largest burst.
    */
   readonly waitersMax: number;
   /**

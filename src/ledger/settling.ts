@@ -244,7 +244,7 @@ function withdraw(item: Item): void {
   item.onLimits = item.limits.map(() => 0n);
 }
 
-/** Counters of one till since it was opened, for metrics (till.md §8). */
+/** Counters of one till since it was opened, for metrics. */
 export class TillStats {
   /** Charges committed by batches. */
   settled = 0;

@@ -61,7 +61,7 @@ export async function openTill(options: TillOptions): Promise<LiveTill> {
 type FloatList = readonly [Float, ...Float[]];
 const tickMs = 1_000;
 
-/** One process's till (till.md). Call `open` before use. */
+/** One process's till. Call `open` before use. */
 export class LiveTill implements Till, ReservationTill, PipelineEvents {
   readonly stats = new TillStats();
   /** Requests with reserved money: their charges may come at any moment. */
@@ -450,10 +450,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
   }
 }
 
-/**
- * The charges of the last minute, to settle again if the database forgets them (till.md §6, "went
- * back").
- */
+/** The charges of the last minute, to settle again if the database forgets them. */
 class RecentCharges {
   readonly #max: number;
   readonly #keptMs: number;
@@ -574,7 +571,7 @@ class HeldReservation implements Reservation {
 
   /**
    * After a fence, reserves the same amount again if it is free; otherwise the request goes on
-   * unbacked (till.md §6).
+   * unbacked.
    */
   #isBacked(): boolean {
     if (this.#epoch === this.#counter.epoch) return true;

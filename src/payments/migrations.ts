@@ -91,7 +91,7 @@ export const paymentsMigrations: readonly Migration[] = [
 
 /**
  * For the ledger's proof: each credited order has its transfer, each top-up transfer its order, and
- * each refund's end agrees with its money's. Each query must return no row (till.md §8).
+ * each refund's end agrees with its money's. Each query must return no row.
  */
 export const paymentProof: Readonly<Record<string, string>> = {
   orders: `SELECT o.id, o.state, o.amount, t.amount AS transferred FROM payment_order o LEFT JOIN transfer t ON t.id=o.transfer

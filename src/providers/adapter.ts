@@ -7,8 +7,8 @@ import type { EnclosedFile } from '../http/spool.ts';
 import type { ImageRequest, TranscriptionRequest, SpeechRequest } from './media-request.ts';
 
 /**
- * One client request as an adapter sees it. Read-only: a retry on another channel reuses it.
- * The hub format is OpenAI's chat completion (DESIGN §4). `T`: the document of the client's body.
+ * One client request as an adapter sees it. Read-only: a retry on another channel reuses it. The
+ * hub format is OpenAI's chat completion. `T`: the document of the client's body.
  */
 export interface VendorCall<T = JsonObject> {
   /** The client's body, parsed and validated by api/. */
@@ -31,10 +31,7 @@ export interface VendorCall<T = JsonObject> {
   readonly stream: boolean;
   /** The client set `stream_options.include_usage`. */
   readonly includeUsage: boolean;
-  /**
-   * The vendor is to stream: always when `stream`, and for whole answers when money is short
-   * (till.md §5).
-   */
+  /** The vendor is to stream: always when `stream`, and for whole answers when money is short. */
   readonly streamUpstream: boolean;
   /**
    * Set only when the vendor's limit has to be lower than the client's: the model cannot write so

@@ -86,8 +86,7 @@ export interface Vendor {
   /** The `owned_by` that its models carry where the catalogue says nothing. */
   readonly ownedBy: string;
   /**
-   * Default base URL (wire-formats §5.0); absent when every installation has its own, and then
-   * `base_url` is required.
+   * Default base URL; absent when every installation has its own, and then `base_url` is required.
    */
   readonly baseUrl?: string;
   /** Headers that prove who we are. Local servers may have no secret. */

@@ -1,5 +1,6 @@
 import type { FaultKind } from '../base/fault.ts';
 import { refusals } from '../base/refusal.ts';
+import type { CallStage } from '../http/upstream.ts';
 
 /** A call of a channel that failed. Holds nothing of the client's text or of the vendor's. */
 export interface LoggedAttempt {
@@ -8,7 +9,7 @@ export interface LoggedAttempt {
   readonly key?: number | undefined;
   readonly fault: FaultKind;
   /** How far the attempt had come: `connecting`, `waiting` or `streaming`. */
-  readonly stage: string;
+  readonly stage: CallStage;
   /** The status of the vendor's response; undefined: none came. */
   readonly status?: number | undefined;
   /** The connection's error, in Tollgate's own words. */

@@ -529,9 +529,6 @@ export interface RoutingCandidate {
   readonly pace?: string;
 }
 
-/** How far an attempt had come when it failed. */
-export type Stage = 'connecting' | 'waiting' | 'streaming';
-
 /** Below this number, candidates are examined one by one. */
 const samplerMin = 8;
 

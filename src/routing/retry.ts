@@ -1,5 +1,5 @@
 import type { FaultKind } from '../base/fault.ts';
-import type { Stage } from './candidates.ts';
+import type { CallStage } from '../http/upstream.ts';
 
 /**
  * What a retry may cost. `text`: chat, embeddings, transcription. `media`: image and video, which
@@ -33,7 +33,7 @@ const maybeTaken: readonly FaultKind[] = ['network', 'timeout', 'server_error', 
  */
 export function mayRetry(
   fault: FaultKind,
-  stage: Stage,
+  stage: CallStage,
   failures: number,
   capability: CapabilityClass,
 ): boolean {
@@ -41,3 +41,19 @@ export function mayRetry(
   if (stage === 'streaming' || (capability === 'media' && maybeTaken.includes(fault))) return false;
   return failures <= (forgiven[fault] ?? 0);
 }
+
+/** Faults by which a vendor refuses a video's task. */
+const refusesTask: ReadonlySet<FaultKind> = new Set([
+  'rate_limited',
+  'overloaded',
+  'quota',
+  'credentials',
+  'unknown_model',
+]);
+
+/**
+ * Whether the submission of a video goes on to its next channel: only when the vendor certainly has
+ * no task, since every task is made and charged. `reached`: the request may have reached the vendor.
+ */
+export const maySubmitElsewhere = (fault: FaultKind, reached: boolean): boolean =>
+  !reached || refusesTask.has(fault);

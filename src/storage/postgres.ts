@@ -103,8 +103,8 @@ export class PostgresEngine implements Engine {
   }
 
   /**
-   * A commit must be on disk when it is reported (till.md §2): throws a `DatabaseError` when the
-   * server is configured to promise less.
+   * A commit must be on disk when it is reported: throws a `DatabaseError` when the server is
+   * configured to promise less.
    */
   async requireDurableCommits(): Promise<void> {
     const [row] = await this.run({ sql: 'SHOW synchronous_commit', params: [] }, false);

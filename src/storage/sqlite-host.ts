@@ -71,7 +71,7 @@ export class SqliteHost {
 
   /**
    * Whether other writers were active lately: then this one rests a moment after each commit, or
-   * the others starve (till.md §6).
+   * the others starve.
    */
   get crowded(): boolean {
     return this.#polite > 0;
@@ -170,10 +170,7 @@ export class SqliteHost {
 /** How long a transaction waits for the file's lock before it fails as `busy`. */
 export const lockWaitMsMax = 5_000;
 
-/**
- * How long the winner rests after a commit when others wait, and how often the others retry
- * (till.md §6: shares come out equal).
- */
+/** How long the winner rests after a commit when others wait, and how often the others retry. */
 export const restMs = 0.5;
 const retryMs = { least: 0.1, spread: 0.2 };
 

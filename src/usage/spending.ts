@@ -199,8 +199,8 @@ export function* spentByKey(
 }
 
 /**
- * The same for ranges that follow each other (days, for instance): one figure for each. One query
- * when all begin at full hours.
+ * `charged` for each of several ranges that follow each other, such as days. One query when all
+ * begin at full hours.
  */
 export function* chargedBySpan(
   account: string,

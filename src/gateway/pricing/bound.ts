@@ -6,8 +6,8 @@ import type { ApiRequest } from '../accept.ts';
 import { outputLimit } from '../models/offers.ts';
 
 /**
- * The most that a request can have cost, whatever its vendor reports (DESIGN §5). The figures are
- * measured over recorded traffic: docs/decisions/0021-bounded-by-the-request.md.
+ * The most that a request can have cost, whatever its vendor reports. The figures are measured over
+ * recorded traffic: docs/decisions/0021-bounded-by-the-request.md.
  */
 
 /**
@@ -88,7 +88,8 @@ export function outputMost(request: ApiRequest, admitted: Admission): number {
 }
 
 /**
- * The most thinking tokens beside these, where a vendor's models think beyond the client's limit.
+ * The most thinking tokens beyond `outputMost`, where a vendor's models think beyond the client's
+ * limit.
  */
 export const thinkingMost = (request: ApiRequest, admitted: Admission): number =>
   writtenMost(admitted.offer.model) * Math.max(1, request.choices) * roundsOf(request, admitted);

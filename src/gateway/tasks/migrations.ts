@@ -53,7 +53,7 @@ export const tasksMigrations: readonly Migration[] = [
 
 /**
  * Proofs for the ledger: a task and its money end together, and no money waits for a task that does
- * not exist (payments prove the holds of refunds). Each query must return no row (till.md §8).
+ * not exist (payments prove the holds of refunds). Each query must return no row.
  */
 export const taskProof: Readonly<Record<string, string>> = {
   tasks: `SELECT t.id, t.state, h.state AS hold FROM task t LEFT JOIN hold h ON h.id=t.id

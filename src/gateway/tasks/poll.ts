@@ -20,8 +20,8 @@ import { type PollResult, taskKeptMs } from './queries.ts';
 import type { Task, TaskError } from './task.ts';
 
 /**
- * A vendor may not know a new task on all of its servers yet (wire-formats §2.0): before this age,
- * and for fewer answers than this, "unknown task" is not believed.
+ * A vendor may not know a new task on all of its servers yet: before this age, and for fewer
+ * answers than this, "unknown task" is not believed.
  */
 const goneAfterMs = 60_000;
 const goneTimes = 3;

@@ -1,6 +1,6 @@
 import type { Principal } from '../../accounts/principal.ts';
 import { pause } from '../../base/clock.ts';
-import type { Fault, FaultKind } from '../../base/fault.ts';
+import type { Fault } from '../../base/fault.ts';
 import { type Refusal, refuse } from '../../base/refusal.ts';
 import type { Offer, Candidate } from '../../catalog/snapshot.ts';
 import { channelId } from '../../catalog/snapshot.ts';
@@ -16,6 +16,7 @@ import {
   type VideoCall,
   type TaskAdapter,
 } from '../../providers/task-adapter.ts';
+import { maySubmitElsewhere } from '../../routing/retry.ts';
 import { DatabaseError } from '../../storage/database.ts';
 import { LimitReached } from '../admit.ts';
 import type { ChannelClient, ChannelClients } from '../channels/clients.ts';
@@ -34,14 +35,6 @@ export type SubmittedTask = Pick<
   'id' | 'model' | 'seconds' | 'size' | 'createdAt' | 'state' | 'percent'
 >;
 
-/** Faults by which a vendor refuses the task: another vendor may get it. */
-const refusedKinds: ReadonlySet<FaultKind> = new Set([
-  'rate_limited',
-  'overloaded',
-  'quota',
-  'credentials',
-  'unknown_model',
-]);
 const awayRetryMs = 5_000;
 const moneyLookMs = 150;
 
@@ -304,7 +297,7 @@ class Submission {
     }
     health.faulted(id, submitted, clock.monotonicMs());
     const unheard = 'stage' in contacted && contacted.stage === 'connecting';
-    const next = unheard || refusedKinds.has(submitted.kind);
+    const next = maySubmitElsewhere(submitted.kind, !unheard);
     this.#failed(maker, submitted, unheard ? 'connecting' : 'waiting', beganMs, next);
     return { submitted, next };
   }

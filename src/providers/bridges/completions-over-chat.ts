@@ -179,7 +179,7 @@ const stream = (call: VendorCall, chat: StreamTranslator): StreamTranslator =>
 
 /**
  * `/v1/completions` for models whose vendor has chat: the prompt becomes a user's message, and the
- * text of the answer the completion (wire-formats §0.3, §1.2).
+ * text of the answer the completion (developers.openai.com/api/reference/completions, 2026-08).
  */
 export function completionsOverChat(chat: Adapter): Adapter {
   return { ...bridgeOver(chat, { toChat: chatCallFrom, answer, stream }), split: completionParts };

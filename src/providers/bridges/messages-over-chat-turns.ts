@@ -20,8 +20,8 @@ import type {
 import { extraContentOf } from './messages-over-chat-answer.ts';
 
 /**
- * `system` and `messages` of Anthropic's format as OpenAI's messages (wire-formats §4.2, in the
- * other direction).
+ * `system` and `messages` of Anthropic's format as OpenAI's messages
+ * (platform.claude.com/docs/en/api/messages, 2026-11, in the other direction).
  */
 export function chatMessages(
   body: Documented<CreateMessageParams>,

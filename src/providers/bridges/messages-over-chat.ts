@@ -24,8 +24,8 @@ import { messageFrom, MessagesOverChatStream } from './messages-over-chat-answer
 import { droppedBlocks, chatMessages, cacheMarkOf } from './messages-over-chat-turns.ts';
 
 /**
- * `/v1/messages` for models whose vendor has chat (wire-formats §4.2 and §4.3, in the other
- * direction). `marks`: the vendor reads `cache_control`.
+ * `/v1/messages` for models whose vendor has chat (platform.claude.com/docs/en/api/messages,
+ * 2026-11, in the other direction). `marks`: the vendor reads `cache_control`.
  */
 export function messagesOverChat(chat: Adapter, marks = false): Adapter {
   return bridgeOver(chat, {

@@ -43,7 +43,7 @@ import {
 
 /**
  * Translates chat chunks, which the vendor's own adapter has normalized, into the events of a
- * response (wire-formats §1.7).
+ * response (developers.openai.com/api/reference/responses, 2026-08).
  */
 export class ResponseStream implements StreamTranslator {
   readonly meter: StreamMeter;

@@ -313,8 +313,8 @@ const droppedToolSearches = (tools: Documented<CreateResponse>['tools']): string
   objectsOf(tools).some(isToolSearch) ? ['tools[].tool_search'] : [];
 
 /**
- * A request for a response as a chat completion (wire-formats §1.7). Tools, items and content that
- * chat cannot express are refused, by their path.
+ * A request for a response as a chat completion (developers.openai.com/api/reference/responses,
+ * 2026-08). Tools, items and content that chat cannot express are refused, by their path.
  */
 function chatBody(call: VendorCall<CreateResponse>): JsonObject {
   const { body } = call;

@@ -63,8 +63,7 @@ export class ChatCollector implements StreamCollector {
       .map(([index, choice]) => {
         const { message } = choice;
         if (choice.calls.length) message['tool_calls'] = choice.calls.filter(Boolean);
-        // `content` stays null only in a message with calls, a refusal or audio (wire-formats row
-        // 14).
+        // `content` stays null only in a message with calls, a refusal or audio.
         else if (
           message['content'] === null &&
           message['refusal'] == null &&

@@ -34,11 +34,11 @@ interface Choice {
 }
 
 /**
- * Writes OpenAI's chunks (wire-formats §1.1) for vendors of other formats: whole events as `latin1`
- * text, built by joining and never by encoding an object. The role travels with the first delta:
- * nothing reaches the client before it, so that another channel may still replace a vendor that
- * fails. Texts come as JavaScript strings, or (`…Json`) as the JSON text of a string, quotes
- * included, in `latin1`.
+ * Writes OpenAI's chunks (developers.openai.com/api/reference/chat-completions, 2026-08) for
+ * vendors of other formats: whole events as `latin1` text, built by joining and never by encoding
+ * an object. The role travels with the first delta: nothing reaches the client before it, so that
+ * another channel may still replace a vendor that fails. Texts come as JavaScript strings, or
+ * (`…Json`) as the JSON text of a string, quotes included, in `latin1`.
  */
 export class ChatChunks {
   /** Bytes of text, reasoning and arguments written so far. */

@@ -30,8 +30,8 @@ export function chatUsage(quantities: Quantities): string {
 }
 
 /**
- * A message's `usage` for quantities that Tollgate or another format counted (wire-formats §4.1).
- * Thinking is part of the output.
+ * A message's `usage` for quantities that Tollgate or another format counted
+ * (platform.claude.com/docs/en/api/messages, 2026-11). Thinking is part of the output.
  */
 export function messageUsage(quantities: Quantities): Readonly<Record<string, unknown>> {
   const {

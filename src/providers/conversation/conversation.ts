@@ -102,8 +102,8 @@ export interface Conversation {
 }
 
 /**
- * Reads the client's `messages` (wire-formats §4.2, §7 rows 13 and 14) for vendors whose
- * conversations alternate. Throws the Refusal of content that no such vendor takes.
+ * Reads the client's `messages` (platform.claude.com/docs/en/api/messages, 2026-11) for vendors
+ * whose conversations alternate. Throws the Refusal of content that no such vendor takes.
  */
 export function readConversation(messages: unknown): Conversation {
   const system: TextPart[] = [];

@@ -17,7 +17,7 @@ import type { VendorAnswer, VendorCall, WholeAdapter } from '../adapter.ts';
 import { faultOf, faultWithin, protocolFault, type FaultRule } from './fault.ts';
 import { readUsageObject } from './openai-chat/response.ts';
 
-/** An answer (wire-formats §1.6). */
+/** An answer (developers.openai.com/api/reference/moderations, 2026-08). */
 interface ModerationAnswer {
   readonly id: string;
   readonly results: readonly unknown[];
@@ -32,8 +32,9 @@ interface ModerationResult {
 }
 
 /**
- * The wire format of OpenAI's `/moderations` (wire-formats §1.6). Categories are passed on as the
- * vendor names them: those of two vendors do not correspond.
+ * The wire format of OpenAI's `/moderations` (developers.openai.com/api/reference/moderations,
+ * 2026-08). Categories are passed on as the vendor names them: those of two vendors do not
+ * correspond.
  */
 export function openaiModerations({
   faults,

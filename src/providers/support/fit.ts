@@ -193,7 +193,7 @@ const limits = ['max_tokens', 'max_completion_tokens'] as const;
 
 /**
  * Sends the client's output limit under the vendor's name, or the gateway's limit if the reserved
- * funds allow less. Of two limits `max_completion_tokens` wins (row 16).
+ * funds allow less. Of two limits `max_completion_tokens` wins.
  */
 function fitOutputLimit(
   { body, outputTokensMax }: VendorCall,

@@ -14,8 +14,8 @@ export const reasoningModels = /^(?:o[1-9]|gpt-(?:[5-9]|1\d)(?!\d))(?!.*-chat)/;
 const nonReasoningModels = /^(?:gpt-[34](?!\d)|chatgpt-|gpt-\d[\d.]*-chat)/;
 
 /**
- * Efforts by model (wire-formats §5.2). Models 5.1 to 5.4 reason only when a request sets an
- * effort, earlier and later ones unless it turns reasoning off.
+ * Efforts by model. Models 5.1 to 5.4 reason only when a request sets an effort, earlier and later
+ * ones unless it turns reasoning off.
  */
 const efforts: readonly SupportRow[] = [
   { source: reasoningGuide, models: nonReasoningModels, effort: { takes: [], usual: 'none' } },

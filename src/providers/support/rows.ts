@@ -3,7 +3,7 @@
  * that it names. A later row adds to the earlier ones, and wins where both set the same member.
  *
  * The paths of members are those of the wire format that the row is about: `verbosity`,
- * `text.verbosity`. A member that no row names is sent unchanged (DESIGN §1, promise 4).
+ * `text.verbosity`. A member that no row names is sent unchanged.
  */
 export interface SupportRow {
   /**

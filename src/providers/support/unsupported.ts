@@ -6,8 +6,7 @@ import { includesValue, refuseParam } from './rules.ts';
  * Whether a member of OpenAI's formats is dropped or refused where a vendor or a model does not
  * take it, the same for all vendors. A member is dropped, and named in `x-tollgate-dropped`, if the
  * answer stays what the client requested (ids, cache keys, tracing, hints). So is sampling, since
- * changing `model` alone has to work (wire-formats §7, row 62c). A member that changes the meaning
- * is refused.
+ * changing `model` alone has to work. A member that changes the meaning is refused.
  */
 const drop: MemberRule = { takes: [], otherwise: 'drop' };
 /** `idle`: values without an effect, which are not refused. */

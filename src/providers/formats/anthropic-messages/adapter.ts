@@ -14,7 +14,8 @@ import { TranslatedStream } from '../../conversation/chat-stream.ts';
 import { blankStops } from '../../conversation/stop-text.ts';
 
 /**
- * The wire format `anthropic-messages` (wire-formats §4.1 to §4.3) for clients of OpenAI's chat.
+ * The wire format `anthropic-messages` (platform.claude.com/docs/en/api/messages, 2026-11) for
+ * clients of OpenAI's chat.
  */
 export function anthropicMessages(host: MessagesHost = {}): Adapter {
   const stream = (call: VendorCall<ChatRequest>): TranslatedStream =>

@@ -174,10 +174,10 @@ export function droppedReasoning(
 }
 
 /**
- * Writes the client's request for thinking in the form of this model (wire-formats §4.2). `forced`:
- * a tool call is forced, which excludes thinking. `interrupted`: the model waits for tool results
- * but its signed thinking before the calls is lost, so that models with budgets refuse to go on
- * thinking.
+ * Writes the client's request for thinking in the form of this model
+ * (platform.claude.com/docs/en/api/messages, 2026-11). `forced`: a tool call is forced, which
+ * excludes thinking. `interrupted`: the model waits for tool results but its signed thinking before
+ * the calls is lost, so that models with budgets refuse to go on thinking.
  */
 export function thinkingFor(
   call: Pick<VendorCall<ReasoningMembers>, 'body' | 'messagesOptions'>,

@@ -280,8 +280,8 @@ const versionUnsampled = '2026-10-21';
 
 /**
  * Rewrites members that another generation of Claude takes and this one refuses, so that a client
- * can change the model and nothing else: thinking, sampling and forced calls (wire-formats §4.2,
- * §0.10). A request that fits is not changed.
+ * can change the model and nothing else: thinking, sampling and forced calls
+ * (platform.claude.com/docs/en/api/messages, 2026-11). A request that fits is not changed.
  */
 function fitToModel({
   body,

@@ -67,8 +67,9 @@ const chatToClaude = chatTranslation(
 );
 
 /**
- * Writes OpenAI's chat request as Anthropic's (wire-formats §4.2). Throws the Refusal of content
- * that cannot be carried; members that only tune are dropped and named (row 62c).
+ * Writes OpenAI's chat request as Anthropic's (platform.claude.com/docs/en/api/messages, 2026-11).
+ * Throws the Refusal of content that cannot be carried; members that only tune are dropped and
+ * named.
  */
 export function messagesRequest(call: VendorCall<ChatRequest>, host: MessagesHost): VendorRequest {
   const { body } = call;
@@ -164,8 +165,8 @@ export function isInterrupted({ turns }: Conversation): boolean {
 }
 
 /**
- * The client's limit (of two, `max_completion_tokens`: row 16), at most what the model takes and
- * what the reserved funds pay for.
+ * The client's limit (of two, `max_completion_tokens`), at most what the model takes and what the
+ * reserved funds pay for.
  */
 function limitOf(
   { body, outputTokensMax }: VendorCall<ChatRequest>,

@@ -18,7 +18,10 @@ import type { ClaudeTraits } from './models.ts';
  */
 export const hiddenTool = 'json_answer';
 
-/** The tools, the tool choice and the answer's format of a request (wire-formats §4.2). */
+/**
+ * The tools, the tool choice and the answer's format of a request
+ * (platform.claude.com/docs/en/api/messages, 2026-11).
+ */
 export interface ToolPlan {
   readonly tools: readonly JsonObject[];
   readonly choice: JsonObject | undefined;

@@ -43,7 +43,10 @@ import {
   textFormats,
 } from './transcription.ts';
 
-/** An answer in JSON: the verbose one has times (wire-formats §1.5). */
+/**
+ * An answer in JSON: the verbose one has times (developers.openai.com/api/reference/audio,
+ * 2026-08).
+ */
 export interface OpenAiTranscript {
   readonly id: string;
   readonly text: string;
@@ -66,7 +69,10 @@ export interface TimedText {
   readonly speaker_id: string | number;
 }
 
-/** An event of OpenAI's, or an answer of Mistral's (wire-formats §1.5). */
+/**
+ * An event of OpenAI's, or an answer of Mistral's (developers.openai.com/api/reference/audio,
+ * 2026-08).
+ */
 interface OpenAiSpeechEvent {
   readonly type: string;
   readonly audio: string;
@@ -97,8 +103,8 @@ const everything: readonly TranscriptFormat[] = ['json', 'text', 'srt', 'verbose
 const timed: readonly TranscriptFormat[] = ['srt', 'vtt', 'verbose_json'];
 
 /**
- * The wire format of OpenAI's `/audio/transcriptions` and `/audio/translations` (wire-formats
- * §1.5): a form in, JSON or text out.
+ * The wire format of OpenAI's `/audio/transcriptions` and `/audio/translations`
+ * (developers.openai.com/api/reference/audio, 2026-08): a form in, JSON or text out.
  */
 export function openaiTranscriptions(quirks: TranscriptionQuirks = {}): AudioAdapter {
   const { faults = [], streams = () => false } = quirks;
@@ -319,8 +325,8 @@ export interface SpeechQuirks {
 const all = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
 
 /**
- * The wire format of OpenAI's `/audio/speech` (wire-formats §1.5): JSON in; bytes out, or events
- * with bytes in base64.
+ * The wire format of OpenAI's `/audio/speech` (developers.openai.com/api/reference/audio, 2026-08):
+ * JSON in; bytes out, or events with bytes in base64.
  */
 export function openaiSpeech(quirks: SpeechQuirks = {}): AudioAdapter {
   const { makes = all, faults = [] } = quirks;

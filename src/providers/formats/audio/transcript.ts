@@ -9,7 +9,10 @@ import type { Quantities } from '../../../base/quantities.ts';
 import { type VendorAnswer, type VendorCall, transcriptionRequestOf } from '../../adapter.ts';
 import type { TranscriptionRequest } from '../../media-request.ts';
 
-/** The counts in an answer: OpenAI's (wire-formats §1.5), and other vendors' names for them. */
+/**
+ * The counts in an answer: OpenAI's (developers.openai.com/api/reference/audio, 2026-08), and other
+ * vendors' names for them.
+ */
 interface CountedTranscript {
   readonly duration: number;
   readonly usage: {

@@ -26,14 +26,17 @@ import { SseFrames } from '../../stream/frames.ts';
 import { faultWithin, protocolFault, faultOf, isFault, type FaultRule } from '../fault.ts';
 import { usageOf, transcriptQuantities, answerOf, type Transcript } from './transcript.ts';
 
-/** An event (wire-formats §1.5). */
+/** An event (developers.openai.com/api/reference/audio, 2026-08). */
 interface TranscriptTextEvent {
   readonly type: string;
   readonly delta: string;
   readonly text: string;
 }
 
-/** An answer in the format `json` or `diarized_json` (wire-formats §1.5). */
+/**
+ * An answer in the format `json` or `diarized_json` (developers.openai.com/api/reference/audio,
+ * 2026-08).
+ */
 interface DiarizedTranscript {
   readonly text: string;
   readonly segments: readonly { readonly speaker: string; readonly start: number }[];
@@ -42,7 +45,10 @@ interface DiarizedTranscript {
 const event = (value: unknown): string =>
   Buffer.from(`data: ${JSON.stringify(value)}\n\n`, 'utf8').toString('latin1');
 
-/** A stream of OpenAI's events (wire-formats §1.5), passed on unchanged. */
+/**
+ * A stream of OpenAI's events (developers.openai.com/api/reference/audio, 2026-08), passed on
+ * unchanged.
+ */
 export class TranscriptEvents implements StreamTranslator {
   readonly meter = newMeter();
   readonly #frames = new SseFrames((data) => this.#event(data));

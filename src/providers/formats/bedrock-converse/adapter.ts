@@ -18,8 +18,9 @@ const stream = (call: VendorCall): StreamTranslator =>
   );
 
 /**
- * The wire format `bedrock-converse`: Amazon Bedrock's Converse and ConverseStream (wire-formats
- * §5.3), for every model family behind it.
+ * The wire format `bedrock-converse`: Amazon Bedrock's Converse and ConverseStream
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-08), for every
+ * model family behind it.
  */
 export const bedrockConverse: Adapter = {
   ask: converseRequest,

@@ -35,8 +35,9 @@ const headers = { 'content-type': 'application/json' } as const;
 const chatToConverse = chatTranslation(['parallel_tool_calls']);
 
 /**
- * Writes OpenAI's chat request as Converse's (wire-formats §5.3, §4.2 where they are alike). The
- * path names the model and whether to stream.
+ * Writes OpenAI's chat request as Converse's
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-08). The path
+ * names the model and whether to stream.
  */
 export function converseRequest(call: VendorCall<ConverseChatRequest>): VendorRequest {
   const { body } = call;
@@ -218,8 +219,8 @@ function reasoningFor(
 }
 
 /**
- * The client's limit (of two, `max_completion_tokens`: row 16), or the limit that the reserved
- * funds pay for if it is tighter; at most what the model writes, if that is known.
+ * The client's limit (of two, `max_completion_tokens`), or the limit that the reserved funds pay
+ * for if it is tighter; at most what the model writes, if that is known.
  */
 function limitOf(
   { body, outputTokensMax }: VendorCall<ConverseChatRequest>,

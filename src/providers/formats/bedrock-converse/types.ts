@@ -84,7 +84,10 @@ interface CacheDetail {
   readonly inputTokens: number;
 }
 
-/** A client's request; a schema's name and description are Converse's, too (wire-formats §5.3). */
+/**
+ * A client's request; a schema's name and description are Converse's, too
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-08).
+ */
 export interface ConverseChatRequest extends ChatRequest {
   readonly response_format?: ChatResponseFormat & { readonly json_schema?: NamedSchema };
 }

@@ -15,7 +15,7 @@ const stream = (call: VendorCall<CohereChatRequest>): StreamTranslator =>
     stopsBeyond(call.body.stop, cohereStopsMax),
   );
 
-/** The wire format `cohere-chat`: Cohere's own chat, version 2 (wire-formats §5.1, §5.2). */
+/** The wire format `cohere-chat`: Cohere's own chat, version 2. */
 export const cohereChat: Adapter = {
   ask: cohereRequest,
   read(reply, contentType, call) {

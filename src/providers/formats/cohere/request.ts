@@ -172,7 +172,7 @@ export const cohereStopsMax = 5;
 
 /**
  * Limits and sampling with Cohere's names and within its ranges: members that only tune are
- * adjusted, never refused (row 17).
+ * adjusted, never refused.
  */
 function tuning({
   body,

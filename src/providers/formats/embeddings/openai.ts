@@ -28,7 +28,7 @@ import {
   vectorsAnswer,
 } from './vectors.ts';
 
-/** The tokens of an answer (wire-formats §1.3). */
+/** The tokens of an answer (developers.openai.com/api/reference/embeddings, 2026-08). */
 interface EmbeddingsUsage {
   readonly prompt_tokens: number;
   readonly total_tokens: number;
@@ -65,8 +65,8 @@ export const numbersOnly: readonly DroppedMember[] = [{ member: 'encoding_format
 const headers = { 'content-type': 'application/json' } as const;
 
 /**
- * The wire format of OpenAI's `/embeddings` (wire-formats §1.3): the bytes stay the same except for
- * the model and the vendor's departures.
+ * The wire format of OpenAI's `/embeddings` (developers.openai.com/api/reference/embeddings,
+ * 2026-08): the bytes stay the same except for the model and the vendor's departures.
  */
 export function openaiEmbeddings(quirks: EmbeddingsQuirks = {}): WholeAdapter {
   const { inputsMax, textOnly } = quirks;

@@ -13,7 +13,7 @@ import type { Quantities } from '../../../base/quantities.ts';
 import type { VendorAnswer, VendorCall, SplitCall } from '../../adapter.ts';
 import { totalQuantities } from '../adapters.ts';
 
-/** A request's members that are read (wire-formats §1.3). */
+/** A request's members that are read (developers.openai.com/api/reference/embeddings, 2026-08). */
 export interface EmbeddingsRequest {
   readonly input: string | readonly unknown[];
   readonly encoding_format?: string;
@@ -21,8 +21,9 @@ export interface EmbeddingsRequest {
 }
 
 /**
- * The encoding that a client requested: numbers, or float32, little-endian, in base64 (wire-formats
- * §1.3). OpenAI's packages request base64 by default.
+ * The encoding that a client requested: numbers, or float32, little-endian, in base64
+ * (developers.openai.com/api/reference/embeddings, 2026-08). OpenAI's packages request base64 by
+ * default.
  */
 export type Encoding = 'float' | 'base64';
 

@@ -32,8 +32,8 @@ const reply = (call: VendorCall): StreamTranslator =>
   );
 
 /**
- * The wire format `gemini`: generateContent of the Gemini API and of Vertex, for chat (wire-formats
- * §4.4–4.6).
+ * The wire format `gemini`: generateContent of the Gemini API and of Vertex, for chat
+ * (ai.google.dev/api/generate-content, 2026-08).
  */
 export const geminiChat: Adapter = {
   ask: geminiRequest,

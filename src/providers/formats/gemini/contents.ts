@@ -39,8 +39,8 @@ const silence = '{"text":" "}';
 const unsigned = 'skip_thought_signature_validator';
 
 /**
- * Writes the conversation in Gemini's format (wire-formats §4.5). Throws the Refusal of content
- * that this model cannot take.
+ * Writes the conversation in Gemini's format (ai.google.dev/api/generate-content, 2026-08). Throws
+ * the Refusal of content that this model cannot take.
  */
 export function geminiContents({ system, turns }: Conversation, model: GeminiModel): Contents {
   const instructions = system.map((part) => geminiPart(part, model));

@@ -42,13 +42,14 @@ export const lacksSystem = (model: GeminiModel): boolean => /^gemma-(?:[123])/.t
 export const takesPenalties = (model: GeminiModel): boolean => model.generation === 2;
 
 /**
- * From 2.5 on, models fetch `https://…` addresses themselves (wire-formats §4.5, since 2026-01).
+ * From 2.5 on, models fetch `https://…` addresses themselves (ai.google.dev/api/generate-content,
+ * 2026-08).
  */
 export const fetchesAddresses = (model: GeminiModel): boolean => (model.generation ?? 0) >= 2.5;
 
 /**
  * Models of the third generation that take the level MINIMAL; the others answer it with a 400
- * (wire-formats §4.5; ai.google.dev/gemini-api/docs/thinking, 2026-11).
+ * (ai.google.dev/api/generate-content, 2026-08; ai.google.dev/gemini-api/docs/thinking, 2026-11).
  */
 const takesMinimal = /^gemini-(?:3-flash|3\.1-flash-lite|3\.5-flash)/;
 /** The first model of the generation had two levels only. */

@@ -73,8 +73,8 @@ function droppedOf(
 }
 
 /**
- * Writes the vendor's request (wire-formats §4.4, §4.5). The path names the model and whether to
- * stream.
+ * Writes the vendor's request (ai.google.dev/api/generate-content, 2026-08). The path names the
+ * model and whether to stream.
  */
 export function geminiRequest(call: VendorCall<GeminiChatRequest>): VendorRequest {
   const { body } = call;
@@ -138,7 +138,7 @@ function formatOf(body: Documented<GeminiChatRequest>): Format {
 
 /**
  * Before the third generation, JSON and functions exclude each other: "Function calling with a
- * response mime type … is unsupported" (wire-formats §4.5).
+ * response mime type … is unsupported" (ai.google.dev/api/generate-content, 2026-08).
  */
 const formatIsRefused = (body: Documented<GeminiChatRequest>, model: GeminiModel): boolean =>
   listOf(body.tools).length > 0 && !isThird(model);

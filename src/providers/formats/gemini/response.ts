@@ -78,8 +78,8 @@ const audioLifetimeS = 3_600;
 export type GeminiReading = 'stream' | 'collected' | 'reply';
 
 /**
- * Reads Gemini's answers: each event of a stream, or a whole answer as one event (wire-formats
- * §4.6).
+ * Reads Gemini's answers: each event of a stream, or a whole answer as one event
+ * (ai.google.dev/api/generate-content, 2026-08).
  */
 export class GeminiReader implements EventReader {
   readonly #call: VendorCall;
@@ -133,7 +133,7 @@ export class GeminiReader implements EventReader {
 
   /**
    * A prompt that the vendor blocked becomes a refusal if nothing was sent, else an empty answer
-   * with that finish reason (wire-formats §4.6).
+   * with that finish reason (ai.google.dev/api/generate-content, 2026-08).
    */
   #block(feedback: Documented<PromptFeedback>): void {
     const words =
@@ -404,9 +404,9 @@ function modality(details: Unchecked<readonly ModalityTokenCount[]>, name: strin
 }
 
 /**
- * The disjoint quantities of `usageMetadata`. Its traps (wire-formats §4.6): the prompt includes
- * cached tokens and leaves out what tools read, the candidates leave out the thinking, and the
- * details by modality count cached tokens again.
+ * The disjoint quantities of `usageMetadata`. Its traps (ai.google.dev/api/generate-content,
+ * 2026-08): the prompt includes cached tokens and leaves out what tools read, the candidates leave
+ * out the thinking, and the details by modality count cached tokens again.
  */
 export function geminiQuantities(usage: Documented<UsageMetadata>): Quantities {
   const count = (tokens: Unchecked<number>): number => countOf(tokens) ?? 0;

@@ -139,7 +139,7 @@ function pictureOf(part: Documented<GeminiPart>): GeneratedImage[] {
 
 /**
  * The fault for an answer without an image: it names a reason, or the model refused in text. Either
- * is a refusal that the client can act on (wire-formats §3).
+ * is a refusal that the client can act on.
  */
 function heldBack(
   body: Documented<GenerateContentResponse>,

@@ -22,7 +22,7 @@ import { type Frames, SseFrames, WholeFrames } from '../../stream/frames.ts';
 import { faultWithin, protocolFault, isFault, type FaultRule } from '../fault.ts';
 import { type ImageUsage, openaiImageUsage } from './openai.ts';
 
-/** An event (wire-formats §1.4). */
+/** An event (developers.openai.com/api/reference/images, 2026-08). */
 interface ImageEvent {
   readonly type: string;
   readonly usage: ImageUsage;

@@ -28,7 +28,7 @@ import { formRequest } from '../multipart.ts';
 import { fittedSize, nearestRatio } from './request.ts';
 import { imagesAnswer, splitByCount, partsWithImageUsage } from './response.ts';
 
-/** A request's members that are read (wire-formats §1.4). */
+/** A request's members that are read (developers.openai.com/api/reference/images, 2026-08). */
 interface ImagesRequest {
   readonly n?: number;
   readonly size?: string;
@@ -36,7 +36,7 @@ interface ImagesRequest {
 }
 
 /**
- * `ImagesResponse` (wire-formats §1.4), with the members of other
+ * `ImagesResponse` (developers.openai.com/api/reference/images, 2026-08), with the members of other
  * vendors of this format: SiliconFlow's `images`, Zhipu's `content_filter`.
  */
 interface ImagesResponse {
@@ -166,8 +166,9 @@ function edited(call: VendorCall, quirks: ImagesQuirks): Buffer {
 }
 
 /**
- * `/images/generations` of OpenAI and of all vendors of its format (wire-formats §1.4): the bytes
- * stay the same except for the model and the vendor's departures.
+ * `/images/generations` of OpenAI and of all vendors of its format
+ * (developers.openai.com/api/reference/images, 2026-08): the bytes stay the same except for the
+ * model and the vendor's departures.
  */
 export function openaiImages(quirks: ImagesQuirks = {}): ImageAdapter {
   const { nMax, path = '/images/generations' } = quirks;

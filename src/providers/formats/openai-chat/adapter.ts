@@ -23,8 +23,9 @@ import { ChatStream } from './stream.ts';
 import type { ChatRequest } from './types.ts';
 
 /**
- * The wire format `openai-chat`: OpenAI's chat completions (wire-formats §1.1) with a vendor's
- * departures as data.
+ * The wire format `openai-chat`: OpenAI's chat completions
+ * (developers.openai.com/api/reference/chat-completions, 2026-08) with a vendor's departures as
+ * data.
  */
 export function openaiChat(quirks: ChatQuirks = {}): Adapter {
   const rulesOf = supportTable(quirks.takes ?? [], unsupportedInChat);
@@ -54,7 +55,7 @@ const headers = { 'content-type': 'application/json' } as const;
 
 /**
  * Writes the vendor's request: the client's bytes, except for the model, members that metering
- * needs, and members that this model does not take (DESIGN §1, promise 4).
+ * needs, and members that this model does not take.
  */
 function chatRequest(call: VendorCall, quirks: ChatQuirks, rules: ModelRules): VendorRequest {
   const model = nameJson(call.upstreamModel);
@@ -79,7 +80,7 @@ function chatRequest(call: VendorCall, quirks: ChatQuirks, rules: ModelRules): V
   };
 }
 
-/** Requests the usage of streams. A client that did not request it does not see it (row 19). */
+/** Requests the usage of streams. A client that did not request it does not see it. */
 function askForUsage(
   call: VendorCall<ChatRequest>,
   quirks: ChatQuirks,

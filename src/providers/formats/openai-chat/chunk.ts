@@ -25,8 +25,8 @@ export interface Rewritten {
 }
 
 /**
- * Rewrites the chunks of one stream in OpenAI's format, one after the other (wire-formats §5.1).
- * Works on `latin1` text and keeps the bytes of what it does not change.
+ * Rewrites the chunks of one stream in OpenAI's format, one after the other. Works on `latin1` text
+ * and keeps the bytes of what it does not change.
  */
 export class ChunkRewriter {
   /** The latest usage in the stream. */

@@ -157,8 +157,8 @@ function flattenParts(message: Raw): void {
 }
 
 /**
- * Gives reasoning text its one name (wire-formats row 61). It comes as `reasoning` (Groq, Ollama,
- * vLLM and OpenRouter), as `reasoning_details` alone, or in tags inside the text.
+ * Gives reasoning text its one name. It comes as `reasoning` (Groq, Ollama, vLLM and OpenRouter),
+ * as `reasoning_details` alone, or in tags inside the text.
  */
 function nameReasoning(message: Raw, state: ChoiceState, quirks: ChatQuirks): void {
   const reasoning = message.get('reasoning');
@@ -245,7 +245,8 @@ function normaliseCall(
     fn.set('arguments', args === 'null' ? '""' : JSON.stringify(args));
   if (whole) call.delete('index');
   else call.set('index', String(index));
-  // A delta has id, type and name once per call (wire-formats §1.1).
+  // A delta has id, type and name once per call
+  // (developers.openai.com/api/reference/chat-completions, 2026-08).
   if (fresh) {
     const repeated = state.calls.some(
       (other, i) => i < index && other.id === state.calls[index]?.id,

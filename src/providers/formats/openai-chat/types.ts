@@ -145,7 +145,7 @@ interface ChatTokenLogprob {
   readonly top_logprobs?: readonly ChatTokenLogprob[];
 }
 
-/** The counts, with other vendors' names for them (wire-formats §5). */
+/** The counts, with other vendors' names for them. */
 export interface CompletionUsage {
   readonly prompt_tokens: number;
   readonly prompt_tokens_details?: PromptTokensDetails | null;

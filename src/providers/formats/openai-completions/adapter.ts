@@ -5,8 +5,8 @@ import { completionRequest, type CompletionQuirks } from './request.ts';
 import { CompletionsStream } from './stream.ts';
 
 /**
- * The wire format of OpenAI's text completions (wire-formats §1.2): the client's bytes, except for
- * the model and members that metering needs.
+ * The wire format of OpenAI's text completions (developers.openai.com/api/reference/completions,
+ * 2026-08): the client's bytes, except for the model and members that metering needs.
  */
 export function openaiCompletions(quirks: CompletionQuirks = {}): Adapter {
   const { faults } = quirks;

@@ -1,4 +1,4 @@
-/** A request's members that are read (wire-formats §1.2). */
+/** A request's members that are read (developers.openai.com/api/reference/completions, 2026-08). */
 export interface TextCompletionRequest {
   readonly prompt?: string | readonly unknown[];
   readonly n?: number;
@@ -6,7 +6,10 @@ export interface TextCompletionRequest {
   readonly logprobs?: number;
 }
 
-/** `Completion`: a whole answer, or an event of a stream (wire-formats §1.2). */
+/**
+ * `Completion`: a whole answer, or an event of a stream
+ * (developers.openai.com/api/reference/completions, 2026-08).
+ */
 export interface TextCompletion {
   readonly created: number;
   readonly choices: readonly CompletionChoice[];

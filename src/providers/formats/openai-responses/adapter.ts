@@ -47,8 +47,8 @@ export interface ResponsesQuirks {
 }
 
 /**
- * The wire format `openai-responses` (wire-formats §1.7) for clients of the same format. The vendor
- * stores nothing: Tollgate stores responses itself.
+ * The wire format `openai-responses` (developers.openai.com/api/reference/responses, 2026-08) for
+ * clients of the same format. The vendor stores nothing: Tollgate stores responses itself.
  */
 export function openaiResponses(quirks: ResponsesQuirks = {}): Adapter {
   const { faults, takes = [] } = quirks;

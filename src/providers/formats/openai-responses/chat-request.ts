@@ -87,9 +87,8 @@ const carried = [
 ] as const;
 
 /**
- * Writes a chat request as one of `/responses` (wire-formats §5.2). The vendor stores nothing; the
- * client gets sealed reasoning to send back instead. Sampling is left out: models on this path
- * reason and refuse it (row 62c).
+ * Writes a chat request as one of `/responses`. The vendor stores nothing; the client gets sealed
+ * reasoning to send back instead. Sampling is left out: models on this path reason and refuse it.
  */
 export function chatOverResponsesRequest(
   call: VendorCall<ChatRequest>,
@@ -151,8 +150,8 @@ const effortOf = (requested: unknown, { effort }: ModelRules): string | undefine
   effort !== undefined && isEffort(requested) ? effortFor(effort, requested) : textOf(requested);
 
 /**
- * The client's limit: of two, `max_completion_tokens` wins (row 16). The limit that the reserved
- * funds pay for may be tighter.
+ * The client's limit: of two, `max_completion_tokens` wins. The limit that the reserved funds pay
+ * for may be tighter.
  */
 function limitOf({ body, outputTokensMax }: VendorCall<ChatRequest>): number | undefined {
   const requested = countOf(body.max_completion_tokens) ?? countOf(body.max_tokens);
@@ -198,8 +197,8 @@ function toolChoice(value: unknown): unknown {
 }
 
 /**
- * Chat's `messages` as a response's input items (wire-formats §5.2): instructions keep their place,
- * calls and results become items.
+ * Chat's `messages` as a response's input items: instructions keep their place, calls and results
+ * become items.
  */
 function inputItems(messages: unknown): JsonObject[] {
   const custom = new Set<string>();

@@ -209,7 +209,10 @@ interface OpenCall {
   told: boolean;
 }
 
-/** Translates the events of a response (wire-formats §1.7) into chat's chunks. */
+/**
+ * Translates the events of a response (developers.openai.com/api/reference/responses, 2026-08) into
+ * chat's chunks.
+ */
 class ResponsesReader implements EventReader {
   readonly #call: VendorCall;
   readonly #chunks: ChatChunks;

@@ -207,8 +207,8 @@ export function withExtras(
 }
 
 /**
- * The quantities of a response's `usage` (wire-formats §1.7). It counts as chat does under other
- * names, so that the same corrections apply.
+ * The quantities of a response's `usage` (developers.openai.com/api/reference/responses, 2026-08).
+ * It counts as chat does under other names, so that the same corrections apply.
  */
 export function responsesQuantities(
   usage: Documented<ResponseUsage> | undefined,

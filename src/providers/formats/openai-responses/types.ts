@@ -201,7 +201,7 @@ interface ResponseToolUsage {
   readonly image_gen?: ResponseUsage;
 }
 
-/** A stream's event, of any type (wire-formats §1.7). */
+/** A stream's event, of any type (developers.openai.com/api/reference/responses, 2026-08). */
 export interface ResponseStreamEvent {
   readonly type: string;
   readonly response?: ResponseResource;

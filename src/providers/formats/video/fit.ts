@@ -56,7 +56,7 @@ export function rangeOf(
 
 /**
  * Fits a request to this model, or returns why the model cannot make it. A length that the model
- * lacks is made one second longer if possible (wire-formats §2.14), never shorter.
+ * lacks is made one second longer if possible, never shorter.
  */
 export function fit({ request }: VideoCall, range: VideoRange): FittedVideo | VideoMisfit {
   const wrong = wordsMisfit(request, range) ?? imageMisfit(request, range);

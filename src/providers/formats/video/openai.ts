@@ -53,10 +53,7 @@ export interface VideosQuirks {
   readonly ownWords?: true;
 }
 
-/**
- * The states of all servers of this format (wire-formats §2.0): most of them pass on their vendor's
- * own state.
- */
+/** The states of all servers of this format: most of them pass on their vendor's own state. */
 const states: TaskStates = {
   queued: [
     'queued',
