@@ -18,6 +18,7 @@ import {
   peopleWords,
   playgroundWords,
   priceWords,
+  requestWords,
   settingsWords,
   sharedWords,
   signInWords,
@@ -119,7 +120,13 @@ const outside = [
 ];
 
 /** A request opens beside the list: the list keeps its state. */
-const usage = page('/usage', () => import('./pages/usage.tsx'), 'UsagePage', usageWords);
+const usage = page(
+  '/usage',
+  () => import('./pages/usage.tsx'),
+  'UsagePage',
+  usageWords,
+  requestWords,
+);
 const usageRecord = createRoute({ getParentRoute: () => usage, path: '/$requestId' });
 
 const user = [
@@ -128,6 +135,13 @@ const user = [
   page('/keys/new', () => import('./pages/keys.tsx'), 'KeysPage', keysWords),
   page('/keys/$id', () => import('./pages/key.tsx'), 'KeyPage', keysWords),
   usage.addChildren([usageRecord]),
+  page(
+    '/requests/$id',
+    () => import('./pages/request.tsx'),
+    'RequestPage',
+    requestWords,
+    usageWords,
+  ),
   page(
     '/statement',
     () => import('./pages/statement.tsx'),

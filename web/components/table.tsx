@@ -262,3 +262,10 @@ export function Pager({ page, onTurn, children }: PagerProps): ReactNode {
     </nav>
   );
 }
+
+type Turned = PagerProps['page'];
+
+/** For lists that page in one direction only: "newer" leads to the first page. */
+export function fromFirst({ next, prev }: Turned, after: string): Turned {
+  return { next, prev: prev ?? (after === '' ? null : '') };
+}

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
-import type { ChargeDetail } from '../../src/console/contract.ts';
+import type { ChargeDetail, RequestTimeline } from '../../src/console/contract.ts';
+import { useData } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
 import { CopyButton, CopyText } from '../components/copy.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -9,16 +10,21 @@ import { Time, useZone } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
 import { formatYuan } from '../format/money.ts';
 import { formatDay, formatDuration, formatTime, formatZone } from '../format/time.ts';
-import { usageWords } from '../words/families.ts';
+import { requestWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { ChargeLines, sumsOf, useLineName } from './charge-lines.tsx';
 import { ChargeStatus, useKind, useMeaning } from './charge-parts.tsx';
 import { formatQuantity } from '../format/quantity.ts';
+import { Timeline } from './request-timeline.tsx';
 
-/**
- * One charge with all of its arithmetic: beside the list, on a page of its own, in the statement.
- */
-export function ChargeView({ detail }: { readonly detail: ChargeDetail }): ReactNode {
+interface ChargeViewProps {
+  readonly detail: ChargeDetail;
+  /** The API path of the user whose charge it is, when an operator reads it. */
+  readonly base?: string | undefined;
+}
+
+/** One charge with all of its arithmetic: beside a list, or on a page of its own. */
+export function ChargeView({ detail, base }: ChargeViewProps): ReactNode {
   const { charge: words } = useWords(usageWords);
   const meaning = useMeaning()(detail);
   return (
@@ -35,10 +41,13 @@ export function ChargeView({ detail }: { readonly detail: ChargeDetail }): React
       </div>
       <Input detail={detail} />
       <Base detail={detail} />
-      <Facts detail={detail} />
+      <Attempts detail={detail} base={base} />
+      <Facts detail={detail} base={base} />
       <div className="flex flex-wrap gap-2">
         <CopyAsText detail={detail} />
-        <CopyButton text={`${location.origin}/usage/${detail.id}`}>{words.copyLink}</CopyButton>
+        {base === undefined && (
+          <CopyButton text={`${location.origin}/usage/${detail.id}`}>{words.copyLink}</CopyButton>
+        )}
       </div>
     </div>
   );
@@ -131,16 +140,35 @@ function Base({ detail: { multiplier, lines } }: { readonly detail: ChargeDetail
   );
 }
 
-function Facts({ detail }: { readonly detail: ChargeDetail }): ReactNode {
+/** The attempts that the answer needed, when it was not the first one. */
+function Attempts({ detail: { id }, base }: ChargeViewProps): ReactNode {
+  const { timeline: words } = useWords(requestWords);
+  const { data } = useData<RequestTimeline>(
+    `${base === undefined ? '' : `${base}/`}requests/${id}`,
+  );
+  if (data === undefined || data.attempts.length < 2) return null;
+  return (
+    <div className="flex flex-col gap-2">
+      <p className="text-body font-semibold">{words.title}</p>
+      <Timeline attempts={data.attempts} totalMs={data.total_ms} />
+    </div>
+  );
+}
+
+function Facts({ detail, base }: ChargeViewProps): ReactNode {
   const { charge: words } = useWords(usageWords);
   const zone = useZone();
   const { multiplier, price_version: version, first_byte_ms: firstByteMs, attempts } = detail;
   const facts: readonly (readonly [string, ReactNode])[] = [
     [
       words.key,
-      <PathLink key="" path={`/keys/${detail.key_id}`}>
-        {detail.key_name}
-      </PathLink>,
+      base === undefined ? (
+        <PathLink key="" path={`/keys/${detail.key_id}`}>
+          {detail.key_name}
+        </PathLink>
+      ) : (
+        detail.key_name
+      ),
     ],
     [words.group, multiplier === null ? detail.group : words.groupWith(detail.group, multiplier)],
     ...(version === null

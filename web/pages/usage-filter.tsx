@@ -4,11 +4,12 @@ import type { KeyView, ModelsView, Page } from '../../src/console/contract.ts';
 import type { Query } from '../api/client.ts';
 import { data } from '../api/data.ts';
 import { useNow } from '../browser/now.ts';
-import { FilterBar } from '../components/filter-bar.tsx';
+import { FilterBar, type FilterField } from '../components/filter-bar.tsx';
 import { useZone } from '../components/time.tsx';
 import { dayFrom, isDay, shiftDay, startOfDay } from '../format/day.ts';
-import { usageWords } from '../words/families.ts';
+import { requestWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { usualCodes } from './request-parts.tsx';
 import { RangeField } from './range-field.tsx';
 
 /** The default filter. A custom period is days, both included; a relative one stays relative. */
@@ -21,6 +22,8 @@ export const usageSearch = {
   status: '',
   min_cost: '',
   request: '',
+  http: '',
+  code: '',
   tab: 'requests',
   limit: '50',
   after: '',
@@ -32,27 +35,32 @@ export type ChangeUsageSearch = (
   options?: { readonly replace?: boolean },
 ) => void;
 
-/** The filter as parameters of the console's API. */
+type Range = Pick<UsageSearch, 'from' | 'to'>;
+
+/** The filter of charges as parameters of the console's API. */
 export function filterOf(
-  {
-    from,
-    to,
-    key,
-    model,
-    kind,
-    status,
-    min_cost,
-    request,
-  }: Omit<UsageSearch, 'tab' | 'limit' | 'after'>,
+  { from, to, key, model, kind, status, min_cost, request }: UsageSearch,
   zone: string,
 ): Query {
-  const given = {
-    from: isDay(from) ? startOfDay(from, zone) : from,
-    to: isDay(to) ? startOfDay(shiftDay(to, 1), zone) : to,
-    ...{ key, model, kind, status, min_cost, request },
-  };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+  return queryOf({ ...periodOf({ from, to }, zone), key, model, kind, status, min_cost, request });
 }
+
+/** The filter of failed requests. */
+export function failedFilterOf(
+  { from, to, key, model, http, code }: UsageSearch,
+  zone: string,
+): Query {
+  return queryOf({ ...periodOf({ from, to }, zone), key, model, status: http, code });
+}
+
+export const queryOf = (given: Readonly<Record<string, string>>): Query =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+
+/** The period as instants, both of its days included; a relative one stays as it is. */
+export const periodOf = ({ from, to }: Range, zone: string): Range => ({
+  from: isDay(from) ? startOfDay(from, zone) : from,
+  to: isDay(to) ? startOfDay(shiftDay(to, 1), zone) : to,
+});
 
 /** Whether anything besides the period is filtered. */
 export function isFiltered({
@@ -83,6 +91,8 @@ const statuses = ['ok', 'cut', 'left', 'length', 'error', 'estimated'] as const;
 const startDays = 7;
 
 interface UsageFilterProps {
+  /** What is listed: each has filters of its own. */
+  readonly of: 'charges' | 'failed';
   readonly state: UsageSearch;
   readonly onChange: ChangeUsageSearch;
   readonly children?: ReactNode;
@@ -92,56 +102,86 @@ interface UsageFilterProps {
  * Period and filter, all of it in the address. Names of keys and models are fetched when the filter
  * opens.
  */
-export function UsageFilter({ state, onChange, children }: UsageFilterProps): ReactNode {
+export function UsageFilter({ of, state, onChange, children }: UsageFilterProps): ReactNode {
   const words = useWords(usageWords);
-  const zone = useZone();
-  const nowMs = useNow();
   const [opened, setOpened] = useState(false);
   const keys = useQuery({
     ...data<Page<KeyView>>('keys', { limit: 100 }),
     enabled: opened || state.key !== '',
   });
   const models = useQuery({ ...data<ModelsView>('models'), enabled: opened });
-  const { filter, range } = words;
+  const charges = useChargeFields();
+  const failed = useFailedFields();
   const fields = [
     {
       name: 'key',
-      label: filter.key,
+      label: words.filter.key,
       options: keys.data?.items.map(({ id, name }) => [id, name] as const) ?? [],
     },
     {
       name: 'model',
-      label: filter.model,
+      label: words.filter.model,
       suggestions: models.data?.items.map(({ id }) => id) ?? [],
     },
-    {
-      name: 'kind',
-      label: filter.kind,
-      options: kinds.map((kind) => [kind, words.kinds[kind] ?? kind] as const),
-    },
-    {
-      name: 'status',
-      label: filter.status,
-      options: statuses.map((status) => [status, words.statuses[status]] as const),
-    },
-    { name: 'min_cost', label: filter.cost, placeholder: filter.costPlaceholder },
-    { name: 'request', label: filter.request, placeholder: 'req_…' },
+    ...(of === 'charges' ? charges : failed),
   ];
   return (
     <div className="flex flex-wrap items-start gap-2">
-      <RangeField
-        words={range}
-        presets={presets.map((preset) => [preset, range[preset]])}
-        from={state.from}
-        to={state.to || (isDay(state.from) ? dayFrom(nowMs, 0, zone) : '')}
-        own={{ from: dayFrom(nowMs, 1 - startDays, zone), to: dayFrom(nowMs, 0, zone) }}
-        onChange={onChange}
-      />
+      <Period presets={presets} state={state} onChange={onChange} />
       <div className="min-w-0 flex-1">
         <FilterBar fields={fields} value={state} onChange={onChange} onOpen={() => setOpened(true)}>
           {children}
         </FilterBar>
       </div>
     </div>
+  );
+}
+
+function useChargeFields(): readonly FilterField[] {
+  const { filter, kinds: names, statuses: ends } = useWords(usageWords);
+  return [
+    {
+      name: 'kind',
+      label: filter.kind,
+      options: kinds.map((kind) => [kind, names[kind] ?? kind] as const),
+    },
+    {
+      name: 'status',
+      label: filter.status,
+      options: statuses.map((status) => [status, ends[status]] as const),
+    },
+    { name: 'min_cost', label: filter.cost, placeholder: filter.costPlaceholder },
+    { name: 'request', label: filter.request, placeholder: 'req_…' },
+  ];
+}
+
+/** By the status that the client got, and by the error code. */
+export function useFailedFields(): readonly FilterField[] {
+  const { filter } = useWords(requestWords);
+  return [
+    { name: 'http', label: filter.status, options: Object.entries(filter.statuses) },
+    { name: 'code', label: filter.code, suggestions: usualCodes },
+  ];
+}
+
+interface PeriodProps {
+  readonly presets: readonly ('-1h' | '-24h' | '-7d' | '-30d' | '-90d')[];
+  readonly state: Range;
+  readonly onChange: (range: Range) => void;
+}
+
+export function Period({ presets: offered, state, onChange }: PeriodProps): ReactNode {
+  const { range } = useWords(usageWords);
+  const zone = useZone();
+  const nowMs = useNow();
+  return (
+    <RangeField
+      words={range}
+      presets={offered.map((preset) => [preset, range[preset]])}
+      from={state.from}
+      to={state.to || (isDay(state.from) ? dayFrom(nowMs, 0, zone) : '')}
+      own={{ from: dayFrom(nowMs, 1 - startDays, zone), to: dayFrom(nowMs, 0, zone) }}
+      onChange={onChange}
+    />
   );
 }

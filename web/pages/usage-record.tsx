@@ -27,15 +27,23 @@ export function UsageRecord({ id }: { readonly id: string }): ReactNode {
 
 interface ChargeDrawerProps {
   readonly id: string;
+  /** The API path of the user whose charge it is, when an operator reads it. */
+  readonly base?: string;
   readonly onClose: () => void;
-  readonly onPrevious: (() => void) | undefined;
-  readonly onNext: (() => void) | undefined;
+  readonly onPrevious?: (() => void) | undefined;
+  readonly onNext?: (() => void) | undefined;
 }
 
 /** A charge beside the list; ↑ and ↓ go through the list. */
-export function ChargeDrawer({ id, onClose, onPrevious, onNext }: ChargeDrawerProps): ReactNode {
+export function ChargeDrawer({
+  id,
+  base,
+  onClose,
+  onPrevious,
+  onNext,
+}: ChargeDrawerProps): ReactNode {
   const { charge: words } = useWords(usageWords);
-  const charge = useData<ChargeDetail>(`usage/${id}`);
+  const charge = useData<ChargeDetail>(`${base === undefined ? '' : `${base}/`}usage/${id}`);
   return (
     <Drawer
       open
@@ -44,13 +52,15 @@ export function ChargeDrawer({ id, onClose, onPrevious, onNext }: ChargeDrawerPr
       onPrevious={onPrevious}
       onNext={onNext}
       footer={
-        <ButtonAnchor icon="external" href={`/usage/${id}`} target="_blank" rel="noopener">
-          {words.openPage}
-        </ButtonAnchor>
+        base === undefined ? (
+          <ButtonAnchor icon="external" href={`/usage/${id}`} target="_blank" rel="noopener">
+            {words.openPage}
+          </ButtonAnchor>
+        ) : undefined
       }
     >
       <Loaded query={charge} skeleton={<ChargeSkeleton />}>
-        {(detail) => <ChargeView detail={detail} />}
+        {(detail) => <ChargeView detail={detail} base={base} />}
       </Loaded>
     </Drawer>
   );

@@ -3,11 +3,13 @@ import { type ReactNode, useState } from 'react';
 import type {
   ChargeDetail,
   ChargeView,
+  FailedRequest,
   Page as PageOf,
   UsageSummary,
 } from '../../src/console/contract.ts';
 import { addressOf, type Query } from '../api/client.ts';
 import { data, queryClient, sessionData, useData } from '../api/data.ts';
+import { useNow } from '../browser/now.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { ButtonAnchor } from '../components/button.tsx';
 import { Page, Panel } from '../components/page.tsx';
@@ -17,7 +19,15 @@ import { Tabs } from '../components/tabs.tsx';
 import { useZone, ZoneNote } from '../components/time.tsx';
 import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { type UsageSearch, usageSearch, filterOf, UsageFilter } from './usage-filter.tsx';
+import { UsageFailed } from './usage-failed.tsx';
+import {
+  type ChangeUsageSearch,
+  failedFilterOf,
+  filterOf,
+  UsageFilter,
+  type UsageSearch,
+  usageSearch,
+} from './usage-filter.tsx';
 import { UsageRecord } from './usage-record.tsx';
 import { UsageRequests } from './usage-requests.tsx';
 import { UsageSpread } from './usage-spread.tsx';
@@ -35,6 +45,10 @@ export function ahead({ params: { requestId }, search }: Visited): void {
   const zone = queryClient.getQueryData(sessionData.queryKey)?.me?.settings.zone;
   if (zone === undefined) return;
   const state = { ...usageSearch, ...search } as UsageSearch; // the router gives addresses as texts
+  if (state.tab === 'failed')
+    return void queryClient.prefetchQuery(
+      data<PageOf<FailedRequest>>('requests', listOf(state, failedFilterOf(state, zone))),
+    );
   const filter = filterOf(state, zone);
   void queryClient.prefetchQuery(data<UsageSummary>('usage/summary', filter));
   if (state.tab === 'requests')
@@ -59,22 +73,69 @@ export function UsagePage(): ReactNode {
   return <UsageList open={requestId} />;
 }
 
-const tabs = ['requests', 'day', 'model', 'key'] as const;
+const tabs = ['requests', 'failed', 'day', 'model', 'key'] as const;
 
 function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
   const words = useWords(usageWords);
   const [state, change] = useSearchState(usageSearch);
   const zone = useZone();
-  const filter = filterOf(state, zone);
-  const summary = useData<UsageSummary>('usage/summary', filter);
+  const nowMs = useNow();
   const tab = tabs.find((each) => each === state.tab) ?? 'requests';
+  const filter = filterOf(state, zone);
   return (
-    <Page
-      title={words.title}
-      wide
-      note={<ZoneNote at={summary.data?.as_of ?? new Date(summary.dataUpdatedAt).toISOString()} />}
-    >
-      <UsageFilter state={state} onChange={change}>
+    <Page title={words.title} wide note={<ZoneNote at={new Date(nowMs).toISOString()} />}>
+      {tab === 'failed' ? (
+        <UsageFilter of="failed" state={state} onChange={change} />
+      ) : (
+        <Charged state={state} onChange={change} />
+      )}
+      <Tabs
+        label={words.tabs.label}
+        value={tab}
+        onChange={(next) => change({ tab: next })}
+        tabs={tabs.map((each) => [each, words.tabs[each]] as const)}
+      >
+        {tab === 'requests' && (
+          <Panel flush>
+            <UsageRequests
+              query={listOf(state, filter)}
+              state={state}
+              open={open}
+              onChange={change}
+            />
+          </Panel>
+        )}
+        {tab === 'failed' && (
+          <Panel flush>
+            <UsageFailed
+              query={listOf(state, failedFilterOf(state, zone))}
+              state={state}
+              onChange={change}
+            />
+          </Panel>
+        )}
+        {tab !== 'requests' && tab !== 'failed' && (
+          <UsageSpread by={tab} filter={filter} state={state} onChange={change} />
+        )}
+      </Tabs>
+    </Page>
+  );
+}
+
+/** The filter of charges, and their sums. */
+function Charged({
+  state,
+  onChange,
+}: {
+  readonly state: UsageSearch;
+  readonly onChange: ChangeUsageSearch;
+}): ReactNode {
+  const words = useWords(usageWords);
+  const filter = filterOf(state, useZone());
+  const summary = useData<UsageSummary>('usage/summary', filter);
+  return (
+    <>
+      <UsageFilter of="charges" state={state} onChange={onChange}>
         <ButtonAnchor
           icon="download"
           href={addressOf('usage.csv', filter)}
@@ -87,25 +148,6 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
       <Loaded query={summary} skeleton={<FiguresSkeleton count={6} />}>
         {(sums) => <UsageStrip summary={sums} requestedFrom={String(filter['from'] ?? '')} />}
       </Loaded>
-      <Tabs
-        label={words.tabs.label}
-        value={tab}
-        onChange={(next) => change({ tab: next })}
-        tabs={tabs.map((each) => [each, words.tabs[each]] as const)}
-      >
-        {tab === 'requests' ? (
-          <Panel flush>
-            <UsageRequests
-              query={listOf(state, filter)}
-              state={state}
-              open={open}
-              onChange={change}
-            />
-          </Panel>
-        ) : (
-          <UsageSpread by={tab} filter={filter} state={state} onChange={change} />
-        )}
-      </Tabs>
-    </Page>
+    </>
   );
 }

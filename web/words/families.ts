@@ -25,6 +25,10 @@ export const usageWords = family({
   en: () => import('./en/usage.ts'),
   zh: () => import('./zh/usage.ts'),
 });
+export const requestWords = family({
+  en: () => import('./en/requests.ts'),
+  zh: () => import('./zh/requests.ts'),
+});
 export const statementWords = family({
   en: () => import('./en/statement.ts'),
   zh: () => import('./zh/statement.ts'),

@@ -12,13 +12,13 @@ import { Fact, Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
-import { type Column, Pager, Table } from '../../components/table.tsx';
+import { type Column, fromFirst, Pager, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { bookWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { channelPath } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
-import { fromFirst, pathName } from './parts.tsx';
+import { pathName } from './parts.tsx';
 
 /** `entry` is the id of the entry that is open beside the list. */
 const searchDefaults = { after: '', entry: '' };

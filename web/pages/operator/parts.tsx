@@ -149,16 +149,6 @@ export function useVersion(opened: number): {
   return { version, onConflict };
 }
 
-interface Turned {
-  readonly next: string | null;
-  readonly prev: string | null;
-}
-
-/** For lists that page in one direction only: "newer" leads to the first page. */
-export function fromFirst({ next, prev }: Turned, after: string): Turned {
-  return { next, prev: prev ?? (after === '' ? null : '') };
-}
-
 /** The zone of the page's times, where the response carries no time of its own. */
 export function ZoneNow(): ReactNode {
   return <ZoneNote at={new Date(useNow()).toISOString()} />;

@@ -10,12 +10,12 @@ import { Money } from '../../components/money.tsx';
 import { moneyColumn } from '../../components/money-column.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { Badge, StatusBadge } from '../../components/status-badge.tsx';
-import { type Column, Pager, Table } from '../../components/table.tsx';
+import { type Column, fromFirst, Pager, Table } from '../../components/table.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
 import { operatorWords, peopleWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { fromFirst, pathName } from './parts.tsx';
+import { pathName } from './parts.tsx';
 import { SearchField } from './search-field.tsx';
 
 const searchDefaults = { q: '', role: '', state: '', after: '' };

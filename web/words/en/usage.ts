@@ -4,9 +4,10 @@ export default {
   csvTip: 'All requests of this filter, in one file',
   nothing: 'Nothing matches.',
   none: 'No usage yet. What your keys do appears here at once.',
-  refusedNote: 'Requests that were refused cost nothing and are not listed; their answer says why.',
+  refusedNote: 'Requests that were refused cost nothing; find them under “Failed requests”.',
   range: {
     label: 'Period',
+    '-1h': 'Last hour',
     '-24h': 'Last 24 hours',
     '-7d': 'Last 7 days',
     '-30d': 'Last 30 days',
@@ -27,6 +28,7 @@ export default {
   tabs: {
     label: 'How it is shown',
     requests: 'Requests',
+    failed: 'Failed requests',
     day: 'Per day',
     model: 'Per model',
     key: 'Per key',

@@ -6,9 +6,10 @@ export default {
   csvTip: '当前筛选的全部请求，一个文件',
   nothing: '这个条件下没有记录。',
   none: '还没有用量。密钥的每次调用都会立即出现在这里。',
-  refusedNote: '被拒绝的请求不扣费，也不在此列出；原因见当时的返回。',
+  refusedNote: '被拒绝的请求不扣费，可在“失败的请求”中查看。',
   range: {
     label: '时间范围',
+    '-1h': '最近 1 小时',
     '-24h': '最近 24 小时',
     '-7d': '最近 7 天',
     '-30d': '最近 30 天',
@@ -26,7 +27,14 @@ export default {
     costPlaceholder: '0.01',
     request: '请求编号',
   },
-  tabs: { label: '查看方式', requests: '逐条', day: '按天', model: '按模型', key: '按密钥' },
+  tabs: {
+    label: '查看方式',
+    requests: '逐条',
+    failed: '失败的请求',
+    day: '按天',
+    model: '按模型',
+    key: '按密钥',
+  },
   figures: {
     requests: '请求数',
     cost: '费用',

@@ -1,0 +1,139 @@
+import type { ReactNode } from 'react';
+import type { FailedRequest, Page } from '../../src/console/contract.ts';
+import { CopyText } from '../components/copy.tsx';
+import { Badge } from '../components/status-badge.tsx';
+import { type Column, fromFirst, Pager, Table } from '../components/table.tsx';
+import { Time } from '../components/time.tsx';
+import { requestWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+
+/** Error codes to choose from; others can be typed. */
+export const usualCodes: readonly string[] = [
+  'insufficient_quota',
+  'rate_limit_exceeded',
+  'model_not_found',
+  'invalid_request_error',
+  'unsupported_parameter',
+  'context_length_exceeded',
+  'content_policy_violation',
+  'address_not_allowed',
+  'server_error',
+  'unavailable',
+];
+
+/** The HTTP status that the client got. A 200 is no success here when the stream broke off. */
+export function HttpStatus({
+  request: { status, outcome },
+}: {
+  readonly request: Pick<FailedRequest, 'status' | 'outcome'>;
+}): ReactNode {
+  if (status >= 500)
+    return (
+      <Badge tone="bad" icon="failed">
+        {status}
+      </Badge>
+    );
+  const answered = outcome === 'ok' || outcome === 'length';
+  return (
+    <Badge tone={answered ? 'good' : 'warn'} icon={answered ? 'check' : 'warning'}>
+      {status}
+    </Badge>
+  );
+}
+
+/** The error code; the refusal's name where it has none. */
+export const codeOf = ({ code, outcome, message }: FailedRequest): string =>
+  code ?? (message === null ? '—' : outcome);
+
+/** Why there was no answer: the error's text, or a sentence about the end. */
+export function useReason(): (request: FailedRequest) => string {
+  const { ended, notKept } = useWords(requestWords);
+  return ({ code, outcome, message }) =>
+    message ?? ended[outcome] ?? (code === null ? outcome : notKept);
+}
+
+export function useRequestColumns(): readonly Column<FailedRequest>[] {
+  const { columns } = useWords(requestWords);
+  const reason = useReason();
+  return [
+    { id: 'time', header: columns.time, cell: ({ at }) => <Time at={at} /> },
+    {
+      id: 'id',
+      header: columns.id,
+      cell: ({ id }) => <CopyText text={id} label={columns.id} className="w-32" />,
+    },
+    {
+      id: 'key',
+      header: columns.key,
+      cell: ({ key_name: name }) => <span className="block max-w-36 truncate">{name}</span>,
+      className: 'text-muted',
+    },
+    {
+      id: 'model',
+      header: columns.model,
+      cell: ({ model }) => <span className="block max-w-48 truncate">{model ?? '—'}</span>,
+    },
+    {
+      id: 'status',
+      header: columns.status,
+      cell: (request) => <HttpStatus request={request} />,
+    },
+    {
+      id: 'code',
+      header: columns.code,
+      cell: (request) => (
+        <span className="block max-w-52 truncate font-mono text-caption">{codeOf(request)}</span>
+      ),
+    },
+    {
+      id: 'message',
+      header: columns.message,
+      cell: (request) => <span className="block max-w-80 truncate">{reason(request)}</span>,
+      className: 'text-muted',
+    },
+  ];
+}
+
+interface ListProps {
+  readonly page: Page<FailedRequest>;
+  /** The cursor of the page that is shown; empty: the first. */
+  readonly after: string;
+  readonly path: (request: FailedRequest) => string;
+  /** Replaces the table when it is empty. */
+  readonly empty: ReactNode;
+  readonly onTurn: (after: string) => void;
+}
+
+/** Failed requests of one user, newest first. */
+export function FailedList({ page, after, path, empty, onTurn }: ListProps): ReactNode {
+  const words = useWords(requestWords);
+  const columns = useRequestColumns();
+  return (
+    <>
+      {page.items.length === 0 ? (
+        empty
+      ) : (
+        <Table
+          label={words.list}
+          rows={page.items}
+          rowKey={({ id }) => id}
+          columns={columns}
+          path={path}
+          card={(request) => ({
+            title: request.model ?? request.endpoint ?? codeOf(request),
+            value: <HttpStatus request={request} />,
+            detail: (
+              <>
+                <Time at={request.at} />
+                <span className="max-w-32 truncate">{request.key_name}</span>
+                <span className="font-mono">{codeOf(request)}</span>
+              </>
+            ),
+          })}
+        />
+      )}
+      <Pager page={fromFirst(page, after)} onTurn={(next) => onTurn(next ?? '')} />
+      <p className="border-t border-line px-3 py-2 text-caption text-muted">{words.kept}</p>
+    </>
+  );
+}

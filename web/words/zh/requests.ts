@@ -1,0 +1,73 @@
+import type en from '../en/requests.ts';
+
+export default {
+  list: '失败的请求',
+  title: '请求',
+  none: '这段时间没有失败的请求。',
+  nothing: '没有匹配的失败请求。',
+  kept: '失败的请求保留 7 天。',
+  missing: '没有这个请求，或者它不属于你。失败的请求保留 7 天，并在结束约一秒后出现在这里。',
+  columns: {
+    time: '时间',
+    id: '请求编号',
+    key: '密钥',
+    model: '模型',
+    status: '状态码',
+    code: '错误码',
+    message: '错误信息',
+  },
+  filter: {
+    status: '状态码',
+    code: '错误码',
+    statuses: {
+      '4xx': '4xx：被拒绝',
+      '5xx': '5xx：未能提供服务',
+      '2xx': '200：中途中断',
+      '499': '499：客户端断开',
+    },
+  },
+  facts: {
+    endpoint: '接口',
+    param: '参数',
+    total: '总用时',
+  },
+  notCharged: '没有扣费。',
+  charged: '已按实际返回的内容扣费。',
+  openCharge: '查看扣费',
+  next: '怎么处理',
+  topUp: '去充值',
+  models: '查看模型',
+  ended: {
+    ok: '已正常返回。',
+    length: '已返回，输出受余额限制。',
+    left: '客户端在返回完成前断开了连接。',
+    cut: '返回中途中断。',
+    error: '请求失败。',
+  },
+  notKept: '原因已在当时的返回中给出。它可能引用请求内容，因此不在这里保存。',
+  remedies: {
+    insufficient_quota: '请充值，或调高密钥的消费上限，然后重新发送。',
+    model_not_found:
+      '请检查模型名称，以及密钥的分组是否包含它。GET /v1/models 会列出密钥可用的模型。',
+    rate_limit_exceeded: '请按返回中给出的时间等待，并减少同时发送的请求。',
+    body_bytes_in_flight: '请等进行中的请求结束后重新发送。',
+    context_length_exceeded: '请缩短输入，或改用上下文更长的模型。',
+    content_policy_violation: '请修改输入，模型拒绝处理这些内容。',
+    left: '如果不是有意断开，请调高客户端的超时时间，或改用流式返回。',
+    cut: '请重新发送。',
+  },
+  byStatus: {
+    request: '请按错误信息修改请求后重新发送。',
+    parameter: '请修正上面列出的参数后重新发送。',
+    service: '请稍后重试。如果仍然失败，请把请求编号告诉管理员。',
+  },
+  timeline: {
+    title: '尝试',
+    label: '各次尝试的时间',
+    attempt: (number) => `第 ${number} 次`,
+    failed: '失败',
+    answered: '成功',
+    span: (from, to) => `${from} 至 ${to}`,
+    none: '没有失败的尝试。',
+  },
+} satisfies typeof en;
