@@ -28,6 +28,7 @@ export const operatorDestinations: readonly Destination[] = [
   { path: '/operator/channels', name: 'channels', icon: 'channels' },
   { path: '/operator/models', name: 'modelsAndPrices', icon: 'models' },
   { path: '/operator/groups', name: 'groups', icon: 'groups' },
+  { path: '/operator/requests', name: 'requests', icon: 'requests' },
   { path: '/operator/users', name: 'users', icon: 'users' },
   { path: '/operator/orders', name: 'orders', icon: 'orders' },
   { path: '/operator/reconciliation', name: 'reconciliation', icon: 'check' },

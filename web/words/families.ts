@@ -65,6 +65,10 @@ export const peopleWords = family({
   en: () => import('./en/operator-people.ts'),
   zh: () => import('./zh/operator-people.ts'),
 });
+export const operatorRequestWords = family({
+  en: () => import('./en/operator-requests.ts'),
+  zh: () => import('./zh/operator-requests.ts'),
+});
 export const bookWords = family({
   en: () => import('./en/operator-books.ts'),
   zh: () => import('./zh/operator-books.ts'),

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type {
   ChargeView,
+  FailedRequest,
   KeyView,
   OrderView,
   Page as PageOf,
@@ -21,9 +22,11 @@ import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
-import { keysWords, peopleWords } from '../../words/families.ts';
+import { keysWords, peopleWords, requestWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { keyStatuses, shownKey, SpentOfLimit } from '../key-parts.tsx';
+import { FailedList } from '../request-parts.tsx';
+import { ChargeDrawer } from '../usage-record.tsx';
 import { OrderBadge } from './order-parts.tsx';
 import { useWalletName } from './wallet-name.ts';
 
@@ -33,6 +36,8 @@ interface TabProps {
 }
 
 const searchDefaults = { after: '' };
+/** `charge` is the id of the charge that is open beside the list. */
+const chargeSearch = { after: '', charge: '' };
 
 /** This month's statement, as the user sees it. */
 export function UserStatement({ base }: TabProps): ReactNode {
@@ -141,18 +146,26 @@ function Moves({ rows }: { readonly rows: readonly StatementRow[] }): ReactNode 
 
 export function UserUsage({ base }: TabProps): ReactNode {
   const { usage: words } = useWords(peopleWords);
-  const [{ after }, setState] = useSearchState(searchDefaults);
+  const [{ after, charge }, setState] = useSearchState(chargeSearch);
   const usage = useData<PageOf<ChargeView>>(`${base}/usage`, { after: after || undefined });
+  const open = (id: string) => setState({ after, charge: id });
   return (
     <Panel flush>
       <Paged query={usage} empty={words.empty} onTurn={(next) => setState({ after: next })}>
-        {(rows) => <Charges charges={rows} />}
+        {(rows) => <Charges charges={rows} shown={charge} base={base} onOpen={open} />}
       </Paged>
+      {charge !== '' && <ChargeDrawer id={charge} base={base} onClose={() => open('')} />}
     </Panel>
   );
 }
 
-function Charges({ charges }: { readonly charges: readonly ChargeView[] }): ReactNode {
+interface ChargesProps extends TabProps {
+  readonly charges: readonly ChargeView[];
+  readonly shown: string;
+  readonly onOpen: (id: string) => void;
+}
+
+function Charges({ charges, shown, base, onOpen }: ChargesProps): ReactNode {
   const { usage: words } = useWords(peopleWords);
   const { columns } = words;
   const size = ({ tokens, quantity }: ChargeView) =>
@@ -199,6 +212,9 @@ function Charges({ charges }: { readonly charges: readonly ChargeView[] }): Reac
       rows={charges}
       rowKey={({ id }) => id}
       columns={rows}
+      selected={shown}
+      path={({ id }) => `/${base}?tab=usage&charge=${id}`}
+      onOpen={({ id }) => onOpen(id)}
       card={(charge) => ({
         title: charge.model,
         value: <Money amount={charge.cost} as="row" estimated={charge.estimated} />,
@@ -211,6 +227,28 @@ function Charges({ charges }: { readonly charges: readonly ChargeView[] }): Reac
         ),
       })}
     />
+  );
+}
+
+/** The user's requests that got no whole answer; each opens with its channels. */
+export function UserFailed({ base }: TabProps): ReactNode {
+  const { none } = useWords(requestWords);
+  const [{ after }, setState] = useSearchState(searchDefaults);
+  const failed = useData<PageOf<FailedRequest>>(`${base}/requests`, { after: after || undefined });
+  return (
+    <Panel flush>
+      <Loaded query={failed}>
+        {(page) => (
+          <FailedList
+            page={page}
+            after={after}
+            path={({ id }) => `/operator/requests/${id}`}
+            empty={<EmptyState text={none} />}
+            onTurn={(next) => setState({ after: next })}
+          />
+        )}
+      </Loaded>
+    </Panel>
   );
 }
 

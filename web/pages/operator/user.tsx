@@ -21,11 +21,11 @@ import { useWords } from '../../words/family.ts';
 import { AuditTrail } from './audit-trail.tsx';
 import { MoneyDialog } from './user-money.tsx';
 import { type Turn, TurnDialog } from './user-turns.tsx';
-import { UserKeys, UserOrders, UserStatement, UserUsage } from './user-tabs.tsx';
+import { UserFailed, UserKeys, UserOrders, UserStatement, UserUsage } from './user-tabs.tsx';
 import { RoleBadge, UserBadge } from './users.tsx';
 
 const searchDefaults = { tab: 'statement' };
-const tabs = ['statement', 'usage', 'keys', 'orders', 'audit'] as const;
+const tabs = ['statement', 'usage', 'failed', 'keys', 'orders', 'audit'] as const;
 
 export const userAddress = (id: string): string => `operator/users/${encodeURIComponent(id)}`;
 
@@ -149,6 +149,7 @@ function Detail({ user }: { readonly user: UserView }): ReactNode {
       >
         {shown === 'statement' && <UserStatement base={base} />}
         {shown === 'usage' && <UserUsage base={base} />}
+        {shown === 'failed' && <UserFailed base={base} />}
         {shown === 'keys' && <UserKeys base={base} />}
         {shown === 'orders' && <UserOrders base={base} />}
         {shown === 'audit' && <AuditTrail filter={{ account: user.id }} />}

@@ -36,6 +36,7 @@ export default {
       label: 'Views of the user',
       statement: 'Statement',
       usage: 'Usage',
+      failed: 'Failed requests',
       keys: 'Keys',
       orders: 'Orders',
       audit: 'Audit',

@@ -15,6 +15,7 @@ export default {
     channels: 'Channels',
     modelsAndPrices: 'Models & prices',
     groups: 'Groups',
+    requests: 'Requests',
     users: 'Users',
     orders: 'Orders',
     reconciliation: 'Reconciliation',

@@ -35,6 +35,7 @@ export default {
       label: '用户视图',
       statement: '账单',
       usage: '用量',
+      failed: '失败的请求',
       keys: '密钥',
       orders: '订单',
       audit: '审计',

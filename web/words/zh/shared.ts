@@ -17,6 +17,7 @@ export default {
     channels: '渠道',
     modelsAndPrices: '模型与价格',
     groups: '分组',
+    requests: '请求',
     users: '用户',
     orders: '订单',
     reconciliation: '对账',

@@ -1,0 +1,235 @@
+import { useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { OperatorRequestDetail, RequestAttempt } from '../../../src/console/contract.ts';
+import { ApiError } from '../../api/client.ts';
+import { data, queryClient, useData } from '../../api/data.ts';
+import { CopyText } from '../../components/copy.tsx';
+import { EmptyState } from '../../components/error-panel.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Page, Panel } from '../../components/page.tsx';
+import { PathLink } from '../../components/path-link.tsx';
+import { Time, ZoneNote } from '../../components/time.tsx';
+import { formatDuration } from '../../format/time.ts';
+import { operatorRequestWords, requestWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { codeOf, HttpStatus, useReason } from '../request-parts.tsx';
+import { Timeline } from '../request-timeline.tsx';
+import { operatorModelPath } from './model-parts.ts';
+import { pathName } from './parts.tsx';
+
+const address = (id: string): string => `operator/requests/${encodeURIComponent(id)}`;
+
+export const ahead = ({
+  params: { id = '' },
+}: {
+  readonly params: Readonly<Record<string, string | undefined>>;
+}) => void queryClient.prefetchQuery(data<OperatorRequestDetail>(address(id)));
+
+/** One request of any user, with each channel that was called for it. */
+export function OperatorRequestPage(): ReactNode {
+  const words = useWords(operatorRequestWords);
+  const { title, missing, columns } = useWords(requestWords);
+  const { id = '' } = useParams({ strict: false });
+  const request = useData<OperatorRequestDetail>(address(id));
+  const isMissing = request.error instanceof ApiError && request.error.status === 404;
+  return (
+    <Page
+      title={title}
+      above={[{ label: words.title, to: '/operator/requests' }]}
+      note={request.data && <ZoneNote at={request.data.at} />}
+    >
+      {isMissing ? (
+        <Panel>
+          <EmptyState text={missing}>
+            <CopyText text={id} label={columns.id} />
+          </EmptyState>
+        </Panel>
+      ) : (
+        <Loaded query={request}>{(found) => <Detail request={found} />}</Loaded>
+      )}
+    </Page>
+  );
+}
+
+function Detail({ request }: { readonly request: OperatorRequestDetail }): ReactNode {
+  const words = useWords(operatorRequestWords);
+  const { timeline } = useWords(requestWords);
+  const attempts = request.attempts.map((attempt) => ({
+    ...attempt,
+    failed: attempt.fault !== null,
+  }));
+  return (
+    <div className="grid gap-4 lg:grid-cols-[3fr_2fr]">
+      <Panel title={timeline.title} className="self-start">
+        {attempts.length === 0 ? (
+          <p className="text-table text-muted">{words.noneFailed}</p>
+        ) : (
+          <Timeline
+            attempts={attempts}
+            totalMs={request.total_ms}
+            name={(attempt) => <Channel of={attempt} />}
+            detail={(attempt, index) => <Attempt attempt={attempt} after={{ request, index }} />}
+          />
+        )}
+      </Panel>
+      <Panel className="self-start">
+        <RequestFacts request={request} />
+      </Panel>
+    </div>
+  );
+}
+
+function Channel({
+  of: { channel, key: number },
+}: {
+  readonly of: Pick<RequestAttempt, 'channel' | 'key'>;
+}): ReactNode {
+  const words = useWords(operatorRequestWords);
+  return (
+    <>
+      <ChannelLink name={channel} />
+      {number !== null && <span className="text-muted">{words.key(number)}</span>}
+    </>
+  );
+}
+
+const ChannelLink = ({ name }: { readonly name: string }): ReactNode => (
+  <PathLink
+    path={`/operator/channels/${pathName(name)}`}
+    className="min-w-0 text-accent wrap-anywhere underline underline-offset-2"
+  >
+    {name}
+  </PathLink>
+);
+
+interface After {
+  readonly request: OperatorRequestDetail;
+  /** The place of the attempt among those of the request. */
+  readonly index: number;
+}
+
+/** How far the attempt came, what the vendor said, and why another followed or did not. */
+function Attempt({
+  attempt: { fault, began_ms: beganMs, ended_ms: endedMs },
+  after,
+}: {
+  readonly attempt: RequestAttempt;
+  readonly after: After;
+}): ReactNode {
+  const words = useWords(operatorRequestWords);
+  const took = (
+    <Fact name={words.took}>
+      <span className="figures">{formatDuration(endedMs - beganMs)}</span>
+    </Fact>
+  );
+  if (fault === null)
+    return (
+      <>
+        <p>{words.answered}</p>
+        <div className="max-w-md">
+          <Facts>{took}</Facts>
+        </div>
+      </>
+    );
+  return (
+    <>
+      <p>{words.faults[fault.kind] ?? fault.kind}</p>
+      <p>{words.after[reasonAfter(after, fault)]}</p>
+      <div className="max-w-md">
+        <Facts>
+          <Fact name={words.fault}>
+            <span className="font-mono text-caption">{fault.kind}</span>
+          </Fact>
+          <Fact name={words.stage}>{words.stages[fault.stage] ?? fault.stage}</Fact>
+          <Fact name={words.response}>
+            {fault.status === null ? words.noResponse : `HTTP ${fault.status}`}
+          </Fact>
+          {fault.why !== null && <Fact name={words.connection}>{fault.why}</Fact>}
+          {took}
+        </Facts>
+      </div>
+    </>
+  );
+}
+
+const blamed: readonly string[] = ['bad_request', 'context_length', 'content_policy'];
+const forgivenOnce: readonly string[] = ['server_error', 'protocol'];
+
+/** What followed the failed attempt, or else why nothing did. */
+function reasonAfter(
+  { request: { attempts, outcome }, index }: After,
+  { kind, stage, may_retry: mayRetry }: NonNullable<RequestAttempt['fault']>,
+) {
+  const next = attempts[index + 1];
+  if (next !== undefined) return next.channel === attempts[index]?.channel ? 'same' : 'other';
+  if (outcome === 'left') return 'left';
+  if (mayRetry) return 'exhausted';
+  if (stage === 'streaming') return 'delivered';
+  if (blamed.includes(kind)) return 'blamed';
+  const isRepeated = attempts.slice(0, index).some(({ fault }) => fault?.kind === kind);
+  return isRepeated && forgivenOnce.includes(kind) ? 'repeated' : 'costly';
+}
+
+function RequestFacts({ request }: { readonly request: OperatorRequestDetail }): ReactNode {
+  const words = useWords(operatorRequestWords);
+  const { columns, facts, openCharge } = useWords(requestWords);
+  const reason = useReason()(request);
+  const { user, id } = request;
+  const userPath = `/operator/users/${pathName(user.id)}`;
+  return (
+    <Facts>
+      <Fact name={columns.id}>
+        <CopyText text={id} label={columns.id} />
+      </Fact>
+      <Fact name={columns.time}>
+        <Time at={request.at} />
+      </Fact>
+      <Fact name={words.columns.user}>
+        <PathLink path={userPath}>{user.name ?? user.id}</PathLink>
+      </Fact>
+      <Fact name={columns.key}>
+        {request.key_name}
+        <CopyText text={request.key_id} label={words.filter.key} className="max-w-40" />
+      </Fact>
+      <Fact name={columns.model}>
+        {request.model === null || request.outcome === 'model_not_found' ? (
+          (request.model ?? '—')
+        ) : (
+          <PathLink path={operatorModelPath(request.model)}>{request.model}</PathLink>
+        )}
+      </Fact>
+      {request.endpoint !== null && <Fact name={facts.endpoint}>{request.endpoint}</Fact>}
+      <Fact name={columns.status}>
+        <HttpStatus request={request} />
+      </Fact>
+      <Fact name={words.outcome}>
+        <span className="font-mono text-caption">{request.outcome}</span>
+      </Fact>
+      <Fact name={columns.code}>
+        <span className="font-mono text-caption">{codeOf(request)}</span>
+      </Fact>
+      <Fact name={columns.message}>{reason}</Fact>
+      {request.param !== null && (
+        <Fact name={facts.param}>
+          <span className="font-mono text-caption">{request.param}</span>
+        </Fact>
+      )}
+      {request.channel !== null && (
+        <Fact name={words.columns.channel}>
+          <ChannelLink name={request.channel} />
+        </Fact>
+      )}
+      <Fact name={facts.total}>
+        <span className="figures">{formatDuration(request.total_ms)}</span>
+      </Fact>
+      <Fact name={words.charge}>
+        {request.charged ? (
+          <PathLink path={`${userPath}?tab=usage&charge=${id}`}>{openCharge}</PathLink>
+        ) : (
+          words.notCharged
+        )}
+      </Fact>
+    </Facts>
+  );
+}
