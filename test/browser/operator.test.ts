@@ -25,6 +25,7 @@ const pages = [
   '/operator/models/import',
   '/operator/groups',
   '/operator/groups/default',
+  '/operator/requests',
   '/operator/users',
   '/operator/orders',
   '/operator/reconciliation',

@@ -1,0 +1,220 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { configurationFrom } from '../support/running.ts';
+import { completion, json, startVendor } from '../support/scripted-vendor.ts';
+import {
+  everyLook,
+  expectAccessible,
+  type Look,
+  noChromium,
+  openWindow,
+  picture,
+  settled,
+  withChromium,
+} from './chromium.ts';
+import { faultsOf } from './eyes.ts';
+import { startLiveConsole } from './gateway.ts';
+
+withChromium();
+
+const [broken, refusing, spare] = ['alpha-line', 'beta-line', 'gamma-line'];
+const vendorName = 'siliconflow';
+/** What a user must not read: channels, their vendor, and what the vendors did. */
+const hidden = [broken, refusing, spare, vendorName, 'overloaded', 'server_error', 'rate_limited'];
+
+const written = (one: string, two: string): string => `
+groups:
+  - { name: default }
+models:
+  - { id: never-1, owned_by: lab, kind: chat, context: 128000, max_output: 1000, price: { input: 1, output: 1 } }
+  - { id: second-1, owned_by: lab, kind: chat, context: 128000, max_output: 1000, price: { input: 1, output: 1 } }
+channels:
+  - { name: ${broken}, vendor: ${vendorName}, base_url: "${one}/v1", api_key: up-key, models: [never-1, second-1] }
+  - { name: ${refusing}, vendor: ${vendorName}, base_url: "${one}/v1", api_key: up-key, models: [never-1], priority: 5 }
+  - { name: ${spare}, vendor: ${vendorName}, base_url: "${two}/v1", api_key: up-key, models: [second-1], priority: 9 }
+`;
+
+const vendorMs = 60;
+
+/** A gateway whose first vendor fails, a user, an operator, and two requests of the user. */
+async function start() {
+  const [failing, answering] = [await startVendor(), await startVendor()];
+  failing.answer((_, response) =>
+    setTimeout(() => json(response, 503, JSON.stringify({ error: { message: 'busy' } })), vendorMs),
+  );
+  answering.answer((_, response) => setTimeout(() => json(response, 200, completion()), vendorMs));
+  const live = await startLiveConsole(async () => ({
+    configuration: await configurationFrom(written(failing.url, answering.url)),
+  }));
+  const user = await live.newUser({ yuan: 20n, name: 'Lin' });
+  const operator = await live.newUser({ role: 'operator', name: 'Wu' });
+  const { json: made } = await user.ask('keys', {
+    method: 'POST',
+    headers: { 'idempotency-key': 'a-form-for-a-key' },
+    body: { name: 'ci', group: 'default' },
+  });
+  const send = async (model: string, secret: string = made.secret) => {
+    const { status, headers } = await fetch(`${live.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] }),
+    });
+    return { status, id: headers.get('x-request-id') ?? '' };
+  };
+  const retried = await send('second-1');
+  expect(retried.status).toBe(200);
+  const failed = await send('never-1');
+  expect(failed.status).toBe(503);
+  for (const { id } of [retried, failed])
+    await expect
+      .poll(async () => (await operator.ask(`operator/requests/${id}`)).json?.attempts?.length, {
+        timeout: 10_000,
+      })
+      .toBe(2);
+  return { live, user, operator, send, retried: retried.id, failed: failed.id };
+}
+
+/** From the id of a request to its page, as ⌘K finds it. */
+async function findById(page: Page, id: string, path: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByRole('combobox').fill(id);
+  await page.getByRole('option', { name: id }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**${path}`);
+  await page.getByText(id.slice(-6)).first().waitFor();
+  await settled(page);
+}
+
+async function look(page: Page, what: string): Promise<void> {
+  expect(await page.getByRole('main').innerText(), what).not.toMatch(/undefined|null|NaN/);
+  await expectAccessible(page, what);
+  expect(await faultsOf(page), what).toEqual([]);
+  await picture(page, what, { whole: true });
+}
+
+const all = [1440, 1024, 390].flatMap((width) =>
+  (['light', 'dark'] as const).flatMap((theme) =>
+    (['en', 'zh'] as const).map((language) => ({ width, theme, language })),
+  ),
+);
+/** In a short run each width, theme and language meets each other one once. */
+const looks: readonly Required<Omit<Look, 'height'>>[] = everyLook
+  ? all
+  : all.filter((_, index) => [0, 3, 5, 6, 9, 10].includes(index));
+
+const texts = {
+  en: {
+    timeline: 'Attempts over time',
+    notCharged: 'You were not charged.',
+    next: 'What to do next',
+    first: 'Another channel was tried.',
+  },
+  zh: {
+    timeline: '各次尝试的时间',
+    notCharged: '没有扣费。',
+    next: '怎么处理',
+    first: '随后尝试了另一个渠道。',
+  },
+} as const;
+
+describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
+  test('is found by its id: by its user without the channels, by operators with them', async () => {
+    const { live, user, operator, failed, retried } = await start();
+    for (const { width, theme, language } of looks) {
+      const words = texts[language];
+      const view = `${width}-${theme}-${language}`;
+      const own = await openWindow(live.url, user.cookie, { width, theme, language });
+      await own.go('/usage?tab=failed');
+      await own.page.getByText('never-1').first().waitFor();
+      await look(own.page, `requests-${view}`);
+      await findById(own.page, failed, `/requests/${failed}`);
+      const timeline = own.page.getByRole('list', { name: words.timeline });
+      expect(await timeline.getByRole('listitem').count()).toBe(2);
+      await own.page.getByText(words.notCharged).waitFor();
+      await own.page.getByRole('heading', { name: words.next }).waitFor();
+      await look(own.page, `request-${view}`);
+      for (const name of hidden) expect(await own.page.content()).not.toContain(name);
+      await findById(own.page, retried, `/usage/${retried}`);
+      expect(await timeline.getByRole('listitem').count()).toBe(2);
+      await look(own.page, `retried-charge-${view}`);
+      for (const name of hidden) expect(await own.page.content()).not.toContain(name);
+      await own.context.close();
+
+      const all = await openWindow(live.url, operator.cookie, { width, theme, language });
+      await all.go('/operator/requests?all=1');
+      await all.page.getByText('second-1').first().waitFor();
+      await look(all.page, `operator-requests-${view}`);
+      await findById(all.page, failed, `/operator/requests/${failed}`);
+      const attempts = all.page.getByRole('list', { name: words.timeline });
+      await attempts.getByText(words.first).waitFor();
+      await attempts.getByRole('link', { name: broken }).waitFor();
+      await attempts.getByText('HTTP 503').first().waitFor();
+      await look(all.page, `operator-request-${view}`);
+      await all.go(`/operator/users/${user.userId}?tab=failed`);
+      await all.page.getByText('never-1').first().waitFor();
+      await look(all.page, `operator-user-requests-${view}`);
+      await all.context.close();
+    }
+  }, 300_000);
+
+  test('tells its user no channel, vendor or fault in its JSON', async () => {
+    const { user, failed, retried } = await start();
+    const paths = ['requests', `requests/${failed}`, `requests/${retried}`, `usage/${retried}`];
+    for (const path of paths) {
+      const { status, text } = await user.ask(path);
+      expect(status, path).toBe(200);
+      for (const name of hidden) expect(text, path).not.toContain(name);
+    }
+  }, 60_000);
+
+  test('leads operators to its user, its channels and its charge, and appears while they watch', async () => {
+    const { live, user, operator, send, retried } = await start();
+    const { page, go } = await openWindow(live.url, operator.cookie);
+    await go(`/operator/requests/${retried}`);
+    await page.getByRole('link', { name: 'Show the charge' }).click();
+    const charge = page.getByRole('dialog', { name: 'Charge' });
+    await charge.getByRole('list', { name: 'Attempts over time' }).waitFor();
+    await expectAccessible(page, 'a charge of a user');
+    await page.keyboard.press('Escape');
+    await page.getByRole('tab', { name: 'Failed requests' }).click();
+    await page.getByRole('link', { name: /^20/ }).first().click();
+    await page.waitForURL('**/operator/requests/req_*');
+    await page.getByRole('link', { name: refusing }).first().click();
+    await page.getByRole('heading', { level: 1, name: refusing }).waitFor();
+
+    await go(`/operator/requests?user=${user.userId}&http=4xx&live=1`);
+    await page.getByText('Nothing matches.').waitFor();
+    const { status, id } = await send('no-such-model');
+    expect(status).toBe(404);
+    await page.locator(`[data-row-link][href="/operator/requests/${id}"]`).waitFor();
+    const csv = await page.getByRole('link', { name: 'CSV' }).getAttribute('href');
+    expect((await operator.ask(csv ?? '')).text).toContain(id);
+    await page.getByRole('switch', { name: 'Live' }).click();
+    expect(new URL(page.url()).searchParams.has('live')).toBe(false);
+  }, 90_000);
+
+  test('says what to do about an empty balance, and of an id that is not known', async () => {
+    const { live, send, failed } = await start();
+    const other = await live.newUser({ name: 'Chen' });
+    const { page, go } = await openWindow(live.url, other.cookie);
+    await go('/usage?tab=failed');
+    await page.getByText('No failed requests in this period.').waitFor();
+    await go(`/requests/${failed}`);
+    await page.getByText('There is no such request, or it is not yours.').waitFor();
+    await expectAccessible(page, 'a request of another user');
+    const { json: made } = await other.ask('keys', {
+      method: 'POST',
+      headers: { 'idempotency-key': 'a-form-for-another-key' },
+      body: { name: 'empty', group: 'default' },
+    });
+    const { status, id } = await send('never-1', made.secret);
+    expect(status).toBe(429);
+    await expect
+      .poll(async () => (await other.ask(`requests/${id}`)).status, { timeout: 10_000 })
+      .toBe(200);
+    await go('/usage?tab=failed&code=insufficient_quota');
+    await page.getByRole('link', { name: /^20/ }).click();
+    await page.getByRole('main').getByRole('link', { name: 'Top up' }).click();
+    await page.waitForURL('**/top-up');
+  }, 90_000);
+});
