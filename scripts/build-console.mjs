@@ -44,7 +44,9 @@ function pack(file) {
   const bytes = readFileSync(file);
   writeFileSync(
     `${file}.br`,
-    brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+    brotliCompressSync(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY },
+    }),
   );
   writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
 }

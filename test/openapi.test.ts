@@ -129,6 +129,21 @@ describe('the document', () => {
       expect([again.status, await again.text()]).toEqual([304, '']);
     }
   });
+
+  test('is packed for a client that unpacks it, under a tag of its own', async () => {
+    for (const path of ['/openapi.json', '/docs']) {
+      const [packed, plain] = await Promise.all(
+        ['gzip', 'identity'].map((accepted) =>
+          fetch(simulated.gateway.url + path, { headers: { 'accept-encoding': accepted } }),
+        ),
+      );
+      expect(packed?.headers.get('content-encoding')).toBe('gzip');
+      expect(plain?.headers.get('content-encoding')).toBeNull();
+      expect(packed?.headers.get('etag')).not.toBe(plain?.headers.get('etag'));
+      expect(Number(packed?.headers.get('content-length'))).toBeLessThan(60_000);
+      expect(await packed?.text()).toBe(await plain?.text());
+    }
+  });
 });
 
 /**

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cookieIn } from '../http/cookies.ts';
+import { acceptsEncoding } from '../http/response-encoding.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -52,7 +53,7 @@ export function openAssets(
       const asset = assets.get(name);
       if (asset === undefined) return reply.callNotFound();
       const [encoding, bytes] = asset.packed.find(([way]) =>
-        accepts(headers['accept-encoding'], way),
+        acceptsEncoding(headers['accept-encoding'], way),
       ) ?? [undefined, asset.bytes];
       if (encoding !== undefined) reply.header('content-encoding', encoding);
       return reply
@@ -162,10 +163,4 @@ function readAssets(folder: string): ReadonlyMap<string, Asset> {
     ];
   });
   return new Map(known);
-}
-
-function accepts(header: string | string[] | undefined, encoding: string): boolean {
-  return new RegExp(`(?:^|,)\\s*${encoding}\\s*(?:,|$|;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$)))`).test(
-    String(header ?? ''),
-  );
 }

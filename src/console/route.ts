@@ -5,6 +5,7 @@ import type * as z from 'zod';
 import type { UserSession } from '../accounts/sessions.ts';
 import type { Role, User } from '../accounts/users.ts';
 import type { ClientResponse } from '../http/client-response.ts';
+import { encodeBody } from '../http/response-encoding.ts';
 import { ConsoleProblem, throwProblem } from './problem.ts';
 
 /** The callers that a route admits: `anyone` includes strangers, `user` includes operators. */
@@ -240,11 +241,17 @@ export class ConsoleReply {
     await this.client.send(200, Readable.from(text));
   }
 
-  /** Sends the route's value, unless the route has responded itself. */
-  finish(value: unknown): void {
-    if (this.client.started || this.client.closed) return;
-    if (value === undefined) void this.client.send(204, undefined);
-    else this.client.whole(this.#status, 'application/json; charset=utf-8', JSON.stringify(value));
+  /**
+   * Sends the route's value, packed where the browser takes it, unless the route has responded
+   * itself.
+   */
+  async finish(value: unknown, acceptEncoding: string | string[] | undefined): Promise<void> {
+    const { client } = this;
+    if (client.started || client.closed) return;
+    if (value === undefined) return client.send(204, undefined);
+    const { body, headers } = await encodeBody(JSON.stringify(value), acceptEncoding);
+    for (const [name, text] of Object.entries(headers)) this.header(name, text);
+    client.whole(this.#status, 'application/json; charset=utf-8', body);
   }
 
   /**

@@ -73,6 +73,12 @@ const rows: readonly ConsoleRoute[] = [
   }),
   defineRoute({
     method: 'GET',
+    path: 'long',
+    role: 'user',
+    handle: () => ({ long: '余额'.repeat(1_000) }),
+  }),
+  defineRoute({
+    method: 'GET',
     path: 'events',
     role: 'user',
     handle({ reply }) {
@@ -242,6 +248,34 @@ onSqlite((_, openFresh) => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
     expect(Number(answers[2]?.headers['retry-after'])).toBeGreaterThan(0);
     expect((await other.ask('seldom')).status).toBe(200);
+  });
+
+  test('a long JSON is packed for a browser that unpacks it, and nothing else is', async () => {
+    const db = await openFresh({ migrations });
+    const url = await startConsole(db, rows);
+    const user = await newBrowser(url, db);
+    const get = (path: string, accepted: string) =>
+      fetch(`${url}/console/api/${path}`, {
+        headers: { cookie: user.cookie, 'accept-encoding': accepted },
+      });
+    const long = await get('long', 'br, gzip');
+    expect(Object.fromEntries(long.headers)).toMatchObject({
+      'content-encoding': 'gzip',
+      vary: 'accept-encoding',
+    });
+    expect(Number(long.headers.get('content-length'))).toBeLessThan(200);
+    expect(await long.json()).toEqual({ long: '余额'.repeat(1_000) });
+    const plain = await get('long', 'gzip;q=0');
+    expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([
+      null,
+      'accept-encoding',
+    ]);
+    expect(Buffer.byteLength(await plain.text())).toBeGreaterThan(6_000);
+    for (const path of ['mine', 'events', 'missing']) {
+      const other = await get(path, 'gzip');
+      expect([path, other.headers.get('content-encoding')]).toEqual([path, null]);
+      await other.body?.cancel();
+    }
   });
 
   test('events and files', async () => {

@@ -209,12 +209,11 @@ class ConsoleServer implements OpenConsole {
     this.#inside.add(reply);
     reply.client.onOver(() => this.#gone(reply));
     try {
-      reply.finish(
-        await row.serve({
-          ...arrival,
-          body: Buffer.isBuffer(request.body) ? request.body : nothing,
-        }),
-      );
+      const value = await row.serve({
+        ...arrival,
+        body: Buffer.isBuffer(request.body) ? request.body : nothing,
+      });
+      await reply.finish(value, request.headers['accept-encoding']);
     } catch (error) {
       this.#tell(arrival, request, error);
     }

@@ -16,7 +16,7 @@ interface CanvasProps extends ChartProps {
  * The canvas of a chart: arrow keys move its cursor, dragging selects. It is drawn again when data,
  * size or colours change.
  */
-export default function ChartCanvas(props: CanvasProps): ReactNode {
+export function Canvas(props: CanvasProps): ReactNode {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
   const [cursor, setCursor] = useState<Cursor>();

@@ -1,5 +1,6 @@
 import { clsx } from 'clsx';
-import { type ReactNode, Suspense, lazy, useEffect, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { later } from '../api/later.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Button } from './button.tsx';
@@ -7,7 +8,10 @@ import { seriesBackground } from './series.ts';
 import { Skeleton } from './skeleton.tsx';
 
 /** Loaded when a chart comes into view: 23 KB. */
-const Canvas = lazy(() => import('./chart-canvas.tsx'));
+const Canvas = later(
+  () => import('./chart-canvas.tsx'),
+  (file) => file.Canvas,
+);
 
 export interface ChartSeries {
   readonly id: string;

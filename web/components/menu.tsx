@@ -11,11 +11,18 @@ interface MenuProps {
   readonly trigger: ReactNode;
   readonly children: ReactNode;
   readonly align?: 'start' | 'end';
+  /** Its button was pressed before this file was loaded. */
+  readonly defaultOpen?: boolean;
 }
 
-export function Menu({ trigger, children, align = 'end' }: MenuProps): ReactNode {
+export function Menu({
+  trigger,
+  children,
+  align = 'end',
+  defaultOpen = false,
+}: MenuProps): ReactNode {
   return (
-    <DropdownMenu.Root modal={false}>
+    <DropdownMenu.Root modal={false} defaultOpen={defaultOpen}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content

@@ -4,7 +4,7 @@ import { setTheme, themes, useTheme } from '../browser/theme.ts';
 import { CopyText } from '../components/copy.tsx';
 import { Fact, Facts } from '../components/facts.tsx';
 import { Page, Panel } from '../components/page.tsx';
-import { Segments } from '../components/tabs.tsx';
+import { Segments } from '../components/segments.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
 import { settingsWords, sharedWords } from '../words/families.ts';
 import { switchLanguage, useWords } from '../words/family.ts';

@@ -4,7 +4,7 @@ import { signInChannel } from '../api/session-gone.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Banner } from '../components/banner.tsx';
 import { ButtonAnchor } from '../components/button.tsx';
-import { LanguageMenu, ThemeMenu } from '../shell/account-menu.tsx';
+import { LanguageButton, ThemeButton } from '../shell/menu-buttons.tsx';
 import { Mark } from '../shell/sidebar.tsx';
 import { signInWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -70,8 +70,8 @@ function Frame({ children }: { readonly children: ReactNode }): ReactNode {
   return (
     <div className="flex min-h-dvh flex-col">
       <header className="flex justify-end gap-1 p-3">
-        <LanguageMenu />
-        <ThemeMenu />
+        <LanguageButton />
+        <ThemeButton />
       </header>
       <main className="mx-auto flex w-full max-w-[392px] flex-1 flex-col justify-center gap-6 px-4 pb-[14dvh]">
         {children}

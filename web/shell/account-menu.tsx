@@ -3,7 +3,6 @@ import type { ReactNode } from 'react';
 import { useMe } from '../api/data.ts';
 import { send } from '../api/client.ts';
 import { setTheme, themes, useTheme } from '../browser/theme.ts';
-import { IconButton } from '../components/button.tsx';
 import { errorText } from '../components/error-panel.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuRule } from '../components/menu.tsx';
 import { Badge } from '../components/status-badge.tsx';
@@ -12,34 +11,38 @@ import { sharedWords } from '../words/families.ts';
 import { switchLanguage, useWords } from '../words/family.ts';
 import { languages, useLanguage } from '../words/language.ts';
 
-export function LanguageMenu(): ReactNode {
-  const words = useWords(sharedWords);
+interface ShellMenuProps {
+  readonly trigger: ReactNode;
+}
+
+export function LanguageMenu({ trigger }: ShellMenuProps): ReactNode {
   return (
-    <Menu trigger={<IconButton icon="language" label={words.language.label} size="small" />}>
+    <Menu trigger={trigger} defaultOpen>
       <LanguageChoice />
     </Menu>
   );
 }
 
-export function ThemeMenu(): ReactNode {
-  const words = useWords(sharedWords);
-  const theme = useTheme();
-  const icon = theme === 'light' ? 'sun' : theme === 'dark' ? 'moon' : 'system';
+export function ThemeMenu({ trigger }: ShellMenuProps): ReactNode {
   return (
-    <Menu trigger={<IconButton icon={icon} label={words.theme.label} size="small" />}>
+    <Menu trigger={trigger} defaultOpen>
       <ThemeChoice />
     </Menu>
   );
 }
 
+interface AccountMenuProps extends ShellMenuProps {
+  readonly compact: boolean;
+}
+
 /** On a phone it includes language and theme. */
-export function AccountMenu({ compact }: { readonly compact: boolean }): ReactNode {
+export function AccountMenu({ trigger, compact }: AccountMenuProps): ReactNode {
   const words = useWords(sharedWords);
   const me = useMe();
   const navigate = useNavigate();
   const signOut = useSignOut();
   return (
-    <Menu trigger={<IconButton icon="account" label={words.nav.account} size="small" />}>
+    <Menu trigger={trigger} defaultOpen>
       <MenuLabel>{me.name}</MenuLabel>
       {me.role === 'operator' && (
         <div className="px-2 pb-1">

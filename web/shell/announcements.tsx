@@ -1,39 +1,23 @@
 import { Popover } from 'radix-ui';
-import { type ReactNode, useCallback, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { AnnouncementView, List } from '../../src/console/contract.ts';
-import { queryClient, useData } from '../api/data.ts';
-import { useEvent } from '../api/events.ts';
-import { IconButton } from '../components/button.tsx';
-import { Banner } from '../components/banner.tsx';
+import { useData } from '../api/data.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { useLanguage } from '../words/language.ts';
+import { Announcement } from './announcement.tsx';
 
-/** Fetched when it opens; a new announcement shows as a dot and in the button's name. */
-export function Announcements(): ReactNode {
+interface AnnouncementsProps {
+  readonly trigger: ReactNode;
+  readonly onOpen: () => void;
+}
+
+/** Fetched when it opens, as it does at first. */
+export function Announcements({ trigger, onOpen }: AnnouncementsProps): ReactNode {
   const words = useWords(sharedWords);
-  const [open, setOpen] = useState(false);
-  const [fresh, setFresh] = useState(0);
-  const arrived = useCallback(() => {
-    setFresh((count) => count + 1);
-    void queryClient.invalidateQueries({ queryKey: ['announcements'] });
-  }, []);
-  useEvent('announcement', arrived);
-  const change = (next: boolean) => {
-    setOpen(next);
-    if (next) setFresh(0);
-  };
   return (
-    <Popover.Root open={open} onOpenChange={change}>
-      <Popover.Trigger asChild>
-        <IconButton
-          icon="announcements"
-          label={fresh > 0 ? words.announcements.unread(fresh) : words.announcements.label}
-          size="small"
-          className={fresh > 0 ? 'text-accent' : ''}
-        />
-      </Popover.Trigger>
+    <Popover.Root defaultOpen onOpenChange={(open) => open && onOpen()}>
+      <Popover.Trigger asChild>{trigger}</Popover.Trigger>
       <Popover.Portal>
         <Popover.Content
           align="end"
@@ -66,15 +50,5 @@ function AnnouncementList(): ReactNode {
         )
       }
     </Loaded>
-  );
-}
-
-export function Announcement({ item }: { readonly item: AnnouncementView }): ReactNode {
-  const language = useLanguage();
-  return (
-    <Banner tone={item.level === 'info' ? 'accent' : item.level}>
-      <p className="font-medium">{item.title[language]}</p>
-      <p className="whitespace-pre-line">{item.text[language]}</p>
-    </Banner>
   );
 }

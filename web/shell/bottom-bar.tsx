@@ -1,17 +1,19 @@
 import { useLocation } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import { type ReactNode, useState } from 'react';
-import { useMe } from '../api/data.ts';
-import { Drawer } from '../components/dialog.tsx';
+import { type ReactNode, Suspense, useState } from 'react';
+import { later } from '../api/later.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { type Destination, isAt, operatorDestinations, userDestinations } from './navigation.ts';
+import { isAt, userDestinations } from './navigation.ts';
 
-const inBar = ['/', '/keys', '/usage', '/top-up'];
-const barred = userDestinations.filter(({ path }) => inBar.includes(path));
-const others = userDestinations.filter(({ path }) => !inBar.includes(path));
+const MoreDrawer = later(
+  () => import('./more-drawer.tsx'),
+  (file) => file.MoreDrawer,
+);
+
+const barred = userDestinations.filter(({ inBar }) => inBar);
 
 /** On a phone: four pages within the thumb's reach, the others behind "More". */
 export function BottomBar(): ReactNode {
@@ -38,14 +40,13 @@ export function BottomBar(): ReactNode {
         type="button"
         aria-haspopup="dialog"
         aria-expanded={open}
+        onPointerEnter={() => void MoreDrawer.load()}
         onClick={() => setOpen(true)}
         className={tabLook(elsewhere)}
       >
         <Tab icon="more" label={words.nav.more} />
       </button>
-      <Drawer open={open} onClose={() => setOpen(false)} title={words.nav.more}>
-        <More onGo={() => setOpen(false)} />
-      </Drawer>
+      <Suspense>{open && <MoreDrawer onClose={() => setOpen(false)} />}</Suspense>
     </nav>
   );
 }
@@ -63,50 +64,5 @@ function Tab({ icon, label }: { readonly icon: IconName; readonly label: string 
       <Icon name={icon} className="size-5" />
       <span className="max-w-full truncate">{label}</span>
     </>
-  );
-}
-
-function More({ onGo }: { readonly onGo: () => void }): ReactNode {
-  const words = useWords(sharedWords);
-  const operator = useMe().role === 'operator';
-  return (
-    <>
-      <Entries destinations={others} onGo={onGo} />
-      {operator && (
-        <>
-          <h2 className="mt-4 mb-1 flex items-center gap-2 border-t border-line pt-4 text-caption text-muted">
-            <Icon name="shield" className="size-3.5" />
-            {words.nav.operator}
-          </h2>
-          <Entries destinations={operatorDestinations} onGo={onGo} />
-        </>
-      )}
-    </>
-  );
-}
-
-function Entries({
-  destinations,
-  onGo,
-}: {
-  readonly destinations: readonly Destination[];
-  readonly onGo: () => void;
-}): ReactNode {
-  const words = useWords(sharedWords);
-  return (
-    <ul className="grid grid-cols-2 gap-1">
-      {destinations.map(({ path, name, icon }) => (
-        <li key={path}>
-          <PathLink
-            path={path}
-            onClick={onGo}
-            className="flex h-11 items-center gap-2.5 rounded-control px-2 text-body text-text hover:bg-sunken"
-          >
-            <Icon name={icon} className="text-muted" />
-            {words.nav[name]}
-          </PathLink>
-        </li>
-      ))}
-    </ul>
   );
 }

@@ -9,14 +9,16 @@ export interface Destination {
   readonly icon: IconName;
   /** The key that opens it, after `g`. */
   readonly letter?: string;
+  /** In the bar of a phone, within the thumb's reach. */
+  readonly inBar?: true;
 }
 
 export const userDestinations: readonly Destination[] = [
-  { path: '/', name: 'overview', icon: 'overview', letter: 'o' },
-  { path: '/keys', name: 'keys', icon: 'keys', letter: 'k' },
-  { path: '/usage', name: 'usage', icon: 'usage', letter: 'u' },
+  { path: '/', name: 'overview', icon: 'overview', letter: 'o', inBar: true },
+  { path: '/keys', name: 'keys', icon: 'keys', letter: 'k', inBar: true },
+  { path: '/usage', name: 'usage', icon: 'usage', letter: 'u', inBar: true },
   { path: '/statement', name: 'statement', icon: 'statement', letter: 's' },
-  { path: '/top-up', name: 'topUp', icon: 'topUp', letter: 't' },
+  { path: '/top-up', name: 'topUp', icon: 'topUp', letter: 't', inBar: true },
   { path: '/models', name: 'models', icon: 'models', letter: 'm' },
   { path: '/playground', name: 'playground', icon: 'playground', letter: 'p' },
   { path: '/tasks', name: 'tasks', icon: 'tasks' },

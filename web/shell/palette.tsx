@@ -19,7 +19,7 @@ interface Choice {
 }
 
 /** Pages, records and actions by name: type, choose with the arrows, go with Enter. */
-export default function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
+export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
   const words = useWords(sharedWords);
   const router = useRouter();
   const list = useId();

@@ -1,7 +1,9 @@
 import { type ErrorComponentProps, Outlet, useRouter } from '@tanstack/react-router';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, Suspense, useEffect } from 'react';
 import { useMe } from '../api/data.ts';
 import { ApiError } from '../api/client.ts';
+import { later } from '../api/later.ts';
+import { useSessionGone } from '../api/session-gone.ts';
 import { announcerId } from '../browser/announce.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
 import { ErrorPanel } from '../components/error-panel.tsx';
@@ -10,15 +12,20 @@ import { TipLayer } from '../components/tip.tsx';
 import { Toasts } from '../components/toast.tsx';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { SessionGone } from './session-gone.tsx';
+
+const SessionGone = later(
+  () => import('./session-gone.tsx'),
+  (file) => file.SessionGone,
+);
 
 /** Around all pages: overlays and live regions. */
 export function Root(): ReactNode {
+  const gone = useSessionGone();
   useFocusOnNavigation();
   return (
     <Toasts>
       <Outlet />
-      <SessionGone />
+      <Suspense>{gone && <SessionGone />}</Suspense>
       <TipLayer />
       <div id={announcerId} role="status" aria-live="polite" className="sr-only" />
     </Toasts>

@@ -2,12 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { SessionView } from '../../src/console/contract.ts';
 import { get, rememberCsrf } from '../api/client.ts';
 import { queryClient, sessionData } from '../api/data.ts';
-import {
-  sessionIsBack,
-  sessionStaysGone,
-  signInChannel,
-  useSessionGone,
-} from '../api/session-gone.ts';
+import { sessionIsBack, sessionStaysGone, signInChannel } from '../api/session-gone.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { sharedWords } from '../words/families.ts';
@@ -18,11 +13,9 @@ import { useWords } from '../words/family.ts';
  * failed requests are sent once more.
  */
 export function SessionGone(): ReactNode {
-  const gone = useSessionGone();
   const words = useWords(sharedWords);
   const [blocked, setBlocked] = useState(false);
   useEffect(() => {
-    if (!gone) return undefined;
     const channel = signInChannel();
     const userId = queryClient.getQueryData(sessionData.queryKey)?.me?.id;
     const back = async () => {
@@ -43,7 +36,7 @@ export function SessionGone(): ReactNode {
       channel.close();
       removeEventListener('focus', look);
     };
-  }, [gone]);
+  }, []);
   const signIn = () => {
     const opened = window.open(
       '/sign-in?next=%2Fsign-in%2Fdone',
@@ -58,7 +51,7 @@ export function SessionGone(): ReactNode {
   };
   return (
     <Dialog
-      open={gone}
+      open
       onClose={() => undefined}
       locked
       title={words.session.goneTitle}

@@ -1,9 +1,10 @@
 import { Outlet } from '@tanstack/react-router';
-import { type ReactNode, Suspense, lazy, useEffect, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import type { BalanceView } from '../../src/console/contract.ts';
 import { addressOf } from '../api/client.ts';
 import { queryClient, showBalance } from '../api/data.ts';
 import { startEvents, useEvent, useLiveness } from '../api/events.ts';
+import { later } from '../api/later.ts';
 import { useMedia, useOnline, useWide } from '../browser/media.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -12,8 +13,14 @@ import { Sidebar } from './sidebar.tsx';
 import { type Overlay, useShortcuts } from './shortcuts.ts';
 import { TopBar } from './top-bar.tsx';
 
-const Palette = lazy(() => import('./palette.tsx'));
-const ShortcutList = lazy(() => import('./shortcut-list.tsx'));
+const Palette = later(
+  () => import('./palette.tsx'),
+  (file) => file.Palette,
+);
+const ShortcutList = later(
+  () => import('./shortcut-list.tsx'),
+  (file) => file.ShortcutList,
+);
 const narrowKey = 'tollgate_sidebar';
 
 /** The frame of every page of a signed-in user. */

@@ -4,7 +4,7 @@ import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { userDestinations } from './navigation.ts';
 
-export default function ShortcutList({ onClose }: { readonly onClose: () => void }): ReactNode {
+export function ShortcutList({ onClose }: { readonly onClose: () => void }): ReactNode {
   const words = useWords(sharedWords);
   const { shortcuts, nav } = words;
   const rows: readonly (readonly [keys: readonly string[], what: string])[] = [

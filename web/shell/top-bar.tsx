@@ -5,9 +5,13 @@ import { Button, IconButton } from '../components/button.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { AccountMenu, LanguageMenu, ThemeMenu } from './account-menu.tsx';
-import { Announcements } from './announcements.tsx';
 import { BalanceChip } from './balance-chip.tsx';
+import {
+  AccountButton,
+  AnnouncementsButton,
+  LanguageButton,
+  ThemeButton,
+} from './menu-buttons.tsx';
 
 export function TopBar({ onSearch }: { readonly onSearch: () => void }): ReactNode {
   const words = useWords(sharedWords);
@@ -31,15 +35,15 @@ export function TopBar({ onSearch }: { readonly onSearch: () => void }): ReactNo
       ) : (
         <IconButton icon="search" label={words.palette.open} size="small" onClick={onSearch} />
       )}
-      <Announcements />
+      <AnnouncementsButton />
       <BalanceChip />
       {wide && (
         <>
-          <LanguageMenu />
-          <ThemeMenu />
+          <LanguageButton />
+          <ThemeButton />
         </>
       )}
-      <AccountMenu compact={!wide} />
+      <AccountButton compact={!wide} />
     </header>
   );
 }

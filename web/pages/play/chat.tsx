@@ -6,7 +6,7 @@ import { useSearchState } from '../../browser/search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { Field, Select } from '../../components/field.tsx';
 import { Panel } from '../../components/page.tsx';
-import { Segments } from '../../components/tabs.tsx';
+import { Segments } from '../../components/segments.tsx';
 import { formatYuan } from '../../format/money.ts';
 import { mostOfTokens, tokensAtMost } from '../../format/price.ts';
 import { chatSample } from '../../samples/chat.ts';

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { CodeBlock, type CodeLanguage } from '../../components/code-block.tsx';
 import { Panel } from '../../components/page.tsx';
-import { Segments } from '../../components/tabs.tsx';
+import { Segments } from '../../components/segments.tsx';
 import { type CodeTab, type Sample, codeTabs } from '../../samples/client.ts';
 
 const names: Readonly<Record<CodeTab, string>> = {

@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { Field, Textarea } from '../../components/field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/page.tsx';
-import { Segments } from '../../components/tabs.tsx';
+import { Segments } from '../../components/segments.tsx';
 import { formatYuan } from '../../format/money.ts';
 import { costOf, imagePrice } from '../../format/price.ts';
 import { editSample, imageSample } from '../../samples/image.ts';
