@@ -3,7 +3,9 @@ import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { ApiError } from './api/client.ts';
 import { queryClient } from './api/data.ts';
+import { FileGone } from './api/later.ts';
 import { router } from './router.tsx';
 import './styles/console.css';
 
@@ -14,7 +16,12 @@ if (nonce) setNonce(nonce);
 
 const place = document.getElementById('root');
 if (place === null) throw new Error('index.html has no #root');
-createRoot(place).render(
+createRoot(place, {
+  // These are shown by the page: they are no bugs.
+  onCaughtError(error) {
+    if (!(error instanceof FileGone || error instanceof ApiError)) reportError(error);
+  },
+}).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
       <RouterProvider router={router} />

@@ -6,6 +6,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { queryClient, sessionData } from './api/data.ts';
+import { loadFile } from './api/later.ts';
 import { BrokenPage, MissingPage, OperatorFrame, Root } from './shell/root.tsx';
 import { Shell } from './shell/shell.tsx';
 import {
@@ -88,16 +89,15 @@ function operatorPage<const Path extends string>(
 }
 
 function pageOf(file: () => Promise<PageFile>, name: string, families: readonly Family<unknown>[]) {
+  const load = () => loadFile(file as () => Promise<Record<string, () => React.ReactNode>>);
   return {
-    component: lazyRouteComponent(
-      file as () => Promise<Record<string, () => React.ReactNode>>,
-      name,
-    ),
-    loader: ({ params, location }: Visited) => {
-      void file().then(
+    component: lazyRouteComponent(load, name),
+    loader: async ({ params, location }: Visited) => {
+      const asked = file().then(
         ({ ahead }) => typeof ahead === 'function' && ahead({ params, search: location.search }),
       );
-      return Promise.all(families.map(preload));
+      asked.catch(() => undefined); // the component's own loading waits, or says what is wrong
+      await Promise.all(families.map(preload));
     },
   };
 }

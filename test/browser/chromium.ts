@@ -114,7 +114,8 @@ export async function openWindow(
 }
 
 /** A no of the server is shown by the page; that the browser lists it as well is no complaint. */
-const expected = /the server responded with a status of (?:4\d\d|503)|ERR_INTERNET_DISCONNECTED/;
+const expected =
+  /the server responded with a status of (?:4\d\d|503)|net::ERR_(?:INTERNET_DISCONNECTED|CONNECTION_|SOCKET_|EMPTY_RESPONSE|INCOMPLETE_CHUNKED)/;
 
 async function goTo(page: Page, address: string): Promise<void> {
   await page.goto(address);

@@ -1,4 +1,5 @@
 import type { ErrorBody } from '../../src/console/contract.ts';
+import { isGateway, serverIsBack } from './reach.ts';
 import { signedInAgain } from './session-gone.ts';
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -105,16 +106,18 @@ async function call<T>(method: string, path: string, options: SendOptions): Prom
 async function attempt(method: string, path: string, options: SendOptions): Promise<Response> {
   const { body, signal } = options;
   try {
-    return await fetch(addressOf(path, options.query), {
+    const response = await fetch(addressOf(path, options.query), {
       method,
       headers: headersOf(method, options),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     });
+    if (isGateway(response)) return response;
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, {});
   }
+  void serverIsBack();
+  throw new ApiError(0, {});
 }
 
 function headersOf(

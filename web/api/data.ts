@@ -1,6 +1,7 @@
 import { QueryClient, queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import type { BalanceView, Me, SessionView } from '../../src/console/contract.ts';
 import { ApiError, type Query, get, rememberCsrf } from './client.ts';
+import { subscribe } from './reach.ts';
 import { signedInAgain } from './session-gone.ts';
 
 export const queryClient = new QueryClient({
@@ -13,6 +14,10 @@ export const queryClient = new QueryClient({
       retryDelay: 800,
     },
   },
+});
+
+subscribe((reachable) => {
+  if (reachable) void queryClient.invalidateQueries({ refetchType: 'active' });
 });
 
 /**

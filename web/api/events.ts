@@ -1,6 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import type { ConsoleEventName, ConsoleEvents } from '../../src/console/contract.ts';
 import { queryClient } from './data.ts';
+import { probe } from './reach.ts';
 
 /** `live`: events arrive. `paused`: none for 10 s, so the page polls each 15 s. */
 export type Liveness = 'live' | 'paused';
@@ -96,6 +97,7 @@ function lead(address: string, channel: BroadcastChannel, ended: AbortSignal): P
       source.addEventListener('open', () => listener(true));
       source.addEventListener('error', () => {
         listener(false);
+        void probe();
         if (source.readyState === EventSource.CLOSED) again = setTimeout(begin, reopenMs);
       });
       for (const name of names) {

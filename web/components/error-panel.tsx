@@ -24,6 +24,7 @@ interface ErrorPanelProps {
 export function ErrorPanel({ error, onRetry }: ErrorPanelProps): ReactNode {
   const words = useWords(sharedWords);
   if (error instanceof ApiError && error.code === 'operator_only') return <OperatorsOnly />;
+  if (error instanceof ApiError && error.code === 'offline') return <Unreachable />;
   return (
     <div role="alert" className="flex flex-col items-center gap-2 px-4 py-8 text-center">
       <Icon name="failed" className="size-5 text-bad" />
@@ -38,6 +39,17 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps): ReactNode {
           {words.errors.retry}
         </Button>
       )}
+    </div>
+  );
+}
+
+/** It goes away by itself: what pages show is fetched again once the server answers. */
+function Unreachable(): ReactNode {
+  const words = useWords(sharedWords);
+  return (
+    <div role="alert" className="flex flex-col items-center gap-2 px-4 py-8 text-center">
+      <Icon name="failed" className="size-5 text-bad" />
+      <p className="text-body">{words.live.unreachable}</p>
     </div>
   );
 }

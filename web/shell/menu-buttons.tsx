@@ -89,9 +89,6 @@ export function AnnouncementsButton(): ReactNode {
   );
 }
 
-/** The menu that opens when it is loaded: of several that were pressed meanwhile the last one. */
-let lastPressed: (() => Promise<unknown>) | undefined;
-
 interface MenuButtonProps {
   readonly button: ReactElement<ButtonHTMLAttributes<HTMLButtonElement>>;
   readonly opens: 'menu' | 'dialog';
@@ -101,22 +98,29 @@ interface MenuButtonProps {
   readonly children: ReactNode;
 }
 
-/** Menus are loaded when their button is pointed at: the first page comes without them. */
+/**
+ * Menus are loaded when their button is pointed at: the first page comes without them. A menu that
+ * is late does not open over what was pressed meanwhile.
+ */
 function MenuButton({ button, opens, load, onOpen, children }: MenuButtonProps): ReactNode {
   const [pressed, setPressed] = useState(false);
   if (pressed) return <Suspense fallback={button}>{children}</Suspense>;
   const prepare = () => void load();
+  const open = async () => {
+    const elsewhere = new AbortController();
+    for (const name of ['keydown', 'pointerdown'])
+      addEventListener(name, () => elsewhere.abort(), { once: true, signal: elsewhere.signal });
+    await load();
+    if (elsewhere.signal.aborted) return;
+    elsewhere.abort();
+    setPressed(true);
+    onOpen?.();
+  };
   return cloneElement(button, {
     'aria-haspopup': opens,
     'aria-expanded': false,
     onPointerEnter: prepare,
     onFocus: prepare,
-    onClick: async () => {
-      lastPressed = load;
-      await load();
-      if (lastPressed !== load) return;
-      setPressed(true);
-      onOpen?.();
-    },
+    onClick: () => void open(),
   });
 }

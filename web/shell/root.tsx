@@ -2,7 +2,8 @@ import { type ErrorComponentProps, Outlet, useRouter } from '@tanstack/react-rou
 import { type ReactNode, Suspense, useEffect } from 'react';
 import { useMe } from '../api/data.ts';
 import { ApiError } from '../api/client.ts';
-import { later } from '../api/later.ts';
+import { FileGone, later } from '../api/later.ts';
+import { subscribe } from '../api/reach.ts';
 import { useSessionGone } from '../api/session-gone.ts';
 import { announcerId } from '../browser/announce.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
@@ -80,10 +81,7 @@ export function MissingPage(): ReactNode {
   );
 }
 
-/**
- * The error of a page that could not be loaded or drawn: mostly after an update of the console
- * removed its old files.
- */
+/** The error of a page that could not be loaded or drawn. */
 export function BrokenPage({ error }: ErrorComponentProps): ReactNode {
   if (error instanceof ApiError && error.code === 'not_found') return <MissingPage />;
   return <Broken error={error} />;
@@ -91,6 +89,12 @@ export function BrokenPage({ error }: ErrorComponentProps): ReactNode {
 
 function Broken({ error }: { readonly error: unknown }): ReactNode {
   const words = useWords(sharedWords);
+  const router = useRouter();
+  const lost = error instanceof ApiError && error.code === 'offline';
+  useEffect(
+    () => (lost ? subscribe((back) => back && void router.invalidate()) : undefined),
+    [lost, router],
+  );
   const reload = () => location.reload();
   return (
     <main className="mx-auto max-w-160 p-6">
@@ -98,7 +102,7 @@ function Broken({ error }: { readonly error: unknown }): ReactNode {
         <ErrorPanel error={error} onRetry={reload} />
       ) : (
         <div role="alert" className="flex flex-col items-center gap-3 py-8 text-center">
-          <p>{words.errors.newVersion}</p>
+          <p>{error instanceof FileGone ? words.errors.newVersion : words.errors.broken}</p>
           <Button look="primary" icon="refresh" onClick={reload}>
             {words.errors.reload}
           </Button>

@@ -3,6 +3,7 @@ import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import type { BalanceView } from '../../src/console/contract.ts';
 import { addressOf } from '../api/client.ts';
 import { queryClient, showBalance } from '../api/data.ts';
+import { useReachable } from '../api/reach.ts';
 import { startEvents, useEvent, useLiveness } from '../api/events.ts';
 import { later } from '../api/later.ts';
 import { useMedia, useOnline, useWide } from '../browser/media.ts';
@@ -71,13 +72,14 @@ function Connection(): ReactNode {
   const words = useWords(sharedWords);
   const online = useOnline();
   const liveness = useLiveness();
-  if (online && liveness === 'live') return null;
+  const reachable = useReachable();
+  if (online && reachable && liveness === 'live') return null;
   return (
     <p
       role="status"
       className="border-b border-line bg-warn-soft px-4 py-1 text-caption text-warn md:px-6"
     >
-      {online ? words.live.paused : words.live.offline}
+      {!online ? words.live.offline : reachable ? words.live.paused : words.live.unreachable}
     </p>
   );
 }

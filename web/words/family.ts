@@ -1,4 +1,5 @@
 import { use } from 'react';
+import { loadFile } from '../api/later.ts';
 import { type Language, language, setLanguage, useLanguage } from './language.ts';
 
 type Load<Words> = () => Promise<{ readonly default: Words }>;
@@ -43,7 +44,7 @@ function load<Words>(of: Family<Words>, language: Language): Promise<Words> {
   const known = of.loading.get(language);
   if (known !== undefined) return known;
   used.add(of);
-  const words = of.files[language]().then(
+  const words = loadFile(of.files[language]).then(
     (file) => {
       of.ready.set(language, file.default);
       return file.default;

@@ -82,6 +82,7 @@ export default {
     paused: 'Live updates paused',
     newRows: (count: number) => `${count} new`,
     offline: 'You are offline. What you see may be old.',
+    unreachable: 'The server cannot be reached. Trying again…',
     asOf: (time: string) => `as of ${time}`,
     loading: 'Loading',
   },
@@ -101,6 +102,7 @@ export default {
     requestId: 'Request id',
     reload: 'Reload',
     newVersion: 'The console was updated. Reload to go on.',
+    broken: 'This page has an error.',
     codes: {
       offline: 'The server cannot be reached.',
       bug: 'Something went wrong on our side.',

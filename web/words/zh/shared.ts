@@ -80,6 +80,7 @@ export default {
     paused: '实时更新已暂停',
     newRows: (count) => `${count} 条新记录`,
     offline: '网络已断开，当前内容可能不是最新的。',
+    unreachable: '无法连接服务器，正在重试…',
     asOf: (time) => `${time} 的数据`,
     loading: '正在加载',
   },
@@ -99,6 +100,7 @@ export default {
     requestId: '请求编号',
     reload: '重新加载',
     newVersion: '控制台已更新，请重新加载后继续。',
+    broken: '此页面出现了错误。',
     codes: {
       offline: '无法连接服务器。',
       bug: '服务器出了问题。',

@@ -1,0 +1,63 @@
+import { useSyncExternalStore } from 'react';
+
+const probeAfterMs = 2_000;
+const probePath = '/console/api/session';
+
+const listeners = new Set<(reachable: boolean) => void>();
+/** Resolves when the server answers again; undefined while it does. */
+let back: Promise<void> | undefined;
+
+/** Whether the server can be reached, as far as the last request knows. */
+export function useReachable(): boolean {
+  return useSyncExternalStore(subscribe, () => back === undefined);
+}
+
+/** Calls `listener` whenever the server is lost, and when it is back. Returns what ends that. */
+export function subscribe(listener: (reachable: boolean) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/**
+ * To be called when a request got no answer: asks the server again and again. Resolves when it
+ * answers.
+ */
+export function serverIsBack(): Promise<void> {
+  if (back !== undefined) return back;
+  back = probeUntilAnswered().then(() => {
+    back = undefined;
+    tell();
+  });
+  tell();
+  return back;
+}
+
+/** Whether the answer is the gateway's, and no page of a proxy that cannot reach it either. */
+export function isGateway({ status, headers }: Response): boolean {
+  const fromProxy = status === 502 || status === 503 || status === 504;
+  return !fromProxy || headers.get('content-type')?.startsWith('application/json') === true;
+}
+
+/** Looks once, and goes on looking when there is no answer. */
+export async function probe(): Promise<boolean> {
+  const answered = back === undefined && (await probeOnce());
+  if (!answered) void serverIsBack();
+  return answered;
+}
+
+async function probeUntilAnswered(): Promise<void> {
+  do await new Promise((resolve) => setTimeout(resolve, probeAfterMs));
+  while (!(await probeOnce()));
+}
+
+async function probeOnce(): Promise<boolean> {
+  try {
+    return isGateway(await fetch(probePath, { cache: 'no-store' }));
+  } catch {
+    return false;
+  }
+}
+
+function tell(): void {
+  for (const listener of listeners) listener(back === undefined);
+}
