@@ -2,16 +2,23 @@ import { describe, expect, test } from 'vitest';
 import { formatYuan, isRounded, longestFraction, padFraction, parseYuan, yuanOf } from './money.ts';
 
 describe('money as it is shown', () => {
-  test('balances round down, spending up', () => {
-    expect(formatYuan('28.368862942', 'balance')).toBe('¥28.36');
-    expect(formatYuan('26.019044608', 'spend')).toBe('¥26.02');
+  test('balances round down, spending and revenue up', () => {
+    expect(formatYuan('128.368862942', 'balance')).toBe('¥128.36');
+    expect(formatYuan('126.019044608', 'spend')).toBe('¥126.02');
     expect(formatYuan('1234567.000000001', 'spend')).toBe('¥1,234,567.01');
   });
-  test('under one yuan there are up to six decimals, without needless zeros', () => {
-    expect(formatYuan('0.999846000', 'balance')).toBe('¥0.999846');
+  test('under a hundred yuan there are up to six decimals, without needless zeros', () => {
+    expect(formatYuan('28.368862942', 'balance')).toBe('¥28.368862');
+    expect(formatYuan('26.019044608', 'spend')).toBe('¥26.019045');
     expect(formatYuan('0.500000000', 'balance')).toBe('¥0.50');
-    expect(formatYuan('0.9999995', 'balance')).toBe('¥0.999999');
-    expect(formatYuan('0.9999995', 'spend')).toBe('¥1.00');
+    expect(formatYuan('99.9999995', 'balance')).toBe('¥99.999999');
+    expect(formatYuan('99.9999995', 'spend')).toBe('¥100.00');
+    expect(formatYuan('100', 'spend')).toBe('¥100.00');
+  });
+  test('a balance shows what one charge took from it', () => {
+    const left = parseYuan('2.00') - parseYuan('0.000199');
+    expect(formatYuan(left, 'balance')).toBe('¥1.999801');
+    expect(formatYuan('0.000199', 'spend')).toBe('¥0.000199');
   });
   test('one request has always six, rounded up', () => {
     expect(formatYuan('0.013577263', 'row')).toBe('¥0.013578');

@@ -5,13 +5,15 @@ export type Yuan = string;
 
 /**
  * How an amount is shown; every rounded amount shows exactly on hover. `balance`: two decimals,
- * under ¥1 up to six, rounded down. `spend`: the same, rounded up, so that the display never
- * flatters. `row`: one request, six decimals, rounded up. `exact`: all nine. `price`: as entered,
- * at least two.
+ * under ¥100 up to six, so that a charge shows in it, rounded down. `spend`, and what operators
+ * earn by it: the same, rounded up, so that the display never flatters. `row`: one request, six
+ * decimals, rounded up. `exact`: all nine. `price`: as entered, at least two.
  */
 export type MoneyContext = 'balance' | 'spend' | 'row' | 'exact' | 'price';
 
 const nanoDigits = 9;
+/** From ¥100 on two decimals say enough. */
+const manyDigitsBelow = 100n * 10n ** BigInt(nanoDigits);
 const minus = '\u2212';
 
 /** Nano-yuan. Throws on a text that is no decimal amount: money is never guessed. */
@@ -93,7 +95,7 @@ function decimals(size: bigint, context: MoneyContext): Rounding | undefined {
   if (context === 'exact') return { digits: nanoDigits, up: false, keep: nanoDigits };
   if (context === 'price') return undefined;
   if (context === 'row') return { digits: 6, up: true, keep: 6 };
-  const digits = size < unitOf(0) ? 6 : 2;
+  const digits = size < manyDigitsBelow ? 6 : 2;
   if (context === 'spend') return { digits, up: true, keep: 2 };
   return size < unitOf(digits) ? undefined : { digits, up: false, keep: 2 };
 }

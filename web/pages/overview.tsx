@@ -218,7 +218,7 @@ function TopModels({ view }: { readonly view: OverviewView }): ReactNode {
         .map(({ model, cost, share, requests, cached_share: cached }) => ({
           id: model,
           name: model,
-          value: <Money amount={cost} as="spend" />,
+          cost,
           share,
           note:
             cached === null

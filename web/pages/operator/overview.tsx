@@ -108,7 +108,7 @@ function Today({
     <section aria-label={words.today}>
       <h2 className="mb-1.5 text-caption font-medium text-muted">{words.today}</h2>
       <Figures>
-        <FigureCard label={words.revenue} value={<Money amount={revenue} as="balance" />} />
+        <FigureCard label={words.revenue} value={<Money amount={revenue} as="spend" />} />
         <FigureCard
           label={words.vendorCost}
           value={<Money amount={cost} as="spend" />}
