@@ -10,13 +10,14 @@ import type { Database } from '../storage/database.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { print, countPhrase, type SharedOptions, readText } from './command-io.ts';
 import { readConfigurationFile } from './serve.ts';
+import { paint } from './terminal.ts';
 import { usdRateOf } from './usd-rate.ts';
 
 export async function checkConfig(file: string, options: SharedOptions, env: Env): Promise<void> {
   const result = await readConfigurationFile(file, env);
   if (!result.ok) {
     print(options, { ok: false, problems: result.problems }, [
-      `${file} cannot be used:`,
+      paint('red', `${file} cannot be used:`),
       describeProblems(file, result.problems),
     ]);
     process.exitCode = 1;
@@ -29,10 +30,10 @@ export async function checkConfig(file: string, options: SharedOptions, env: Env
     countPhrase(counts.models, 'model'),
     countPhrase(counts.channels, 'channel'),
   ];
-  const summary = `${file}: ok (${counted.join(', ')})`;
+  const summary = `${file}: ${paint('green', 'ok')} (${counted.join(', ')})`;
   print(options, { ok: true, ...counts, warnings }, [
     summary,
-    ...warnings.map((warning) => `  ${warning}`),
+    ...warnings.map((warning) => paint('yellow', `  ${warning}`)),
   ]);
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { DatabaseError } from '../storage/database.ts';
 import { MasterKeyError } from '../storage/seal.ts';
+import { forStream } from './terminal.ts';
 
 /** An expected end of a command: the message is for the person at the keyboard, without a stack. */
 export class Failure extends Error {}
@@ -31,24 +32,16 @@ export function print(
   value: unknown,
   lines: readonly string[],
 ): void {
-  console.log(json === true ? JSON.stringify(value) : lines.join('\n'));
+  console.log(
+    json === true
+      ? JSON.stringify(value)
+      : forStream(lines.join('\n'), process.stdout, process.env),
+  );
 }
 
 /** `1 model`, `2 models`. */
 export const countPhrase = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
-
-/** A table for people: columns as wide as their widest cell. */
-export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const all = [heads, ...rows];
-  const widths = heads.map((_, i) => Math.max(...all.map((row) => (row[i] ?? '').length)));
-  return all.map((row) =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-}
 
 const pageSize = 1_000;
 

@@ -18,8 +18,9 @@ import { keyFacts } from '../console/user/key-view.ts';
 import { changeKeyLimits } from '../gateway/reserve.ts';
 import { isNetwork } from '../http/client-address.ts';
 import type { Transaction, Database } from '../storage/database.ts';
-import { everyPage, Failure, print, type SharedOptions, table } from './command-io.ts';
+import { everyPage, Failure, print, type SharedOptions } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
+import { table } from './terminal.ts';
 
 interface LimitOptions extends SharedOptions {
   readonly limit?: string;

@@ -1,5 +1,6 @@
 import { faultText } from './command-io.ts';
 import { program } from './program.ts';
+import { forStream, paint } from './terminal.ts';
 
 // An empty variable is an absent one: compose files cannot leave one out.
 for (const [name, value] of Object.entries(process.env)) if (value === '') delete process.env[name];
@@ -7,7 +8,8 @@ for (const [name, value] of Object.entries(process.env)) if (value === '') delet
 try {
   await program.parseAsync();
 } catch (error) {
-  console.error(`tollgate: ${faultText(error)}`);
+  const text = `${paint('red', 'tollgate:')} ${faultText(error)}`;
+  console.error(forStream(text, process.stderr, process.env));
   // A gateway that failed halfway still has threads and timers, which would keep the process alive.
   process.exit(1);
 }

@@ -7,6 +7,7 @@ import { backup } from '../storage/sqlite.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open } from '../storage/open.ts';
 import { type Env, makeInstallation, withDatabase } from './installation.ts';
+import { paint } from './terminal.ts';
 import { Failure, print, countPhrase, type SharedOptions } from './command-io.ts';
 
 export async function checkCommand(options: SharedOptions, env: Env): Promise<void> {
@@ -27,7 +28,7 @@ export async function checkCommand(options: SharedOptions, env: Env): Promise<vo
             `${formatYuan(losses)} yuan of what vendors reported was borne by the house, and no user paid for it`,
           ];
     print(options, { ...report, losses: formatYuan(losses) }, [
-      report.ok ? `ok: ${summary}` : `NOT OK: ${summary}`,
+      `${report.ok ? paint('green', 'ok') : paint('red', 'NOT OK')}: ${summary}`,
       ...borne,
       ...problems,
     ]);

@@ -10,6 +10,7 @@ import { looksTyped, masterKeyCommand } from '../storage/seal.ts';
 import { Failure, print, readText } from './command-io.ts';
 import { gatewayOptions, publicUrl, type ServeOptions } from './gateway-options.ts';
 import type { Env } from './installation.ts';
+import { paint } from './terminal.ts';
 import { clusterWorker, type WorkerReady } from './workers/worker.ts';
 
 /**
@@ -57,7 +58,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
 
 function printReady(options: ServeOptions, { url, link }: WorkerReady): void {
   const lines = [
-    `tollgate listens on ${url}`,
+    `tollgate listens on ${paint('bold', url)}`,
     ...(link === undefined ? [] : [`console, for the operator, once: ${link}`]),
   ];
   print(options, { url, link: link ?? null }, lines);

@@ -7,8 +7,9 @@ import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
 import { balance, balances, credit as creditAccount } from '../ledger/ledger.ts';
 import { enrol } from '../signin/enrol.ts';
 import type { Transaction } from '../storage/database.ts';
-import { everyPage, Failure, print, type SharedOptions, table } from './command-io.ts';
+import { everyPage, Failure, print, type SharedOptions } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
+import { paint, paintMoney, table } from './terminal.ts';
 
 /** The same as in the console, where the user reads it. */
 const reasonMax = 500;
@@ -32,7 +33,9 @@ export async function createUserCommand(
     env,
     async (database) => {
       const user = await database.transact(() => making(name, options.role, systemClock.now()));
-      print(options, shown(user, 0n), [`made ${user.role} ${user.id} (${user.name})`]);
+      print(options, shown(user, 0n), [
+        `made ${user.role} ${user.id} (${paint('bold', user.name)})`,
+      ]);
     },
     true,
   );
@@ -95,7 +98,7 @@ export async function creditUserCommand(
     if (user === undefined || now === undefined)
       throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
     print(options, shown(user, now.balance), [
-      `${user.id} (${user.name}) now has ${formatYuan(now.balance)} yuan${done === 'exists' ? '; this credit had been made before' : ''}`,
+      `${user.id} (${paint('bold', user.name)}) now has ${paintMoney(formatYuan(now.balance))} yuan${done === 'exists' ? '; this credit had been made before' : ''}`,
     ]);
   });
 }
