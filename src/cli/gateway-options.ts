@@ -14,7 +14,7 @@ import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
 import { loadMasterKey } from '../storage/seal.ts';
 import type { Traces } from '../telemetry/traces.ts';
 import { Failure, type SharedOptions } from './command-io.ts';
-import { type Env, makeInstallation } from './installation.ts';
+import { type Env, makeInstallation, sqliteThread } from './installation.ts';
 
 export interface ServeOptions extends SharedOptions {
   readonly config?: string;
@@ -26,9 +26,6 @@ export interface ServeOptions extends SharedOptions {
 }
 
 export const defaultPort = 8_080;
-
-/** SQLite's thread, beside this file in dist/. */
-const sqliteThread = new URL('./sqlite-thread.js', import.meta.url);
 
 /** The built console: beside this file in dist/, or in dist/ when the sources run. */
 const consoleFolders = ['./console/', '../../dist/console/'].map((path) =>
@@ -57,7 +54,7 @@ export async function gatewayOptions(
     configuration,
     host: options.host,
     port: options.port ?? defaultPort,
-    sqliteThread: existsSync(fileURLToPath(sqliteThread)) ? sqliteThread : undefined,
+    sqliteThread: sqliteThread(),
     consoleFolder: consoleFolders.find((folder) => existsSync(folder)),
     logLevel: logLevel(env),
     metricsToken: env['TOLLGATE_METRICS_TOKEN'] || undefined,

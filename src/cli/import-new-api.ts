@@ -15,6 +15,7 @@ import type { Database } from '../storage/database.ts';
 import { loadMasterKey, masterKeyBytes, openSealer, type Sealer } from '../storage/seal.ts';
 import { type Env, makeInstallation, withDatabase, withDatabaseIfAny } from './installation.ts';
 import { Failure, print, type SharedOptions, countPhrase } from './command-io.ts';
+import { doneOf, withProgress } from './progress.ts';
 import { usdRateOf } from './usd-rate.ts';
 
 interface Options extends SharedOptions {
@@ -32,7 +33,7 @@ const ratePlaces = 6;
 export async function importNewApi(place: string, options: Options, env: Env): Promise<void> {
   if (!/^[a-z0-9][a-z0-9-]{0,40}$/.test(options.as))
     throw new Failure(`--as is a name of small letters, digits and -, not '${options.as}'`);
-  const foreign = await readForeign(place);
+  const foreign = await withProgress('reading', () => readForeign(place));
   const theirs = [
     'USDExchangeRate of that installation',
     foreign.options.get('USDExchangeRate'),
@@ -53,7 +54,14 @@ export async function importNewApi(place: string, options: Options, env: Env): P
     bundled: await loadBundled({ usdRatePpm: ratePpm, today: utcDate(at) }),
     at,
   };
-  const report = await running((database) => runImport(database, foreign, request));
+  const report = await withProgress('importing', (tell) =>
+    running((database) =>
+      runImport(database, foreign, {
+        ...request,
+        onProgress: (part, done, total) => tell(doneOf(done, total, part)),
+      }),
+    ),
+  );
   const rate = { yuan: decimalText(ratePpm, ratePlaces), from };
   print(
     options,
@@ -73,7 +81,7 @@ interface Place {
 async function ours(options: Options, env: Env): Promise<Place> {
   const { dataFolder } = makeInstallation(options.data, env);
   const sealer = openSealer(await loadMasterKey(dataFolder, env));
-  return { sealer, running: (take) => withDatabase(options, env, take, true) };
+  return { sealer, running: (take) => withDatabase(options, env, take, { mayBegin: true }) };
 }
 
 /**

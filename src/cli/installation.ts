@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ledgerProcedures } from '../ledger/procedures.ts';
 import { migrations } from '../app/schema.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
-import { open } from '../storage/open.ts';
+import { open, type OpenOptions } from '../storage/open.ts';
 import { Failure } from './command-io.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -73,21 +74,37 @@ export function withDatabaseIfAny<T>(
 
 /**
  * Runs `body` on the installation's database with its schema up to date, and closes it. `mayBegin`:
- * makes the database of a folder that has none.
+ * makes the database of a folder that has none. `long`: some statement takes long.
  */
 export async function withDatabase<T>(
   options: { readonly data?: string },
   env: Env,
   body: (database: Database, found: Installation) => Promise<T>,
-  mayBegin = false,
+  { mayBegin = false, long = false }: { readonly mayBegin?: boolean; readonly long?: boolean } = {},
 ): Promise<T> {
   const found = findInstallation(options.data, env);
   requireIt(found, mayBegin);
-  return opened(found.databaseUrl, (database) => body(database, found));
+  return opened(found.databaseUrl, (database) => body(database, found), long);
 }
 
-async function opened<T>(url: string, body: (database: Database) => Promise<T>): Promise<T> {
-  const database = await open(url, { procedures: ledgerProcedures });
+/** SQLite's thread, beside this file in dist/; undefined when the sources run. */
+export function sqliteThread(): URL | undefined {
+  const entry = new URL('./sqlite-thread.js', import.meta.url);
+  return existsSync(fileURLToPath(entry)) ? entry : undefined;
+}
+
+/** Options of a database whose statements take long: a thread lets progress be shown meanwhile. */
+export function longWork(): OpenOptions {
+  const entry = sqliteThread();
+  return entry === undefined ? {} : { thread: { entry } };
+}
+
+async function opened<T>(
+  url: string,
+  body: (database: Database) => Promise<T>,
+  long = false,
+): Promise<T> {
+  const database = await open(url, { procedures: ledgerProcedures, ...(long && longWork()) });
   try {
     await migrate(database, migrations);
     return await body(database);

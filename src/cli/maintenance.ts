@@ -1,48 +1,68 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { formatYuan } from '../base/money.ts';
-import { check as checkLedger, operatorLosses } from '../ledger/check.ts';
+import { check as checkLedger, operatorLosses, type RuleProgress } from '../ledger/check.ts';
 import { migrations, proofs } from '../app/schema.ts';
 import { backup } from '../storage/sqlite.ts';
+import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
 import { open } from '../storage/open.ts';
-import { type Env, makeInstallation, withDatabase } from './installation.ts';
+import { doneOf, withProgress } from './progress.ts';
+import {
+  type Env,
+  type Installation,
+  longWork,
+  makeInstallation,
+  withDatabase,
+} from './installation.ts';
 import { paint } from './terminal.ts';
 import { Failure, print, countPhrase, type SharedOptions } from './command-io.ts';
 
 export async function checkCommand(options: SharedOptions, env: Env): Promise<void> {
-  await withDatabase(options, env, async (database) => {
-    const report = await checkLedger(database, proofs);
-    const losses = await operatorLosses(database);
-    const { accounts, transfers, holds } = report;
-    const summary = [
-      countPhrase(accounts, 'account'),
-      countPhrase(transfers, 'transfer'),
-      countPhrase(holds, 'open hold'),
-    ].join(', ');
-    const problems = report.problems.map((problem) => JSON.stringify(problem));
-    const borne =
-      losses === 0n
-        ? []
-        : [
-            `${formatYuan(losses)} yuan of what vendors reported was borne by the house, and no user paid for it`,
-          ];
-    print(options, { ...report, losses: formatYuan(losses) }, [
-      `${report.ok ? paint('green', 'ok') : paint('red', 'NOT OK')}: ${summary}`,
-      ...borne,
-      ...problems,
-    ]);
-    if (!report.ok) process.exitCode = 1;
-  });
+  await withDatabase(options, env, (database) => proveLedger(database, options), { long: true });
+}
+
+async function proveLedger(database: Database, options: SharedOptions): Promise<void> {
+  const report = await withProgress('proving the ledger', (tell) =>
+    checkLedger(database, proofs, (rules) => tell(ruleOf(rules))),
+  );
+  const losses = await operatorLosses(database);
+  const { accounts, transfers, holds } = report;
+  const summary = [
+    countPhrase(accounts, 'account'),
+    countPhrase(transfers, 'transfer'),
+    countPhrase(holds, 'open hold'),
+  ].join(', ');
+  const problems = report.problems.map((problem) => JSON.stringify(problem));
+  const borne =
+    losses === 0n
+      ? []
+      : [
+          `${formatYuan(losses)} yuan of what vendors reported was borne by the house, and no user paid for it`,
+        ];
+  print(options, { ...report, losses: formatYuan(losses) }, [
+    `${report.ok ? paint('green', 'ok') : paint('red', 'NOT OK')}: ${summary}`,
+    ...borne,
+    ...problems,
+  ]);
+  if (!report.ok) process.exitCode = 1;
+}
+
+function ruleOf(rules: Parameters<RuleProgress>[0]): string {
+  const now = rules.findIndex(({ state }) => state === 'running');
+  return now < 0 ? '' : `${doneOf(now, rules.length, 'rules')}, now ${rules[now]?.rule}`;
 }
 
 export async function migrateSchema(options: SharedOptions, env: Env): Promise<void> {
-  const database = await open(makeInstallation(options.data, env).databaseUrl);
+  const database = await open(makeInstallation(options.data, env).databaseUrl, longWork());
   try {
-    const applied = await migrate(database, migrations, {
-      gaveWay: ({ message }) =>
-        console.error(`gave way to others at work (${message}), trying again`),
-    });
+    const applied = await withProgress('migrating', (tell) =>
+      migrate(database, migrations, {
+        gaveWay: ({ message }) =>
+          console.error(`gave way to others at work (${message}), trying again`),
+        onStep: (done, total) => tell(doneOf(done, total, 'steps')),
+      }),
+    );
     print(
       options,
       { applied },
@@ -57,12 +77,17 @@ export async function backupTo(file: string, options: SharedOptions, env: Env): 
   const path = resolve(file);
   if (existsSync(path)) throw new Failure(`${path} exists; name a file that does not`);
   if (!existsSync(dirname(path))) throw new Failure(`there is no folder ${dirname(path)}`);
-  await withDatabase(options, env, async (database, { dataFolder }) => {
-    await backup(database, path);
+  const copy = async (database: Database, { dataFolder, databaseUrl }: Installation) => {
+    const size = () => `${megabytes(path)} of ${megabytes(databaseUrl.replace('sqlite:', ''))} MB`;
+    await withProgress('copying', () => backup(database, path), size);
     const { without, lines } = beside(dataFolder, env);
     print(options, { file: path, without }, [`wrote ${path}`, ...lines]);
-  });
+  };
+  await withDatabase(options, env, copy, { long: true });
 }
+
+const megabytes = (file: string): string =>
+  existsSync(file) ? Math.round(statSync(file).size / 1e6).toLocaleString('en-US') : '0';
 
 /**
  * Names what a backup of the database lacks, so that nobody finds out at the restore. `MEDIA_URL`

@@ -37,7 +37,7 @@ export async function createUserCommand(
         `made ${user.role} ${user.id} (${paint('bold', user.name)})`,
       ]);
     },
-    true,
+    { mayBegin: true },
   );
 }
 

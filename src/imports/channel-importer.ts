@@ -3,7 +3,7 @@ import { addChannel, switchChannel } from '../catalog/edit-channels.ts';
 import { readStoredCatalog } from '../catalog/stored-catalog.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { ForeignInstallation, ForeignChannel } from './new-api.ts';
-import { leaveOut } from './report.ts';
+import { counted, leaveOut } from './report.ts';
 import { type ImportContext, messages } from './model-importer.ts';
 import types from './data/channel-types.json' with { type: 'json' };
 
@@ -41,7 +41,7 @@ export function* importChannels(
     names: new Set(channels.map(({ name }) => name)),
     context,
   };
-  for (const channel of foreign.channels) {
+  for (const channel of counted('channels', foreign.channels, context.onProgress)) {
     const what = `channel ${channel.id} (${channel.name})`;
     const portions = portionsOf(channel, foreign.kind);
     if (portions.length === 0)

@@ -11,7 +11,13 @@ import type { Sealer } from '../storage/seal.ts';
 import type { ForeignInstallation, UnitWorth } from './new-api.ts';
 import { readRatios } from './ratios.ts';
 import { earlierImports } from './import-records.ts';
-import { changed, type ImportSummary, newReport, importParts } from './report.ts';
+import {
+  changed,
+  type ImportProgress,
+  type ImportSummary,
+  newReport,
+  importParts,
+} from './report.ts';
 import { importGroups, importModels } from './model-importer.ts';
 import { importChannels } from './channel-importer.ts';
 import { importKeys, type ImportedUsers, importUsers } from './user-importer.ts';
@@ -31,6 +37,7 @@ export interface ImportOptions {
   readonly bundled: Bundled;
   /** Wall clock, ms. */
   readonly at: number;
+  readonly onProgress?: ImportProgress;
 }
 
 /** Rolls back the transaction of a dry run. */
@@ -60,7 +67,7 @@ export async function runImport(
 
 function* importAll(
   foreign: ForeignInstallation,
-  { origin, worth, sealer, vendors, bundled, at }: ImportOptions,
+  { origin, worth, sealer, vendors, bundled, at, onProgress = () => {} }: ImportOptions,
 ): Transaction<ImportSummary> {
   // Takes the catalogue's lock first: a concurrent import waits, and then finds everything
   // imported.
@@ -70,10 +77,10 @@ function* importAll(
   const by = { source: 'import', reason: `imported from ${origin}`, at } as const;
   const ratios = readRatios(foreign, worth);
   report.notes.push(...ratios.notes);
-  const context = { sealer, vendors, bundled, by, imported, report, ratios };
+  const context = { sealer, vendors, bundled, by, imported, report, ratios, onProgress };
   yield* importGroups(foreign, context);
   yield* importChannels(foreign, yield* importModels(foreign, context), context);
-  const people = { origin, imported, report, worth, at };
+  const people = { origin, imported, report, worth, at, onProgress };
   const users = yield* importUsers(foreign, people);
   const { groups } = yield* readStoredCatalog();
   yield* importKeys(foreign, users, new Set(groups.map(({ name }) => name)), people);

@@ -19,13 +19,14 @@ import kinds from './data/model-kinds.json' with { type: 'json' };
 import type { ForeignInstallation } from './new-api.ts';
 import type { Ratios } from './ratios.ts';
 import type { EarlierImports } from './import-records.ts';
-import { type ImportSummary, leaveOut } from './report.ts';
+import { type ImportProgress, type ImportSummary, leaveOut } from './report.ts';
 
 /** The context of an import into the catalogue. */
 export interface ImportContext extends ChannelEditContext {
   readonly imported: EarlierImports;
   readonly report: ImportSummary;
   readonly ratios: Ratios;
+  readonly onProgress: ImportProgress;
 }
 
 const multiplierPlaces = 6;

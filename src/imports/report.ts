@@ -12,6 +12,21 @@ export interface ImportNote {
   readonly note: string;
 }
 
+/** Called before each entry of a part. */
+export type ImportProgress = (part: ImportPart, done: number, total: number) => void;
+
+/** The entries of a part, each told before its turn. */
+export function* counted<T>(
+  part: ImportPart,
+  entries: readonly T[],
+  onProgress: ImportProgress,
+): Generator<T> {
+  for (const [index, entry] of entries.entries()) {
+    onProgress(part, index, entries.length);
+    yield entry;
+  }
+}
+
 export const importParts = ['users', 'keys', 'groups', 'models', 'channels'] as const;
 export type ImportPart = (typeof importParts)[number];
 

@@ -14,7 +14,7 @@ import type { Transaction } from '../storage/database.ts';
 import type { ForeignInstallation, ForeignKey, ForeignUser, UnitWorth } from './new-api.ts';
 import { divided, roundedUp } from '../catalog/decimal.ts';
 import type { EarlierImports } from './import-records.ts';
-import { type ImportSummary, leaveOut } from './report.ts';
+import { counted, type ImportProgress, type ImportSummary, leaveOut } from './report.ts';
 
 export interface UserImportContext {
   /** The name of the installation: opening transfers are made once for each. */
@@ -24,6 +24,7 @@ export interface UserImportContext {
   readonly worth: UnitWorth;
   /** Wall clock, ms. */
   readonly at: number;
+  readonly onProgress: ImportProgress;
 }
 
 const yuanPlaces = 9;
@@ -54,7 +55,7 @@ export function* importUsers(
   const opened = yield* openings(people.origin);
   const ours = new Map<string, ImportedUser>();
   let brought = [...opened.values()].reduce((sum, amount) => sum + amount, 0n);
-  for (const user of users) {
+  for (const user of counted('users', users, people.onProgress)) {
     const what = `user ${user.id} (${user.name})`;
     addUp(user, people);
     if (user.deleted) {
@@ -182,7 +183,7 @@ export function* importKeys(
   people: UserImportContext,
 ): Transaction<void> {
   const { report, worth, at } = people;
-  for (const key of keys) {
+  for (const key of counted('keys', keys, people.onProgress)) {
     const what = `key ${key.id} (${key.name})`;
     const user = users.get(key.userId);
     if (key.deleted || user === undefined) {

@@ -23,6 +23,8 @@ export interface MigrateOptions {
   readonly timers?: Timers;
   /** The migration gave way to others, has changed nothing, and is retried after `pauseMs`. */
   readonly gaveWay?: (error: DatabaseError, pauseMs: number) => void;
+  /** Called before each migration with the number of those that ran, and of all that are missing. */
+  readonly onStep?: (done: number, total: number) => void;
 }
 
 /**
@@ -37,11 +39,17 @@ export async function migrate(
   migrations: readonly Migration[],
   options: MigrateOptions = {},
 ): Promise<readonly string[]> {
-  const { clock = systemClock, random = systemRandom, timers = systemTimers, gaveWay } = options;
+  const {
+    clock = systemClock,
+    random = systemRandom,
+    timers = systemTimers,
+    gaveWay,
+    onStep,
+  } = options;
   const untilMs = clock.monotonicMs() + giveUpMs;
   for (let attempt = 0; ; attempt++) {
     try {
-      return await database.transact(() => run(database.dialect, migrations, clock));
+      return await database.transact(() => run(database.dialect, migrations, clock, onStep));
     } catch (error) {
       if (database.dialect !== 'postgres' || !isPassing(error) || clock.monotonicMs() > untilMs)
         throw error;
@@ -66,6 +74,7 @@ function* run(
   dialect: Database['dialect'],
   migrations: readonly Migration[],
   clock: Clock,
+  onStep: MigrateOptions['onStep'],
 ): Transaction<readonly string[]> {
   if (dialect === 'postgres') {
     yield noTimeoutStatement;
@@ -86,7 +95,8 @@ function* run(
   const missing = migrations
     .filter(({ id }) => !applied.has(id))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
-  for (const { id, statements } of missing) {
+  for (const [index, { id, statements }] of missing.entries()) {
+    onStep?.(index, missing.length);
     for (const statement of statements) {
       const sql = textFor(dialect, typeof statement === 'string' ? statement : statement[dialect]);
       if (sql !== '') yield { sql, params: [] };
