@@ -202,7 +202,10 @@ const shownForMs = 7 * 86_400_000;
 const shownMax = 5;
 
 /** Recent payments that a wallet reports and that fit no order. */
-async function unmatchedPayments(database: Database, now: number): Promise<readonly Attention[]> {
+export async function unmatchedPayments(
+  database: Database,
+  now: number,
+): Promise<readonly Attention[]> {
   const rows = (await listUnmatched(database, shownMax)).filter(
     (row) => Number(row['at']) > now - shownForMs,
   );

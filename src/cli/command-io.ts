@@ -43,6 +43,18 @@ export function print(
 export const countPhrase = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+const spanMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Wall clock, ms, of an option: `30m`, `24h`, `7d` before now, or a time such as 2027-01-31. */
+export function timeOption(option: string, text: string, now: number): number {
+  const [, count, unit] = /^(\d{1,5})(m|h|d)$/.exec(text) ?? [];
+  if (count !== undefined)
+    return now - Number(count) * spanMs[unit === 'm' || unit === 'h' ? unit : 'd'];
+  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(at)) return at;
+  throw new Failure(`${option} is 30m, 24h, 7d or a time such as 2027-01-31, not '${text}'`);
+}
+
 const pageSize = 1_000;
 
 /** Reads all pages of a list that is paged by id. */

@@ -28,6 +28,7 @@ function port(text: string): number {
 
 const portOption = new Option('--port <number>', 'port to listen on').env('PORT').argParser(port);
 const workersMax = 256;
+const rowsMax = 1_000;
 
 function workers(text: string): number {
   const value = Number(text);
@@ -86,6 +87,56 @@ command(program, 'sim', 'only the simulated vendors')
   .addOption(hostOption)
   .action(async (options) => (await import('./sim.ts')).sim(options));
 
+function rowsMost(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > rowsMax)
+    throw new Failure(`--limit is from 1 to ${rowsMax}, not '${text}'`);
+  return value;
+}
+
+const limitOption = (rows: number): Option =>
+  new Option('--limit <rows>', 'the most to show').argParser(rowsMost).default(rows);
+const userFilter = new Option('--user <id>', 'of this user alone: an id, or a name that is one');
+const sinceText = 'since when: 30m, 24h, 7d or a time such as 2027-01-31';
+
+command(
+  program,
+  'status',
+  'whether the gateway runs, its load, its channels, and what needs attention',
+).action(async (options: SharedOptions) =>
+  (await import('./status.ts')).statusCommand(options, process.env),
+);
+command(
+  program,
+  'logs [id]',
+  'requests of the last week that were refused, failed or needed more than one attempt; with an id one request with its attempts',
+)
+  .addOption(userFilter)
+  .option('--key <id>', 'of this key alone')
+  .option('--model <id>', 'for this model, as the client named it')
+  .option('--channel <name>', 'whose last attempt was on this channel')
+  .option('--status <status>', 'with this status, such as 429, or a class such as 5xx')
+  .option('--code <code>', 'with this error code or outcome')
+  .option('--since <time>', sinceText)
+  .addOption(limitOption(50))
+  .option('--follow', 'go on with new ones as they come; with --json one JSON value a line')
+  .action(async (id: string | undefined, options) =>
+    (await import('./logs.ts')).logsCommand(id, options, process.env),
+  );
+command(program, 'usage', 'what was paid in a period, by model, key or user')
+  .addOption(
+    new Option('--by <part>', 'what a row stands for')
+      .choices(['model', 'key', 'user'])
+      .default('model'),
+  )
+  .option('--since <time>', sinceText, '30d')
+  .option('--until <time>', 'until when; by default now')
+  .addOption(userFilter)
+  .option('--key <id>', 'of this key alone')
+  .option('--model <id>', 'of this model alone')
+  .addOption(limitOption(50))
+  .action(async (options) => (await import('./usage.ts')).usageCommand(options, process.env));
+
 const user = program.command('user').description('users and their balance');
 command(user, 'create', 'make a user')
   .requiredOption('--name <name>')
@@ -97,9 +148,24 @@ command(user, 'credit', 'add to a balance')
   .requiredOption('--reason <text>', 'kept with the transfer')
   .option('--id <id>', 'makes the credit happen once, however often the command runs')
   .action(async (options) => (await import('./user.ts')).creditUserCommand(options, process.env));
+command(user, 'debit', 'take back from a balance, never more than is free')
+  .requiredOption('--user <id>')
+  .requiredOption('--amount <yuan>', 'such as 10.00')
+  .requiredOption('--reason <text>', 'kept with the transfer, where the user reads it')
+  .option('--id <id>', 'makes the debit happen once, however often the command runs')
+  .action(async (options) => (await import('./user.ts')).debitUserCommand(options, process.env));
 command(user, 'list', 'all users').action(async (options) =>
   (await import('./user.ts')).listUsersCommand(options, process.env),
 );
+for (const [name, suspended, description] of [
+  ['suspend <id>', true, 'keep a user out: no console, no keys, effective within one second'],
+  ['resume <id>', false, 'let a suspended user in again'],
+] as const)
+  command(user, name, description)
+    .requiredOption('--reason <text>', 'kept in the audit trail, where the user reads it')
+    .action(async (id: string, options) =>
+      (await import('./user.ts')).suspendUserCommand(id, suspended, options, process.env),
+    );
 
 const key = program.command('key').description('API keys');
 command(key, 'create', 'make a key; it is shown once')
@@ -134,6 +200,36 @@ command(key, 'disable <id>', 'stop a key, effective within one second').action(
   async (id: string, options) =>
     (await import('./key.ts')).disableKeyCommand(id, options, process.env),
 );
+
+const channel = program.command('channel').description('channels to vendors');
+command(channel, 'list', 'all channels, their health and the last hour').action(
+  async (options: SharedOptions) =>
+    (await import('./channel.ts')).listChannelsCommand(options, process.env),
+);
+command(
+  channel,
+  'test <name>',
+  "send one small request to a channel's vendor: exit code 1 if it fails; no user pays for it",
+)
+  .option('--model <id>', 'the model to ask; by default the first that can be tested')
+  .option('--prompt <text>', 'what to ask; by default to reply with the word OK')
+  .action(async (name: string, options) =>
+    (await import('./channel.ts')).testChannelCommand(name, options, process.env),
+  );
+
+const model = program.command('model').description('models that are sold');
+command(model, 'list', 'all models with their prices')
+  .option('--all', 'also those that are sold no more')
+  .action(async (options) => (await import('./model.ts')).listModelsCommand(options, process.env));
+
+const order = program.command('order').description('top-ups');
+command(order, 'list', 'top-ups, the newest first')
+  .addOption(userFilter)
+  .addOption(new Option('--state <state>').choices(['waiting', 'closed', 'failed', 'credited']))
+  .addOption(new Option('--wallet <name>').choices(['wechat_pay', 'alipay']))
+  .option('--since <time>', sinceText)
+  .addOption(limitOption(50))
+  .action(async (options) => (await import('./order.ts')).listOrdersCommand(options, process.env));
 
 command(program, 'link', 'an address that signs a user in to the console, once')
   .requiredOption('--user <id>')

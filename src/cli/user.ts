@@ -1,15 +1,24 @@
 import { byCommand, writeAudit } from '../accounts/audit.ts';
 import { plainName } from '../accounts/text-fields.ts';
-import { findUser, listUsers, type Role, type User } from '../accounts/users.ts';
+import {
+  findUser,
+  listUsers,
+  otherOperators,
+  type Role,
+  stillOperator,
+  type User,
+  userPage,
+} from '../accounts/users.ts';
 import { systemClock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
 import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
-import { balance, balances, credit as creditAccount } from '../ledger/ledger.ts';
-import { enrol } from '../signin/enrol.ts';
-import type { Transaction } from '../storage/database.ts';
+import { balance, balances, credit as creditAccount, debit } from '../ledger/ledger.ts';
+import { fundsOf } from '../ledger/transfers.ts';
+import { enrol, suspendUser } from '../signin/enrol.ts';
+import type { Database, Transaction } from '../storage/database.ts';
 import { everyPage, Failure, print, type SharedOptions } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
-import { paint, paintMoney, table } from './terminal.ts';
+import { paint, paintMoney, paintState, table } from './terminal.ts';
 
 /** The same as in the console, where the user reads it. */
 const reasonMax = 500;
@@ -53,26 +62,131 @@ function* making(name: string, role: Role, at: number): Transaction<User> {
   return user;
 }
 
-export async function creditUserCommand(
-  options: SharedOptions & {
-    readonly user: string;
-    readonly amount: string;
-    readonly reason: string;
-    readonly id?: string;
-  },
-  env: Env,
-): Promise<void> {
+interface TransferOptions extends SharedOptions {
+  readonly user: string;
+  readonly amount: string;
+  readonly reason: string;
+  readonly id?: string;
+}
+
+function transferOf(options: TransferOptions): { readonly amount: Nano; readonly reason: string } {
   const amount = parseYuan(options.amount);
   if (amount === undefined || amount === 0n)
     throw new Failure(`--amount is a sum in yuan such as 10.00, not '${options.amount}'`);
-  const reason = options.reason.trim();
-  if (reason === '' || reason.length > reasonMax)
-    throw new Failure(`--reason is a text of 1 to ${reasonMax} characters`);
+  const reason = reasonOf(options.reason);
   if (options.id !== undefined && !/^\S{1,100}$/.test(options.id))
     throw new Failure('--id is 1 to 100 characters without spaces');
+  return { amount, reason };
+}
+
+function reasonOf(text: string): string {
+  const reason = text.trim();
+  if (reason === '' || reason.length > reasonMax)
+    throw new Failure(`--reason is a text of 1 to ${reasonMax} characters`);
+  return reason;
+}
+
+const noUser = (id: string): Failure =>
+  new Failure(`there is no user ${id}; 'user list' shows all`);
+
+export async function debitUserCommand(options: TransferOptions, env: Env): Promise<void> {
+  const { amount, reason } = transferOf(options);
   await withDatabase(options, env, async (database) => {
-    if ((await findUser(database, options.user)) === undefined)
-      throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
+    const account = options.user;
+    const user = await findUser(database, account);
+    if (user === undefined) throw noUser(account);
+    const id = `debit_${options.id ?? randomText(24)}`;
+    const at = systemClock.now();
+    const entry = {
+      ...byCommand,
+      action: 'user.debit',
+      target: `user:${account}`,
+      account,
+      reason,
+    };
+    const after = { amount: formatYuan(-amount), transfer: id };
+    const wish = { id, account, amount, ref: reason, at };
+    const done = await debit(database, systemClock, wish, () =>
+      writeAudit(at, { ...entry, after }),
+    );
+    if (done === 'exists_different')
+      throw new Failure(`a debit with the id ${options.id} exists, for another user or amount`);
+    const funds = await database.snapshot(() => fundsOf(account));
+    if (funds === undefined) throw noUser(account);
+    if (done === 'insufficient')
+      throw new Failure(
+        `${account} has less than ${formatYuan(amount)} yuan that is free: a balance of ${formatYuan(funds.balance)}, of which tasks hold ${formatYuan(funds.held)}`,
+      );
+    print(options, shown(user, funds.balance), [
+      `${user.id} (${paint('bold', user.name)}) now has ${paintMoney(formatYuan(funds.balance))} yuan${done === 'exists' ? '; this debit had been made before' : ''}`,
+    ]);
+  });
+}
+
+/** Suspends a user, or ends that. The last operator stays one. */
+export async function suspendUserCommand(
+  id: string,
+  suspended: boolean,
+  options: SharedOptions & { readonly reason: string },
+  env: Env,
+): Promise<void> {
+  const reason = reasonOf(options.reason);
+  await withDatabase(options, env, async (database) => {
+    const user = await database.transact(() => suspending(id, suspended, reason));
+    if (user === undefined) throw noUser(id);
+    const now = await balance(database, id);
+    const value = { ...shown(user, now?.balance ?? 0n), state: user.state };
+    print(options, value, [
+      `${user.id} (${paint('bold', user.name)}) is ${paintState(user.state)}`,
+    ]);
+  });
+}
+
+function* suspending(
+  id: string,
+  suspended: boolean,
+  reason: string,
+): Transaction<User | undefined> {
+  // Changes of operators take turns here, and the user is read afterwards.
+  yield* stillOperator(id);
+  const [found] = yield* userPage({ id, limit: 1 });
+  if (found === undefined) return undefined;
+  const before = found.user;
+  if (suspended && before.role === 'operator' && (yield* otherOperators(id)) === 0)
+    throw new Failure(`${id} is the last operator: make another one first`);
+  const after = yield* suspendUser(id, suspended);
+  const entry = {
+    action: suspended ? 'user.suspend' : 'user.restore',
+    target: `user:${id}`,
+    account: id,
+    reason,
+    before: { role: before.role, state: before.state },
+    after: { role: before.role, state: after?.state },
+  };
+  yield* writeAudit(systemClock.now(), { ...byCommand, ...entry });
+  return after;
+}
+
+const namesakesMax = 50;
+
+/** The id of a user who is named by id, or by a name that only one user has. */
+export async function userNamed(database: Database, text: string): Promise<string> {
+  if ((await findUser(database, text)) !== undefined) return text;
+  const alike = await database.snapshot(() => userPage({ q: text, limit: namesakesMax }));
+  const named = alike.filter(({ user }) => user.name === text);
+  const [only] = named;
+  if (only === undefined) throw noUser(text);
+  if (named.length > 1)
+    throw new Failure(
+      `${named.length} users are called ${text}: ${named.map(({ user }) => user.id).join(', ')}`,
+    );
+  return only.user.id;
+}
+
+export async function creditUserCommand(options: TransferOptions, env: Env): Promise<void> {
+  const { amount, reason } = transferOf(options);
+  await withDatabase(options, env, async (database) => {
+    if ((await findUser(database, options.user)) === undefined) throw noUser(options.user);
     const id = `grant_${options.id ?? randomText(24)}`;
     const at = systemClock.now();
     const entry = {
@@ -95,8 +209,7 @@ export async function creditUserCommand(
       throw new Failure(`a credit with the id ${options.id} exists, for another user or amount`);
     const user = await findUser(database, options.user);
     const now = await balance(database, options.user);
-    if (user === undefined || now === undefined)
-      throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
+    if (user === undefined || now === undefined) throw noUser(options.user);
     print(options, shown(user, now.balance), [
       `${user.id} (${paint('bold', user.name)}) now has ${paintMoney(formatYuan(now.balance))} yuan${done === 'exists' ? '; this credit had been made before' : ''}`,
     ]);

@@ -1,9 +1,13 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Clock } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import * as scripts from './transactions/account.ts';
+import { endPayout, openPayout } from './transactions/hold.ts';
 import { fenceProcess, fenceAllProcesses, sweepProcess } from './transactions/process.ts';
 import { integerColumn, textColumn } from '../storage/sql.ts';
 import { tillSettings } from './settings.ts';
+import { payerOf } from './transfers.ts';
 
 /**
  * Money of one account. The user sees `balance`; `spendable` is the part that no process or task
@@ -47,6 +51,55 @@ export async function credit(
     if (error instanceof scripts.NoSuchAccount) return 'no_account';
     throw error;
   }
+}
+
+/** Running processes give idle floats back within seconds after they are called in. */
+const floatsWaitMs = 3_000;
+const floatsLookMs = 200;
+
+export interface Debit {
+  /** Makes the debit happen once. */
+  readonly id: string;
+  readonly account: string;
+  readonly amount: Nano;
+  readonly ref: string;
+  /** Wall clock, ms. */
+  readonly at: number;
+}
+
+/** `exists_different`: the id belongs to another transfer. Only `created` changes anything. */
+export type DebitResult = 'created' | 'exists' | 'exists_different' | 'insufficient';
+
+/**
+ * Takes money back to `grants`, once for each `id`, and never more than is free: waits for idle
+ * floats, at most three seconds. `beside` runs in the same transaction, only when this call makes
+ * the debit.
+ */
+export async function debit(
+  database: Database,
+  clock: Clock,
+  input: Debit,
+  beside: () => Transaction<unknown>,
+): Promise<DebitResult> {
+  const untilMs = clock.monotonicMs() + floatsWaitMs;
+  for (;;) {
+    const done = await database.transact(() => debiting(input, beside));
+    if (done !== 'insufficient' || clock.monotonicMs() > untilMs) return done;
+    await wait(floatsLookMs);
+  }
+}
+
+function* debiting(
+  { id, account, amount, ref, at }: Debit,
+  beside: () => Transaction<unknown>,
+): Transaction<DebitResult> {
+  const known = yield* payerOf(id);
+  if (known !== undefined)
+    return known.account === account && known.amount === amount ? 'exists' : 'exists_different';
+  if ((yield* openPayout({ id, account, amount, at })) === 'insufficient') return 'insufficient';
+  yield* endPayout(id, { kind: 'paid', to: 'grants', code: 'debit', ref, at });
+  yield* beside();
+  return 'created';
 }
 
 /** Pays a charge back, wholly or in part, once for each `id`, and never more than was charged. */

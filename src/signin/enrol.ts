@@ -1,7 +1,7 @@
 import { writeAudit } from '../accounts/audit.ts';
 import { operatorCanSignIn, firstOperator, makeLink } from '../accounts/identities.ts';
-import { createUser, type Role, type User } from '../accounts/users.ts';
-import { createAccountTx } from '../ledger/transactions/account.ts';
+import { createUser, type Role, setUserState, type User } from '../accounts/users.ts';
+import { createAccountTx, freezeTx } from '../ledger/transactions/account.ts';
 import type { Transaction, Database } from '../storage/database.ts';
 
 /** A user and the ledger account of the same id, in one transaction. `at`: wall clock, ms. */
@@ -9,6 +9,14 @@ export function* enrol(name: string, role: Role, at: number): Transaction<User> 
   const user = yield* createUser({ name, role, at });
   yield* createAccountTx({ id: user.id, kind: 'user' });
   return user;
+}
+
+/**
+ * Suspends a user and freezes the user's money, or ends that. Undefined when there is no such user.
+ */
+export function* suspendUser(id: string, suspended: boolean): Transaction<User | undefined> {
+  yield* freezeTx({ account: id, frozen: suspended });
+  return yield* setUserState(id, suspended ? 'suspended' : 'active');
 }
 
 /** The address of a one-time link, at the console of `baseUrl`. */

@@ -112,7 +112,8 @@ export interface UsageFilter {
 export const isFiltered = (filter: UsageFilter): boolean =>
   Object.values(filter).some((value) => value !== undefined);
 
-function columnsCondition(
+/** The condition for records or hours whose columns have the filter's values. */
+export function columnsCondition(
   places: SqlParameters,
   table: string,
   { keyId, model, capability, status, estimated }: UsageFilter,

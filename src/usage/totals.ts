@@ -2,7 +2,14 @@ import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { jsonRows } from '../storage/sql.ts';
-import { SqlParameters, type TimeRange, recordsOf } from './ranges.ts';
+import {
+  columnsCondition,
+  recordsOf,
+  rolledUntil,
+  splitRange,
+  SqlParameters,
+  type TimeRange,
+} from './ranges.ts';
 
 /**
  * Whole hours as far as they are rolled up, and the records of `tail`, which are not (`recentOf` in
@@ -87,6 +94,62 @@ const meteredOf = (row: Row): Pick<SoldQuantity, 'measure' | 'micros'> => ({
   measure: String(row['measure']) as Measure,
   micros: BigInt(row['quantity'] ?? 0),
 });
+
+/** The columns by which the spending of all accounts is added up. */
+export type TotalsGroup = 'model' | 'key_id' | 'account';
+
+export interface TotalsQuery extends TimeRange {
+  readonly account?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+export interface TotalsRow {
+  readonly of: string;
+  /** The account that paid; with keys alone. */
+  readonly account: string | undefined;
+  readonly requests: number;
+  readonly cost: Nano;
+}
+
+/**
+ * The spending of all accounts, or of some, by one column, the largest first: from rolled-up days
+ * and hours, and from records for the rest. Run it in a snapshot.
+ */
+export function* spendingOfAll(
+  { account, keyId, model, ...span }: TotalsQuery,
+  by: TotalsGroup,
+): Transaction<readonly TotalsRow[]> {
+  const { days, hours, records } = splitRange(span, yield* rolledUntil());
+  const places = new SqlParameters();
+  const only = (table: string): string =>
+    (account === undefined ? '' : ` AND u.id=${places.add(account)}`) +
+    columnsCondition(places, table, { keyId, model });
+  const columns = (table: string): string =>
+    `${table}.${by} AS part, ${by === 'key_id' ? `${table}.account` : "''"} AS account`;
+  const rolled = (unit: 'hour' | 'day') => (part: TimeRange) =>
+    `SELECT ${columns('h')}, h.requests AS requests, h.cost AS cost FROM users u CROSS JOIN usage_${unit} h
+      WHERE h.account=u.id AND h.${unit}>=${places.add(part.from)} AND h.${unit}<${places.add(part.to)}${only('h')}`;
+  const recorded = (part: TimeRange) =>
+    `SELECT ${columns('r')}, 1 AS requests, r.cost-r.shortfall AS cost ${recordsOf(places, part)}${only('r')}`;
+  const parts = [
+    ...days.map(rolled('day')),
+    ...hours.map(rolled('hour')),
+    ...records.map(recorded),
+  ];
+  if (parts.length === 0) return [];
+  const rows = yield {
+    sql: `SELECT p.part, p.account, CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost
+      FROM (${parts.join(' UNION ALL ')}) p GROUP BY p.part, p.account ORDER BY 4 DESC, 3 DESC, 1`,
+    params: places.params,
+  };
+  return rows.map((row) => ({
+    of: String(row['part']),
+    account: String(row['account']) || undefined,
+    requests: Number(row['requests']),
+    cost: BigInt(row['cost'] ?? 0),
+  }));
+}
 
 /** The amount paid and the number of requests, of all accounts. */
 export function* revenueWithin({

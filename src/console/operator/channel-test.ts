@@ -1,9 +1,16 @@
 import * as z from 'zod';
-import { writeAudit } from '../../accounts/audit.ts';
+import { type AuditedAction, writeAudit } from '../../accounts/audit.ts';
 import { loadCatalog } from '../../catalog/catalog-store.ts';
+import type { Channel } from '../../catalog/snapshot.ts';
 import { storedCatalog } from '../../catalog/stored-catalog.ts';
-import { probe, probeCapabilities } from '../../gateway/channels/probe.ts';
+import {
+  type Probe,
+  type ProbeStage,
+  probe,
+  probeCapabilities,
+} from '../../gateway/channels/probe.ts';
 import { type Measure, measures, type Quantities } from '../../base/quantities.ts';
+import type { Database } from '../../storage/database.ts';
 import type { ChannelTestEvents } from '../contract.ts';
 import { type OperatorContext, byOperator } from './context.ts';
 import { costOfQuantities } from './vendor-costs.ts';
@@ -12,26 +19,18 @@ import { type ConsoleRoute, defineRoute } from '../route.ts';
 import { yuan } from '../format.ts';
 
 const promptCharsMax = 2_000;
+export const testPrompt = 'Reply with the word OK.';
 const input = z.strictObject({
   capability: z.enum(probeCapabilities, 'not_testable'),
   model: z.string(),
-  prompt: z
-    .string()
-    .min(1, 'empty')
-    .max(promptCharsMax, 'too_long')
-    .default('Reply with the word OK.'),
+  prompt: z.string().min(1, 'empty').max(promptCharsMax, 'too_long').default(testPrompt),
 });
 
 /**
  * Sends one small request to a channel's vendor and reports it stage by stage, with the vendor's
  * own messages; no user pays for it.
  */
-export function channelTestRoutes({
-  database,
-  clock,
-  sealer,
-  vendors,
-}: OperatorContext): readonly ConsoleRoute[] {
+export function channelTestRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
       method: 'POST',
@@ -41,58 +40,76 @@ export function channelTestRoutes({
       perMinute: 30,
       async handle(visit) {
         const { params, reply, at } = visit;
-        const { capability, model, prompt } = visit.input;
-        // Reads the stored channel: an operator tests a new one before this process has loaded it.
-        const { channels } = await loadCatalog(database, sealer);
-        const channel = channels.find(({ name }) => name === params['name']);
+        const { model } = visit.input;
+        const channel = await channelToTest(rooms, params['name'] ?? '');
         if (channel === undefined) return throwProblem('not_found');
         if (!channel.models.has(model))
           return throwProblem('invalid', { fields: { model: 'unknown' } });
-        const act = {
-          ...byOperator(visit),
-          action: 'channel.test',
-          target: `channel:${channel.name}`,
-          after: { capability, model },
-        };
-        await database.transact(() => writeAudit(at, act));
+        const order = { ...visit.input, channel };
+        await recordTest(rooms.database, at, byOperator(visit), order);
         const stream = reply.events();
         const stage = (name: ChannelTestEvents['stage']['stage'], ms: number): void =>
           stream.send({
             event: 'stage',
             data: { stage: name, ms } satisfies ChannelTestEvents['stage'],
           });
-        const { ok, status, quantities, error, answer } = await probe(
-          vendors,
-          clock,
-          { channel, capability, model, prompt },
-          stage,
-          stream.signal,
-        );
-        const recorded = await storedCatalog(database);
-        const price = recorded.channels.find(({ name }) => name === channel.name)?.costs.get(model);
-        const used = microsOf(quantities);
-        const done: ChannelTestEvents['done'] = {
-          ok,
-          status: status ?? null,
-          usage:
-            quantities === undefined
-              ? null
-              : Object.fromEntries(
-                  used.map(({ measure, micros }) => [measure, Number(micros) / 1e6]),
-                ),
-          estimated_cost:
-            price === undefined || quantities === undefined
-              ? null
-              : yuan(costOfQuantities(price, used)),
-          said: error ?? null,
-          answer: answer ?? null,
-        };
+        const done = await testChannel(rooms, order, stage, stream.signal);
         stream.send({ event: 'done', data: done });
         stream.end();
         return undefined;
       },
     }),
   ];
+}
+
+/**
+ * The channel as it is stored: an operator tests a new one before any process has loaded it.
+ * Undefined: there is none.
+ */
+export async function channelToTest(
+  { database, sealer }: Pick<OperatorContext, 'database' | 'sealer'>,
+  wanted: string,
+): Promise<Channel | undefined> {
+  const { channels } = await loadCatalog(database, sealer);
+  return channels.find(({ name }) => name === wanted);
+}
+
+/** Writes a test into the audit trail. */
+export async function recordTest(
+  database: Database,
+  at: number,
+  by: Pick<AuditedAction, 'actorKind' | 'actor' | 'ip'>,
+  { channel, capability, model }: Probe,
+): Promise<void> {
+  const target = `channel:${channel.name}`;
+  const act = { ...by, action: 'channel.test', target, after: { capability, model } };
+  await database.transact(() => writeAudit(at, act));
+}
+
+/** Probes a channel's vendor, and works out what the answer cost. */
+export async function testChannel(
+  { database, clock, vendors }: Pick<OperatorContext, 'database' | 'clock' | 'vendors'>,
+  order: Probe,
+  onStage: (stage: ProbeStage, ms: number) => void,
+  signal: AbortSignal,
+): Promise<ChannelTestEvents['done']> {
+  const result = await probe(vendors, clock, order, onStage, signal);
+  const { ok, status, quantities, error, answer } = result;
+  const { channels } = await storedCatalog(database);
+  const price = channels.find(({ name }) => name === order.channel.name)?.costs.get(order.model);
+  const used = microsOf(quantities);
+  return {
+    ok,
+    status: status ?? null,
+    usage:
+      quantities === undefined
+        ? null
+        : Object.fromEntries(used.map(({ measure, micros }) => [measure, Number(micros) / 1e6])),
+    estimated_cost:
+      price === undefined || quantities === undefined ? null : yuan(costOfQuantities(price, used)),
+    said: error ?? null,
+    answer: answer ?? null,
+  };
 }
 
 /** The measures of an answer that are not zero, in millionths. */

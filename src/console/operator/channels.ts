@@ -55,7 +55,7 @@ function readingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
       path: base,
       role,
       async handle(): Promise<List<ChannelView>> {
-        const seen = await channelReadings(rooms);
+        const seen = await channelReadings(rooms, await endingsOf(rooms));
         return { items: seen.catalogue.channels.map((channel) => channelView(channel, seen)) };
       },
     }),
@@ -129,12 +129,11 @@ function writingRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   ];
 }
 
-async function channelReadings({
-  database,
-  clock,
-  vendors,
-  sealer,
-}: OperatorContext): Promise<ChannelReadings> {
+/** All of `ChannelReadings` at this moment; `endings` are shown where the caller may unseal. */
+export async function channelReadings(
+  { database, clock, vendors }: Pick<OperatorContext, 'database' | 'clock' | 'vendors'>,
+  endings: ChannelReadings['endings'],
+): Promise<ChannelReadings> {
   const now = clock.now();
   const catalogue = await storedCatalog(database);
   const reports = await nodeReports(database, clock);
@@ -150,12 +149,14 @@ async function channelReadings({
       tail: (yield* recentOf(span, now)).tail,
     });
   });
-  const endings = await keyEndings(database, sealer);
   return { catalogue, vendors, reports, endings, counts, tasks, costs, overruns, losses };
 }
 
+const endingsOf = ({ database, sealer }: OperatorContext): Promise<ChannelReadings['endings']> =>
+  keyEndings(database, sealer);
+
 async function one(rooms: OperatorContext, name: string): Promise<ChannelView> {
-  const seen = await channelReadings(rooms);
+  const seen = await channelReadings(rooms, await endingsOf(rooms));
   const channel = seen.catalogue.channels.find((some) => some.name === name);
   return channel === undefined ? throwProblem('not_found') : channelView(channel, seen);
 }

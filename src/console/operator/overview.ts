@@ -18,7 +18,7 @@ import type { Attention, OperatorOverview } from '../contract.ts';
 import { whyCode } from './channel-view.ts';
 import type { OperatorContext } from './context.ts';
 import { vendorCosts } from './vendor-costs.ts';
-import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+import { type ConsoleRoute, defineRoute } from '../route.ts';
 import { instant, ratioOf, yuan } from '../format.ts';
 
 const hoursShown = 24;
@@ -32,21 +32,26 @@ export function operatorOverviewRoutes(rooms: OperatorContext): readonly Console
       method: 'GET',
       path: 'operator/overview',
       role: 'operator',
-      handle: (visit) => overview(rooms, visit),
+      handle: ({ user, at }) => operatorOverview(rooms, user.zone, at),
     }),
   ];
 }
 
-async function overview(
-  rooms: OperatorContext,
-  { user, at }: SignedInRequest,
+/** What an overview is made from. */
+type OverviewContext = Pick<OperatorContext, 'database' | 'clock' | 'attention'>;
+
+/** The overview at a moment; today's figures are of the day in this zone. */
+export async function operatorOverview(
+  rooms: OverviewContext,
+  zone: string,
+  at: number,
 ): Promise<OperatorOverview> {
   const { database, clock } = rooms;
   const catalogue = await storedCatalog(database);
   const reports = await nodeReports(database, clock);
   const tasks = await openTasksByChannel(database);
   const now = currentLoad(reports);
-  const today = zoneDayAt(user.zone, at);
+  const today = zoneDayAt(zone, at);
   const span = { from: today.from - (today.from % hourMs), to: today.to };
   const { taken, costs, until } = await database.snapshot(() =>
     figuresOf(database, catalogue, span, at),
@@ -110,7 +115,7 @@ interface AttentionInput {
 }
 
 async function attention(
-  { database, attention: others }: OperatorContext,
+  { database, attention: others }: OverviewContext,
   seen: AttentionInput,
 ): Promise<readonly Attention[]> {
   const elsewhere = await Promise.all(others.map((look) => look(seen.at)));

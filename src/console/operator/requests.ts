@@ -50,7 +50,12 @@ export function operatorRequestRoutes({
           limit: input.limit,
           after: input.after,
         });
-        return { items: await views(database, items), next, prev: null, as_of: instant(at) };
+        return {
+          items: await operatorRequests(database, items),
+          next,
+          prev: null,
+          as_of: instant(at),
+        };
       },
     }),
     defineRoute({
@@ -72,12 +77,8 @@ export function operatorRequestRoutes({
       method: 'GET',
       path: 'operator/requests/:id',
       role,
-      async handle({ params }): Promise<OperatorRequestDetail> {
-        const found = await database.snapshot(() => anyRequest(params['id'] ?? ''));
-        if (found === undefined) throwProblem('not_found');
-        const [view = throwProblem('not_found')] = await views(database, [found.logged]);
-        return { ...view, charged: found.charged };
-      },
+      handle: async ({ params }): Promise<OperatorRequestDetail> =>
+        (await requestDetail(database, params['id'] ?? '')) ?? throwProblem('not_found'),
     }),
   ];
 }
@@ -93,7 +94,18 @@ const operatorQuestion = (
   failedOnly: input.all === undefined && input.id === undefined,
 });
 
-async function views(
+/** Any request, logged or charged; undefined: there is none of this id. */
+export async function requestDetail(
+  database: Database,
+  id: string,
+): Promise<OperatorRequestDetail | undefined> {
+  const found = await database.snapshot(() => anyRequest(id));
+  const [view] = found === undefined ? [] : await operatorRequests(database, [found.logged]);
+  return view && { ...view, charged: found?.charged === true };
+}
+
+/** Requests as operators see them, with the names of their users and keys. */
+export async function operatorRequests(
   database: Database,
   requests: readonly LoggedRequest[],
 ): Promise<readonly OperatorRequest[]> {
@@ -158,7 +170,7 @@ async function* csv(
     const requests = await database.snapshot(() =>
       requestLogPage({ ...question, before: from, limit: csvPage }),
     );
-    const lines = await views(database, requests);
+    const lines = await operatorRequests(database, requests);
     yield lines.map((view) => csvLine(cellsOf(view))).join('');
     before = requests.at(-1)?.id;
     if (requests.length < csvPage) return;

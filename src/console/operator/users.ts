@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
 import {
@@ -9,14 +8,14 @@ import {
   userPage,
   findUser,
   setUserRole,
-  setUserState,
   type User,
 } from '../../accounts/users.ts';
 import { dayMs } from '../../base/calendar.ts';
 import { formatYuan, type Nano, nanoPerYuan } from '../../base/money.ts';
-import { fundsOf, payerOf } from '../../ledger/transfers.ts';
-import { creditTx, freezeTx } from '../../ledger/transactions/account.ts';
-import { endPayout, openPayout } from '../../ledger/transactions/hold.ts';
+import { debit } from '../../ledger/ledger.ts';
+import { fundsOf } from '../../ledger/transfers.ts';
+import { creditTx } from '../../ledger/transactions/account.ts';
+import { suspendUser } from '../../signin/enrol.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { charged } from '../../usage/spending.ts';
 import type { Page, UserAnswer, UserView } from '../contract.ts';
@@ -136,8 +135,7 @@ const factsOf = ({ role, state }: User) => ({ role, state });
 
 function* suspended(id: string, by: string, yes: boolean): Transaction<User> {
   if (id === by) throwProblem('conflict', { message: 'Nobody suspends himself.' });
-  yield* freezeTx({ account: id, frozen: yes });
-  return (yield* setUserState(id, yes ? 'suspended' : 'active')) ?? throwProblem('not_found');
+  return (yield* suspendUser(id, yes)) ?? throwProblem('not_found');
 }
 
 function* promoted({ id, role: before }: User, role: User['role']): Transaction<User> {
@@ -232,44 +230,23 @@ async function give(
   return { user: await one(rooms, user.id, at), transfer: id };
 }
 
-/** Running processes give idle floats back within seconds after they are called in. */
-const floatsWaitMs = 3_000;
-const floatsLookMs = 200;
-
 async function takeBack(
   rooms: OperatorContext,
   visit: SignedInRequest<z.output<typeof amounted>>,
 ): Promise<UserAnswer> {
   const { database, clock } = rooms;
-  const { params, at } = visit;
+  const { params, at, input } = visit;
   const id = transferId('debit', visit);
-  const user = (await findUser(database, params['user'] ?? '')) ?? throwProblem('not_found');
-  const untilMs = clock.monotonicMs() + floatsWaitMs;
-  while ((await database.transact(() => debit(visit, user.id, id))) === 'insufficient') {
-    if (clock.monotonicMs() > untilMs)
-      throwProblem('insufficient', { fields: { amount: 'insufficient' } });
-    await wait(floatsLookMs);
-  }
-  return { user: await one(rooms, user.id, at), transfer: id };
-}
-
-function* debit(
-  visit: SignedInRequest<z.output<typeof amounted>>,
-  account: string,
-  id: string,
-): Transaction<'done' | 'insufficient'> {
-  const { input, at } = visit;
-  const known = yield* payerOf(id);
-  if (known !== undefined) {
-    if (known.account !== account || known.amount !== input.amount)
-      throwProblem('conflict', { message: 'This idempotency-key was used for something else.' });
-    return 'done';
-  }
-  if ((yield* openPayout({ id, account, amount: input.amount, at })) === 'insufficient')
-    return 'insufficient';
-  yield* endPayout(id, { kind: 'paid', to: 'grants', code: 'debit', ref: input.reason, at });
-  yield* tell(visit, 'user.debit', account, id, -input.amount);
-  return 'done';
+  const { id: account } =
+    (await findUser(database, params['user'] ?? '')) ?? throwProblem('not_found');
+  const wish = { id, account, amount: input.amount, ref: input.reason, at };
+  const done = await debit(database, clock, wish, () =>
+    tell(visit, 'user.debit', account, id, -input.amount),
+  );
+  if (done === 'exists_different')
+    throwProblem('conflict', { message: 'This idempotency-key was used for something else.' });
+  if (done === 'insufficient') throwProblem('insufficient', { fields: { amount: 'insufficient' } });
+  return { user: await one(rooms, account, at), transfer: id };
 }
 
 function* tell(

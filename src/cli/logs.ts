@@ -1,0 +1,155 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { toPlainText } from '../base/plain-text.ts';
+import { systemClock } from '../base/clock.ts';
+import type { OperatorRequest, OperatorRequestDetail } from '../console/contract.ts';
+import { operatorRequests, requestDetail } from '../console/operator/requests.ts';
+import { requestLogPage, type RequestLogQuery } from '../request-log/queries.ts';
+import type { Database } from '../storage/database.ts';
+import { Failure, print, type SharedOptions, timeOption } from './command-io.ts';
+import { type Env, withDatabase } from './installation.ts';
+import { forStream, paint, paintState, table } from './terminal.ts';
+import { userNamed } from './user.ts';
+
+interface LogOptions extends SharedOptions {
+  readonly user?: string;
+  readonly key?: string;
+  readonly model?: string;
+  readonly channel?: string;
+  readonly status?: string;
+  readonly code?: string;
+  readonly since?: string;
+  readonly limit: number;
+  readonly follow?: true;
+}
+
+/** Shows the request log, oldest first, or one request with its attempts. */
+export async function logsCommand(
+  id: string | undefined,
+  options: LogOptions,
+  env: Env,
+): Promise<void> {
+  await withDatabase(options, env, async (database) => {
+    if (id !== undefined) return showRequest(database, id, options);
+    const question = await questionFrom(database, options);
+    const page = await pageOf(database, question);
+    if (options.follow !== true) {
+      const empty = ['the log has no such request; requests that succeed at once are in usage'];
+      print(options, page, page.length === 0 ? empty : table(heads, page.map(rowOf)));
+      return;
+    }
+    if (page.length > 0) show(options, page);
+    const stop = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+    await followLog(database, question, page, (more) => show(options, more), stop.signal);
+  });
+}
+
+const statusForm = /^[1-5](?:xx|\d\d)$/;
+
+async function questionFrom(database: Database, options: LogOptions): Promise<RequestLogQuery> {
+  const { user, key, model, channel, status, code, since, limit } = options;
+  if (status !== undefined && !statusForm.test(status))
+    throw new Failure(`--status is a status such as 429, or a class such as 5xx, not '${status}'`);
+  const from = since === undefined ? undefined : timeOption('--since', since, systemClock.now());
+  const account = user === undefined ? undefined : await userNamed(database, user);
+  return { account, key, model, channel, status, code, from, limit };
+}
+
+async function pageOf(
+  database: Database,
+  question: RequestLogQuery,
+): Promise<readonly OperatorRequest[]> {
+  const found = await database.snapshot(() => requestLogPage(question));
+  return operatorRequests(database, found.toReversed());
+}
+
+/** Nodes write their requests about a second after they end, each by itself. */
+const lateMs = 60_000;
+const lookEveryMs = 1_000;
+const pageMax = 1_000;
+
+/** Tells new requests of the log until the signal aborts. */
+export async function followLog(
+  database: Database,
+  question: RequestLogQuery,
+  seen: readonly OperatorRequest[],
+  tell: (requests: readonly OperatorRequest[]) => void,
+  signal: AbortSignal,
+  everyMs = lookEveryMs,
+): Promise<void> {
+  const begun = Math.max(question.from ?? 0, systemClock.now());
+  const told = new Map(seen.map(({ id, at }) => [id, Date.parse(at)]));
+  while (!signal.aborted) {
+    await wait(everyMs, undefined, { signal }).catch(() => undefined);
+    const from = Math.max(begun, systemClock.now() - lateMs);
+    const page = await pageOf(database, { ...question, from, limit: pageMax });
+    const fresh = page.filter(({ id }) => !told.has(id));
+    if (fresh.length > 0) tell(fresh);
+    for (const { id, at } of fresh) told.set(id, Date.parse(at));
+    for (const [id, at] of told) if (at < from) told.delete(id);
+  }
+}
+
+const heads = ['time', 'status', 'outcome', 'model', 'channel', 'user', 'ms', 'id'];
+
+const rowOf = (request: OperatorRequest): readonly string[] => [
+  request.at.replace(/\.\d+Z$/, 'Z'),
+  String(request.status),
+  request.outcome,
+  request.model ?? '',
+  request.channel ?? '',
+  request.user.name ?? request.user.id,
+  String(request.total_ms),
+  request.id,
+];
+
+/** Requests as they come: one line each, with `--json` one JSON value each. */
+function show({ json }: LogOptions, requests: readonly OperatorRequest[]): void {
+  const lines =
+    json === true
+      ? requests.map((request) => JSON.stringify(request))
+      : table(heads, requests.map(rowOf)).slice(1);
+  const text = lines.join('\n');
+  console.log(json === true ? text : forStream(text, process.stdout, process.env));
+}
+
+async function showRequest(database: Database, id: string, options: LogOptions): Promise<void> {
+  const found = await requestDetail(database, id);
+  if (found === undefined)
+    throw new Failure(`there is no request ${id} in the log, and no charge of it`);
+  print(options, found, linesOf(found));
+}
+
+function linesOf(request: OperatorRequestDetail): readonly string[] {
+  const { user, key_name: key, message, attempts } = request;
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['time', request.at],
+    ['user', `${user.name ?? ''} (${user.id})`],
+    ['key', key],
+    ['endpoint', request.endpoint],
+    ['model', request.model],
+    ['param', request.param],
+    ['took', `${request.total_ms} ms`],
+    ['charged', request.charged ? 'yes' : 'no'],
+  ];
+  const rows = attempts.map((attempt, index) => [
+    String(index + 1),
+    attempt.channel + (attempt.key === null ? '' : ` (key ${attempt.key})`),
+    attempt.fault === null ? 'answered' : attempt.fault.kind,
+    String(attempt.fault?.status ?? ''),
+    attempt.fault?.stage ?? '',
+    `${attempt.began_ms}–${attempt.ended_ms}`,
+    attempt.fault?.why ?? '',
+  ]);
+  return [
+    `${paint('bold', request.id)}  ${paintState(String(request.status))} ${request.outcome}`,
+    ...(message === null ? [] : [message]),
+    ...facts.flatMap(([name, value]) =>
+      value === null ? [] : [`  ${paint('dim', name.padEnd(9))} ${toPlainText(value)}`],
+    ),
+    ...(rows.length === 0 ? ['no channel was called'] : []),
+    ...(rows.length === 0
+      ? []
+      : table(['attempt', 'channel', 'outcome', 'status', 'stage', 'from–to ms', 'why'], rows)),
+  ];
+}

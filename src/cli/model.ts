@@ -1,0 +1,44 @@
+import type { UnitPrice } from '../console/contract.ts';
+import { modelView } from '../console/operator/models.ts';
+import { storedCatalog } from '../catalog/stored-catalog.ts';
+import { print, type SharedOptions } from './command-io.ts';
+import { type Env, withDatabase } from './installation.ts';
+import { table } from './terminal.ts';
+
+/** Models that are or were sold, with their prices, as the console shows them to operators. */
+export async function listModelsCommand(
+  options: SharedOptions & { readonly all?: true },
+  env: Env,
+): Promise<void> {
+  await withDatabase(options, env, async (database) => {
+    const catalogue = await storedCatalog(database);
+    const models = catalogue.models
+      .filter(({ active }) => active || options.all === true)
+      .map((model) => modelView(model, catalogue));
+    const rows = models.map(
+      ({ id, vendor, kind, active, channels, prices, shutdown_date: end }) => [
+        id,
+        kind,
+        vendor,
+        active ? 'sold' : 'retired',
+        String(channels.length),
+        priceText(prices),
+        end ?? '',
+      ],
+    );
+    const heads = ['model', 'kind', 'vendor', 'state', 'channels', 'price in yuan', 'shutdown'];
+    print(options, models, table(heads, rows));
+  });
+}
+
+const plainShown = 3;
+
+/** The first plain prices: `input 2.00/M, output 3.00/M`. */
+function priceText(prices: readonly UnitPrice[]): string {
+  const plain = prices.filter(({ variant, above_input_tokens: above }) => !variant && !above);
+  const shown = (plain.length === 0 ? prices : plain).slice(0, plainShown);
+  const text = shown.map(({ class: what, variant, amount, per }) =>
+    [what, variant, per === 1 ? amount : `${amount}/M`].filter(Boolean).join(' '),
+  );
+  return [...text, ...(prices.length > shown.length ? ['…'] : [])].join(', ');
+}

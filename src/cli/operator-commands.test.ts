@@ -1,0 +1,280 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { forEachDatabase } from '../../test/databases.ts';
+import { charge } from '../../test/support/console-user.ts';
+import { newCustomer } from '../../test/support/customer.ts';
+import { hello, masterKey, oneModel, startRunning } from '../../test/support/running.ts';
+import { completion, json, startVendor } from '../../test/support/scripted-vendor.ts';
+import { auditPage } from '../accounts/audit.ts';
+import { migrations } from '../app/schema.ts';
+import { systemClock } from '../base/clock.ts';
+import { recordConfiguration } from '../catalog/catalog-store.ts';
+import { defaultGroup } from '../catalog/configuration.ts';
+import { operatorRequests } from '../console/operator/requests.ts';
+import { requestLogPage, writeRequests } from '../request-log/queries.ts';
+import type { LoggedRequest } from '../request-log/entry.ts';
+import { openSealer } from '../storage/seal.ts';
+import * as channel from './channel.ts';
+import { followLog, logsCommand } from './logs.ts';
+import { listModelsCommand } from './model.ts';
+import { listOrdersCommand } from './order.ts';
+import { statusCommand } from './status.ts';
+import { usageCommand } from './usage.ts';
+import * as user from './user.ts';
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-cli-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** Commands on one database; `shown` is the text for people, `value` the JSON. */
+function commandsOn(databaseUrl: string) {
+  vi.stubEnv('FORCE_COLOR', '0');
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  onTestFinished(() => {
+    log.mockRestore();
+    vi.unstubAllEnvs();
+    process.exitCode = undefined;
+  });
+  const env = {
+    DATABASE_URL: databaseUrl,
+    TOLLGATE_MASTER_KEY: masterKey.toString('base64'),
+  };
+  const data = temporaryFolder();
+  type Command<T> = (options: T, env: Readonly<Record<string, string>>) => Promise<void>;
+  return {
+    async value<const T extends object>(
+      command: Command<T & { data: string; json: true }>,
+      options: T,
+    ) {
+      await command({ ...options, data, json: true }, env);
+      return JSON.parse(String(log.mock.lastCall?.[0]));
+    },
+    async shown<const T extends object>(command: Command<T & { data: string }>, options: T) {
+      await command({ ...options, data }, env);
+      return String(log.mock.lastCall?.[0]);
+    },
+  };
+}
+
+forEachDatabase((_name, _openFresh, fresh) => {
+  async function installed() {
+    const place = await fresh(migrations);
+    const database = await place.open();
+    const one = { groups: [defaultGroup], models: [], channels: [], warnings: [] };
+    await recordConfiguration(database, one, openSealer(masterKey), systemClock);
+    return { database, ...commandsOn(place.url) };
+  }
+
+  test('a debit takes what is free and no more, once for each id, with its reason in the trail', async () => {
+    const { database, value } = await installed();
+    const { userId } = await newCustomer(database, 10_000_000_000n);
+    const wish = { user: userId, amount: '4.00', reason: 'mistaken top-up' };
+    expect(await value(user.debitUserCommand, { ...wish, id: 'once' })).toMatchObject({
+      balance: '6.00',
+    });
+    expect(await value(user.debitUserCommand, { ...wish, id: 'once' })).toMatchObject({
+      balance: '6.00',
+    });
+    await expect(
+      value(user.debitUserCommand, { ...wish, id: 'once', amount: '3.00' }),
+    ).rejects.toThrow('a debit with the id once exists');
+    await expect(value(user.debitUserCommand, { ...wish, amount: '6.01' })).rejects.toThrow(
+      'less than 6.01 yuan that is free: a balance of 6.00, of which tasks hold 0.00',
+    );
+    await expect(value(user.debitUserCommand, { ...wish, user: 'usr_nobody' })).rejects.toThrow(
+      'there is no user usr_nobody',
+    );
+    await expect(value(user.debitUserCommand, { ...wish, reason: ' ' })).rejects.toThrow(
+      '--reason is a text',
+    );
+    const trail = await auditPage(database, { account: userId, limit: 9 });
+    expect(trail).toMatchObject([
+      {
+        actorKind: 'command',
+        action: 'user.debit',
+        reason: 'mistaken top-up',
+        after: { amount: '-4.00', transfer: 'debit_once' },
+      },
+    ]);
+  });
+
+  test('a user is suspended and resumed; the last operator is not', async () => {
+    const { database, value, shown } = await installed();
+    const { userId } = await newCustomer(database, 1n);
+    const reason = 'abuse';
+    const turn = (id: string, yes: boolean) => (options: object, env: object) =>
+      user.suspendUserCommand(id, yes, { ...options, reason }, { ...env });
+    expect(await value(turn(userId, true), {})).toMatchObject({ id: userId, state: 'suspended' });
+    expect(await shown(turn(userId, false), {})).toBe(`${userId} (test) is active`);
+    const { id: boss } = await value(user.createUserCommand, { name: 'Boss', role: 'operator' });
+    await expect(value(turn(boss, true), {})).rejects.toThrow('is the last operator');
+    await value(user.createUserCommand, { name: 'Second', role: 'operator' });
+    expect(await value(turn(boss, true), {})).toMatchObject({ state: 'suspended' });
+    const trail = await auditPage(database, { account: userId, limit: 9 });
+    expect(trail.map(({ action, actorKind, reason: why }) => [action, actorKind, why])).toEqual([
+      ['user.restore', 'command', 'abuse'],
+      ['user.suspend', 'command', 'abuse'],
+    ]);
+  });
+
+  const logged = (account: string, keyId: string, index: number): LoggedRequest => {
+    const at = systemClock.now() - 60_000 + index;
+    const attempt = { stage: 'waiting', beganMs: 1, endedMs: 9, mayRetry: true } as const;
+    return {
+      id: `req_${at.toString(16).padStart(12, '0')}${String(index).padStart(20, '0')}`,
+      at,
+      account,
+      keyId,
+      endpoint: 'POST /v1/chat/completions',
+      model: index === 1 ? 'm1' : 'm2\u001b[2J',
+      channel: 'a',
+      status: index === 1 ? 503 : 429,
+      outcome: index === 1 ? 'unavailable' : 'rate_limited',
+      param: undefined,
+      durationMs: 12,
+      attempts: [{ ...attempt, channel: 'a', fault: 'overloaded', status: 503 }],
+    };
+  };
+
+  test('the log is filtered, follows what comes, and tells one request with its attempts', async () => {
+    const { database, value, shown } = await installed();
+    const { userId, key } = await newCustomer(database, 1n);
+    const [one, two] = [logged(userId, key.id, 1), logged(userId, key.id, 2)];
+    await database.transact(() => writeRequests([one, two]));
+    const logs = (id?: string) => (options: object, env: Readonly<Record<string, string>>) =>
+      logsCommand(id, { limit: 50, ...options }, env);
+    const ids = async (filter: object) =>
+      (await value(logs(), filter)).map(({ id }: { id: string }) => id);
+    expect(await ids({})).toEqual([one.id, two.id]);
+    expect(await ids({ status: '5xx' })).toEqual([one.id]);
+    expect(await ids({ user: 'test', key: key.id, model: 'm1', channel: 'a' })).toEqual([one.id]);
+    expect(await ids({ code: 'unavailable', since: '1h' })).toEqual([one.id]);
+    expect(await ids({ since: '2000-01-01', limit: 1 })).toEqual([two.id]);
+    expect(await shown(logs(), { user: userId })).not.toContain('\u001b');
+    await expect(value(logs(), { status: 'x' })).rejects.toThrow('--status is a status');
+    await expect(value(logs(), { since: 'x' })).rejects.toThrow('--since is 30m, 24h');
+    await expect(value(logs('req_none'), {})).rejects.toThrow('there is no request req_none');
+    expect(await value(logs(one.id), {})).toMatchObject({
+      id: one.id,
+      charged: false,
+      attempts: [{ channel: 'a', fault: { kind: 'overloaded', status: 503 } }],
+    });
+    expect(await shown(logs(one.id), {})).toMatch(/503 unavailable[^]*\n1 +a +overloaded +503/);
+    const stop = new AbortController();
+    const told: string[] = [];
+    const seen = await operatorRequests(
+      database,
+      await database.snapshot(() => requestLogPage({ limit: 9 })),
+    );
+    const after = { ...logged(userId, key.id, 3), at: systemClock.now() + 5_000 };
+    const late = {
+      ...after,
+      id: `req_${after.at.toString(16).padStart(12, '0')}${'0'.repeat(20)}`,
+    };
+    const tell = (requests: readonly { readonly id: string }[]): void => {
+      told.push(...requests.map(({ id }) => id));
+      stop.abort();
+    };
+    const following = followLog(database, { limit: 9 }, seen, tell, stop.signal, 10);
+    await database.transact(() => writeRequests([late]));
+    await following;
+    expect(told).toEqual([late.id]);
+  });
+
+  test('usage adds up a period by model, key and user', async () => {
+    const { database, value, shown } = await installed();
+    const [ada, bob] = [
+      await newCustomer(database, 10n ** 10n),
+      await newCustomer(database, 10n ** 10n),
+    ];
+    const now = systemClock.now();
+    const spend = (id: string, of: typeof ada, model: string, ageMs: number, cost: bigint) =>
+      charge(database, {
+        id,
+        account: of.userId,
+        keyId: of.key.id,
+        at: now - ageMs,
+        model,
+        lines: [['input', 1, cost, cost]],
+      });
+    await spend('req_1', ada, 'm1', 1_000, 3_000_000_000n);
+    await spend('req_2', ada, 'm2', 7_200_000, 1_000_000_000n);
+    await spend('req_3', bob, 'm1', 1_000, 2_000_000_000n);
+    const ask = (options: object) =>
+      value(usageCommand, { by: 'model', since: '30d', limit: 50, ...options });
+    expect(await ask({})).toMatchObject({
+      requests: 3,
+      yuan: '6.00',
+      items: [
+        { model: 'm1', requests: 2, yuan: '5.00' },
+        { model: 'm2', requests: 1, yuan: '1.00' },
+      ],
+    });
+    expect((await ask({ by: 'user', since: '1h' })).items).toMatchObject([
+      { user: ada.userId, name: 'test', yuan: '3.00' },
+      { user: bob.userId, name: 'test', yuan: '2.00' },
+    ]);
+    expect((await ask({ by: 'key', user: ada.userId })).items).toEqual([
+      { key: ada.key.id, name: 'test', user: ada.userId, requests: 2, yuan: '4.00' },
+    ]);
+    expect((await ask({ model: 'm2', key: ada.key.id })).yuan).toBe('1.00');
+    expect(await shown(usageCommand, { by: 'model', since: '30d', limit: 1 })).toMatch(
+      /m1 +2 +5\.00 +83\.3 %\n3 requests, 6\.00 yuan since .*; 1 more with --limit$/,
+    );
+    await expect(ask({ user: 'test' })).rejects.toThrow('2 users are called test');
+    await expect(ask({ until: '2000-01-01' })).rejects.toThrow('--since is before --until');
+  });
+
+  test('the state of a gateway: nobody runs, then one node and its channels, which can be tested', async () => {
+    const before = await installed();
+    expect(await before.value(statusCommand, {})).toMatchObject({ running: false, channels: [] });
+    expect(await before.shown(statusCommand, {})).toContain('the gateway does not run');
+    expect(await before.shown(listOrdersCommand, { limit: 5 })).toBe('there are no such orders');
+    const vendor = await startVendor();
+    vendor.answer((_, response) => json(response, 200, completion('It works.')));
+    const { url } = await fresh();
+    const running = await startRunning({
+      databaseUrl: url,
+      configuration: oneModel(vendor.url),
+      yuan: '5',
+    });
+    await (await running.post('/v1/chat/completions', hello)).text();
+    const { value, shown } = commandsOn(url);
+    await expect
+      .poll(async () => (await value(statusCommand, {})).running, { timeout: 15_000 })
+      .toBe(true);
+    const status = await value(statusCommand, {});
+    expect(status).toMatchObject({
+      nodes: [{ open_streams: 0 }],
+      today: { requests: 1 },
+      channels: [{ name: 'a', state: 'healthy' }, { name: 'b' }],
+    });
+    expect(JSON.stringify(status)).not.toContain('up-key');
+    expect(await shown(statusCommand, {})).toMatch(/gateway +running: 1 node, /);
+    expect(await shown(channel.listChannelsCommand, {})).toMatch(/\na +openai +healthy +0 +1 /);
+    const tested = (name: string, model?: string) => (options: object, env: object) =>
+      channel.testChannelCommand(name, { ...options, ...(model && { model }) }, { ...env });
+    expect(await value(tested('a'), {})).toMatchObject({
+      ok: true,
+      model: 'm1',
+      capability: 'chat',
+      answer: 'It works.',
+    });
+    vendor.answer((_, response) => json(response, 401, '{"error":{"message":"no: up-key"}}'));
+    expect(await shown(tested('a'), {})).toMatch(/^a, chat with m1: failed \(401\)[^]*no: /);
+    expect(process.exitCode).toBe(1);
+    await expect(value(tested('x'), {})).rejects.toThrow('there is no channel x; there are: a, b');
+    await expect(value(tested('a', 'hidden'), {})).rejects.toThrow('a does not sell hidden');
+    expect(await value(listModelsCommand, {})).toMatchObject([
+      { id: 'hidden', channels: ['b'] },
+      { id: 'm1', kind: 'chat', channels: ['a'] },
+    ]);
+    expect(await shown(listModelsCommand, {})).toMatch(
+      /m1 +chat +openai +sold +1 +input 1000\.00\/M/,
+    );
+  });
+});
