@@ -74,6 +74,7 @@ async function consoleOn(database: Database, { to }: History) {
   const cursors = new Cursors(Buffer.alloc(32, 1));
   const users = userRoutes({
     ...{ database, clock, site, catalog: () => snapshot, cursors },
+    utcOffsetMinutes: 480,
     shell: {
       name: 'bench',
       methods: [],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import { setKeyLimits, setKeyStatus } from '../src/accounts/keys.ts';
+import { setKeyStatus } from '../src/accounts/keys.ts';
 import { changeKey, userKey } from '../src/accounts/user-keys.ts';
 import { setUserState } from '../src/accounts/users.ts';
 import { systemClock } from '../src/base/clock.ts';
@@ -174,10 +174,11 @@ onPostgres((_name, _openFresh, fresh) => {
       if (key !== undefined) yield* changeKey(key, { terms: { models: ['hidden'] } });
     });
     await within(404, () => status(two.secret));
-    expect(await database.transact(() => setKeyLimits(two.id, { limit: 1n }))).toMatchObject({
-      limit: 1n,
-      models: ['hidden'],
+    const limited = await database.transact(function* () {
+      const key = yield* userKey(here.userId, two.id);
+      return key && (yield* changeKey(key, { limit: 1n }));
     });
+    expect(limited).toMatchObject({ limit: 1n, models: ['hidden'] });
 
     await configure((written) => written.replace('1.0 }', '1.0, limits: { rpm: 7 } }'));
     await within('7', async () =>

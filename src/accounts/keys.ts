@@ -51,13 +51,6 @@ export interface NewKey extends KeyTerms {
   readonly at: number;
 }
 
-/** Limits of a key to be changed; those left out stay. */
-export interface NewLimits {
-  readonly limit?: Nano | undefined;
-  readonly dailyLimit?: Nano | undefined;
-  readonly monthlyLimit?: Nano | undefined;
-}
-
 /**
  * Tollgate's secrets have 48 letters and digits; secrets imported from other gateways have fewer or
  * more, and may have `-` and `_`.
@@ -193,24 +186,6 @@ export function* setKeyStatus(id: string, status: KeyStatus): Transaction<Key | 
   return row && keyOf(row);
 }
 
-/**
- * Changes limits that the key was made with. It gets no other kind of limit, since no window has
- * counted its earlier spending. Effective in every process within a second. Undefined when there is
- * no such key, or it lacks one of these limits.
- */
-export function* setKeyLimits(
-  id: string,
-  { limit, dailyLimit, monthlyLimit }: NewLimits,
-): Transaction<Key | undefined> {
-  const [change] = yield bump(keysTopic);
-  const wanted = [limit ?? null, dailyLimit ?? null, monthlyLimit ?? null];
-  const sql = `UPDATE api_keys SET version=$2, spend_limit=COALESCE($3, spend_limit), daily_limit=COALESCE($4, daily_limit), monthly_limit=COALESCE($5, monthly_limit)
-    WHERE id=$1 AND status<>'deleted' AND (spend_limit IS NOT NULL OR CAST($3 AS BIGINT) IS NULL) AND (daily_limit IS NOT NULL OR CAST($4 AS BIGINT) IS NULL)
-      AND (monthly_limit IS NOT NULL OR CAST($5 AS BIGINT) IS NULL) RETURNING ${keyColumns}`;
-  const [row] = yield { sql, params: [id, change?.['version'] ?? 0n, ...wanted] };
-  return row && keyOf(row);
-}
-
 /** A key that another gateway made, and that its owner keeps using. */
 interface ImportedKey extends NewKey {
   readonly secret: string;
@@ -228,6 +203,11 @@ export function* importKey(key: ImportedKey): Transaction<Key | 'there' | 'other
   const { secret, userId, name, group, limit, enabled, expiresAt, at, lastUsedAt } = key;
   if (!looksLikeKey(secret)) return 'shapeless';
   const hash = hashOf(secret);
+  const [old] = yield {
+    sql: 'SELECT user_id FROM old_secrets o JOIN api_keys k ON k.id=o.key_id WHERE o.hash=$1',
+    params: [hash],
+  };
+  if (old !== undefined) return old['user_id'] === userId ? 'there' : 'others';
   const [row] = yield {
     sql: `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, spend_limit, expires_at, created_at, last_used_at, ${termColumns.join()})
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT (hash) DO NOTHING RETURNING ${keyColumns}`,
@@ -264,6 +244,15 @@ const lookUpsMax = 100;
 const forgetMax = 10_000;
 const recordUseEveryMs = 60_000;
 const recordUseBatch = 100;
+
+/** The key of a secret, or of the secret that it had before, with the end of that one. */
+const keyOfHash = `SELECT k.id, user_id, group_name, spend_limit, daily_limit, monthly_limit, expires_at, works_until, ${termColumns.join()}
+  FROM (SELECT id AS key_id, CAST(NULL AS BIGINT) AS works_until FROM api_keys WHERE hash = $1
+    UNION ALL SELECT key_id, works_until FROM old_secrets WHERE hash = $1) s
+  JOIN api_keys k ON k.id = s.key_id JOIN users ON users.id = user_id WHERE status = 'active' AND frozen = 0`;
+/** The secrets, old ones too, of the keys that have changed since a version. */
+const changedHashes = `SELECT hash FROM api_keys WHERE version > $1
+  UNION ALL SELECT o.hash FROM api_keys k JOIN old_secrets o ON o.key_id = k.id WHERE k.version > $1 LIMIT $2`;
 
 interface CachedKey {
   readonly principal: Principal;
@@ -336,10 +325,7 @@ class DatabaseKeyring implements LiveKeyring {
     const changed =
       this.#seenVersion === undefined
         ? []
-        : await this.#database.query('SELECT hash FROM api_keys WHERE version > $1 LIMIT $2', [
-            this.#seenVersion,
-            forgetMax,
-          ]);
+        : await this.#database.query(changedHashes, [this.#seenVersion, forgetMax]);
     if (this.#seenVersion === undefined || changed.length >= forgetMax) this.#held.clear();
     for (const { hash } of changed) this.#held.delete(String(hash));
     this.#unknown.clear();
@@ -372,19 +358,13 @@ class DatabaseKeyring implements LiveKeyring {
 
   async #load(hash: string): Promise<Principal | 'unknown' | 'unavailable'> {
     const refreshes = this.#refreshes;
-    const sql = `SELECT api_keys.id, user_id, group_name, spend_limit, daily_limit, monthly_limit, expires_at, ${termColumns.join()} FROM api_keys JOIN users ON users.id = user_id
-      WHERE hash = $1 AND status = 'active' AND frozen = 0`;
-    const [row] = await this.#database.query(sql, [hash]);
+    const [row] = await this.#database.query(keyOfHash, [hash]);
     if (row === undefined) {
       this.#rememberUnknown(hash);
       return 'unknown';
     }
-    const {
-      spend_limit: limit,
-      daily_limit: daily,
-      monthly_limit: monthly,
-      expires_at: expiresAt,
-    } = row;
+    const { spend_limit: limit, daily_limit: daily, monthly_limit: monthly } = row;
+    const ends = [row['expires_at'], row['works_until']].flatMap((end) => timeOf(end) ?? []);
     const principal: Principal = {
       keyId: String(row['id']),
       userId: String(row['user_id']),
@@ -392,7 +372,7 @@ class DatabaseKeyring implements LiveKeyring {
       limit: typeof limit === 'bigint' ? limit : undefined,
       ...(typeof daily === 'bigint' && { dailyLimit: daily }),
       ...(typeof monthly === 'bigint' && { monthlyLimit: monthly }),
-      expiresAt: typeof expiresAt === 'bigint' ? Number(expiresAt) : undefined,
+      expiresAt: ends.length === 0 ? undefined : Math.min(...ends),
       ...constraintsOf(termsOf(row)),
     };
     if (refreshes === this.#refreshes) this.#hold(hash, principal);

@@ -111,4 +111,17 @@ export const accountsMigrations: readonly Migration[] = [
       'ALTER TABLE api_keys ADD COLUMN concurrency BIGINT CHECK (concurrency > 0)',
     ],
   },
+  {
+    // Secrets that a key had before. Rows stay when they no longer work: no import brings one back.
+    id: '0045-old-secrets',
+    statements: [
+      `CREATE TABLE old_secrets (
+        hash TEXT PRIMARY KEY,
+        key_id TEXT NOT NULL REFERENCES api_keys (id),
+        last4 TEXT NOT NULL,
+        works_until BIGINT NOT NULL
+      )`,
+      'CREATE INDEX old_secrets_of_key ON old_secrets (key_id)',
+    ],
+  },
 ];

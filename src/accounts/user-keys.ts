@@ -69,26 +69,21 @@ function isLike(key: Key, request: NewKey): boolean {
   );
 }
 
-export interface UserKeysPage {
-  readonly ownerId: string;
-  /** The id after which the page begins, in its order. */
-  readonly from?: string | undefined;
-  readonly order: 'newest' | 'oldest';
-  readonly limit: number;
-}
+/** The most keys that a list of one user's keys reads. */
+const keysReadMax = 10_000;
 
-/** A page of a user's keys; deleted ones are left out. */
-export function* userKeys({
-  ownerId,
-  from,
-  order,
-  limit,
-}: UserKeysPage): Transaction<readonly Key[]> {
-  const newest = order === 'newest';
-  const behind = from === undefined ? '' : ` AND id${newest ? '<' : '>'}$3`;
+/**
+ * Keys of a user, newest first, that are not deleted; with `text`, those with it as a part of the
+ * name, as the id or as the last four characters.
+ */
+export function* userKeys(
+  ownerId: string,
+  { text = '', limit = keysReadMax }: { readonly text?: string; readonly limit?: number } = {},
+): Transaction<readonly Key[]> {
+  const found = text === '' ? '' : " AND (LOWER(name) LIKE $3 ESCAPE '!' OR id=$4 OR last4=$4)";
   const rows = yield {
-    sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND status<>'deleted'${behind} ORDER BY id${newest ? ' DESC' : ''} LIMIT $2`,
-    params: [ownerId, limit, ...(from === undefined ? [] : [from])],
+    sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND status<>'deleted'${found} ORDER BY id DESC LIMIT $2`,
+    params: [ownerId, limit, ...(text === '' ? [] : [containing(text), text])],
   };
   return rows.map(keyOf);
 }
@@ -103,15 +98,17 @@ export function* userKey(ownerId: string, id: string): Transaction<Key | undefin
 }
 
 /**
- * Absent members stay. A limit changes only where there is one, since no window has counted earlier
- * spending.
+ * Absent members stay. A change of limits belongs in one transaction with `changeKeyLimits`, which
+ * changes them in the ledger.
  */
 export interface KeyPatch {
   readonly name?: string | undefined;
+  readonly group?: string | undefined;
   readonly status?: KeyStatus | undefined;
-  readonly limit?: Nano | undefined;
-  readonly dailyLimit?: Nano | undefined;
-  readonly monthlyLimit?: Nano | undefined;
+  /** Null: none from now on. */
+  readonly limit?: Nano | null | undefined;
+  readonly dailyLimit?: Nano | null | undefined;
+  readonly monthlyLimit?: Nano | null | undefined;
   /** Null: never. */
   readonly expiresAt?: number | null | undefined;
   /** Replaces all terms. */
@@ -128,6 +125,7 @@ export function* changeKey({ id }: Key, change: KeyPatch): Transaction<Key | und
   const [bumped] = yield bump(keysTopic);
   const columns: Readonly<Record<string, string | bigint | number | null | undefined>> = {
     name: change.name,
+    group_name: change.group,
     status: change.status,
     spend_limit: change.limit,
     daily_limit: change.dailyLimit,
@@ -183,20 +181,6 @@ export function* keyNamesOf(
     params: [ownerId, ...wanted],
   };
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
-}
-
-/** Keys of a user by a part of the name, the id or the last four characters, newest first. */
-export function* searchKeys(
-  ownerId: string,
-  text: string,
-  limit: number,
-): Transaction<readonly Key[]> {
-  const rows = yield {
-    sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND status<>'deleted'
-      AND (LOWER(name) LIKE $2 ESCAPE '!' OR id=$3 OR last4=$3) ORDER BY id DESC LIMIT $4`,
-    params: [ownerId, containing(text), text, limit],
-  };
-  return rows.map(keyOf);
 }
 
 /** The group of the user's active key that was made or used last; undefined without such a key. */

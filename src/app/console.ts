@@ -98,7 +98,7 @@ export async function mountConsole(
 interface UserPageParts {
   readonly database: Database;
   readonly sealer: Sealer;
-  readonly parts: Pick<GatewayParts, 'clock' | 'catalog' | 'files'>;
+  readonly parts: Pick<GatewayParts, 'clock' | 'catalog' | 'files' | 'limits'>;
   readonly endpoints: readonly Endpoint[];
 }
 
@@ -107,7 +107,7 @@ type UserPageSources = Pick<UserContext, 'site' | 'shell' | 'ordersSince'>;
 
 /** The routes of all pages of users. */
 function openUserRoutes(
-  { database, sealer, parts: { clock, catalog, files }, endpoints }: UserPageParts,
+  { database, sealer, parts: { clock, catalog, files, limits }, endpoints }: UserPageParts,
   beside: UserPageSources,
 ): readonly ConsoleRoute[] {
   return userRoutes({
@@ -116,6 +116,7 @@ function openUserRoutes(
     clock,
     catalog,
     files,
+    utcOffsetMinutes: limits.utcOffsetMinutes,
     announced: (userId, now) => announcementsFor(database, userId, now),
     cursors: new Cursors(sealer.key('cursors of the console')),
     released: (ownerId, from, to) => releasedTasks(database, ownerId, from, to),

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import about from '../../package.json' with { type: 'json' };
 import type { GatewayOptions } from '../app/gateway.ts';
-import { parseUtcOffset } from '../base/calendar.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Configuration } from '../catalog/configuration.ts';
 import { isNetwork } from '../http/client-address.ts';
@@ -14,7 +13,7 @@ import { type BlobPlace, blobPlace } from '../storage/open-blobs.ts';
 import { loadMasterKey } from '../storage/seal.ts';
 import type { Traces } from '../telemetry/traces.ts';
 import { Failure, type SharedOptions } from './command-io.ts';
-import { type Env, makeInstallation, sqliteThread } from './installation.ts';
+import { type Env, makeInstallation, sqliteThread, utcOffset } from './installation.ts';
 
 export interface ServeOptions extends SharedOptions {
   readonly config?: string;
@@ -128,14 +127,6 @@ function proxiesOf(env: Env): readonly string[] {
       `TRUSTED_PROXIES are addresses and networks such as 10.0.0.0/8, not '${wrong}'`,
     );
   return proxies;
-}
-
-function utcOffset(env: Env): number {
-  const text = env['TOLLGATE_UTC_OFFSET'] || '+08:00';
-  const minutes = parseUtcOffset(text);
-  if (minutes === undefined)
-    throw new Failure(`TOLLGATE_UTC_OFFSET is where days begin, such as +08:00, not '${text}'`);
-  return minutes;
 }
 
 /** The shortest time between two warnings that the trace collector does not answer. */

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseUtcOffset } from '../base/calendar.ts';
 import { ledgerProcedures } from '../ledger/procedures.ts';
 import { migrations } from '../app/schema.ts';
 import type { Database } from '../storage/database.ts';
@@ -111,4 +112,13 @@ async function opened<T>(
   } finally {
     await database.close();
   }
+}
+
+/** Where the days and months of key limits begin: minutes east of Greenwich. */
+export function utcOffset(env: Env): number {
+  const text = env['TOLLGATE_UTC_OFFSET'] || '+08:00';
+  const minutes = parseUtcOffset(text);
+  if (minutes === undefined)
+    throw new Failure(`TOLLGATE_UTC_OFFSET is where days begin, such as +08:00, not '${text}'`);
+  return minutes;
 }

@@ -1,25 +1,27 @@
 import { byCommand, writeAudit } from '../accounts/audit.ts';
+import { endOldSecret, type Grace, graces, rotateKey } from '../accounts/key-secrets.ts';
 import {
   createKey,
   type Key,
   keyById,
+  keysTopic,
   listKeys,
   type NewKey,
-  type NewLimits,
-  setKeyLimits,
   setKeyStatus,
 } from '../accounts/keys.ts';
 import { type KeyTerms, namedMax } from '../accounts/principal.ts';
 import { plainName } from '../accounts/text-fields.ts';
+import { changeKey, type KeyPatch } from '../accounts/user-keys.ts';
 import { systemClock } from '../base/clock.ts';
 import { formatYuan, type Nano, parseYuan } from '../base/money.ts';
 import { groupNames, modelNames } from '../catalog/catalog-store.ts';
 import { keyFacts } from '../console/user/key-view.ts';
-import { changeKeyLimits } from '../gateway/reserve.ts';
+import { changeKeyLimits, paidSoFar } from '../gateway/key-limits.ts';
 import { isNetwork } from '../http/client-address.ts';
+import { bump } from '../storage/changes.ts';
 import type { Transaction, Database } from '../storage/database.ts';
 import { everyPage, Failure, print, type SharedOptions } from './command-io.ts';
-import { type Env, withDatabase } from './installation.ts';
+import { type Env, utcOffset, withDatabase } from './installation.ts';
 import { table } from './terminal.ts';
 
 interface LimitOptions extends SharedOptions {
@@ -43,11 +45,16 @@ function yuanOf(option: string, text: string | undefined): Nano | undefined {
   return sum;
 }
 
+type NewLimits = Pick<KeyPatch, 'limit' | 'dailyLimit' | 'monthlyLimit'>;
+
+/** `none` takes a limit away. */
 function limitsOf(options: LimitOptions): NewLimits {
+  const limitOf = (option: string, text: string | undefined) =>
+    text === 'none' ? null : yuanOf(option, text);
   return {
-    limit: yuanOf('--limit', options.limit),
-    dailyLimit: yuanOf('--daily-limit', options.dailyLimit),
-    monthlyLimit: yuanOf('--monthly-limit', options.monthlyLimit),
+    limit: limitOf('--limit', options.limit),
+    dailyLimit: limitOf('--daily-limit', options.dailyLimit),
+    monthlyLimit: limitOf('--monthly-limit', options.monthlyLimit),
   };
 }
 
@@ -71,7 +78,13 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
     const { user: userId, name = '', group } = options;
     const terms = await termsFrom(options, database);
     const made = await database.transact(() =>
-      making({ userId, name, group, limit, dailyLimit, monthlyLimit, expiresAt, at, ...terms }),
+      making({
+        ...{ userId, name, group, expiresAt, at },
+        limit: limit ?? undefined,
+        dailyLimit: dailyLimit ?? undefined,
+        monthlyLimit: monthlyLimit ?? undefined,
+        ...terms,
+      }),
     );
     if (made === undefined)
       throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
@@ -95,19 +108,14 @@ function* making(request: NewKey): ReturnType<typeof createKey> {
   return made;
 }
 
-function* limiting(id: string, limits: NewLimits): Transaction<Key | undefined> {
-  const key = yield* changing(id, () => setKeyLimits(id, limits));
-  if (key !== undefined) yield* changeKeyLimits(id, limits);
-  return key;
-}
-
-/** A change and its line in the audit trail. */
+/** A change and its line in the audit trail. Changes of keys take turns. */
 function* changing(
   id: string,
-  change: () => Transaction<Key | undefined>,
+  change: (before: Key) => Transaction<Key | undefined>,
 ): Transaction<Key | undefined> {
+  yield bump(keysTopic);
   const before = yield* keyById(id);
-  const after = yield* change();
+  const after = before && (yield* change(before));
   if (before === undefined || after === undefined) return undefined;
   const entry = {
     target: id,
@@ -117,6 +125,32 @@ function* changing(
   };
   yield* writeAudit(systemClock.now(), { ...byCommand, ...entry, action: 'key.update' });
   return after;
+}
+
+/** Undefined when there is no such key; `changed`: another change was faster. */
+async function limiting(
+  database: Database,
+  id: string,
+  limits: NewLimits,
+  utcOffsetMinutes: number,
+): Promise<Key | 'changed' | undefined> {
+  const calendar = { utcOffsetMinutes, at: systemClock.now() };
+  const known = await database.snapshot(function* () {
+    const key = yield* keyById(id);
+    return key && { key, paid: yield* paidSoFar(key, limits, calendar) };
+  });
+  if (known === undefined) return undefined;
+  let changed = false;
+  const after = await database.transact(() =>
+    changing(id, function* (before) {
+      changed = before.version !== known.key.version;
+      if (changed) return undefined;
+      const key = yield* changeKey(before, limits);
+      if (key !== undefined) yield* changeKeyLimits(before, key, known.paid, calendar);
+      return key;
+    }),
+  );
+  return changed ? 'changed' : after;
 }
 
 function shownYuan(amount: Nano | undefined): string {
@@ -168,31 +202,106 @@ export async function listKeysCommand(options: SharedOptions, env: Env): Promise
   });
 }
 
-export async function disableKeyCommand(
+/** Stops a key, or lets it work again. */
+export async function switchKeyCommand(
   id: string,
+  to: 'active' | 'disabled',
   options: SharedOptions,
   env: Env,
 ): Promise<void> {
   await withDatabase(options, env, async (database) => {
-    const key = await database.transact(() => changing(id, () => setKeyStatus(id, 'disabled')));
-    if (key === undefined) throw new Failure(`there is no key ${id}; 'key list' shows all`);
-    print(options, shown(key), [`${id} is disabled`]);
+    const key = await database.transact(() => changing(id, () => setKeyStatus(id, to)));
+    if (key === undefined) throw noKey(id);
+    print(options, shown(key), [`${id} is ${to}`]);
   });
 }
+
+const noKey = (id: string): Failure => new Failure(`there is no key ${id}; 'key list' shows all`);
 
 export async function limitKeyCommand(id: string, options: LimitOptions, env: Env): Promise<void> {
   const limits = limitsOf(options);
   if (Object.values(limits).every((amount) => amount === undefined))
     throw new Failure('name a limit: --limit, --daily-limit or --monthly-limit');
+  const offset = utcOffset(env);
   await withDatabase(options, env, async (database) => {
-    const key = await database.transact(() => limiting(id, limits));
-    if (key === undefined)
-      throw new Failure(
-        `there is no key ${id} that was made with such a limit; 'key list' shows all. A key without one is replaced by a new key`,
-      );
+    const key = await limiting(database, id, limits, offset);
+    if (key === undefined) throw noKey(id);
+    if (key === 'changed') throw new Failure(`${id} was changed at this moment; try again`);
     print(options, shown(key), [
       `${id} may spend ${[key.limit, key.dailyLimit, key.monthlyLimit].map(shownYuan).join('/')}`,
     ]);
+  });
+}
+
+interface RotateOptions extends SharedOptions {
+  readonly grace: Grace;
+}
+
+/** Gives a key a new secret; the old one works on for the grace. */
+export async function rotateKeyCommand(
+  id: string,
+  options: RotateOptions,
+  env: Env,
+): Promise<void> {
+  const at = systemClock.now();
+  const until = at + graces[options.grace];
+  await withDatabase(options, env, async (database) => {
+    const made = await database.transact(function* () {
+      yield bump(keysTopic);
+      const before = yield* keyById(id);
+      const done = before && (yield* rotateKey(before, options.grace, at));
+      if (before === undefined || done === undefined) return undefined;
+      const after = { last4: done.key.last4, old_works_until: new Date(until).toISOString() };
+      const entry = { target: id, account: before.userId, before: { last4: before.last4 }, after };
+      yield* writeAudit(at, { ...byCommand, ...entry, action: 'key.rotate' });
+      return done;
+    });
+    if (made === undefined) throw noKey(id);
+    print(options, { id, key: made.secret, old_works_until: until }, [
+      made.secret,
+      `(the new secret of key ${id}, shown this once; the old one ${options.grace === 'now' ? 'works no more' : `works until ${new Date(until).toISOString()}`})`,
+    ]);
+  });
+}
+
+/** Ends the grace of the secret before the last rotation. */
+export async function endOldSecretCommand(
+  id: string,
+  options: SharedOptions,
+  env: Env,
+): Promise<void> {
+  const at = systemClock.now();
+  await withDatabase(options, env, async (database) => {
+    const key = await database.transact(function* () {
+      const found = yield* keyById(id);
+      if (found === undefined) return undefined;
+      yield* endOldSecret(id, at);
+      const entry = { target: id, account: found.userId, action: 'key.end_old_secret' };
+      yield* writeAudit(at, { ...byCommand, ...entry });
+      return found;
+    });
+    if (key === undefined) throw noKey(id);
+    print(options, { id }, [`the old secret of ${id} works no more`]);
+  });
+}
+
+/** Its records keep its name. */
+export async function deleteKeyCommand(
+  id: string,
+  options: SharedOptions,
+  env: Env,
+): Promise<void> {
+  await withDatabase(options, env, async (database) => {
+    const key = await database.transact(function* () {
+      const gone = yield* setKeyStatus(id, 'deleted');
+      if (gone === undefined) return undefined;
+      const before = { name: gone.name, group: gone.group };
+      const entry = { target: id, account: gone.userId, before, action: 'key.delete' };
+      yield* writeAudit(systemClock.now(), { ...byCommand, ...entry });
+      return gone;
+    });
+    if (key === undefined) throw noKey(id);
+    print(options, { id, status: key.status }, [`${id} is deleted`]);
   });
 }
 

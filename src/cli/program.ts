@@ -182,12 +182,8 @@ command(key, 'create', 'make a key; it is shown once')
   .option('--tpm <count>', 'tokens in a minute')
   .option('--concurrency <count>', 'requests at once')
   .action(async (options) => (await import('./key.ts')).createKeyCommand(options, process.env));
-command(
-  key,
-  'limit <id>',
-  'change the limits that a key was made with, effective within one second',
-)
-  .option('--limit <yuan>', 'what the key may spend in all')
+command(key, 'limit <id>', 'set, change or take away limits of a key, effective within one second')
+  .option('--limit <yuan>', 'what the key may spend in all; none takes the limit away')
   .option('--daily-limit <yuan>', 'what it may spend in a day')
   .option('--monthly-limit <yuan>', 'what it may spend in a month')
   .action(async (id: string, options) =>
@@ -198,7 +194,27 @@ command(key, 'list', 'all keys').action(async (options) =>
 );
 command(key, 'disable <id>', 'stop a key, effective within one second').action(
   async (id: string, options) =>
-    (await import('./key.ts')).disableKeyCommand(id, options, process.env),
+    (await import('./key.ts')).switchKeyCommand(id, 'disabled', options, process.env),
+);
+command(key, 'enable <id>', 'let a disabled key work again').action(async (id: string, options) =>
+  (await import('./key.ts')).switchKeyCommand(id, 'active', options, process.env),
+);
+command(key, 'rotate <id>', 'give a key a new secret; it is shown once')
+  .addOption(
+    new Option('--grace <time>', 'how long the old secret works beside it')
+      .choices(['now', '1h', '24h', '7d'])
+      .default('24h'),
+  )
+  .action(async (id: string, options) =>
+    (await import('./key.ts')).rotateKeyCommand(id, options, process.env),
+  );
+command(key, 'end-old-secret <id>', 'end the grace of a rotated key').action(
+  async (id: string, options) =>
+    (await import('./key.ts')).endOldSecretCommand(id, options, process.env),
+);
+command(key, 'delete <id>', 'stop a key for ever; its records keep its name').action(
+  async (id: string, options) =>
+    (await import('./key.ts')).deleteKeyCommand(id, options, process.env),
 );
 
 const channel = program.command('channel').description('channels to vendors');

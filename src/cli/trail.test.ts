@@ -38,7 +38,7 @@ test('what commands do to users, their keys and their money is in the trail, whe
   );
   const made = printed();
   await key.limitKeyCommand(made.id, { data, json: true, limit: '7.50' }, env);
-  await key.disableKeyCommand(made.id, { data, json: true }, env);
+  await key.switchKeyCommand(made.id, 'disabled', { data, json: true }, env);
   log.mockRestore();
   const entries = await withDatabase({ data }, env, (database) =>
     auditPage(database, { account: id, limit: 10 }),

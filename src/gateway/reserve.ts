@@ -1,6 +1,5 @@
 import type { Principal } from '../accounts/principal.ts';
 import { dayOf, monthOf } from '../base/calendar.ts';
-import type { Nano } from '../base/money.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import type {
@@ -9,8 +8,6 @@ import type {
   ReserveRefusal,
   LimitWindow,
 } from '../ledger/contract.ts';
-import { changeLimitTx } from '../ledger/transactions/account.ts';
-import type { Transaction } from '../storage/database.ts';
 import type { ApiRequest, ClientFormat } from './accept.ts';
 import { type Admission, countText, worstCaseOf, affordableTokens } from './admit.ts';
 import type { GatewayParts } from './parts.ts';
@@ -167,12 +164,15 @@ function tokensAtFirst(request: ApiRequest, admitted: Admission): number {
 
 const none: readonly LimitWindow[] = [];
 
+/** What a key may spend. */
+type KeyLimits = Pick<Principal, 'keyId' | 'limit' | 'dailyLimit' | 'monthlyLimit'>;
+
 /**
  * The limit windows charged by a request that reserves its money at `at` (wall clock, ms). The
  * first draw makes their accounts in the ledger.
  */
 export function limitWindowsOf(
-  { keyId, limit, dailyLimit, monthlyLimit }: Principal,
+  { keyId, limit, dailyLimit, monthlyLimit }: KeyLimits,
   at: number,
   offsetMinutes: number,
 ): readonly LimitWindow[] {
@@ -187,26 +187,6 @@ export function limitWindowsOf(
       amount: monthlyLimit,
     });
   return windows;
-}
-
-/**
- * Sets what a key may spend from now on, in the windows that it has; undefined: as before. Belongs
- * in the transaction that changes the key.
- */
-export function* changeKeyLimits(
-  keyId: string,
-  {
-    limit,
-    dailyLimit,
-    monthlyLimit,
-  }: { readonly [limit in 'limit' | 'dailyLimit' | 'monthlyLimit']?: Nano | undefined },
-): Transaction<void> {
-  for (const [window, amount] of Object.entries({
-    total: limit,
-    day: dailyLimit,
-    month: monthlyLimit,
-  }))
-    if (amount !== undefined) yield* changeLimitTx({ id: `key:${keyId}:${window}`, amount });
 }
 
 /** Output tokens reserved at first for a streamed answer, and the most reserved at a time. */

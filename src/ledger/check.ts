@@ -4,7 +4,7 @@ import type { Nano } from '../base/money.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, Migration } from '../storage/database.ts';
 import { integerColumn, integerColumnOrZero, textColumn } from '../storage/sql.ts';
-import { wrongWindows } from './limit-windows.ts';
+import { mayBeMissing, wrongWindows } from './limit-windows.ts';
 import type { LedgerPeriod } from './transfers.ts';
 
 /** A row that should not exist: the query that found it, and its columns as text. */
@@ -45,8 +45,11 @@ const queries = {
     WHERE a.kind='user' AND a.credits<>COALESCE(t.amount, 0)`,
   limits: `SELECT a.id, a.debits, f.spent, u.paid FROM account a
     LEFT JOIN ${spentByAccount} f ON f.account=a.id
-    LEFT JOIN (SELECT 'key:' || key_id || ':total' AS id, SUM(cost-shortfall) AS paid FROM usage GROUP BY key_id) u ON u.id=a.id
-    WHERE a.kind='limit' AND a.id LIKE 'key:%:total' AND a.debits+COALESCE(f.spent, 0)<>COALESCE(u.paid, 0)`,
+    LEFT JOIN (SELECT 'key:' || u.key_id || ':total' AS id, SUM(u.cost-u.shortfall) AS paid,
+        SUM(CASE WHEN ${mayBeMissing} THEN u.cost-u.shortfall ELSE 0 END) AS missing
+      FROM usage u LEFT JOIN limit_gap g ON g.key_id=u.key_id AND g.kind='total' GROUP BY u.key_id) u ON u.id=a.id
+    WHERE a.kind='limit' AND a.id LIKE 'key:%:total' AND (a.debits+COALESCE(f.spent, 0)>COALESCE(u.paid, 0)
+      OR a.debits+COALESCE(f.spent, 0)<COALESCE(u.paid-u.missing, 0))`,
   records: `SELECT u.id, u.cost, u.shortfall, t.amount FROM usage u LEFT JOIN transfer t ON t.id=u.id
     WHERE t.id IS NULL OR t.debit<>u.account OR t.amount+u.shortfall<>u.cost`,
   losses: `SELECT u.id, u.excess, t.amount FROM usage u LEFT JOIN transfer t ON t.id=u.id || '/excess'

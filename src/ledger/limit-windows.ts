@@ -1,15 +1,34 @@
-import { type Period, parsePeriod } from '../base/calendar.ts';
+import { dayMs, type Period, parsePeriod } from '../base/calendar.ts';
+import type { Nano } from '../base/money.ts';
 import type { Database, Row, Transaction, SqlValue } from '../storage/database.ts';
-import { integerColumnOrZero, textColumn } from '../storage/sql.ts';
+import { integerColumn, integerColumnOrZero, textColumn } from '../storage/sql.ts';
+import type { LimitWindow } from './contract.ts';
+import { changeLimitTx } from './transactions/account.ts';
 
 /** Windows proved by one statement. */
 const windowsAtOnce = 200;
 const keptForMs = 40 * 86_400_000;
 const spent = 'a.debits+COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0)';
 
+/** Every process knows of a changed limit within this time. */
+const knownWithinMs = 60_000;
+/** Longer than requests and tasks take. */
+const longestMs = dayMs;
+
+/**
+ * Whether a record (table `u`) may be missing in the windows of its key, by the row `g` of
+ * `limit_gap`: requests that run when a limit is added do not count in it, and none counts while it
+ * is away.
+ */
+export const mayBeMissing = `((g.closed_at IS NOT NULL AND u.reserved_at>=g.closed_at-${knownWithinMs})
+  OR (u.reserved_at>=g.opened_at-${longestMs} AND u.reserved_at<g.opened_at+${knownWithinMs}))`;
+
+export type WindowKind = 'total' | 'day' | 'month';
+
 interface Window extends Period {
   readonly id: string;
   readonly keyId: string;
+  readonly kind: WindowKind;
   readonly charged: bigint;
 }
 
@@ -31,19 +50,21 @@ export function* wrongWindows(): Transaction<readonly Row[]> {
   }
   for (let i = 0; i < windows.length; i += windowsAtOnce) {
     const some = windows.slice(i, i + windowsAtOnce);
-    const paid = new Map(
-      (yield paidIn(some)).map((row) => [textColumn(row, 'id'), integerColumnOrZero(row, 'paid')]),
-    );
-    for (const { id, charged } of some)
-      if (charged !== (paid.get(id) ?? 0n)) wrong.push({ id, charged, paid: paid.get(id) ?? 0n });
+    const sums = new Map((yield paidIn(some)).map((row) => [textColumn(row, 'id'), row]));
+    for (const { id, charged } of some) {
+      const paid = integerColumnOrZero(sums.get(id), 'paid');
+      const missing = integerColumnOrZero(sums.get(id), 'missing');
+      if (charged > paid || charged < paid - missing) wrong.push({ id, charged, paid });
+    }
   }
   return wrong;
 }
 
 function windowOf(id: string, charged: bigint): Window | undefined {
-  const parts = /^key:(.+):(?:day|month):([^:]+(?::\d\d)?)$/.exec(id);
-  const period = parsePeriod(parts?.[2] ?? '');
-  return period && { ...period, id, keyId: parts?.[1] ?? '', charged };
+  const parts = /^key:(.+):(day|month):([^:]+(?::\d\d)?)$/.exec(id);
+  const period = parsePeriod(parts?.[3] ?? '');
+  const kind = parts?.[2] === 'day' ? 'day' : 'month';
+  return period && { ...period, id, keyId: parts?.[1] ?? '', kind, charged };
 }
 
 function paidIn(windows: readonly Window[]): {
@@ -51,13 +72,15 @@ function paidIn(windows: readonly Window[]): {
   readonly params: readonly SqlValue[];
 } {
   const places = windows.map((_, i) => {
-    const n = i * 4;
-    return `(CAST($${n + 1} AS TEXT), CAST($${n + 2} AS TEXT), CAST($${n + 3} AS BIGINT), CAST($${n + 4} AS BIGINT))`;
+    const n = i * 5;
+    return `(CAST($${n + 1} AS TEXT), CAST($${n + 2} AS TEXT), CAST($${n + 3} AS BIGINT), CAST($${n + 4} AS BIGINT), CAST($${n + 5} AS TEXT))`;
   });
   return {
-    sql: `WITH w(id, key_id, first, next) AS (VALUES ${places.join()}) SELECT w.id, SUM(u.cost-u.shortfall) AS paid
-      FROM w JOIN usage u ON u.key_id=w.key_id AND u.reserved_at>=w.first AND u.reserved_at<w.next GROUP BY w.id`,
-    params: windows.flatMap(({ id, keyId, from, to }) => [id, keyId, from, to]),
+    sql: `WITH w(id, key_id, first, next, kind) AS (VALUES ${places.join()}) SELECT w.id, SUM(u.cost-u.shortfall) AS paid,
+        SUM(CASE WHEN ${mayBeMissing} THEN u.cost-u.shortfall ELSE 0 END) AS missing
+      FROM w JOIN usage u ON u.key_id=w.key_id AND u.reserved_at>=w.first AND u.reserved_at<w.next
+        LEFT JOIN limit_gap g ON g.key_id=w.key_id AND g.kind=w.kind GROUP BY w.id`,
+    params: windows.flatMap(({ id, keyId, from, to, kind }) => [id, keyId, from, to, kind]),
   };
 }
 
@@ -72,4 +95,58 @@ export async function forgetWindows(database: Database, now: number): Promise<nu
   for (const id of ended)
     await database.query("DELETE FROM account WHERE id=$1 AND kind='limit' AND held=0", [id]);
   return ended.length;
+}
+
+/** The time of a day's or month's window; undefined for a total. */
+export const periodOfWindow = (id: string): Period | undefined => windowOf(id, 0n);
+
+/**
+ * Adds a limit to a key that lacked it, as a window in which `paid` is spent: what the key paid in
+ * that time, read before this transaction. Requests that run now do not count in it.
+ */
+export function* openWindowTx(
+  keyId: string,
+  kind: WindowKind,
+  { id, amount }: LimitWindow,
+  paid: Nano,
+  at: number,
+): Transaction<void> {
+  yield {
+    sql: "INSERT INTO account (id, kind, credits) VALUES ($1, 'limit', $2) ON CONFLICT (id) DO NOTHING",
+    params: [id, amount],
+  };
+  yield* changeLimitTx({ id: `key:${keyId}:${kind}`, amount });
+  // The account's row is locked now: its floats' spending moves nowhere.
+  const [row] = yield {
+    sql: `SELECT ${spent} AS charged FROM account a WHERE a.id=$1`,
+    params: [id],
+  };
+  const missing = paid - integerColumn(row, 'charged');
+  if (missing > 0n)
+    yield { sql: 'UPDATE account SET debits=debits+$2 WHERE id=$1', params: [id, missing] };
+  yield {
+    sql: `INSERT INTO limit_gap (key_id, kind, opened_at) VALUES ($1, $2, $3)
+      ON CONFLICT (key_id, kind) DO UPDATE SET opened_at=excluded.opened_at, closed_at=NULL`,
+    params: [keyId, kind, at],
+  };
+}
+
+/** Takes a limit away: the windows stay, and later requests do not count in them. */
+export function* closeWindowsTx(keyId: string, kind: WindowKind, at: number): Transaction<void> {
+  yield {
+    sql: `INSERT INTO limit_gap (key_id, kind, closed_at) VALUES ($1, $2, $3)
+      ON CONFLICT (key_id, kind) DO UPDATE SET closed_at=excluded.closed_at`,
+    params: [keyId, kind, at],
+  };
+}
+
+/** The amounts spent in windows, by their ids. */
+export function* spentInWindows(ids: readonly string[]): Transaction<ReadonlyMap<string, Nano>> {
+  if (ids.length === 0) return new Map();
+  const places = ids.map((_, index) => `$${index + 1}`).join();
+  const rows = yield {
+    sql: `SELECT a.id, ${spent} AS charged FROM account a WHERE a.id IN (${places})`,
+    params: ids,
+  };
+  return new Map(rows.map((row) => [textColumn(row, 'id'), integerColumnOrZero(row, 'charged')]));
 }

@@ -94,4 +94,18 @@ export const ledgerMigrations: readonly Migration[] = [
       roomy('till_float'),
     ],
   },
+  {
+    // Limits that a key was not made with, or that it lost again: since when each kind of its
+    // windows counts its charges, and since when no more.
+    id: '0045-limit-gaps',
+    statements: [
+      `CREATE TABLE limit_gap (
+        key_id TEXT NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('total', 'day', 'month')),
+        opened_at BIGINT,
+        closed_at BIGINT,
+        PRIMARY KEY (key_id, kind)
+      )`,
+    ],
+  },
 ];

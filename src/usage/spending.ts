@@ -284,3 +284,25 @@ export function spanIndex(spans: readonly TimeRange[], at: number): number {
   }
   return -1;
 }
+
+/** Longer than all but the oddest requests take. */
+const longMs = 24 * hourMs;
+
+/**
+ * The amount that a key paid for requests that began within the current day or month. Run it in a
+ * snapshot.
+ */
+export function* paidSince(
+  { account, keyId }: { readonly account: string; readonly keyId: string },
+  from: number,
+  now: number,
+): Transaction<Nano> {
+  const [all] = yield* spending({ account, from, to: now + hourMs, filter: { keyId } }, []);
+  const places = new SqlParameters();
+  const [earlier] = yield {
+    sql: `SELECT CAST(SUM(r.cost-r.shortfall) AS BIGINT) AS cost FROM usage r
+      WHERE ${chargedWithin(places, account, { from, to: from + longMs })} AND r.key_id=${places.add(keyId)} AND r.reserved_at<${places.add(from)}`,
+    params: places.params,
+  };
+  return (all?.cost ?? 0n) - BigInt(earlier?.['cost'] ?? 0);
+}

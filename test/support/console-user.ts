@@ -61,6 +61,7 @@ export async function startUserConsole(
       amounts: { least: 1_000_000_000n, most: 50_000_000_000_000n },
       email: true,
     },
+    utcOffsetMinutes: 480,
     cursors: new Cursors(sealer.key('cursors of the console')),
     announced: async () => [],
     released: async () => [],

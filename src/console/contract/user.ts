@@ -249,7 +249,16 @@ export interface KeyTermsView {
  */
 export type KeyTermsBody = Partial<KeyTermsView>;
 
-/** GET `keys` is a page of these, newest first. */
+/** What is spent of a daily or monthly limit, and the time from which it counts anew. */
+export interface LimitWindowView {
+  readonly spent: Yuan;
+  readonly resets_at: Instant;
+}
+
+/**
+ * GET `keys?q=ci&sort=created|name|used|spent` is a page of these: those with `q` in their name, or
+ * as their id or last four characters; the newest, first named, last used or dearest first.
+ */
 export interface KeyView extends KeyTermsView {
   readonly id: string;
   readonly name: string;
@@ -266,16 +275,21 @@ export interface KeyView extends KeyTermsView {
   readonly limit: Yuan | null;
   readonly daily_limit: Yuan | null;
   readonly monthly_limit: Yuan | null;
+  /** Null without such a limit. */
+  readonly daily: LimitWindowView | null;
+  readonly monthly: LimitWindowView | null;
   /** Since the first of the month in the account's zone. */
   readonly spent_this_month: Yuan;
   readonly created_at: Instant;
   readonly expires_at: Instant | null;
   readonly last_used_at: Instant | null;
+  /** The secret before the last rotation, while it works. */
+  readonly old_secret: { readonly last4: string; readonly works_until: Instant } | null;
   /** For `if-match`. */
   readonly version: number;
 }
 
-/** GET `keys/:id`. */
+/** GET `keys/:id`. DELETE, with `if-match`: it works no more, and its records keep its name. */
 export interface KeyDetail extends KeyView {
   readonly series: SeriesView;
   readonly top: readonly TopModel[];
@@ -319,16 +333,31 @@ export interface CreatedKey {
 }
 
 /**
- * PATCH `keys/:id`, with `if-match`: absent members stay. A limit that the key was made with may
- * change but not go; a key gets no other limit later (400, field `limit_fixed`). The group never
- * changes.
+ * PATCH `keys/:id`, with `if-match`: absent members stay, a limit of null is taken away. A limit
+ * that is added counts what the key has spent in its total, day or month; requests that run at that
+ * moment do not count in it.
  */
 export interface KeyChange extends KeyTermsBody {
   readonly name?: string;
-  readonly limit?: Yuan;
-  readonly daily_limit?: Yuan;
-  readonly monthly_limit?: Yuan;
+  readonly group?: string;
+  readonly limit?: Yuan | null;
+  readonly daily_limit?: Yuan | null;
+  readonly monthly_limit?: Yuan | null;
   readonly expires_at?: Instant | null;
+}
+
+/**
+ * POST `keys/:id/rotate`, with `if-match`: the key gets a new secret, and the one that it has works
+ * on for the grace. An older one ends at once. POST `keys/:id/end-old-secret` ends the grace.
+ */
+export interface KeyRotation {
+  readonly grace: 'now' | '1h' | '24h' | '7d';
+}
+
+/** `secret` is in this response only. */
+export interface RotatedKey {
+  readonly key: KeyView;
+  readonly secret: string;
 }
 
 /** GET `groups`: the groups that a key can be made for. */

@@ -3,7 +3,7 @@ import { writeAudit } from '../../accounts/audit.ts';
 import { listIdentities } from '../../accounts/identities.ts';
 import { listSessions } from '../../accounts/sessions.ts';
 import { isEmail } from '../../accounts/text-fields.ts';
-import { keysMax, userKeys } from '../../accounts/user-keys.ts';
+import { userKeys } from '../../accounts/user-keys.ts';
 import { setUserState, type User, changeUser, findUser } from '../../accounts/users.ts';
 import { isZone } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -34,6 +34,8 @@ import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.t
 export interface AccountContext {
   readonly database: Database;
   readonly site: Site;
+  /** Where the days and months of key limits begin. */
+  readonly utcOffsetMinutes: number;
 }
 
 const pageRows = 500;
@@ -42,7 +44,8 @@ const pageRows = 500;
  * The export of a user's data, and the end of the account. Usage and statement are tables of their
  * own (CSV).
  */
-export function accountRoutes({ database, site }: AccountContext): readonly ConsoleRoute[] {
+export function accountRoutes(rooms: AccountContext): readonly ConsoleRoute[] {
+  const { database, site } = rooms;
   return [
     defineRoute({
       method: 'GET',
@@ -53,7 +56,7 @@ export function accountRoutes({ database, site }: AccountContext): readonly Cons
         await reply.file({
           name: `account-${user.id}.json`,
           type: 'application/json; charset=utf-8',
-          text: accountText(database, { user, owner }, at),
+          text: accountText(rooms, { user, owner }, at),
         });
       },
     }),
@@ -106,14 +109,14 @@ function closeAccount(
 
 /** Contains no secret: of each key only its first and last letters. */
 async function* accountText(
-  database: Database,
+  { database, utcOffsetMinutes }: AccountContext,
   { user, owner }: Pick<SignedInRequest, 'user' | 'owner'>,
   at: number,
 ): AsyncGenerator<string> {
   const { keys, funds } = await database.snapshot(function* () {
-    const all = yield* userKeys({ ownerId: owner.id, order: 'oldest', limit: keysMax });
+    const all = [...(yield* userKeys(owner.id))].reverse();
     return {
-      keys: yield* keyViews(all, owner.id, owner.zone, at),
+      keys: yield* keyViews(all, { ownerId: owner.id, zone: owner.zone, utcOffsetMinutes, at }),
       funds: yield* fundsOf(owner.id),
     };
   });

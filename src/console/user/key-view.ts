@@ -1,14 +1,18 @@
 import * as z from 'zod';
 import { auditPage } from '../../accounts/audit.ts';
+import { type OldSecret, oldSecretsOf } from '../../accounts/key-secrets.ts';
 import type { Key } from '../../accounts/keys.ts';
 import { type KeyTerms, namedMax } from '../../accounts/principal.ts';
 import { nextDay, zoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
+import type { Nano } from '../../base/money.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
+import { windowsOfKey } from '../../gateway/key-limits.ts';
 import { isNetwork } from '../../http/client-address.ts';
+import { periodOfWindow, spentInWindows } from '../../ledger/limit-windows.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { hourMs } from '../../usage/ranges.ts';
 import { spending, spentByKey } from '../../usage/spending.ts';
-import type { KeyDetail, KeyState, KeyView, KeyTermsView } from '../contract.ts';
+import type { KeyDetail, KeyState, KeyView, KeyTermsView, LimitWindowView } from '../contract.ts';
 import { instant, instantOrNull, yuan, yuanOrNull } from '../format.ts';
 import { auditChanges } from '../operator/audit.ts';
 import { throwProblem } from '../problem.ts';
@@ -40,16 +44,18 @@ type WrittenTerms = z.output<z.ZodObject<typeof termsInput>>;
 
 /**
  * The entered restrictions, completed from `before`. Refuses a model that the group does not sell,
- * because the key would open nothing.
+ * because the key would open nothing; `before` is of this group, or of `before.group`.
  */
 export function termsIn(
   written: WrittenTerms,
-  before: KeyTerms,
+  before: KeyTerms & { readonly group?: string },
   group: string,
   catalog: Snapshot,
 ): KeyTerms {
   const models = listOf(written.only_models, before.models);
-  const unsold = written.only_models?.some((model) => catalog.offer(group, model) === undefined);
+  const moved = before.group !== undefined && before.group !== group;
+  const asked = moved ? models : written.only_models;
+  const unsold = asked?.some((model) => catalog.offer(group, model) === undefined);
   if (unsold === true) throwProblem('invalid', { fields: { only_models: 'unknown' } });
   return {
     models,
@@ -93,48 +99,80 @@ const countOf = (
 const seriesDays = 30;
 const historyMax = 20;
 
+/** Whose keys are shown, at which time (wall clock, ms), by which calendars. */
+export interface KeysShown {
+  readonly ownerId: string;
+  /** The owner's: decides the month of `spent_this_month`. */
+  readonly zone: string;
+  /** The operator's: decides the days and months of limits. */
+  readonly utcOffsetMinutes: number;
+  readonly at: number;
+}
+
 /** Keys of one user as their owner sees them. Run it in a snapshot. */
-export function* keyViews(
-  keys: readonly Key[],
-  ownerId: string,
-  zone: string,
-  now: number,
-): Transaction<readonly KeyView[]> {
+export function* keyViews(keys: readonly Key[], shown: KeysShown): Transaction<readonly KeyView[]> {
   if (keys.length === 0) return [];
+  const { ownerId, zone, at } = shown;
   const spent = yield* spentByKey(ownerId);
-  const month = zoneDay(zone, `${zoneDayAt(zone, now).day.slice(0, 7)}-01`);
+  const month = zoneDay(zone, `${zoneDayAt(zone, at).day.slice(0, 7)}-01`);
   const [only] = keys.length === 1 ? keys : [];
   const thisMonth = yield* spending(
-    { account: ownerId, from: month.from, to: now + hourMs, filter: { keyId: only?.id } },
+    { account: ownerId, from: month.from, to: at + hourMs, filter: { keyId: only?.id } },
     ['key_id'],
   );
   const inMonth = new Map(thisMonth.map(({ of, cost }) => [of.key_id, cost]));
-  return keys.map((key) => {
+  const oldSecrets = yield* oldSecretsOf(ownerId, at);
+  const windows = keys.map((key) => windowsOfKey(key, shown));
+  const used = yield* spentInWindows(
+    windows.flatMap((each) => [...each.values()].map(({ id }) => id)),
+  );
+  return keys.map((key, index) => {
     const cost = spent.get(key.id)?.cost ?? 0n;
+    const windowOf = (kind: 'day' | 'month') => windowView(windows[index]?.get(kind), used);
+    const [daily, monthly] = [windowOf('day'), windowOf('month')];
+    const reached = [...(windows[index]?.values() ?? [])].some(
+      ({ id, amount }) => (used.get(id) ?? 0n) >= amount,
+    );
     return {
       id: key.id,
       name: key.name,
       group: key.group,
       prefix: key.prefix,
       last4: key.last4,
-      state: stateOf(key, cost, now),
+      state: stateOf(key, reached || (key.limit !== undefined && cost >= key.limit), at),
       spent: yuan(cost),
       limit: yuanOrNull(key.limit),
       daily_limit: yuanOrNull(key.dailyLimit),
       monthly_limit: yuanOrNull(key.monthlyLimit),
+      daily,
+      monthly,
       spent_this_month: yuan(inMonth.get(key.id) ?? 0n),
       created_at: instant(key.createdAt),
       expires_at: instantOrNull(key.expiresAt),
       last_used_at: instantOrNull(key.lastUsedAt),
+      old_secret: oldSecretView(oldSecrets.get(key.id)),
       version: key.version,
       ...termsView(key),
     };
   });
 }
 
+function windowView(
+  window: { readonly id: string } | undefined,
+  spent: ReadonlyMap<string, Nano>,
+): LimitWindowView | null {
+  const period = window && periodOfWindow(window.id);
+  if (window === undefined || period === undefined) return null;
+  return { spent: yuan(spent.get(window.id) ?? 0n), resets_at: instant(period.to) };
+}
+
+const oldSecretView = (old: OldSecret | undefined): KeyView['old_secret'] =>
+  old === undefined ? null : { last4: old.last4, works_until: instant(old.worksUntil) };
+
 /** A key as the audit trail records it. */
 export const keyFacts = ({
   name: called,
+  group,
   status,
   limit,
   dailyLimit,
@@ -143,6 +181,7 @@ export const keyFacts = ({
   ...terms
 }: Key) => ({
   name: called,
+  group,
   status,
   limit: yuanOrNull(limit),
   daily_limit: yuanOrNull(dailyLimit),
@@ -165,21 +204,21 @@ export async function keyHistory(
   }));
 }
 
-function stateOf({ status, expiresAt, limit }: Key, spent: bigint, now: number): KeyState {
+function stateOf({ status, expiresAt }: Key, limitReached: boolean, now: number): KeyState {
   if (status !== 'active') return 'disabled';
   if (expiresAt !== undefined && expiresAt <= now) return 'expired';
-  return limit !== undefined && spent >= limit ? 'limit_reached' : 'active';
+  return limitReached ? 'limit_reached' : 'active';
 }
 
 export function* keyDetail(
   database: Database,
   snapshot: Snapshot,
   key: Key,
-  zone: string,
-  now: number,
+  shown: KeysShown,
 ): Transaction<Omit<KeyDetail, 'history'> | undefined> {
-  const [view] = yield* keyViews([key], key.userId, zone, now);
+  const [view] = yield* keyViews([key], shown);
   if (view === undefined) return undefined;
+  const { zone, at: now } = shown;
   const today = zoneDayAt(zone, now);
   const days = zoneDays(zone, nextDay(today.day, 1 - seriesDays), today.day);
   const models = yield* daily({

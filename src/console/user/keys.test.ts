@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { forEachDatabase } from '../../../test/databases.ts';
 import { charge, noon, startUserConsole, topUp } from '../../../test/support/console-user.ts';
-import { hashOf } from '../../accounts/keys.ts';
+import { hashOf, importKey, openKeyring } from '../../accounts/keys.ts';
 import { migrations } from '../../app/schema.ts';
+import { check } from '../../ledger/check.ts';
 import type { Browser } from '../../../test/support/console.ts';
 
 const clock = { now: () => noon, monotonicMs: () => 0 };
@@ -124,16 +125,16 @@ forEachDatabase((_name, openFresh) => {
     expect(await fields({ rpm: 0 })).toEqual({ rpm: 'too_small' });
   });
 
-  test('a key changes by the version that was read, keeps its group and gets no limit that it never had', async () => {
+  const patcher =
+    (browser: Browser, id: string) =>
+    (body: object, version: number, method = 'PATCH') =>
+      browser.ask(`keys/${id}`, { method, body, headers: { 'if-match': String(version) } });
+
+  test('a key changes by the version that was read, its group too', async () => {
     const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
     const browser = await newUser();
     const { key } = (await make(browser, { name: 'a', group: 'default', limit: '5' })).json;
-    const patch = (body: object, version: number) =>
-      browser.ask(`keys/${key.id}`, {
-        method: 'PATCH',
-        body,
-        headers: { 'if-match': String(version) },
-      });
+    const patch = patcher(browser, key.id);
     const changed = await patch({ name: 'b', limit: '7.5' }, key.version);
     expect(changed).toMatchObject({
       status: 200,
@@ -144,36 +145,217 @@ forEachDatabase((_name, openFresh) => {
       status: 409,
       json: { error: { code: 'version_conflict' }, current: { name: 'b' } },
     });
-    expect((await patch({ daily_limit: '1' }, changed.json.version)).json.error.fields).toEqual({
-      daily_limit: 'limit_fixed',
-    });
-    expect((await patch({ group: 'economy' }, changed.json.version)).status).toBe(400);
     const disabled = await browser.ask(`keys/${key.id}/disable`, { method: 'POST' });
     expect(disabled.json.state).toBe('disabled');
     const enabled = await browser.ask(`keys/${key.id}/enable`, { method: 'POST' });
     expect(enabled.json).toMatchObject({ state: 'active', name: 'b' });
+    const only = await patch({ only_models: ['alone'] }, enabled.json.version);
+    const fields = async (body: object) => (await patch(body, only.json.version)).json.error.fields;
+    expect(await fields({ group: 'nowhere' })).toEqual({ group: 'unknown' });
+    expect(await fields({ group: 'economy' })).toEqual({ only_models: 'unknown' });
+    const moved = await patch({ group: 'economy', only_models: [] }, only.json.version);
+    expect(moved.json).toMatchObject({ group: 'economy', only_models: null });
     const { history } = (await browser.ask(`keys/${key.id}`)).json;
-    expect(history).toHaveLength(4);
-    expect(
-      history.find(({ changes }: { changes: readonly { member: string }[] }) =>
-        changes.some(({ member }) => member === 'limit'),
-      ),
-    ).toMatchObject({
-      action: 'key.update',
-      by: 'user',
-      changes: [
-        { member: 'name', before: 'a', after: 'b' },
-        { member: 'limit', before: '5.000000000', after: '7.500000000' },
-      ],
+    expect(history).toHaveLength(6);
+    const changes = history.flatMap((act: { changes: object[] }) => act.changes);
+    expect(changes).toContainEqual({
+      member: 'group',
+      before: 'default',
+      after: 'economy',
     });
-    const acts = await database.query('SELECT action, account FROM audit ORDER BY id');
-    expect(acts.map(({ action }) => action).sort()).toEqual([
-      'key.create',
-      'key.update',
-      'key.update',
-      'key.update',
-    ]);
+    expect(history).toContainEqual(
+      expect.objectContaining({
+        action: 'key.update',
+        by: 'user',
+        changes: [
+          { member: 'name', before: 'a', after: 'b' },
+          { member: 'limit', before: '5.000000000', after: '7.500000000' },
+        ],
+      }),
+    );
+    const acts = await database.query('SELECT account FROM audit');
     expect(new Set(acts.map(({ account }) => account))).toEqual(new Set([browser.userId]));
+  });
+
+  test('a limit that is added counts what was spent before, and may be lowered and taken away', async () => {
+    const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
+    const browser = await newUser();
+    await topUp(database, browser.userId, 10n * yuan, noon - 40 * 86_400_000);
+    const { key } = (await make(browser, { name: 'a', group: 'default' })).json;
+    const paid = (id: string, at: number, cost: bigint) =>
+      charge(database, {
+        ...{ id, at, account: browser.userId, keyId: key.id },
+        lines: [['output', 1, cost, cost]],
+      });
+    const midnight = Date.UTC(2026, 10, 20, 16);
+    await paid('req_last_month', Date.UTC(2026, 9, 31, 15, 59), yuan);
+    await paid('req_this_month', noon - 3 * 86_400_000, yuan);
+    await paid('req_yesterday', midnight - 60_000, yuan);
+    // It began yesterday, and counts there.
+    await paid('req_midnight', midnight + 1_000, yuan);
+    await paid('req_today', noon - 600_000, yuan / 2n);
+    const patch = patcher(browser, key.id);
+    const limits = { limit: '10', daily_limit: '1', monthly_limit: '5' };
+    const added = await patch(limits, key.version);
+    expect(added).toMatchObject({
+      status: 200,
+      json: {
+        state: 'active',
+        spent: '4.500000000',
+        limit: '10.000000000',
+        daily: { spent: '0.500000000', resets_at: '2026-11-21T16:00:00.000Z' },
+        monthly: { spent: '3.500000000', resets_at: '2026-11-30T16:00:00.000Z' },
+      },
+    });
+    const rows = await database.query(
+      "SELECT id, debits FROM account WHERE kind='limit' ORDER BY id",
+    );
+    expect(rows.map(({ debits }) => debits)).toEqual([
+      yuan / 2n,
+      (7n * yuan) / 2n,
+      (9n * yuan) / 2n,
+    ]);
+    const proven = async () => (await check(database)).problems;
+    expect(await proven()).toEqual([]);
+    const lowered = await patch({ daily_limit: '0.5' }, added.json.version);
+    expect(lowered.json).toMatchObject({ state: 'limit_reached', daily_limit: '0.500000000' });
+    const removed = await patch({ daily_limit: null, limit: null }, lowered.json.version);
+    expect(removed.json).toMatchObject({ state: 'active', daily: null, limit: null });
+    // While the limit is away, nothing counts in it; when it is back, that counts, too.
+    await paid('req_later', noon + 90_000, yuan / 4n);
+    const counted = (more: string) =>
+      database.query(`UPDATE account SET debits=${more} WHERE id LIKE '%:month:%'`);
+    await counted(`debits+${yuan / 4n}`);
+    expect(await proven()).toEqual([]);
+    const back = await patch({ daily_limit: '2' }, removed.json.version);
+    expect(back.json.daily.spent).toBe('0.750000000');
+    expect(await proven()).toEqual([]);
+    // Requests that ran when the limit came may be missing, and no others.
+    await counted('debits-1');
+    expect(await proven()).toEqual([]);
+    for (const wrong of ['debits+2', '0']) {
+      await counted(wrong);
+      expect(await proven()).toMatchObject([{ row: { id: expect.stringContaining(':month:') } }]);
+    }
+    expect((await patch({ daily_limit: '-1' }, back.json.version)).json.error.fields).toEqual({
+      daily_limit: 'not_an_amount',
+    });
+  });
+
+  test('a key gets a new secret, the old one works for the grace, and an older one ends', async () => {
+    const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
+    const browser = await newUser();
+    const { key, secret } = (await make(browser, { name: 'a', group: 'default', limit: '5' })).json;
+    const rotate = (body: object, version: number) =>
+      browser.ask(`keys/${key.id}/rotate`, {
+        method: 'POST',
+        body,
+        headers: { 'if-match': String(version) },
+      });
+    let now = noon;
+    const keyring = openKeyring(database, { now: () => now, monotonicMs: () => now });
+    onTestFinished(() => keyring.close());
+    const opens = async (secret: string) => {
+      await keyring.refresh();
+      return (keyring.known(secret) ?? (await keyring.lookUp(secret))) !== 'unknown';
+    };
+    expect((await rotate({ grace: '2h' }, key.version)).json.error.fields).toEqual({
+      grace: 'unknown',
+    });
+    const both = await Promise.all([
+      rotate({ grace: '1h' }, key.version),
+      rotate({ grace: '1h' }, key.version),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const rotated = both.find(({ status }) => status === 200)?.json;
+    expect(rotated.key).toMatchObject({
+      ...{ id: key.id, name: 'a', limit: key.limit },
+      old_secret: { last4: key.last4, works_until: '2026-11-21T07:05:00.000Z' },
+    });
+    expect(rotated.secret.slice(-4)).toBe(rotated.key.last4);
+    expect([await opens(secret), await opens(rotated.secret)]).toEqual([true, true]);
+    now = noon + 3_600_000;
+    expect([await opens(secret), await opens(rotated.secret)]).toEqual([false, true]);
+    now = noon;
+    const again = await rotate({ grace: '7d' }, rotated.key.version);
+    const works = async () => [
+      await opens(secret),
+      await opens(rotated.secret),
+      await opens(again.json.secret),
+    ];
+    expect(await works()).toEqual([false, true, true]);
+    const ended = await browser.ask(`keys/${key.id}/end-old-secret`, { method: 'POST' });
+    expect(ended.json.old_secret).toBeNull();
+    expect(await works()).toEqual([false, false, true]);
+    const trail = await database.query('SELECT action, before, after FROM audit');
+    expect(trail.map(({ action }) => action).sort()).toEqual([
+      ...['key.create', 'key.end_old_secret', 'key.rotate', 'key.rotate'],
+    ]);
+    for (const hidden of [secret, rotated.secret, again.json.secret])
+      expect(JSON.stringify(trail)).not.toContain(hidden);
+    // An import does not bring a secret back that was replaced.
+    const imported = { secret, enabled: true, lastUsedAt: undefined, limit: undefined };
+    const like = { userId: browser.userId, name: 'a', group: 'default', expiresAt: undefined };
+    expect(await database.transact(() => importKey({ ...like, ...imported, at: noon }))).toBe(
+      'there',
+    );
+  });
+
+  test('a deleted key is gone from lists, and its records keep its name', async () => {
+    const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
+    const browser = await newUser();
+    await topUp(database, browser.userId, 10n * yuan, noon - 86_400_000);
+    const { key, secret } = (await make(browser, { name: 'mine', group: 'default' })).json;
+    await charge(database, {
+      ...{ id: 'req_1', at: noon - 600_000, account: browser.userId, keyId: key.id },
+      lines: [['output', 1, yuan, yuan]],
+    });
+    const remove = (version: number) => patcher(browser, key.id)({}, version, 'DELETE');
+    expect((await remove(key.version + 1)).json.error.code).toBe('version_conflict');
+    expect((await remove(key.version)).status).toBe(204);
+    expect((await remove(key.version)).status).toBe(404);
+    expect((await browser.ask('keys')).json.items).toEqual([]);
+    expect((await browser.ask(`keys/${key.id}`)).status).toBe(404);
+    expect((await browser.ask('usage/req_1')).json).toMatchObject({ key_name: 'mine' });
+    const keyring = openKeyring(database, clock);
+    onTestFinished(() => keyring.close());
+    expect(await keyring.lookUp(secret)).toBe('unknown');
+    const trail = await database.query("SELECT before FROM audit WHERE action='key.delete'");
+    expect(trail.map(({ before }) => JSON.parse(String(before)))).toEqual([
+      { name: 'mine', group: 'default' },
+    ]);
+  });
+
+  test('keys are found by name, id and last characters, and come in four orders', async () => {
+    const { database, newUser } = await startUserConsole(await openFresh({ migrations }), clock);
+    const browser = await newUser();
+    await topUp(database, browser.userId, 10n * yuan, noon - 86_400_000);
+    const names = ['web 10', 'Web 9', 'ci_x', 'app'];
+    for (const [n, name] of names.entries())
+      await make(browser, { name, group: 'default' }, `form-${n}-abcdef`);
+    const list = async (query: string) => (await browser.ask(`keys?${query}`)).json.items;
+    const named = async (query: string) =>
+      (await list(query)).map(({ name }: { name: string }) => name);
+    const created = await list('');
+    const web = created.find(({ name }: { name: string }) => name === 'Web 9');
+    expect((await named('q=WEB')).sort()).toEqual(['Web 9', 'web 10']);
+    expect(await named('q=ci%5f')).toEqual(['ci_x']);
+    expect(await named(`q=${web.id}`)).toEqual(['Web 9']);
+    expect(await named(`q=${web.last4}`)).toEqual(['Web 9']);
+    expect(await named('sort=name')).toEqual(['app', 'ci_x', 'Web 9', 'web 10']);
+    await database.query('UPDATE api_keys SET last_used_at=5 WHERE id=$1', [web.id]);
+    await charge(database, {
+      ...{ id: 'req_1', at: noon - 600_000, account: browser.userId, keyId: web.id },
+      lines: [['output', 1, yuan, yuan]],
+    });
+    expect((await named('sort=used'))[0]).toBe('Web 9');
+    expect((await named('sort=spent'))[0]).toBe('Web 9');
+    const first = await browser.ask('keys?sort=name&limit=3');
+    expect(await named(`sort=name&limit=3&after=${first.json.next}`)).toEqual(['web 10']);
+    expect((await browser.ask(`keys?sort=used&after=${first.json.next}`)).json.error.code).toBe(
+      'invalid_cursor',
+    );
+    expect((await browser.ask('keys?sort=size')).status).toBe(400);
   });
 
   test("another user's key is not there at all", async () => {
@@ -189,6 +371,13 @@ forEachDatabase((_name, openFresh) => {
         headers: { 'if-match': '0' },
       }),
       await other.ask(`keys/${key.id}/disable`, { method: 'POST' }),
+      await other.ask(`keys/${key.id}/end-old-secret`, { method: 'POST' }),
+      await other.ask(`keys/${key.id}/rotate`, {
+        method: 'POST',
+        body: { grace: 'now' },
+        headers: { 'if-match': '0' },
+      }),
+      await other.ask(`keys/${key.id}`, { method: 'DELETE', headers: { 'if-match': '0' } }),
     ]) {
       expect(answer.status).toBe(404);
       expect({ ...answer.json.error, request_id: '' }).toEqual({

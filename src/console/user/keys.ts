@@ -1,42 +1,32 @@
 import * as z from 'zod';
-import { keysTopic, type Key } from '../../accounts/keys.ts';
-import {
-  changeKey,
-  createKeyOnce,
-  type KeyPatch,
-  userKey,
-  userKeys,
-} from '../../accounts/user-keys.ts';
+import type { Key } from '../../accounts/keys.ts';
+import { createKeyOnce, userKey, userKeys } from '../../accounts/user-keys.ts';
 import { writeAudit } from '../../accounts/audit.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
-import { changeKeyLimits } from '../../gateway/reserve.ts';
-import { lockVersion } from '../../storage/changes.ts';
-import { type Database, DatabaseError, type Transaction } from '../../storage/database.ts';
+import { DatabaseError, type Transaction } from '../../storage/database.ts';
+import { spentByKey } from '../../usage/spending.ts';
 import type { CreatedKey, GroupView, KeyDetail, KeyView, List, Page } from '../contract.ts';
-import type { Cursors } from '../cursor.ts';
-import {
-  moneyInput,
-  nameInput,
-  pageLimit,
-  timeInput,
-  idempotencyKeyIn,
-  versionIn,
-} from '../input.ts';
-import { keyDetail, keyFacts, keyHistory, keyViews, termsIn, termsInput } from './key-view.ts';
+import type { CursorPosition, Cursors } from '../cursor.ts';
+import { moneyInput, nameInput, pageLimit, timeInput, idempotencyKeyIn } from '../input.ts';
+import { byUser, type KeyChangesContext, keyChangeRoutes, shownTo } from './key-changes.ts';
+import { keyDetail, keyHistory, keyViews, termsIn, termsInput } from './key-view.ts';
 import { multiplierText } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 import { instant } from '../format.ts';
 
-export interface KeysContext {
-  readonly database: Database;
+export interface KeysContext extends KeyChangesContext {
   readonly clock: Clock;
-  readonly catalog: () => Snapshot;
   readonly cursors: Cursors;
 }
 
-const listed = z.object({ limit: pageLimit, after: z.string().optional() });
+const listed = z.object({
+  limit: pageLimit,
+  after: z.string().optional(),
+  q: z.string().trim().max(100, 'too_long').default(''),
+  sort: z.enum(['created', 'name', 'used', 'spent']).default('created'),
+});
 
 const made = z.strictObject({
   name: nameInput,
@@ -45,15 +35,6 @@ const made = z.strictObject({
   daily_limit: moneyInput.nullish(),
   monthly_limit: moneyInput.nullish(),
   expires_at: timeInput.nullish(),
-  ...termsInput,
-});
-
-const changed = z.strictObject({
-  name: nameInput.optional(),
-  limit: moneyInput.optional(),
-  daily_limit: moneyInput.optional(),
-  monthly_limit: moneyInput.optional(),
-  expires_at: timeInput.nullable().optional(),
   ...termsInput,
 });
 
@@ -80,10 +61,11 @@ export function keyRoutes(rooms: KeysContext): readonly ConsoleRoute[] {
       method: 'GET',
       path: 'keys/:id',
       role: 'user',
-      async handle({ owner, params, at }): Promise<KeyDetail> {
+      async handle(visit): Promise<KeyDetail> {
+        const { owner, params } = visit;
         const detail = await database.snapshot(function* () {
           const key = yield* userKey(owner.id, params['id'] ?? '');
-          return key && (yield* keyDetail(database, catalog(), key, owner.zone, at));
+          return key && (yield* keyDetail(database, catalog(), key, shownTo(rooms, visit)));
         });
         if (detail === undefined) return throwProblem('not_found');
         return {
@@ -92,25 +74,7 @@ export function keyRoutes(rooms: KeysContext): readonly ConsoleRoute[] {
         };
       },
     }),
-    defineRoute({
-      method: 'PATCH',
-      path: 'keys/:id',
-      role: 'user',
-      input: changed,
-      handle: (visit) => change(rooms, visit),
-    }),
-    defineRoute({
-      method: 'POST',
-      path: 'keys/:id/disable',
-      role: 'user',
-      handle: (visit) => changeTo(rooms, visit, () => ({ status: 'disabled' })),
-    }),
-    defineRoute({
-      method: 'POST',
-      path: 'keys/:id/enable',
-      role: 'user',
-      handle: (visit) => changeTo(rooms, visit, () => ({ status: 'active' })),
-    }),
+    ...keyChangeRoutes(rooms),
     defineRoute({
       method: 'GET',
       path: 'groups',
@@ -133,40 +97,64 @@ function groupViews(snapshot: Snapshot): readonly GroupView[] {
   );
 }
 
-async function list(
-  { database, cursors }: KeysContext,
-  { owner, input, at }: SignedInRequest<z.output<typeof listed>>,
+function list(
+  rooms: KeysContext,
+  visit: SignedInRequest<z.output<typeof listed>>,
 ): Promise<Page<KeyView>> {
-  const of = ['keys', owner.id];
+  const { database, cursors } = rooms;
+  const { owner, input, at } = visit;
+  const of = ['keys', owner.id, input.q, input.sort];
   const place = input.after === undefined ? undefined : cursors.read(of, input.after);
-  const back = place?.towards === 'prev';
   return database.snapshot(function* (): Transaction<Page<KeyView>> {
-    const order = back ? 'oldest' : 'newest';
-    const found = yield* userKeys({
-      ownerId: owner.id,
-      from: place?.id,
-      order,
-      limit: input.limit + 1,
-    });
-    const more = found.length > input.limit;
-    const keys = found.slice(0, input.limit);
-    const items = yield* keyViews(back ? [...keys].reverse() : keys, owner.id, owner.zone, at);
-    const [first, last] = [items[0], items.at(-1)];
-    const cursor = (towards: 'next' | 'prev', key: KeyView | undefined): string | null =>
-      key === undefined ? null : cursors.write(of, { towards, at: 0, id: key.id });
+    const all = yield* inOrder(yield* userKeys(owner.id, { text: input.q }), input.sort, owner.id);
+    const { from, to } = pageOf(all, place, input.limit);
+    const cursor = (towards: 'next' | 'prev', index: number): string =>
+      cursors.write(of, { towards, at: index, id: all[index]?.id ?? '' });
     return {
-      items,
-      next: back || more ? cursor('next', last) : null,
-      prev: (back ? more : place !== undefined) ? cursor('prev', first) : null,
+      items: yield* keyViews(all.slice(from, to), shownTo(rooms, visit)),
+      next: to < all.length ? cursor('next', to - 1) : null,
+      prev: from > 0 ? cursor('prev', from) : null,
       as_of: instant(at),
     };
   });
 }
 
+/** Keys come newest first; those that are equal stay so. */
+function* inOrder(
+  keys: readonly Key[],
+  sort: z.output<typeof listed>['sort'],
+  ownerId: string,
+): Transaction<readonly Key[]> {
+  if (sort === 'created') return keys;
+  if (sort === 'name') {
+    const { compare } = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+    return keys.toSorted((a, b) => compare(a.name, b.name));
+  }
+  if (sort === 'used') return keys.toSorted((a, b) => (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0));
+  const spent = yield* spentByKey(ownerId);
+  const costOf = ({ id }: Key): bigint => spent.get(id)?.cost ?? 0n;
+  return keys.toSorted((a, b) => (costOf(a) < costOf(b) ? 1 : costOf(a) > costOf(b) ? -1 : 0));
+}
+
+/** A cursor names a key, and its index in case that the key is gone. */
+function pageOf(
+  all: readonly Key[],
+  place: CursorPosition | undefined,
+  limit: number,
+): { readonly from: number; readonly to: number } {
+  const index = place === undefined ? -1 : all.findIndex(({ id }) => id === place.id);
+  const next = index === -1 ? (place?.at ?? 0) : index + 1;
+  const end = index === -1 ? (place?.at ?? 0) : index;
+  const from = place?.towards === 'prev' ? Math.max(0, end - limit) : next;
+  const to = place?.towards === 'prev' ? end : from + limit;
+  return { from: Math.min(from, all.length), to: Math.min(to, all.length) };
+}
+
 async function create(
-  { database, catalog }: KeysContext,
+  rooms: KeysContext,
   visit: SignedInRequest<z.output<typeof made>>,
 ): Promise<CreatedKey> {
+  const { database, catalog } = rooms;
   const { owner, input, headers, at, ip, reply } = visit;
   const madeWith = idempotencyKeyIn(headers);
   if (!catalog().groups.has(input.group)) throwProblem('invalid', { fields: { group: 'unknown' } });
@@ -200,7 +188,7 @@ async function create(
         after: { name: done.key.name, group: done.key.group },
         ip,
       });
-    const [view] = yield* keyViews([done.key], owner.id, owner.zone, at);
+    const [view] = yield* keyViews([done.key], shownTo(rooms, visit));
     return { view, secret: done.secret ?? null };
   };
   const { view, secret } = await database.transact(making).catch((error: unknown) => {
@@ -211,73 +199,4 @@ async function create(
   });
   reply.status(201);
   return { key: view ?? throwProblem('not_found'), secret };
-}
-
-const byUser = ({ user, owner }: Pick<SignedInRequest, 'user' | 'owner'>) =>
-  ({ actorKind: 'user', actor: user.id, account: owner.id }) as const;
-
-function change(
-  rooms: KeysContext,
-  visit: SignedInRequest<z.output<typeof changed>>,
-): Promise<KeyView> {
-  const { input, headers, at } = visit;
-  const { expires_at: expiresAt } = input;
-  if (typeof expiresAt === 'number' && expiresAt <= at)
-    throwProblem('invalid', { fields: { expires_at: 'in_the_past' } });
-  const wanted = {
-    name: input.name,
-    limit: input.limit,
-    dailyLimit: input.daily_limit,
-    monthlyLimit: input.monthly_limit,
-    expiresAt,
-  };
-  const wantedOf = (key: Key): KeyPatch => ({
-    ...wanted,
-    terms: termsIn(input, key, key.group, rooms.catalog()),
-  });
-  return changeTo(rooms, visit, wantedOf, versionIn(headers));
-}
-
-/** `version` undefined: any. */
-async function changeTo(
-  { database }: KeysContext,
-  visit: SignedInRequest<unknown>,
-  wantedOf: (before: Key) => KeyPatch,
-  version?: number,
-): Promise<KeyView> {
-  const { owner, params, at, ip } = visit;
-  const outcome = await database.transact(function* () {
-    // Changes of keys take turns.
-    yield lockVersion(keysTopic);
-    const before = yield* userKey(owner.id, params['id'] ?? '');
-    if (before === undefined) return throwProblem('not_found');
-    const [current] = yield* keyViews([before], owner.id, owner.zone, at);
-    if (version !== undefined && version !== before.version)
-      return throwProblem('version_conflict', { current });
-    const wanted = wantedOf(before);
-    const fixed = lacking(before, wanted);
-    if (fixed !== undefined) return throwProblem('invalid', { fields: { [fixed]: 'limit_fixed' } });
-    const after = yield* changeKey(before, wanted);
-    if (after === undefined) return throwProblem('not_found');
-    yield* changeKeyLimits(before.id, wanted);
-    yield* writeAudit(at, {
-      ...byUser(visit),
-      action: 'key.update',
-      target: before.id,
-      before: keyFacts(before),
-      after: keyFacts(after),
-      ip,
-    });
-    const [view] = yield* keyViews([after], owner.id, owner.zone, at);
-    return view;
-  });
-  return outcome ?? throwProblem('not_found');
-}
-
-/** The first wanted limit that the key was not made with. */
-function lacking(key: Key, wanted: KeyPatch): string | undefined {
-  if (wanted.limit !== undefined && key.limit === undefined) return 'limit';
-  if (wanted.dailyLimit !== undefined && key.dailyLimit === undefined) return 'daily_limit';
-  if (wanted.monthlyLimit !== undefined && key.monthlyLimit === undefined) return 'monthly_limit';
-  return undefined;
 }

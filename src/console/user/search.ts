@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { searchKeys } from '../../accounts/user-keys.ts';
+import { userKeys } from '../../accounts/user-keys.ts';
 import { type UserOverview, userPage } from '../../accounts/users.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { taskOf } from '../../gateway/tasks/queries.ts';
@@ -56,7 +56,7 @@ export function searchRoutes({ database, catalog }: SearchContext): readonly Con
 }
 
 function* owned(ownerId: string, q: string, operator: boolean): Transaction<readonly Found[]> {
-  const keys = yield* searchKeys(ownerId, q, ofEachKind);
+  const keys = yield* userKeys(ownerId, { text: q, limit: ofEachKind });
   const request = yield* usageRecord(ownerId, q);
   const logged = request ? undefined : yield* requestFound(ownerId, q, operator);
   const task = yield* taskOf(ownerId, q);
