@@ -79,6 +79,7 @@ async function consoleOn(database: Database, { to }: History) {
       name: 'bench',
       methods: [],
       wallets: [],
+      walletPages: {},
       amounts: { least: 0n, most: 0n },
       email: false,
     },

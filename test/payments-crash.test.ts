@@ -13,11 +13,11 @@ import { balance } from '../src/ledger/ledger.ts';
 import { paymentLimits } from '../src/payments/context.ts';
 import { Payments } from '../src/payments/payments.ts';
 import { openWallets } from '../src/payments/settings.ts';
-import { walletIds } from '../src/payments/wallet.ts';
 import { proofs } from '../src/app/schema.ts';
 import { open } from '../src/storage/open.ts';
 import { forEachDatabase } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
+import { openPage, ways } from './support/paying.ts';
 import { type GatewayProcess, startProcess } from './support/process.ts';
 
 const rounds = Number(
@@ -32,28 +32,31 @@ async function payAll(
   sim: Sim,
   payments: Payments,
   account: string,
+  url: () => string,
   running: () => boolean,
 ): Promise<number> {
   let paid = 0;
   while (running()) {
-    const wallet = walletIds[paid % 2] ?? 'alipay';
+    const [wallet, method] = ways[paid % ways.length] ?? ways[0];
     const made = await payments
       .order({
         account,
         wallet,
-        method: 'qr',
+        method,
         amount: nanoPerYuan,
         idempotencyKey: `order-${paid}`,
         subject: 'Top-up',
+        payerIp: '203.0.113.7',
       })
       .catch(() => undefined);
     if (made?.kind !== 'order') {
       await wait(20);
       continue;
     }
+    if (method !== 'qr') await openPage(made.order.code ?? '', url());
     // Half of them are told of, at once; the rest must be asked for.
     sim.wallets.counter.silent = systemRandom() < 0.5;
-    sim.wallets.pay(made.order.code ?? '');
+    sim.wallets.pay(made.order.id);
     paid += 1;
     await wait(20);
   }
@@ -96,7 +99,13 @@ forEachDatabase((name, _openFresh, fresh) => {
     onTestFinished(() => {
       running = false;
     });
-    const paying = payAll(sim, payments, userId, () => running);
+    const paying = payAll(
+      sim,
+      payments,
+      userId,
+      () => gateway.url,
+      () => running,
+    );
     for (let round = 0; round < rounds; round++) {
       await wait(200 + systemRandom() * 800);
       const [order] = await database.query(

@@ -105,6 +105,19 @@ test('its package buys from the simulated WeChat Pay, believes its answers, and 
   };
   const made = await client.chain('v3/pay/transactions/native').post(order);
   expect(made.data).toMatchObject({ code_url: expect.stringMatching(/^weixin:/) });
+  const phone = {
+    ...{ ...order, out_trade_no: 'ord_phone' },
+    scene_info: { payer_client_ip: '2001:db8::7', h5_info: { type: 'Wap' } },
+  };
+  const opened = [1, 2].map(() => client.chain('v3/pay/transactions/h5').post(phone));
+  const [one = '', two = ''] = (await Promise.all(opened)).map(({ data }) =>
+    String(Reflect.get(data, 'h5_url')),
+  );
+  expect(one).toMatch(/checkmweb\?prepay_id=wx/);
+  expect(two).not.toBe(one);
+  const { scene_info: _, ...desk } = phone;
+  await expect(client.chain('v3/pay/transactions/h5').post(desk)).rejects.toThrow('400');
+  await expect(client.chain('v3/pay/transactions/native').post(desk)).rejects.toThrow('403');
   wallets.pay('ord_oracle');
   const asked = await client
     .chain('v3/pay/transactions/out-trade-no/ord_oracle')
@@ -130,14 +143,17 @@ test('its package buys from the simulated WeChat Pay, believes its answers, and 
   ).toBe(true);
   expect(publicKeyFrom(keys.certificate)?.equals(keys.platform.publicKey)).toBe(true);
   const { resource } = JSON.parse(body);
-  const opened = Aes.AesGcm.decrypt(
+  const unsealed = Aes.AesGcm.decrypt(
     resource.ciphertext,
     keys.apiV3Key,
     resource.nonce,
     resource.associated_data,
   );
-  expect(JSON.parse(opened)).toMatchObject({ out_trade_no: 'ord_oracle', trade_state: 'SUCCESS' });
-  expect(unseal(Buffer.from(keys.apiV3Key), resource)).toBe(opened);
+  expect(JSON.parse(unsealed)).toMatchObject({
+    out_trade_no: 'ord_oracle',
+    trade_state: 'SUCCESS',
+  });
+  expect(unseal(Buffer.from(keys.apiV3Key), resource)).toBe(unsealed);
   const { counter } = wallets;
   const { plain } = wechatBill(
     chinaTime(counter.now()).slice(0, 10),
@@ -231,21 +247,30 @@ test('its package buys from the simulated Alipay, believes its answers, and take
     gateway,
   };
   const ours = new AlipayCaller(account, systemClock, new AbortController().signal);
-  const page = { ...content, out_trade_no: 'ord_page', product_code: 'FAST_INSTANT_TRADE_PAY' };
+  const pages = {
+    'alipay.trade.page.pay': { out_trade_no: 'ord_page', product_code: 'FAST_INSTANT_TRADE_PAY' },
+    'alipay.trade.wap.pay': {
+      ...{ out_trade_no: 'ord_phone', product_code: 'QUICK_WAP_WAY' },
+      quit_url: 'http://127.0.0.1:9/top-up?a=b',
+    },
+  };
   const addresses = {
     notify_url: 'http://127.0.0.1:9/pay',
     return_url: 'http://127.0.0.1:9/top-up',
   };
-  const [mine, theirs] = [
-    ours.page('alipay.trade.page.pay', page, { ...addresses, timestamp }),
-    sdk.pageExecute('alipay.trade.page.pay', 'GET', { bizContent: page, ...addresses, timestamp }),
-  ].map((address) => new URL(address).searchParams);
-  const { format: _, ...said } = Object.fromEntries(mine ?? []);
-  const { format: __, alipay_sdk: ___, ...told } = Object.fromEntries(theirs ?? []);
-  expect({ ...said, sign: '' }).toEqual({ ...told, sign: '' });
-  expect(await (await fetch(`${gateway}?${String(mine)}`)).text()).toBe(
-    await (await fetch(`${gateway}?${String(theirs)}`)).text(),
-  );
+  for (const [method, own] of Object.entries(pages)) {
+    const page = { ...content, ...own };
+    const [mine, theirs] = [
+      ours.page(method, page, { ...addresses, timestamp }),
+      sdk.pageExecute(method, 'GET', { bizContent: page, ...addresses, timestamp }),
+    ].map((address) => new URL(address).searchParams);
+    const { format: _, ...said } = Object.fromEntries(mine ?? []);
+    const { format: __, alipay_sdk: ___, ...told } = Object.fromEntries(theirs ?? []);
+    expect({ ...said, sign: '' }).toEqual({ ...told, sign: '' });
+    const shown = await (await fetch(`${gateway}?${String(mine)}`)).text();
+    expect(shown).toContain('Pay ¥1.00');
+    expect(await (await fetch(`${gateway}?${String(theirs)}`)).text()).toBe(shown);
+  }
   await close();
 });
 

@@ -16,7 +16,7 @@ export function alipayBill(
   const on = (at: number | undefined): at is number =>
     at !== undefined && chinaTime(at).startsWith(date);
   for (const trade of trades) {
-    if (trade.code.startsWith('weixin:')) continue;
+    if (trade.wallet !== 'alipay') continue;
     if (on(trade.paidAt)) rows.push(row(trade, '交易', trade.paidAt, yuanOf(trade.fen), ''));
     for (const { id, fen, at } of trade.refunds)
       if (on(at)) rows.push(row(trade, '退款', at, `-${yuanOf(fen)}`, id));

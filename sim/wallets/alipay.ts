@@ -23,12 +23,23 @@ import {
 } from './trade.ts';
 import { type Members, isNotifyUrl } from './wechat-rules.ts';
 
+/** A method whose answer is a page, and the product that its content names. */
+interface PageProduct {
+  readonly way: Trade['way'];
+  readonly productCode: string;
+}
+
+const pageProducts: Readonly<Record<string, PageProduct>> = {
+  'alipay.trade.page.pay': { way: 'page', productCode: 'FAST_INSTANT_TRADE_PAY' },
+  'alipay.trade.wap.pay': { way: 'mobile', productCode: 'QUICK_WAP_WAY' },
+};
+
 const success = { code: '10000', msg: 'Success' };
 const unknownTrade = failed('ACQ.TRADE_NOT_EXIST', '交易不存在');
 
 /**
- * Alipay's gateway for one app: precreate, page.pay, query, close, refund, refund query and bills,
- * from its documents.
+ * Alipay's gateway for one app: precreate, page.pay, wap.pay, query, close, refund, refund query
+ * and bills, from its documents.
  */
 export class AlipaySide {
   readonly keys = new AlipayKeys();
@@ -59,8 +70,9 @@ export class AlipaySide {
     const content = contentOf(parameters);
     if (content === undefined)
       return this.#signed(parameters, invalid('isv.invalid-parameter', 'biz_content'));
-    if (parameters['method'] === 'alipay.trade.page.pay')
-      return this.#page(parameters, content, openPage);
+    const { method = '' } = parameters;
+    const product = pageProducts[method];
+    if (product !== undefined) return this.#page(parameters, content, product, openPage);
     if (call.method !== 'POST')
       return this.#signed(parameters, invalid('isv.invalid-method', 'POST'));
     return this.#signed(parameters, this.#answer(parameters, content, call));
@@ -116,7 +128,7 @@ export class AlipaySide {
       app_id: this.keys.appId,
       auth_app_id: this.keys.appId,
       charset: 'utf-8',
-      method: 'alipay.trade.page.pay.return',
+      method: `alipay.trade.${trade.way === 'mobile' ? 'wap' : 'page'}.pay.return`,
       out_trade_no: trade.orderId,
       seller_id: this.keys.sellerId,
       timestamp: chinaTime(this.#counter.now()),
@@ -137,10 +149,10 @@ export class AlipaySide {
     if (method === 'alipay.trade.precreate') return this.#precreate(content, notify_url, trade);
     if (method === 'alipay.data.dataservice.bill.downloadurl.query')
       return this.#bill(content, call);
-    // There is no trade before the payer has scanned the code.
+    // There is no trade before the payer has scanned the code, or acted on the page.
     if (
       trade === undefined ||
-      (trade.state === 'waiting' && trade.returnUrl === undefined) ||
+      trade.state === 'waiting' ||
       (trade.state === 'closed' && trade.number === undefined)
     )
       return unknownTrade;
@@ -165,22 +177,24 @@ export class AlipaySide {
       return failed('ACQ.CONTEXT_INCONSISTENT', '交易信息被篡改');
     const trade =
       before ??
-      this.#open(
-        content,
-        requestText,
-        notifyUrl ?? '',
-        `https://qr.alipay.com/bax${randomBytes(9).toString('hex')}`,
-        undefined,
-      );
+      this.#open(content, requestText, notifyUrl ?? '', {
+        way: 'qr',
+        code: `https://qr.alipay.com/bax${randomBytes(9).toString('hex')}`,
+      });
     return { ...success, out_trade_no: trade.orderId, qr_code: trade.code };
   }
 
   #page(
     parameters: Parameters,
     content: Members,
+    { way, productCode }: PageProduct,
     openPage: (trade: Trade) => WalletReply,
   ): WalletReply {
-    const wrong = this.#wrong(content, parameters['notify_url'], 'FAST_INSTANT_TRADE_PAY');
+    const wrong =
+      this.#wrong(content, parameters['notify_url'], productCode) ??
+      (way === 'mobile' && !URL.canParse(String(content['quit_url']))
+        ? invalid('isv.invalid-parameter', 'quit_url')
+        : undefined);
     if (wrong !== undefined)
       return {
         status: 200,
@@ -194,12 +208,15 @@ export class AlipaySide {
         content,
         JSON.stringify(content),
         parameters['notify_url'] ?? '',
-        `page:${String(content['out_trade_no'])}`,
+        { way, code: `page:${String(content['out_trade_no'])}` },
         parameters['return_url'] ?? '',
       );
-    if (trade.state === 'waiting') trade.state = 'scanned';
-    trade.number ??= this.#counter.number('');
-    return openPage(trade);
+    // Looking at the page of a phone makes no trade yet.
+    if (way === 'page' && trade.state === 'waiting') {
+      trade.state = 'scanned';
+      trade.number ??= this.#counter.number('');
+    }
+    return openPage(this.#counter.expire(trade));
   }
 
   #wrong(
@@ -216,12 +233,15 @@ export class AlipaySide {
     content: Members,
     requestText: string,
     notifyUrl: string,
-    code: string,
-    returnUrl: string | undefined,
+    { way, code }: Pick<Trade, 'way' | 'code'>,
+    returnUrl?: string,
   ): Trade {
     const now = this.#counter.now();
     const expire = content['time_expire'];
+    const { quit_url: quitUrl } = content;
     const trade: Trade = {
+      wallet: 'alipay',
+      way,
       orderId: String(content['out_trade_no']),
       fen: fenOf(content['total_amount']),
       subject: String(content['subject']),
@@ -234,6 +254,7 @@ export class AlipaySide {
       requestText,
       code,
       returnUrl,
+      quitUrl: typeof quitUrl === 'string' ? quitUrl : undefined,
       state: 'waiting',
       number: undefined,
       paidAt: undefined,

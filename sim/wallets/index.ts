@@ -87,7 +87,7 @@ export class SimWallets {
     const trade = this.counter.byCode(code);
     if (trade === undefined) throw new Error(`no such code: ${code}`);
     if (this.counter.expire(trade).state === 'waiting') trade.state = 'scanned';
-    if (!isWechat(trade)) trade.number ??= this.counter.number('');
+    if (trade.wallet === 'alipay') trade.number ??= this.counter.number('');
     return trade;
   }
 
@@ -101,7 +101,7 @@ export class SimWallets {
     if (trade.state === 'closed' && !sneaked) throw new Error('the order is closed');
     trade.state = 'paid';
     trade.paidAt = this.counter.now();
-    trade.number ??= this.counter.number(isWechat(trade) ? '4200' : '');
+    trade.number ??= this.counter.number(trade.wallet === 'wechat_pay' ? '4200' : '');
     this.#announce(trade);
     return trade;
   }
@@ -153,7 +153,9 @@ export class SimWallets {
     const trouble = this.counter.troubled(this.counter.called);
     if (spoil(response, trouble)) return true;
     const answer = (): WalletReply =>
-      side === this.wechat ? side.answer(call) : this.alipay.answer(call, payPage);
+      side === this.wechat
+        ? side.answer(call, payPage)
+        : this.alipay.answer(call, (trade) => payPage(trade, undefined, trade.quitUrl));
     const reply = trouble?.kind === 'error' ? broken : answer();
     if (trouble?.kind === 'late') await wait(trouble.ms ?? 500);
     send(response, reply, trouble);
@@ -165,7 +167,7 @@ export class SimWallets {
   }
 
   #announce(trade: Trade): void {
-    if (isWechat(trade)) this.wechat.paid(trade);
+    if (trade.wallet === 'wechat_pay') this.wechat.paid(trade);
     else this.alipay.paid(trade);
   }
 
@@ -173,17 +175,19 @@ export class SimWallets {
     if (method === 'GET' && path === '/settings.json')
       return { status: 200, type: 'application/json', body: JSON.stringify(this.settings) };
     if (method !== 'POST') return counterPage(this.counter);
-    const code = new URLSearchParams(body).get('code') ?? '';
+    const form = new URLSearchParams(body);
+    const code = form.get('code') ?? '';
+    const led = (location: string): WalletReply => ({
+      status: 303,
+      type: 'text/plain',
+      body: '',
+      headers: { location },
+    });
+    const back = form.get('back') || '/wallets';
+    if (path === '/quit') return led(back);
     try {
       const trade = path === '/pay' ? this.pay(code) : this.scan(code);
-      const next =
-        path === '/pay' && trade.returnUrl !== undefined ? this.alipay.returnUrl(trade) : undefined;
-      return {
-        status: 303,
-        type: 'text/plain',
-        body: '',
-        headers: { location: next || '/wallets' },
-      };
+      return led((path === '/pay' && this.alipay.returnUrl(trade)) || back);
     } catch (error) {
       return {
         status: 409,
@@ -199,8 +203,6 @@ const broken: WalletReply = {
   type: 'application/json',
   body: '{"code":"SYSTEM_ERROR","message":"系统异常，请稍后重试"}',
 };
-
-const isWechat = ({ code }: Trade): boolean => code.startsWith('weixin:');
 
 /** A notification as Alipay sends it. */
 export function formOf(

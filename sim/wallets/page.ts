@@ -12,25 +12,27 @@ const frame = (title: string, body: string): WalletReply => ({
 button{font:inherit;padding:.3rem .9rem;margin-right:.4rem}code{font-size:.85em;word-break:break-all}</style><h1>${title}</h1>${body}</html>`,
 });
 
-const button = (action: string, code: string, words: string, id: string): string =>
+const button = (action: string, code: string, words: string, id: string, back = ''): string =>
   `<form method="post" action="/wallets/${action}" style="display:inline"><input type="hidden" name="code" value="${escaped(code)}">
-<button id="${id}">${words}</button></form>`;
+<input type="hidden" name="back" value="${escaped(back)}"><button id="${id}">${words}</button></form>`;
 
-const wallet = ({ code }: Trade): string => (code.startsWith('weixin:') ? 'WeChat Pay' : 'Alipay');
+const names: Readonly<Record<Trade['wallet'], string>> = {
+  wechat_pay: 'WeChat Pay',
+  alipay: 'Alipay',
+};
 
 /** The page that replaces the payer's phone: every open code, to be scanned and paid. */
 export function counterPage(counter: Counter): WalletReply {
   const rows = [...counter.trades.values()]
     .map((trade) => counter.expire(trade))
     .reverse()
-    .map(({ orderId, code, fen, state, subject, ...rest }) => {
+    .map(({ wallet, orderId, code, fen, state, subject }) => {
       const open = state === 'waiting' || state === 'scanned';
       const act = open
         ? button('scan', code, 'Scan', `scan-${orderId}`) +
           button('pay', code, 'Scan and pay', `pay-${orderId}`)
         : state;
-      const name = wallet({ ...rest, orderId, code, fen, state, subject });
-      return `<tr><td>${name}<td>¥${yuanOf(fen)}<td>${escaped(subject)}<br><code>${escaped(orderId)}</code><td>${act}</tr>`;
+      return `<tr><td>${names[wallet]}<td>¥${yuanOf(fen)}<td>${escaped(subject)}<br><code>${escaped(orderId)}</code><td>${act}</tr>`;
     });
   const list =
     rows.length === 0
@@ -39,14 +41,18 @@ export function counterPage(counter: Counter): WalletReply {
   return frame('Simulated wallets', `<p>In place of a telephone. No real money moves.</p>${list}`);
 }
 
-/** The page of page.pay. */
-export function payPage(trade: Trade): WalletReply {
+/**
+ * The page of a wallet: on a desk, or in place of its app on a phone, which leads to `quit` and,
+ * where the wallet adds nothing to it, to `back`.
+ */
+export function payPage(trade: Trade, back?: string, quit = back): WalletReply {
   const open = trade.state === 'waiting' || trade.state === 'scanned';
   const act = open
-    ? button('pay', trade.code, `Pay ¥${yuanOf(trade.fen)}`, 'pay')
+    ? button('pay', trade.code, `Pay ¥${yuanOf(trade.fen)}`, 'pay', back)
     : `<p>${trade.state}`;
+  const leave = quit === undefined ? '' : button('quit', trade.code, 'Quit', 'quit', quit);
   return frame(
-    'Alipay, simulated',
-    `<p>${escaped(trade.subject)} <code>${escaped(trade.orderId)}</code></p>${act}`,
+    `${names[trade.wallet]}, simulated`,
+    `<p>${escaped(trade.subject)} <code>${escaped(trade.orderId)}</code></p>${act}${leave}`,
   );
 }

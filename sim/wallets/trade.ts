@@ -1,5 +1,8 @@
 /** An order in a simulated wallet. Amounts are fen, times milliseconds. */
 export interface Trade {
+  readonly wallet: 'wechat_pay' | 'alipay';
+  /** A code to scan, a page on a desk, or a page on the payer's phone. */
+  readonly way: 'qr' | 'page' | 'mobile';
   readonly orderId: string;
   readonly fen: number;
   readonly subject: string;
@@ -10,7 +13,9 @@ export interface Trade {
   readonly requestText: string;
   /** The text of the QR code. */
   readonly code: string;
+  /** The addresses that lead the payer back from Alipay's pages: when it is paid, and unpaid. */
   readonly returnUrl: string | undefined;
+  readonly quitUrl: string | undefined;
   state: 'waiting' | 'scanned' | 'paid' | 'closed';
   number: string | undefined;
   paidAt: number | undefined;
@@ -32,7 +37,7 @@ export const refundedFen = ({ refunds }: Trade): number =>
   refunds.reduce((sum, { fen, state }) => sum + (state === 'closed' ? 0 : fen), 0);
 
 /**
- * A fault, and the call that it affects: `native`, `query`, `close`, `refund`, `refund-query`,
+ * A fault, and the call that it affects: `native`, `h5`, `query`, `close`, `refund`, `refund-query`,
  * `bill`, `precreate`, …, or all.
  */
 export interface WalletTrouble {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { chinaTime, type Trade, type TradeRefund, yuanOf } from './trade.ts';
+import { tradeType } from './wechat-rules.ts';
 
 const head =
   '交易时间,公众账号ID,商户号,特约商户号,设备号,微信订单号,商户订单号,用户标识,交易类型,交易状态,付款银行,货币种类,应结订单金额,代金券金额,微信退款单号,商户退款单号,退款金额,充值券退款金额,退款类型,退款状态,商品名称,商户数据包,手续费,费率,订单金额,申请退款金额,费率备注';
@@ -20,7 +21,7 @@ export function wechatBill(date: string, trades: readonly Trade[], seller: Selle
   let paid = 0;
   let back = 0;
   for (const trade of trades) {
-    if (!trade.code.startsWith('weixin:')) continue;
+    if (trade.wallet !== 'wechat_pay') continue;
     if (on(trade.paidAt)) {
       paid += trade.fen;
       rows.push(paidRow(trade, trade.paidAt, seller));
@@ -105,7 +106,7 @@ function row(
     trade.number ?? '',
     trade.orderId,
     'o6_simulated',
-    'NATIVE',
+    tradeType(trade),
     state,
     'OTHERS',
     'CNY',

@@ -1,5 +1,7 @@
+import { isIP } from 'node:net';
 import { holds } from './keys.ts';
 import type { WalletCall } from './reply.ts';
+import type { Trade } from './trade.ts';
 import type { WechatKeys } from './wechat-seal.ts';
 
 export interface WechatRefusal {
@@ -61,6 +63,31 @@ const known = new Set(
     ' ',
   ),
 );
+
+export const tradeType = ({ way }: Trade): string => (way === 'mobile' ? 'MWEB' : 'NATIVE');
+
+const sceneMembers = new Set(['payer_client_ip', 'device_id', 'store_info', 'h5_info']);
+const h5Members = new Set(['type', 'app_name', 'app_url', 'bundle_id', 'package_name']);
+const timeLeastMs = 60_000;
+
+/** What an H5 order needs besides (pay.weixin.qq.com/doc/v3/merchant/4012791834, 2026-11). */
+export function wrongScene(order: Members, now: number): WechatRefusal | undefined {
+  const scene = membersOf(order['scene_info']);
+  const h5 = membersOf(scene['h5_info']);
+  const { payer_client_ip: payer } = scene;
+  if (typeof payer !== 'string' || isIP(payer) === 0 || payer.length > 45)
+    return parameter('/scene_info/payer_client_ip');
+  if (h5['type'] !== 'Wap' && h5['type'] !== 'iOS' && h5['type'] !== 'Android')
+    return parameter('/scene_info/h5_info/type');
+  const stranger =
+    Object.keys(scene).find((name) => !sceneMembers.has(name)) ??
+    Object.keys(h5).find((name) => !h5Members.has(name));
+  if (stranger !== undefined) return parameter(`unknown member ${stranger}`);
+  const expire = order['time_expire'];
+  return typeof expire === 'string' && Date.parse(expire) < now + timeLeastMs
+    ? parameter('time_expire is less than a minute away')
+    : undefined;
+}
 
 export function wrongOrder(
   order: Members,

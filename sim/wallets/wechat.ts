@@ -7,8 +7,10 @@ import {
   type Members,
   membersOf,
   no,
+  tradeType,
   wrongOrder,
   wrongRequest,
+  wrongScene,
   type WechatRefusal,
 } from './wechat-rules.ts';
 import { WechatKeys } from './wechat-seal.ts';
@@ -18,12 +20,19 @@ export interface WechatNotification {
   readonly body: string;
 }
 
-/** WeChat Pay, API v3, Native, for one merchant, from its documents. */
+type PhonePage = (trade: Trade, back: string | undefined) => WalletReply;
+
+const h5Page = '/cgi-bin/mmpayweb-bin/checkmweb';
+const linkMs = 300_000;
+
+/** WeChat Pay, API v3, Native and H5, for one merchant, from its documents. */
 export class WechatSide {
   readonly keys = new WechatKeys();
   readonly #counter: Counter;
   readonly #notify: (url: string, notification: WechatNotification) => void;
   readonly #files = new Map<string, Buffer>();
+  /** By `prepay_id`: an address of H5, which is good for five minutes. */
+  readonly #links = new Map<string, { readonly trade: Trade; readonly until: number }>();
 
   constructor(counter: Counter, notify: (url: string, notification: WechatNotification) => void) {
     this.#counter = counter;
@@ -33,13 +42,17 @@ export class WechatSide {
   /** The name of a call, for faults. */
   name({ method, path }: WalletCall): string {
     if (path.startsWith('/v3/pay/transactions/native')) return 'native';
+    if (path.startsWith('/v3/pay/transactions/h5')) return 'h5';
+    if (path.startsWith(h5Page)) return 'h5-page';
     if (path.startsWith('/v3/refund/')) return method === 'POST' ? 'refund' : 'refund-query';
     if (path.startsWith('/v3/bill')) return 'bill';
     if (path.startsWith('/v3/certificates')) return 'certificates';
     return method === 'POST' ? 'close' : 'query';
   }
 
-  answer(call: WalletCall): WalletReply {
+  /** `openPage`: shows the trade to the phone that pays it. */
+  answer(call: WalletCall, openPage: PhonePage): WalletReply {
+    if (call.path.startsWith(h5Page)) return this.#page(call, openPage);
     const wrong = wrongRequest(call, this.keys, this.#counter.now());
     if (wrong !== undefined) return this.#signed(call, wrong.status, this.#errorText(wrong));
     if (call.path.startsWith('/v3/billdownload/file')) return this.#file(call);
@@ -107,7 +120,7 @@ export class WechatSide {
     return {
       ...base,
       transaction_id: trade.number,
-      trade_type: 'NATIVE',
+      trade_type: tradeType(trade),
       trade_state: refundedFen(trade) > 0 ? 'REFUND' : 'SUCCESS',
       trade_state_desc: '支付成功',
       bank_type: 'OTHERS',
@@ -131,30 +144,42 @@ export class WechatSide {
     if (method !== 'POST') return no(404, 'RESOURCE_NOT_EXISTS', path);
     const written = parse(body);
     if (written === undefined) return no(400, 'PARAM_ERROR', 'the body is no JSON object');
-    if (url.pathname === '/v3/pay/transactions/native') return this.#order(written, body);
+    if (url.pathname === '/v3/pay/transactions/native') return this.#order(written, call, 'qr');
+    if (url.pathname === '/v3/pay/transactions/h5') return this.#order(written, call, 'mobile');
     if (url.pathname === '/v3/refund/domestic/refunds') return this.#refund(written);
     return order?.[2] === undefined
       ? no(404, 'RESOURCE_NOT_EXISTS', path)
       : this.#close(order[1] ?? '', written);
   }
 
-  #order(order: Members, requestText: string): { readonly body: Members } | WechatRefusal {
+  #order(
+    order: Members,
+    call: WalletCall,
+    way: 'qr' | 'mobile',
+  ): { readonly body: Members } | WechatRefusal {
     const now = this.#counter.now();
-    const wrong = wrongOrder(order, this.keys, now);
-    if (wrong !== undefined) return wrong;
     const orderId = String(order['out_trade_no']);
     const before = this.#counter.trades.get(orderId);
+    const wrong =
+      wrongOrder(order, this.keys, now) ??
+      (way === 'mobile' ? wrongScene(order, before?.createdAt ?? now) : undefined);
+    if (wrong !== undefined) return wrong;
+    // A phone that has changed its network has another address.
+    const { scene_info: _, ...same } = order;
+    const requestText = JSON.stringify(same);
     if (before !== undefined) {
       if (this.#counter.expire(before).state === 'closed')
         return no(400, 'ORDER_CLOSED', '订单已关闭');
       if (before.state === 'paid') return no(400, 'ORDERPAID', '该订单已支付');
-      return before.requestText === requestText
-        ? { body: { code_url: before.code } }
+      return before.requestText === requestText && before.way === way
+        ? { body: this.#codeOf(before, call) }
         : no(403, 'OUT_TRADE_NO_USED', '商户订单号重复');
     }
     const code = `weixin://wxpay/bizpayurl?pr=${randomBytes(6).toString('base64url')}zz`;
     const expire = order['time_expire'];
-    this.#counter.trades.set(orderId, {
+    const trade: Trade = {
+      wallet: 'wechat_pay',
+      way,
       orderId,
       fen: Number(membersOf(order['amount'])['total']),
       subject: String(order['description']),
@@ -164,12 +189,43 @@ export class WechatSide {
       requestText,
       code,
       returnUrl: undefined,
+      quitUrl: undefined,
       state: 'waiting',
       number: undefined,
       paidAt: undefined,
       refunds: [],
+    };
+    this.#counter.trades.set(orderId, trade);
+    return { body: this.#codeOf(trade, call) };
+  }
+
+  /** The code of a Native order, or a new address of an H5 order. */
+  #codeOf(trade: Trade, { host, target }: WalletCall): Members {
+    if (trade.way === 'qr') return { code_url: trade.code };
+    const id = `wx${randomBytes(17).toString('hex')}`;
+    this.#links.set(id, { trade, until: this.#counter.now() + linkMs });
+    const prefix = target.slice(0, target.indexOf('/v3/'));
+    return { h5_url: `http://${host}${prefix}${h5Page}?prepay_id=${id}&package=1405458241` };
+  }
+
+  /** The page that an H5 address opens in the phone's browser, with the errors of its own list. */
+  #page({ path, headers }: WalletCall, openPage: PhonePage): WalletReply {
+    const { searchParams } = new URL(path, 'http://sim');
+    const link = this.#links.get(searchParams.get('prepay_id') ?? '');
+    const back = searchParams.get('redirect_url') ?? undefined;
+    const { referer } = headers;
+    const wrong = (why: string): WalletReply => ({
+      status: 200,
+      type: 'text/html; charset=utf-8',
+      body: `<!doctype html><title>WeChat Pay, simulated</title><p>${why}</p>`,
     });
-    return { body: { code_url: code } };
+    if (link === undefined || link.until <= this.#counter.now()) return wrong('支付链接已过期');
+    if (/MicroMessenger/.test(headers['user-agent'] ?? ''))
+      return wrong('请在微信外打开订单，进行支付');
+    if (referer === undefined || !URL.canParse(referer)) return wrong('商家参数格式有误');
+    if (back !== undefined && (!URL.canParse(back) || new URL(back).host !== new URL(referer).host))
+      return wrong('商家存在未配置的参数');
+    return openPage(this.#counter.expire(link.trade), back);
   }
 
   #query(orderId: string, mchid: string | null): { readonly body: Members } | WechatRefusal {

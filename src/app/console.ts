@@ -18,7 +18,7 @@ import { operatorOrderRoutes } from '../console/operator/orders.ts';
 import { operatorRoutes, userTabRoutes } from '../console/operator/routes.ts';
 import type { ConsoleRoute } from '../console/route.ts';
 import { type ConsoleContext, type OpenConsole, openConsole } from '../console/server.ts';
-import { changedOrders, orderRoutes } from '../console/user/orders.ts';
+import { changedOrders, orderRoutes, walletPages } from '../console/user/orders.ts';
 import type { PlaygroundCall, PlaygroundEndpoint } from '../console/user/playground.ts';
 import { type UserContext, userRoutes } from '../console/user/routes.ts';
 import { signInRoutes } from '../console/user/sign-in.ts';
@@ -242,6 +242,7 @@ export const openPageRoutes =
       name: siteName,
       methods,
       wallets: payments.offers.map(({ wallet }) => wallet),
+      walletPages: walletPages(payments),
       amounts: payments.amounts,
       email,
     };

@@ -429,6 +429,11 @@ const walletKey = {
   public_key_file: text.optional(),
 };
 
+/** One text, as the environment has it; the wallet knows the names. */
+const walletMethods = list(text)
+  .min(1, { error: 'must not be empty' })
+  .transform((names) => names.join(','));
+
 export const paymentsSchema = members({
   expiry_minutes: count(1).optional(),
   wechat_pay: members({
@@ -438,12 +443,14 @@ export const paymentsSchema = members({
     api_v3_key: text.optional(),
     public_key_id: text.optional(),
     base_url: text.optional(),
+    methods: walletMethods.optional(),
     ...walletKey,
   }).optional(),
   alipay: members({
     app_id: text.optional(),
     seller_id: text.optional(),
     gateway: text.optional(),
+    methods: walletMethods.optional(),
     ...walletKey,
   }).optional(),
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { type Paying, type PayingNode, startPaying } from '../../test/support/paying.ts';
+import { type Paying, type PayingNode, startPaying, ways } from '../../test/support/paying.ts';
 import { formOf } from '../../sim/wallets/index.ts';
-import { walletIds } from './wallet.ts';
+import type { WalletId } from './wallet.ts';
 
 const soon = { timeout: 5_000, interval: 20 };
 
@@ -23,7 +23,7 @@ function notificationOf(
   const trade = wallets.counter.byCode(orderId);
   if (trade === undefined) throw new Error('no such trade');
   const url = (wallet: string): string => `${node.url}/pay/${wallet}/notify`;
-  if (trade.code.startsWith('weixin:')) {
+  if (trade.wallet === 'wechat_pay') {
     const { headers, body } = wallets.wechat.notification('TRANSACTION.SUCCESS', 'transaction', {
       ...wallets.wechat.transaction(trade),
       ...changed,
@@ -47,9 +47,7 @@ function notificationOf(
 const isTaken = ({ status, answer }: { status: number; answer: string }): boolean =>
   status === 204 || (status === 200 && answer === 'success');
 
-const ofAnother: Readonly<
-  Record<(typeof walletIds)[number], readonly Readonly<Record<string, unknown>>[]>
-> = {
+const ofAnother: Readonly<Record<WalletId, readonly Readonly<Record<string, unknown>>[]>> = {
   wechat_pay: [
     { amount: { total: 99, currency: 'CNY' } },
     { amount: { total: 200, currency: 'CNY' } },
@@ -68,12 +66,15 @@ const ofAnother: Readonly<
   ],
 };
 
+/** The ways whose order the wallet itself answers: pages of Alipay are signed here. */
+const answered = ways.filter(([wallet, method]) => wallet === 'wechat_pay' || method === 'qr');
+
 forEachDatabase((_name, _openFresh, fresh) => {
-  test.each(walletIds)(
-    '%s: a forged notification changes nothing and is not taken',
-    async (wallet) => {
+  test.each(ways)(
+    '%s by %s: a forged notification changes nothing and is not taken',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
-      const order = await paying.paidOrder(wallet);
+      const order = await paying.paidOrder(wallet, { method });
       expect(
         isTaken(
           await paying.sim.wallets.notify(notificationOf(paying, order.id, { forged: true }), 9),
@@ -107,11 +108,11 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(await paying.balance()).toBe('0.00');
   });
 
-  test.each(walletIds)(
-    '%s: what a signed notification has of another order is credited to nobody',
-    async (wallet) => {
+  test.each(ways)(
+    '%s by %s: what a signed notification has of another order is credited to nobody',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
-      const order = await paying.paidOrder(wallet);
+      const order = await paying.paidOrder(wallet, { method });
       for (const changed of ofAnother[wallet]) {
         const what = JSON.stringify(changed);
         expect(
@@ -128,12 +129,12 @@ forEachDatabase((_name, _openFresh, fresh) => {
     },
   );
 
-  test.each(walletIds)(
-    '%s: a notification that comes twenty times, at once and to two processes, credits once',
-    async (wallet) => {
+  test.each(ways)(
+    '%s by %s: a notification that comes twenty times, at once and to two processes, credits once',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
       const other = await paying.node();
-      const order = await paying.paidOrder(wallet);
+      const order = await paying.paidOrder(wallet, { method });
       const notifications = Array.from({ length: 20 }, (_, i) =>
         notificationOf(paying, order.id, { node: i % 2 === 0 ? paying : other }),
       );
@@ -169,11 +170,11 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await paying.expectBooks();
   });
 
-  test.each(walletIds)(
-    '%s: a second payment of one order is kept for the operator and credited to nobody',
-    async (wallet) => {
+  test.each(ways)(
+    '%s by %s: a second payment of one order is kept for the operator and credited to nobody',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
-      const order = await paying.paidOrder(wallet);
+      const order = await paying.paidOrder(wallet, { method });
       await paying.sim.wallets.notify(notificationOf(paying, order.id), 9);
       const second = notificationOf(paying, order.id, {
         changed:
@@ -207,13 +208,13 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await paying.expectBooks();
   });
 
-  test.each(walletIds)(
-    '%s: a notification that is faster than the answer to our own order is credited',
-    async (wallet) => {
+  test.each(answered)(
+    '%s by %s: a notification that is faster than the answer to our own order is credited',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
       const { counter } = paying.sim.wallets;
       counter.trouble = { kind: 'late', ms: 400 };
-      const ordering = paying.order(wallet);
+      const ordering = paying.order(wallet, { method });
       await expect.poll(() => counter.trades.size, soon).toBe(1);
       counter.trouble = undefined;
       paying.sim.wallets.pay([...counter.trades.keys()][0] ?? '');
@@ -223,31 +224,31 @@ forEachDatabase((_name, _openFresh, fresh) => {
     },
   );
 
-  test.each(walletIds)(
-    '%s: an order that the wallet does not answer is the same order when it is asked for again',
-    async (wallet) => {
+  test.each(answered)(
+    '%s by %s: an order that the wallet does not answer is the same order when it is asked for again',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
       const { counter } = paying.sim.wallets;
       for (const kind of ['down', 'html', 'error', 'unsigned', 'lost'] as const) {
         counter.trouble = { kind };
-        await expect(paying.order(wallet, { key: 'same-key-1' }), kind).rejects.toThrow(
+        await expect(paying.order(wallet, { method, key: 'same-key-1' }), kind).rejects.toThrow(
           'unavailable',
         );
       }
       counter.trouble = undefined;
-      const order = await paying.order(wallet, { key: 'same-key-1' });
+      const order = await paying.order(wallet, { method, key: 'same-key-1' });
       expect(order.code).toBeDefined();
       expect(await paying.rows('SELECT id FROM payment_order')).toEqual([{ id: order.id }]);
       expect([...counter.trades.keys()]).toEqual([order.id]);
     },
   );
 
-  test.each(walletIds)(
-    '%s: while it cannot be asked, an order is neither closed nor lost, whatever it answers',
-    async (wallet) => {
+  test.each(ways)(
+    '%s by %s: while it cannot be asked, an order is neither closed nor lost, whatever it answers',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
       const { counter } = paying.sim.wallets;
-      const order = await paying.paidOrder(wallet);
+      const order = await paying.paidOrder(wallet, { method });
       paying.later(900_000);
       for (const kind of ['down', 'html', 'error', 'unsigned', 'lost'] as const) {
         counter.trouble = { kind };
@@ -267,13 +268,13 @@ forEachDatabase((_name, _openFresh, fresh) => {
     },
   );
 
-  test.each(walletIds)(
-    '%s: an order whose closing is not answered is closed when it is',
-    async (wallet) => {
+  test.each(ways)(
+    '%s by %s: an order whose closing is not answered is closed when it is',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
       const { counter } = paying.sim.wallets;
-      const order = await paying.order(wallet);
-      paying.sim.wallets.scan(order.code ?? '');
+      const order = await paying.order(wallet, { method });
+      paying.sim.wallets.scan(order.id);
       paying.later(900_000);
       counter.trades.forEach((trade) =>
         Object.assign(trade, { expiresAt: trade.expiresAt + 3_600_000 }),

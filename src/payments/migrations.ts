@@ -87,6 +87,17 @@ export const paymentsMigrations: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    id: '0046-payments-mobile',
+    statements: [
+      // A new column, because SQLite changes no CHECK.
+      `ALTER TABLE payment_order ADD COLUMN way TEXT NOT NULL DEFAULT 'qr' CHECK (way IN ('qr', 'page', 'mobile'))`,
+      'UPDATE payment_order SET way=method',
+      'ALTER TABLE payment_order DROP COLUMN method',
+      'ALTER TABLE payment_order RENAME COLUMN way TO method',
+      "ALTER TABLE payment_order ADD COLUMN subject TEXT NOT NULL DEFAULT 'Balance top-up'",
+    ],
+  },
 ];
 
 /**

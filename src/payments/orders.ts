@@ -5,7 +5,7 @@ import { lockAccount } from '../ledger/transfers.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { skipLocked, WhereClause } from '../storage/sql.ts';
 import type { PaymentLimits } from './context.ts';
-import { type Payment, type PayMethod, type WalletId, walletIds } from './wallet.ts';
+import { type Payment, type PayMethod, payMethods, type WalletId, walletIds } from './wallet.ts';
 
 /** The operator's account that pays for a wallet's top-ups. */
 export const walletAccount = (wallet: WalletId): string => `wallet:${wallet}`;
@@ -19,6 +19,7 @@ export interface NewOrder {
   readonly method: PayMethod;
   readonly amount: bigint;
   readonly idempotencyKey: string;
+  readonly subject: string;
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly nextLookAt: number;
@@ -60,8 +61,8 @@ export function* insertOrder(
     params: [account, unpaidKept],
   };
   const [row] = yield {
-    sql: `INSERT INTO payment_order (id, account, wallet, method, amount, idempotency_key, state, created_at, expires_at, next_look_at, changed_at)
-      VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $7) RETURNING *`,
+    sql: `INSERT INTO payment_order (id, account, wallet, method, amount, idempotency_key, state, created_at, expires_at, next_look_at, changed_at, subject)
+      VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $7, $10) RETURNING *`,
     params: [
       order.id,
       account,
@@ -72,6 +73,7 @@ export function* insertOrder(
       order.createdAt,
       order.expiresAt,
       order.nextLookAt,
+      order.subject,
     ],
   };
   return { kind: 'new', order: readOrder(row ?? {}) };
@@ -334,10 +336,12 @@ export interface Order {
   /** The payer has scanned the code, as far as the wallet reports it. */
   readonly scanned: boolean;
   /**
-   * The content of the QR code, or the address of the wallet's page; undefined: the wallet has not
-   * answered.
+   * The content of the QR code, or the address of the wallet's page (on a phone the first one, which
+   * does not last); undefined: the wallet has not answered.
    */
   readonly code: string | undefined;
+  /** The text that the payer reads: a wallet wants it unchanged when it gets the order again. */
+  readonly subject: string;
   /** The wallet's own number of the payment. */
   readonly number: string | undefined;
   /** The id of the ledger's transfer, once credited. */
@@ -388,11 +392,12 @@ export function readOrder(row: Row): Order {
     id: text(row, 'id'),
     account: text(row, 'account'),
     wallet: oneOf(walletIds, row['wallet']),
-    method: oneOf(['qr', 'page'], row['method']),
+    method: oneOf(payMethods, row['method']),
     amount: integer(row, 'amount'),
     state: oneOf(orderStates, row['state']),
     scanned: row['scanned'] === 1n,
     code: textOr(row, 'code'),
+    subject: text(row, 'subject'),
     number: textOr(row, 'number'),
     transfer: textOr(row, 'transfer'),
     refunding: integer(row, 'refunding'),

@@ -1,24 +1,28 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { startPaying, yuan } from '../../test/support/paying.ts';
+import { startPaying, ways, yuan } from '../../test/support/paying.ts';
 import { ordersSince } from './orders.ts';
-import { walletIds } from './wallet.ts';
 
 const soon = { timeout: 3_000, interval: 10 };
 
+const codes: Readonly<Record<string, RegExp>> = {
+  'wechat_pay qr': /^weixin:\/\/wxpay\/bizpayurl\?pr=/,
+  'wechat_pay mobile':
+    /^http:.*\/checkmweb\?prepay_id=wx\w+&package=\d+&redirect_url=http%3A%2F%2F/,
+  'alipay qr': /^https:\/\/qr\.alipay\.com\/bax/,
+  'alipay page': /gateway\.do\?.*method=alipay\.trade\.page\.pay&/,
+  'alipay mobile': /gateway\.do\?.*method=alipay\.trade\.wap\.pay&/,
+};
+
 forEachDatabase((_name, _openFresh, fresh) => {
-  test.each(walletIds)(
-    "%s: what is paid is credited by its notification, once, with the wallet's number",
-    async (wallet) => {
+  test.each(ways)(
+    "%s by %s: what is paid is credited by its notification, once, with the wallet's number",
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
-      const order = await paying.order(wallet);
+      const order = await paying.order(wallet, { method });
       expect(order).toMatchObject({ state: 'waiting', amount: yuan(1n), account: paying.account });
-      expect(order.code).toMatch(
-        wallet === 'wechat_pay'
-          ? /^weixin:\/\/wxpay\/bizpayurl\?pr=/
-          : /^https:\/\/qr\.alipay\.com\/bax/,
-      );
-      const { number } = paying.sim.wallets.pay(order.code ?? '');
+      expect(order.code).toMatch(codes[`${wallet} ${method}`] ?? 'no such way');
+      const { number } = paying.sim.wallets.pay(order.id);
       await expect.poll(async () => paying.balance(), soon).toBe('1.00');
       const credited = await paying.found(order.id);
       expect(credited).toMatchObject({
@@ -129,13 +133,13 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await paying.expectBooks();
   });
 
-  test.each(walletIds)(
-    '%s: a payment that no notification told of is found by asking',
-    async (wallet) => {
+  test.each(ways)(
+    '%s by %s: a payment that no notification told of is found by asking',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
       paying.sim.wallets.counter.silent = true;
-      const order = await paying.order(wallet);
-      paying.sim.wallets.pay(order.code ?? '');
+      const order = await paying.order(wallet, { method });
+      paying.sim.wallets.pay(order.id);
       await paying.payments.look();
       expect(await paying.balance()).toBe('0.00');
       paying.later(5_000);
@@ -145,16 +149,16 @@ forEachDatabase((_name, _openFresh, fresh) => {
     },
   );
 
-  test.each(walletIds)(
-    '%s: a status request credits the payment, and queries the wallet at most every two seconds',
-    async (wallet) => {
+  test.each(ways)(
+    '%s by %s: a status request credits the payment, and queries the wallet at most every two seconds',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
       paying.sim.wallets.counter.silent = true;
-      const order = await paying.order(wallet);
+      const order = await paying.order(wallet, { method });
       expect(await paying.payments.check(order.id, paying.account)).toMatchObject({
         state: 'waiting',
       });
-      paying.sim.wallets.pay(order.code ?? '');
+      paying.sim.wallets.pay(order.id);
       expect(await paying.payments.check(order.id, paying.account)).toMatchObject({
         state: 'waiting',
       });
@@ -177,27 +181,27 @@ forEachDatabase((_name, _openFresh, fresh) => {
       expect(await paying.found(id)).toMatchObject({ state: 'waiting', scanned: true });
   });
 
-  test.each(walletIds)(
-    '%s: an order that nobody paid is closed after its time, at the wallet, too',
-    async (wallet) => {
+  test.each(ways)(
+    '%s by %s: an order that nobody paid is closed after its time, at the wallet, too',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
-      const order = await paying.order(wallet);
-      paying.sim.wallets.scan(order.code ?? '');
+      const order = await paying.order(wallet, { method });
+      paying.sim.wallets.scan(order.id);
       paying.later(900_000);
       await paying.payments.look();
       expect(await paying.found(order.id)).toMatchObject({ state: 'closed' });
-      expect(() => paying.sim.wallets.pay(order.code ?? '')).toThrow('closed');
+      expect(() => paying.sim.wallets.pay(order.id)).toThrow('closed');
       expect(await paying.balance()).toBe('0.00');
     },
   );
 
-  test.each(walletIds)(
-    '%s: a payment that is found when an order is about to be closed is credited instead',
-    async (wallet) => {
+  test.each(ways)(
+    '%s by %s: a payment that is found when an order is about to be closed is credited instead',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
       paying.sim.wallets.counter.silent = true;
-      const order = await paying.order(wallet);
-      paying.sim.wallets.pay(order.code ?? '');
+      const order = await paying.order(wallet, { method });
+      paying.sim.wallets.pay(order.id);
       expect(await paying.payments.closeOrder(order.id, paying.account)).toMatchObject({
         state: 'credited',
         closedAt: undefined,
@@ -206,11 +210,14 @@ forEachDatabase((_name, _openFresh, fresh) => {
     },
   );
 
-  test.each(walletIds)(
-    '%s: a payment that arrives after its order was closed is credited, by notification or by asking',
-    async (wallet) => {
+  test.each(ways)(
+    '%s by %s: a payment that arrives after its order was closed is credited, by notification or by asking',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
-      const [notified, last] = [await paying.order(wallet), await paying.order(wallet)];
+      const [notified, last] = [
+        await paying.order(wallet, { method }),
+        await paying.order(wallet, { method }),
+      ];
       for (const { id } of [notified, last])
         expect(await paying.payments.closeOrder(id)).toMatchObject({ state: 'closed' });
       paying.sim.wallets.pay(notified.id, true);

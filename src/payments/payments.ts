@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { orderedId } from '../accounts/keys.ts';
 import { pause } from '../base/clock.ts';
@@ -30,6 +31,7 @@ import { isWholeFen } from './wallet-formats.ts';
 import {
   notificationPath,
   type NotificationReply,
+  type OrderRequest,
   type PayMethod,
   type WalletId,
 } from './wallet.ts';
@@ -42,6 +44,8 @@ export interface NewOrderRequest {
   readonly idempotencyKey: string;
   /** The text that the payer reads. */
   readonly subject: string;
+  /** The payer's own address, for the method `mobile`; it goes to the wallet and is not kept. */
+  readonly payerIp?: string;
 }
 
 /**
@@ -51,9 +55,17 @@ export interface NewOrderRequest {
 export type NewOrderResult =
   | { readonly kind: 'order' | 'unavailable'; readonly order: Order }
   | { readonly kind: 'no such wallet' }
+  | { readonly kind: 'no payer' }
   | { readonly kind: 'wrong amount' }
   | { readonly kind: 'key reused' }
   | { readonly kind: 'too many' };
+
+/** `url`: where the payer pays; undefined when the order has no page or is not open any more. */
+export type OpenPaymentResult =
+  | { readonly kind: 'order'; readonly order: Order; readonly url: string | undefined }
+  | { readonly kind: 'no such order' }
+  | { readonly kind: 'no payer' }
+  | { readonly kind: 'unavailable' };
 
 export interface NewRefundRequest {
   readonly orderId: string;
@@ -122,9 +134,11 @@ export class Payments {
     amount,
     idempotencyKey,
     subject,
+    payerIp,
   }: NewOrderRequest): Promise<NewOrderResult> {
     const { database, clock, limits, wallets } = this.#parts;
     if (wallets.get(wallet)?.methods.includes(method) !== true) return { kind: 'no such wallet' };
+    if (method === 'mobile' && isIP(payerIp ?? '') === 0) return { kind: 'no payer' };
     if (amount < orderLeast || amount > limits.amountMost || !isWholeFen(amount))
       return { kind: 'wrong amount' };
     const now = clock.now();
@@ -140,11 +154,37 @@ export class Payments {
       method,
       amount,
       idempotencyKey,
+      subject,
       ...times,
     };
     const ordered = await database.transact(() => insertOrder(order, limits));
     if (ordered.kind === 'key reused' || ordered.kind === 'too many') return ordered;
-    return this.#withCode(ordered.order, subject);
+    return this.#withCode(ordered.order, payerIp);
+  }
+
+  /**
+   * The wallet's page for an open order of this account. On a phone it is a new one each time: the
+   * address of the page lasts some minutes and belongs to the payer's own address. It never makes
+   * another order, and ends none.
+   */
+  async openPayment(id: string, account: string, payerIp: string): Promise<OpenPaymentResult> {
+    const { database, clock, wallets, log } = this.#parts;
+    const order = await findOrder(database, id, account);
+    if (order === undefined) return { kind: 'no such order' };
+    const wallet = wallets.get(order.wallet);
+    if (wallet === undefined || order.state !== 'waiting' || clock.now() >= order.expiresAt)
+      return { kind: 'order', order, url: undefined };
+    if (order.method !== 'mobile')
+      return { kind: 'order', order, url: order.method === 'page' ? order.code : undefined };
+    if (isIP(payerIp) === 0) return { kind: 'no payer' };
+    const made = await wallet.createOrder(this.#requestOf(order, payerIp));
+    if (made.kind === 'made') return { kind: 'order', order, url: made.code };
+    log({ event: 'trouble', wallet: wallet.id, id, why: made.why });
+    // The wallet refuses what it knows to be paid or closed.
+    const now = await this.check(id, account);
+    return now === undefined || now.state === 'waiting'
+      ? { kind: 'unavailable' }
+      : { kind: 'order', order: now, url: undefined };
   }
 
   /**
@@ -229,18 +269,21 @@ export class Payments {
       : runReconciliation(this.#parts, wallet, day);
   }
 
-  async #withCode(order: Order, subject: string): Promise<NewOrderResult> {
-    const { database, clock, wallets, publicUrl } = this.#parts;
+  /** The same for each call about one order, but for the payer's address. */
+  #requestOf(order: Order, payerIp: string | undefined): OrderRequest {
+    const { id, wallet, amount, method, expiresAt, subject } = order;
+    const base = this.#parts.publicUrl();
+    const urls = { notifyUrl: base + notificationPath(wallet), returnUrl: `${base}/top-up/${id}` };
+    return { id, amount, method, expiresAt, subject, ...urls, payerIp };
+  }
+
+  async #withCode(order: Order, payerIp: string | undefined): Promise<NewOrderResult> {
+    const { database, clock, wallets } = this.#parts;
     const wallet = wallets.get(order.wallet);
     if (wallet === undefined || order.code !== undefined || order.state !== 'waiting')
       return { kind: 'order', order };
-    const base = publicUrl();
-    const { id, amount, method, expiresAt } = order;
-    const urls = {
-      notifyUrl: base + notificationPath(wallet.id),
-      returnUrl: `${base}/top-up/${id}`,
-    };
-    const made = await wallet.createOrder({ id, amount, method, expiresAt, subject, ...urls });
+    const { id } = order;
+    const made = await wallet.createOrder(this.#requestOf(order, payerIp));
     if (made.kind === 'made') await keepCode(database, id, made.code, clock.now());
     else {
       this.#parts.log({ event: 'trouble', wallet: wallet.id, id, why: made.why });

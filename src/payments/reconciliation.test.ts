@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { type Paying, startPaying, yuan } from '../../test/support/paying.ts';
+import { type Paying, startPaying, ways, yuan } from '../../test/support/paying.ts';
 import { dayBefore, dayBounds } from './wallet-formats.ts';
 import { reconcile, findReconciliation } from './reconciliation.ts';
-import { walletIds } from './wallet.ts';
+import { type PayMethod, type WalletId, walletIds } from './wallet.ts';
 import { readAlipayBill } from './wallets/alipay.ts';
 import { readWechatBill } from './wallets/wechat-pay.ts';
 
@@ -18,49 +18,52 @@ function atNoon(paying: Paying): string {
 
 async function paid(
   paying: Paying,
-  wallet: (typeof walletIds)[number],
+  wallet: WalletId,
   amount: bigint,
-  known = true,
+  { known = true, method = 'qr' }: { readonly known?: boolean; readonly method?: PayMethod } = {},
 ): Promise<string> {
-  const order = await paying.order(wallet, { yuan: amount });
+  const order = await paying.order(wallet, { yuan: amount, method });
   paying.sim.wallets.counter.silent = true;
-  paying.sim.wallets.pay(order.code ?? '');
+  paying.sim.wallets.pay(order.id);
   if (known) await paying.payments.check(order.id);
   return order.id;
 }
 
 forEachDatabase((_name, _openFresh, fresh) => {
-  test.each(walletIds)('%s: a day whose bill agrees, with a refund in it', async (wallet) => {
-    const paying = await startPaying(fresh);
-    const day = atNoon(paying);
-    const order = await paid(paying, wallet, 10n);
-    await paid(paying, wallet, 2n);
-    await paying.payments.refund({
-      orderId: order,
-      amount: yuan(3n),
-      reason: 'a, b',
-      idempotencyKey: 'a-refund-1',
-    });
-    paying.later(60_000);
-    await paying.payments.look();
-    expect(await paying.payments.reconcile(wallet, day)).toEqual({ kind: 'no such day' });
-    paying.later(dayMs);
-    const ran = await paying.payments.reconcile(wallet, day);
-    expect(ran).toMatchObject({
-      kind: 'done',
-      reconciled: {
-        report: {
-          billLines: 3,
-          ourLines: 3,
-          differences: [],
-          sums: { matched: { count: 3, wallet: yuan(9n), ours: yuan(9n) } },
+  test.each(ways)(
+    '%s by %s: a day whose bill agrees, with a refund in it',
+    async (wallet, method) => {
+      const paying = await startPaying(fresh);
+      const day = atNoon(paying);
+      const order = await paid(paying, wallet, 10n, { method });
+      await paid(paying, wallet, 2n);
+      await paying.payments.refund({
+        orderId: order,
+        amount: yuan(3n),
+        reason: 'a, b',
+        idempotencyKey: 'a-refund-1',
+      });
+      paying.later(60_000);
+      await paying.payments.look();
+      expect(await paying.payments.reconcile(wallet, day)).toEqual({ kind: 'no such day' });
+      paying.later(dayMs);
+      const ran = await paying.payments.reconcile(wallet, day);
+      expect(ran).toMatchObject({
+        kind: 'done',
+        reconciled: {
+          report: {
+            billLines: 3,
+            ourLines: 3,
+            differences: [],
+            sums: { matched: { count: 3, wallet: yuan(9n), ours: yuan(9n) } },
+          },
         },
-      },
-    });
-    expect(await findReconciliation(paying.database, wallet, day)).toEqual(
-      'reconciled' in ran ? ran.reconciled : undefined,
-    );
-  });
+      });
+      expect(await findReconciliation(paying.database, wallet, day)).toEqual(
+        'reconciled' in ran ? ran.reconciled : undefined,
+      );
+    },
+  );
 
   test.each(walletIds)(
     "%s: what was paid and not credited is found by the bill, asked for, and credited; the next day's run is for nobody else",
@@ -68,7 +71,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       const paying = await startPaying(fresh);
       const other = await paying.node();
       const day = atNoon(paying);
-      const lost = await paid(paying, wallet, 20n, false);
+      const lost = await paid(paying, wallet, 20n, { known: false });
       await paid(paying, wallet, 1n);
       await paying.database.query('UPDATE payment_order SET next_look_at=NULL');
       paying.later(dayMs);
@@ -96,7 +99,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     atNoon(paying);
     await paid(paying, 'wechat_pay', 1n);
     paying.later(dayMs);
-    const lost = await paid(paying, 'wechat_pay', 2n, false);
+    const lost = await paid(paying, 'wechat_pay', 2n, { known: false });
     paying.later(5_000);
     paying.sim.wallets.counter.trouble = { kind: 'hang', call: 'bill' };
     void paying.payments.look();
@@ -180,6 +183,7 @@ const base = {
   method: 'qr',
   state: 'credited',
   scanned: false,
+  subject: 'Top-up',
   code: undefined,
   transfer: 'alipay:1',
   refunding: 0n,

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { startPaying, yuan } from '../../test/support/paying.ts';
+import { startPaying, ways, yuan } from '../../test/support/paying.ts';
 import { walletIds } from './wallet.ts';
 
 const soon = { timeout: 5_000, interval: 20 };
 
 forEachDatabase((_name, _openFresh, fresh) => {
-  test.each(walletIds)(
-    '%s: a refund sets the money aside, and it is gone when the wallet says so; never more than was paid or is there',
-    async (wallet) => {
+  test.each(ways)(
+    '%s by %s: a refund sets the money aside, and it is gone when the wallet says so; never more than was paid or is there',
+    async (wallet, method) => {
       const paying = await startPaying(fresh);
       const { counter } = paying.sim.wallets;
-      const order = await paying.paidOrder(wallet, 10n);
+      const order = await paying.paidOrder(wallet, { yuan: 10n, method });
       await paying.payments.check(order.id);
       const refund = (amount: bigint, idempotencyKey: string) =>
         paying.payments.refund({ orderId: order.id, amount, reason: '不需要了', idempotencyKey });
@@ -48,7 +48,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
 
   test('what the user has spent is not refunded', async () => {
     const paying = await startPaying(fresh);
-    const order = await paying.paidOrder('alipay', 10n);
+    const order = await paying.paidOrder('alipay', { yuan: 10n });
     await paying.payments.check(order.id);
     await paying.database.query('UPDATE account SET held=$2 WHERE id=$1', [
       paying.account,
@@ -71,7 +71,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     async (wallet) => {
       const paying = await startPaying(fresh);
       const { counter } = paying.sim.wallets;
-      const order = await paying.paidOrder(wallet, 10n);
+      const order = await paying.paidOrder(wallet, { yuan: 10n });
       await paying.payments.check(order.id);
       const refund = (idempotencyKey: string) =>
         paying.payments.refund({
@@ -111,7 +111,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test('a refund that never reached the wallet, and is then refused, is given up only when nothing can be on its way', async () => {
     const paying = await startPaying(fresh);
     const { counter } = paying.sim.wallets;
-    const order = await paying.paidOrder('wechat_pay', 2n);
+    const order = await paying.paidOrder('wechat_pay', { yuan: 2n });
     await paying.payments.check(order.id);
     counter.trouble = { kind: 'down' };
     await paying.payments.refund({
@@ -135,7 +135,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test('two who ask for one refund at once: the no of one does not end what the other has got', async () => {
     const paying = await startPaying(fresh);
     const { counter } = paying.sim.wallets;
-    const order = await paying.paidOrder('wechat_pay', 2n);
+    const order = await paying.paidOrder('wechat_pay', { yuan: 2n });
     await paying.payments.check(order.id);
     const refund = () =>
       paying.payments.refund({
@@ -163,7 +163,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const paying = await startPaying(fresh);
     const other = await paying.node();
     const { counter } = paying.sim.wallets;
-    const order = await paying.paidOrder('wechat_pay', 2n);
+    const order = await paying.paidOrder('wechat_pay', { yuan: 2n });
     await paying.payments.check(order.id);
     counter.trouble = { kind: 'hang', call: 'refund' };
     const died = paying.payments.refund({
@@ -188,7 +188,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test('a refund that its wallet cannot finish waits for the operator', async () => {
     const paying = await startPaying(fresh);
     const { counter } = paying.sim.wallets;
-    const order = await paying.paidOrder('wechat_pay', 2n);
+    const order = await paying.paidOrder('wechat_pay', { yuan: 2n });
     await paying.payments.check(order.id);
     counter.refunding = 'abnormal';
     await paying.payments.refund({

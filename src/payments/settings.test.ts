@@ -11,6 +11,7 @@ const order = {
   id: 'ord_1234567890',
   amount: nanoPerYuan,
   method: 'qr',
+  payerIp: undefined,
   subject: 'Top-up',
   notifyUrl: 'https://ai.example.com/pay/wechat_pay/notify',
   returnUrl: 'https://ai.example.com/top-up/ord_1234567890',
@@ -78,5 +79,33 @@ test('the environment fills in what the file does not say; a key may be a file',
   expect(wrongPayments(settings)).toBeUndefined();
   expect(openWallets(paymentSettings({}, {}), systemClock, new AbortController().signal).size).toBe(
     0,
+  );
+});
+
+test('a merchant names the ways that it has a permission for; without names it has all', async () => {
+  const sim = await startSim();
+  onTestFinished(() => sim.close());
+  const { wechat_pay: wechat, alipay } = sim.wallets.settings;
+  const methodsOf = (
+    env: Readonly<Record<string, string>>,
+    written: Readonly<Record<string, string>> = {},
+  ) =>
+    [
+      ...openWallets(
+        paymentSettings({ wechat_pay: { ...wechat, ...written }, alipay }, env),
+        systemClock,
+        new AbortController().signal,
+      ).values(),
+    ].map(({ methods }) => methods);
+  expect(methodsOf({})).toEqual([
+    ['qr', 'mobile'],
+    ['qr', 'page', 'mobile'],
+  ]);
+  expect(methodsOf({ ALIPAY_METHODS: 'mobile, qr' }, { methods: 'qr' })).toEqual([
+    ['qr'],
+    ['qr', 'mobile'],
+  ]);
+  expect(wrongPayments({ wechat_pay: { ...wechat, methods: 'qr,page' } })).toBe(
+    'payments.wechat_pay.methods (WECHAT_PAY_METHODS) has a name that is not one of qr, mobile',
   );
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../base/clock.ts';
-import type { Wallet, WalletId } from './wallet.ts';
+import type { PayMethod, Wallet, WalletId } from './wallet.ts';
 import { Alipay } from './wallets/alipay.ts';
 import { privateKeyFrom, publicKeyFrom } from './wallets/rsa.ts';
 import { WechatPay } from './wallets/wechat-pay.ts';
@@ -38,6 +38,7 @@ const variables: Readonly<Record<WalletId, Readonly<Record<string, string>>>> = 
     public_key: 'WECHAT_PAY_PUBLIC_KEY',
     public_key_file: 'WECHAT_PAY_PUBLIC_KEY_FILE',
     base_url: 'WECHAT_PAY_BASE_URL',
+    methods: 'WECHAT_PAY_METHODS',
   },
   alipay: {
     app_id: 'ALIPAY_APP_ID',
@@ -47,6 +48,7 @@ const variables: Readonly<Record<WalletId, Readonly<Record<string, string>>>> = 
     public_key: 'ALIPAY_PUBLIC_KEY',
     public_key_file: 'ALIPAY_PUBLIC_KEY_FILE',
     gateway: 'ALIPAY_GATEWAY',
+    methods: 'ALIPAY_METHODS',
   },
 };
 
@@ -113,7 +115,7 @@ function wechatPay(written: Written, clock: Clock, stop: AbortSignal): Wallet {
         : { id: publicKeyId, key: written.key('public_key', publicKeyFrom) },
     baseUrl: written.url('base_url') ?? 'https://api.mch.weixin.qq.com',
   };
-  return new WechatPay(account, clock, stop);
+  return new WechatPay(account, written.methods(['qr', 'mobile']), clock, stop);
 }
 
 function alipay(written: Written, clock: Clock, stop: AbortSignal): Wallet {
@@ -124,7 +126,7 @@ function alipay(written: Written, clock: Clock, stop: AbortSignal): Wallet {
     alipayKey: written.key('public_key', publicKeyFrom),
     gateway: written.url('gateway') ?? 'https://openapi.alipay.com/gateway.do',
   };
-  return new Alipay(account, clock, stop);
+  return new Alipay(account, written.methods(['qr', 'page', 'mobile']), clock, stop);
 }
 
 class Written {
@@ -149,6 +151,16 @@ class Written {
     if (text !== undefined && !/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(text))
       this.fail(member, 'is an address such as https://example.com');
     return text?.replace(/\/+$/, '');
+  }
+
+  /** Those of `all` that the merchant has, with commas between; all of them when none is named. */
+  methods(all: readonly PayMethod[]): readonly PayMethod[] {
+    const named = this.text('methods')
+      ?.split(',')
+      .map((name) => name.trim());
+    if (named?.some((name) => !all.some((method) => method === name)) === true)
+      this.fail('methods', `has a name that is not one of ${all.join(', ')}`);
+    return all.filter((method) => named?.includes(method) ?? true);
   }
 
   key<Key>(member: string, read: (text: string) => Key | undefined): Key {

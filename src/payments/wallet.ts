@@ -4,8 +4,12 @@ import type { Nano } from '../base/money.ts';
 export const walletIds = ['wechat_pay', 'alipay'] as const;
 export type WalletId = (typeof walletIds)[number];
 
-/** The payer's way to the wallet: a code to scan, or a page of the wallet's own. */
-export type PayMethod = 'qr' | 'page';
+/**
+ * The payer's way to the wallet: a code to scan, a page of the wallet's own, or the wallet's app on
+ * the phone that shows our page.
+ */
+export const payMethods = ['qr', 'page', 'mobile'] as const;
+export type PayMethod = (typeof payMethods)[number];
 
 /** An order as the wallet gets it, before anybody can pay it. */
 export interface OrderRequest {
@@ -20,6 +24,8 @@ export interface OrderRequest {
   readonly notifyUrl: string;
   /** The address to which the wallet's page returns the payer. */
   readonly returnUrl: string;
+  /** The payer's own address, IPv4 or IPv6: for the method `mobile`. */
+  readonly payerIp: string | undefined;
 }
 
 /** A payment that a wallet reports for an order of ours. */
@@ -120,6 +126,7 @@ export interface NotificationReply {
 export interface Wallet {
   readonly id: WalletId;
   readonly methods: readonly PayMethod[];
+  /** The same order again has the same payment, with a new code where codes do not last. */
   createOrder(order: OrderRequest): Promise<CreatedOrder>;
   orderStatus(orderId: string): Promise<PaymentStatus>;
   close(orderId: string): Promise<CloseResult>;

@@ -58,6 +58,7 @@ export async function startUserConsole(
       name: 'Tollgate',
       methods: ['github'],
       wallets: ['alipay'],
+      walletPages: { alipay: ['qr', 'web', 'mobile'] },
       amounts: { least: 1_000_000_000n, most: 50_000_000_000_000n },
       email: true,
     },

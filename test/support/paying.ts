@@ -53,7 +53,10 @@ export interface Paying extends PayingNode {
     },
   ): Promise<Order>;
   /** The same, paid, but without a notification yet. */
-  paidOrder(wallet: WalletId, yuan?: bigint): Promise<Order & { readonly number: string }>;
+  paidOrder(
+    wallet: WalletId,
+    wish?: { readonly yuan?: bigint; readonly method?: PayMethod },
+  ): Promise<Order & { readonly number: string }>;
   found(id: string): Promise<Order>;
   balance(account?: string): Promise<string>;
   rows(sql: string): Promise<readonly Row[]>;
@@ -61,6 +64,19 @@ export interface Paying extends PayingNode {
   later(ms: number): void;
   expectBooks(): Promise<void>;
 }
+
+/** The configured ways to pay. */
+export const ways = [
+  ['wechat_pay', 'qr'],
+  ['wechat_pay', 'mobile'],
+  ['alipay', 'qr'],
+  ['alipay', 'page'],
+  ['alipay', 'mobile'],
+] as const satisfies readonly (readonly [WalletId, PayMethod])[];
+
+/** Opens the page of an order as the payer's browser does, from ours. */
+export const openPage = async (address: string, from: string): Promise<string> =>
+  (await fetch(address, { headers: { referer: `${from}/` } })).text();
 
 let keys = 0;
 
@@ -96,8 +112,11 @@ export async function startPaying(
       amount: yuan * nanoPerYuan,
       idempotencyKey: key,
       subject: 'Top-up',
+      ...(method === 'mobile' && { payerIp: '203.0.113.7' }),
     });
     if (made.kind !== 'order') throw new Error(made.kind);
+    // Alipay learns of an order with a page when the payer opens it.
+    if (method !== 'qr') await openPage(made.order.code ?? '', first.url);
     return made.order;
   };
   return {
@@ -108,11 +127,11 @@ export async function startPaying(
     account,
     node,
     found,
-    async paidOrder(wallet, amount = 1n) {
-      const made = await order(wallet, { yuan: amount });
+    async paidOrder(wallet, wish = {}) {
+      const made = await order(wallet, wish);
       const { counter } = sim.wallets;
       counter.silent = true;
-      const { number = '' } = sim.wallets.pay(made.code ?? '');
+      const { number = '' } = sim.wallets.pay(made.id);
       counter.silent = false;
       return { ...made, number };
     },

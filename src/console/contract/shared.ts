@@ -126,6 +126,8 @@ export type ChargeStatus = 'ok' | 'cut' | 'left' | 'length' | 'error';
 export type RoleName = 'user' | 'operator';
 export type SignInMethod = 'github' | 'wechat' | 'link';
 export type WalletName = 'wechat_pay' | 'alipay';
+/** A code to scan, the wallet's own page, or its app on the phone that shows the console. */
+export type PayPage = 'qr' | 'web' | 'mobile';
 export type Language = 'zh' | 'en';
 
 /** Part of the session, the overview and every response that moved money. */
@@ -182,6 +184,8 @@ export interface SessionView {
   readonly base_url: string;
   readonly methods: readonly SignInMethod[];
   readonly wallets: readonly WalletName[];
+  /** How each of them can be paid. */
+  readonly wallet_pages: Readonly<Partial<Record<WalletName, readonly PayPage[]>>>;
   /** The limits of one order. */
   readonly top_up: { readonly least: Yuan; readonly most: Yuan };
   readonly features: {

@@ -9,6 +9,7 @@ import type {
   TokenMix,
   UnitPrice,
   Page,
+  PayPage,
   WalletName,
   ModelKindName,
 } from './shared.ts';
@@ -484,11 +485,12 @@ export interface OrderView {
   readonly id: string;
   readonly amount: Yuan;
   readonly wallet: WalletName;
+  readonly page: PayPage;
   readonly state: OrderStateName;
   readonly late: boolean;
   /** The content of the QR code, while the order waits. */
   readonly qr: string | null;
-  /** The wallet's page, if it has one. */
+  /** The wallet's page, while the order waits; on a phone `orders/:id/pay` gives a new one. */
   readonly pay_url: string | null;
   readonly expires_at: Instant;
   readonly created_at: Instant;
@@ -512,13 +514,18 @@ export interface RefundView {
 export interface NewOrderBody {
   readonly amount: Yuan;
   readonly wallet: WalletName;
-  readonly page?: 'qr' | 'web';
+  readonly page?: PayPage;
 }
 
 /** POST `orders`, `orders/:id/check`, `orders/:id/close`. */
 export interface OrderAnswer {
   readonly order: OrderView;
   readonly balance: BalanceView;
+}
+
+/** POST `orders/:id/pay`: the page of an open order, good for some minutes; null: see its state. */
+export interface OrderPayAnswer extends OrderAnswer {
+  readonly pay_url: string | null;
 }
 
 /**

@@ -173,6 +173,7 @@ interface ShellFacts {
   readonly name: string;
   readonly methods: readonly SignInMethod[];
   readonly wallets: readonly WalletName[];
+  readonly walletPages: SessionView['wallet_pages'];
   /** The limits of one top-up, nano-yuan. */
   readonly amounts: { readonly least: bigint; readonly most: bigint };
   /** Whether users can get their alerts by e-mail. */
@@ -212,6 +213,7 @@ export function shellRoutes({
           base_url: site.urlFor(headers),
           methods: shell.methods,
           wallets: shell.wallets,
+          wallet_pages: shell.walletPages,
           top_up: { least: yuan(shell.amounts.least), most: yuan(shell.amounts.most) },
           features: { payments: shell.wallets.length > 0, playground: true, email: shell.email },
           me: user === undefined ? null : meOf(user),

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../../test/databases.ts';
 import { newBrowser, startConsole } from '../../../test/support/console.ts';
-import { startPaying } from '../../../test/support/paying.ts';
+import { openPage, startPaying } from '../../../test/support/paying.ts';
 import { configurationFrom } from '../../../test/support/running.ts';
 import { systemClock } from '../../base/clock.ts';
 import { buildSnapshot } from '../../catalog/build-snapshot.ts';
 import { loadCatalog, recordConfiguration } from '../../catalog/catalog-store.ts';
 import { serves } from '../../app/gateway.ts';
+import { walletIds } from '../../payments/wallet.ts';
 import type { Migration } from '../../storage/database.ts';
 import { openSealer } from '../../storage/seal.ts';
 import type { FreshDatabase } from '../../../test/databases.ts';
@@ -36,7 +37,7 @@ async function start(fresh: (migrations: readonly Migration[]) => Promise<FreshD
   const user = await newBrowser(url, database, 'user');
   const post = (path: string, body: object, key = 'form-000001', browser = user) =>
     browser.ask(path, { method: 'POST', body, headers: { 'idempotency-key': key } });
-  return { ...paying, url, user, post };
+  return { ...paying, url, home: paying.url, user, post };
 }
 
 forEachDatabase((_name, _openFresh, fresh) => {
@@ -82,10 +83,52 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(await fields({ amount: '1.00', wallet: 'wechat_pay', page: 'web' })).toEqual({
       page: 'not_offered',
     });
+    expect(await fields({ amount: '1.00', wallet: 'alipay', page: 'app' })).toEqual({
+      page: 'unknown',
+    });
     expect(
       (await post('orders', { amount: '1.00', wallet: 'alipay' }, 'short')).json.error.code,
     ).toBe('idempotency_key_missing');
   });
+
+  test.each(walletIds)(
+    "%s on a phone: each press opens the same order anew, at its owner's wish, ten times a minute",
+    async (wallet) => {
+      const { url, home, database, user, post, sim } = await start(fresh);
+      const made = await post('orders', { amount: '1.00', wallet, page: 'mobile' });
+      expect(made).toMatchObject({
+        status: 201,
+        json: { order: { page: 'mobile', state: 'waiting', qr: null, pay_url: null } },
+      });
+      const { id } = made.json.order;
+      const pay = (browser = user) => post(`orders/${id}/pay`, {}, 'form-000002', browser);
+      const stranger = await newBrowser(url, database, 'user');
+      expect((await pay(stranger)).status).toBe(404);
+      expect((await post('orders/ord_of_nobody/pay', {})).status).toBe(404);
+      const opened = await pay();
+      expect(opened.json).toMatchObject({
+        order: { id, state: 'waiting' },
+        balance: { available: '0.000000000' },
+      });
+      const page = String(opened.json.pay_url);
+      expect(await openPage(page, home)).toContain('Pay ¥1.00');
+      sim.wallets.counter.trouble = { kind: 'down', call: 'h5' };
+      expect((await pay()).json).toMatchObject(
+        wallet === 'wechat_pay'
+          ? { error: { code: 'unavailable' } }
+          : { pay_url: expect.any(String) },
+      );
+      sim.wallets.counter.trouble = undefined;
+      expect(await database.query('SELECT id FROM payment_order')).toEqual([{ id }]);
+      sim.wallets.pay(id);
+      await expect
+        .poll(async () => (await pay()).json, { interval: 100 })
+        .toMatchObject({ order: { state: 'credited' }, pay_url: null });
+      const statuses = [];
+      for (let press = 0; press < 10; press++) statuses.push((await pay()).status);
+      expect(statuses.at(-1)).toBe(429);
+    },
+  );
 
   test("an order is found by its number and its wallet's: by its owner and by operators", async () => {
     const { url, database, user, post, sim } = await start(fresh);

@@ -12,15 +12,18 @@ import {
 } from '../../payments/orders.ts';
 import type { Payments } from '../../payments/payments.ts';
 import { refundsOf } from '../../payments/refunds.ts';
-import { walletIds } from '../../payments/wallet.ts';
+import { type PayMethod, walletIds } from '../../payments/wallet.ts';
 import type { Database } from '../../storage/database.ts';
 import type {
   OrderAnswer,
+  OrderPayAnswer,
   OrderView,
   Page,
   OperatorOrder,
+  PayPage,
   OrderStateName,
   RefundView,
+  SessionView,
 } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
 import { instant, instantOrNull, yuan } from '../format.ts';
@@ -28,6 +31,15 @@ import { idempotencyKeyIn, moneyInput, pageLimit } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 import { balanceView } from './balance.ts';
+
+const pageOf = { qr: 'qr', page: 'web', mobile: 'mobile' } as const;
+const methodOf = { qr: 'qr', web: 'page', mobile: 'mobile' } as const;
+
+/** How each configured wallet can be paid, by the names of the console. */
+export const walletPages = ({ offers }: Pick<Payments, 'offers'>): SessionView['wallet_pages'] =>
+  Object.fromEntries(offers.map(({ wallet, methods }) => [wallet, methods.map(pageNameOf)]));
+
+const pageNameOf = (method: PayMethod): PayPage => pageOf[method];
 
 /** Orders as their owners see them, in the order given. */
 export async function orderViews(
@@ -66,6 +78,7 @@ function orderView(order: Order, refunds: readonly OrderRefund[]): OrderView {
     id,
     amount: yuan(amount),
     wallet,
+    page: pageNameOf(method),
     state: stateOf(order),
     late: state === 'credited' && closedAt !== undefined,
     qr: open && method === 'qr' ? (code ?? null) : null,
@@ -106,7 +119,7 @@ const listed = z.object({ limit: pageLimit, after: z.string().optional() });
 const newOrderInput = z.strictObject({
   amount: moneyInput,
   wallet: z.enum(walletIds, 'unknown'),
-  page: z.enum(['qr', 'web'], 'unknown').optional(),
+  page: z.enum(['qr', 'web', 'mobile'], 'unknown').optional(),
 });
 
 /** The user's top-ups: order, pay, see the payment arrive. */
@@ -138,6 +151,13 @@ export function orderRoutes(rooms: OrdersContext): readonly ConsoleRoute[] {
       role,
       handle: async ({ owner, params }): Promise<OrderView> =>
         viewOf(rooms, await findOrder(database, params['id'] ?? '', owner.id)),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'orders/:id/pay',
+      role,
+      perMinute: 10,
+      handle: (visit) => openPayment(rooms, visit),
     }),
     defineRoute({
       method: 'POST',
@@ -174,18 +194,20 @@ async function create(
   rooms: OrdersContext,
   visit: SignedInRequest<z.output<typeof newOrderInput>>,
 ): Promise<OrderAnswer> {
-  const { user, owner, input, headers, reply } = visit;
+  const { user, owner, input, headers, ip, reply } = visit;
   const { amount, wallet, page = 'qr' } = input;
   const made = await rooms.payments.order({
     account: owner.id,
     wallet,
-    method: page === 'web' ? 'page' : 'qr',
+    method: methodOf[page],
     amount,
     idempotencyKey: idempotencyKeyIn(headers),
     subject: user.language === 'en' ? 'Balance top-up' : '余额充值',
+    payerIp: ip,
   });
   if (made.kind === 'no such wallet')
-    throwProblem('invalid', { fields: { [page === 'web' ? 'page' : 'wallet']: 'not_offered' } });
+    throwProblem('invalid', { fields: { [page === 'qr' ? 'wallet' : 'page']: 'not_offered' } });
+  if (made.kind === 'no payer') throwProblem('invalid', noPayer);
   if (made.kind === 'wrong amount')
     throwProblem('invalid', { fields: { amount: wrongOf(amount, rooms.payments.amounts) } });
   if (made.kind === 'key reused')
@@ -195,12 +217,25 @@ async function create(
       message: 'Too many orders wait to be paid: pay or close one first.',
     });
   if (made.kind === 'unavailable' && made.order.state === 'waiting')
-    throwProblem('unavailable', {
-      message: 'The wallet does not answer. Please retry; nothing was charged.',
-      retryAfterMs: 2_000,
-    });
+    throwProblem('unavailable', walletAway);
   reply.status(201);
   return answer(rooms, visit, made.order);
+}
+
+const walletAway = {
+  message: 'The wallet does not answer. Please retry; nothing was charged.',
+  retryAfterMs: 2_000,
+};
+/** The wallet opens on the phone of one address alone, and the request came from none. */
+const noPayer = { fields: { page: 'not_offered' } };
+
+async function openPayment(rooms: OrdersContext, visit: SignedInRequest): Promise<OrderPayAnswer> {
+  const { owner, params, ip } = visit;
+  const opened = await rooms.payments.openPayment(params['id'] ?? '', owner.id, ip);
+  if (opened.kind === 'no such order') throwProblem('not_found');
+  if (opened.kind === 'no payer') throwProblem('invalid', noPayer);
+  if (opened.kind === 'unavailable') throwProblem('unavailable', walletAway);
+  return { ...(await answer(rooms, visit, opened.order)), pay_url: opened.url ?? null };
 }
 
 function wrongOf(amount: bigint, { least, most }: Payments['amounts']): string {

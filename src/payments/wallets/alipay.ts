@@ -10,6 +10,7 @@ import type {
   WalletNotification,
   OrderRequest,
   Payment,
+  PayMethod,
   RefundStatus,
   RefundRequest,
   PaymentStatus,
@@ -34,19 +35,25 @@ const refused: NotificationReply = { status: 200, type: 'text/plain', body: 'fai
 const absent = 'ACQ.TRADE_NOT_EXIST';
 
 /**
- * Alipay: codes to scan (precreate) and its own page (page.pay): opendocs.alipay.com/open/02ekfg
- * and /028r8t, 2026-11.
+ * Alipay: codes to scan (precreate), its own page (page.pay) and the app on the payer's phone
+ * (wap.pay): opendocs.alipay.com/open/02ekfg, /028r8t and /02ivbs, 2026-11.
  */
 export class Alipay implements Wallet {
   readonly id = 'alipay';
-  readonly methods = ['qr', 'page'] as const;
+  readonly methods: readonly PayMethod[];
   readonly taken = taken;
   readonly refused = refused;
   readonly #account: AlipayAccount;
   readonly #caller: AlipayCaller;
   readonly #stop: AbortSignal;
 
-  constructor(account: AlipayAccount, clock: Clock, stop: AbortSignal) {
+  constructor(
+    account: AlipayAccount,
+    methods: readonly PayMethod[],
+    clock: Clock,
+    stop: AbortSignal,
+  ) {
+    this.methods = methods;
     this.#account = account;
     this.#caller = new AlipayCaller(account, clock, stop);
     this.#stop = stop;
@@ -67,15 +74,14 @@ export class Alipay implements Wallet {
       subject,
       time_expire: plainTime(expiresAt),
     };
+    const urls = { notify_url: notifyUrl, return_url: returnUrl };
     if (method === 'page') {
       const page = { ...content, product_code: 'FAST_INSTANT_TRADE_PAY' };
-      return {
-        kind: 'made',
-        code: this.#caller.page('alipay.trade.page.pay', page, {
-          notify_url: notifyUrl,
-          return_url: returnUrl,
-        }),
-      };
+      return { kind: 'made', code: this.#caller.page('alipay.trade.page.pay', page, urls) };
+    }
+    if (method === 'mobile') {
+      const page = { ...content, product_code: 'QUICK_WAP_WAY', quit_url: returnUrl };
+      return { kind: 'made', code: this.#caller.page('alipay.trade.wap.pay', page, urls) };
     }
     const code = { ...content, product_code: 'QR_CODE_OFFLINE' };
     const reply = await this.#caller.call('alipay.trade.precreate', code, {
@@ -88,7 +94,7 @@ export class Alipay implements Wallet {
     return made === undefined ? faultOf(reply) : { kind: 'made', code: made };
   }
 
-  /** An order whose code nobody has scanned is unknown to Alipay: only the scan makes the trade. */
+  /** Only the payer's act makes the trade: until the scan, or the step on the page, it is absent. */
   async orderStatus(orderId: string): Promise<PaymentStatus> {
     const reply = await this.#caller.call('alipay.trade.query', { out_trade_no: orderId });
     if (reply.kind === 'none' && reply.subCode === absent) return { kind: 'absent' };

@@ -21,6 +21,7 @@ import type {
   WalletNotification,
   OrderRequest,
   Payment,
+  PayMethod,
   RefundStatus,
   RefundRequest,
   PaymentStatus,
@@ -51,18 +52,24 @@ const refused: NotificationReply = {
 };
 
 /**
- * WeChat Pay, API v3, codes to scan (Native): pay.weixin.qq.com/doc/v3/merchant/4012791832,
- * 2026-11.
+ * WeChat Pay, API v3, codes to scan (Native) and the app on the payer's phone (H5):
+ * pay.weixin.qq.com/doc/v3/merchant/4012791832 and /4012525153, 2026-11.
  */
 export class WechatPay implements Wallet {
   readonly id = 'wechat_pay';
-  readonly methods = ['qr'] as const;
+  readonly methods: readonly PayMethod[];
   readonly taken = taken;
   readonly refused = refused;
   readonly #account: WechatAccount;
   readonly #caller: WechatCaller;
 
-  constructor(account: WechatAccount, clock: Clock, stop: AbortSignal) {
+  constructor(
+    account: WechatAccount,
+    methods: readonly PayMethod[],
+    clock: Clock,
+    stop: AbortSignal,
+  ) {
+    this.methods = methods;
     this.#account = account;
     this.#caller = new WechatCaller(account, clock, stop);
   }
@@ -70,12 +77,15 @@ export class WechatPay implements Wallet {
   async createOrder({
     id,
     amount,
+    method,
     expiresAt,
     subject,
     notifyUrl,
+    returnUrl,
+    payerIp,
   }: OrderRequest): Promise<CreatedOrder> {
     const { appId, mchId } = this.#account;
-    const reply = await this.#caller.call('POST', '/v3/pay/transactions/native', {
+    const order = {
       appid: appId,
       mchid: mchId,
       description: subject,
@@ -83,7 +93,18 @@ export class WechatPay implements Wallet {
       time_expire: rfc3339(expiresAt),
       notify_url: notifyUrl,
       amount: { total: fenOf(amount), currency: 'CNY' },
-    });
+    };
+    if (method === 'mobile') {
+      const scene = { payer_client_ip: payerIp, h5_info: { type: 'Wap' } };
+      const path = '/v3/pay/transactions/h5';
+      const reply = await this.#caller.call('POST', path, { ...order, scene_info: scene });
+      // Good for five minutes; it has a query already.
+      const url = reply.kind === 'ok' ? nonEmptyText(reply.body['h5_url']) : undefined;
+      return url === undefined
+        ? faultOf(reply)
+        : { kind: 'made', code: `${url}&redirect_url=${encodeURIComponent(returnUrl)}` };
+    }
+    const reply = await this.#caller.call('POST', '/v3/pay/transactions/native', order);
     const code = reply.kind === 'ok' ? nonEmptyText(reply.body['code_url']) : undefined;
     return code === undefined ? faultOf(reply) : { kind: 'made', code };
   }
