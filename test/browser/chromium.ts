@@ -42,6 +42,8 @@ export interface Look {
   readonly height?: number;
   readonly theme?: 'light' | 'dark';
   readonly language?: 'zh' | 'en';
+  /** In place of Chromium's own. */
+  readonly userAgent?: string;
 }
 
 const pictures = process.env['SCREENSHOTS'];
@@ -88,6 +90,7 @@ export async function openWindow(
     reducedMotion: 'reduce',
     locale: language === 'zh' ? 'zh-CN' : 'en-GB',
     permissions: ['clipboard-read', 'clipboard-write'],
+    ...(look.userAgent !== undefined && { userAgent: look.userAgent }),
     ...(phone && { hasTouch: true, isMobile: true }),
   });
   const [name = '', value = ''] = cookie?.split('=', 2) ?? [];

@@ -13,9 +13,11 @@ const looks: Readonly<Record<OrderView['state'], Status>> = {
   failed: 'failed',
 };
 
-export function OrderStatus({ order: { state, late } }: { readonly order: OrderView }): ReactNode {
+export function OrderStatus({ order }: { readonly order: OrderView }): ReactNode {
   const { states } = useWords(topUpWords);
-  return <StatusBadge status={looks[state]}>{late ? states.late : states[state]}</StatusBadge>;
+  const { state, late, page } = order;
+  const name = state === 'scanned' && page !== 'qr' ? 'begun' : late ? 'late' : state;
+  return <StatusBadge status={looks[state]}>{states[name]}</StatusBadge>;
 }
 
 /** Whether the order can still be paid, as far as is known. */

@@ -10,7 +10,9 @@ import { topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Rich } from '../words/rich.tsx';
 import { clockOf, useSecondsLeft } from './order-countdown.ts';
+import { OpenWallet, OtherWay, twoDecimals } from './order-open.tsx';
 import { isOpen } from './order-parts.tsx';
+import { usePayWays } from './pay-ways.ts';
 import { QrCode } from './qr-code.tsx';
 import { OrderError, useOrder } from './top-up-form.tsx';
 
@@ -34,7 +36,11 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
   const text =
     order.qr === null ? words.order.pay(wallet, amount) : words.order.scan(wallet, amount);
   const note =
-    left === 0 ? words.order.checking : order.state === 'scanned' ? words.order.scanned : undefined;
+    left === 0
+      ? words.order.checking
+      : order.state === 'scanned'
+        ? words.order[order.page === 'qr' ? 'scanned' : 'begun']
+        : undefined;
   return (
     <>
       <p className="text-card font-semibold">{text}</p>
@@ -59,7 +65,9 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
           {words.order.open(wallet)}
         </ButtonAnchor>
       )}
+      {order.page === 'mobile' && left > 0 && <OpenWallet order={order} />}
       {order.qr !== null && <OnThisPhone order={order} />}
+      {left > 0 && <OtherWay order={order} />}
       <div className="text-table text-muted">
         {left > 0 && (
           <p role="timer" className="figures">
@@ -69,17 +77,19 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
             />
           </p>
         )}
-        <p>{words.order.windows}</p>
+        <p>{order.page === 'mobile' ? words.order.back : words.order.windows}</p>
       </div>
     </>
   );
 }
 
-/** On a phone the user cannot scan its own screen: a link opens the wallet's app, where it can. */
+/** Where the merchant's wallet opens no app, a phone still scans a picture of its own screen. */
 function OnThisPhone({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
   const isPhone = useMedia('(pointer: coarse)');
-  if (!isPhone || order.qr === null) return null;
+  const { first, others } = usePayWays()(order.wallet);
+  const opens = [first, ...others].includes('mobile');
+  if (!isPhone || opens || order.qr === null) return null;
   if (!order.qr.startsWith('https:'))
     return <p className="text-table text-muted">{words.order.album}</p>;
   return (
@@ -124,11 +134,11 @@ function Over({ order }: { readonly order: OrderView }): ReactNode {
   const { order: words } = useWords(topUpWords);
   const again = useOrder();
   const texts: Readonly<Record<string, string>> = {
-    expired: words.expired,
+    expired: order.page === 'qr' ? words.expired : words.tooLate,
     closed: words.closed,
     failed: words.failed,
   };
-  const { amount, wallet } = order;
+  const { amount, wallet, page } = order;
   return (
     <>
       {order.state === 'failed' ? (
@@ -144,17 +154,13 @@ function Over({ order }: { readonly order: OrderView }): ReactNode {
         look="primary"
         icon="refresh"
         busy={again.isPending}
-        onClick={() => again.mutate({ amount: twoDecimals(amount), wallet })}
+        onClick={() => again.mutate({ amount: twoDecimals(amount), wallet, page })}
       >
-        {words.again}
+        {page === 'qr' ? words.again : words.orderAgain}
       </Button>
+      <OtherWay order={order} />
     </>
   );
-}
-
-/** Orders are exact to the fen: the other decimals are zeros. */
-function twoDecimals(amount: string): string {
-  return amount.slice(0, amount.indexOf('.') + 3);
 }
 
 function Mark({ icon }: { readonly icon: IconName }): ReactNode {

@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import type { OrderAnswer, OrderView } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
-import { data, queryClient, showBalance } from '../api/data.ts';
+import { queryClient, showBalance } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { announce } from '../browser/announce.ts';
 import { Button } from '../components/button.tsx';
@@ -19,16 +19,15 @@ import { useToast } from '../components/toast.tsx';
 import { formatYuan } from '../format/money.ts';
 import { sharedWords, topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { keepOrder, orderData } from './order-data.ts';
 import { isOpen, OrderStatus } from './order-parts.tsx';
 import { OrderState } from './order-state.tsx';
-
-const orderOf = (id: string) => data<OrderView>(`orders/${id}`);
 
 export const ahead = ({
   params,
 }: {
   readonly params: Readonly<Record<string, string | undefined>>;
-}) => void queryClient.prefetchQuery(orderOf(params['orderId'] ?? ''));
+}) => void queryClient.prefetchQuery(orderData(params['orderId'] ?? ''));
 
 const pollMs = 4000;
 
@@ -40,11 +39,14 @@ export function OrderPage(): ReactNode {
   const words = useWords(topUpWords);
   const { orderId = '' } = useParams({ strict: false });
   const query = useQuery({
-    ...orderOf(orderId),
+    ...orderData(orderId),
     refetchInterval: ({ state }) =>
       state.data !== undefined && isOpen(state.data) ? pollMs : false,
   });
-  const onOrder = useCallback((order: OrderView) => order.id === orderId && keep(order), [orderId]);
+  const onOrder = useCallback(
+    (order: OrderView) => order.id === orderId && keepOrder(order),
+    [orderId],
+  );
   useEvent('order', onOrder);
   const order = query.data;
   return (
@@ -60,10 +62,6 @@ export function OrderPage(): ReactNode {
       </Loaded>
     </Page>
   );
-}
-
-function keep(order: OrderView): void {
-  queryClient.setQueryData(orderOf(order.id).queryKey, order);
 }
 
 function Order({ order }: { readonly order: OrderView }): ReactNode {
@@ -106,7 +104,7 @@ function Doubt({ order }: { readonly order: OrderView }): ReactNode {
     mutationFn: (action: 'check' | 'close') =>
       send<OrderAnswer>('POST', `orders/${order.id}/${action}`),
     onSuccess: ({ order: now, balance }, action) => {
-      keep(now);
+      keepOrder(now);
       showBalance(balance);
       void queryClient.invalidateQueries({ queryKey: ['orders'] });
       if (action === 'check' && now.state !== 'credited')

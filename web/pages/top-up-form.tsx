@@ -5,6 +5,7 @@ import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
 import type {
   NewOrderBody,
   OrderAnswer,
+  PayPage,
   SessionView,
   WalletName,
 } from '../../src/console/contract.ts';
@@ -19,6 +20,7 @@ import { amountError } from '../format/amount.ts';
 import { formatYuan } from '../format/money.ts';
 import { sharedWords, topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { usePayWays } from './pay-ways.ts';
 
 const usual = ['1', '10', '50', '100', '500'] as const;
 const walletKey = 'tollgate_wallet';
@@ -74,20 +76,21 @@ export function TopUpForm({
   const [wrong, setWrong] = useState<string>();
   const field = useRef<HTMLFormElement>(null);
   const order = useOrder();
+  const waysOf = usePayWays();
   const refused = order.error instanceof ApiError ? order.error.fields['amount'] : undefined;
   const wrongOf = (text: string) =>
     amountError(text, { minimum: Number(limits.least), maximum: Number(limits.most) });
-  const pay = (page: 'qr' | 'web') => {
+  const pay = (page: PayPage) => {
     const found = wrongOf(amount);
     setWrong(found);
     if (found !== undefined || wallet === undefined)
       return field.current?.querySelector<HTMLElement>('[name="amount"]')?.focus();
     localStorage.setItem(walletKey, wallet);
-    order.mutate({ amount, wallet, ...(page === 'web' && { page }) });
+    order.mutate({ amount, wallet, page });
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    pay('qr');
+    if (wallet !== undefined) pay(waysOf(wallet).first);
   };
   const change = (next: string) => {
     setAmount(next);
@@ -117,16 +120,61 @@ export function TopUpForm({
       </div>
       <WalletChoice wallets={wallets} value={wallet} onChange={setWallet} />
       <OrderError error={order.error} />
-      <Button look="primary" size="large" type="submit" busy={order.isPending}>
-        {words.submit}
-        {wrongOf(amount) === undefined && ` · ${formatYuan(amount, 'balance')}`}
-      </Button>
-      {wallet === 'alipay' && (
-        <Button look="ghost" icon="external" onClick={() => pay('web')}>
-          {words.submitPage}
-        </Button>
+      {wallet !== undefined && (
+        <PayButtons
+          wallet={wallet}
+          busy={order.isPending}
+          amount={wrongOf(amount) === undefined ? amount : undefined}
+          onPay={pay}
+          onAlipay={wallets.includes('alipay') ? () => setWallet('alipay') : undefined}
+        />
       )}
     </form>
+  );
+}
+
+interface PayButtonsProps {
+  readonly wallet: WalletName;
+  readonly busy: boolean;
+  /** Undefined: it cannot be paid. */
+  readonly amount: string | undefined;
+  readonly onPay: (page: PayPage) => void;
+  /** Undefined: Alipay is not offered. */
+  readonly onAlipay: (() => void) | undefined;
+}
+
+/** The best way to pay on this device submits the form, the others are links below. */
+function PayButtons({ wallet, busy, amount, onPay, onAlipay }: PayButtonsProps): ReactNode {
+  const words = useWords(topUpWords);
+  const { first, others, blocked } = usePayWays()(wallet);
+  return (
+    <>
+      {blocked && (
+        <Banner tone="warn">
+          {words.insideWechat}
+          {onAlipay && (
+            <Button className="mt-2 flex!" onClick={onAlipay}>
+              {words.insteadAlipay}
+            </Button>
+          )}
+        </Banner>
+      )}
+      <Button look="primary" size="large" type="submit" busy={busy}>
+        {first === 'qr' ? words.submit : words.pay}
+        {amount !== undefined && ` · ${formatYuan(amount, 'balance')}`}
+      </Button>
+      {others.map((page) =>
+        page === 'web' ? (
+          <Button key={page} look="ghost" icon="external" onClick={() => onPay(page)}>
+            {words.submitPage}
+          </Button>
+        ) : (
+          <Button key={page} look="ghost" size="small" onClick={() => onPay(page)}>
+            {words.otherWays[page](words.apps[wallet])}
+          </Button>
+        ),
+      )}
+    </>
   );
 }
 

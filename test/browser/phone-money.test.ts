@@ -1,0 +1,194 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { check } from '../../src/ledger/check.ts';
+import { proofs } from '../../src/app/schema.ts';
+import {
+  everyLook,
+  expectAccessible,
+  noChromium,
+  openWindow,
+  picture,
+  settled,
+  withChromium,
+} from './chromium.ts';
+import { type LiveConsole, startLiveConsole } from './gateway.ts';
+
+withChromium();
+
+const said = {
+  en: {
+    amount: 'Amount',
+    wallets: { wechat_pay: 'WeChat Pay', alipay: 'Alipay' },
+    pay: 'Pay · ¥1.00',
+    open: { wechat_pay: 'Open WeChat to pay', alipay: 'Open Alipay to pay' },
+    otherPhone: 'Pay with another phone: show a QR code',
+    onPhone: 'On a phone? Open WeChat to pay',
+    code: 'QR code for WeChat Pay, ¥1.00',
+    received: /¥1\.00 received\./,
+    inside: /WeChat Pay does not open inside WeChat/,
+    insteadAlipay: 'Pay with Alipay',
+  },
+  zh: {
+    amount: '充值金额',
+    wallets: { wechat_pay: '微信支付', alipay: '支付宝' },
+    pay: '去付款 · ¥1.00',
+    open: { wechat_pay: '打开微信付款', alipay: '打开支付宝付款' },
+    otherPhone: '用另一部手机付款：显示付款码',
+    onPhone: '正在用手机？打开微信付款',
+    code: '微信支付付款码，¥1.00',
+    received: /已到账 ¥1\.00/,
+    inside: /微信内无法打开微信支付/,
+    insteadAlipay: '用支付宝付款',
+  },
+} as const;
+
+type Words = (typeof said)['en' | 'zh'];
+
+const pages = { wechat_pay: '**/checkmweb?**', alipay: '**/gateway.do?**' } as const;
+const wechatBrowser =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 MicroMessenger/8.0.54(0x18003622) NetType/WIFI Language/zh_CN';
+
+async function fill(page: Page, words: Words, wallet: keyof typeof pages): Promise<void> {
+  await page.getByLabel(words.amount, { exact: true }).fill('1.00');
+  await page.getByRole('radio', { name: words.wallets[wallet] }).check();
+}
+
+const ordersOf = async ({ gateway }: LiveConsole) =>
+  gateway.database.query('SELECT method, state, wallet FROM payment_order ORDER BY id', []);
+
+describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (language) => {
+  const words = said[language];
+
+  test.each(['wechat_pay', 'alipay'] as const)(
+    'by the app of %s: leaves half-way, finds the order open, pays it, and sees the receipt',
+    async (wallet) => {
+      const live = await startLiveConsole();
+      const user = await live.newUser();
+      const theme = language === 'zh' ? 'dark' : 'light';
+      const { page, go } = await openWindow(live.url, user.cookie, { width: 390, theme, language });
+      const look = `${wallet}-390-${theme}-${language}`;
+      await go('/top-up');
+      await fill(page, words, wallet);
+      await expectAccessible(page, 'the form on a phone');
+      await picture(page, `phone-form-${look}`, { whole: true });
+      await page.getByRole('button', { name: words.pay }).click();
+      const open = page.getByRole('button', { name: words.open[wallet] });
+      await open.waitFor();
+      await expectAccessible(page, 'the order on a phone');
+      await picture(page, `phone-order-${look}`, { whole: true });
+      const order = page.url();
+
+      for (const step of ['Quit', 'Pay ¥1.00'] as const) {
+        await open.click();
+        await page.waitForURL(pages[wallet]);
+        await picture(page, `phone-wallet-${look}`);
+        await page.getByRole('button', { name: step }).click();
+        await page.waitForURL(`${order}**`);
+        if (step === 'Quit') {
+          await open.waitFor();
+          expect(await ordersOf(live)).toEqual([{ method: 'mobile', state: 'waiting', wallet }]);
+        }
+      }
+      await page.getByText(words.received).first().waitFor();
+      await settled(page);
+      await expectAccessible(page, 'the receipt on a phone');
+      await picture(page, `phone-receipt-${look}`, { whole: true });
+      expect(await ordersOf(live)).toEqual([{ method: 'mobile', state: 'credited', wallet }]);
+      expect((await user.ask('session')).json.balance.total).toBe('1.000000000');
+      expect(await check(live.gateway.database, proofs)).toMatchObject({ ok: true });
+    },
+    150_000,
+  );
+
+  test('by a code for another phone, and by its app again: only the last order can be paid', async () => {
+    const live = await startLiveConsole();
+    const user = await live.newUser();
+    const { page, go } = await openWindow(live.url, user.cookie, { width: 390, language });
+    await go('/top-up');
+    await fill(page, words, 'wechat_pay');
+    await page.getByRole('button', { name: words.pay }).click();
+    await page.getByRole('button', { name: words.otherPhone }).click();
+    await page.getByRole('img', { name: words.code }).waitFor();
+    await expectAccessible(page, 'a code on a phone');
+    await picture(page, `phone-code-390-light-${language}`, { whole: true });
+    await page.getByRole('button', { name: words.onPhone }).click();
+    await page.getByRole('button', { name: words.open.wechat_pay }).click();
+    await page.waitForURL(pages.wechat_pay);
+    await page.getByRole('button', { name: 'Pay ¥1.00' }).click();
+    await page.getByText('¥1.00').first().waitFor();
+    const wallet = 'wechat_pay';
+    await expect
+      .poll(() => ordersOf(live))
+      .toEqual([
+        { method: 'mobile', state: 'closed', wallet },
+        { method: 'qr', state: 'closed', wallet },
+        { method: 'mobile', state: 'credited', wallet },
+      ]);
+  }, 150_000);
+
+  test('inside WeChat the page says that WeChat Pay does not open there, and offers Alipay', async () => {
+    const live = await startLiveConsole();
+    const user = await live.newUser();
+    const { page, go } = await openWindow(live.url, user.cookie, {
+      ...{ width: 390, language, userAgent: wechatBrowser },
+    });
+    await go('/top-up');
+    await fill(page, words, 'wechat_pay');
+    await page.getByText(words.inside).waitFor();
+    await expectAccessible(page, 'the form inside WeChat');
+    await picture(page, `phone-inside-390-light-${language}`, { whole: true });
+    const made = await user.ask('orders', {
+      method: 'POST',
+      body: { amount: '1.00', wallet: 'wechat_pay', page: 'mobile' },
+      headers: { 'idempotency-key': 'made-on-the-same-phone' },
+    });
+    await go(`/top-up/${made.json.order.id}`);
+    await page.getByText(words.inside).waitFor();
+    expect(await page.getByRole('button', { name: words.open.wechat_pay }).count()).toBe(0);
+    await go('/top-up');
+    await fill(page, words, 'wechat_pay');
+    await page.getByRole('button', { name: words.insteadAlipay }).click();
+    await page.getByRole('button', { name: words.pay }).click();
+    await page.getByRole('button', { name: words.open.alipay }).click();
+    await page.waitForURL(pages.alipay);
+  }, 150_000);
+
+  test.skipIf(!everyLook)(
+    'pictures of a desk',
+    async () => {
+      const live = await startLiveConsole();
+      const user = await live.newUser();
+      for (const [width, theme] of [
+        [1440, 'light'],
+        [1024, 'dark'],
+      ] as const) {
+        const { page, go } = await openWindow(live.url, user.cookie, { width, theme, language });
+        for (const wallet of ['wechat_pay', 'alipay'] as const) {
+          await go('/top-up');
+          await fill(page, words, wallet);
+          await expectAccessible(page, `the form on a desk, ${wallet}`);
+          await picture(page, `desk-form-${wallet}-${width}-${theme}-${language}`);
+        }
+      }
+    },
+    150_000,
+  );
+});
+
+test.skipIf(noChromium)('a wallet without its app shows a phone the code', async () => {
+  const live = await startLiveConsole();
+  const user = await live.newUser();
+  const { page, go } = await openWindow(live.url, user.cookie, { width: 390 });
+  await page.route('**/console/api/session', async (route) => {
+    const answer = await route.fetch();
+    const json = await answer.json();
+    await route.fulfill({
+      json: { ...json, wallet_pages: { wechat_pay: ['qr'], alipay: ['qr'] } },
+    });
+  });
+  await go('/top-up');
+  await fill(page, said.en, 'wechat_pay');
+  await page.getByRole('button', { name: 'Show QR code · ¥1.00' }).click();
+  await page.getByText(/take a screenshot and scan it/).waitFor();
+  expect(await page.getByRole('button', { name: said.en.onPhone }).count()).toBe(0);
+});
