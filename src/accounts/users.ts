@@ -218,6 +218,15 @@ function overviewOf(row: Row, ways: readonly Row[]): UserOverview {
   };
 }
 
+/** How many users were made within a range (wall clock, ms). */
+export function* usersMadeWithin(from: number, to: number): Transaction<number> {
+  const [row] = yield {
+    sql: 'SELECT COUNT(*) AS count FROM users WHERE created_at>=$1 AND created_at<$2',
+    params: [from, to],
+  };
+  return Number(row?.['count'] ?? 0);
+}
+
 /** The names of those ids that are users. */
 export async function userNames(
   database: Database,

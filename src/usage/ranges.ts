@@ -40,26 +40,31 @@ export function splitRange(
   const last = Math.floor(to / hourMs) * hourMs;
   const rolled = Math.max(first, Math.min(last, until));
   if (rolled <= first) return { days: [], hours: [], records: [{ from, to }].filter(notEmpty) };
-  const firstDay = Math.ceil(first / dayMs) * dayMs;
-  const lastDay =
-    unit === 'hour'
-      ? firstDay
-      : Math.max(firstDay, Math.floor(Math.min(last, until) / dayMs) * dayMs);
-  const days = [{ from: firstDay, to: lastDay }].filter(notEmpty);
+  const whole = { from: first, to: last };
   return {
-    days,
     // The hour that contains `until` is rolled up in part: its rest is in records.
-    hours:
-      days.length === 0
-        ? [{ from: first, to: last }]
-        : [
-            { from: first, to: firstDay },
-            { from: lastDay, to: last },
-          ].filter(notEmpty),
+    ...(unit === 'hour' ? { days: [], hours: [whole] } : daysAndHours(whole, until)),
     records: [
       { from, to: first },
       { from: rolled, to },
     ].filter(notEmpty),
+  };
+}
+
+/** Rolled-up days where a range has whole ones (UTC) that are complete, and hours for the rest. */
+export function daysAndHours({ from, to }: TimeRange, until: number): Omit<SplitRange, 'records'> {
+  const firstDay = Math.ceil(from / dayMs) * dayMs;
+  const lastDay = Math.max(firstDay, Math.floor(Math.min(to, until) / dayMs) * dayMs);
+  const days = [{ from: firstDay, to: lastDay }].filter(notEmpty);
+  return {
+    days,
+    hours:
+      days.length === 0
+        ? [{ from, to }]
+        : [
+            { from, to: firstDay },
+            { from: lastDay, to },
+          ].filter(notEmpty),
   };
 }
 

@@ -4,6 +4,8 @@ import type { Database, Row, Transaction } from '../storage/database.ts';
 import { jsonRows } from '../storage/sql.ts';
 import {
   columnsCondition,
+  daysAndHours,
+  hourMs,
   recordsOf,
   rolledUntil,
   splitRange,
@@ -33,25 +35,88 @@ const quantity = 'CAST(SUM(h.quantity) AS BIGINT) AS quantity';
 
 export function* soldByModel(
   database: Pick<Database, 'dialect'>,
-  { from, to, tail }: RangeWithTail,
+  { tail, ...span }: RangeWithTail,
 ): Transaction<readonly SoldQuantity[]> {
   const places = new SqlParameters();
-  const hours = `SELECT h.model, h.measure, h.quantity FROM users u CROSS JOIN usage_hour_line h
-    WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
   const lines = jsonRows(database, 'r.lines');
-  const records = (span: TimeRange) =>
-    `SELECT r.model, ${lines.text(0)} AS measure, CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity ${recordsOf(places, span, ` CROSS JOIN ${lines.from}`)}`;
-  const sql = `SELECT h.model, h.measure, ${quantity} FROM (${withTail(hours, tail && records(tail))}) h GROUP BY h.model, h.measure`;
+  const records = (tail: TimeRange) =>
+    `SELECT r.model, ${lines.text(0)} AS measure, CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity ${recordsOf(places, tail, ` CROSS JOIN ${lines.from}`)}`;
+  const rolled = rolledParts(places, span, yield* rolledUntil(), {
+    columns: 'h.model, h.measure, h.quantity',
+    lines: true,
+  });
+  const sql = `SELECT h.model, h.measure, ${quantity} FROM (${withTail(rolled, tail && records(tail))}) h GROUP BY h.model, h.measure`;
   return (yield { sql, params: places.params }).map((row) => ({
     model: String(row['model']),
     ...meteredOf(row),
   }));
 }
 
-const withTail = (hours: string, records: string | undefined): string =>
-  records === undefined ? hours : `${hours} UNION ALL ${records}`;
+/** The rows of all accounts in rolled-up days, and in hours where days are not whole. */
+function rolledParts(
+  places: SqlParameters,
+  span: TimeRange,
+  until: number,
+  { columns, lines }: { readonly columns: string; readonly lines: boolean },
+): string {
+  const { days, hours } = daysAndHours(span, until);
+  const part =
+    (unit: 'day' | 'hour') =>
+    ({ from, to }: TimeRange) =>
+      `SELECT ${columns} FROM users u CROSS JOIN usage_${unit}${lines ? '_line' : ''} h
+      WHERE h.account=u.id AND h.${unit}>=${places.add(from)} AND h.${unit}<${places.add(to)}`;
+  return [...days.map(part('day')), ...hours.map(part('hour'))].join(' UNION ALL ');
+}
 
-/** The same for one model, by buying account and group. */
+const withTail = (rolled: string, records: string | undefined): string =>
+  records === undefined ? rolled : `${rolled} UNION ALL ${records}`;
+
+/** The amount paid for requests, and their number. */
+export interface Revenue {
+  readonly requests: number;
+  readonly cost: Nano;
+}
+
+const sums = 'CAST(SUM(t.requests) AS BIGINT) AS requests, CAST(SUM(t.cost) AS BIGINT) AS cost';
+const revenueOf = (row: Row | undefined): Revenue => ({
+  requests: Number(row?.['requests'] ?? 0),
+  cost: BigInt(row?.['cost'] ?? 0),
+});
+
+/** The revenue from each account, or with each model. */
+export function* revenueBy(
+  column: 'account' | 'model',
+  { tail, ...span }: RangeWithTail,
+): Transaction<readonly (Revenue & { readonly id: string })[]> {
+  const places = new SqlParameters();
+  const rolled = rolledParts(places, span, yield* rolledUntil(), {
+    columns: `h.${column} AS id, h.requests, h.cost`,
+    lines: false,
+  });
+  const records = (tail: TimeRange) =>
+    `SELECT r.${column}, 1, r.cost-r.shortfall ${recordsOf(places, tail)}`;
+  const sql = `SELECT t.id, ${sums} FROM (${withTail(rolled, tail && records(tail))}) t GROUP BY t.id`;
+  const rows = yield { sql, params: places.params };
+  return rows.map((row) => ({ id: String(row['id']), ...revenueOf(row) }));
+}
+
+/** The revenue of each hour (its beginning, wall clock, ms) that has any. */
+export function* revenueByHour({
+  from,
+  to,
+  tail,
+}: RangeWithTail): Transaction<readonly (Revenue & { readonly hour: number })[]> {
+  const places = new SqlParameters();
+  const hours = `SELECT h.hour, h.requests, h.cost FROM users u CROSS JOIN spend_hour h
+    WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
+  const records = (tail: TimeRange) =>
+    `SELECT r.finished_at-r.finished_at%${hourMs}, 1, r.cost-r.shortfall ${recordsOf(places, tail)}`;
+  const sql = `SELECT t.hour, ${sums} FROM (${withTail(hours, tail && records(tail))}) t GROUP BY t.hour`;
+  const rows = yield { sql, params: places.params };
+  return rows.map((row) => ({ hour: Number(row['hour']), ...revenueOf(row) }));
+}
+
+/** The quantity of one measure of a model that an account bought with keys of a group. */
 export interface SoldToAccount extends Omit<SoldQuantity, 'model'> {
   readonly account: string;
   readonly group: string;
@@ -151,30 +216,31 @@ export function* spendingOfAll(
   }));
 }
 
-/** The amount paid and the number of requests, of all accounts. */
-export function* revenueWithin({
-  from,
-  to,
-  tail,
-}: RangeWithTail): Transaction<{ readonly requests: number; readonly cost: bigint }> {
+/** The revenue from all accounts. */
+export function* revenueWithin({ from, to, tail }: RangeWithTail): Transaction<Revenue> {
   const places = new SqlParameters();
   const hours = `SELECT SUM(h.requests) AS requests, SUM(h.cost) AS cost FROM users u CROSS JOIN spend_hour h
     WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
   const records = (span: TimeRange) =>
     `SELECT COUNT(*) AS requests, SUM(r.cost-r.shortfall) AS cost ${recordsOf(places, span)}`;
-  const sql = `SELECT CAST(SUM(t.requests) AS BIGINT) AS requests, CAST(SUM(t.cost) AS BIGINT) AS cost FROM (${withTail(hours, tail && records(tail))}) t`;
+  const sql = `SELECT ${sums} FROM (${withTail(hours, tail && records(tail))}) t`;
   const [row] = yield { sql, params: places.params };
-  return { requests: Number(row?.['requests'] ?? 0), cost: BigInt(row?.['cost'] ?? 0) };
+  return revenueOf(row);
 }
 
-/** By model, the number of its requests that each channel has served. */
+/** A channel's requests with one model, and their share of all requests with that model. */
+export interface ChannelShare {
+  readonly model: string;
+  readonly channel: string;
+  readonly requests: number;
+  readonly share: number;
+}
+
 export function* channelShares({
   from,
   to,
   tail,
-}: RangeWithTail): Transaction<
-  readonly { readonly model: string; readonly channel: string; readonly share: number }[]
-> {
+}: RangeWithTail): Transaction<readonly ChannelShare[]> {
   const places = new SqlParameters();
   const hours = `SELECT model, channel, requests FROM speed_hour WHERE hour>=${places.add(from)} AND hour<${places.add(to)}`;
   const records = (span: TimeRange) =>
@@ -189,10 +255,12 @@ export function* channelShares({
     );
   return rows.map((row) => {
     const model = String(row['model']);
+    const requests = Number(row['requests']);
     return {
       model,
       channel: String(row['channel']),
-      share: Number(row['requests']) / (totals.get(model) ?? 1),
+      requests,
+      share: requests / (totals.get(model) ?? 1),
     };
   });
 }

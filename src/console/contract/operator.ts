@@ -37,6 +37,66 @@ export interface OperatorOverview {
   readonly as_of: Instant;
 }
 
+/**
+ * GET `operator/trend?period=today|7d|30d|90d|month`, or `?from&to` as days, both included. Days
+ * are those of the operator's zone.
+ */
+export interface OperatorTrend {
+  readonly period: TrendFigures;
+  /**
+   * The period before of the same length. While the period has not ended, to the full hour nearest
+   * to the same time.
+   */
+  readonly before: TrendFigures;
+  readonly unit: 'hour' | 'day';
+  /** To the current hour or day. */
+  readonly series: readonly {
+    readonly at: Instant;
+    readonly revenue: Yuan;
+    readonly requests: number;
+  }[];
+  /** Ten at most, the highest revenue first. */
+  readonly models: readonly TrendRank[];
+  readonly users: readonly (TrendRank & { readonly name: string | null })[];
+  /** Ten at most, most requests first. */
+  readonly channels: readonly TrendChannel[];
+  readonly zone: string;
+  /** The end of the figures: now, unless hourly figures are far behind. */
+  readonly as_of: Instant;
+}
+
+export interface TrendFigures {
+  readonly from: Instant;
+  readonly to: Instant;
+  readonly revenue: Yuan;
+  /** Where costs are entered; null: nowhere. */
+  readonly vendor_cost: Yuan | null;
+  readonly margin: number | null;
+  readonly requests: number;
+  /** Failed attempts of channels ÷ all attempts, since `failed_since`; null: unknown. */
+  readonly failed_share: number | null;
+  /** Counts of attempts are kept for days only; null: there are none of this period. */
+  readonly failed_since: Instant | null;
+  /** Users with a charged request. */
+  readonly active_users: number;
+  readonly new_users: number;
+}
+
+export interface TrendRank {
+  readonly id: string;
+  readonly revenue: Yuan;
+  readonly requests: number;
+}
+
+export interface TrendChannel {
+  readonly name: string;
+  readonly requests: number;
+  /** Null: no costs are entered for it. */
+  readonly vendor_cost: Yuan | null;
+  /** Of its attempts, since `period.failed_since`. */
+  readonly error_share: number | null;
+}
+
 export interface ErrorHour {
   readonly hour: Instant;
   readonly requests: number;

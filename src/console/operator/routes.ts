@@ -10,6 +10,7 @@ import { operatorModelRoutes } from './models.ts';
 import { operatorOverviewRoutes } from './overview.ts';
 import { priceRoutes } from './prices.ts';
 import { operatorRequestRoutes } from './requests.ts';
+import { trendRoutes } from './trend.ts';
 import { operatorUserRoutes } from './users.ts';
 import type { OperatorContext } from './context.ts';
 import { throwProblem } from '../problem.ts';
@@ -19,6 +20,7 @@ import { type ConsoleRoute, ownerOf } from '../route.ts';
 export function operatorRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   return [
     ...operatorOverviewRoutes(rooms),
+    ...trendRoutes(rooms),
     ...channelRoutes(rooms),
     ...channelTestRoutes(rooms),
     ...operatorModelRoutes(rooms),

@@ -2,23 +2,29 @@ import type { Measure } from '../../base/quantities.ts';
 import { costOf, feesOf, type Price, tariffOf } from '../../catalog/price.ts';
 import type { StoredCatalog } from '../../catalog/stored-catalog.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { channelShares, soldByModel, type RangeWithTail } from '../../usage/totals.ts';
+import {
+  type ChannelShare,
+  channelShares,
+  soldByModel,
+  type RangeWithTail,
+} from '../../usage/totals.ts';
 import { wholePpm } from '../prices.ts';
 
 /**
  * The vendors' costs of what was sold, nano-yuan by channel, where costs are entered. Exact for
  * models that one channel serves; with several, each counts for its share of the requests in every
- * quantity. Run it in a snapshot.
+ * quantity. Run it in a snapshot. `shares`: those of the span, where they are read already.
  */
 export function* vendorCosts(
   database: Pick<Database, 'dialect'>,
   { channels }: StoredCatalog,
   span: RangeWithTail,
+  shares?: readonly ChannelShare[],
 ): Transaction<ReadonlyMap<string, bigint>> {
   const costs = new Map<string, bigint>();
   if (channels.every((channel) => channel.costs.size === 0)) return costs;
   const sold = yield* soldByModel(database, span);
-  for (const { model, channel, share } of yield* channelShares(span)) {
+  for (const { model, channel, share } of shares ?? (yield* channelShares(span))) {
     const price = channels.find(({ name }) => name === channel)?.costs.get(model);
     if (price === undefined) continue;
     const quantities = sold

@@ -178,6 +178,37 @@ export function countTotals(counts: readonly ChannelCount[]): CountTotals {
   };
 }
 
+/** A channel's attempts, and how many of them failed. */
+export interface ChannelAttempts {
+  readonly channel: string;
+  readonly attempts: number;
+  readonly failed: number;
+}
+
+/** The attempts of each channel within a range of whole slots, added up by the database. */
+export function* attemptsByChannel(
+  from: number,
+  to: number,
+): Transaction<readonly ChannelAttempts[]> {
+  const rows = yield {
+    sql: `SELECT channel, CAST(SUM(count) AS BIGINT) AS attempts, CAST(SUM(CASE WHEN kind='ok' THEN 0 ELSE count END) AS BIGINT) AS failed
+      FROM channel_count WHERE slot>=$1 AND slot<$2 AND kind<>$3 AND kind NOT LIKE 'first:%' GROUP BY channel`,
+    params: [from, to, overrunKind],
+  };
+  return rows.map((row) => ({
+    channel: String(row['channel']),
+    attempts: Number(row['attempts']),
+    failed: Number(row['failed']),
+  }));
+}
+
+/** The beginning of the oldest counts that are kept; undefined: there are none. */
+export function* oldestCounts(): Transaction<number | undefined> {
+  const [row] = yield { sql: 'SELECT MIN(slot) AS slot FROM channel_count', params: [] };
+  const slot = row?.['slot'] ?? null;
+  return slot === null ? undefined : Number(slot);
+}
+
 /** The number of answers beyond the bound of their requests, by channel. */
 export function overrunsOf(counts: readonly ChannelCount[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();

@@ -1,0 +1,249 @@
+import { expect, test } from 'vitest';
+import { forEachDatabase } from '../../../test/databases.ts';
+import { newBrowser } from '../../../test/support/console.ts';
+import { startOperatorConsole } from '../../../test/support/console-operator.ts';
+import { charge, noon, sold } from '../../../test/support/console-user.ts';
+import { newCustomer } from '../../../test/support/customer.ts';
+import { migrations } from '../../app/schema.ts';
+import { dayMs } from '../../base/calendar.ts';
+import type { Database } from '../../storage/database.ts';
+import { hourMs } from '../../usage/ranges.ts';
+import { rollUp } from '../../usage/rollup.ts';
+import type { OperatorTrend } from '../contract.ts';
+import { yuan } from '../format.ts';
+
+const nano = 1_000_000_000n;
+const clock = { now: () => noon, monotonicMs: () => 0 };
+/** 2026-11-21 00:00 in Shanghai. */
+const today = Date.UTC(2026, 10, 20, 16);
+const priced = sold.replace(
+  'models: [glm, vendor/painter] }',
+  'models: [glm, vendor/painter], costs: { glm: { input: 1, output: 4 } } }',
+);
+
+interface Sale {
+  readonly account: string;
+  readonly at: number;
+  readonly model: 'glm' | 'alone';
+  /** Millions of tokens: each costs the user 2.5 yuan, and the vendor takes 1 for glm. */
+  readonly millions: bigint;
+}
+
+/** Records over 62 days, the last of them seconds old. */
+function salesOf(accounts: readonly string[]): readonly Sale[] {
+  const spread = Array.from({ length: 300 }, (_, index) => ({
+    account: accounts[(index * 7) % accounts.length] ?? '',
+    at: noon - 30_000 - index * 5 * hourMs + ((index * 1_234_567) % hourMs) - hourMs,
+    model: index % 3 === 0 ? ('alone' as const) : ('glm' as const),
+    millions: BigInt(1 + (index % 4)),
+  }));
+  const [account = ''] = accounts;
+  return [...spread, { account, at: noon - 20_000, model: 'glm', millions: 3n }];
+}
+
+async function sell(database: Database, sales: readonly Sale[]): Promise<void> {
+  for (const [index, { account, at, model, millions }] of sales.entries())
+    await charge(database, {
+      id: `req_${index}`,
+      account,
+      keyId: 'key_1',
+      at,
+      model,
+      lines: [['input', Number(millions) * 1e6, 2_500n, millions * 2_500_000_000n]],
+    });
+}
+
+const revenue = (sales: readonly Sale[]) =>
+  yuan(sales.reduce((sum, { millions }) => sum + millions * 2_500_000_000n, 0n));
+
+/** The figures made by hand. */
+function figures(sales: readonly Sale[], from: number, to: number) {
+  const within = sales.filter(({ at }) => at >= from && at < to);
+  const paid = within.reduce((sum, { millions }) => sum + millions * 2_500_000_000n, 0n);
+  const cost = within
+    .filter(({ model }) => model === 'glm')
+    .reduce((sum, { millions }) => sum + millions * nano, 0n);
+  return {
+    from: new Date(from).toISOString(),
+    to: new Date(Math.min(to, noon)).toISOString(),
+    revenue: yuan(paid),
+    vendor_cost: yuan(cost),
+    margin: Number(((paid - cost) * 1_000_000n) / paid) / 1e6,
+    requests: within.length,
+    active_users: new Set(within.map(({ account }) => account)).size,
+  };
+}
+
+async function open(database: Database, configuration = priced) {
+  const { operator, url } = await startOperatorConsole(database, configuration, { clock });
+  const trend = async (query = ''): Promise<OperatorTrend> =>
+    (await operator.ask(`operator/trend${query}`)).json;
+  return { operator, url, trend };
+}
+
+forEachDatabase((_name, openFresh) => {
+  test('a period, the one before and its course are the sums of the records', async () => {
+    const database = await openFresh({ migrations });
+    const { trend } = await open(database);
+    const accounts: string[] = [];
+    for (let i = 0; i < 12; i++)
+      accounts.push((await newCustomer(database, 1_000_000n * nano)).userId);
+    await database.query('UPDATE users SET created_at=$1', [noon - 70 * dayMs]);
+    const made = [noon - hourMs, noon - 3 * dayMs, noon - 8 * dayMs];
+    for (const [index, at] of made.entries())
+      await database.query('UPDATE users SET created_at=$1 WHERE id=$2', [
+        at,
+        accounts[index] ?? '',
+      ]);
+    const sales = salesOf(accounts);
+    await sell(database, sales);
+    const check = async () => {
+      for (const [query, days] of [
+        ['?period=7d', 7],
+        ['', 7],
+        ['?period=30d', 30],
+        ['?period=today', 1],
+      ] as const) {
+        const found = await trend(query);
+        const from = today - (days - 1) * dayMs;
+        const elapsed = Math.round((noon - from) / hourMs) * hourMs;
+        const before = from - days * dayMs;
+        expect(found.period, query).toMatchObject(figures(sales, from, today + dayMs));
+        expect(found.before, query).toMatchObject(figures(sales, before, before + elapsed));
+        const starts = found.series.map(({ at }) => Date.parse(at));
+        const step = days === 1 ? hourMs : dayMs;
+        expect(starts).toEqual(
+          Array.from({ length: days === 1 ? 15 : days }, (_, index) => from + index * step),
+        );
+        expect(found.series.map(({ revenue, requests }) => [revenue, requests])).toEqual(
+          starts.map((at) => {
+            const its = sales.filter((sale) => sale.at >= at && sale.at < at + step);
+            return [revenue(its), its.length];
+          }),
+        );
+      }
+    };
+    // At first the last minutes are in records alone.
+    while ((await rollUp(database, noon - 10 * 60_000)) !== undefined);
+    await check();
+    while ((await rollUp(database, noon)) !== undefined);
+    await check();
+  }, 120_000);
+
+  test('models, users and channels are ranked', async () => {
+    const database = await openFresh({ migrations });
+    const { trend } = await open(database);
+    const accounts: string[] = [];
+    for (let i = 0; i < 12; i++)
+      accounts.push((await newCustomer(database, 1_000_000n * nano)).userId);
+    const sales = salesOf(accounts).filter(({ at }) => at > noon - 20 * dayMs);
+    await sell(database, sales);
+    const slot = noon - (noon % 600_000) - 2 * dayMs;
+    for (const [channel, kind, count] of [
+      ['a', 'ok', 75],
+      ['a', 'timeout', 20],
+      ['a', 'protocol', 5],
+      ['a', 'first:12', 900],
+      ['a', 'overrun', 1],
+      ['b', 'network', 100],
+    ] as const)
+      await database.query('INSERT INTO channel_count VALUES ($1, $2, $3, $4)', [
+        slot,
+        channel,
+        kind,
+        count,
+      ]);
+    while ((await rollUp(database, noon)) !== undefined);
+    const from = today - 9 * dayMs;
+    const json = await trend('?from=2026-11-12&to=2026-11-21');
+    const within = sales.filter(({ at }) => at >= from);
+    const by = (of: (sale: Sale) => string) =>
+      [...new Set(within.map(of))]
+        .map((id) => {
+          const its = within.filter((sale) => of(sale) === id);
+          return { id, revenue: revenue(its), requests: its.length };
+        })
+        .toSorted(
+          (a, b) =>
+            Number(b.revenue) - Number(a.revenue) ||
+            b.requests - a.requests ||
+            (a.id < b.id ? -1 : 1),
+        );
+    expect(json.models).toEqual(by(({ model }) => model));
+    const users = by(({ account }) => account).slice(0, 10);
+    expect(json.users).toEqual(users.map((user) => ({ ...user, name: 'test' })));
+    expect(json.channels).toEqual([
+      {
+        name: 'a',
+        requests: within.length,
+        vendor_cost: json.period.vendor_cost,
+        error_share: 0.25,
+      },
+      { name: 'b', requests: 0, vendor_cost: null, error_share: 1 },
+    ]);
+    expect(json.period).toMatchObject({
+      failed_share: 0.625,
+      failed_since: new Date(slot).toISOString(),
+    });
+    expect(json.before).toMatchObject({ failed_share: null, failed_since: null });
+  }, 120_000);
+
+  test('new users are counted by the day that made them', async () => {
+    const database = await openFresh({ migrations });
+    const { trend } = await open(database);
+    await database.query('UPDATE users SET created_at=$1', [noon - 70 * dayMs]);
+    for (const at of [today, today - 1, today - 7 * dayMs, today - 7 * dayMs + 14 * hourMs]) {
+      const { userId } = await newCustomer(database, 0n);
+      await database.query('UPDATE users SET created_at=$1 WHERE id=$2', [at, userId]);
+    }
+    expect((await trend('?period=today')).period.new_users).toBe(1);
+    const week = await trend('?period=7d');
+    expect([week.period.new_users, week.before.new_users]).toEqual([2, 1]);
+    const month = await trend('?period=month');
+    expect([month.period.from, month.before.from, month.before.to]).toEqual([
+      '2026-10-31T16:00:00.000Z',
+      '2026-09-30T16:00:00.000Z',
+      '2026-10-21T06:00:00.000Z',
+    ]);
+  });
+
+  test('an empty database has zeros, and no cost where none is entered', async () => {
+    const { trend, operator } = await open(await openFresh({ migrations }), sold);
+    const found = await trend('?period=30d');
+    expect(found).toMatchObject({
+      period: {
+        revenue: '0.000000000',
+        vendor_cost: null,
+        margin: null,
+        requests: 0,
+        failed_share: null,
+        failed_since: null,
+        active_users: 0,
+      },
+      models: [],
+      users: [],
+      channels: [],
+      unit: 'day',
+    });
+    expect(found.series).toHaveLength(30);
+    for (const [query, fields] of [
+      ['from=2026-11-10&to=2026-11-09', { from: 'after_end' }],
+      ['from=2025-01-01&to=2026-11-09', { from: 'too_long' }],
+    ] as const)
+      expect(await operator.ask(`operator/trend?${query}`)).toMatchObject({
+        status: 400,
+        json: { error: { fields } },
+      });
+    expect((await operator.ask('operator/trend?period=year')).status).toBe(400);
+  });
+
+  test('it is for operators only', async () => {
+    const database = await openFresh({ migrations });
+    const { url } = await open(database);
+    const user = await newBrowser(url, database);
+    expect(await user.ask('operator/trend')).toMatchObject({
+      status: 403,
+      json: { error: { code: 'operator_only' } },
+    });
+  });
+});

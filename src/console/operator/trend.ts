@@ -1,0 +1,247 @@
+import * as z from 'zod';
+import { userNames, usersMadeWithin } from '../../accounts/users.ts';
+import { dayMs, nextDay, zoneDayAt, type ZoneDay, zoneDays } from '../../base/calendar.ts';
+import { type StoredCatalog, storedCatalog } from '../../catalog/stored-catalog.ts';
+import {
+  attemptsByChannel,
+  type ChannelAttempts,
+  oldestCounts,
+} from '../../gateway/reports/report.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { hourMs, recentOf, type TimeRange } from '../../usage/ranges.ts';
+import { spanIndex } from '../../usage/spending.ts';
+import {
+  type ChannelShare,
+  channelShares,
+  type RangeWithTail,
+  type Revenue,
+  revenueBy,
+  revenueByHour,
+} from '../../usage/totals.ts';
+import type { OperatorTrend, TrendChannel, TrendFigures, TrendRank } from '../contract.ts';
+import { instant, instantOrNull, ratioOf, yuan, yuanOrNull } from '../format.ts';
+import { dayInput } from '../input.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, defineRoute } from '../route.ts';
+import type { OperatorContext } from './context.ts';
+import { vendorCosts } from './vendor-costs.ts';
+
+const ranked = 10;
+const daysMax = 366;
+
+const input = z.object({
+  period: z.enum(['today', '7d', '30d', '90d', 'month']).default('7d'),
+  from: dayInput.optional(),
+  to: dayInput.optional(),
+});
+
+/** A period's figures beside those of the period before, its course, and its largest parts. */
+export function trendRoutes({ database }: OperatorContext): readonly ConsoleRoute[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: 'operator/trend',
+      role: 'operator',
+      input,
+      async handle({ user: { zone }, input, at }): Promise<OperatorTrend> {
+        const periods = periodsOf(input, zone, at);
+        const catalogue = await storedCatalog(database);
+        const found = await database.snapshot(() => trend(database, catalogue, periods, at));
+        const largest = found.users.slice(0, ranked);
+        const names = await userNames(
+          database,
+          largest.map(({ id }) => id),
+        );
+        return {
+          ...found,
+          users: largest.map((one) => ({ ...one, name: names.get(one.id) ?? null })),
+          zone,
+        };
+      },
+    }),
+  ];
+}
+
+interface Periods {
+  /** Both begin and end at full hours. */
+  readonly period: TimeRange;
+  readonly before: TimeRange;
+  /** The days of the period, to today. */
+  readonly days: readonly ZoneDay[];
+}
+
+function periodsOf(
+  { period, from, to }: z.output<typeof input>,
+  zone: string,
+  at: number,
+): Periods {
+  const { day: today } = zoneDayAt(zone, at);
+  const [first, last] =
+    from === undefined && to === undefined
+      ? [firstDayOf(period, today), today]
+      : [from ?? to ?? today, [to ?? today, today].toSorted()[0] ?? today];
+  if (first > last) throwProblem('invalid', { fields: { from: 'after_end' } });
+  if (Date.parse(last) - Date.parse(first) >= daysMax * dayMs)
+    throwProblem('invalid', { fields: { from: 'too_long' } });
+  const days = zoneDays(zone, first, last);
+  const firstBefore =
+    period === 'month' && from === undefined && to === undefined
+      ? `${nextDay(first, -1).slice(0, 7)}-01`
+      : nextDay(first, -days.length);
+  const start = floorHour(days[0]?.from ?? at);
+  const end = floorHour(days.at(-1)?.to ?? at);
+  const startBefore = floorHour(zoneDays(zone, firstBefore, firstBefore)[0]?.from ?? at);
+  const elapsed = Math.round((at - start) / hourMs) * hourMs;
+  return {
+    period: { from: start, to: end },
+    before: { from: startBefore, to: at < end ? Math.min(start, startBefore + elapsed) : start },
+    days,
+  };
+}
+
+/** Rolled-up figures are by full hours: in zones with a half hour, days begin at the hour before. */
+const floorHour = (at: number): number => at - (at % hourMs);
+
+function firstDayOf(period: z.output<typeof input>['period'], today: string): string {
+  if (period === 'month') return `${today.slice(0, 7)}-01`;
+  return nextDay(today, 1 - { today: 1, '7d': 7, '30d': 30, '90d': 90 }[period]);
+}
+
+type Trend = Omit<OperatorTrend, 'users' | 'zone'> & { readonly users: readonly TrendRank[] };
+
+function* trend(
+  database: Database,
+  catalogue: StoredCatalog,
+  { period, before, days }: Periods,
+  at: number,
+): Transaction<Trend> {
+  const { until, tail } = yield* recentOf({ from: before.from, to: period.to }, at);
+  const counted = (yield* oldestCounts()) ?? Number.POSITIVE_INFINITY;
+  const sources = { database, catalogue, tail, counted, at };
+  const now = yield* partsOf(sources, period);
+  const then = yield* partsOf(sources, before);
+  const unit = days.length === 1 ? 'hour' : 'day';
+  const hours = yield* revenueByHour(withTail(period, tail));
+  const models = yield* revenueBy('model', withTail(period, tail));
+  return {
+    period: now.figures,
+    before: then.figures,
+    unit,
+    series: seriesOf(unit === 'hour' ? hoursOf(period, at) : days, hours),
+    models: ranks(models).slice(0, ranked),
+    users: ranks(now.accounts),
+    channels: channelsOf(now),
+    as_of: instant(until),
+  };
+}
+
+const withTail = (span: TimeRange, tail: TimeRange | undefined): RangeWithTail => {
+  const from = Math.max(span.from, tail?.from ?? span.to);
+  const to = Math.min(span.to, tail?.to ?? span.to);
+  return { ...span, tail: from < to ? { from, to } : undefined };
+};
+
+interface Sources {
+  readonly database: Database;
+  readonly catalogue: StoredCatalog;
+  readonly tail: TimeRange | undefined;
+  /** The beginning of the counts of attempts. */
+  readonly counted: number;
+  readonly at: number;
+}
+
+interface Parts {
+  readonly figures: TrendFigures;
+  readonly accounts: readonly (Revenue & { readonly id: string })[];
+  readonly shares: readonly ChannelShare[];
+  readonly costs: ReadonlyMap<string, bigint>;
+  readonly attempts: readonly ChannelAttempts[];
+}
+
+/** The figures of a period, and the parts that they are the sums of. */
+function* partsOf(
+  { database, catalogue, tail, counted, at }: Sources,
+  span: TimeRange,
+): Transaction<Parts> {
+  const range = withTail(span, tail);
+  const accounts = yield* revenueBy('account', range);
+  const shares = yield* channelShares(range);
+  const costs = yield* vendorCosts(database, catalogue, range, shares);
+  const since = Math.max(span.from, counted);
+  const attempts = since < span.to ? yield* attemptsByChannel(since, span.to) : [];
+  const sum = (of: (one: ChannelAttempts) => number): bigint =>
+    BigInt(attempts.reduce((total, one) => total + of(one), 0));
+  const revenue = accounts.reduce((total, { cost }) => total + cost, 0n);
+  const cost = costs.size === 0 ? undefined : [...costs.values()].reduce((a, b) => a + b, 0n);
+  const figures = {
+    from: instant(span.from),
+    to: instant(Math.min(span.to, at)),
+    revenue: yuan(revenue),
+    vendor_cost: yuanOrNull(cost),
+    margin: cost === undefined ? null : ratioOf(revenue - cost, revenue),
+    requests: accounts.reduce((total, { requests }) => total + requests, 0),
+    failed_share: ratioOf(
+      sum(({ failed }) => failed),
+      sum(({ attempts }) => attempts),
+    ),
+    failed_since: instantOrNull(since < span.to ? since : undefined),
+    active_users: accounts.length,
+    new_users: yield* usersMadeWithin(span.from, span.to),
+  };
+  return { figures, accounts, shares, costs, attempts };
+}
+
+function hoursOf({ from, to }: TimeRange, at: number): readonly TimeRange[] {
+  const count = Math.max(1, Math.ceil((Math.min(to, at + 1) - from) / hourMs));
+  return Array.from({ length: count }, (_, index) => from + index * hourMs).map((from) => ({
+    from,
+    to: from + hourMs,
+  }));
+}
+
+function seriesOf(
+  spans: readonly TimeRange[],
+  hours: readonly (Revenue & { readonly hour: number })[],
+): OperatorTrend['series'] {
+  const starts = spans.map(({ from, to }) => ({ from: floorHour(from), to: floorHour(to) }));
+  const sums = spans.map(() => ({ requests: 0, cost: 0n }));
+  for (const { hour, requests, cost } of hours) {
+    const sum = sums[spanIndex(starts, hour)];
+    if (sum === undefined) continue;
+    sum.requests += requests;
+    sum.cost += cost;
+  }
+  return spans.map(({ from }, index) => ({
+    at: instant(from),
+    revenue: yuan(sums[index]?.cost ?? 0n),
+    requests: sums[index]?.requests ?? 0,
+  }));
+}
+
+/** The highest revenue first. */
+const ranks = (all: readonly (Revenue & { readonly id: string })[]): readonly TrendRank[] =>
+  all
+    .toSorted(
+      (a, b) => Number(b.cost - a.cost) || b.requests - a.requests || (a.id < b.id ? -1 : 1),
+    )
+    .map(({ id, cost, requests }) => ({ id, revenue: yuan(cost), requests }));
+
+/** Channels that served requests, and those that failed in all. */
+function channelsOf({ shares, costs, attempts }: Parts): readonly TrendChannel[] {
+  const requests = new Map(attempts.map(({ channel }) => [channel, 0]));
+  for (const share of shares)
+    requests.set(share.channel, (requests.get(share.channel) ?? 0) + share.requests);
+  requests.delete('');
+  return [...requests]
+    .toSorted(([a, most], [b, fewer]) => fewer - most || (a < b ? -1 : 1))
+    .slice(0, ranked)
+    .map(([name, requests]) => {
+      const tried = attempts.find(({ channel }) => channel === name);
+      return {
+        name,
+        requests,
+        vendor_cost: yuanOrNull(costs.get(name)),
+        error_share: ratioOf(BigInt(tried?.failed ?? 0), BigInt(tried?.attempts ?? 0)),
+      };
+    });
+}
