@@ -47,12 +47,13 @@ import { ledgerProcedures } from '../ledger/procedures.ts';
 import type { TillSettings } from '../ledger/settings.ts';
 import { type LiveTill, openTill } from '../ledger/till.ts';
 import { forgetWindows } from '../ledger/limit-windows.ts';
+import { keepLedgerChecked } from '../ledger/nightly-check.ts';
 import { FileUrls } from '../media/file-urls.ts';
 import { VendorDownloads, Downloads } from '../media/downloads.ts';
 import type { Files } from '../media/files.ts';
 import { fileLimits, mediaLimits } from '../media/limits.ts';
 import { openFiles } from '../media/stored-files.ts';
-import { migrations } from './schema.ts';
+import { migrations, proofs } from './schema.ts';
 import { vendors } from '../providers/index.ts';
 import { toolListFees } from '../providers/tool-list-fees.ts';
 import { expireHourly } from '../memory/expiry.ts';
@@ -180,6 +181,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   if (alone) await Promise.all([submissions.release(), tasks.release()]);
   const upkeep = await startUpkeep(
     database,
+    parts,
     [memory, submissions, signatures, files, tasks],
     openNotifications(database, log, options),
   );
@@ -410,6 +412,7 @@ async function openCatalog(
 /** Starts the periodic background work; returns the functions that stop it. */
 async function startUpkeep(
   database: Database,
+  { limits }: Pick<GatewayParts, 'limits'>,
   memories: Parameters<typeof expireHourly>[0],
   notifications: readonly Notifications[],
 ): Promise<readonly Closing['close'][]> {
@@ -421,6 +424,7 @@ async function startUpkeep(
     keepRolledUp(database, systemClock),
     keepPricesInForce(database, systemClock),
     keepRequestLogBounded(database, systemClock),
+    keepLedgerChecked(database, systemClock, proofs, limits.utcOffsetMinutes),
   ];
   for (const each of notifications) each.start();
   return [...kept.map(({ stop }) => stop), ...notifications.map((each) => () => each.close())];

@@ -3,7 +3,12 @@ import { randomText } from '../base/random.ts';
 import type { Nano } from '../base/money.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, Migration } from '../storage/database.ts';
-import { integerColumn, integerColumnOrZero, textColumn } from '../storage/sql.ts';
+import {
+  integerColumn,
+  integerColumnOrZero,
+  noStatementTimeout,
+  textColumn,
+} from '../storage/sql.ts';
 import { mayBeMissing, wrongWindows } from './limit-windows.ts';
 import type { LedgerPeriod } from './transfers.ts';
 
@@ -77,7 +82,7 @@ export function check(
   others: Readonly<Record<string, string>> = {},
   onProgress?: RuleProgress,
 ): Promise<CheckReport> {
-  return database.snapshot(() => prove({ ...queries, ...others }, onProgress));
+  return database.snapshot(() => prove(database, { ...queries, ...others }, onProgress));
 }
 
 /**
@@ -101,9 +106,11 @@ export type RuleProgress = (
 ) => void;
 
 function* prove(
+  database: Database,
   all: Readonly<Record<string, string>>,
   onProgress: RuleProgress = () => {},
 ): Transaction<CheckReport> {
+  yield* noStatementTimeout(database);
   const problems: LedgerProblem[] = [];
   const names = Object.keys(all);
   const report = (done: number, running: boolean): void =>
@@ -170,6 +177,13 @@ export const checksMigrations: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    id: '0047-nightly-check',
+    statements: [
+      // 1: begun by the gateway itself, once a night (nightly-check.ts).
+      'ALTER TABLE ledger_check ADD COLUMN nightly BIGINT NOT NULL DEFAULT 0 CHECK (nightly IN (0, 1))',
+    ],
+  },
 ];
 
 type RuleState = 'waiting' | 'running' | 'ok' | 'failed';
@@ -202,6 +216,8 @@ export interface CheckRun {
   /** Undefined while it runs, and for ever when it was lost. */
   readonly ok: boolean | undefined;
   readonly running: boolean;
+  /** Begun by the gateway itself, not by an operator. */
+  readonly nightly: boolean;
   readonly accounts: number;
   readonly transfers: number;
   readonly holds: number;
@@ -213,6 +229,9 @@ const aliveEveryMs = 5_000;
 const lostAfterMs = 30_000;
 const checksKept = 200;
 
+/** A night's proof that is lost is begun again; a proof that ends its process is not repeated on. */
+const nightlyTriesMax = 3;
+
 /**
  * Begins a proof, unless one runs on some node; returns the id of the running one. It goes on
  * whether or not anyone watches.
@@ -222,30 +241,68 @@ export async function startCheck(
   clock: Clock,
   others: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const id = `chk_${clock.now().toString(36).padStart(9, '0')}${randomText(13)}`;
-  const running = await database.transact(() => begin(id, clock.now()));
-  if (running !== id) return running;
-  void run(database, clock, others, id);
-  return id;
+  const id = newCheckId(clock);
+  const running = await database.transact(function* (): Transaction<string> {
+    const other = yield* runningCheck(clock.now());
+    if (other === undefined) yield* begin(id, clock.now(), false);
+    return other ?? id;
+  });
+  if (running === id) void run(database, clock, others, id);
+  return running;
 }
 
-function* begin(id: string, now: number): Transaction<string> {
-  // Every beginning proof locks this row, so that two never begin at once.
+/**
+ * The same for the night that began at `night` (wall clock, ms), once for all nodes. Returns the id
+ * of the proof; undefined: the night has its proof, or another one runs.
+ */
+export async function startNightlyCheck(
+  database: Database,
+  clock: Clock,
+  others: Readonly<Record<string, string>>,
+  night: number,
+): Promise<string | undefined> {
+  if (await database.snapshot(() => isNightProved(night))) return undefined;
+  const id = newCheckId(clock);
+  const begun = await database.transact(function* (): Transaction<boolean> {
+    if ((yield* runningCheck(clock.now())) !== undefined || (yield* isNightProved(night)))
+      return false;
+    yield* begin(id, clock.now(), true);
+    return true;
+  });
+  if (begun) void run(database, clock, others, id);
+  return begun ? id : undefined;
+}
+
+const newCheckId = (clock: Clock): string =>
+  `chk_${clock.now().toString(36).padStart(9, '0')}${randomText(13)}`;
+
+/** Every proof that begins locks a row here first, so that two never begin at once. */
+function* runningCheck(now: number): Transaction<string | undefined> {
   yield bump('ledger-check');
   const [other] = yield {
     sql: 'SELECT id FROM ledger_check WHERE ok IS NULL AND seen_at>$1 LIMIT 1',
     params: [now - lostAfterMs],
   };
-  if (other !== undefined) return String(other['id']);
+  return other && String(other['id']);
+}
+
+function* isNightProved(night: number): Transaction<boolean> {
+  const rows = yield {
+    sql: 'SELECT ok FROM ledger_check WHERE nightly=1 AND started_at>=$1',
+    params: [night],
+  };
+  return rows.length >= nightlyTriesMax || rows.some(({ ok }) => ok !== null);
+}
+
+function* begin(id: string, now: number, nightly: boolean): Transaction<void> {
   yield {
-    sql: "INSERT INTO ledger_check (id, started_at, seen_at, rules) VALUES ($1, $2, $2, '[]')",
-    params: [id, now],
+    sql: "INSERT INTO ledger_check (id, started_at, seen_at, rules, nightly) VALUES ($1, $2, $2, '[]', $3)",
+    params: [id, now, nightly ? 1 : 0],
   };
   yield {
     sql: `DELETE FROM ledger_check WHERE id<=(SELECT id FROM ledger_check ORDER BY id DESC LIMIT 1 OFFSET ${checksKept})`,
     params: [],
   };
-  return id;
 }
 
 async function run(
@@ -271,7 +328,7 @@ async function run(
       rules = progress;
       write();
     });
-    const sums = await database.snapshot(moneySums);
+    const sums = await database.snapshot(() => moneySums(database));
     await writing;
     await database.query(
       'UPDATE ledger_check SET ok=$1, took_ms=$2, accounts=$3, transfers=$4, holds=$5, sums=$6, rules=$7, seen_at=$8 WHERE id=$9',
@@ -295,7 +352,8 @@ async function run(
 
 const total = (which: string) => `(SELECT COALESCE(SUM(amount), 0) FROM transfer WHERE ${which})`;
 
-function* moneySums(): Transaction<MoneySums> {
+function* moneySums(database: Database): Transaction<MoneySums> {
+  yield* noStatementTimeout(database);
   const [row] = yield {
     sql: `SELECT
       (SELECT COALESCE(SUM(credits-debits), 0) FROM account WHERE kind='user')-(SELECT COALESCE(SUM(f.spent), 0) FROM till_float f JOIN account a ON a.id=f.account WHERE a.kind='user') AS balance,
@@ -347,6 +405,7 @@ function checkOf(row: Row, now: number): CheckRun {
     tookMs: took === null ? undefined : Number(took),
     ok: ok === null ? undefined : ok === 1n,
     running: ok === null && Number(row['seen_at']) > now - lostAfterMs,
+    nightly: row['nightly'] === 1n,
     accounts: Number(row['accounts']),
     transfers: Number(row['transfers']),
     holds: Number(row['holds']),

@@ -32,6 +32,8 @@ export interface OperatorOverview {
     /** The end of the figures: now, unless hourly figures are far behind. */
     readonly as_of: Instant;
   };
+  /** The last proof of the ledger that has ended; null: none has. */
+  readonly ledger_check: Pick<LedgerCheckView, 'ok' | 'nightly' | 'started_at'> | null;
   /** By channel and hour, the last 24. */
   readonly errors: readonly { readonly channel: string; readonly hours: readonly ErrorHour[] }[];
   readonly as_of: Instant;
@@ -561,6 +563,8 @@ export interface LedgerCheckView {
   /** Null while it runs, and for a check whose process died. */
   readonly ok: boolean | null;
   readonly running: boolean;
+  /** The gateway begins one each night; others are begun by operators. */
+  readonly nightly: boolean;
   readonly started_at: Instant;
   readonly took_ms: number | null;
   readonly accounts: number;

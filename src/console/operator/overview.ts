@@ -10,7 +10,7 @@ import {
   countTotals,
 } from '../../gateway/reports/report.ts';
 import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
-import { checkRuns } from '../../ledger/check.ts';
+import { type CheckRun, checkRuns } from '../../ledger/check.ts';
 import type { Database } from '../../storage/database.ts';
 import { revenueWithin, lossesByChannel } from '../../usage/totals.ts';
 import { hourMs, type TimeRange, recentOf } from '../../usage/ranges.ts';
@@ -24,6 +24,8 @@ import { instant, ratioOf, yuan } from '../format.ts';
 const hoursShown = 24;
 const retiringWithinMs = 30 * dayMs;
 const slowDatabaseMs = 500;
+/** Running and lost checks are passed over. */
+const checksRead = 10;
 
 /** Problems that need attention first; then the figures. */
 export function operatorOverviewRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
@@ -58,8 +60,9 @@ export async function operatorOverview(
   );
   const cost =
     costs.size === 0 ? undefined : [...costs.values()].reduce((sum, one) => sum + one, 0n);
+  const check = (await checkRuns(database, at, checksRead)).find(({ ok }) => ok !== undefined);
   return {
-    attention: await attention(rooms, { catalogue, reports, at }),
+    attention: await attention(rooms, { catalogue, reports, at, check }),
     checked_at: instant(at),
     now: {
       requests_per_minute: now.requestsPerMinute,
@@ -76,6 +79,14 @@ export async function operatorOverview(
       requests: taken.requests,
       as_of: instant(until),
     },
+    ledger_check:
+      check === undefined
+        ? null
+        : {
+            ok: check.ok ?? null,
+            nightly: check.nightly,
+            started_at: instant(check.startedAt),
+          },
     errors: await errorsByChannel(database, catalogue, at),
     as_of: instant(at),
   };
@@ -112,6 +123,8 @@ interface AttentionInput {
   readonly catalogue: StoredCatalog;
   readonly reports: readonly NodeReport[];
   readonly at: number;
+  /** The last one that has ended. */
+  readonly check: CheckRun | undefined;
 }
 
 async function attention(
@@ -122,7 +135,7 @@ async function attention(
   return [
     ...parkedChannels(seen),
     ...elsewhere.flat(),
-    ...(await failedCheck(database, seen.at)),
+    ...failedCheck(seen),
     ...(await overran(database, seen)),
     ...withoutChannel(seen.catalogue),
     ...retiring(seen),
@@ -146,8 +159,7 @@ function parkedChannels({ catalogue, reports }: AttentionInput): readonly Attent
   });
 }
 
-async function failedCheck(database: Database, now: number): Promise<readonly Attention[]> {
-  const last = (await checkRuns(database, now, 10)).find(({ ok }) => ok !== undefined);
+function failedCheck({ check: last }: AttentionInput): readonly Attention[] {
   if (last === undefined || last.ok === true) return [];
   const failed = last.rules.filter(({ state }) => state === 'failed').map(({ rule }) => rule);
   return [

@@ -189,6 +189,11 @@ forEachDatabase((_name, openFresh) => {
     expect(overview.attention).toMatchObject([
       { code: 'ledger_check_failed', values: { rules: 'credits' } },
     ]);
+    expect(overview.ledger_check).toEqual({
+      ok: false,
+      nightly: false,
+      started_at: checks.items[0].started_at,
+    });
   });
 
   test('an announcement reaches its readers, while it lasts', async () => {

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { forEachDatabase } from '../../test/databases.ts';
+import { migrations } from '../app/schema.ts';
+import { checkRun, checkRuns, startCheck, startNightlyCheck } from './check.ts';
+import { lastNight } from './nightly-check.ts';
+
+const hourMs = 3_600_000;
+/** 2026-11-21 05:00 in Shanghai. */
+const early = Date.UTC(2026, 10, 20, 21);
+
+test('a night begins at four by the offset of the limits', () => {
+  expect(lastNight(early, 480)).toBe(early - hourMs);
+  expect(lastNight(early - hourMs, 480)).toBe(early - hourMs);
+  expect(lastNight(early - hourMs - 1, 480)).toBe(early - 25 * hourMs);
+  expect(lastNight(early, 0)).toBe(Date.UTC(2026, 10, 20, 4));
+});
+
+forEachDatabase((_name, openFresh) => {
+  test('each night has one proof, whichever node begins it', async () => {
+    const database = await openFresh({ migrations });
+    const clock = { time: early, now: () => clock.time, monotonicMs: () => 0 };
+    const look = () => startNightlyCheck(database, clock, {}, lastNight(clock.time, 480));
+    const ended = (id: string) =>
+      expect.poll(async () => (await checkRun(database, id, clock.time))?.ok).toBe(true);
+    await ended(await startCheck(database, clock, {}));
+    clock.time += 1_000;
+    const begun = (await Promise.all([look(), look(), look()])).filter((id) => id !== undefined);
+    expect(begun).toHaveLength(1);
+    await ended(begun[0] ?? '');
+    clock.time += 20 * hourMs;
+    expect(await look()).toBeUndefined();
+    clock.time += 4 * hourMs;
+    await ended((await look()) ?? '');
+    expect((await checkRuns(database, clock.time, 10)).map(({ nightly }) => nightly)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test('a proof that is lost is begun again, three times a night at most', async () => {
+    const database = await openFresh({ migrations });
+    const clock = { time: early, now: () => clock.time, monotonicMs: () => 0 };
+    const look = () => startNightlyCheck(database, clock, {}, lastNight(clock.time, 480));
+    const tries: boolean[] = [];
+    for (let i = 0; i < 4; i++) {
+      const id = await look();
+      tries.push(id !== undefined);
+      if (id !== undefined) {
+        await expect.poll(async () => (await checkRun(database, id, clock.time))?.ok).toBe(true);
+        await database.query('UPDATE ledger_check SET ok=NULL WHERE id=$1', [id]);
+        expect(await look()).toBeUndefined();
+      }
+      clock.time += 600_000;
+    }
+    expect(tries).toEqual([true, true, true, false]);
+  });
+});
