@@ -97,7 +97,7 @@ const all = [1440, 1024, 390].flatMap((width) =>
     (['en', 'zh'] as const).map((language) => ({ width, theme, language })),
   ),
 );
-/** In a short run each width, theme and language meets each other one once. */
+/** In a short run each width, theme and language meets each other one. */
 const looks: readonly Required<Pick<Look, 'width' | 'theme' | 'language'>>[] = everyLook
   ? all
   : all.filter((_, index) => [0, 3, 5, 6, 9, 10].includes(index));
