@@ -2,9 +2,10 @@ import about from '../../package.json' with { type: 'json' };
 import { unmatchedPayments } from '../app/console.ts';
 import { systemClock } from '../base/clock.ts';
 import { formatYuan } from '../base/money.ts';
-import type { OperatorOverview } from '../console/contract.ts';
+import type { OperatorOverview, TrendFigures } from '../console/contract.ts';
 import { nanoOf } from '../console/format.ts';
 import { operatorOverview } from '../console/operator/overview.ts';
+import { operatorTrend } from '../console/operator/trend.ts';
 import { type NodeReport, nodeReports } from '../gateway/reports/report.ts';
 import type { Database } from '../storage/database.ts';
 import { channelTable, channelViews, hourNote } from './channel.ts';
@@ -27,7 +28,8 @@ async function showStatus(
   const attention = [(now: number) => unmatchedPayments(database, now)];
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const rooms = { database, clock: systemClock, attention };
-  const { errors: _, ...overview } = await operatorOverview(rooms, timeZone, at);
+  const { errors: _, ...overview } = await operatorOverview(rooms, at);
+  const { period: today } = await operatorTrend(database, { period: 'today' }, timeZone, at);
   const channels = await channelViews(database);
   const where = { data: dataFolder, database: withoutPassword(databaseUrl) };
   const value = {
@@ -41,13 +43,14 @@ async function showStatus(
       database_ms: node.databaseMs,
     })),
     ...overview,
+    today,
     channels,
   };
   const unhealthy = channels.filter(({ state }) => state !== 'healthy').length;
   print(options, value, [
     ...headLines(nodes, where, at),
     ...(nodes.length === 0 ? [] : [line('now', nowText(overview.now))]),
-    line('today', todayText(overview.today)),
+    line('today', todayText(today)),
     line(
       'channels',
       `${countPhrase(channels.length, 'channel')}${unhealthy === 0 ? '' : paint('yellow', `, ${unhealthy} not healthy`)}`,
@@ -91,7 +94,7 @@ const nowText = (now: OperatorOverview['now']): string =>
     `${now.open_tasks} open tasks`,
   ].join(', ');
 
-const todayText = ({ requests, revenue, margin }: OperatorOverview['today']): string =>
+const todayText = ({ requests, revenue, margin }: TrendFigures): string =>
   [
     `${requests.toLocaleString('en-US')} requests`,
     `${paintMoney(formatYuan(nanoOf(revenue)))} yuan`,

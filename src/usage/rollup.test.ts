@@ -19,7 +19,7 @@ import {
   startOfNewest,
 } from './spending.ts';
 import { speedsByHour, summarizeSpeeds } from './histogram.ts';
-import { channelShares, soldByModel, revenueWithin } from './totals.ts';
+import { channelShares, type Revenue, soldByModel, revenueBy, revenueByHour } from './totals.ts';
 
 const migrations = [...changesMigrations, ...accountsMigrations, ...usageMigrations];
 const start = Date.UTC(2026, 10, 20);
@@ -398,10 +398,17 @@ forEachDatabase((_name, openFresh) => {
     const figures = (now: number) =>
       database.snapshot(function* () {
         const { until, tail } = yield* recentOf(span, now);
-        const [taken, sold] = [
-          yield* revenueWithin({ ...span, tail }),
+        const [accounts, hours, sold] = [
+          yield* revenueBy('account', { ...span, tail }),
+          yield* revenueByHour({ ...span, tail }),
           yield* soldByModel(database, { ...span, tail }),
         ];
+        const sum = (rows: readonly Revenue[]) => ({
+          requests: rows.reduce((total, { requests }) => total + requests, 0),
+          cost: rows.reduce((total, { cost }) => total + cost, 0n),
+        });
+        const taken = sum(accounts);
+        expect(sum(hours)).toEqual(taken);
         const inputs = sold
           .filter(({ measure }) => measure === 'input')
           .map(({ model, micros }) => `${model} ${micros}`);

@@ -216,18 +216,6 @@ export function* spendingOfAll(
   }));
 }
 
-/** The revenue from all accounts. */
-export function* revenueWithin({ from, to, tail }: RangeWithTail): Transaction<Revenue> {
-  const places = new SqlParameters();
-  const hours = `SELECT SUM(h.requests) AS requests, SUM(h.cost) AS cost FROM users u CROSS JOIN spend_hour h
-    WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
-  const records = (span: TimeRange) =>
-    `SELECT COUNT(*) AS requests, SUM(r.cost-r.shortfall) AS cost ${recordsOf(places, span)}`;
-  const sql = `SELECT ${sums} FROM (${withTail(hours, tail && records(tail))}) t`;
-  const [row] = yield { sql, params: places.params };
-  return revenueOf(row);
-}
-
 /** A channel's requests with one model, and their share of all requests with that model. */
 export interface ChannelShare {
   readonly model: string;

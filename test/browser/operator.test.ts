@@ -1,4 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { checkRun, startNightlyCheck } from '../../src/ledger/check.ts';
+import en from '../../web/words/en/operator.ts';
+import zh from '../../web/words/zh/operator.ts';
 import {
   expectAccessible,
   looksIn,
@@ -8,6 +12,7 @@ import {
   withChromium,
 } from './chromium.ts';
 import { type LiveConsole, startLiveConsole } from './gateway.ts';
+import { startLivedIn } from './lived-in.ts';
 
 withChromium();
 
@@ -82,6 +87,53 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       }
     },
     240_000,
+  );
+
+  test.each(looks)(
+    'a period is compared with the one before, and the last check is told, %s',
+    async (_, look) => {
+      const { live, operator } = await startLivedIn();
+      const { database } = live.gateway;
+      const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000;
+      for (const [channel, kind, count] of [
+        ['ds-main', 'ok', 940],
+        ['ds-main', 'timeout', 60],
+        ['moonshot', 'ok', 80],
+      ] as const)
+        for (const days of [0, 3, 7])
+          await database.query('INSERT INTO channel_count VALUES ($1, $2, $3, $4)', [
+            hour - days * 86_400_000,
+            ...[channel, kind, count],
+          ]);
+      const night = await startNightlyCheck(database, systemClock, {}, 0);
+      await expect
+        .poll(async () => (await checkRun(database, night ?? '', Date.now()))?.ok)
+        .toBe(true);
+      const { page, go } = await openWindow(live.url, operator.cookie, look);
+      const words = look.language === 'zh' ? zh.overview : en.overview;
+      await go('/operator');
+      const main = page.getByRole('main');
+      await expect.poll(() => main.innerText()).toContain(words.check.proves);
+      expect(await main.innerText()).toContain(words.check.nightly);
+      const business = main.getByRole('region', { name: words.trend.title });
+      await business.getByRole('list', { name: words.trend.users }).waitFor();
+      const name = `${look.width}-${look.theme}-${look.language}`;
+      for (const period of ['7d', '30d', 'today'] as const) {
+        await business.getByRole('button', { name: words.trend.periods[period] }).click();
+        await expect.poll(() => page.url()).toMatch(period === '7d' ? /operator$/ : period);
+        await business.getByText(/▲|▼|—/).first().waitFor();
+        await expectAccessible(page, period);
+        await picture(page, `trend-${period}-${name}`);
+      }
+      await go('/operator?period=30d&show=requests');
+      const models = business.getByRole('list', { name: words.trend.models });
+      await models.getByRole('link').first().click();
+      await expect.poll(() => page.url()).toMatch(/\/operator\/models\/./);
+      await go('/operator/ledger');
+      await expect.poll(() => main.innerText()).toContain(words.check.nightly);
+      await picture(page, `ledger-nightly-${name}`);
+    },
+    120_000,
   );
 
   test('are refused to users', async () => {

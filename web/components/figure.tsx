@@ -32,10 +32,13 @@ export function FigureCard({ label, value, note, tone, tip }: FigureProps): Reac
   );
 }
 
-/** Two in a row on a phone, all in one where there is room; hairlines between them. */
+/**
+ * Two in a row on a phone, an odd last one across both; all in one row where there is room.
+ * Hairlines between them.
+ */
 export function Figures({ children }: { readonly children: ReactNode }): ReactNode {
   return (
-    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none">
+    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line max-lg:*:last:odd:col-span-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none">
       {children}
     </div>
   );

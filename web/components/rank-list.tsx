@@ -7,7 +7,8 @@ import { seriesBackground } from './series.ts';
 export interface Rank {
   readonly id: string;
   readonly name: ReactNode;
-  readonly cost: Yuan;
+  /** Money, or a figure as text. */
+  readonly value: { readonly cost: Yuan } | string;
   /** Share of the total, 0 to 1. */
   readonly share: number;
   readonly note?: ReactNode;
@@ -23,14 +24,22 @@ export function RankList({
   readonly label: string;
   readonly ranks: readonly Rank[];
 }): ReactNode {
-  const places = longestFraction(ranks.map(({ cost }) => formatYuan(cost, 'spend')));
+  const places = longestFraction(
+    ranks.flatMap(({ value }) =>
+      typeof value === 'string' ? [] : [formatYuan(value.cost, 'spend')],
+    ),
+  );
   return (
     <ol aria-label={label} className="flex flex-col gap-2.5">
-      {ranks.map(({ id, name, cost, share, note }, index) => (
+      {ranks.map(({ id, name, value, share, note }, index) => (
         <li key={id} className="min-w-0">
           <div className="flex items-baseline justify-between gap-3 text-table">
             <span className="min-w-0 truncate">{name}</span>
-            <Money amount={cost} as="spend" places={places} className="shrink-0" />
+            {typeof value === 'string' ? (
+              <span className="shrink-0 figures">{value}</span>
+            ) : (
+              <Money amount={value.cost} as="spend" places={places} className="shrink-0" />
+            )}
           </div>
           <div className="my-1 h-1.5 overflow-hidden rounded-full bg-idle-soft" aria-hidden="true">
             <div

@@ -116,7 +116,7 @@ function TopOfKey({ detail: { top } }: { readonly detail: KeyDetail }): ReactNod
   const ranks = top.map(({ model, cost, share, requests }) => ({
     id: model,
     name: model,
-    cost,
+    value: { cost },
     share,
     note: units.requests(formatCount(requests)),
   }));

@@ -218,7 +218,7 @@ function TopModels({ view }: { readonly view: OverviewView }): ReactNode {
         .map(({ model, cost, share, requests, cached_share: cached }) => ({
           id: model,
           name: model,
-          cost,
+          value: { cost },
           share,
           note:
             cached === null

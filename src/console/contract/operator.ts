@@ -24,14 +24,6 @@ export interface OperatorOverview {
     readonly open_streams: number;
     readonly open_tasks: number;
   };
-  readonly today: {
-    readonly revenue: Yuan;
-    readonly vendor_cost: Yuan | null;
-    readonly margin: number | null;
-    readonly requests: number;
-    /** The end of the figures: now, unless hourly figures are far behind. */
-    readonly as_of: Instant;
-  };
   /** The last proof of the ledger that has ended; null: none has. */
   readonly ledger_check: Pick<LedgerCheckView, 'ok' | 'nightly' | 'started_at'> | null;
   /** By channel and hour, the last 24. */

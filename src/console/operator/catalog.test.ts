@@ -331,8 +331,6 @@ forEachDatabase((_name, openFresh) => {
       { model: 'glm', version: 3 },
     ]);
     expect((await operator.ask('operator/models/glm')).json.price_version).toBe(2);
-    const { json: overview } = await operator.ask('operator/overview');
-    expect(overview.today).toMatchObject({ revenue: '0.000000000', vendor_cost: null });
   });
 
   test('a price list is told in four lists before anything changes, and then published together', async () => {

@@ -1,4 +1,4 @@
-import { zoneDayAt, dayMs } from '../../base/calendar.ts';
+import { dayMs } from '../../base/calendar.ts';
 import { storedCatalog, type StoredCatalog } from '../../catalog/stored-catalog.ts';
 import {
   channelCounts,
@@ -12,14 +12,13 @@ import {
 import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
 import { type CheckRun, checkRuns } from '../../ledger/check.ts';
 import type { Database } from '../../storage/database.ts';
-import { revenueWithin, lossesByChannel } from '../../usage/totals.ts';
-import { hourMs, type TimeRange, recentOf } from '../../usage/ranges.ts';
+import { lossesByChannel } from '../../usage/totals.ts';
+import { hourMs } from '../../usage/ranges.ts';
 import type { Attention, OperatorOverview } from '../contract.ts';
 import { whyCode } from './channel-view.ts';
 import type { OperatorContext } from './context.ts';
-import { vendorCosts } from './vendor-costs.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
-import { instant, ratioOf, yuan } from '../format.ts';
+import { instant, yuan } from '../format.ts';
 
 const hoursShown = 24;
 const retiringWithinMs = 30 * dayMs;
@@ -27,14 +26,14 @@ const slowDatabaseMs = 500;
 /** Running and lost checks are passed over. */
 const checksRead = 10;
 
-/** Problems that need attention first; then the figures. */
+/** Problems that need attention first; then the traffic of this moment. */
 export function operatorOverviewRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   return [
     defineRoute({
       method: 'GET',
       path: 'operator/overview',
       role: 'operator',
-      handle: ({ user, at }) => operatorOverview(rooms, user.zone, at),
+      handle: ({ at }) => operatorOverview(rooms, at),
     }),
   ];
 }
@@ -42,10 +41,9 @@ export function operatorOverviewRoutes(rooms: OperatorContext): readonly Console
 /** What an overview is made from. */
 type OverviewContext = Pick<OperatorContext, 'database' | 'clock' | 'attention'>;
 
-/** The overview at a moment; today's figures are of the day in this zone. */
+/** The overview at a moment (wall clock, ms). */
 export async function operatorOverview(
   rooms: OverviewContext,
-  zone: string,
   at: number,
 ): Promise<OperatorOverview> {
   const { database, clock } = rooms;
@@ -53,13 +51,6 @@ export async function operatorOverview(
   const reports = await nodeReports(database, clock);
   const tasks = await openTasksByChannel(database);
   const now = currentLoad(reports);
-  const today = zoneDayAt(zone, at);
-  const span = { from: today.from - (today.from % hourMs), to: today.to };
-  const { taken, costs, until } = await database.snapshot(() =>
-    figuresOf(database, catalogue, span, at),
-  );
-  const cost =
-    costs.size === 0 ? undefined : [...costs.values()].reduce((sum, one) => sum + one, 0n);
   const check = (await checkRuns(database, at, checksRead)).find(({ ok }) => ok !== undefined);
   return {
     attention: await attention(rooms, { catalogue, reports, at, check }),
@@ -72,13 +63,6 @@ export async function operatorOverview(
       open_streams: now.openStreams,
       open_tasks: [...tasks.values()].reduce((sum, count) => sum + count, 0),
     },
-    today: {
-      revenue: yuan(taken.cost),
-      vendor_cost: cost === undefined ? null : yuan(cost),
-      margin: cost === undefined ? null : ratioOf(taken.cost - cost, taken.cost),
-      requests: taken.requests,
-      as_of: instant(until),
-    },
     ledger_check:
       check === undefined
         ? null
@@ -90,13 +74,6 @@ export async function operatorOverview(
     errors: await errorsByChannel(database, catalogue, at),
     as_of: instant(at),
   };
-}
-
-/** Revenue and vendor costs, to the last record. */
-function* figuresOf(database: Database, catalogue: StoredCatalog, span: TimeRange, at: number) {
-  const { until, tail } = yield* recentOf(span, at);
-  const taken = yield* revenueWithin({ ...span, tail });
-  return { until, taken, costs: yield* vendorCosts(database, catalogue, { ...span, tail }) };
 }
 
 async function errorsByChannel(

@@ -29,7 +29,7 @@ import { vendorCosts } from './vendor-costs.ts';
 const ranked = 10;
 const daysMax = 366;
 
-const input = z.object({
+const trendInput = z.object({
   period: z.enum(['today', '7d', '30d', '90d', 'month']).default('7d'),
   from: dayInput.optional(),
   to: dayInput.optional(),
@@ -42,24 +42,32 @@ export function trendRoutes({ database }: OperatorContext): readonly ConsoleRout
       method: 'GET',
       path: 'operator/trend',
       role: 'operator',
-      input,
-      async handle({ user: { zone }, input, at }): Promise<OperatorTrend> {
-        const periods = periodsOf(input, zone, at);
-        const catalogue = await storedCatalog(database);
-        const found = await database.snapshot(() => trend(database, catalogue, periods, at));
-        const largest = found.users.slice(0, ranked);
-        const names = await userNames(
-          database,
-          largest.map(({ id }) => id),
-        );
-        return {
-          ...found,
-          users: largest.map((one) => ({ ...one, name: names.get(one.id) ?? null })),
-          zone,
-        };
-      },
+      input: trendInput,
+      handle: ({ user: { zone }, input, at }) => operatorTrend(database, input, zone, at),
     }),
   ];
+}
+
+/** A period in a zone, and the one before it. */
+export async function operatorTrend(
+  database: Database,
+  input: z.output<typeof trendInput>,
+  zone: string,
+  at: number,
+): Promise<OperatorTrend> {
+  const periods = periodsOf(input, zone, at);
+  const catalogue = await storedCatalog(database);
+  const found = await database.snapshot(() => trend(database, catalogue, periods, at));
+  const largest = found.users.slice(0, ranked);
+  const names = await userNames(
+    database,
+    largest.map(({ id }) => id),
+  );
+  return {
+    ...found,
+    users: largest.map((one) => ({ ...one, name: names.get(one.id) ?? null })),
+    zone,
+  };
 }
 
 interface Periods {
@@ -71,7 +79,7 @@ interface Periods {
 }
 
 function periodsOf(
-  { period, from, to }: z.output<typeof input>,
+  { period, from, to }: z.output<typeof trendInput>,
   zone: string,
   at: number,
 ): Periods {
@@ -102,7 +110,7 @@ function periodsOf(
 /** Rolled-up figures are by full hours: in zones with a half hour, days begin at the hour before. */
 const floorHour = (at: number): number => at - (at % hourMs);
 
-function firstDayOf(period: z.output<typeof input>['period'], today: string): string {
+function firstDayOf(period: z.output<typeof trendInput>['period'], today: string): string {
   if (period === 'month') return `${today.slice(0, 7)}-01`;
   return nextDay(today, 1 - { today: 1, '7d': 7, '30d': 30, '90d': 90 }[period]);
 }

@@ -135,6 +135,7 @@ function CheckSummary({ check }: { readonly check: LedgerCheckView }): ReactNode
   return (
     <p className="mb-3 flex flex-wrap gap-x-2 text-table text-muted">
       <Time at={check.started_at} />
+      <span>· {check.nightly ? words.nightly : words.byHand}</span>
       {check.took_ms !== null && <span>· {words.took(formatDuration(check.took_ms))}</span>}
       <span>· {counted(check, words.counted)}</span>
     </p>
@@ -175,6 +176,11 @@ function Earlier({ checks }: { readonly checks: readonly LedgerCheckView[] }): R
   const took = ({ took_ms: ms }: LedgerCheckView) => (ms === null ? '—' : formatDuration(ms));
   const rows: readonly Column<LedgerCheckView>[] = [
     { id: 'started', header: columns.started, cell: ({ started_at: at }) => <Time at={at} /> },
+    {
+      id: 'begun',
+      header: columns.begun,
+      cell: ({ nightly }) => (nightly ? words.nightly : words.byHand),
+    },
     { id: 'result', header: columns.result, cell: (check) => <Result check={check} /> },
     { id: 'took', header: columns.took, align: 'right', cell: took },
     {
@@ -195,6 +201,7 @@ function Earlier({ checks }: { readonly checks: readonly LedgerCheckView[] }): R
           value: <Result check={check} />,
           detail: (
             <>
+              <span>{check.nightly ? words.nightly : words.byHand}</span>
               <span>{words.took(took(check))}</span>
               <span>{counted(check, words.counted)}</span>
             </>

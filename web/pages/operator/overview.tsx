@@ -5,24 +5,29 @@ import { data, queryClient } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
 import { Figures, FiguresSkeleton, FigureCard } from '../../components/figure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { Money } from '../../components/money.tsx';
 import { Page, Panel } from '../../components/page.tsx';
+import { PathLink } from '../../components/path-link.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
-import { useZone, ZoneNote } from '../../components/time.tsx';
+import { Badge } from '../../components/status-badge.tsx';
+import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount, formatRate, formatShare } from '../../format/count.ts';
-import { formatClock, formatDuration } from '../../format/time.ts';
+import { formatDuration } from '../../format/time.ts';
 import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { AttentionPanel } from './attention.tsx';
 import { ErrorsByChannel } from './errors-by-channel.tsx';
 import { refresh } from './parts.tsx';
+import { Trend, trendData } from './trend.tsx';
 
 const everyMs = 15_000;
 const path = 'operator/overview';
 
-export const ahead = () => void queryClient.prefetchQuery(data<OperatorOverview>(path));
+export const ahead = ({ search }: { readonly search: Readonly<Record<string, unknown>> }) => {
+  void queryClient.prefetchQuery(data<OperatorOverview>(path));
+  void queryClient.prefetchQuery(trendData(search));
+};
 
-/** Alerts first; then traffic and money. */
+/** Alerts first; then traffic, the proof of the ledger, and money. */
 export function OperatorOverviewPage(): ReactNode {
   const { nav } = useWords(sharedWords);
   const overview = useQuery({ ...data<OperatorOverview>(path), refetchInterval: everyMs });
@@ -44,7 +49,8 @@ export function OperatorOverviewPage(): ReactNode {
               onLook={() => void overview.refetch()}
             />
             <Now now={view.now} />
-            <Today today={view.today} at={view.as_of} />
+            <LastCheck ledger_check={view.ledger_check} />
+            <Trend />
             <ErrorsByChannel errors={view.errors} />
           </div>
         )}
@@ -96,32 +102,31 @@ function Now({ now }: Pick<OperatorOverview, 'now'>): ReactNode {
   );
 }
 
-function Today({
-  today,
-  at,
-}: Pick<OperatorOverview, 'today'> & { readonly at: string }): ReactNode {
-  const { overview: words } = useWords(operatorWords);
-  const zone = useZone();
-  const { revenue, vendor_cost: cost, margin, requests, as_of: until } = today;
-  const note = until === at ? words.requestsNote : words.requestsUpTo(formatClock(until, zone));
+/** What the last proof of the ledger found, and when. */
+function LastCheck({ ledger_check: check }: Pick<OperatorOverview, 'ledger_check'>): ReactNode {
+  const { overview } = useWords(operatorWords);
+  const { check: words } = overview;
   return (
-    <section aria-label={words.today}>
-      <h2 className="mb-1.5 text-caption font-medium text-muted">{words.today}</h2>
-      <Figures>
-        <FigureCard label={words.revenue} value={<Money amount={revenue} as="spend" />} />
-        <FigureCard
-          label={words.vendorCost}
-          value={<Money amount={cost} as="spend" />}
-          note={cost === null ? words.noCost : words.vendorCostNote}
-        />
-        <FigureCard
-          label={words.margin}
-          value={margin === null ? '—' : formatShare(margin)}
-          note={words.marginNote}
-          tone={margin !== null && margin < 0 ? 'bad' : undefined}
-        />
-        <FigureCard label={words.requests} value={formatCount(requests)} note={note} />
-      </Figures>
-    </section>
+    <Panel>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-table">
+        <h2 className="text-card font-semibold">{words.title}</h2>
+        {check === null ? (
+          <span className="text-muted">{words.none}</span>
+        ) : (
+          <>
+            <Badge tone={check.ok ? 'good' : 'bad'} icon={check.ok ? 'check' : 'failed'}>
+              {check.ok ? words.ok : words.failed}
+            </Badge>
+            <span className="text-muted">
+              <Time at={check.started_at} /> · {check.nightly ? words.nightly : words.byHand}
+            </span>
+          </>
+        )}
+        <span className="ml-auto">
+          <PathLink path="/operator/ledger">{words.open}</PathLink>
+        </span>
+        {check?.ok && <p className="basis-full text-muted">{words.proves}</p>}
+      </div>
+    </Panel>
   );
 }

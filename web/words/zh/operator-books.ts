@@ -4,7 +4,9 @@ export default {
   ledger: {
     title: '账本',
     run: '开始检查',
-    none: '账本还没有检查过。',
+    none: '账本还没有检查过。每天夜里会自动检查，也可以随时手动检查。',
+    nightly: '夜间自动',
+    byHand: '手动',
     last: '最近一次检查',
     earlier: '以前的检查',
     ok: '全部一致',
@@ -25,6 +27,8 @@ export default {
       limits: '密钥用量上限的计数 = 用该密钥的支出',
       records: '每条用量记录都有对应的扣费',
       charges: '每笔扣费都有对应的用量记录',
+      losses: '供应商超出扣费上报的部分都有对应的转账',
+      unreported: '每笔这样的转账都有对应的用量记录',
       floats: '各网关领取的额度都属于已知的网关',
       strangers: '每笔扣费都属于某个账户',
       holds: '已结束的冻结与其转账一致',
@@ -51,7 +55,7 @@ export default {
       refunds: '退回钱包',
       charges: '扣费',
     },
-    columns: { started: '开始时间', result: '结果', took: '用时', size: '检查范围' },
+    columns: { started: '开始时间', begun: '发起', result: '结果', took: '用时', size: '检查范围' },
   },
   audit: {
     title: '审计',
