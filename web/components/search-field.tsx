@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { TextInput } from '../../components/field.tsx';
+import { TextInput } from './field.tsx';
 
 interface SearchFieldProps {
   readonly label: string;

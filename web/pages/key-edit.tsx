@@ -1,17 +1,26 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { KeyChange, KeyDetail, KeyView } from '../../src/console/contract.ts';
+import type { GroupView, KeyChange, KeyDetail, KeyView, List } from '../../src/console/contract.ts';
 import { ApiError, send } from '../api/client.ts';
+import { useData } from '../api/data.ts';
 import { Dialog } from '../components/dialog.tsx';
-import { AmountInput, Field, TextInput } from '../components/field.tsx';
+import { Field, TextInput } from '../components/field.tsx';
 import { FormEnd, useOpened } from '../components/form-end.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { useZone } from '../components/time.tsx';
 import { useToast } from '../components/toast.tsx';
-import { amountError } from '../format/amount.ts';
 import { endOfDay } from '../format/day.ts';
 import { formatDay } from '../format/time.ts';
 import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { GroupField } from './key-form.tsx';
+import {
+  LimitFields,
+  limitsBody,
+  type WrittenLimits,
+  writtenLimits,
+  wrongLimits,
+} from './key-limits.tsx';
 import { refreshKeys } from './key-parts.tsx';
 import {
   TermFields,
@@ -20,8 +29,6 @@ import {
   writtenTerms,
   wrongTerms,
 } from './key-terms.tsx';
-
-const amountDecimals = 9;
 
 /**
  * Sends only the changed fields, with the version that was read, so that a change by somebody else
@@ -36,6 +43,7 @@ export function EditKey({
 }): ReactNode {
   const detail = useOpened(shown);
   const words = useWords(keysWords);
+  const groups = useData<List<GroupView>>('groups');
   const toast = useToast();
   const save = useMutation({
     mutationFn: (body: KeyChange) =>
@@ -48,19 +56,25 @@ export function EditKey({
   });
   return (
     <Dialog open onClose={onClose} title={words.detail.editTitle(detail.name)}>
-      <Form
-        detail={detail}
-        busy={save.isPending}
-        error={save.error}
-        onSubmit={save.mutate}
-        onCancel={onClose}
-      />
+      <Loaded query={groups}>
+        {({ items }) => (
+          <Form
+            detail={detail}
+            groups={items}
+            busy={save.isPending}
+            error={save.error}
+            onSubmit={save.mutate}
+            onCancel={onClose}
+          />
+        )}
+      </Loaded>
     </Dialog>
   );
 }
 
 interface FormProps {
   readonly detail: KeyDetail;
+  readonly groups: readonly GroupView[];
   readonly busy: boolean;
   readonly error: Error | null;
   readonly onSubmit: (change: KeyChange) => void;
@@ -70,44 +84,45 @@ interface FormProps {
 /** A key as form fields. */
 interface WrittenKey {
   readonly name: string;
-  readonly limit: string;
+  readonly group: string;
+  readonly limits: WrittenLimits;
   readonly day: string;
   readonly terms: WrittenTerms;
 }
 
 const writtenKey = (detail: KeyDetail, zone: string): WrittenKey => ({
   name: detail.name,
-  limit: detail.limit?.replace(/\.?0+$/, '') ?? '',
+  group: detail.group,
+  limits: writtenLimits(detail),
   day: detail.expires_at === null ? '' : formatDay(detail.expires_at, zone),
   terms: writtenTerms(detail),
 });
 
-function wrongIn({ name, limit, day, terms }: WrittenKey, before: WrittenKey, zone: string) {
-  const limitError =
-    limit === before.limit ? undefined : amountError(limit, { decimals: amountDecimals });
+function wrongIn({ name, limits, day, terms }: WrittenKey, before: WrittenKey, zone: string) {
   const past = day !== before.day && day !== '' && Date.parse(endOfDay(day, zone)) <= Date.now();
   return {
     ...(name.trim() === '' && { name: 'required' }),
-    ...(limitError && { limit: limitError }),
+    ...wrongLimits(limits, before.limits),
     ...(past && { expires_at: 'past' }),
     ...wrongTerms(terms),
   };
 }
 
 function changeOf(
-  { name, limit, day, terms }: WrittenKey,
+  { name, group, limits, day, terms }: WrittenKey,
   before: WrittenKey,
   zone: string,
 ): KeyChange {
   return {
     ...(name.trim() !== before.name && { name: name.trim() }),
-    ...(limit !== before.limit && { limit }),
+    ...(group !== before.group && { group }),
+    ...limitsBody(limits, before.limits),
     ...(day !== before.day && { expires_at: day === '' ? null : endOfDay(day, zone) }),
     ...termsBody(terms, before.terms),
   };
 }
 
-function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode {
+function Form({ detail, groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode {
   const words = useWords(keysWords);
   const shared = useWords(sharedWords);
   const zone = useZone();
@@ -137,35 +152,23 @@ function Form({ detail, busy, error, onSubmit, onCancel }: FormProps): ReactNode
           />
         )}
       </Field>
-      <Field label={words.columns.group} help={words.form.groupHelp}>
-        {(tied) => <TextInput {...tied} value={detail.group} readOnly />}
+      <GroupField
+        groups={groups}
+        value={text.group}
+        onChange={(group) => set({ group })}
+        error={errors['group']}
+      />
+      <LimitFields limits={text.limits} errors={errors} onChange={(limits) => set({ limits })} />
+      <Field label={words.form.expires} help={words.detail.noExpiry} error={errors['expires_at']}>
+        {(tied) => (
+          <TextInput
+            {...tied}
+            type="date"
+            value={text.day}
+            onChange={(event) => set({ day: event.target.value })}
+          />
+        )}
       </Field>
-      <div className="grid gap-4 sm:grid-cols-2">
-        <Field
-          label={words.form.limit}
-          help={detail.limit === null ? words.detail.limitFixed : undefined}
-          error={errors['limit']}
-        >
-          {(tied) => (
-            <AmountInput
-              {...tied}
-              value={text.limit}
-              onChange={(limit) => set({ limit })}
-              readOnly={detail.limit === null}
-            />
-          )}
-        </Field>
-        <Field label={words.form.expires} help={words.detail.noExpiry} error={errors['expires_at']}>
-          {(tied) => (
-            <TextInput
-              {...tied}
-              type="date"
-              value={text.day}
-              onChange={(event) => set({ day: event.target.value })}
-            />
-          )}
-        </Field>
-      </div>
       <TermFields terms={text.terms} errors={errors} onChange={(terms) => set({ terms })} />
       <FormEnd error={error} submit={shared.actions.save} busy={busy} onCancel={onCancel} />
     </form>

@@ -5,16 +5,22 @@ import { ApiError, newIdempotencyKey, send } from '../api/client.ts';
 import { useData } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { AmountInput, Field, Select, TextInput } from '../components/field.tsx';
+import { Field, Select, TextInput } from '../components/field.tsx';
 import { FormEnd } from '../components/form-end.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { SecretOnce } from '../components/secret-once.tsx';
 import { useZone } from '../components/time.tsx';
-import { amountError } from '../format/amount.ts';
 import { endOfDay } from '../format/day.ts';
 import { keysWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { refreshKeys } from './key-parts.tsx';
+import {
+  LimitFields,
+  limitsBody,
+  type WrittenLimits,
+  writtenLimits,
+  wrongLimits,
+} from './key-limits.tsx';
+import { keyVariable, refreshKeys } from './key-parts.tsx';
 import {
   TermFields,
   termsBody,
@@ -22,8 +28,6 @@ import {
   writtenTerms,
   wrongTerms,
 } from './key-terms.tsx';
-
-const variable = 'TOLLGATE_API_KEY';
 
 /**
  * The form, then the secret, shown once. Sent twice it creates one key: the form makes its
@@ -43,7 +47,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode
     },
   });
   if (typeof secret === 'string')
-    return <SecretOnce secret={secret} variable={variable} onDone={onClose} />;
+    return <SecretOnce secret={secret} variable={keyVariable} onDone={onClose} />;
   return (
     <Dialog open onClose={onClose} title={words.form.title}>
       {secret === null ? (
@@ -77,14 +81,13 @@ type Errors = Readonly<Partial<Record<string, string | undefined>>>;
 
 function wrongIn(
   name: string,
-  limit: string,
+  limits: WrittenLimits,
   expires: string | undefined,
   terms: WrittenTerms,
 ): Errors {
-  const limitError = limit === '' ? undefined : amountError(limit);
   return {
     ...(name.trim() === '' && { name: 'required' }),
-    ...(limitError !== undefined && { limit: limitError }),
+    ...wrongLimits(limits),
     ...(expires !== undefined && Date.parse(expires) <= Date.now() && { expires_at: 'past' }),
     ...wrongTerms(terms),
   };
@@ -97,14 +100,14 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   const [group, setGroup] = useState(
     groups.find((each) => each.name === 'default')?.name ?? groups[0]?.name ?? '',
   );
-  const [limit, setLimit] = useState('');
+  const [limits, setLimits] = useState(writtenLimits);
   const [day, setDay] = useState('');
   const [terms, setTerms] = useState(writtenTerms);
   const [own, setOwn] = useState<Errors>({});
   const errors: Errors = { ...(error instanceof ApiError ? error.fields : {}), ...own };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const wrong = wrongIn(name, limit, day === '' ? undefined : endOfDay(day, zone), terms);
+    const wrong = wrongIn(name, limits, day === '' ? undefined : endOfDay(day, zone), terms);
     setOwn(wrong);
     const first = Object.keys(wrong)[0];
     if (first !== undefined)
@@ -112,7 +115,7 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
     onSubmit({
       name: name.trim(),
       group,
-      ...(limit !== '' && { limit }),
+      ...limitsBody(limits),
       ...(day !== '' && { expires_at: endOfDay(day, zone) }),
       ...termsBody(terms),
     });
@@ -133,22 +136,18 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
         )}
       </Field>
       <GroupField groups={groups} value={group} onChange={setGroup} error={errors['group']} />
-      <div className="grid gap-4 sm:grid-cols-2">
-        <Field label={words.limit} help={words.limitHelp} error={errors['limit']}>
-          {(tied) => <AmountInput {...tied} name="limit" value={limit} onChange={setLimit} />}
-        </Field>
-        <Field label={words.expires} help={words.expiresHelp} error={errors['expires_at']}>
-          {(tied) => (
-            <TextInput
-              {...tied}
-              type="date"
-              name="expires_at"
-              value={day}
-              onChange={(event) => setDay(event.target.value)}
-            />
-          )}
-        </Field>
-      </div>
+      <LimitFields limits={limits} errors={errors} onChange={setLimits} />
+      <Field label={words.expires} help={words.expiresHelp} error={errors['expires_at']}>
+        {(tied) => (
+          <TextInput
+            {...tied}
+            type="date"
+            name="expires_at"
+            value={day}
+            onChange={(event) => setDay(event.target.value)}
+          />
+        )}
+      </Field>
       <TermFields terms={terms} errors={errors} onChange={setTerms} />
       <FormEnd error={error} submit={words.submit} busy={busy} onCancel={onCancel} />
     </form>
@@ -162,7 +161,7 @@ interface GroupFieldProps {
   readonly error: string | undefined;
 }
 
-function GroupField({ groups, value, onChange, error }: GroupFieldProps): ReactNode {
+export function GroupField({ groups, value, onChange, error }: GroupFieldProps): ReactNode {
   const { form: words } = useWords(keysWords);
   return (
     <Field label={words.group} help={words.groupHelp} error={error}>

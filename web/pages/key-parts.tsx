@@ -18,6 +18,9 @@ export const keyStatuses: Readonly<Record<KeyState, Status>> = {
   limit_reached: 'limitReached',
 };
 
+/** The variable in which clients look for their key. */
+export const keyVariable = 'TOLLGATE_API_KEY';
+
 /** `sk-ab…wxyz`: enough to tell keys apart, useless to anybody else. */
 export function shownKey({ prefix, last4 }: Pick<KeyView, 'prefix' | 'last4'>): string {
   return `${prefix}…${last4}`;

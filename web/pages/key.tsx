@@ -1,10 +1,11 @@
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type { KeyDetail } from '../../src/console/contract.ts';
+import type { KeyDetail, LimitWindowView } from '../../src/console/contract.ts';
 import { useData } from '../api/data.ts';
-import { Button, ButtonLink } from '../components/button.tsx';
+import { Button, ButtonLink, IconButton } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
 import { Loaded } from '../components/loaded.tsx';
+import { Menu, MenuItem } from '../components/menu.tsx';
 import { Money } from '../components/money.tsx';
 import { Page, Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
@@ -15,6 +16,8 @@ import { Time, ZoneNote } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
 import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { Rich } from '../words/rich.tsx';
+import { DeleteKey, OldSecret, RotateKey } from './key-acts.tsx';
 import { EditKey } from './key-edit.tsx';
 import { keyStatuses, shownKey, SpentOfLimit, useKeySwitch } from './key-parts.tsx';
 import { StopKey } from './keys.tsx';
@@ -39,7 +42,8 @@ export function KeyPage(): ReactNode {
 function Actions({ detail }: { readonly detail: KeyDetail }): ReactNode {
   const words = useWords(keysWords);
   const turn = useKeySwitch();
-  const [open, setOpen] = useState<'edit' | 'stop'>();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<'edit' | 'stop' | 'rotate' | 'delete'>();
   const close = () => setOpen(undefined);
   const stop = () =>
     detail.requests_last_hour > 0 ? setOpen('stop') : void turn(detail, 'disable');
@@ -54,11 +58,27 @@ function Actions({ detail }: { readonly detail: KeyDetail }): ReactNode {
           {words.disable}
         </Button>
       )}
+      <Button icon="refresh" onClick={() => setOpen('rotate')}>
+        {words.rotate.open}
+      </Button>
+      <Menu trigger={<IconButton icon="more" label={words.menu(detail.name)} />}>
+        <MenuItem icon="trash" danger onSelect={() => setOpen('delete')}>
+          {words.remove.open}
+        </MenuItem>
+      </Menu>
       <Button look="primary" icon="edit" onClick={() => setOpen('edit')}>
         {words.detail.edit}
       </Button>
       {open === 'edit' && <EditKey detail={detail} onClose={close} />}
       {open === 'stop' && <StopKey detail={detail} onClose={close} />}
+      {open === 'rotate' && <RotateKey keyView={detail} onClose={close} />}
+      {open === 'delete' && (
+        <DeleteKey
+          keyView={detail}
+          onClose={close}
+          onDeleted={() => void navigate({ to: '/keys' })}
+        />
+      )}
     </>
   );
 }
@@ -71,6 +91,7 @@ function Detail({ detail }: { readonly detail: KeyDetail }): ReactNode {
   return (
     <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
       <div className="flex min-w-0 flex-col gap-4">
+        <OldSecret keyView={detail} />
         <Panel
           title={words.spend}
           actions={
@@ -141,6 +162,26 @@ function termFacts(
 
 type TermWords = Readonly<Record<'addresses' | 'rpm' | 'tpm' | 'concurrency', string>>;
 
+/** What is spent of a daily or monthly limit, and when it begins anew. */
+function Window({
+  limit,
+  window,
+}: {
+  readonly limit: string | null;
+  readonly window: LimitWindowView | null;
+}): ReactNode {
+  const words = useWords(keysWords);
+  if (window === null) return <span className="text-faint">{words.noLimit}</span>;
+  return (
+    <span className="flex flex-col items-end">
+      <SpentOfLimit spent={window.spent} limit={limit} />
+      <span className="text-caption text-muted">
+        <Rich text={words.detail.resets} time={<Time at={window.resets_at} />} />
+      </span>
+    </span>
+  );
+}
+
 function Facts({ detail }: { readonly detail: KeyDetail }): ReactNode {
   const words = useWords(keysWords);
   const { columns } = words;
@@ -155,17 +196,8 @@ function Facts({ detail }: { readonly detail: KeyDetail }): ReactNode {
     [columns.group, detail.group],
     [columns.spent, <SpentOfLimit key="" {...detail} />],
     [columns.month, <Money key="" amount={detail.spent_this_month} as="spend" />],
-    ...(detail.daily_limit === null
-      ? []
-      : [[words.detail.daily, <Money key="" amount={detail.daily_limit} as="balance" />] as const]),
-    ...(detail.monthly_limit === null
-      ? []
-      : [
-          [
-            words.detail.monthly,
-            <Money key="" amount={detail.monthly_limit} as="balance" />,
-          ] as const,
-        ]),
+    [words.detail.daily, <Window key="" limit={detail.daily_limit} window={detail.daily} />],
+    [words.detail.monthly, <Window key="" limit={detail.monthly_limit} window={detail.monthly} />],
     ...termFacts(detail, words.form),
     [columns.used, <Time key="" at={detail.last_used_at} as="relative" absent={words.unused} />],
     [columns.expires, <Time key="" at={detail.expires_at} absent={words.never} />],

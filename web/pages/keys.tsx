@@ -6,29 +6,37 @@ import { data, queryClient, useData } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { ButtonLink, IconButton } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
+import { Select } from '../components/field.tsx';
 import { Menu, MenuItem } from '../components/menu.tsx';
 import { Money } from '../components/money.tsx';
 import { moneyColumn } from '../components/money-column.tsx';
 import { Page, Panel } from '../components/page.tsx';
 import { Paged } from '../components/paged.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { StatusBadge } from '../components/status-badge.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
 import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { DeleteKey, RotateKey } from './key-acts.tsx';
 import { NewKey } from './key-form.tsx';
 import { keyStatuses, shownKey, SpentOfLimit, useKeySwitch } from './key-parts.tsx';
 
-const searchDefaults = { after: '' };
+const searchDefaults = { q: '', sort: 'created', after: '' };
+const sorts = ['created', 'name', 'used', 'spent'] as const;
 
 export const ahead = () => void queryClient.prefetchQuery(data<PageOf<KeyView>>('keys'));
 
 /** The list of keys with their limits. `/keys/new` is the same page with the form open. */
 export function KeysPage(): ReactNode {
   const words = useWords(keysWords);
-  const [{ after }, setSearch] = useSearchState(searchDefaults);
-  const keys = useData<PageOf<KeyView>>('keys', { after: after || undefined });
+  const [{ q, sort, after }, setSearch] = useSearchState(searchDefaults);
+  const keys = useData<PageOf<KeyView>>('keys', {
+    q: q || undefined,
+    sort: sort === searchDefaults.sort ? undefined : sort,
+    after: after || undefined,
+  });
   const making = useLocation({ select: ({ pathname }) => pathname === '/keys/new' });
   const navigate = useNavigate();
   return (
@@ -42,8 +50,33 @@ export function KeysPage(): ReactNode {
         </ButtonLink>
       }
     >
+      <div className="flex flex-wrap items-center gap-2">
+        <SearchField
+          label={words.search}
+          placeholder={words.searchPlaceholder}
+          value={q}
+          onChange={(next) => setSearch({ q: next }, { replace: true })}
+          className="w-full sm:w-72"
+        />
+        <Select
+          aria-label={words.sort}
+          value={sort}
+          onChange={({ target }) => setSearch({ sort: target.value })}
+          className="w-full sm:w-48"
+        >
+          {sorts.map((each) => (
+            <option key={each} value={each}>
+              {words.sorts[each]}
+            </option>
+          ))}
+        </Select>
+      </div>
       <Panel flush>
-        <Paged query={keys} empty={words.empty} onTurn={(next) => setSearch({ after: next })}>
+        <Paged
+          query={keys}
+          empty={q === '' ? words.empty : words.nothingFound(q)}
+          onTurn={(next) => setSearch({ after: next })}
+        >
           {(rows) => <KeyTable keys={rows} />}
         </Paged>
       </Panel>
@@ -52,10 +85,19 @@ export function KeysPage(): ReactNode {
   );
 }
 
+interface Opened {
+  readonly act: 'rotate' | 'delete';
+  readonly key: KeyView;
+}
+
 function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
   const words = useWords(keysWords);
   const [stopping, setStopping] = useState<KeyDetail>();
-  const menu = (key: KeyView) => <KeyMenu keyView={key} onStop={setStopping} />;
+  const [opened, setOpened] = useState<Opened>();
+  const close = () => setOpened(undefined);
+  const menu = (key: KeyView) => (
+    <KeyMenu keyView={key} onStop={setStopping} onOpen={(act) => setOpened({ act, key })} />
+  );
   const columns = useKeyColumns(keys, menu);
   return (
     <>
@@ -79,6 +121,8 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
         })}
       />
       {stopping && <StopKey detail={stopping} onClose={() => setStopping(undefined)} />}
+      {opened?.act === 'rotate' && <RotateKey keyView={opened.key} onClose={close} />}
+      {opened?.act === 'delete' && <DeleteKey keyView={opened.key} onClose={close} />}
     </>
   );
 }
@@ -149,9 +193,11 @@ function useKeyColumns(
 function KeyMenu({
   keyView,
   onStop,
+  onOpen,
 }: {
   readonly keyView: KeyView;
   readonly onStop: (detail: KeyDetail) => void;
+  readonly onOpen: (act: Opened['act']) => void;
 }): ReactNode {
   const words = useWords(keysWords);
   const turn = useKeySwitch();
@@ -176,6 +222,12 @@ function KeyMenu({
           {words.disable}
         </MenuItem>
       )}
+      <MenuItem icon="refresh" onSelect={() => onOpen('rotate')}>
+        {words.rotate.open}
+      </MenuItem>
+      <MenuItem icon="trash" danger onSelect={() => onOpen('delete')}>
+        {words.remove.open}
+      </MenuItem>
     </Menu>
   );
 }

@@ -15,8 +15,8 @@ import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
 import { operatorWords, peopleWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { SearchField } from '../../components/search-field.tsx';
 import { pathName } from './parts.tsx';
-import { SearchField } from './search-field.tsx';
 
 const searchDefaults = { q: '', role: '', state: '', after: '' };
 

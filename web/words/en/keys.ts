@@ -2,6 +2,16 @@ export default {
   title: 'Keys',
   create: 'Create key',
   empty: 'Create a key to make your first call.',
+  nothingFound: (text: string) => `No key is called “${text}”, and none has it as its id or end.`,
+  search: 'Search keys',
+  searchPlaceholder: 'Name, id or last four characters',
+  sort: 'Order',
+  sorts: {
+    created: 'Newest first',
+    name: 'By name',
+    used: 'Last used first',
+    spent: 'Most spent first',
+  },
   columns: {
     name: 'Name',
     key: 'Key',
@@ -30,11 +40,13 @@ export default {
     name: 'Name',
     namePlaceholder: 'ci, laptop, web …',
     group: 'Group',
-    groupHelp: 'Decides models and prices; fixed once created.',
+    groupHelp: 'Decides models and prices.',
     groupOption: (name: string, multiplier: string, models: number) =>
       `${name} · ×${multiplier} · ${models === 1 ? '1 model' : `${models} models`}`,
-    limit: 'Spending limit (optional)',
-    limitHelp: 'The most that it may ever spend. It can be changed later, and not taken away.',
+    limits: 'Spending limits (optional)',
+    limitOf: { limit: 'In total', daily_limit: 'Per day', monthly_limit: 'Per month' },
+    limitsHelp:
+      'Empty: no limit. A limit that is added later counts what the key has already spent. Days and months follow the operator’s calendar.',
     expires: 'Expires (optional)',
     expiresHelp: 'It stops at the end of that day.',
     terms: 'More limits (optional)',
@@ -58,6 +70,28 @@ export default {
     save: 'Copy the key or say that you have saved it.',
     gone: 'The key was created a moment ago, and its secret was shown then. If you have not saved it, disable it and create a new one.',
   },
+  rotate: {
+    open: 'Rotate',
+    title: (name: string) => `New secret for ${name}`,
+    effect:
+      'The key keeps its name, limits and usage. Running requests finish. The new secret is shown once.',
+    endsOlder:
+      'An older secret still works. It ends at once, and the current one becomes the old one.',
+    grace: 'The old secret works on for',
+    graces: { now: 'no time: it ends at once', '1h': '1 hour', '24h': '24 hours', '7d': '7 days' },
+    action: 'Create new secret',
+    oldWorks: 'The old secret {last4} works until {time}.',
+    endNow: 'End now',
+    ended: 'The old secret no longer works.',
+  },
+  remove: {
+    open: 'Delete',
+    title: (name: string) => `Delete ${name}?`,
+    effect:
+      'Requests with it are refused at once, and it cannot be brought back. Its usage and charges keep its name.',
+    action: 'Delete key',
+    done: (name: string) => `${name} is deleted.`,
+  },
   detail: {
     facts: 'Key',
     id: 'Id',
@@ -75,7 +109,7 @@ export default {
     editTitle: (name: string) => `Edit ${name}`,
     usage: 'Usage of this key',
     saved: 'Saved. Running requests finish.',
-    limitFixed: 'It was made without a limit, and gets none.',
+    resets: 'begins anew {time}',
     noExpiry: 'Empty: it does not expire.',
   },
 };

@@ -133,7 +133,6 @@ export default {
       decimals: 'At most two decimals.',
       amount: 'An amount such as 10 or 10.50.',
       past: 'Choose a time to come.',
-      limit_fixed: 'This key was made without such a limit.',
       in_the_past: 'Choose a time to come.',
       not_an_amount: 'An amount such as 10 or 10.50.',
       not_a_time: 'This is no time.',

@@ -131,7 +131,6 @@ export default {
       decimals: '最多两位小数。',
       amount: '请填写金额，例如 10 或 10.50。',
       past: '请选择将来的时间。',
-      limit_fixed: '此密钥创建时没有这种上限。',
       in_the_past: '请选择将来的时间。',
       not_an_amount: '请填写金额，例如 10 或 10.50。',
       not_a_time: '时间格式不正确。',
