@@ -39,9 +39,21 @@ test('what commands do to users, their keys and their money is in the trail, whe
   const made = printed();
   await key.limitKeyCommand(made.id, { data, json: true, limit: '7.50' }, env);
   await key.switchKeyCommand(made.id, 'disabled', { data, json: true }, env);
+  await key.switchKeyCommand(made.id, 'active', { data, json: true }, env);
+  await key.rotateKeyCommand(made.id, { data, json: true, grace: '1h' }, env);
+  const rotated = printed();
+  await key.endOldSecretCommand(made.id, { data, json: true }, env);
+  const others = { limit: 'none', dailyLimit: '2' };
+  await key.limitKeyCommand(made.id, { data, json: true, ...others }, env);
+  expect(printed()).toMatchObject({ limit: null, daily_limit: '2.00' });
+  await key.deleteKeyCommand(made.id, { data, json: true }, env);
+  expect(printed()).toEqual({ id: made.id, status: 'deleted' });
+  await expect(key.switchKeyCommand(made.id, 'active', { data }, env)).rejects.toThrow(
+    `there is no key ${made.id}`,
+  );
   log.mockRestore();
   const entries = await withDatabase({ data }, env, (database) =>
-    auditPage(database, { account: id, limit: 10 }),
+    auditPage(database, { account: id, limit: 20 }),
   );
   expect(
     entries
@@ -74,9 +86,35 @@ test('what commands do to users, their keys and their money is in the trail, whe
         before: { status: 'active' },
         after: { status: 'disabled' },
       },
+      {
+        action: 'key.update',
+        target: made.id,
+        before: { status: 'disabled' },
+        after: { status: 'active' },
+      },
+      {
+        action: 'key.rotate',
+        target: made.id,
+        before: { last4: made.key.slice(-4), old_works_until: null },
+        after: { last4: rotated.key.slice(-4), old_works_until: expect.stringMatching(/Z$/) },
+      },
+      { action: 'key.end_old_secret', target: made.id, after: undefined },
+      {
+        action: 'key.update',
+        target: made.id,
+        before: { limit: '7.500000000', daily_limit: null },
+        after: { limit: null, daily_limit: '2.000000000' },
+      },
+      {
+        action: 'key.delete',
+        target: made.id,
+        before: { name: 'ci', group: 'default' },
+        after: undefined,
+      },
     ].map((entry) => ({ actorKind: 'command', before: undefined, ...entry })),
   );
-  expect(JSON.stringify(entries)).not.toContain(made.key);
+  for (const { key: secret } of [made, rotated])
+    expect(JSON.stringify(entries)).not.toContain(secret);
 });
 
 test('a user whose name hides something is not made', async () => {
