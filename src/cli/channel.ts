@@ -84,12 +84,9 @@ export async function testChannelCommand(
   env: Env,
 ): Promise<void> {
   await withDatabase(options, env, async (database, { dataFolder }) => {
-    const views = await channelViews(database);
-    const view = views.find((channel) => channel.name === name);
+    const view = (await channelViews(database)).find((channel) => channel.name === name);
     if (view === undefined)
-      throw new Failure(
-        `there is no channel ${name}; there are: ${views.map((one) => one.name).join(', ') || 'none'}`,
-      );
+      throw new Failure(`there is no channel ${name}; 'channel list' shows all`);
     if (!env['TOLLGATE_MASTER_KEY'] && !existsSync(join(dataFolder, 'master.key')))
       throw new Failure(
         `the master key opens the channel's key: name its folder with --data, or set TOLLGATE_MASTER_KEY`,

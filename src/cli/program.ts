@@ -1,6 +1,8 @@
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import about from '../../package.json' with { type: 'json' };
 import { Failure, type SharedOptions } from './command-io.ts';
+import { completionScript, type Shell, shells } from './completion.ts';
+import { dressHelp } from './help.ts';
 
 /**
  * The operator's command line. Options are declared here, so that help needs nothing else; a
@@ -26,7 +28,9 @@ function port(text: string): number {
   return value;
 }
 
-const portOption = new Option('--port <number>', 'port to listen on').env('PORT').argParser(port);
+const portOption = (text: string): Option =>
+  new Option('--port <number>', text).env('PORT').argParser(port);
+const listening = 'port to listen on; by default 8080';
 const workersMax = 256;
 const rowsMax = 1_000;
 
@@ -37,7 +41,10 @@ function workers(text: string): number {
   return value;
 }
 
-const workersOption = new Option('--workers <count>', 'processes that serve on the address')
+const workersOption = new Option(
+  '--workers <count>',
+  'processes that serve on the address; by default 1',
+)
   .env('TOLLGATE_WORKERS')
   .argParser(workers);
 const acceptOption = new Option(
@@ -55,7 +62,7 @@ command(program, 'serve', 'run the gateway')
       'configuration file; channels come from environment variables when there is none',
     ).env('TOLLGATE_CONFIG'),
   )
-  .addOption(portOption)
+  .addOption(portOption(listening))
   .addOption(hostOption)
   .addOption(workersOption)
   .addOption(acceptOption)
@@ -63,7 +70,7 @@ command(program, 'serve', 'run the gateway')
 
 command(program, 'start', 'serve what is configured, or the demo when nothing is')
   .addOption(new Option('--config <file>', 'configuration file').env('TOLLGATE_CONFIG'))
-  .addOption(portOption)
+  .addOption(portOption(listening))
   .addOption(hostOption)
   .addOption(workersOption)
   .addOption(acceptOption)
@@ -74,7 +81,7 @@ command(
   'demo',
   'gateway, simulator, a user with 100 yuan and a working key; fully offline',
 )
-  .addOption(portOption)
+  .addOption(portOption(listening))
   .addOption(hostOption)
   .option(
     '--faults',
@@ -83,7 +90,7 @@ command(
   .action(async (options) => (await import('./demo.ts')).demo(options, process.env));
 
 command(program, 'sim', 'only the simulated vendors')
-  .addOption(portOption)
+  .addOption(portOption('port to listen on; by default 8090'))
   .addOption(hostOption)
   .action(async (options) => (await import('./sim.ts')).sim(options));
 
@@ -249,8 +256,10 @@ command(order, 'list', 'top-ups, the newest first')
 
 command(program, 'link', 'an address that signs a user in to the console, once')
   .requiredOption('--user <id>')
-  .addOption(portOption)
-  .addOption(hostOption)
+  .addOption(portOption("the gateway's port; by default 8080"))
+  .addOption(
+    new Option('--host <address>', "the gateway's address").env('HOST').default('127.0.0.1'),
+  )
   .action(async (options) => (await import('./link.ts')).link(options, process.env));
 
 command(
@@ -318,3 +327,11 @@ command(imports, 'litellm <config>', 'from LiteLLM: a configuration file of ours
   .action(async (file: string, options) =>
     (await import('./import-litellm.ts')).importLitellm(file, options, process.env),
   );
+
+program
+  .command('completion')
+  .description('print a script by which a shell completes commands, options and their values')
+  .addArgument(new Argument('<shell>', 'the shell that reads the script').choices(shells))
+  .action((shell: Shell) => console.log(completionScript(shell, program).trimEnd()));
+
+dressHelp(program);

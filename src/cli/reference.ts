@@ -1,4 +1,6 @@
 import type { Command, Option } from 'commander';
+import { commandExamples } from './examples.ts';
+import { leaves, nameOf, sentence } from './help.ts';
 
 /** The page of all commands, in Markdown: the text of `--help` in one place. */
 export function cliReference(program: Command): string {
@@ -9,14 +11,9 @@ export function cliReference(program: Command): string {
 const introduction = `# Commands
 
 Made of the program's own definitions by \`npm run docs\`; a test says when it is out of date. In a checkout a command is \`node bin/tollgate.js <command>\`, where the package is installed
-\`tollgate <command>\`. Each has \`--help\`. With \`--json\` it prints one JSON value on standard output, errors on standard error; the exit code is 0 or 1.
+\`tollgate <command>\`. Each has \`--help\` with examples. With \`--json\` it prints one JSON value on standard output, errors on standard error; the exit code is 0 or 1.
 [Environment variables](environment.md) say what options do not.
 `;
-
-/** Commands that can be run; groups of commands are left out. */
-function leaves(command: Command): readonly Command[] {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
-}
 
 function entry(command: Command): string {
   const places = command.registeredArguments.map((argument) =>
@@ -24,15 +21,9 @@ function entry(command: Command): string {
   );
   const rows = command.options.map((option) => `| \`${option.flags}\` | ${cell(option)} |`);
   const table = rows.length === 0 ? '' : `\n| option | |\n|---|---|\n${rows.join('\n')}\n`;
-  return `## ${nameOf(command)}${places.join('')}\n\n${sentence(command.description())}\n${table}`;
-}
-
-/** Without the program's own name, the prefix of all of them. */
-function nameOf(command: Command): string {
-  const { parent } = command;
-  return parent === null || parent.parent === null
-    ? command.name()
-    : `${nameOf(parent)} ${command.name()}`;
+  const lines = commandExamples[nameOf(command)] ?? [];
+  const shown = lines.length === 0 ? '' : `\n\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`;
+  return `## ${nameOf(command)}${places.join('')}\n\n${sentence(command.description())}\n${table}${shown}`;
 }
 
 function cell({ description, mandatory, envVar, defaultValue, argChoices }: Option): string {
@@ -40,7 +31,9 @@ function cell({ description, mandatory, envVar, defaultValue, argChoices }: Opti
     description,
     argChoices === undefined ? '' : argChoices.map((choice) => `\`${choice}\``).join(', '),
     mandatory ? 'required' : '',
-    typeof defaultValue === 'string' && defaultValue !== '' ? `\`${defaultValue}\` by default` : '',
+    (typeof defaultValue === 'string' && defaultValue !== '') || typeof defaultValue === 'number'
+      ? `\`${defaultValue}\` by default`
+      : '',
     envVar === undefined ? '' : `variable \`${envVar}\``,
   ];
   return facts
@@ -48,5 +41,3 @@ function cell({ description, mandatory, envVar, defaultValue, argChoices }: Opti
     .join('; ')
     .replaceAll('|', '\\|');
 }
-
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

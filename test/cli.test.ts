@@ -1,0 +1,167 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { simConfig } from '../sim/catalog.ts';
+import { type Sim, startSim } from '../sim/index.ts';
+import { commandExamples } from '../src/cli/examples.ts';
+import { leaves, nameOf } from '../src/cli/help.ts';
+import { program } from '../src/cli/program.ts';
+import { makeNewApiDatabase } from './support/new-api-database.ts';
+
+const entry = fileURLToPath(new URL('../bin/tollgate.js', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-cli-'));
+let simulator: Sim;
+
+beforeAll(async () => {
+  simulator = await startSim({ host: '127.0.0.1', port: 0 });
+  mkdirSync(join(folder, 'bin'));
+  const script = `#!/bin/sh\nexec "${process.execPath}" "${entry}" "$@"\n`;
+  writeFileSync(join(folder, 'bin', 'tollgate'), script, { mode: 0o755 });
+});
+
+afterAll(async () => {
+  await simulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly code: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+const environment = (more: Readonly<Record<string, string>>) => ({
+  PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+  HOME: folder,
+  PORT: '0',
+  TOLLGATE_LOG: 'silent',
+  TOLLGATE_MASTER_KEY: Buffer.from('a master key of thirty-two bytes').toString('base64'),
+  ...more,
+});
+
+/** Lines as pasted into a shell. */
+function pasted(
+  lines: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  const options = { cwd: folder, env: environment(env), timeout: 30_000 };
+  const text = lines.join('\n');
+  return new Promise((resolve) => {
+    const shell = ['--norc', '-euo', 'pipefail', '-c', text];
+    const child = execFile('bash', shell, options, (_error, output, errors) =>
+      resolve({ code: child.exitCode ?? -1, output, errors }),
+    );
+  });
+}
+
+/** A line that goes on until Ctrl-C: its first words, and how it ended. */
+async function interrupted(line: string, env: Readonly<Record<string, string>>): Promise<Ended> {
+  const child = spawn('bash', ['--norc', '-c', line.replace(/^((?:\w+=\S+ )*)/, '$1exec ')], {
+    cwd: folder,
+    env: environment(env),
+  });
+  let [output, errors] = ['', ''];
+  child.stderr.on('data', (text) => (errors += text));
+  const spoken = new Promise((resolve) =>
+    child.stdout.on('data', (text) => {
+      output += text;
+      resolve(undefined);
+    }),
+  );
+  const gone = once(child, 'exit');
+  await Promise.race([spoken, gone, wait(line.includes('--follow') ? 2_000 : 20_000)]);
+  child.kill('SIGINT');
+  const [code] = await gone;
+  return { code: Number(code ?? -1), output, errors };
+}
+
+const goesOn = (name: string, line: string): boolean =>
+  ['serve', 'start', 'demo', 'sim'].includes(name) || line.includes('--follow');
+
+test('each command has its examples, and nothing else has', () => {
+  expect(Object.keys(commandExamples).toSorted()).toEqual(leaves(program).map(nameOf).toSorted());
+});
+
+test('examples work when they are pasted', async () => {
+  const configuration = simConfig(simulator.url).replaceAll('sim-deepseek,', 'deepseek,');
+  writeFileSync(join(folder, 'tollgate.yaml'), configuration);
+  writeFileSync(
+    join(folder, 'prices.json'),
+    '{"deepseek-chat":{"input_cost_per_token":0.000001,"output_cost_per_token":0.000002,"litellm_provider":"deepseek","mode":"chat"}}',
+  );
+  writeFileSync(
+    join(folder, 'litellm.yaml'),
+    'model_list:\n  - { model_name: gpt, litellm_params: { model: openai/gpt-4o, api_key: os.environ/OPENAI_API_KEY } }\n',
+  );
+  await makeNewApiDatabase(`sqlite:${join(folder, 'one-api.db')}`, {
+    users: [{ id: 1, username: 'root', password: 'x', quota: 500_000 }],
+  });
+  await interrupted('tollgate serve --config tollgate.yaml', {});
+  await pasted(['tollgate user create --name First']);
+  for (const command of leaves(program)) {
+    const name = nameOf(command);
+    const lines = (commandExamples[name] ?? []).map((line) =>
+      line.replace(/--port \d+/, '--port 0'),
+    );
+    const passing = lines.filter((line) => !goesOn(name, line));
+    if (passing.length > 0)
+      expect(await pasted(passing), passing.join('\n')).toMatchObject({ code: 0, errors: '' });
+    for (const line of lines.filter((each) => goesOn(name, each))) {
+      const data = line.includes('--follow') ? 'data' : join(folder, `data-${name}`);
+      expect((await interrupted(line, { TOLLGATE_DATA: data })).code, line).toBe(0);
+    }
+  }
+}, 240_000);
+
+test('help is a sentence, options with their defaults, and examples; a terminal sees it in colour', async () => {
+  const plain = (await pasted(['tollgate usage --help'])).output;
+  expect(plain).toContain('What was paid in a period, by model, key or user.');
+  expect(plain).toContain('default: "model"');
+  expect(plain).toContain('Examples:\n  tollgate usage --since 7d\n');
+  expect(plain).not.toContain('\u001b');
+  const forced = { FORCE_COLOR: '1' };
+  expect((await pasted(['tollgate usage --help'], forced)).output).toContain('\u001b[1mExamples:');
+  expect((await pasted(['tollgate nothing'], forced)).errors).not.toContain('undefined');
+  expect((await pasted(['tollgate check --json'], forced)).output).not.toContain('\u001b');
+});
+
+test.each([
+  ['tollgate srve', "unknown command 'srve'\n(Did you mean serve?)"],
+  ['tollgate user lst', "unknown command 'lst'\n(Did you mean list?)"],
+  ['tollgate usage --sinc 7d', "unknown option '--sinc'\n(Did you mean --since?)"],
+  ['tollgate completion bsh', 'Allowed choices are bash, zsh, fish.'],
+])('%s is answered with what was probably meant', async (line, words) => {
+  const { code, errors } = await pasted([line]);
+  expect(errors).toContain(words);
+  expect(code).toBe(1);
+});
+
+test('bash completes commands, options and their values', async () => {
+  const completed = async (...words: readonly string[]) => {
+    const { output, errors, code } = await pasted([
+      'source <(tollgate completion bash)',
+      `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})`,
+      `COMP_CWORD=${words.length - 1}`,
+      '_tollgate || true',
+      'echo "${COMPREPLY[*]-}"',
+    ]);
+    expect({ errors, code }).toEqual({ errors: '', code: 0 });
+    return output.trim().split(' ');
+  };
+  expect(await completed('tollgate', 'us')).toEqual(['usage', 'user']);
+  expect(await completed('tollgate', 'user', 'cre')).toEqual(['create', 'credit']);
+  expect(await completed('tollgate', 'user', 'credit', '--am')).toEqual(['--amount']);
+  expect(await completed('tollgate', 'usage', '--by', '')).toEqual(['model', 'key', 'user']);
+  expect(await completed('tollgate', 'serve', '--config', '')).toEqual(['']);
+});
+
+test.each(['zsh', 'fish'])('the script for %s names every command', async (shell) => {
+  const { output, code } = await pasted([`tollgate completion ${shell}`]);
+  expect(code).toBe(0);
+  for (const name of leaves(program).map(nameOf)) expect(output).toContain(` ${name}"`);
+});
