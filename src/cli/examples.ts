@@ -8,6 +8,7 @@ export const commandExamples: Readonly<Record<string, readonly string[]>> = {
   start: ['tollgate start --port 9000'],
   demo: ['tollgate demo', 'tollgate demo --port 9000 --faults'],
   sim: ['tollgate sim --port 9090'],
+  init: ['tollgate init', 'tollgate init gateway.yaml --yes --name Ada'],
   status: ['tollgate status', 'tollgate status --json | jq .running'],
   logs: ['tollgate logs --since 24h --status 5xx', 'tollgate logs --follow'],
   usage: ['tollgate usage --since 7d', 'tollgate usage --by user --since 2026-11-01 --limit 10'],

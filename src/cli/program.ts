@@ -108,6 +108,20 @@ const sinceText = 'since when: 30m, 24h, 7d or a time such as 2027-01-31';
 
 command(
   program,
+  'init [file]',
+  'write a configuration file of the vendors whose keys are in the environment, and make the first operator',
+)
+  .option('--vendors <names>', 'the vendors to take, with commas between; by default all found')
+  .option('--multiplier <number>', 'what list prices are multiplied by; by default 1.0')
+  .option('--name <name>', 'the first operator; by default operator, with - none is made')
+  .option('--yes', 'ask nothing: take the usual answer where no option says another')
+  .option('--force', 'write over a file that is there')
+  .action(async (file: string | undefined, options) =>
+    (await import('./init.ts')).initCommand(file ?? 'tollgate.yaml', options, process.env),
+  );
+
+command(
+  program,
   'status',
   'whether the gateway runs, its load, its channels, and what needs attention',
 ).action(async (options: SharedOptions) =>

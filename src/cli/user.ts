@@ -34,14 +34,12 @@ export async function createUserCommand(
   options: SharedOptions & { readonly name: string; readonly role: Role },
   env: Env,
 ): Promise<void> {
-  const name = options.name.trim();
-  if (name === '' || name !== plainName(name))
-    throw new Failure('--name is one line of 1 to 100 characters');
+  const name = userName(options.name);
   await withDatabase(
     options,
     env,
     async (database) => {
-      const user = await database.transact(() => making(name, options.role, systemClock.now()));
+      const user = await database.transact(() => makeUser(name, options.role, systemClock.now()));
       print(options, shown(user, 0n), [
         `made ${user.role} ${user.id} (${paint('bold', user.name)})`,
       ]);
@@ -50,7 +48,15 @@ export async function createUserCommand(
   );
 }
 
-function* making(name: string, role: Role, at: number): Transaction<User> {
+/** A user's name from an option. */
+export function userName(text: string): string {
+  const name = text.trim();
+  if (name !== '' && name === plainName(name)) return name;
+  throw new Failure('--name is one line of 1 to 100 characters');
+}
+
+/** A user and its line in the audit trail. */
+export function* makeUser(name: string, role: Role, at: number): Transaction<User> {
   const user = yield* enrol(name, role, at);
   yield* writeAudit(at, {
     ...byCommand,

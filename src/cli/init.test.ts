@@ -1,0 +1,98 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { forEachDatabase } from '../../test/databases.ts';
+import { auditPage } from '../accounts/audit.ts';
+import { findUser } from '../accounts/users.ts';
+import { migrations } from '../app/schema.ts';
+import { initCommand } from './init.ts';
+import { readConfigurationFile } from './serve.ts';
+
+let folder = '';
+let file = '';
+const keys = { DEEPSEEK_API_KEY: 'sk-deepseek-secret', OPENAI_API_KEY: 'sk-openai-secret' };
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-init-'));
+  file = join(folder, 'tollgate.yaml');
+  const made = folder;
+  onTestFinished(() => rmSync(made, { recursive: true }));
+});
+
+const silently = () => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  onTestFinished(() => log.mockRestore());
+  return () => String(log.mock.lastCall?.[0]);
+};
+
+test('a file is written that serve accepts, with the vendors of the environment and none of their keys', async () => {
+  const printed = silently();
+  await initCommand(file, { data: folder, yes: true, json: true, name: '-' }, keys);
+  expect(JSON.parse(printed())).toMatchObject({ file, data: folder, channels: 2, user: null });
+  expect(existsSync(join(folder, 'tollgate.db'))).toBe(false);
+  const text = readFileSync(file, 'utf8');
+  expect(text).not.toContain('secret');
+  const read = await readConfigurationFile(file, keys);
+  expect(read).toMatchObject({
+    ok: true,
+    configuration: { channels: [{ name: 'openai' }, { name: 'deepseek' }] },
+  });
+});
+
+test('without a vendor key the file is one that can be completed', async () => {
+  const printed = silently();
+  await initCommand(file, { data: folder, yes: true, name: '-' }, {});
+  expect(printed()).toContain('no vendor key is in the environment yet');
+  expect(await readConfigurationFile(file, {})).toMatchObject({ ok: true });
+  expect(readFileSync(file, 'utf8')).toContain('DEEPSEEK_API_KEY');
+});
+
+test('a file that is there stays, unless --force is said', async () => {
+  silently();
+  writeFileSync(file, 'mine');
+  const options = { data: folder, yes: true, name: '-' } as const;
+  await expect(initCommand(file, options, keys)).rejects.toThrow('--force writes over it');
+  expect(readFileSync(file, 'utf8')).toBe('mine');
+  await initCommand(file, { ...options, force: true }, keys);
+  expect(readFileSync(file, 'utf8')).toContain('price_multiplier: 1.0');
+});
+
+test('what is wrong is told before anything is written', async () => {
+  const refused = async (options: object, words: string) => {
+    await expect(
+      initCommand(file, { data: folder, yes: true, name: 'Ada', ...options }, keys),
+    ).rejects.toThrow(words);
+    expect(existsSync(file)).toBe(false);
+    expect(existsSync(join(folder, 'tollgate.db'))).toBe(false);
+  };
+  await refused({ multiplier: 'x' }, 'these answers make no configuration');
+  await refused({ multiplier: '1\nchannels: []' }, 'these answers make no configuration');
+  await refused({ vendors: 'deepseek,groq' }, 'GROQ_API_KEY is not set');
+  await refused({ vendors: 'nobody' }, "there is no vendor 'nobody'");
+  await refused({ name: 'a\nb' }, '--name is one line');
+  await refused({ yes: undefined, name: undefined, json: true }, 'there is no terminal to ask in');
+});
+
+forEachDatabase((_name, _openFresh, fresh) => {
+  test('only what no option tells is asked, and the first operator is made', async () => {
+    const place = await fresh(migrations);
+    const database = await place.open();
+    const printed = silently();
+    const asked: string[] = [];
+    const ask = async (question: string, usual: string) => {
+      asked.push(`${question.split(' ')[0]} [${usual}]`);
+      return question.startsWith('Vendors') ? 'openai' : usual;
+    };
+    const env = { ...keys, DATABASE_URL: place.url };
+    await initCommand(file, { data: folder, json: true, multiplier: '1.2' }, env, ask);
+    expect(asked).toEqual(['Vendors [openai,deepseek]', 'First [operator]']);
+    const { user, channels } = JSON.parse(printed());
+    expect(channels).toBe(1);
+    expect(await findUser(database, user)).toMatchObject({ name: 'operator', role: 'operator' });
+    expect(await auditPage(database, { account: user, limit: 5 })).toMatchObject([
+      { action: 'user.create', actorKind: 'command' },
+    ]);
+    expect(readFileSync(file, 'utf8')).toContain('price_multiplier: 1.2');
+  });
+});

@@ -1,0 +1,212 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { serves } from '../app/gateway.ts';
+import { systemClock } from '../base/clock.ts';
+import { readConfiguration } from '../catalog/config.ts';
+import { type Configuration, utcDate } from '../catalog/configuration.ts';
+import { describeProblems } from '../catalog/problem.ts';
+import type { ChannelFacts } from '../catalog/snapshot.ts';
+import { vendors } from '../providers/index.ts';
+import { countPhrase, Failure, print, type SharedOptions } from './command-io.ts';
+import { type Env, findInstallation, makeInstallation, withDatabase } from './installation.ts';
+import { configurationOf } from './serve.ts';
+import { paint } from './terminal.ts';
+import { makeUser, userName } from './user.ts';
+
+interface InitOptions extends SharedOptions {
+  readonly vendors?: string;
+  readonly multiplier?: string;
+  readonly name?: string;
+  readonly yes?: true;
+  readonly force?: true;
+}
+
+/** Asks for one thing; an empty answer means the usual one. */
+export type Ask = (question: string, usual: string) => Promise<string>;
+
+interface Answers {
+  readonly data: string | undefined;
+  readonly env: Env;
+  readonly channels: readonly ChannelFacts[];
+  readonly multiplier: string;
+  readonly name: string;
+}
+
+/**
+ * Writes a configuration file of the vendors whose keys are in the environment, and makes the first
+ * operator. Asks for what no option tells, unless `--yes` takes the usual answers.
+ */
+export async function initCommand(
+  file: string,
+  options: InitOptions,
+  env: Env,
+  ask = terminalAsk(options),
+): Promise<void> {
+  if (existsSync(file) && options.force !== true)
+    throw new Failure(`${file} is there already; --force writes over it`);
+  const found = (await configurationOf(undefined, env)).channels;
+  const answers = await answersFrom(options, env, found, ask);
+  const text = configurationText(answers, systemClock.now());
+  const configuration = await readBack(text, env);
+  const name = answers.name === '' ? undefined : userName(answers.name);
+  const { dataFolder } = makeInstallation(answers.data, answers.env);
+  writeFileSync(file, text, { flag: options.force === true ? 'w' : 'wx' });
+  const user =
+    name === undefined
+      ? undefined
+      : await withDatabase(
+          { data: dataFolder },
+          answers.env,
+          (database) => database.transact(() => makeUser(name, 'operator', systemClock.now())),
+          { mayBegin: true },
+        );
+  const { models, channels } = configuration;
+  const counts = { models: models.length, channels: channels.length };
+  print(options, { file, data: dataFolder, ...counts, user: user?.id ?? null }, [
+    `${paint('green', 'wrote')} ${file}: ${countPhrase(counts.channels, 'channel')}, ${countPhrase(counts.models, 'model')}`,
+    ...(user === undefined ? [] : [`made operator ${user.id} (${paint('bold', user.name)})`]),
+    ...nextLines(file, answers, user?.id, env),
+  ]);
+}
+
+/** The questions, for whatever no option says. */
+async function answersFrom(
+  options: InitOptions,
+  env: Env,
+  found: readonly ChannelFacts[],
+  ask: Ask,
+): Promise<Answers> {
+  const place =
+    options.data !== undefined || env['DATABASE_URL'] || env['TOLLGATE_DATA']
+      ? undefined
+      : await ask('Data folder for SQLite, or the address of a PostgreSQL database', 'data');
+  const postgres = place !== undefined && /^postgres(?:ql)?:/.test(place);
+  const data = options.data ?? (postgres || place === 'data' ? undefined : place);
+  const ours = postgres ? { ...env, DATABASE_URL: place } : env;
+  findInstallation(data, ours);
+  const all = found.map(({ vendor }) => vendor).join(',');
+  const wanted =
+    options.vendors ??
+    (found.length === 0 ? '' : await ask('Vendors whose keys are in the environment', all));
+  const multiplier =
+    options.multiplier ?? (await ask('Multiplier of list prices (1.2 is 20 % more)', '1.0'));
+  const name = options.name ?? (await ask("First operator's name (- for none)", 'operator'));
+  return {
+    data,
+    env: ours,
+    channels: chosen(wanted, found),
+    multiplier,
+    name: name === '-' ? '' : name,
+  };
+}
+
+function chosen(text: string, found: readonly ChannelFacts[]): readonly ChannelFacts[] {
+  const names = text.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
+  const missing = names.find((name) => !found.some(({ vendor }) => vendor === name));
+  if (missing === undefined) return found.filter(({ vendor }) => names.includes(vendor));
+  const variable = vendors.get(missing)?.env?.apiKey;
+  throw new Failure(
+    variable === undefined
+      ? `there is no vendor '${missing}' whose key could be in the environment`
+      : `${variable} is not set: export it first, so that ${missing} can be a channel`,
+  );
+}
+
+function channelText({ name, vendor }: ChannelFacts, env: Env): string {
+  const { apiKey, baseUrl } = vendors.get(vendor)?.env ?? {};
+  const address = baseUrl !== undefined && env[baseUrl] ? [`base_url: \${${baseUrl}}`] : [];
+  return [
+    `  - name: ${name}`,
+    `vendor: ${vendor}`,
+    ...address,
+    `api_key: \${${apiKey}} # read from the environment, and kept sealed`,
+    'groups: [default]',
+    `# models: [a, b] # without this line every model of ${vendor} in the bundled list`,
+  ].join('\n    ');
+}
+
+const noChannels = `channels: []
+#   - name: deepseek
+#     vendor: deepseek
+#     api_key: \${DEEPSEEK_API_KEY} # read from the environment, and kept sealed
+#     groups: [default]`;
+
+function configurationText({ channels, multiplier, env }: Answers, at: number): string {
+  return `# Made by 'tollgate init' on ${utcDate(at)}. After a change:
+#   tollgate config check <this file>, and start the gateway again
+# docs/reference/config.md describes every member.
+
+# A key belongs to one group, which decides what it reaches, what it pays and how fast it may ask.
+groups:
+  - name: default
+    price_multiplier: ${multiplier} # what list prices are multiplied by
+    limits: { rpm: 600, tpm: 1000000, concurrency: 64 } # of each user; without them there are none
+
+# Where models come from. Models of the bundled list have its prices.
+${channels.length === 0 ? noChannels : `channels:\n${channels.map((one) => channelText(one, env)).join('\n')}`}
+
+# Models with prices of your own, in yuan for a million tokens:
+# models:
+#   - id: deepseek-chat
+#     kind: chat
+#     context: 128000
+#     max_output: 8192
+#     price: { input: 2, cached_input: 0.2, output: 3 }
+`;
+}
+
+/** Reads the text as `serve` will. */
+async function readBack(text: string, env: Env): Promise<Configuration> {
+  const context = { env, vendors: [...vendors.values()], serves, now: systemClock.now() };
+  const read = await readConfiguration(text, context);
+  if (read.ok) return read.configuration;
+  throw new Failure(
+    `these answers make no configuration:\n${describeProblems('it', read.problems)}`,
+  );
+}
+
+function nextLines(
+  file: string,
+  { data, env: ours, channels }: Answers,
+  user: string | undefined,
+  env: Env,
+): readonly string[] {
+  const at = data === undefined ? '' : ` --data ${data}`;
+  return [
+    ...(channels.length === 0
+      ? [paint('yellow', 'no vendor key is in the environment yet: add a channel to the file')]
+      : []),
+    '',
+    paint('bold', 'Next:'),
+    ...(ours['DATABASE_URL'] === env['DATABASE_URL']
+      ? []
+      : ['  export DATABASE_URL=… # the address that you gave']),
+    `  tollgate serve --config ${file}${at}`,
+    ...(user === undefined
+      ? []
+      : [
+          `  tollgate link --user ${user}${at} # signs in to the console`,
+          `  tollgate key create --user ${user} --group default${at} # once it has been served`,
+        ]),
+  ];
+}
+
+/** Asks in the terminal; with `--yes` every answer is the usual one. */
+function terminalAsk({ yes, json }: InitOptions): Ask {
+  if (yes === true) return async (_, usual) => usual;
+  if (json === true || process.stdin.isTTY !== true)
+    return () => {
+      throw new Failure('there is no terminal to ask in: say --yes, and with options what differs');
+    };
+  return async (question, usual) => {
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    const left = new Promise<never>((_, reject) =>
+      terminal.once('close', () => reject(new Failure('nothing was written'))),
+    );
+    const answer = terminal.question(`${question} [${usual}]: `);
+    const text = (await Promise.race([answer, left])).trim();
+    left.catch(() => undefined);
+    terminal.close();
+    return text === '' ? usual : text;
+  };
+}
