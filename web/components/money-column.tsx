@@ -1,5 +1,11 @@
 import type { ReactNode } from 'react';
-import { formatYuan, longestFraction, type MoneyContext, type Yuan } from '../format/money.ts';
+import {
+  formatYuan,
+  longestFraction,
+  type MoneyContext,
+  parseYuan,
+  type Yuan,
+} from '../format/money.ts';
 import { Money } from './money.tsx';
 import type { Column } from './table.tsx';
 
@@ -23,6 +29,10 @@ export function moneyColumn<Row>(
     id,
     header,
     align: 'right',
+    sortBy: (row) => {
+      const of = amount(row);
+      return of === null ? null : parseYuan(of);
+    },
     cell: (row) => (
       <Money amount={amount(row)} as={as} places={places} estimated={estimated?.(row) ?? false} />
     ),

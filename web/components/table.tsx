@@ -1,11 +1,21 @@
 import { useRouter } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import type { MouseEvent, ReactNode } from 'react';
+import {
+  type MouseEvent,
+  type ReactNode,
+  type RefObject,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+} from 'react';
 import { useWide } from '../browser/media.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
 import { PathLink, isPlain } from './path-link.tsx';
+import { directionOf, pressed, sortedBy, type SortValue } from './sorting.ts';
+import { useVirtualRows, type VirtualRows } from './virtual-rows.ts';
 
 export interface Column<Row> {
   readonly id: string;
@@ -15,6 +25,10 @@ export interface Column<Row> {
   readonly align?: 'right';
   /** Width and the like: `w-24`, `max-w-64`. */
   readonly className?: string;
+  /** Its header sorts the rows by this, in a table that is given `sort`. */
+  readonly sortBy?: (row: Row) => SortValue;
+  /** Stays in view at the right edge: the row's menu. */
+  readonly pinned?: true;
 }
 
 /** A row on a phone: two lines. */
@@ -38,96 +52,215 @@ interface TableProps<Row> {
   /** Opens the row in place, instead of going to its path. */
   readonly onOpen?: (row: Row) => void;
   readonly selected?: string | undefined;
+  /**
+   * For a list that is held whole: the column that sorts it, with a minus for the greatest first
+   * (see `sortedBy`). Keep it in the address.
+   */
+  readonly sort?: string;
+  readonly onSort?: (sort: string) => void;
 }
 
 /**
  * Dense rows with one link each. A click anywhere in the row opens it; `j` and `k` move through the
- * links. On a phone rows are cards.
+ * links. A long list scrolls below its header. On a phone rows are cards.
  */
 export function Table<Row>(props: TableProps<Row>): ReactNode {
-  return useWide() ? <WideTable {...props} /> : <Cards {...props} />;
+  const { rows, columns, sort = '' } = props;
+  const sorted = useMemo(() => sortedBy(rows, columns, sort), [rows, columns, sort]);
+  const wide = useWide();
+  return wide ? <WideTable {...props} rows={sorted} /> : <Cards {...props} rows={sorted} />;
 }
 
-function WideTable<Row>({
-  label,
-  rows,
-  rowKey,
-  columns,
-  path,
-  onOpen,
-  selected,
-}: TableProps<Row>): ReactNode {
-  const open = useOpen(onOpen);
+/** A table of more rows scrolls by itself, so that its header stays in view. */
+const rowsInPage = 25;
+
+function WideTable<Row>(props: TableProps<Row>): ReactNode {
+  const { label, rows, rowKey, columns } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualRows(box, rows.length);
+  const { first, end, abovePx, belowPx } = virtual ?? wholeList(rows.length);
+  useSteadyWidths(box, virtual !== undefined);
   return (
-    <div className="relative overflow-x-auto" role="region" aria-label={label} tabIndex={0}>
-      <table className="w-full border-collapse text-table">
-        <Head columns={columns} />
+    <div
+      ref={box}
+      className={clsx(
+        'relative overflow-x-auto',
+        rows.length > rowsInPage && 'max-h-[max(24rem,calc(100dvh-14rem))] overflow-y-auto',
+      )}
+      role="region"
+      aria-label={label}
+      tabIndex={0}
+    >
+      <table
+        className="w-full border-separate border-spacing-0 text-table"
+        {...(virtual && { 'aria-rowcount': rows.length + 1 })}
+      >
+        <Head {...props} />
         <tbody>
-          {rows.map((row) => (
-            <tr
+          <Gap heightPx={abovePx} columns={columns.length} />
+          {rows.slice(first, end).map((row, index) => (
+            <TableRow
               key={rowKey(row)}
-              data-row
-              onClick={path && ((event) => open(event, path(row), row))}
-              className={clsx(
-                'group border-t border-line first:border-t-0',
-                path && 'cursor-pointer hover:bg-sunken',
-                rowKey(row) === selected && 'bg-accent-soft',
-              )}
-            >
-              {columns.map(({ id, cell, align, className }, index) => {
-                const look = clsx(
-                  'h-9 px-3 whitespace-nowrap',
-                  align === 'right' && 'text-right figures',
-                  index === 0 && firstLook,
-                  index === 0 && (rowKey(row) === selected ? 'bg-accent-soft' : 'bg-surface'),
-                  className,
-                );
-                if (index > 0)
-                  return (
-                    <td key={id} className={look}>
-                      {cell(row)}
-                    </td>
-                  );
-                return (
-                  <th key={id} scope="row" className={look}>
-                    <RowLink path={path?.(row)} onOpen={onOpen && (() => onOpen(row))}>
-                      {cell(row)}
-                    </RowLink>
-                  </th>
-                );
-              })}
-            </tr>
+              table={props}
+              row={row}
+              {...(virtual && { 'aria-rowindex': first + index + 2 })}
+            />
           ))}
+          <Gap heightPx={belowPx} columns={columns.length} />
         </tbody>
       </table>
     </div>
   );
 }
 
-function Head<Row>({ columns }: Pick<TableProps<Row>, 'columns'>): ReactNode {
+const wholeList = (count: number): VirtualRows => ({
+  first: 0,
+  end: count,
+  abovePx: 0,
+  belowPx: 0,
+});
+
+/** The place of rows that are not drawn. */
+function Gap({ heightPx, columns }: { readonly heightPx: number; readonly columns: number }) {
+  if (heightPx === 0) return null;
+  return (
+    <tr aria-hidden="true">
+      <td colSpan={columns} style={{ height: heightPx }} />
+    </tr>
+  );
+}
+
+/** Columns never become narrower while rows come and go: only the drawn ones set the widths. */
+function useSteadyWidths(box: RefObject<HTMLElement | null>, virtual: boolean): void {
+  useLayoutEffect(() => {
+    if (!virtual) return;
+    for (const cell of box.current?.querySelectorAll<HTMLElement>('thead th') ?? [])
+      if (cell.offsetWidth > Number.parseFloat(cell.style.minWidth || '0'))
+        cell.style.minWidth = `${cell.offsetWidth}px`;
+  });
+}
+
+interface RowProps<Row> {
+  readonly table: TableProps<Row>;
+  readonly row: Row;
+  readonly 'aria-rowindex'?: number;
+}
+
+function TableRow<Row>({ table, row, ...rest }: RowProps<Row>): ReactNode {
+  const { rowKey, columns, path, onOpen, selected } = table;
+  const open = useOpen(onOpen);
+  const isSelected = rowKey(row) === selected;
+  return (
+    <tr
+      {...rest}
+      data-row
+      onClick={path && ((event) => open(event, path(row), row))}
+      className={clsx(
+        'group',
+        path && 'cursor-pointer hover:bg-sunken',
+        isSelected && 'bg-accent-soft',
+      )}
+    >
+      {columns.map(({ id, cell, align, className, pinned }, index) => {
+        const look = clsx(
+          'h-9 border-t border-line px-3 whitespace-nowrap group-first:border-t-0',
+          align === 'right' && 'text-right figures',
+          index === 0 && 'sticky left-0 z-10 text-left font-normal',
+          pinned && 'sticky right-0 z-10',
+          (index === 0 || pinned) && 'group-hover:bg-sunken',
+          (index === 0 || pinned) && (isSelected ? 'bg-accent-soft' : 'bg-surface'),
+          className,
+        );
+        if (index > 0)
+          return (
+            <td key={id} className={look}>
+              {cell(row)}
+            </td>
+          );
+        return (
+          <th key={id} scope="row" className={look}>
+            <RowLink path={path?.(row)} onOpen={onOpen && (() => onOpen(row))}>
+              {cell(row)}
+            </RowLink>
+          </th>
+        );
+      })}
+    </tr>
+  );
+}
+
+function Head<Row>({ columns, sort, onSort }: TableProps<Row>): ReactNode {
   return (
     <thead>
       <tr>
-        {columns.map(({ id, header, align, className }, index) => (
-          <th
-            key={id}
-            scope="col"
-            className={clsx(
-              'h-8 bg-sunken px-3 text-left text-caption font-medium whitespace-nowrap text-muted',
-              align === 'right' && 'text-right',
-              index === 0 && 'sticky left-0 z-10',
-              className,
-            )}
-          >
-            {header}
-          </th>
-        ))}
+        {columns.map(({ id, header, align, className, sortBy, pinned }, index) => {
+          const sorts = sort !== undefined && onSort !== undefined && sortBy !== undefined;
+          return (
+            <th
+              key={id}
+              scope="col"
+              {...(sorts && { 'aria-sort': directionOf(sort, id) })}
+              className={clsx(
+                'sticky top-0 h-8 bg-sunken px-3 text-left text-caption font-medium whitespace-nowrap text-muted',
+                align === 'right' && 'text-right',
+                index === 0 && 'left-0',
+                pinned && 'right-0',
+                index === 0 || pinned ? 'z-30' : 'z-20',
+                className,
+              )}
+            >
+              {sorts ? (
+                <SortButton
+                  direction={directionOf(sort, id)}
+                  atRight={align === 'right'}
+                  onPress={() =>
+                    onSort(pressed(sort, id, align === 'right' ? 'falling' : 'rising'))
+                  }
+                >
+                  {header}
+                </SortButton>
+              ) : (
+                header
+              )}
+            </th>
+          );
+        })}
       </tr>
     </thead>
   );
 }
 
-const firstLook = 'sticky left-0 z-10 text-left font-normal group-hover:bg-sunken';
+interface SortButtonProps {
+  readonly direction: 'ascending' | 'descending' | 'none';
+  readonly atRight: boolean;
+  readonly onPress: () => void;
+  readonly children: ReactNode;
+}
+
+/** The arrow's place is kept, so that a press moves nothing. */
+function SortButton({ direction, atRight, onPress, children }: SortButtonProps): ReactNode {
+  return (
+    <button
+      type="button"
+      onClick={onPress}
+      className={clsx(
+        'group/sort inline-flex h-8 items-center gap-0.5 rounded-badge hover:text-text',
+        direction !== 'none' && 'text-text',
+        atRight && 'flex-row-reverse',
+      )}
+    >
+      {children}
+      <Icon
+        name="down"
+        className={clsx(
+          'size-3 shrink-0',
+          direction === 'ascending' && 'rotate-180',
+          direction === 'none' && 'opacity-0 group-hover/sort:opacity-60',
+        )}
+      />
+    </button>
+  );
+}
 
 function Cards<Row>({
   label,
@@ -149,7 +282,8 @@ function Cards<Row>({
             data-row
             onClick={path && ((event) => open(event, path(row), row))}
             className={clsx(
-              'flex items-center gap-2 px-4 py-2.5',
+              // Cards out of view are not laid out before they are scrolled to.
+              'flex items-center gap-2 px-4 py-2.5 [contain-intrinsic-height:auto_64px] [content-visibility:auto]',
               rowKey(row) === selected && 'bg-accent-soft',
             )}
           >

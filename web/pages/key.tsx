@@ -119,7 +119,7 @@ function Detail({ detail }: { readonly detail: KeyDetail }): ReactNode {
             aria-label={modelsTitle}
           >
             {detail.models.map((model) => (
-              <li key={model} className="min-w-0 truncate">
+              <li key={model} className="min-w-0 shrink-0 truncate">
                 <PathLink path={`/models/${model}`}>{model}</PathLink>
               </li>
             ))}

@@ -42,30 +42,19 @@ export function tokenPrice(
   );
 }
 
-/** A sorted copy: by name, price or context. */
-export function sortedModels<Model extends ModelRow>(
-  models: readonly Model[],
-  sort: string,
-): readonly Model[] {
-  if (sort === 'context') return models.toSorted((a, b) => (b.context ?? 0) - (a.context ?? 0));
-  if (sort === 'name')
-    return models.toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
-  const sign = sort === 'cheapest' ? 1 : -1;
-  return models.toSorted((a, b) => sign * byPrice(a, b));
-}
+/** The orders that a phone offers, which has no headers to press: see `sortedBy`. */
+export const sortsOnPhone = [
+  ['model', 'name'],
+  ['output', 'cheapest'],
+  ['-output', 'dearest'],
+  ['-context', 'context'],
+] as const;
 
-/** Tokens before pieces: prices in different units cannot be compared. */
-function byPrice(a: ModelRow, b: ModelRow): number {
-  const [first, second] = [leading(a), leading(b)];
-  const units = (first?.per === 1 ? 1 : 0) - (second?.per === 1 ? 1 : 0);
-  if (units !== 0) return units;
-  const difference =
-    (first === undefined ? 0n : rateOf(first)) - (second === undefined ? 0n : rateOf(second));
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+/** What a model costs by the token, for sorting; null for one that is paid by the piece. */
+export function tokenRate(model: ModelRow, of: PriceClass): bigint | null {
+  const price = tokenPrice(model, of);
+  return price === undefined ? null : rateOf(price);
 }
-
-const leading = (model: ModelRow): UnitPrice | undefined =>
-  tokenPrice(model, 'output') ?? tokenPrice(model, 'input') ?? model.prices[0];
 
 /** The most decimals of a column: shorter amounts are padded to it, so that points line up. */
 export const decimalsOf = (amounts: readonly string[]): number =>

@@ -20,13 +20,13 @@ import {
   decimalsOf,
   kindsOf,
   modelPath,
-  sortedModels,
+  sortsOnPhone,
   tokenPrice,
+  tokenRate,
 } from './model-parts.tsx';
 
-const searchDefaults = { group: '', kind: '', vendor: '', q: '', sort: 'name' };
+const searchDefaults = { group: '', kind: '', vendor: '', q: '', sort: 'model' };
 type Search = typeof searchDefaults;
-const sorts = ['name', 'cheapest', 'dearest', 'context'] as const;
 
 export const ahead = () => void queryClient.prefetchQuery(data<ModelsView>('models'));
 
@@ -49,6 +49,7 @@ export function ModelsPage(): ReactNode {
               <Found
                 view={view}
                 state={state}
+                onSort={(sort) => set({ sort }, { replace: true })}
                 onClear={() => set({ kind: '', vendor: '', q: '' })}
               />
             </Panel>
@@ -62,18 +63,17 @@ export function ModelsPage(): ReactNode {
 function Found({
   view,
   state,
+  onSort,
   onClear,
 }: {
   readonly view: ModelsView;
   readonly state: Search;
+  readonly onSort: (sort: string) => void;
   readonly onClear: () => void;
 }): ReactNode {
   const words = useWords(modelsWords);
   const { actions } = useWords(sharedWords);
-  const rows = sortedModels(
-    view.items.filter((model) => matches(model, state)),
-    state.sort,
-  );
+  const rows = view.items.filter((model) => matches(model, state));
   return (
     <>
       <p role="status" className="border-b border-line px-4 py-2 text-caption text-muted">
@@ -84,7 +84,7 @@ function Found({
           <Button onClick={onClear}>{actions.clearFilter}</Button>
         </EmptyState>
       ) : (
-        <ModelTable rows={rows} group={state.group} />
+        <ModelTable rows={rows} group={state.group} sort={state.sort} onSort={onSort} />
       )}
     </>
   );
@@ -135,14 +135,14 @@ function Filters({ view, state, onChange }: FiltersProps): ReactNode {
         ))}
       </Select>
       <Select
-        className="md:w-44"
+        className="md:hidden"
         aria-label={words.sort}
         value={state.sort}
         onChange={(event) => onChange({ sort: event.target.value })}
       >
-        {sorts.map((sort) => (
+        {sortsOnPhone.map(([sort, name]) => (
           <option key={sort} value={sort}>
-            {words.sorts[sort]}
+            {words.sorts[name]}
           </option>
         ))}
       </Select>
@@ -172,13 +172,14 @@ function matches({ id, vendor, kind }: ModelRow, state: Search): boolean {
   );
 }
 
-function ModelTable({
-  rows,
-  group,
-}: {
+interface ModelTableProps {
   readonly rows: readonly ModelRow[];
   readonly group: string;
-}): ReactNode {
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+}
+
+function ModelTable({ rows, group, sort, onSort }: ModelTableProps): ReactNode {
   const words = useWords(modelsWords);
   const language = useLanguage();
   const { columns: names } = words;
@@ -188,6 +189,7 @@ function ModelTable({
       id: of,
       header,
       align: 'right',
+      sortBy: (model) => tokenRate(model, of),
       cell: (model) => <TokenPrice price={tokenPrice(model, of)} decimals={decimals} />,
     };
   };
@@ -195,15 +197,28 @@ function ModelTable({
     {
       id: 'model',
       header: names.model,
+      sortBy: ({ id }) => id,
       cell: (model) => <ModelName model={model} />,
       className: 'max-w-96',
     },
-    { id: 'vendor', header: names.vendor, cell: ({ vendor }) => vendor, className: 'text-muted' },
-    { id: 'kind', header: names.kind, cell: ({ kind }) => words.kinds[kind] },
+    {
+      id: 'vendor',
+      header: names.vendor,
+      sortBy: ({ vendor }) => vendor,
+      cell: ({ vendor }) => vendor,
+      className: 'text-muted',
+    },
+    {
+      id: 'kind',
+      header: names.kind,
+      sortBy: ({ kind }) => words.kinds[kind],
+      cell: ({ kind }) => words.kinds[kind],
+    },
     {
       id: 'context',
       header: names.context,
       align: 'right',
+      sortBy: ({ context }) => context,
       cell: ({ context }) =>
         context === null ? (
           <span className="text-faint">—</span>
@@ -224,6 +239,8 @@ function ModelTable({
       rows={rows}
       rowKey={({ id }) => id}
       columns={columns}
+      sort={sort}
+      onSort={onSort}
       path={({ id }) => modelPath(id, group)}
       card={(model) => ({
         title: model.id,

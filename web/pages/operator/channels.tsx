@@ -6,6 +6,7 @@ import { useSearchState } from '../../browser/search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { useColumns } from '../../components/column-menu.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
+import { TextInput } from '../../components/field.tsx';
 import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { moneyColumn } from '../../components/money-column.tsx';
@@ -26,7 +27,7 @@ import {
 } from './channel-parts.tsx';
 
 /** `form`: `new`, or `copy:` and the name of a channel. */
-const searchDefaults = { vendor: '', model: '', group: '', state: '', form: '' };
+const searchDefaults = { q: '', vendor: '', model: '', group: '', state: '', sort: '', form: '' };
 type Search = Readonly<Record<keyof typeof searchDefaults, string>>;
 const states: readonly ChannelStateName[] = [
   'healthy',
@@ -87,7 +88,7 @@ function Counts({ channels }: { readonly channels: readonly ChannelView[] }): Re
 interface ListedProps {
   readonly channels: readonly ChannelView[];
   readonly state: Search;
-  readonly onChange: (change: Partial<Search>) => void;
+  readonly onChange: (change: Partial<Search>, options?: { readonly replace?: boolean }) => void;
 }
 
 function Listed({ channels, state, onChange }: ListedProps): ReactNode {
@@ -120,13 +121,29 @@ function Listed({ channels, state, onChange }: ListedProps): ReactNode {
   const rows = channels
     .filter((channel) => matches(channel, state))
     .toSorted((a, b) => urgency(a) - urgency(b));
-  const clear = () => onChange({ vendor: '', model: '', group: '', state: '' });
+  const clear = () => onChange({ q: '', vendor: '', model: '', group: '', state: '' });
   return (
     <div className="flex flex-col gap-3">
-      <FilterBar fields={fields} value={state} onChange={onChange} />
+      <div className="flex flex-wrap items-center gap-2">
+        <TextInput
+          type="search"
+          aria-label={words.search}
+          placeholder={words.searchPlaceholder}
+          data-shortcut="filter"
+          className="md:max-w-72"
+          value={state.q}
+          onChange={({ target }) => onChange({ q: target.value }, { replace: true })}
+        />
+        <FilterBar fields={fields} value={state} onChange={onChange} />
+      </div>
       <Panel flush>
         {rows.length > 0 && (
-          <ChannelTable channels={rows} onCopy={(name) => onChange({ form: `copy:${name}` })} />
+          <ChannelTable
+            channels={rows}
+            sort={state.sort}
+            onSort={(sort) => onChange({ sort }, { replace: true })}
+            onCopy={(name) => onChange({ form: `copy:${name}` })}
+          />
         )}
         {channels.length === 0 && <EmptyState text={words.empty} />}
         {channels.length > 0 && rows.length === 0 && (
@@ -152,8 +169,11 @@ const urgent: readonly ChannelStateName[] = [
   'drained',
 ];
 
-function matches({ vendor, groups, models, state }: ChannelView, wanted: Search): boolean {
+function matches(channel: ChannelView, wanted: Search): boolean {
+  const { name, vendor, base_url: address, groups, models, state } = channel;
+  const text = [name, vendor, address, ...groups].join(' ').toLowerCase();
   return (
+    text.includes(wanted.q.toLowerCase().trim()) &&
     ['', vendor].includes(wanted.vendor) &&
     ['', state].includes(wanted.state) &&
     ['', ...groups].includes(wanted.group) &&
@@ -162,13 +182,14 @@ function matches({ vendor, groups, models, state }: ChannelView, wanted: Search)
   );
 }
 
-function ChannelTable({
-  channels,
-  onCopy,
-}: {
+interface ChannelTableProps {
   readonly channels: readonly ChannelView[];
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
   readonly onCopy: (name: string) => void;
-}): ReactNode {
+}
+
+function ChannelTable({ channels, sort, onSort, onCopy }: ChannelTableProps): ReactNode {
   const words = useWords(channelWords);
   const { columns } = words;
   const { turn, dialog } = useChannelTurn();
@@ -179,7 +200,7 @@ function ChannelTable({
   const [shown, columnMenu] = useColumns(
     'channels',
     useChannelColumns(channels, menu),
-    useMedia('(min-width: 1400px)') ? [] : ['vendor', 'base', 'order'],
+    useMedia('(min-width: 1800px)') ? [] : ['vendor', 'base', 'order'],
   );
   return (
     <>
@@ -188,6 +209,8 @@ function ChannelTable({
         rows={channels}
         rowKey={({ name }) => name}
         columns={shown}
+        sort={sort}
+        onSort={onSort}
         path={({ name }) => channelPath(name)}
         card={(channel) => ({
           title: channel.name,
@@ -223,42 +246,59 @@ function useChannelColumns(
     {
       id: 'name',
       header: columns.name,
+      sortBy: ({ name }) => name,
       cell: ({ name }) => <span className="block max-w-56 truncate font-medium">{name}</span>,
     },
     {
       id: 'state',
       header: columns.state,
+      sortBy: urgency,
       cell: (channel) => (
         <span className="flex max-w-64 flex-col items-start py-1 whitespace-normal">
           <ChannelBadge channel={channel} /> <ChannelWhy channel={channel} />
         </span>
       ),
     },
-    { id: 'vendor', header: columns.vendor, cell: ({ vendor }) => vendor },
+    {
+      id: 'vendor',
+      header: columns.vendor,
+      sortBy: ({ vendor }) => vendor,
+      cell: ({ vendor }) => vendor,
+    },
     { id: 'base', header: columns.baseUrl, cell: (channel) => <Host channel={channel} /> },
     {
       id: 'models',
       header: columns.models,
       align: 'right',
+      sortBy: ({ models }) => models.length,
       cell: ({ models }) => formatCount(models.length),
     },
     {
       id: 'order',
       header: columns.order,
       align: 'right',
+      sortBy: ({ priority }) => priority,
       cell: ({ priority, weight }) => `${priority} / ${weight}`,
     },
     {
       id: 'requests',
       header: columns.requests,
       align: 'right',
+      sortBy: ({ last_hour: { requests } }) => requests,
       cell: ({ last_hour: { requests } }) => formatCount(requests),
     },
-    { id: 'errors', header: columns.errors, align: 'right', cell: errorShare },
+    {
+      id: 'errors',
+      header: columns.errors,
+      align: 'right',
+      sortBy: ({ last_hour: { error_share: errors } }) => errors,
+      cell: errorShare,
+    },
     {
       id: 'speed',
       header: columns.firstByte,
       align: 'right',
+      sortBy: ({ last_hour: { first_byte_median_ms: median } }) => median,
       cell: (channel) => firstByteText(channel.last_hour),
     },
     moneyColumn(channels, {
@@ -273,6 +313,7 @@ function useChannelColumns(
       align: 'right',
       cell: menu,
       className: 'w-10',
+      pinned: true,
     },
   ];
 }

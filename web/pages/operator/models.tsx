@@ -9,18 +9,15 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { formatCount } from '../../format/count.ts';
 import { longestFraction, padFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { modelsWords, priceWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { kindsOf, Piece, sortedModels, tokenPrice } from '../model-parts.tsx';
+import { kindsOf, Piece, sortsOnPhone, tokenPrice, tokenRate } from '../model-parts.tsx';
 import { NewModel } from './model-form.tsx';
 import { operatorModelPath } from './model-parts.ts';
 
-const searchDefaults = { q: '', kind: '', listed: '', sort: 'name', all: '', form: '' };
-const sorts = ['name', 'cheapest', 'dearest'] as const;
-const shownAtFirst = 50;
+const searchDefaults = { q: '', kind: '', listed: '', sort: 'model', form: '' };
 type Search = Readonly<Record<keyof typeof searchDefaults, string>>;
 
 export const ahead = () =>
@@ -69,20 +66,16 @@ interface ListedProps {
 function Listed({ models, state, onChange }: ListedProps): ReactNode {
   const { models: words } = useWords(priceWords);
   const { actions } = useWords(sharedWords);
-  const rows = sortedModels(
-    models.filter((model) => matches(model, state)),
-    state.sort,
-  );
-  const shown = state.all === '' ? rows.slice(0, shownAtFirst) : rows;
+  const rows = models.filter((model) => matches(model, state));
   return (
     <div className="flex flex-col gap-3">
       <Filters models={models} state={state} onChange={onChange} />
       <Panel flush>
-        {rows.length > 0 && <ModelTable models={shown} />}
-        {shown.length < rows.length && (
-          <ShowAll
-            count={rows.length}
-            onPress={() => onChange({ all: 'yes' }, { replace: true })}
+        {rows.length > 0 && (
+          <ModelTable
+            models={rows}
+            sort={state.sort}
+            onSort={(sort) => onChange({ sort }, { replace: true })}
           />
         )}
         {models.length === 0 && <EmptyState text={words.empty} />}
@@ -139,34 +132,19 @@ function Filters({ models, state, onChange }: ListedProps): ReactNode {
         ))}
       </Select>
       <Select
-        className="max-md:col-span-2 md:w-44"
+        className="max-md:col-span-2 md:hidden"
         aria-label={sortLabel}
         value={state.sort}
         onChange={({ target }) => onChange({ sort: target.value })}
       >
-        {sorts.map((each) => (
-          <option key={each} value={each}>
-            {sortLabels[each]}
-          </option>
-        ))}
+        {sortsOnPhone
+          .filter(([sort]) => sort !== '-context')
+          .map(([sort, name]) => (
+            <option key={sort} value={sort}>
+              {sortLabels[name]}
+            </option>
+          ))}
       </Select>
-    </div>
-  );
-}
-
-function ShowAll({
-  count,
-  onPress,
-}: {
-  readonly count: number;
-  readonly onPress: () => void;
-}): ReactNode {
-  const { models: words } = useWords(priceWords);
-  return (
-    <div className="flex justify-center border-t border-line p-2">
-      <Button look="ghost" onClick={onPress}>
-        {words.showAll(formatCount(count))}
-      </Button>
     </div>
   );
 }
@@ -186,7 +164,13 @@ function matches(
   );
 }
 
-function ModelTable({ models }: { readonly models: readonly OperatorModel[] }): ReactNode {
+interface ModelTableProps {
+  readonly models: readonly OperatorModel[];
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+}
+
+function ModelTable({ models, sort, onSort }: ModelTableProps): ReactNode {
   const { models: words } = useWords(priceWords);
   const { kinds } = useWords(modelsWords);
   const { columns } = words;
@@ -198,15 +182,22 @@ function ModelTable({ models }: { readonly models: readonly OperatorModel[] }): 
     const places = longestFraction([...texts.values()]);
     const cell = (model: OperatorModel) =>
       padFraction(texts.get(model.id) ?? '—', texts.has(model.id) ? places : 0);
-    return { id, header, align: 'right', cell };
+    const sortBy = (model: OperatorModel) => tokenRate(model, id);
+    return { id, header, align: 'right', sortBy, cell };
   };
   const rows: readonly Column<OperatorModel>[] = [
     {
       id: 'model',
       header: columns.model,
+      sortBy: ({ id }) => id,
       cell: ({ id }) => <span className="block max-w-80 truncate font-medium">{id}</span>,
     },
-    { id: 'kind', header: columns.kind, cell: ({ kind }) => kinds[kind] },
+    {
+      id: 'kind',
+      header: columns.kind,
+      sortBy: ({ kind }) => kinds[kind],
+      cell: ({ kind }) => kinds[kind],
+    },
     token('input', columns.input),
     token('cached_input', columns.cached),
     token('output', columns.output),
@@ -220,11 +211,13 @@ function ModelTable({ models }: { readonly models: readonly OperatorModel[] }): 
       id: 'version',
       header: columns.version,
       align: 'right',
+      sortBy: (model) => model.price_version,
       cell: (model) => words.version(model.price_version),
     },
     {
       id: 'channels',
       header: columns.channels,
+      sortBy: ({ channels }) => channels.length,
       cell: ({ channels }) => (
         <span className="block max-w-60 truncate">{channels.join(' · ')}</span>
       ),
@@ -237,6 +230,8 @@ function ModelTable({ models }: { readonly models: readonly OperatorModel[] }): 
       rows={models}
       rowKey={({ id }) => id}
       columns={rows}
+      sort={sort}
+      onSort={onSort}
       path={({ id }) => operatorModelPath(id)}
       card={(model) => ({
         title: model.id,

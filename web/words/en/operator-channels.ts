@@ -4,6 +4,8 @@ export default {
   empty: 'No channel yet: without one, nothing can be called.',
   nothing: 'No channel matches.',
   count: (state: string, count: number) => `${count} ${state}`,
+  search: 'Search channels',
+  searchPlaceholder: 'Name, vendor, address …',
   columns: {
     name: 'Name',
     state: 'State',

@@ -32,7 +32,6 @@ export default {
     unserved: 'No channel',
     retiring: (day: string) => `Ends ${day}`,
     version: (version: number) => `v${version}`,
-    showAll: (count: string) => `Show all ${count}`,
   },
   model: {
     facts: 'About',

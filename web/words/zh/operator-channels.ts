@@ -6,6 +6,8 @@ export default {
   empty: '还没有渠道。没有渠道就无法调用任何模型。',
   nothing: '没有匹配的渠道。',
   count: (state, count) => `${state} ${count}`,
+  search: '搜索渠道',
+  searchPlaceholder: '名称、厂商或地址…',
   columns: {
     name: '名称',
     state: '状态',

@@ -28,7 +28,6 @@ export default {
     unserved: '没有渠道',
     retiring: (day) => `${day} 下线`,
     version: (version) => `v${version}`,
-    showAll: (count) => `显示全部 ${count} 个`,
   },
   model: {
     facts: '概况',
