@@ -16,6 +16,12 @@ export function firstByteClass(column: string): string {
   return `CASE ${classEnds.map((end) => `WHEN ${column}<=${end} THEN ${end}`).join(' ')} ELSE ${lastClassEnd} END`;
 }
 
+/** Requests whose first bytes took about as long, and how long all of them took. */
+interface FirstByteClass {
+  readonly requests: number;
+  readonly durationMs: number;
+}
+
 /** The figures of a model, or of one of its channels, for one whole hour. */
 export interface SpeedHour {
   readonly model: string;
@@ -26,8 +32,8 @@ export interface SpeedHour {
   readonly cut: number;
   readonly cost: bigint;
   readonly durationMs: number;
-  /** Requests by the upper end of their first byte's class. */
-  readonly firstBytes: ReadonlyMap<number, number>;
+  /** By the upper end of their first byte's class. */
+  readonly firstBytes: ReadonlyMap<number, FirstByteClass>;
 }
 
 export interface SpeedQuery extends TimeRange {
@@ -46,7 +52,7 @@ export function* speedsByHour({ model, from, to }: SpeedQuery): Transaction<read
       WHERE hour>=${places.add(from)} AND hour<${places.add(to)}${ofModel} ORDER BY model, channel, hour, first_byte`,
     params: places.params,
   };
-  const speeds: (SpeedHour & { firstBytes: Map<number, number> })[] = [];
+  const speeds: (SpeedHour & { firstBytes: Map<number, FirstByteClass> })[] = [];
   for (const row of rows) {
     const [name, channel, hour] = [
       String(row['model']),
@@ -57,8 +63,11 @@ export function* speedsByHour({ model, from, to }: SpeedQuery): Transaction<read
     const same =
       last !== undefined && last.model === name && last.channel === channel && last.hour === hour;
     const before = same ? speeds.pop() : undefined;
-    const firstBytes = before?.firstBytes ?? new Map<number, number>();
-    firstBytes.set(Number(row['first_byte']), Number(row['requests']));
+    const firstBytes = before?.firstBytes ?? new Map<number, FirstByteClass>();
+    firstBytes.set(Number(row['first_byte']), {
+      requests: Number(row['requests']),
+      durationMs: Number(row['duration']),
+    });
     speeds.push({
       model: name,
       channel,
@@ -76,42 +85,77 @@ export function* speedsByHour({ model, from, to }: SpeedQuery): Transaction<read
 export interface SpeedSummary {
   readonly requests: number;
   readonly cut: number;
+  /** To the first byte. */
   readonly medianMs: number | undefined;
   readonly p95Ms: number | undefined;
+  /** To the last byte, over the same requests: never less than to the first. */
+  readonly medianDurationMs: number | undefined;
   readonly meanDurationMs: number | undefined;
 }
 
 /** The sum of several hours, channels or models. */
 export function summarizeSpeeds(speeds: readonly SpeedHour[]): SpeedSummary {
-  const classes = new Map<number, number>();
-  for (const { firstBytes } of speeds)
-    for (const [end, count] of firstBytes) classes.set(end, (classes.get(end) ?? 0) + count);
   const sum = (of: (speed: SpeedHour) => number): number =>
     speeds.reduce((total, speed) => total + of(speed), 0);
   const requests = sum((speed) => speed.requests);
+  const classes = addedUp(speeds);
+  const medianMs = quantile(classes, 0.5);
+  const wholeMs = medianDuration(speeds);
   return {
     requests,
     cut: sum((speed) => speed.cut),
-    medianMs: quantile(classes, 0.5),
+    medianMs,
     p95Ms: quantile(classes, 0.95),
+    medianDurationMs: wholeMs === undefined ? undefined : Math.max(wholeMs, medianMs ?? 0),
     meanDurationMs:
       requests === 0 ? undefined : Math.round(sum((speed) => speed.durationMs) / requests),
   };
 }
 
-/** Interpolates within its class as if the values lay evenly; undefined without any. */
-export function quantile(classes: ReadonlyMap<number, number>, share: number): number | undefined {
-  const total = [...classes.values()].reduce((sum, count) => sum + count, 0);
+function addedUp(speeds: readonly SpeedHour[]): ReadonlyMap<number, FirstByteClass> {
+  const classes = new Map<number, FirstByteClass>();
+  for (const { firstBytes } of speeds)
+    for (const [end, { requests, durationMs }] of firstBytes) {
+      const before = classes.get(end);
+      classes.set(end, {
+        requests: (before?.requests ?? 0) + requests,
+        durationMs: (before?.durationMs ?? 0) + durationMs,
+      });
+    }
+  return classes;
+}
+
+/** As exact as the figures are: the requests of one hour, channel and class count as equally long. */
+function medianDuration(speeds: readonly SpeedHour[]): number | undefined {
+  const parts = speeds
+    .flatMap(({ firstBytes }) => [...firstBytes.values()])
+    .toSorted((a, b) => a.durationMs / a.requests - b.durationMs / b.requests);
+  const half = parts.reduce((total, { requests }) => total + requests, 0) / 2;
+  let before = 0;
+  for (const { requests, durationMs } of parts) {
+    before += requests;
+    if (before >= half) return Math.round(durationMs / requests);
+  }
+  return undefined;
+}
+
+/**
+ * Interpolates within its class as if the values lay evenly, below the mean of the whole answers;
+ * undefined without any.
+ */
+function quantile(classes: ReadonlyMap<number, FirstByteClass>, share: number): number | undefined {
+  const total = [...classes.values()].reduce((sum, { requests }) => sum + requests, 0);
   if (total === 0) return undefined;
   let before = 0;
   let below = 0;
   for (const end of [...classEnds, lastClassEnd]) {
-    const count = classes.get(end) ?? 0;
-    if (count > 0 && before + count >= total * share) {
-      const upper = end === lastClassEnd ? (classEnds.at(-1) ?? 0) : end;
-      return Math.round(below + (upper - below) * ((total * share - before) / count));
+    const { requests = 0, durationMs = 0 } = classes.get(end) ?? {};
+    if (requests > 0 && before + requests >= total * share) {
+      const classEnd = end === lastClassEnd ? (classEnds.at(-1) ?? 0) : end;
+      const upper = Math.max(below, Math.min(classEnd, durationMs / requests));
+      return Math.round(below + (upper - below) * ((total * share - before) / requests));
     }
-    before += count;
+    before += requests;
     below = end;
   }
   return below;

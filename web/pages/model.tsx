@@ -153,8 +153,8 @@ function About({ model }: { readonly model: ModelDetail }): ReactNode {
           {speed.first_byte_median_ms !== null && (
             <Fact name={words.firstByte}>{formatDuration(speed.first_byte_median_ms)}</Fact>
           )}
-          {speed.total_mean_ms !== null && (
-            <Fact name={words.totalMean}>{formatDuration(speed.total_mean_ms)}</Fact>
+          {speed.total_median_ms !== null && (
+            <Fact name={words.wholeAnswer}>{formatDuration(speed.total_median_ms)}</Fact>
           )}
           <Fact name={words.success}>{formatShare(speed.success_share)}</Fact>
         </>

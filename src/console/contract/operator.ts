@@ -118,6 +118,7 @@ export interface Attention {
 
 export type ChannelStateName =
   | 'healthy'
+  | 'failing'
   | 'degraded'
   | 'cooling'
   | 'parked'

@@ -574,7 +574,7 @@ export interface ModelDetail extends ModelRow {
   readonly speed: {
     readonly requests: number;
     readonly first_byte_median_ms: number | null;
-    readonly total_mean_ms: number | null;
+    readonly total_median_ms: number | null;
     readonly success_share: number;
   } | null;
 }

@@ -55,7 +55,7 @@ export function channelView(channel: StoredChannel, sight: ChannelReadings): Cha
   const seen = channelAcrossNodes(sight.reports, name);
   const hour = countTotals(sight.counts.filter((count) => count.channel === name));
   const running = seen.running + (sight.tasks.get(name) ?? 0);
-  const state = stateOf(channel, seen.state, running, sight);
+  const state = stateOf(channel, shownState(seen), running, sight);
   const cost = sight.costs.get(name);
   return {
     name,
@@ -105,6 +105,21 @@ function overrunsOf(
     answers: Math.max(overruns.get(name) ?? 0, loss?.answers ?? 0),
     loss: yuan(loss?.amount ?? 0n),
   };
+}
+
+/** Fewer attempts say nothing of a channel. */
+const failingFrom = 5;
+
+/**
+ * `failing`: more than half of the last five minutes' attempts failed, though routing has no reason
+ * yet to prefer other channels, or there are none.
+ */
+function shownState({
+  state,
+  recent: { attempts, failed },
+}: ReturnType<typeof channelAcrossNodes>): ChannelStateName {
+  const fails = attempts >= failingFrom && failed * 2 > attempts;
+  return state === 'healthy' && fails ? 'failing' : state;
 }
 
 /** Drained: no process that knows of the change runs anything on the channel any more. */

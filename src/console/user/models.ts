@@ -149,7 +149,7 @@ async function detail(
         : {
             requests: lately.requests,
             first_byte_median_ms: lately.medianMs ?? null,
-            total_mean_ms: lately.meanDurationMs ?? null,
+            total_median_ms: lately.medianDurationMs ?? null,
             success_share: (lately.requests - lately.cut) / lately.requests,
           },
   };

@@ -57,6 +57,12 @@ export interface RecentCounts {
   readonly firsts: readonly { readonly kind: string; readonly count: number }[];
 }
 
+/** One channel's attempts of the last minutes. */
+export interface RecentAttempts {
+  readonly attempts: number;
+  readonly failed: number;
+}
+
 interface Tally {
   ok: number;
   readonly others: Map<string, number>;
@@ -69,6 +75,9 @@ interface Minute {
   requests: number;
   errors: number;
   readonly firsts: Map<number, number>;
+  /** Of each channel. */
+  readonly answered: Map<string, number>;
+  readonly failed: Map<string, number>;
 }
 
 /** One channel's counts at the last read. */
@@ -100,7 +109,9 @@ export class ChannelCounts {
 
   /** Counts one failed attempt. */
   failed({ channel, fault }: { readonly channel: string; readonly fault: FaultKind }): void {
-    more(this.#tally(channel, this.#clock.now()).faults, fault);
+    const now = this.#clock.now();
+    more(this.#tally(channel, now).faults, fault);
+    more(this.#minute(now).failed, channel);
   }
 
   /** Counts one answer beyond the bound of its request. */
@@ -110,8 +121,7 @@ export class ChannelCounts {
 
   recent(): RecentCounts {
     this.#read();
-    const from = this.#clock.now() - recentMinutes * minuteMs;
-    const minutes = this.#minutes.filter(({ at }) => at > from - minuteMs);
+    const minutes = this.#lastMinutes();
     const firsts = new Map<number, number>();
     for (const minute of minutes)
       for (const [at, count] of minute.firsts) firsts.set(at, (firsts.get(at) ?? 0) + count);
@@ -120,6 +130,19 @@ export class ChannelCounts {
       errors: minutes.reduce((sum, { errors }) => sum + errors, 0),
       firsts: [...firsts].map(([at, count]) => ({ kind: firstByteKind(at), count })),
     };
+  }
+
+  /** The same of one channel, by attempt; as of the last call of `recent`. */
+  recentOf(channel: string): RecentAttempts {
+    const sum = (of: (minute: Minute) => Map<string, number>): number =>
+      this.#lastMinutes().reduce((total, minute) => total + (of(minute).get(channel) ?? 0), 0);
+    const failed = sum((minute) => minute.failed);
+    return { attempts: sum((minute) => minute.answered) + failed, failed };
+  }
+
+  #lastMinutes(): readonly Minute[] {
+    const from = this.#clock.now() - recentMinutes * minuteMs;
+    return this.#minutes.filter(({ at }) => at > from - minuteMs);
   }
 
   /** Takes the counts to write; they are no longer kept here. */
@@ -144,7 +167,10 @@ export class ChannelCounts {
       const seen = this.#seenOf(channel);
       minute.requests += all - seen.all;
       minute.errors += failed - seen.failed;
-      if (channel !== '' && ok > seen.ok) this.#tally(channel, now).ok += ok - seen.ok;
+      if (channel !== '' && ok > seen.ok) {
+        this.#tally(channel, now).ok += ok - seen.ok;
+        more(minute.answered, channel, ok - seen.ok);
+      }
       Object.assign(seen, { ok, failed, all });
     }
     for (const [channel, { counts }] of this.#requests.firsts)
@@ -205,7 +231,12 @@ export class ChannelCounts {
     const at = now - (now % minuteMs);
     const last = this.#minutes.at(-1);
     if (last?.at === at) return last;
-    const minute = { at, requests: 0, errors: 0, firsts: new Map<number, number>() };
+    const minute = {
+      ...{ at, requests: 0, errors: 0 },
+      firsts: new Map<number, number>(),
+      answered: new Map<string, number>(),
+      failed: new Map<string, number>(),
+    };
     this.#minutes.push(minute);
     if (this.#minutes.length > recentMinutes + 1) this.#minutes.shift();
     return minute;

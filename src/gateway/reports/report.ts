@@ -5,6 +5,7 @@ import {
   type ChannelCount,
   firstByteShare,
   overrunKind,
+  type RecentAttempts,
   type RecentCounts,
   recentMinutes,
   slotMs,
@@ -30,6 +31,8 @@ export interface ChannelReport {
   readonly until: number | undefined;
   /** Attempts under way. */
   readonly running: number;
+  /** Of the last five minutes; a process of an older release does not report it. */
+  readonly recent?: RecentAttempts;
   /** Each key, where the channel has several. */
   readonly keys?: readonly KeyReport[];
 }
@@ -73,8 +76,11 @@ export const healthOrder: readonly ChannelHealthState[] = [
   'parked',
 ];
 
-/** A channel as all processes see it: the worst reported state, and all running attempts. */
-export function channelAcrossNodes(reports: readonly NodeReport[], channel: string): ChannelReport {
+/** A channel as all processes see it: the worst reported state, and the sums of their attempts. */
+export function channelAcrossNodes(
+  reports: readonly NodeReport[],
+  channel: string,
+): ChannelReport & { readonly recent: RecentAttempts } {
   let worst: ChannelReport = {
     state: 'healthy',
     why: undefined,
@@ -83,13 +89,16 @@ export function channelAcrossNodes(reports: readonly NodeReport[], channel: stri
     running: 0,
   };
   let running = 0;
+  const recent = { attempts: 0, failed: 0 };
   for (const { channels } of reports) {
     const one = channels[channel];
     if (one === undefined) continue;
     running += one.running;
+    recent.attempts += one.recent?.attempts ?? 0;
+    recent.failed += one.recent?.failed ?? 0;
     if (healthOrder.indexOf(one.state) > healthOrder.indexOf(worst.state)) worst = one;
   }
-  return { ...worst, running };
+  return { ...worst, running, recent };
 }
 
 /** The same for one of its keys, by position. */

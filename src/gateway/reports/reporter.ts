@@ -76,12 +76,13 @@ export class Reporter {
   /** Writes the current report and counts. What cannot be written goes into the next report. */
   async report(): Promise<void> {
     const { database, clock, counts, watch } = this.#sources;
-    const { channels, turns } = this.#look();
     const waiting = counts.take();
+    const recent = counts.recent();
+    const { channels, turns } = this.#look();
     const state = {
       node: this.#node,
       openStreams: watch.open,
-      recent: counts.recent(),
+      recent,
       databaseMs: this.#databaseMs,
       channels,
     };
@@ -125,7 +126,7 @@ export class Reporter {
     readonly channels: Readonly<Record<string, ChannelReport>>;
     readonly turns: readonly NewHealthChange[];
   } {
-    const { catalog, clock, channelClients } = this.#sources;
+    const { catalog, clock, channelClients, counts } = this.#sources;
     const now = clock.now();
     const channels: Record<string, ChannelReport> = {};
     const turns: NewHealthChange[] = [];
@@ -149,6 +150,7 @@ export class Reporter {
         since: same ? (before?.since ?? now) : now,
         until: end,
         running: channelClients.running(channel),
+        recent: counts.recentOf(name),
         ...(keys && { keys }),
       };
       if (!same) turns.push({ channel: name, at: now, state, why, until });

@@ -109,6 +109,7 @@ forEachDatabase((_, openFresh) => {
       state: 'parked',
       why: 'credentials',
       since: clock.at,
+      recent: { attempts: 11, failed: 1 },
     });
     const now = currentLoad(reports);
     expect(now).toMatchObject({ requestsPerMinute: 2.2, openStreams: 0 });

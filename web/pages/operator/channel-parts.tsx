@@ -58,6 +58,7 @@ export function useChannel(name: string) {
 
 const statuses: Readonly<Record<ChannelStateName, Status>> = {
   healthy: 'healthy',
+  failing: 'failed',
   degraded: 'degraded',
   cooling: 'cooling',
   parked: 'parked',

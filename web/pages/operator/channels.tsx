@@ -31,6 +31,7 @@ const searchDefaults = { q: '', vendor: '', model: '', group: '', state: '', sor
 type Search = Readonly<Record<keyof typeof searchDefaults, string>>;
 const states: readonly ChannelStateName[] = [
   'healthy',
+  'failing',
   'degraded',
   'cooling',
   'parked',
@@ -163,6 +164,7 @@ function urgency({ state }: ChannelView): number {
 
 const urgent: readonly ChannelStateName[] = [
   'parked',
+  'failing',
   'cooling',
   'degraded',
   'draining',

@@ -74,7 +74,7 @@ export default {
   durations: 'Lengths',
   seconds: (count: string) => `${count} s`,
   firstByte: 'First byte, median of 24 h',
-  totalMean: 'Whole answer, mean of 24 h',
+  wholeAnswer: 'Whole answer, median of 24 h',
   success: 'Answered in full, 24 h',
   quiet: 'no requests in the last 24 h',
   retires: 'Retires',

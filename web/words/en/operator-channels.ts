@@ -21,6 +21,7 @@ export default {
   filters: { vendor: 'Vendor', model: 'Model', group: 'Group', state: 'State' },
   states: {
     healthy: 'Healthy',
+    failing: 'Failing',
     degraded: 'Degraded',
     cooling: 'Cooling',
     parked: 'Parked',

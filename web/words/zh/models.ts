@@ -69,7 +69,7 @@ export default {
   durations: '时长',
   seconds: (count) => `${count} 秒`,
   firstByte: '首字节，24 小时中位数',
-  totalMean: '总耗时，24 小时平均',
+  wholeAnswer: '总耗时，24 小时中位数',
   success: '完整答复率，24 小时',
   quiet: '最近 24 小时没有请求',
   retires: '下线日期',

@@ -23,6 +23,7 @@ export default {
   filters: { vendor: '供应商', model: '模型', group: '分组', state: '状态' },
   states: {
     healthy: '正常',
+    failing: '频繁失败',
     degraded: '降级',
     cooling: '冷却中',
     parked: '已停',
