@@ -219,7 +219,8 @@ export class WechatSide {
       type: 'text/html; charset=utf-8',
       body: `<!doctype html><title>WeChat Pay, simulated</title><p>${why}</p>`,
     });
-    if (link === undefined || link.until <= this.#counter.now()) return wrong('支付链接已过期');
+    if (link === undefined || link.until <= this.#counter.now())
+      return wrong('支付请求已失效，请重新发起支付');
     if (/MicroMessenger/.test(headers['user-agent'] ?? ''))
       return wrong('请在微信外打开订单，进行支付');
     if (referer === undefined || !URL.canParse(referer)) return wrong('商家参数格式有误');

@@ -21,7 +21,7 @@ forEachDatabase((name, _openFresh, fresh) => {
     const order = await paying.order('wechat_pay', { method: 'mobile' });
     expect(await openPage(order.code ?? '', paying.url)).toContain('Pay ¥1.00');
     paying.later(301_000);
-    expect(await openPage(order.code ?? '', paying.url)).toContain('支付链接已过期');
+    expect(await openPage(order.code ?? '', paying.url)).toContain('支付请求已失效');
     const again = await payments.openPayment(order.id, account, '2001:db8::1');
     const url = again.kind === 'order' ? (again.url ?? '') : again.kind;
     expect(new URL(url).searchParams.get('redirect_url')).toBe(`${paying.url}/top-up/${order.id}`);

@@ -172,8 +172,9 @@ export class Payments {
     const order = await findOrder(database, id, account);
     if (order === undefined) return { kind: 'no such order' };
     const wallet = wallets.get(order.wallet);
-    if (wallet === undefined || order.state !== 'waiting' || clock.now() >= order.expiresAt)
+    if (order.state !== 'waiting' || clock.now() >= order.expiresAt)
       return { kind: 'order', order, url: undefined };
+    if (wallet === undefined) return { kind: 'unavailable' };
     if (order.method !== 'mobile')
       return { kind: 'order', order, url: order.method === 'page' ? order.code : undefined };
     if (isIP(payerIp) === 0) return { kind: 'no payer' };

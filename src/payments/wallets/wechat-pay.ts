@@ -53,7 +53,7 @@ const refused: NotificationReply = {
 
 /**
  * WeChat Pay, API v3, codes to scan (Native) and the app on the payer's phone (H5):
- * pay.weixin.qq.com/doc/v3/merchant/4012791832 and /4012525153, 2026-11.
+ * pay.weixin.qq.com/doc/v3/merchant/4012791832 and /4012791834, 2026-11.
  */
 export class WechatPay implements Wallet {
   readonly id = 'wechat_pay';
