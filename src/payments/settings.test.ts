@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSim } from '../../sim/index.ts';
+import { configurationFrom } from '../../test/support/running.ts';
 import { systemClock } from '../base/clock.ts';
 import { nanoPerYuan } from '../base/money.ts';
 import { openWallets, paymentSettings, wrongPayments } from './settings.ts';
@@ -105,6 +106,10 @@ test('a merchant names the ways that it has a permission for; without names it h
     ['qr'],
     ['qr', 'mobile'],
   ]);
+  const { payments = {} } = await configurationFrom(
+    'payments: { alipay: { methods: [page, qr] } }',
+  );
+  expect(payments.alipay).toEqual({ methods: 'page,qr' });
   expect(wrongPayments({ wechat_pay: { ...wechat, methods: 'qr,page' } })).toBe(
     'payments.wechat_pay.methods (WECHAT_PAY_METHODS) has a name that is not one of qr, mobile',
   );
