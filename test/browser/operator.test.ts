@@ -127,6 +127,8 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       }
       await go('/operator?period=30d&show=requests');
       const models = business.getByRole('list', { name: words.trend.models });
+      await models.scrollIntoViewIfNeeded();
+      await picture(page, `trend-lists-${name}`);
       await models.getByRole('link').first().click();
       await expect.poll(() => page.url()).toMatch(/\/operator\/models\/./);
       await go('/operator/ledger');
