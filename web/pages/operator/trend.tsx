@@ -20,7 +20,8 @@ import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { pathName } from './parts.tsx';
 
-const everyMs = 60_000;
+/** A long period is many rows to add up, and changes little in a minute. */
+const everyMs = { today: 60_000, '7d': 60_000, '30d': 600_000, '90d': 600_000, month: 600_000 };
 const periods = ['today', '7d', '30d', '90d', 'month'] as const;
 const shows = ['revenue', 'requests'] as const;
 const defaults = { period: '7d', show: 'revenue' };
@@ -35,16 +36,17 @@ export function Trend(): ReactNode {
   const { overview } = useWords(operatorWords);
   const { trend: words } = overview;
   const [state, setState] = useSearchState(defaults);
-  const found = useQuery({ ...trendData(state), refetchInterval: everyMs });
+  const period = periodIn(state.period);
+  const found = useQuery({ ...trendData(state), refetchInterval: everyMs[period] });
   return (
     <section aria-label={words.title} className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h2 className="text-card font-semibold">{words.title}</h2>
         <Segments
           label={words.period}
-          value={periodIn(state.period)}
-          onChange={(period) => setState({ period })}
-          options={periods.map((period) => [period, words.periods[period]] as const)}
+          value={period}
+          onChange={(chosen) => setState({ period: chosen })}
+          options={periods.map((each) => [each, words.periods[each]] as const)}
         />
       </div>
       <Loaded query={found} skeleton={<Waiting />}>
