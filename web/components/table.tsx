@@ -75,7 +75,7 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
 const rowsInPage = 25;
 
 function WideTable<Row>(props: TableProps<Row>): ReactNode {
-  const { label, rows, rowKey, columns } = props;
+  const { label, rows, rowKey } = props;
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualRows(box, rows.length);
   const { first, end, abovePx, belowPx } = virtual ?? wholeList(rows.length);
@@ -97,7 +97,7 @@ function WideTable<Row>(props: TableProps<Row>): ReactNode {
       >
         <Head {...props} />
         <tbody>
-          <Gap heightPx={abovePx} columns={columns.length} />
+          <Gap heightPx={abovePx} />
           {rows.slice(first, end).map((row, index) => (
             <TableRow
               key={rowKey(row)}
@@ -106,7 +106,7 @@ function WideTable<Row>(props: TableProps<Row>): ReactNode {
               {...(virtual && { 'aria-rowindex': first + index + 2 })}
             />
           ))}
-          <Gap heightPx={belowPx} columns={columns.length} />
+          <Gap heightPx={belowPx} />
         </tbody>
       </table>
     </div>
@@ -121,13 +121,8 @@ const wholeList = (count: number): VirtualRows => ({
 });
 
 /** The place of rows that are not drawn. */
-function Gap({ heightPx, columns }: { readonly heightPx: number; readonly columns: number }) {
-  if (heightPx === 0) return null;
-  return (
-    <tr aria-hidden="true">
-      <td colSpan={columns} style={{ height: heightPx }} />
-    </tr>
-  );
+function Gap({ heightPx }: { readonly heightPx: number }): ReactNode {
+  return heightPx === 0 ? null : <tr aria-hidden="true" style={{ height: heightPx }} />;
 }
 
 /** Columns never become narrower while rows come and go: only the drawn ones set the widths. */

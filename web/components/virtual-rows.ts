@@ -1,4 +1,4 @@
-import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
+import { type RefObject, useLayoutEffect, useState } from 'react';
 
 /** Shorter lists are drawn whole. */
 const virtualFrom = 100;
@@ -6,6 +6,8 @@ const usualHeightPx = 36;
 /** Rows that are drawn above and below those in view. */
 const spare = 12;
 const shownAtFirst = 40;
+/** `aria-rowindex` of the first row below the header. */
+const firstRowIndex = 2;
 
 export interface VirtualRows {
   /** The rows to draw: from `first`, up to `end` and without it. */
@@ -18,19 +20,27 @@ export interface VirtualRows {
 
 /**
  * The rows of a long list that are near the view of `box`, which scrolls. Measures the rows
- * (`[data-row]`) that are drawn: their heights may differ.
+ * (`[data-row]`, with `aria-rowindex`) that are drawn: their heights may differ.
  */
 export function useVirtualRows(
   box: RefObject<HTMLElement | null>,
   count: number,
 ): VirtualRows | undefined {
   const virtual = count > virtualFrom;
-  const heights = useRef<number[]>([]);
-  const [view, setView] = useState({ topPx: 0, heightPx: shownAtFirst * usualHeightPx });
+  const [view, setView] = useState<View>({
+    topPx: 0,
+    heightPx: shownAtFirst * usualHeightPx,
+    heights: [],
+  });
   useLayoutEffect(() => {
     const place = box.current;
     if (!virtual || place === null) return undefined;
-    const look = () => setView({ topPx: place.scrollTop, heightPx: place.clientHeight });
+    const heights: number[] = [];
+    const look = (): void => {
+      for (const row of place.querySelectorAll<HTMLElement>('[data-row]'))
+        heights[Number(row.ariaRowIndex) - firstRowIndex] = row.offsetHeight;
+      setView({ topPx: place.scrollTop, heightPx: place.clientHeight, heights: [...heights] });
+    };
     look();
     place.addEventListener('scroll', look, { passive: true });
     addEventListener('resize', look);
@@ -39,21 +49,17 @@ export function useVirtualRows(
       removeEventListener('resize', look);
     };
   }, [box, virtual]);
-  const rows = virtual ? near(heights.current, count, view) : undefined;
-  useLayoutEffect(() => {
-    if (rows === undefined) return;
-    box.current?.querySelectorAll<HTMLElement>('[data-row]').forEach((row, index) => {
-      heights.current[rows.first + index] = row.offsetHeight;
-    });
-  });
-  return rows;
+  return virtual ? near(view, count) : undefined;
 }
 
-function near(
-  heights: readonly number[],
-  count: number,
-  { topPx, heightPx }: { readonly topPx: number; readonly heightPx: number },
-): VirtualRows {
+interface View {
+  readonly topPx: number;
+  readonly heightPx: number;
+  /** The rows' heights, as far as they were drawn. */
+  readonly heights: readonly (number | undefined)[];
+}
+
+function near({ topPx, heightPx, heights }: View, count: number): VirtualRows {
   const tops = [0];
   for (let i = 0; i < count; i++) tops.push((tops[i] ?? 0) + (heights[i] ?? usualHeightPx));
   const firstBelow = (px: number) => {

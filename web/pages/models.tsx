@@ -179,7 +179,7 @@ interface ModelTableProps {
   readonly onSort: (sort: string) => void;
 }
 
-function ModelTable({ rows, group, sort, onSort }: ModelTableProps): ReactNode {
+function useModelColumns(rows: readonly ModelRow[]): readonly Column<ModelRow>[] {
   const words = useWords(modelsWords);
   const language = useLanguage();
   const { columns: names } = words;
@@ -193,7 +193,7 @@ function ModelTable({ rows, group, sort, onSort }: ModelTableProps): ReactNode {
       cell: (model) => <TokenPrice price={tokenPrice(model, of)} decimals={decimals} />,
     };
   };
-  const columns: readonly Column<ModelRow>[] = [
+  return [
     {
       id: 'model',
       header: names.model,
@@ -233,6 +233,11 @@ function ModelTable({ rows, group, sort, onSort }: ModelTableProps): ReactNode {
     priced('output', names.output),
     { id: 'piece', header: names.piece, align: 'right', cell: (model) => <Piece model={model} /> },
   ];
+}
+
+function ModelTable({ rows, group, sort, onSort }: ModelTableProps): ReactNode {
+  const words = useWords(modelsWords);
+  const columns = useModelColumns(rows);
   return (
     <Table
       label={words.title}

@@ -268,41 +268,7 @@ function useChannelColumns(
       cell: ({ vendor }) => vendor,
     },
     { id: 'base', header: columns.baseUrl, cell: (channel) => <Host channel={channel} /> },
-    {
-      id: 'models',
-      header: columns.models,
-      align: 'right',
-      sortBy: ({ models }) => models.length,
-      cell: ({ models }) => formatCount(models.length),
-    },
-    {
-      id: 'order',
-      header: columns.order,
-      align: 'right',
-      sortBy: ({ priority }) => priority,
-      cell: ({ priority, weight }) => `${priority} / ${weight}`,
-    },
-    {
-      id: 'requests',
-      header: columns.requests,
-      align: 'right',
-      sortBy: ({ last_hour: { requests } }) => requests,
-      cell: ({ last_hour: { requests } }) => formatCount(requests),
-    },
-    {
-      id: 'errors',
-      header: columns.errors,
-      align: 'right',
-      sortBy: ({ last_hour: { error_share: errors } }) => errors,
-      cell: errorShare,
-    },
-    {
-      id: 'speed',
-      header: columns.firstByte,
-      align: 'right',
-      sortBy: ({ last_hour: { first_byte_median_ms: median } }) => median,
-      cell: (channel) => firstByteText(channel.last_hour),
-    },
+    ...figureColumns(columns),
     moneyColumn(channels, {
       id: 'cost',
       header: columns.cost,
@@ -319,6 +285,47 @@ function useChannelColumns(
     },
   ];
 }
+
+/** A channel's size, order and figures of the last hour. */
+const figureColumns = (
+  columns: Readonly<Record<'models' | 'order' | 'requests' | 'errors' | 'firstByte', string>>,
+): readonly Column<ChannelView>[] => [
+  {
+    id: 'models',
+    header: columns.models,
+    align: 'right',
+    sortBy: ({ models }) => models.length,
+    cell: ({ models }) => formatCount(models.length),
+  },
+  {
+    id: 'order',
+    header: columns.order,
+    align: 'right',
+    sortBy: ({ priority }) => priority,
+    cell: ({ priority, weight }) => `${priority} / ${weight}`,
+  },
+  {
+    id: 'requests',
+    header: columns.requests,
+    align: 'right',
+    sortBy: ({ last_hour: { requests } }) => requests,
+    cell: ({ last_hour: { requests } }) => formatCount(requests),
+  },
+  {
+    id: 'errors',
+    header: columns.errors,
+    align: 'right',
+    sortBy: ({ last_hour: { error_share: errors } }) => errors,
+    cell: errorShare,
+  },
+  {
+    id: 'speed',
+    header: columns.firstByte,
+    align: 'right',
+    sortBy: ({ last_hour: { first_byte_median_ms: median } }) => median,
+    cell: (channel) => firstByteText(channel.last_hour),
+  },
+];
 
 const errorShare = ({ last_hour: { error_share: errors } }: ChannelView): string =>
   errors === null ? '—' : formatShare(errors);

@@ -170,7 +170,7 @@ interface ModelTableProps {
   readonly onSort: (sort: string) => void;
 }
 
-function ModelTable({ models, sort, onSort }: ModelTableProps): ReactNode {
+function useModelColumns(models: readonly OperatorModel[]): readonly Column<OperatorModel>[] {
   const { models: words } = useWords(priceWords);
   const { kinds } = useWords(modelsWords);
   const { columns } = words;
@@ -185,7 +185,7 @@ function ModelTable({ models, sort, onSort }: ModelTableProps): ReactNode {
     const sortBy = (model: OperatorModel) => tokenRate(model, id);
     return { id, header, align: 'right', sortBy, cell };
   };
-  const rows: readonly Column<OperatorModel>[] = [
+  return [
     {
       id: 'model',
       header: columns.model,
@@ -224,12 +224,18 @@ function ModelTable({ models, sort, onSort }: ModelTableProps): ReactNode {
     },
     { id: 'state', header: columns.state, cell: (model) => <ModelBadge model={model} /> },
   ];
+}
+
+function ModelTable({ models, sort, onSort }: ModelTableProps): ReactNode {
+  const { models: words } = useWords(priceWords);
+  const { kinds } = useWords(modelsWords);
+  const columns = useModelColumns(models);
   return (
     <Table
       label={words.title}
       rows={models}
       rowKey={({ id }) => id}
-      columns={rows}
+      columns={columns}
       sort={sort}
       onSort={onSort}
       path={({ id }) => operatorModelPath(id)}
