@@ -36,15 +36,15 @@ const within = { timeout: 3_000, interval: 50 };
 
 describe.skipIf(noChromium)('the life of a key in Chromium', () => {
   test.each([
-    ['en', 1440, en],
-    ['zh', 390, zh],
+    ['en', 1440, 'light', en],
+    ['zh', 390, 'dark', zh],
   ] as const)(
-    'in %s at %i px it is made, limited, rotated and deleted',
+    'in %s at %i px, %s, it is made, limited, rotated and deleted',
     { timeout: 90_000 },
-    async (language, width, words) => {
+    async (language, width, theme, words) => {
       const live = await startLiveConsole();
       const user = await live.newUser({ yuan: 20n });
-      const { page, go } = await openWindow(live.url, user.cookie, { width, language });
+      const { page, go } = await openWindow(live.url, user.cookie, { width, theme, language });
       const look = async (name: string) => {
         await expectAccessible(page, name);
         await picture(page, `${name}-${width}-${language}`);

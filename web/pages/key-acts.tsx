@@ -41,7 +41,7 @@ export function RotateKey({ keyView: shown, onClose }: ActProps): ReactNode {
     rotation.mutate({ grace });
   };
   return (
-    <Dialog open onClose={onClose} title={words.title(key.name)}>
+    <Dialog open onClose={onClose} title={words.title(key.name || key.id)}>
       <form onSubmit={submit} className="flex flex-col gap-4">
         <p className="text-table">{words.effect}</p>
         {key.old_secret !== null && <Banner tone="warn">{words.endsOlder}</Banner>}
@@ -120,7 +120,7 @@ export function DeleteKey({
       await refreshKeys();
       throw error;
     });
-    toast({ tone: 'done', text: words.done(key.name) });
+    toast({ tone: 'done', text: words.done(key.name || key.id) });
     onDeleted?.();
     await refreshKeys();
   };
@@ -128,7 +128,7 @@ export function DeleteKey({
     <Confirm
       open
       onClose={onClose}
-      title={words.title(key.name)}
+      title={words.title(key.name || key.id)}
       action={words.action}
       typed={key.name || key.id}
       onConfirm={remove}

@@ -172,6 +172,7 @@ export function GroupField({ groups, value, onChange, error }: GroupFieldProps):
           value={value}
           onChange={(event) => onChange(event.target.value)}
         >
+          {groups.every(({ name }) => name !== value) && <option value={value}>{value}</option>}
           {groups.map((each) => (
             <option key={each.name} value={each.name}>
               {words.groupOption(each.name, each.multiplier, each.models)}
