@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,6 +12,7 @@ import { type Sim, startSim } from '../sim/index.ts';
 import { commandExamples } from '../src/cli/examples.ts';
 import { leaves, nameOf } from '../src/cli/help.ts';
 import { program } from '../src/cli/program.ts';
+import { freePort } from './support/process.ts';
 import { makeNewApiDatabase } from './support/new-api-database.ts';
 
 const entry = fileURLToPath(new URL('../bin/tollgate.js', import.meta.url));
@@ -60,7 +62,11 @@ function pasted(
 }
 
 /** A line that goes on until Ctrl-C: its first words, and how it ended. */
-async function interrupted(line: string, env: Readonly<Record<string, string>>): Promise<Ended> {
+async function interrupted(
+  line: string,
+  env: Readonly<Record<string, string>>,
+  meanwhile: (said: string) => Promise<void> = async () => {},
+): Promise<Ended> {
   const child = spawn('bash', ['--norc', '-c', line.replace(/^((?:\w+=\S+ )*)/, '$1exec ')], {
     cwd: folder,
     env: environment(env),
@@ -75,7 +81,11 @@ async function interrupted(line: string, env: Readonly<Record<string, string>>):
   );
   const gone = once(child, 'exit');
   await Promise.race([spoken, gone, wait(line.includes('--follow') ? 2_000 : 20_000)]);
-  child.kill('SIGINT');
+  try {
+    await meanwhile(output);
+  } finally {
+    child.kill('SIGINT');
+  }
   const [code] = await gone;
   return { code: Number(code ?? -1), output, errors };
 }
@@ -170,3 +180,45 @@ test.each(['zsh', 'fish'])('the script for %s names every command', async (shell
   expect(code).toBe(0);
   for (const name of leaves(program).map(nameOf)) expect(output).toContain(` ${name}"`);
 });
+
+test('the demo prints lines that work when pasted, beside another program ten ports above', async () => {
+  const [port, taken] = await neighbours();
+  const words = async (line: string) => {
+    const { code, output } = await interrupted(line, { TMPDIR: folder }, async (said) => {
+      const lines = said.split('\n').map((each) => each.trim());
+      const variables = lines.filter((each) => each.startsWith('export '));
+      const curl = said.slice(said.indexOf('curl '), said.indexOf('Ctrl-C'));
+      const ask = '-H "content-type: application/json" -d';
+      const message = '"messages": [{"role": "user", "content": "Hi"}]';
+      const sdks = [
+        `curl -sS "$OPENAI_BASE_URL/chat/completions" -H "authorization: Bearer $TOLLGATE_API_KEY" ${ask} '{"model": "deepseek-chat", ${message}}'`,
+        `curl -sS "$ANTHROPIC_BASE_URL/v1/messages" -H "x-api-key: $TOLLGATE_API_KEY" ${ask} '{"model": "deepseek-chat", "max_tokens": 9, ${message}}'`,
+        'curl -sS "$TOLLGATE_URL/readyz" -o /dev/null -w "%{http_code}\\n"',
+      ];
+      const answers = (await pasted([...variables, curl, 'echo', ...sdks])).output;
+      expect(answers.match(/"assistant"/g)).toHaveLength(3);
+      expect(answers).toMatch(/200$/m);
+    });
+    expect(code).toBe(0);
+    return output;
+  };
+  expect(await words(`tollgate demo --port ${port}`)).toContain(
+    `listens on http://127.0.0.1:${port}`,
+  );
+  const busy = await pasted([`tollgate demo --port ${port + 10}`]);
+  expect(busy.errors).toContain(`name another with --port or PORT, such as --port ${port + 11}`);
+  taken.close();
+}, 60_000);
+
+/** A free port, and a server on the tenth port above it. */
+async function neighbours(): Promise<readonly [number, Server]> {
+  for (;;) {
+    const port = await freePort();
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port + 10, '127.0.0.1', () => resolve(true));
+    });
+    if (free) return [port, server];
+  }
+}

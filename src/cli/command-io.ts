@@ -16,8 +16,10 @@ export function faultText(fault: unknown): string {
   if (fault instanceof Failure || fault instanceof DatabaseError || fault instanceof MasterKeyError)
     return fault.message;
   if (!('syscall' in fault)) return fault.stack ?? fault.message;
-  const inUse = 'code' in fault && fault.code === 'EADDRINUSE';
-  return inUse ? `${fault.message}; name another with --port or PORT` : fault.message;
+  if (!('code' in fault) || fault.code !== 'EADDRINUSE') return fault.message;
+  const port = 'port' in fault && typeof fault.port === 'number' ? fault.port : 0;
+  const other = port > 0 && port < 65_535 ? port + 1 : 0;
+  return `${fault.message}; name another with --port or PORT, such as --port ${other}`;
 }
 
 /** Options of every command. */

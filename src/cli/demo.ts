@@ -15,6 +15,7 @@ import { enrol } from '../signin/enrol.ts';
 import { defaultPort, gatewayOptions, type ServeOptions } from './gateway-options.ts';
 import type { Env } from './installation.ts';
 import { print } from './command-io.ts';
+import { paint, paintMoney } from './terminal.ts';
 import { orFail, signInLink, stopOnSignal } from './serve.ts';
 
 const yuanToStart = 100n;
@@ -118,19 +119,26 @@ interface Welcome {
 
 function welcome({ url, key, link, wallets }: Welcome): string {
   return `
-Tollgate listens on ${url}
+Tollgate listens on ${paint('bold', url)}
 The vendors behind it are simulated; nothing leaves this machine.
 
-  base URL   ${url}/v1
-  API key    ${key}
-  balance    ${yuanToStart}.00 yuan
+  balance    ${paintMoney(`${yuanToStart}.00`)} yuan
   console    ${url}/
              sign in with the simulated providers, or once as its operator:
              ${link ?? ''}
   telephone  ${wallets}
              pays what is topped up
 
-Try it:
+${paint('bold', 'Paste into another terminal')}, for the examples of the documents and for programs:
+
+  export TOLLGATE_URL=${url}
+  export TOLLGATE_API_KEY=${key}
+OpenAI's SDKs take the address with /v1, Anthropic's without:
+
+  export OPENAI_BASE_URL=${url}/v1
+  export ANTHROPIC_BASE_URL=${url}
+
+${paint('bold', 'Try it')}:
 
   curl ${url}/v1/chat/completions \\
     -H "Authorization: Bearer ${key}" \\

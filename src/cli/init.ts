@@ -180,13 +180,14 @@ function nextLines(
     paint('bold', 'Next:'),
     ...(ours['DATABASE_URL'] === env['DATABASE_URL']
       ? []
-      : ['  export DATABASE_URL=… # the address that you gave']),
+      : ['set DATABASE_URL to the address that you gave, and then:']),
     `  tollgate serve --config ${file}${at}`,
     ...(user === undefined
       ? []
       : [
-          `  tollgate link --user ${user}${at} # signs in to the console`,
-          `  tollgate key create --user ${user} --group default${at} # once it has been served`,
+          `  tollgate link --user ${user}${at}`,
+          `  tollgate key create --user ${user} --group default${at}`,
+          paint('dim', 'The link signs in to the console. Keys can be made once serve has run.'),
         ]),
   ];
 }
