@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,31 +23,37 @@ test('what commands do to users, their keys and their money is in the trail, whe
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
   const printed = () => JSON.parse(String(log.mock.lastCall?.[0]));
   const env = {};
-  await user.createUserCommand({ data, json: true, name: 'Ada', role: 'user' }, env);
+  // Records of one millisecond have no order.
+  const then = async (command: Promise<unknown>): Promise<void> => {
+    await command;
+    await wait(2);
+  };
+  await then(user.createUserCommand({ data, json: true, name: 'Ada', role: 'user' }, env));
   const { id } = printed();
   await withDatabase({ data }, env, async (database) => {
     const configuration = { groups: [defaultGroup], models: [], channels: [], warnings: [] };
     await recordConfiguration(database, configuration, openSealer(Buffer.alloc(32)), systemClock);
   });
-  await user.creditUserCommand(
-    { data, json: true, user: id, amount: '10.00', reason: 'welcome' },
-    env,
+  await then(
+    user.creditUserCommand({ data, json: true, user: id, amount: '10.00', reason: 'welcome' }, env),
   );
-  await key.createKeyCommand(
-    { data, json: true, user: id, group: 'default', name: 'ci', limit: '5.00' },
-    env,
+  await then(
+    key.createKeyCommand(
+      { data, json: true, user: id, group: 'default', name: 'ci', limit: '5.00' },
+      env,
+    ),
   );
   const made = printed();
-  await key.limitKeyCommand(made.id, { data, json: true, limit: '7.50' }, env);
-  await key.switchKeyCommand(made.id, 'disabled', { data, json: true }, env);
-  await key.switchKeyCommand(made.id, 'active', { data, json: true }, env);
-  await key.rotateKeyCommand(made.id, { data, json: true, grace: '1h' }, env);
+  await then(key.limitKeyCommand(made.id, { data, json: true, limit: '7.50' }, env));
+  await then(key.switchKeyCommand(made.id, 'disabled', { data, json: true }, env));
+  await then(key.switchKeyCommand(made.id, 'active', { data, json: true }, env));
+  await then(key.rotateKeyCommand(made.id, { data, json: true, grace: '1h' }, env));
   const rotated = printed();
-  await key.endOldSecretCommand(made.id, { data, json: true }, env);
+  await then(key.endOldSecretCommand(made.id, { data, json: true }, env));
   const others = { limit: 'none', dailyLimit: '2' };
-  await key.limitKeyCommand(made.id, { data, json: true, ...others }, env);
+  await then(key.limitKeyCommand(made.id, { data, json: true, ...others }, env));
   expect(printed()).toMatchObject({ limit: null, daily_limit: '2.00' });
-  await key.deleteKeyCommand(made.id, { data, json: true }, env);
+  await then(key.deleteKeyCommand(made.id, { data, json: true }, env));
   expect(printed()).toEqual({ id: made.id, status: 'deleted' });
   await expect(key.switchKeyCommand(made.id, 'active', { data }, env)).rejects.toThrow(
     `there is no key ${made.id}`,
