@@ -74,6 +74,14 @@ test('what is wrong is told before anything is written', async () => {
   await refused({ yes: undefined, name: undefined, json: true }, 'there is no terminal to ask in');
 });
 
+test('a file in no folder is refused before a user is made', async () => {
+  const nowhere = join(folder, 'none', 'tollgate.yaml');
+  await expect(
+    initCommand(nowhere, { data: folder, yes: true, name: 'Ada' }, keys),
+  ).rejects.toThrow('there is no folder');
+  expect(existsSync(join(folder, 'tollgate.db'))).toBe(false);
+});
+
 forEachDatabase((_name, _openFresh, fresh) => {
   test('only what no option tells is asked, and the first operator is made', async () => {
     const place = await fresh(migrations);

@@ -1,4 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { serves } from '../app/gateway.ts';
 import { systemClock } from '../base/clock.ts';
@@ -44,13 +45,14 @@ export async function initCommand(
 ): Promise<void> {
   if (existsSync(file) && options.force !== true)
     throw new Failure(`${file} is there already; --force writes over it`);
+  if (!existsSync(dirname(resolve(file))))
+    throw new Failure(`there is no folder ${dirname(resolve(file))}`);
   const found = (await configurationOf(undefined, env)).channels;
   const answers = await answersFrom(options, env, found, ask);
   const text = configurationText(answers, systemClock.now());
   const configuration = await readBack(text, env);
   const name = answers.name === '' ? undefined : userName(answers.name);
   const { dataFolder } = makeInstallation(answers.data, answers.env);
-  writeFileSync(file, text, { flag: options.force === true ? 'w' : 'wx' });
   const user =
     name === undefined
       ? undefined
@@ -60,6 +62,7 @@ export async function initCommand(
           (database) => database.transact(() => makeUser(name, 'operator', systemClock.now())),
           { mayBegin: true },
         );
+  writeFileSync(file, text, { flag: options.force === true ? 'w' : 'wx' });
   const { models, channels } = configuration;
   const counts = { models: models.length, channels: channels.length };
   print(options, { file, data: dataFolder, ...counts, user: user?.id ?? null }, [
