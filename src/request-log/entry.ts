@@ -88,11 +88,19 @@ export function outcomesNamed(text: string): readonly string[] {
   return named.includes(text) ? named : [...named, text];
 }
 
-/** The refusal's message without the values that were filled in; undefined: there is none. */
-export function refusalText(outcome: string): string | undefined {
+/**
+ * The refusal's message with the values that the log keeps (id, model, parameter) and `…` for all
+ * others; undefined: there is none.
+ */
+export function refusalText({
+  outcome,
+  ...known
+}: Pick<LoggedRequest, 'outcome' | 'id' | 'model' | 'param'>): string | undefined {
   const message = entriesOfRefusals.find(([name]) => name === outcome)?.[1].message;
   // A message that is a vendor's own text alone says nothing without it.
-  return message === undefined || /^\{\w+\}$/.test(message)
-    ? undefined
-    : message.replace(/'?\{\w+\}'?/g, '…');
+  if (message === undefined || /^\{\w+\}$/.test(message)) return undefined;
+  const values: Readonly<Record<string, string | undefined>> = known;
+  return message
+    .replace(/\{(id|model|param)\}/g, (place, name: string) => values[name] ?? place)
+    .replace(/'?\{\w+\}'?/g, '…');
 }

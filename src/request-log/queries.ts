@@ -44,6 +44,9 @@ export interface RequestLogQuery {
   readonly limit: number;
 }
 
+/** How requests end whose client got the whole answer. */
+export const answeredOutcomes = ['ok', 'length', 'ok, not kept', 'length, not kept'] as const;
+
 /** A page of the log, newest first. */
 export function* requestLogPage(question: RequestLogQuery): Transaction<readonly LoggedRequest[]> {
   const where = new WhereClause();
@@ -56,7 +59,7 @@ export function* requestLogPage(question: RequestLogQuery): Transaction<readonly
   where.add('id>=?', question.from === undefined ? undefined : firstIdAt(question.from));
   where.add('id<?', question.to === undefined ? undefined : firstIdAt(question.to));
   addStatus(where, question.status);
-  where.add("outcome NOT IN ('ok', ?)", question.failedOnly === true ? 'length' : undefined);
+  where.addNoneOf('outcome', question.failedOnly === true ? answeredOutcomes : undefined);
   where.addOneOf('outcome', question.code === undefined ? undefined : outcomesNamed(question.code));
   const rows = yield {
     sql: `SELECT * FROM request_log${where.text} ORDER BY id DESC LIMIT ${where.place(question.limit)}`,

@@ -64,7 +64,7 @@ forEachDatabase((_name, openFresh) => {
     return { database, recorder: new RequestRecorder(database, clock, limits) };
   }
 
-  test('a refusal is recorded with its code and without its values', async () => {
+  test('a refusal is recorded with its code and without the values of its message', async () => {
     const { database, recorder } = await fresh();
     recorder.refused(refusedAt(noon - 5), notFound());
     await recorder.close();
@@ -85,8 +85,12 @@ forEachDatabase((_name, openFresh) => {
       },
     ]);
     expect(codeOf('model_not_found')).toBe('model_not_found');
-    expect(refusalText('model_not_found')).not.toContain('gone');
-    expect(refusalText('vendor_bad_request')).toBeUndefined();
+    const known = { id: 'req_1', model: 'gone', param: 'model' };
+    expect(refusalText({ ...known, outcome: 'model_not_found' })).toContain("'gone'");
+    expect(refusalText({ ...known, outcome: 'unavailable' })).toBe(
+      'The service is temporarily unavailable: …. Please retry later. (request id: req_1)',
+    );
+    expect(refusalText({ ...known, outcome: 'vendor_bad_request' })).toBeUndefined();
     expect(outcomesNamed('invalid_request_error')).toContain('invalid_type');
   });
 

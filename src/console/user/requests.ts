@@ -6,7 +6,12 @@ import {
   type LoggedRequest,
   refusalText,
 } from '../../request-log/entry.ts';
-import { loggedRequest, requestLogPage, type RequestLogQuery } from '../../request-log/queries.ts';
+import {
+  answeredOutcomes,
+  loggedRequest,
+  requestLogPage,
+  type RequestLogQuery,
+} from '../../request-log/queries.ts';
 import type { Database, Row, Transaction } from '../../storage/database.ts';
 import { usageRecord, usageRecordOfAny } from '../../usage/page.ts';
 import type { FailedRequest, Page, RequestTimeline } from '../contract.ts';
@@ -175,8 +180,7 @@ export type TimelineAttempt = Pick<LoggedAttempt, 'channel' | 'key' | 'beganMs' 
 export function attemptsOf(request: LoggedRequest): readonly TimelineAttempt[] {
   const { attempts, channel, durationMs } = request;
   const failed = attempts.map((attempt): TimelineAttempt => ({ ...attempt, fault: attempt }));
-  const answered =
-    attempts.length === 0 || request.outcome === 'ok' || request.outcome === 'length';
+  const answered = attempts.length === 0 || answeredOutcomes.some((one) => one === request.outcome);
   if (!answered || channel === undefined) return failed;
   const beganMs = attempts.at(-1)?.endedMs ?? 0;
   return [...failed, { channel, beganMs, endedMs: Math.max(beganMs, durationMs) }];
@@ -197,7 +201,7 @@ export function failedRequest(
     status,
     outcome,
     code: codeOf(outcome),
-    message: refusalText(outcome) ?? null,
+    message: refusalText(request) ?? null,
     param: param ?? null,
     total_ms: durationMs,
   };
