@@ -345,7 +345,7 @@ test('a second gateway on the same folder is told who serves it and what to do; 
   }
 });
 
-test('the limits of a key are set, shown and changed; one that it was made without stays away', async () => {
+test('the limits of a key are set, shown and changed, and one that it was made without is added', async () => {
   const data = ['--data', 'limits', '--json'];
   const first = spawn(process.execPath, [entry, 'serve', '--port', '0', ...data], {
     cwd: folder,
@@ -380,8 +380,10 @@ test('the limits of a key are set, shown and changed; one that it was made witho
       ...limits,
       daily_limit: '6.00',
     });
+    expect(
+      JSON.parse((await tollgate(['key', 'limit', id, '--limit', '9', ...data])).output),
+    ).toMatchObject({ limit: '9.00', daily_limit: '6.00' });
     for (const [wrong, words] of [
-      [['--limit', '9'], /no key .* made with such a limit/],
       [['--daily-limit', 'x'], /--daily-limit is a sum in yuan/],
       [[], /name a limit/],
     ] as const) {

@@ -34,6 +34,10 @@ export const commandExamples: Readonly<Record<string, readonly string[]>> = {
   'key limit': [lastKey, 'tollgate key limit "$key" --daily-limit 2.00'],
   'key list': ['tollgate key list'],
   'key disable': [lastKey, 'tollgate key disable "$key"'],
+  'key enable': [lastKey, 'tollgate key enable "$key"'],
+  'key rotate': [lastKey, 'tollgate key rotate "$key" --grace 24h'],
+  'key end-old-secret': [lastKey, 'tollgate key end-old-secret "$key"'],
+  'key delete': [lastKey, 'tollgate key delete "$key"'],
   'channel list': ['tollgate channel list'],
   'channel test': [
     'tollgate channel test deepseek',
