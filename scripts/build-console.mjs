@@ -31,6 +31,8 @@ export async function buildConsole(outdir, before) {
     build: { outDir: outdir },
   });
   rmSync(join(outdir, 'manifest.json'), { force: true });
+  const index = join(outdir, 'index.html');
+  writeFileSync(index, withPreloads(readFileSync(index, 'utf8'), output));
   const assets = join(outdir, 'assets');
   for (const name of readdirSync(assets))
     if (/\.(?:js|css|svg)$/.test(name)) pack(join(assets, name));
@@ -38,6 +40,45 @@ export async function buildConsole(outdir, before) {
   writeFileSync(join(outdir, '.packages.json'), JSON.stringify(packages));
   writeFileSync(join(outdir, '.sources'), hash);
   return { built: { files: output.length, entry: entryBytes(output) }, packages };
+}
+
+/**
+ * Adds what a page will import, so that browsers fetch it beside the first script. `data-for` names
+ * the path or the language that needs it; `src/console/assets.ts` drops the other lines.
+ */
+function withPreloads(html, output) {
+  const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
+  const named = (name) => output.find((chunk) => chunk.name === name)?.fileName;
+  const kit = named('kit');
+  const line = (wanted, file) =>
+    html.includes(file)
+      ? ''
+      : `<link data-for="${wanted}" rel="modulepreload" crossorigin href="/${file}">\n`;
+  const ofPage = ({ path, file }) => {
+    const { fileName } = output.find(({ facadeModuleId }) => facadeModuleId === file) ?? {};
+    // A page that others import from has no file of its own.
+    const files = fileName === undefined ? [] : [fileName, ...chunks.get(fileName).imports];
+    return files.filter((each) => each !== kit).map((each) => line(path, each));
+  };
+  const ofLanguage = ([short, language]) => [
+    line(language, named(`words-${short}`)),
+    ...routes()
+      .filter(({ path }) => path.startsWith('/operator'))
+      .map(({ path }) => line(`${language} ${path}`, named(`words-${short}-operator`))),
+  ];
+  const languages = Object.entries({ en: 'en', zh: 'zh-CN' });
+  const lines = [line('', kit), ...routes().flatMap(ofPage), ...languages.flatMap(ofLanguage)];
+  return html.replace('  </head>', `${lines.join('')}  </head>`);
+}
+
+/** The pages of the router whose path has no parameter. */
+function routes() {
+  const router = readFileSync(join(root, 'web', 'router.tsx'), 'utf8');
+  const page = /\b(page|operatorPage)\(\s*'([^'$]*)',\s*\(\) => import\('([^']+)'\)/g;
+  return [...router.matchAll(page)].map(([, kind, path, file]) => ({
+    path: `${kind === 'operatorPage' ? '/operator' : ''}${path}`.replace(/(.)\/$/, '$1'),
+    file: join(root, 'web', file),
+  }));
 }
 
 function pack(file) {

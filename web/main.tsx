@@ -16,15 +16,18 @@ if (nonce) setNonce(nonce);
 
 const place = document.getElementById('root');
 if (place === null) throw new Error('index.html has no #root');
-createRoot(place, {
+const root = createRoot(place, {
   // These are shown by the page: they are no bugs.
   onCaughtError(error) {
     if (!(error instanceof FileGone || error instanceof ApiError)) reportError(error);
   },
-}).render(
+});
+const page = (
   <StrictMode>
     <QueryClientProvider client={queryClient}>
       <RouterProvider router={router} />
     </QueryClientProvider>
-  </StrictMode>,
+  </StrictMode>
 );
+// The frame of index.html stays until the page and its texts are there.
+void router.load().then(() => root.render(page));

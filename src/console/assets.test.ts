@@ -10,7 +10,15 @@ import { openServer, serverLimits } from '../http/server.ts';
 import { openAssets } from './assets.ts';
 
 const html =
-  '<!doctype html><html lang="en" data-theme="system"><meta property="csp-nonce" nonce=""><script src="/assets/a-1.js"></script>';
+  '<!doctype html><html lang="en" data-theme="system"><meta property="csp-nonce" nonce=""><script src="/assets/a-1.js"></script>' +
+  [
+    ['', 'all.js'],
+    ['/', 'home.js'],
+    ['/keys', 'keys.js'],
+    ['zh-CN /keys', 'keys-zh.js'],
+  ]
+    .map(([wanted, file]) => `<link data-for="${wanted}" rel="modulepreload" href="${file}">\n`)
+    .join('');
 const page = { accept: 'text/html,*/*' };
 
 function consoleOf(publicUrl?: string, built = true) {
@@ -103,6 +111,20 @@ test('language and theme stand in the page before any script runs', async () => 
   expect(await shown({ cookie: 'tollgate_theme="><script>; tollgate_language=<' })).toBe(
     '<html lang="en" data-theme="system">',
   );
+});
+
+test('a page names the scripts of its path and language, and no others', async () => {
+  const server = consoleOf();
+  const links = async (url: string, language: string) =>
+    [
+      ...(
+        await server.inject({ url, headers: { ...page, 'accept-language': language } })
+      ).body.matchAll(/<link rel="modulepreload" href="([^"]+)">/g),
+    ].map(([, file]) => file);
+  expect(await links('/', 'en')).toEqual(['all.js', 'home.js']);
+  expect(await links('/keys/?x=1', 'zh-CN')).toEqual(['all.js', 'keys.js', 'keys-zh.js']);
+  expect(await links('/keys', 'en')).toEqual(['all.js', 'keys.js']);
+  expect((await server.inject({ url: '/' })).body).not.toContain('data-for');
 });
 
 test('files are kept for ever, and come packed to a browser that unpacks them', async () => {

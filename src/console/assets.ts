@@ -85,14 +85,22 @@ export function openAssets(
  * script of its own.
  */
 function sendPage(
-  { headers }: FastifyRequest,
+  { url, headers }: FastifyRequest,
   reply: FastifyReply,
   index: string,
   publicUrl: string | undefined,
 ): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
+  const language = languageOf(headers.cookie, headers['accept-language']);
+  const path = (url.split('?', 1)[0] ?? '').replace(/(.)\/$/, '$1');
   const html = index
-    .replace('lang="en"', `lang="${languageOf(headers.cookie, headers['accept-language'])}"`)
+    .replace('lang="en"', `lang="${language}"`)
+    // A line stays when the page's path and language are what it is for.
+    .replaceAll(/<link data-for="([^"]*)" ([^>]*>)\n/g, (_, wanted: string, rest: string) =>
+      wanted.split(' ').every((each) => ['', path, language].includes(each))
+        ? `<link ${rest}\n`
+        : '',
+    )
     .replace('data-theme="system"', `data-theme="${themeOf(headers.cookie)}"`)
     .replace('nonce=""', `nonce="${nonce}"`);
   return reply

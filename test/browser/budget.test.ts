@@ -16,7 +16,11 @@ const stylesBytesMax = 20_000;
  * import at once.
  */
 function entryScripts(folder: string): string[] {
-  const page = readFileSync(join(folder, 'index.html'), 'utf8');
+  // Lines for one path or language are sent with that page alone.
+  const page = readFileSync(join(folder, 'index.html'), 'utf8').replaceAll(
+    /<link data-for="[^"]+"[^>]*>/g,
+    '',
+  );
   const waiting = [...page.matchAll(/(?:src|href)="\/assets\/([^"]+\.js)"/g)].map(
     (match) => match[1] ?? '',
   );

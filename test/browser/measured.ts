@@ -36,3 +36,17 @@ export async function recordTraffic(page: Page): Promise<readonly Sent[]> {
   await client.send('Network.enable');
   return sent;
 }
+
+/** From now on the page has a quarter of a processor and a line of 10 Mbit/s. */
+export async function slowDown(page: Page): Promise<void> {
+  const client = await page.context().newCDPSession(page);
+  const bytesPerSecond = 10_000_000 / 8;
+  await client.send('Network.enable');
+  await client.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 20,
+    downloadThroughput: bytesPerSecond,
+    uploadThroughput: bytesPerSecond,
+  });
+  await client.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+}

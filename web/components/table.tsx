@@ -122,7 +122,7 @@ const wholeList = (count: number): VirtualRows => ({
 
 /** The place of rows that are not drawn. */
 function Gap({ heightPx }: { readonly heightPx: number }): ReactNode {
-  return heightPx === 0 ? null : <tr aria-hidden="true" style={{ height: heightPx }} />;
+  return heightPx > 0 && <tr aria-hidden="true" style={{ height: heightPx }} />;
 }
 
 /** Columns never become narrower while rows come and go: only the drawn ones set the widths. */

@@ -6,8 +6,6 @@ const usualHeightPx = 36;
 /** Rows that are drawn above and below those in view. */
 const spare = 12;
 const shownAtFirst = 40;
-/** `aria-rowindex` of the first row below the header. */
-const firstRowIndex = 2;
 
 export interface VirtualRows {
   /** The rows to draw: from `first`, up to `end` and without it. */
@@ -20,27 +18,19 @@ export interface VirtualRows {
 
 /**
  * The rows of a long list that are near the view of `box`, which scrolls. Measures the rows
- * (`[data-row]`, with `aria-rowindex`) that are drawn: their heights may differ.
+ * (`[data-row]`) that are drawn: their heights may differ.
  */
 export function useVirtualRows(
   box: RefObject<HTMLElement | null>,
   count: number,
 ): VirtualRows | undefined {
   const virtual = count > virtualFrom;
-  const [view, setView] = useState<View>({
-    topPx: 0,
-    heightPx: shownAtFirst * usualHeightPx,
-    heights: [],
-  });
+  const [heights, setHeights] = useState<readonly number[]>([]);
+  const [view, setView] = useState({ topPx: 0, heightPx: shownAtFirst * usualHeightPx });
   useLayoutEffect(() => {
     const place = box.current;
     if (!virtual || place === null) return undefined;
-    const heights: number[] = [];
-    const look = (): void => {
-      for (const row of place.querySelectorAll<HTMLElement>('[data-row]'))
-        heights[Number(row.ariaRowIndex) - firstRowIndex] = row.offsetHeight;
-      setView({ topPx: place.scrollTop, heightPx: place.clientHeight, heights: [...heights] });
-    };
+    const look = () => setView({ topPx: place.scrollTop, heightPx: place.clientHeight });
     look();
     place.addEventListener('scroll', look, { passive: true });
     addEventListener('resize', look);
@@ -49,17 +39,26 @@ export function useVirtualRows(
       removeEventListener('resize', look);
     };
   }, [box, virtual]);
-  return virtual ? near(view, count) : undefined;
+  const rows = virtual ? near(heights, count, view) : undefined;
+  useLayoutEffect(() => {
+    if (rows === undefined) return;
+    const drawn = [...(box.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
+    const measured = drawn.map((row) => row.offsetHeight);
+    if (measured.every((height, index) => height === heights[rows.first + index])) return;
+    const next = [...heights];
+    for (const [index, height] of measured.entries()) next[rows.first + index] = height;
+    // Only drawn rows have heights; the second drawing is before the paint.
+    // oxlint-disable-next-line react/set-state-in-effect
+    setHeights(next);
+  }, [box, rows, heights]);
+  return rows;
 }
 
-interface View {
-  readonly topPx: number;
-  readonly heightPx: number;
-  /** The rows' heights, as far as they were drawn. */
-  readonly heights: readonly (number | undefined)[];
-}
-
-function near({ topPx, heightPx, heights }: View, count: number): VirtualRows {
+function near(
+  heights: readonly number[],
+  count: number,
+  { topPx, heightPx }: { readonly topPx: number; readonly heightPx: number },
+): VirtualRows {
   const tops = [0];
   for (let i = 0; i < count; i++) tops.push((tops[i] ?? 0) + (heights[i] ?? usualHeightPx));
   const firstBelow = (px: number) => {

@@ -179,9 +179,8 @@ interface ModelTableProps {
   readonly onSort: (sort: string) => void;
 }
 
-function useModelColumns(rows: readonly ModelRow[]): readonly Column<ModelRow>[] {
+function ModelTable({ rows, group, sort, onSort }: ModelTableProps): ReactNode {
   const words = useWords(modelsWords);
-  const language = useLanguage();
   const { columns: names } = words;
   const priced = (of: 'input' | 'cached_input' | 'output', header: string): Column<ModelRow> => {
     const decimals = decimalsOf(rows.flatMap((model) => tokenPrice(model, of)?.amount ?? []));
@@ -193,6 +192,41 @@ function useModelColumns(rows: readonly ModelRow[]): readonly Column<ModelRow>[]
       cell: (model) => <TokenPrice price={tokenPrice(model, of)} decimals={decimals} />,
     };
   };
+  const columns: readonly Column<ModelRow>[] = [
+    ...useAboutColumns(),
+    priced('input', names.input),
+    priced('cached_input', names.cached),
+    priced('output', names.output),
+    { id: 'piece', header: names.piece, align: 'right', cell: (model) => <Piece model={model} /> },
+  ];
+  return (
+    <Table
+      label={words.title}
+      rows={rows}
+      rowKey={({ id }) => id}
+      columns={columns}
+      sort={sort}
+      onSort={onSort}
+      path={({ id }) => modelPath(id, group)}
+      card={(model) => ({
+        title: model.id,
+        value: <span className="text-caption text-muted">{words.kinds[model.kind]}</span>,
+        detail: (
+          <>
+            <CardPrice model={model} />
+            <span className="ml-auto">{model.vendor}</span>
+          </>
+        ),
+      })}
+    />
+  );
+}
+
+/** What the model is. */
+function useAboutColumns(): readonly Column<ModelRow>[] {
+  const words = useWords(modelsWords);
+  const language = useLanguage();
+  const { columns: names } = words;
   return [
     {
       id: 'model',
@@ -228,37 +262,7 @@ function useModelColumns(rows: readonly ModelRow[]): readonly Column<ModelRow>[]
           </span>
         ),
     },
-    priced('input', names.input),
-    priced('cached_input', names.cached),
-    priced('output', names.output),
-    { id: 'piece', header: names.piece, align: 'right', cell: (model) => <Piece model={model} /> },
   ];
-}
-
-function ModelTable({ rows, group, sort, onSort }: ModelTableProps): ReactNode {
-  const words = useWords(modelsWords);
-  const columns = useModelColumns(rows);
-  return (
-    <Table
-      label={words.title}
-      rows={rows}
-      rowKey={({ id }) => id}
-      columns={columns}
-      sort={sort}
-      onSort={onSort}
-      path={({ id }) => modelPath(id, group)}
-      card={(model) => ({
-        title: model.id,
-        value: <span className="text-caption text-muted">{words.kinds[model.kind]}</span>,
-        detail: (
-          <>
-            <CardPrice model={model} />
-            <span className="ml-auto">{model.vendor}</span>
-          </>
-        ),
-      })}
-    />
-  );
 }
 
 function ModelName({ model: { id, modalities } }: { readonly model: ModelRow }): ReactNode {

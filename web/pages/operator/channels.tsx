@@ -14,6 +14,7 @@ import { Page, Panel } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { formatCount, formatShare } from '../../format/count.ts';
 import { channelWords, operatorWords, sharedWords } from '../../words/families.ts';
+import type channelEnglish from '../../words/en/operator-channels.ts';
 import { useWords } from '../../words/family.ts';
 import { NewChannel } from './channel-form.tsx';
 import { ChannelMenu } from './channel-menu.tsx';
@@ -268,13 +269,21 @@ function useChannelColumns(
       cell: ({ vendor }) => vendor,
     },
     { id: 'base', header: columns.baseUrl, cell: (channel) => <Host channel={channel} /> },
-    ...figureColumns(columns),
-    moneyColumn(channels, {
-      id: 'cost',
-      header: columns.cost,
-      amount: (channel) => channel.vendor_cost_24h,
-      as: 'spend',
-    }),
+    {
+      id: 'models',
+      header: columns.models,
+      align: 'right',
+      sortBy: ({ models }) => models.length,
+      cell: ({ models }) => formatCount(models.length),
+    },
+    {
+      id: 'order',
+      header: columns.order,
+      align: 'right',
+      sortBy: ({ priority }) => priority,
+      cell: ({ priority, weight }) => `${priority} / ${weight}`,
+    },
+    ...figureColumns(channels, columns),
     {
       id: 'menu',
       header: <span className="sr-only">{actions('')}</span>,
@@ -286,46 +295,41 @@ function useChannelColumns(
   ];
 }
 
-/** A channel's size, order and figures of the last hour. */
-const figureColumns = (
-  columns: Readonly<Record<'models' | 'order' | 'requests' | 'errors' | 'firstByte', string>>,
-): readonly Column<ChannelView>[] => [
-  {
-    id: 'models',
-    header: columns.models,
-    align: 'right',
-    sortBy: ({ models }) => models.length,
-    cell: ({ models }) => formatCount(models.length),
-  },
-  {
-    id: 'order',
-    header: columns.order,
-    align: 'right',
-    sortBy: ({ priority }) => priority,
-    cell: ({ priority, weight }) => `${priority} / ${weight}`,
-  },
-  {
-    id: 'requests',
-    header: columns.requests,
-    align: 'right',
-    sortBy: ({ last_hour: { requests } }) => requests,
-    cell: ({ last_hour: { requests } }) => formatCount(requests),
-  },
-  {
-    id: 'errors',
-    header: columns.errors,
-    align: 'right',
-    sortBy: ({ last_hour: { error_share: errors } }) => errors,
-    cell: errorShare,
-  },
-  {
-    id: 'speed',
-    header: columns.firstByte,
-    align: 'right',
-    sortBy: ({ last_hour: { first_byte_median_ms: median } }) => median,
-    cell: (channel) => firstByteText(channel.last_hour),
-  },
-];
+/** What the channel did lately. */
+function figureColumns(
+  channels: readonly ChannelView[],
+  columns: (typeof channelEnglish)['columns'],
+): readonly Column<ChannelView>[] {
+  return [
+    {
+      id: 'requests',
+      header: columns.requests,
+      align: 'right',
+      sortBy: ({ last_hour: { requests } }) => requests,
+      cell: ({ last_hour: { requests } }) => formatCount(requests),
+    },
+    {
+      id: 'errors',
+      header: columns.errors,
+      align: 'right',
+      sortBy: ({ last_hour: { error_share: errors } }) => errors,
+      cell: errorShare,
+    },
+    {
+      id: 'speed',
+      header: columns.firstByte,
+      align: 'right',
+      sortBy: ({ last_hour: { first_byte_median_ms: median } }) => median,
+      cell: (channel) => firstByteText(channel.last_hour),
+    },
+    moneyColumn(channels, {
+      id: 'cost',
+      header: columns.cost,
+      amount: (channel) => channel.vendor_cost_24h,
+      as: 'spend',
+    }),
+  ];
+}
 
 const errorShare = ({ last_hour: { error_share: errors } }: ChannelView): string =>
   errors === null ? '—' : formatShare(errors);

@@ -207,22 +207,7 @@ function useModelColumns(models: readonly OperatorModel[]): readonly Column<Oper
       align: 'right',
       cell: (model) => <Piece model={model} />,
     },
-    {
-      id: 'version',
-      header: columns.version,
-      align: 'right',
-      sortBy: (model) => model.price_version,
-      cell: (model) => words.version(model.price_version),
-    },
-    {
-      id: 'channels',
-      header: columns.channels,
-      sortBy: ({ channels }) => channels.length,
-      cell: ({ channels }) => (
-        <span className="block max-w-60 truncate">{channels.join(' · ')}</span>
-      ),
-    },
-    { id: 'state', header: columns.state, cell: (model) => <ModelBadge model={model} /> },
+    ...useSaleColumns(),
   ];
 }
 
@@ -252,6 +237,30 @@ function ModelTable({ models, sort, onSort }: ModelTableProps): ReactNode {
       })}
     />
   );
+}
+
+/** How the model is sold. */
+function useSaleColumns(): readonly Column<OperatorModel>[] {
+  const { models: words } = useWords(priceWords);
+  const { columns } = words;
+  return [
+    {
+      id: 'version',
+      header: columns.version,
+      align: 'right',
+      sortBy: (model) => model.price_version,
+      cell: (model) => words.version(model.price_version),
+    },
+    {
+      id: 'channels',
+      header: columns.channels,
+      sortBy: ({ channels }) => channels.length,
+      cell: ({ channels }) => (
+        <span className="block max-w-60 truncate">{channels.join(' · ')}</span>
+      ),
+    },
+    { id: 'state', header: columns.state, cell: (model) => <ModelBadge model={model} /> },
+  ];
 }
 
 function tokenText(
