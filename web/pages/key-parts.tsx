@@ -7,7 +7,7 @@ import { errorText } from '../components/error-panel.tsx';
 import { Money } from '../components/money.tsx';
 import type { Status } from '../components/status-badge.tsx';
 import { useToast } from '../components/toast.tsx';
-import { formatYuan, parseYuan } from '../format/money.ts';
+import { formatYuan, longestFraction, parseYuan } from '../format/money.ts';
 import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
@@ -26,14 +26,23 @@ export function shownKey({ prefix, last4 }: Pick<KeyView, 'prefix' | 'last4'>): 
   return `${prefix}…${last4}`;
 }
 
+interface SpentProps extends Pick<KeyView, 'spent' | 'limit'> {
+  /** Decimals of the longest amount in its column: see `placesOf`. */
+  readonly places?: number;
+}
+
+/** The decimals of a column of what keys spent. */
+export const placesOf = (keys: readonly Pick<KeyView, 'spent'>[]): number =>
+  longestFraction(keys.map(({ spent }) => formatYuan(spent, 'spend')));
+
 /** The amount spent; below it a bar and the limit. */
-export function SpentOfLimit({ spent, limit }: Pick<KeyView, 'spent' | 'limit'>): ReactNode {
+export function SpentOfLimit({ spent, limit, places = 0 }: SpentProps): ReactNode {
   const words = useWords(keysWords);
-  if (limit === null) return <Money amount={spent} as="spend" />;
+  if (limit === null) return <Money amount={spent} as="spend" places={places} />;
   const share = shareOf(spent, limit);
   return (
     <span className="inline-flex flex-col items-end py-1">
-      <Money amount={spent} as="spend" />
+      <Money amount={spent} as="spend" places={places} />
       <span className="flex items-center gap-2 text-caption text-muted">
         <span
           aria-hidden="true"

@@ -21,7 +21,7 @@ import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { DeleteKey, RotateKey } from './key-acts.tsx';
 import { NewKey } from './key-form.tsx';
-import { keyStatuses, shownKey, SpentOfLimit, useKeySwitch } from './key-parts.tsx';
+import { keyStatuses, placesOf, shownKey, SpentOfLimit, useKeySwitch } from './key-parts.tsx';
 
 const searchDefaults = { q: '', sort: 'created', after: '' };
 const sorts = ['created', 'name', 'used', 'spent'] as const;
@@ -153,7 +153,7 @@ function useKeyColumns(
       id: 'spent',
       header: columns.spent,
       align: 'right',
-      cell: (key) => <SpentOfLimit {...key} />,
+      cell: (key) => <SpentOfLimit {...key} places={placesOf(keys)} />,
     },
     moneyColumn(keys, {
       id: 'month',

@@ -24,7 +24,7 @@ import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
 import { keysWords, peopleWords, requestWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { keyStatuses, shownKey, SpentOfLimit } from '../key-parts.tsx';
+import { keyStatuses, placesOf, shownKey, SpentOfLimit } from '../key-parts.tsx';
 import { FailedList } from '../request-parts.tsx';
 import { ChargeDrawer } from '../usage-record.tsx';
 import { OrderBadge } from './order-parts.tsx';
@@ -287,7 +287,7 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
       id: 'spent',
       header: columns.spent,
       align: 'right',
-      cell: (key) => <SpentOfLimit {...key} />,
+      cell: (key) => <SpentOfLimit {...key} places={placesOf(keys)} />,
     },
     {
       id: 'used',
