@@ -117,10 +117,11 @@ forEachDatabase((_name, _openFresh, fresh) => {
   });
 
   test('the first channel may still be faster than the second', async () => {
-    const [first, second] = [
-      await vendorAfter(3 * hedgeMs, ['first']),
-      await vendorAfter(5_000, ['second']),
-    ];
+    const [first, second] = [await startVendor(), await vendorAfter(5_000, ['second'])];
+    first.answer(async (_request, response) => {
+      await expect.poll(() => second.received.length, { timeout: 10_000 }).toBe(1);
+      sse(response).end(streamOf(['first']));
+    });
     const { running, hedged } = await started((await fresh()).url, selling(first, second));
     expect(words(await (await running.post('/v1/chat/completions', streamed)).text())).toBe(
       'first',

@@ -1,10 +1,10 @@
 import tailwindcss from '@tailwindcss/vite';
 import { defineConfig, type Rolldown } from 'vite';
 
-const texts = /web\/words\/(en|zh)\/(operator|playground|tasks|models|settings)?/;
+const texts = /web\/words\/(en|zh)\/(operator|playground|tasks|models|settings|requests|keys)?/;
 /** What dialogs, menus and forms are made of: the overview needs none of it. */
 const asked =
-  /components\/(?:column-menu|dialog|diff-list|facts|field|filter-bar|form-end|menu|secret-once|tabs)|format\/(?:amount|price|quantity|written-price)|words\/rich|pages\/model-parts|@tanstack/;
+  /components\/(?:column-menu|dialog|diff-list|facts|field|filter-bar|form-end|menu|search-field|secret-once|tabs)|format\/(?:amount|price|quantity|written-price)|words\/rich|pages\/model-parts|@tanstack/;
 const shown =
   /web\/(?:api|browser|components|format|samples)\/|pages\/charge-parts|shell\/announcement\.tsx/;
 

@@ -153,26 +153,23 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     await page.waitForURL(pages.alipay);
   }, 150_000);
 
-  test.skipIf(!everyLook)(
-    'pictures of a desk',
-    async () => {
-      const live = await startLiveConsole();
-      const user = await live.newUser();
-      for (const [width, theme] of [
-        [1440, 'light'],
-        [1024, 'dark'],
-      ] as const) {
-        const { page, go } = await openWindow(live.url, user.cookie, { width, theme, language });
-        for (const wallet of ['wechat_pay', 'alipay'] as const) {
-          await go('/top-up');
-          await fill(page, words, wallet);
-          await expectAccessible(page, `the form on a desk, ${wallet}`);
-          await picture(page, `desk-form-${wallet}-${width}-${theme}-${language}`);
-        }
+  test('a desk is offered the code', async () => {
+    const live = await startLiveConsole();
+    const user = await live.newUser();
+    const looks = [
+      [1440, 'light'],
+      [1024, 'dark'],
+    ] as const;
+    for (const [width, theme] of everyLook ? looks : looks.slice(0, 1)) {
+      const { page, go } = await openWindow(live.url, user.cookie, { width, theme, language });
+      for (const wallet of ['wechat_pay', 'alipay'] as const) {
+        await go('/top-up');
+        await fill(page, words, wallet);
+        await expectAccessible(page, `the form on a desk, ${wallet}`);
+        await picture(page, `desk-form-${wallet}-${width}-${theme}-${language}`);
       }
-    },
-    150_000,
-  );
+    }
+  }, 150_000);
 });
 
 test.skipIf(noChromium)('a wallet without its app shows a phone the code', async () => {

@@ -129,13 +129,13 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
       await look(own.page, `requests-${view}`);
       await findById(own.page, failed, `/requests/${failed}`);
       const timeline = own.page.getByRole('list', { name: words.timeline });
-      expect(await timeline.getByRole('listitem').count()).toBe(2);
+      await expect.poll(() => timeline.getByRole('listitem').count()).toBe(2);
       await own.page.getByText(words.notCharged).waitFor();
       await own.page.getByRole('heading', { name: words.next }).waitFor();
       await look(own.page, `request-${view}`);
       for (const name of hidden) expect(await own.page.content()).not.toContain(name);
       await findById(own.page, retried, `/usage/${retried}`);
-      expect(await timeline.getByRole('listitem').count()).toBe(2);
+      await expect.poll(() => timeline.getByRole('listitem').count()).toBe(2);
       await look(own.page, `retried-charge-${view}`);
       for (const name of hidden) expect(await own.page.content()).not.toContain(name);
       await own.context.close();
