@@ -46,6 +46,9 @@ export default defineConfig({
     // Tests wait more than they compute: for crashed processes, for time-outs, for vendors that are
     // slow on purpose.
     maxWorkers: availableParallelism() + 1,
+    // Others share the machine of CI, and some tests wait for real clocks: what fails there is
+    // tried once more, and the report says `retry`.
+    retry: process.env['CI'] === 'true' ? 1 : 0,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
