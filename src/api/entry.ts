@@ -406,15 +406,11 @@ class EndpointEntry implements ApiEntry {
   ): void {
     const { method, url } = request;
     const path = pathOfUrl(url);
-    const status = statusOf(why);
-    this.#log.refused(id, status, why.refusal, method, path);
+    this.#log.refused(id, statusOf(why), why.refusal, method, path);
     if (principal !== undefined) {
       const { userId: account, keyId } = principal;
       const model = (): string | undefined => modelIn(body);
-      this.#log.refusedOfKey(
-        { id, at, account, keyId, endpoint: `${method} ${path}`, status, model },
-        why,
-      );
+      this.#log.refusedOfKey({ id, at, account, keyId, endpoint: `${method} ${path}`, model }, why);
     }
     sendRefusal(reply, why, convention.envelope, id);
   }

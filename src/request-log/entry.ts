@@ -76,15 +76,18 @@ export const requestLogLimits: RequestLogLimits = {
   textCharsMax: 200,
 };
 
-const entriesOfRefusals = Object.entries(refusals);
+/** By name; an outcome may have none. */
+const refusalsByName: ReadonlyMap<
+  string,
+  { readonly code: string | null; readonly message: string }
+> = new Map(Object.entries(refusals));
 
 /** The error code that clients got with this outcome; null: none. */
-export const codeOf = (outcome: string): string | null =>
-  entriesOfRefusals.find(([name]) => name === outcome)?.[1].code ?? null;
+export const codeOf = (outcome: string): string | null => refusalsByName.get(outcome)?.code ?? null;
 
 /** The outcomes that a filter means: a refusal's name, an outcome, or a code of several refusals. */
 export function outcomesNamed(text: string): readonly string[] {
-  const named = entriesOfRefusals.filter(([, { code }]) => code === text).map(([name]) => name);
+  const named = [...refusalsByName].filter(([, { code }]) => code === text).map(([name]) => name);
   return named.includes(text) ? named : [...named, text];
 }
 
@@ -96,7 +99,7 @@ export function refusalText({
   outcome,
   ...known
 }: Pick<LoggedRequest, 'outcome' | 'id' | 'model' | 'param'>): string | undefined {
-  const message = entriesOfRefusals.find(([name]) => name === outcome)?.[1].message;
+  const message = refusalsByName.get(outcome)?.message;
   // A message that is a vendor's own text alone says nothing without it.
   if (message === undefined || /^\{\w+\}$/.test(message)) return undefined;
   const values: Readonly<Record<string, string | undefined>> = known;

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Refusal } from '../base/refusal.ts';
+import { type Refusal, refusals } from '../base/refusal.ts';
 import type { Database } from '../storage/database.ts';
 import type { AccessLine } from '../telemetry/request-metrics.ts';
 import {
@@ -18,7 +18,6 @@ export interface RefusedRequest {
   readonly account: string;
   readonly keyId: string;
   readonly endpoint: string;
-  readonly status: number;
   /** Called only when the request is recorded. */
   readonly model: () => string | undefined;
 }
@@ -80,7 +79,8 @@ export class RequestRecorder {
       endpoint: undefined,
       model: this.#text(line.model),
       channel: line.channel,
-      status: line.status,
+      // A refusal that is yet to be sent has no status in the line.
+      status: line.status || statusOf(why),
       outcome: why?.refusal ?? line.outcome,
       param: this.#text(why?.param ?? undefined),
       durationMs: Math.round(line.durationMs),
@@ -96,7 +96,6 @@ export class RequestRecorder {
     const reported = this.#reported.get(why);
     if (reported !== undefined) {
       reported.endpoint = endpoint;
-      reported.status = request.status;
       return;
     }
     if (!this.#admits(request.account)) return;
@@ -108,7 +107,7 @@ export class RequestRecorder {
       endpoint,
       model: this.#text(request.model()),
       channel: undefined,
-      status: request.status,
+      status: statusOf(why),
       outcome: why.refusal,
       param: this.#text(why.param ?? undefined),
       durationMs: Math.max(0, this.#clock.now() - request.at),
@@ -118,8 +117,7 @@ export class RequestRecorder {
 
   /** Writes what waits. Resolves when it is written, or cannot be written now. */
   async flush(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancel();
     await (this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
     }));
@@ -128,6 +126,7 @@ export class RequestRecorder {
   async close(): Promise<void> {
     await this.#writing;
     await this.flush();
+    this.#cancel();
   }
 
   /** Whether the account may record one more request in this minute. */
@@ -152,7 +151,16 @@ export class RequestRecorder {
       return;
     }
     this.#waiting.push(row);
+    this.#schedule();
+  }
+
+  #schedule(): void {
     this.#timer ??= setTimeout(() => void this.flush(), this.#limits.writeEveryMs).unref();
+  }
+
+  #cancel(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   async #write(): Promise<void> {
@@ -161,14 +169,17 @@ export class RequestRecorder {
       try {
         await this.#database.transact(() => writeRequests(batch));
       } catch {
-        // The database is away or slow, which other parts report: the next request tries again.
-        return;
+        // The database is away or slow, which other parts report.
+        return this.#schedule();
       }
       this.#waiting = this.#waiting.slice(batch.length);
     }
   }
 
   #text(value: string | undefined): string | undefined {
-    return value?.slice(0, this.#limits.textCharsMax).replace(/[\0\ud800-\udfff]/g, '');
+    return value?.slice(0, this.#limits.textCharsMax).replace(/[\0\p{Surrogate}]/gu, '');
   }
 }
+
+const statusOf = (why: Refusal | undefined): number =>
+  why === undefined ? 0 : refusals[why.refusal].status;

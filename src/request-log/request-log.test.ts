@@ -21,7 +21,6 @@ const refusedAt = (at: number, n = 0, account = 'user_a'): RefusedRequest => ({
   account,
   keyId: 'key_a',
   endpoint: 'POST /v1/chat/completions',
-  status: 404,
   model: () => 'gone',
 });
 const notFound = (): Refusal => refusal('model_not_found', { model: 'gone', param: 'model' });
@@ -117,7 +116,7 @@ forEachDatabase((_name, openFresh) => {
     const why = refusal('unavailable', { why: 'no channel', id: idAt(noon) });
     recorder.attemptFailed(idAt(noon), failure);
     recorder.finished(lineOf({ status: 0, outcome: 'fault:overloaded' }), why);
-    recorder.refused({ ...refusedAt(noon), status: 503 }, why);
+    recorder.refused(refusedAt(noon), why);
     await recorder.close();
     expect(await pageOf(database)).toMatchObject([
       {
@@ -138,7 +137,7 @@ forEachDatabase((_name, openFresh) => {
         notFound(),
       );
     recorder.refused(
-      { ...refusedAt(noon - 500), keyId: 'key_b', status: 429, model: () => undefined },
+      { ...refusedAt(noon - 500), keyId: 'key_b', model: () => undefined },
       refusal('insufficient_quota'),
     );
     recorder.attemptFailed(idAt(noon - 100), failure);
@@ -183,14 +182,27 @@ forEachDatabase((_name, openFresh) => {
       transact: (script) =>
         away ? Promise.reject(new DatabaseError('busy', 'away')) : database.transact(script),
     };
-    const recorder = new RequestRecorder(flaky, clock, { waitingMax: 5, batchMax: 2 });
+    const recorder = new RequestRecorder(flaky, clock, {
+      waitingMax: 5,
+      batchMax: 2,
+      writeEveryMs: 20,
+    });
     for (let n = 0; n < 8; n++) recorder.refused(refusedAt(noon, n), notFound());
     await recorder.flush();
     expect(await pageOf(database)).toEqual([]);
     away = false;
-    await recorder.close();
-    expect(await pageOf(database)).toHaveLength(5);
+    // No other request is needed.
+    await expect.poll(async () => (await pageOf(database)).length).toBe(5);
     expect(recorder.dropped).toBe(3);
+    await recorder.close();
+  });
+
+  test('a refusal of a request from the console has its status, and no endpoint', async () => {
+    const { database, recorder } = await fresh();
+    const why = refusal('unavailable', { why: 'no channel', id: idAt(noon) });
+    recorder.finished(lineOf({ status: 0, outcome: 'fault:overloaded' }), why);
+    await recorder.close();
+    expect(await pageOf(database)).toMatchObject([{ status: 503, endpoint: undefined }]);
   });
 
   test('the log is bounded in time, for one account and in all; a small account loses nothing to a large one', async () => {

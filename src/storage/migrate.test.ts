@@ -107,7 +107,6 @@ onPostgres((_, _openFresh, fresh) => {
     expect((await client.query('SELECT * FROM desk')).rows).toEqual([]);
     await client.query('COMMIT');
     expect(await migrated).toEqual(['0003-both']);
-    // The migration looks once. A client that came later is let through by the lock's time limit.
-    expect(gaveWay[0]).toMatch(/deadlock|lock timeout/);
+    expect(gaveWay[0]).toContain('deadlock');
   });
 });
