@@ -2,13 +2,12 @@ import * as z from 'zod';
 import { type AuditRecord as Entry, auditPage, type AuditQuery } from '../../accounts/audit.ts';
 import { userNames } from '../../accounts/users.ts';
 import type { Database } from '../../storage/database.ts';
-import { zoneDayAt } from '../../base/calendar.ts';
 import type { AuditEntry, Page } from '../contract.ts';
-import { csvLine, csvStart, instant } from '../format.ts';
+import { csvLine, csvStart, sendCsv } from '../csv.ts';
+import { instant } from '../format.ts';
 import { relativeTimeInput, pageLimit } from '../input.ts';
 import type { OperatorContext } from './context.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
-import { csvType } from '../user/usage.ts';
 
 const filtered = z.object({
   actor: z.string().optional(),
@@ -55,12 +54,8 @@ export function auditRoutes({ database, cursors }: OperatorContext): readonly Co
       input: filtered,
       perMinute: 10,
       async handle({ input, at, user, reply }) {
-        const { day } = zoneDayAt(user.zone, at);
-        await reply.file({
-          name: `audit-${day}.csv`,
-          type: csvType,
-          text: csv(database, questionOf(input, at)),
-        });
+        const { zone } = user;
+        await sendCsv(reply, 'audit', { zone, at }, csv(database, questionOf(input, at)));
       },
     }),
   ];

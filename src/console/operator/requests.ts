@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { keyNamesOf } from '../../accounts/user-keys.ts';
 import { userNames } from '../../accounts/users.ts';
-import { zoneDayAt } from '../../base/calendar.ts';
 import type { LoggedRequest } from '../../request-log/entry.ts';
 import { requestLogPage, type RequestLogQuery } from '../../request-log/queries.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { OperatorRequest, OperatorRequestDetail, Page, RequestAttempt } from '../contract.ts';
-import { csvLine, csvStart, instant } from '../format.ts';
+import { csvLine, csvStart, sendCsv } from '../csv.ts';
+import { instant } from '../format.ts';
 import { pageLimit } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, defineRoute } from '../route.ts';
@@ -20,7 +20,6 @@ import {
   requestPage,
   type TimelineAttempt,
 } from '../user/requests.ts';
-import { csvType } from '../user/usage.ts';
 import type { OperatorContext } from './context.ts';
 
 const filtered = requestFilter.extend({
@@ -65,12 +64,8 @@ export function operatorRequestRoutes({
       input: filtered,
       perMinute: 10,
       async handle({ input, at, user, reply }) {
-        const { day } = zoneDayAt(user.zone, at);
-        await reply.file({
-          name: `requests-${day}.csv`,
-          type: csvType,
-          text: csv(database, operatorQuestion(input, at)),
-        });
+        const { zone } = user;
+        await sendCsv(reply, 'requests', { zone, at }, csv(database, operatorQuestion(input, at)));
       },
     }),
     defineRoute({

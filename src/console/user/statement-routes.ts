@@ -21,7 +21,7 @@ import {
   type StatementQuery,
   statementCsv,
 } from './statement.ts';
-import { csvType } from './usage.ts';
+import { csvType } from '../csv.ts';
 import { instant, yuan, yuanOrNull } from '../format.ts';
 
 export interface StatementContext {

@@ -8,7 +8,8 @@ import { endOfTime, type TimeRange } from '../../usage/ranges.ts';
 import { linesOf } from '../../usage/record.ts';
 import { charged, chargedBySpan } from '../../usage/spending.ts';
 import type { MoveRow, StatementRow, StatementView } from '../contract.ts';
-import { instant, yuan, csvLine, csvStart, nanoOf } from '../format.ts';
+import { csvLine, csvStart } from '../csv.ts';
+import { instant, yuan, nanoOf } from '../format.ts';
 import { perOf, unitPrice } from '../prices.ts';
 
 export interface StatementQuery {

@@ -8,7 +8,8 @@ import { type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
 import { metered, spending, startOfNewest } from '../../usage/spending.ts';
 import type { ChargeDetail, ChargeView, Page, UsageSeries, UsageSummary } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
-import { instant, ratioOf, yuan, csvLine, csvStart } from '../format.ts';
+import { csvLine, csvStart, sendCsv } from '../csv.ts';
+import { instant, ratioOf, yuan } from '../format.ts';
 import { relativeTimeInput, moneyInput, pageLimit } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
@@ -75,12 +76,8 @@ export function usageRoutes(rooms: UsageContext): readonly ConsoleRoute[] {
       perMinute: 10,
       async handle({ owner, input, at, reply }) {
         const question = { account: owner.id, ...usageRangeOf(input, at), filter: filterOf(input) };
-        const { day } = zoneDayAt(owner.zone, at);
-        await reply.file({
-          name: `usage-${day}.csv`,
-          type: csvType,
-          text: usageCsv(database, question, owner.zone),
-        });
+        const { zone } = owner;
+        await sendCsv(reply, 'usage', { zone, at }, usageCsv(database, question, zone));
       },
     }),
     defineRoute({
@@ -96,8 +93,6 @@ export function usageRoutes(rooms: UsageContext): readonly ConsoleRoute[] {
     }),
   ];
 }
-
-export const csvType = 'text/csv; charset=utf-8';
 
 export function filterOf({
   key,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { csvLine } from './format.ts';
+import { csvLine } from './csv.ts';
 
 test('no text of a table is a formula, and amounts stay amounts', () => {
   for (const text of [
