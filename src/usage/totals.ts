@@ -9,6 +9,7 @@ import {
   recordsOf,
   rolledUntil,
   splitRange,
+  type SplitRange,
   SqlParameters,
   type TimeRange,
 } from './ranges.ts';
@@ -40,36 +41,46 @@ export function* soldByModel(
   const places = new SqlParameters();
   const lines = jsonRows(database, 'r.lines');
   const records = (tail: TimeRange) =>
-    `SELECT r.model, ${lines.text(0)} AS measure, CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity ${recordsOf(places, tail, ` CROSS JOIN ${lines.from}`)}`;
-  const rolled = rolledParts(places, span, yield* rolledUntil(), {
+    `SELECT r.model, ${lines.text(0)} AS measure,
+      CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity
+      ${recordsOf(places, tail, ` CROSS JOIN ${lines.from}`)}`;
+  const rolled = rolledParts(places, daysAndHours(span, yield* rolledUntil()), {
     columns: 'h.model, h.measure, h.quantity',
     lines: true,
   });
-  const sql = `SELECT h.model, h.measure, ${quantity} FROM (${withTail(rolled, tail && records(tail))}) h GROUP BY h.model, h.measure`;
+  const sql = `SELECT h.model, h.measure, ${quantity}
+    FROM (${union([...rolled, tail && records(tail)])}) h GROUP BY h.model, h.measure`;
   return (yield { sql, params: places.params }).map((row) => ({
     model: String(row['model']),
     ...meteredOf(row),
   }));
 }
 
-/** The rows of all accounts in rolled-up days, and in hours where days are not whole. */
+/** Selects rows of all accounts from rolled-up days and hours, one SELECT for each stretch. */
 function rolledParts(
   places: SqlParameters,
-  span: TimeRange,
-  until: number,
-  { columns, lines }: { readonly columns: string; readonly lines: boolean },
-): string {
-  const { days, hours } = daysAndHours(span, until);
+  { days, hours }: Omit<SplitRange, 'records'>,
+  { columns, lines = false, only = () => '' }: RolledColumns,
+): readonly string[] {
   const part =
     (unit: 'day' | 'hour') =>
     ({ from, to }: TimeRange) =>
       `SELECT ${columns} FROM users u CROSS JOIN usage_${unit}${lines ? '_line' : ''} h
-      WHERE h.account=u.id AND h.${unit}>=${places.add(from)} AND h.${unit}<${places.add(to)}`;
-  return [...days.map(part('day')), ...hours.map(part('hour'))].join(' UNION ALL ');
+      WHERE h.account=u.id AND h.${unit}>=${places.add(from)}
+        AND h.${unit}<${places.add(to)}${only()}`;
+  return [...days.map(part('day')), ...hours.map(part('hour'))];
 }
 
-const withTail = (rolled: string, records: string | undefined): string =>
-  records === undefined ? rolled : `${rolled} UNION ALL ${records}`;
+interface RolledColumns {
+  readonly columns: string;
+  /** By measure: the tables of lines. */
+  readonly lines?: boolean;
+  /** Further conditions, with placeholders of their own for each SELECT. */
+  readonly only?: () => string;
+}
+
+const union = (parts: readonly (string | undefined)[]): string =>
+  parts.filter((part) => part !== undefined).join(' UNION ALL ');
 
 /** The amount paid for requests, and their number. */
 export interface Revenue {
@@ -89,13 +100,13 @@ export function* revenueBy(
   { tail, ...span }: RangeWithTail,
 ): Transaction<readonly (Revenue & { readonly id: string })[]> {
   const places = new SqlParameters();
-  const rolled = rolledParts(places, span, yield* rolledUntil(), {
+  const rolled = rolledParts(places, daysAndHours(span, yield* rolledUntil()), {
     columns: `h.${column} AS id, h.requests, h.cost`,
-    lines: false,
   });
   const records = (tail: TimeRange) =>
     `SELECT r.${column}, 1, r.cost-r.shortfall ${recordsOf(places, tail)}`;
-  const sql = `SELECT t.id, ${sums} FROM (${withTail(rolled, tail && records(tail))}) t GROUP BY t.id`;
+  const sql = `SELECT t.id, ${sums}
+    FROM (${union([...rolled, tail && records(tail)])}) t GROUP BY t.id`;
   const rows = yield { sql, params: places.params };
   return rows.map((row) => ({ id: String(row['id']), ...revenueOf(row) }));
 }
@@ -110,8 +121,10 @@ export function* revenueByHour({
   const hours = `SELECT h.hour, h.requests, h.cost FROM users u CROSS JOIN spend_hour h
     WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
   const records = (tail: TimeRange) =>
-    `SELECT r.finished_at-r.finished_at%${hourMs}, 1, r.cost-r.shortfall ${recordsOf(places, tail)}`;
-  const sql = `SELECT t.hour, ${sums} FROM (${withTail(hours, tail && records(tail))}) t GROUP BY t.hour`;
+    `SELECT r.finished_at-r.finished_at%${hourMs}, 1, r.cost-r.shortfall
+      ${recordsOf(places, tail)}`;
+  const sql = `SELECT t.hour, ${sums}
+    FROM (${union([hours, tail && records(tail)])}) t GROUP BY t.hour`;
   const rows = yield { sql, params: places.params };
   return rows.map((row) => ({ hour: Number(row['hour']), ...revenueOf(row) }));
 }
@@ -169,12 +182,10 @@ export interface TotalsQuery extends TimeRange {
   readonly model?: string | undefined;
 }
 
-export interface TotalsRow {
+export interface TotalsRow extends Revenue {
   readonly of: string;
   /** The account that paid; with keys alone. */
   readonly account: string | undefined;
-  readonly requests: number;
-  readonly cost: Nano;
 }
 
 /**
@@ -185,34 +196,31 @@ export function* spendingOfAll(
   { account, keyId, model, ...span }: TotalsQuery,
   by: TotalsGroup,
 ): Transaction<readonly TotalsRow[]> {
-  const { days, hours, records } = splitRange(span, yield* rolledUntil());
+  const stretches = splitRange(span, yield* rolledUntil());
   const places = new SqlParameters();
   const only = (table: string): string =>
     (account === undefined ? '' : ` AND u.id=${places.add(account)}`) +
     columnsCondition(places, table, { keyId, model });
   const columns = (table: string): string =>
     `${table}.${by} AS part, ${by === 'key_id' ? `${table}.account` : "''"} AS account`;
-  const rolled = (unit: 'hour' | 'day') => (part: TimeRange) =>
-    `SELECT ${columns('h')}, h.requests AS requests, h.cost AS cost FROM users u CROSS JOIN usage_${unit} h
-      WHERE h.account=u.id AND h.${unit}>=${places.add(part.from)} AND h.${unit}<${places.add(part.to)}${only('h')}`;
   const recorded = (part: TimeRange) =>
-    `SELECT ${columns('r')}, 1 AS requests, r.cost-r.shortfall AS cost ${recordsOf(places, part)}${only('r')}`;
-  const parts = [
-    ...days.map(rolled('day')),
-    ...hours.map(rolled('hour')),
-    ...records.map(recorded),
-  ];
+    `SELECT ${columns('r')}, 1 AS requests, r.cost-r.shortfall AS cost
+      ${recordsOf(places, part)}${only('r')}`;
+  const rolled = rolledParts(places, stretches, {
+    columns: `${columns('h')}, h.requests, h.cost`,
+    only: () => only('h'),
+  });
+  const parts = [...rolled, ...stretches.records.map(recorded)];
   if (parts.length === 0) return [];
   const rows = yield {
-    sql: `SELECT p.part, p.account, CAST(SUM(p.requests) AS BIGINT) AS requests, CAST(SUM(p.cost) AS BIGINT) AS cost
-      FROM (${parts.join(' UNION ALL ')}) p GROUP BY p.part, p.account ORDER BY 4 DESC, 3 DESC, 1`,
+    sql: `SELECT t.part, t.account, ${sums} FROM (${union(parts)}) t
+      GROUP BY t.part, t.account ORDER BY 4 DESC, 3 DESC, 1`,
     params: places.params,
   };
   return rows.map((row) => ({
     of: String(row['part']),
     account: String(row['account']) || undefined,
-    requests: Number(row['requests']),
-    cost: BigInt(row['cost'] ?? 0),
+    ...revenueOf(row),
   }));
 }
 
@@ -230,10 +238,12 @@ export function* channelShares({
   tail,
 }: RangeWithTail): Transaction<readonly ChannelShare[]> {
   const places = new SqlParameters();
-  const hours = `SELECT model, channel, requests FROM speed_hour WHERE hour>=${places.add(from)} AND hour<${places.add(to)}`;
+  const hours = `SELECT model, channel, requests FROM speed_hour
+    WHERE hour>=${places.add(from)} AND hour<${places.add(to)}`;
   const records = (span: TimeRange) =>
     `SELECT r.model, COALESCE(r.channel, '') AS channel, 1 AS requests ${recordsOf(places, span)}`;
-  const sql = `SELECT t.model, t.channel, CAST(SUM(t.requests) AS BIGINT) AS requests FROM (${withTail(hours, tail && records(tail))}) t GROUP BY t.model, t.channel`;
+  const sql = `SELECT t.model, t.channel, CAST(SUM(t.requests) AS BIGINT) AS requests
+    FROM (${union([hours, tail && records(tail)])}) t GROUP BY t.model, t.channel`;
   const rows = yield { sql, params: places.params };
   const totals = new Map<string, number>();
   for (const row of rows)
