@@ -23,7 +23,14 @@ import { completionFormat } from './chat.ts';
 import type { Endpoint } from './endpoint.ts';
 import { chatEnvelope } from './errors.ts';
 import * as schema from './schema.ts';
-import { checkText, parseJson, readersOf, type RequestBody, refuseType } from './request-body.ts';
+import {
+  checkOf,
+  checkText,
+  parseJson,
+  readersOf,
+  refuseType,
+  type RequestBody,
+} from './request-body.ts';
 
 const mebi = 1024 * 1024;
 /** As in the convention (developers.openai.com/api/reference/audio, 2026-08). */
@@ -59,6 +66,67 @@ const elsewhere = ['url', 'file_url', 'audio_url', 'file_id'];
 
 type Task = 'transcriptions' | 'translations';
 
+const translationFormats = transcriptFormats.filter((format) => format !== 'diarized_json');
+/** Fields that may be repeated, and whose name may end in brackets. */
+const listFields = {
+  timestamp_granularities: schema.choice('Times of what; with `verbose_json`. May be repeated.', [
+    'word',
+    'segment',
+  ]),
+  include: schema.choice('What else to tell; with `json`.', ['logprobs']),
+};
+const transcriptionForm = formOf('A model that hears.', transcriptFormats, {
+  language: schema.checkedBy(
+    checkLanguage,
+    schema.string('ISO 639, such as `en` or `zh`.', {
+      pattern: '^[A-Za-z]+(?:[-_][A-Za-z0-9]+)*$',
+    }),
+  ),
+  stream: schema.choice('Pieces as events.', ['true', 'false']),
+  'timestamp_granularities[]': listFields.timestamp_granularities,
+  'include[]': listFields.include,
+});
+const translationForm = formOf('A model that translates.', translationFormats, {});
+
+/** The forms by the names that the document gives them. */
+export const transcriptionSchemas = {
+  TranscriptionForm: {
+    ...transcriptionForm,
+    allOf: [
+      schema.onlyWith('timestamp_granularities[]', { response_format: { const: 'verbose_json' } }),
+    ],
+  },
+  TranslationForm: translationForm,
+};
+const readField = readersOf(transcriptionForm);
+const readFormat = {
+  transcriptions: readField.response_format,
+  translations: readersOf(translationForm).response_format,
+};
+
+function formOf<More extends Readonly<Record<string, schema.Schema>>>(
+  model: string,
+  formats: readonly TranscriptFormat[],
+  more: More,
+) {
+  return schema.request(
+    {
+      model: schema.string(model, { minLength: 1 }),
+      file: {
+        type: 'string',
+        format: 'binary',
+        description: 'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm, up to 25 MiB.',
+      } satisfies schema.Schema,
+    },
+    {
+      prompt: schema.string('Words that may occur.'),
+      response_format: schema.choice('How the text comes; `json` by default.', formats),
+      temperature: schema.number('Sampling temperature.', 0, 1),
+      ...more,
+    },
+  );
+}
+
 /**
  * POST /v1/audio/transcriptions and /translations: the request as the pipeline takes it. Throws the
  * Refusal that names what is wrong.
@@ -69,35 +137,30 @@ export async function parseTranscription(
   form: Form,
   task: Task,
 ): Promise<ApiRequest> {
-  const fields = new Fields(form);
-  const model = fields.required('model');
-  const returns =
-    fields.oneOf<TranscriptFormat>(
-      'response_format',
-      task === 'translations' ? translationFormats : transcriptFormats,
-    ) ?? 'json';
-  const stream = task === 'transcriptions' && fields.oneOf('stream', ['true', 'false']) === 'true';
-  const temperature = fields.number('temperature', 0, 1);
-  const timestamps = fields.list('timestamp_granularities', ['word', 'segment'] as const);
+  const fields = membersOfForm(form);
+  const model = readField.model(fields);
+  const returns = readFormat[task](fields) ?? 'json';
+  const stream = task === 'transcriptions' && readField.stream(fields) === 'true';
+  const temperature = readField.temperature(fields);
+  const timestamps = readList(form, 'timestamp_granularities', listFields.timestamp_granularities);
   if (timestamps.length > 0 && returns !== 'verbose_json')
     refuse('invalid_value', {
       param: 'timestamp_granularities',
       why: "it is only allowed when 'response_format' is verbose_json.",
     });
-  if (fields.list('include', ['logprobs'] as const).length > 0 && returns !== 'json')
+  if (readList(form, 'include', listFields.include).length > 0 && returns !== 'json')
     refuse('invalid_value', {
       param: 'include',
       why: "it is only allowed when 'response_format' is json.",
     });
   for (const other of elsewhere)
-    if (fields.one(other) !== undefined)
+    if (form.fields.some(([name]) => name === other))
       refuse('invalid_value', { param: other, why: 'a recording is sent as a file.' });
-  const prompt = fields.one('prompt');
   const listen: TranscriptionRequest = {
     ...(await recordingOf(form)),
     returns,
-    language: languageOf(fields),
-    prompt,
+    language: readField.language(fields),
+    prompt: readField.prompt(fields),
     temperature,
     timestamps,
     fields: form.fields.filter(([name]) => name !== 'model' && name !== 'stream'),
@@ -119,8 +182,6 @@ export async function parseTranscription(
     answerId: `audio-${id.slice(4)}`,
   };
 }
-
-export const translationFormats = transcriptFormats.filter((format) => format !== 'diarized_json');
 
 async function recordingOf({
   files,
@@ -152,10 +213,12 @@ async function recordingOf({
   return { file: content, filename: filename || `sound.${sound.format}`, type, ...sound };
 }
 
-function languageOf(fields: Fields): string | undefined {
-  const language = fields.one('language');
-  if (language === undefined || language === '') return undefined;
-  if (language.length <= languageCharsMax && /^[a-z]+(?:[-_][a-z\d]+)*$/i.test(language))
+function checkLanguage(language: unknown): string {
+  if (
+    typeof language === 'string' &&
+    language.length <= languageCharsMax &&
+    /^[a-z]+(?:[-_][a-z\d]+)*$/i.test(language)
+  )
     return language;
   return refuse('invalid_value', {
     param: 'language',
@@ -178,67 +241,27 @@ function sizeOf({ seconds, prompt = '' }: TranscriptionRequest): KnownSize {
 }
 
 /**
- * The text fields of a form. The last of several fields of one name counts; the name of a list may
- * end in brackets.
+ * The fields of a form as members of a body. The last of several fields of one name counts. An
+ * empty field is absent, except the model, and a number is read from its digits.
  */
-class Fields {
-  readonly #all: Form['fields'];
-
-  constructor({ fields }: Form) {
-    this.#all = fields;
-  }
-
-  one(param: string): string | undefined {
-    return this.#all.findLast(([name]) => name === param)?.[1];
-  }
-
-  required(param: string): string {
-    const value = this.one(param);
-    if (value === undefined) refuse('missing_parameter', { param });
-    if (value === '') refuse('invalid_value', { param, why: 'it must not be empty.' });
-    return value;
-  }
-
-  oneOf<Value extends string>(param: string, known: readonly Value[]): Value | undefined {
-    const value = this.one(param);
-    return value === undefined || value === '' ? undefined : knownValue(param, value, known);
-  }
-
-  number(param: string, least: number, most: number): number | undefined {
-    const text = this.one(param);
-    if (text === undefined || text === '') return undefined;
-    const value = Number(text);
-    if (Number.isNaN(value))
-      refuse('invalid_type', { param, expected: 'a number', got: 'a string' });
-    if (value < least || value > most)
-      refuse('out_of_range', {
-        param,
-        expected: value < least ? `>= ${least}` : `<= ${most}`,
-        got: text,
-      });
-    return value;
-  }
-
-  list<Value extends string>(param: string, known: readonly Value[]): readonly Value[] {
-    const given = this.#all.filter(
-      ([name]) =>
-        name === param ||
-        name === `${param}[]` ||
-        (/^\w+\[\d+\]$/.test(name) && name.startsWith(`${param}[`)),
-    );
-    return given.map(([, value]) => knownValue(param, value, known));
-  }
+function membersOfForm({ fields }: Form): RequestBody {
+  const members: Record<string, unknown> = Object.fromEntries(
+    fields.filter(([name, value]) => value !== '' || name === 'model'),
+  );
+  const temperature = Number(members['temperature']);
+  return Number.isNaN(temperature) ? members : { ...members, temperature };
 }
 
-function knownValue<Value extends string>(
+/** The values of a field that may be repeated: `name`, `name[]` or `name[0]`. */
+function readList<Value>(
+  { fields }: Form,
   param: string,
-  value: string,
-  known: readonly Value[],
-): Value {
-  return (
-    known.find((one) => one === value) ??
-    refuse('invalid_value', { param, why: `'${value}' is not one of ${known.join(', ')}.` })
-  );
+  item: schema.SchemaOf<Value>,
+): readonly Value[] {
+  const check = checkOf(item, param);
+  return fields
+    .filter(([name]) => name.replace(/\[\d*\]$/, '') === param)
+    .map(([, value]) => check(value));
 }
 
 /** The audio endpoints: transcriptions, translations and speech. */

@@ -1,19 +1,5 @@
-import { transcriptFormats } from '../../providers/media-request.ts';
-import { speechRequestSchema, translationFormats } from '../audio.ts';
+import { speechRequestSchema, transcriptionSchemas } from '../audio.ts';
 import * as schema from '../schema.ts';
-
-const recording: schema.Schema = {
-  type: 'string',
-  format: 'binary',
-  description: 'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm, up to 25 MiB.',
-};
-const transcriptionFields = (
-  formats: readonly string[],
-): Readonly<Record<string, schema.Schema>> => ({
-  prompt: schema.string('Words that may occur.'),
-  response_format: schema.choice('How the text comes; `json` by default.', formats),
-  temperature: schema.number('Sampling temperature.', 0, 1),
-});
 
 const script = schema.answer(
   { text: schema.string('What was said.') },
@@ -33,28 +19,7 @@ export const audioOperations: schema.Operations = {
     tag: 'Audio',
     summary: 'Write down what is said',
     schemas: {
-      TranscriptionForm: {
-        ...schema.request(
-          { model: schema.string('A model that hears.', { minLength: 1 }), file: recording },
-          {
-            ...transcriptionFields(transcriptFormats),
-            language: schema.string('ISO 639, such as `en` or `zh`.', {
-              pattern: '^[A-Za-z]+(?:[-_][A-Za-z0-9]+)*$',
-            }),
-            stream: schema.choice('Pieces as events.', ['true', 'false']),
-            'timestamp_granularities[]': schema.choice(
-              'Times of what; with `verbose_json`. May be repeated.',
-              ['word', 'segment'],
-            ),
-            'include[]': schema.choice('What else to tell; with `json`.', ['logprobs']),
-          },
-        ),
-        allOf: [
-          schema.onlyWith('timestamp_granularities[]', {
-            response_format: { const: 'verbose_json' },
-          }),
-        ],
-      },
+      TranscriptionForm: transcriptionSchemas.TranscriptionForm,
       Transcription: script,
     },
     body: { 'multipart/form-data': schema.ref('TranscriptionForm') },
@@ -69,10 +34,7 @@ export const audioOperations: schema.Operations = {
     tag: 'Audio',
     summary: 'Write down in English what is said in any language',
     schemas: {
-      TranslationForm: schema.request(
-        { model: schema.string('A model that translates.', { minLength: 1 }), file: recording },
-        transcriptionFields(translationFormats),
-      ),
+      TranslationForm: transcriptionSchemas.TranslationForm,
     },
     body: { 'multipart/form-data': schema.ref('TranslationForm') },
     answer: { 'application/json': schema.ref('Transcription'), 'text/plain': captions },
