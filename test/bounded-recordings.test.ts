@@ -9,7 +9,7 @@ import { Refusal } from '../src/base/refusal.ts';
 import { type Bundled, defaultUsdRatePpm, loadBundled } from '../src/catalog/bundled.ts';
 import { inputTokens, outputTokens, type Price, tariffOf } from '../src/catalog/price.ts';
 import type { Model } from '../src/catalog/snapshot.ts';
-import type { ApiRequest } from '../src/gateway/accept.ts';
+import type { ApiRequest } from '../src/gateway/api-request.ts';
 import { type Admission, countText, sizeInTokens, tokensPerMedium } from '../src/gateway/admit.ts';
 import {
   type BoundBasis,

@@ -7,7 +7,7 @@ import {
   type ApiRequest,
   defaultsWithoutText,
   type KnownSize,
-} from '../gateway/accept.ts';
+} from '../gateway/api-request.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import { readForm, type Form, type FormLimits } from '../http/multipart.ts';

@@ -1,7 +1,7 @@
 import type { Principal } from '../accounts/principal.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
-import type { ApiRequest } from '../gateway/accept.ts';
+import type { ApiRequest } from '../gateway/api-request.ts';
 import {
   choicesMax,
   completionFormat,

@@ -383,7 +383,7 @@ class EndpointEntry implements ApiEntry {
     const { id, reply } = context;
     if (error instanceof Refusal) return this.#refuseKnown(context, error);
     if (error instanceof LimitReached) {
-      limitHeaders(error.overrun, reply);
+      limitHeaders(error.exceeded, reply);
       return this.#refuseKnown(context, limitRefusal(error));
     }
     if (isAway(error) && !reply.started)

@@ -107,17 +107,17 @@ export function sendRefusal(
   reply.whole(status, 'application/json', envelope.body(refusal, requestId));
 }
 
-export function limitRefusal({ overrun, requested }: LimitReached): Refusal {
-  const seconds = Math.max(1, Math.ceil(overrun.retryAfterMs / 1_000));
+export function limitRefusal({ exceeded, requested }: LimitReached): Refusal {
+  const seconds = Math.max(1, Math.ceil(exceeded.retryAfterMs / 1_000));
   const name = {
     requests: 'rate_limit_requests',
     tokens: 'rate_limit_tokens',
     concurrency: 'rate_limit_concurrency',
   } as const;
   return refusal(
-    name[overrun.over],
-    { limit: overrun.limit, requested, seconds },
-    overrun.retryAfterMs,
+    name[exceeded.over],
+    { limit: exceeded.limit, requested, seconds },
+    exceeded.retryAfterMs,
   );
 }
 

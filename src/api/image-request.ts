@@ -12,7 +12,7 @@ import {
   usualQualities,
 } from '../catalog/image-terms.ts';
 import type { Model } from '../catalog/snapshot.ts';
-import type { KnownSize } from '../gateway/accept.ts';
+import type { KnownSize } from '../gateway/api-request.ts';
 import { previewTokens } from '../gateway/settle.ts';
 import { type FormFile, type Form, type FormLimits, isForm, readForm } from '../http/multipart.ts';
 import { readBody } from '../http/request-body.ts';

@@ -4,7 +4,7 @@ import { jsonText } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import { refuse, type Refusal, refusals } from '../base/refusal.ts';
 import type { Offer } from '../catalog/snapshot.ts';
-import type { ApiRequest, ClientFormat } from '../gateway/accept.ts';
+import type { ApiRequest, ClientFormat } from '../gateway/api-request.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import { offerTo, endpointFor } from '../gateway/models/offers.ts';
 import type { GatewayParts } from '../gateway/parts.ts';

@@ -3,7 +3,7 @@ import type { Principal } from '../accounts/principal.ts';
 import { editJsonBytes, jsonText, isObject } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
-import type { ClientFormat, ApiRequest } from '../gateway/accept.ts';
+import type { ClientFormat, ApiRequest } from '../gateway/api-request.ts';
 import { messageUsage } from '../providers/conversation/client-usage.ts';
 import { messagesEnvelope } from './errors.ts';
 import * as schema from './schema.ts';

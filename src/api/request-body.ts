@@ -8,7 +8,7 @@ import {
 } from '../base/long-strings.ts';
 import { refuse } from '../base/refusal.ts';
 import type { Principal } from '../accounts/principal.ts';
-import type { ApiRequest, MediaAddress, ClientFormat } from '../gateway/accept.ts';
+import type { ApiRequest, MediaAddress, ClientFormat } from '../gateway/api-request.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { Endpoint } from './endpoint.ts';

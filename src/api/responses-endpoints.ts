@@ -1,5 +1,5 @@
 import { refuse, Refusal, refusals } from '../base/refusal.ts';
-import type { ApiRequest } from '../gateway/accept.ts';
+import type { ApiRequest } from '../gateway/api-request.ts';
 import { countInput } from '../gateway/count-tokens.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import { offerTo } from '../gateway/models/offers.ts';

@@ -4,7 +4,7 @@ import type { Skeleton } from '../base/long-strings.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { refuse } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
-import { type ClientFormat, type ApiRequest, defaultsWithoutText } from '../gateway/accept.ts';
+import { type ClientFormat, type ApiRequest, defaultsWithoutText } from '../gateway/api-request.ts';
 import { vectorUsageText } from '../providers/formats/embeddings/vectors.ts';
 import { chatEnvelope } from './errors.ts';
 import * as schema from './schema.ts';

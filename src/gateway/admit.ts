@@ -10,13 +10,13 @@ import {
   worstCase,
 } from '../catalog/price.ts';
 import type { Offer } from '../catalog/snapshot.ts';
-import type { Overrun, Pass } from '../limits/limiter.ts';
+import type { LimitExceeded, Pass } from '../limits/limiter.ts';
 import { billableFeatures } from '../providers/billable-features.ts';
 import { offerTo, keyShare, endpointFor, kindsFor, outputLimit } from './models/offers.ts';
 import { countPrompt, countTokens } from './pricing/tokens.ts';
 import type { GatewayParts } from './parts.ts';
 import { type Quote, type QuoteResult, makeQuote } from './pricing/quote.ts';
-import type { ApiRequest } from './accept.ts';
+import type { ApiRequest } from './api-request.ts';
 import { withSellingModels } from './models/alternatives.ts';
 
 /** Tokens that one image, audio clip or file counts as until the vendor has counted. */
@@ -111,7 +111,7 @@ function quoteFor(
 }
 
 function admissionFrom(
-  entered: Pass | Overrun,
+  entered: Pass | LimitExceeded,
   { sized }: ApiRequest,
   { offer, tariff, quote }: QuoteResult,
   textTokens: number,
@@ -161,11 +161,11 @@ export function refuseUnacceptable({ model }: Offer, request: ApiRequest): void 
 
 /** Carries the limits' own figures, so that the response can send them as headers. */
 export class LimitReached extends Error {
-  readonly overrun: Overrun;
+  readonly exceeded: LimitExceeded;
   readonly requested: number;
-  constructor(reached: Overrun, requested: number) {
+  constructor(reached: LimitExceeded, requested: number) {
     super(`limit of ${reached.over} reached`);
-    this.overrun = reached;
+    this.exceeded = reached;
     this.requested = requested;
   }
 }

@@ -21,7 +21,7 @@ import type {
 } from '../providers/adapter.ts';
 import { isFault, protocolFault } from '../providers/formats/fault.ts';
 import type { Authorizer, AuthResult } from '../providers/vendor.ts';
-import type { ApiRequest } from './accept.ts';
+import type { ApiRequest } from './api-request.ts';
 import type { ChannelClient } from './channels/clients.ts';
 import { outputLimit } from './models/offers.ts';
 import type { GatewayLimits } from './parts.ts';
@@ -43,7 +43,7 @@ export type AttemptResult =
   /**
    * Another attempt at the same answer was faster; this one was broken off before its first byte.
    */
-  | { readonly kind: 'outrun' }
+  | { readonly kind: 'lost_race' }
   /**
    * The request cannot be made for this vendor, and the client has to correct it. No vendor got it.
    */

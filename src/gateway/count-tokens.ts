@@ -10,7 +10,7 @@ import { LimitReached, refuseUnacceptable, tokensPerMedium } from './admit.ts';
 import { ChannelAttempt, type AttemptResult } from './attempt.ts';
 import { refusalFor } from './error-mapping.ts';
 import { addressesToInline } from './media/inline.ts';
-import type { ApiRequest } from './accept.ts';
+import type { ApiRequest } from './api-request.ts';
 import { countPrompt } from './pricing/tokens.ts';
 import type { GatewayParts } from './parts.ts';
 

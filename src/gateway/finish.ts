@@ -41,7 +41,7 @@ export async function finishRequest(
     return finishStream(funded, progress, result.meter, result.tail, 'ok');
   if (result.kind === 'length') return finishAtLength(funded, progress, result, receiver);
   const meter = receiver instanceof ForwardingReceiver ? receiver.translator.meter : undefined;
-  if (result.kind === 'left' || result.kind === 'outrun') {
+  if (result.kind === 'left' || result.kind === 'lost_race') {
     if (meter !== undefined && hasDelivered(meter))
       return finishStream(funded, progress, meter, '', 'left');
     if (result.kind === 'left' && result.sent === true)

@@ -69,10 +69,10 @@ async function decideRace(
   // A broken-off attempt that is still being prepared may fail at that: nothing waits for it.
   for (const each of [one, two]) each.catch(() => undefined);
   const sooner = await Promise.race([one, two]);
-  if (sooner.mayContinue || sooner.result.kind === 'outrun') {
+  if (sooner.mayContinue || sooner.result.kind === 'lost_race') {
     return {
       best: await (sooner.candidate === first ? two : one),
-      brokenOff: sooner.result.kind === 'outrun',
+      brokenOff: sooner.result.kind === 'lost_race',
     };
   }
   race.finish(lostRace);
@@ -93,7 +93,7 @@ function hedgeOf(first: Candidate, second: Candidate, { best, brokenOff }: Hedge
 }
 
 /** How an attempt ends when another was faster. */
-export const lostRace: AttemptResult = { kind: 'outrun' };
+export const lostRace: AttemptResult = { kind: 'lost_race' };
 
 /**
  * Two attempts at one answer. The first that has a byte for the client wins, and the other is

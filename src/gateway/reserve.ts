@@ -8,7 +8,7 @@ import type {
   ReserveRefusal,
   LimitWindow,
 } from '../ledger/contract.ts';
-import type { ApiRequest, ClientFormat } from './accept.ts';
+import type { ApiRequest, ClientFormat } from './api-request.ts';
 import { type Admission, countText, worstCaseOf, affordableTokens } from './admit.ts';
 import type { GatewayParts } from './parts.ts';
 import { outputMost } from './pricing/bound.ts';

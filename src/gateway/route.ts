@@ -13,7 +13,7 @@ import type {
 } from '../providers/adapter.ts';
 import { type Choice, hashTexts } from '../routing/candidates.ts';
 import { mayRetry } from '../routing/retry.ts';
-import type { ApiRequest } from './accept.ts';
+import type { ApiRequest } from './api-request.ts';
 import { attemptWhole } from './attempt-whole.ts';
 import { ChannelAttempt, type AttemptResult, VendorRefusal, vendorCallFor } from './attempt.ts';
 import type { ChannelClient } from './channels/clients.ts';
@@ -298,7 +298,7 @@ function recordLatency(
   const { parts, request } = funded;
   if (!request.stream && kind === 'answer')
     parts.health.recordLatency(candidate, false, elapsedMs(funded) - begunMs);
-  else if (kind === 'outrun')
+  else if (kind === 'lost_race')
     parts.health.recordLatencyAtLeast(candidate, true, elapsedMs(funded) - begunMs);
   else if (kind === 'streamed' && firstByteMs !== undefined)
     parts.health.recordLatency(candidate, true, firstByteMs - begunMs);
@@ -445,7 +445,7 @@ function traceAttempt(
     beganMs: startedAtMs + begunMs,
     endedMs: startedAtMs + elapsedMs(funded),
     firstByteMs:
-      request.stream && firstByteMs !== undefined && result.kind !== 'outrun'
+      request.stream && firstByteMs !== undefined && result.kind !== 'lost_race'
         ? firstByteMs - begunMs
         : undefined,
     error:
@@ -454,7 +454,7 @@ function traceAttempt(
 }
 
 const isUnfinished = ({ kind }: AttemptResult): boolean =>
-  kind === 'left' || kind === 'refused' || kind === 'outrun';
+  kind === 'left' || kind === 'refused' || kind === 'lost_race';
 
 /** Capabilities that may run twice: the client gets text as it is made, and no vendor keeps it. */
 export const repeatable: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import type { ClientResponse } from '../http/client-response.ts';
 import { limitHeaders } from '../limits/limiter.ts';
 import { admit, type Admission } from './admit.ts';
 import { tryChannels } from './route.ts';
-import type { ClientFormat, ApiRequest } from './accept.ts';
+import type { ClientFormat, ApiRequest } from './api-request.ts';
 import { finishRequest, type RequestOutcome, reportRequest } from './finish.ts';
 import { outputLimit } from './models/offers.ts';
 import type { GatewayParts } from './parts.ts';

@@ -75,7 +75,7 @@ test('what waits for money is written once it is paid for', async () => {
   expect(written.join('')).toContain('one');
 });
 
-test('nothing is written of an attempt that was outrun while it waited for money', async () => {
+test('nothing is written of an attempt that lost its race while it waited for money', async () => {
   const { attempt, receiver, written, pay } = waitingForMoney();
   expect(receiver.data(chunk('one'))).toBe(false);
   attempt.finish(lostRace);

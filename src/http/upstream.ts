@@ -9,7 +9,12 @@ import {
 } from './connection.ts';
 import { type EnclosedFile, bodyWithFiles } from './spool.ts';
 
-/** How far a call had got when it failed. */
+/**
+ * How far a call had come when it failed; it decides whether another channel may get the request.
+ * `connecting`: the vendor has nothing of it. `waiting`: the vendor may have all of it, and the
+ * client has nothing. `streaming`: the vendor has answered with something that counts, which is the
+ * reply's head, content for the client, or the acceptance of a job.
+ */
 export type CallStage = 'connecting' | 'waiting' | 'streaming';
 
 /**

@@ -102,7 +102,7 @@ export class MemoryLimiter implements Limiter {
     this.subjectsMax = max;
   }
 
-  enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | Overrun {
+  enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | LimitExceeded {
     if (also !== undefined) return this.enterBoth(subject, allowance, tokens, also);
     if (isUnlimited(allowance)) return unlimited;
     const now = this.clock.monotonicMs();
@@ -115,7 +115,7 @@ export class MemoryLimiter implements Limiter {
     allowance: Allowance,
     tokens: number,
     also: Share,
-  ): Pass | Overrun {
+  ): Pass | LimitExceeded {
     if (isUnlimited(also.allowance)) return this.enter(subject, allowance, tokens);
     if (isUnlimited(allowance)) return this.enter(also.subject, also.allowance, tokens);
     const now = this.clock.monotonicMs();
@@ -194,33 +194,36 @@ function refusedBy(
   now: number,
   allowance: Allowance,
   tokens: number,
-): Overrun | undefined {
+): LimitExceeded | undefined {
   const { rpm, tpm, concurrency } = allowance;
   if (concurrency !== undefined && state.running >= concurrency)
-    return overrun('concurrency', concurrency, concurrencyRetryMs, state, now, allowance);
+    return limitExceeded('concurrency', concurrency, concurrencyRetryMs, state, now, allowance);
   const requestsMs = rpm === undefined ? 0 : waitMs(state.requestsFullAt, now, 1, rpm);
   const tokensMs = tpm === undefined ? 0 : waitMs(state.tokensFullAt, now, tokens, tpm);
   if (requestsMs === 0 && tokensMs === 0) return undefined;
   if (rpm !== undefined && requestsMs >= tokensMs)
-    return overrun('requests', rpm, requestsMs, state, now, allowance);
-  return overrun('tokens', tpm ?? 0, tokensMs, state, now, allowance);
+    return limitExceeded('requests', rpm, requestsMs, state, now, allowance);
+  return limitExceeded('tokens', tpm ?? 0, tokensMs, state, now, allowance);
 }
 
 /** Concurrency first, as for one share; else the longer wait. */
-function longer(a: Overrun | undefined, b: Overrun | undefined): Overrun | undefined {
+function longer(
+  a: LimitExceeded | undefined,
+  b: LimitExceeded | undefined,
+): LimitExceeded | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.over === 'concurrency' || b.over === 'concurrency') return a.over === 'concurrency' ? a : b;
   return b.retryAfterMs > a.retryAfterMs ? b : a;
 }
 
-function overrun(
-  over: Overrun['over'],
+function limitExceeded(
+  over: LimitExceeded['over'],
   limit: number,
   retryMs: number,
   state: Subject,
   now: number,
   allowance: Allowance,
-): Overrun {
+): LimitExceeded {
   return {
     over,
     limit,
@@ -319,7 +322,7 @@ export interface Pass {
   finish(tokensUsed: number): void;
 }
 
-export interface Overrun {
+export interface LimitExceeded {
   readonly over: 'requests' | 'tokens' | 'concurrency';
   readonly limit: number;
   readonly retryAfterMs: number;
@@ -338,7 +341,7 @@ export interface Limiter {
    * `also`: a second share, which must have room too. A refused request uses up nothing of either.
    * Synchronous in one process.
    */
-  enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | Overrun;
+  enter(subject: string, allowance: Allowance, tokens: number, also?: Share): Pass | LimitExceeded;
 }
 
 /** The same for several nodes, where another machine may decide. */
@@ -348,7 +351,7 @@ export interface SharedLimiter {
     allowance: Allowance,
     tokens: number,
     also?: Share,
-  ): Pass | Overrun | Promise<Pass | Overrun>;
+  ): Pass | LimitExceeded | Promise<Pass | LimitExceeded>;
 }
 
 interface LimitStates {

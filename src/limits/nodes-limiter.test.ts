@@ -13,7 +13,7 @@ import { allow, limiterSuite, pass, refused } from '../../test/support/limiter-s
 import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
 import { systemClock } from '../base/clock.ts';
 import { openSharedState, type SharedState } from '../storage/shared-state.ts';
-import { type Overrun, type Pass, MemoryLimiter } from './limiter.ts';
+import { type LimitExceeded, type Pass, MemoryLimiter } from './limiter.ts';
 import { concurrencyLeaseMs, NodesLimiter } from './nodes-limiter.ts';
 
 let redis: RedisServer;
@@ -160,7 +160,7 @@ function nodeOn(state: SharedState, nowMicros?: () => number): NodesLimiter {
 async function entriesOf(node: NodesLimiter, count: number): Promise<number> {
   let entered = 0;
   for (let i = 0; i < count; i++) {
-    const answer: Pass | Overrun = await node.enter('a', allow({ rpm: 100 }), 0);
+    const answer: Pass | LimitExceeded = await node.enter('a', allow({ rpm: 100 }), 0);
     if (!('over' in answer)) entered += 1;
   }
   return entered;

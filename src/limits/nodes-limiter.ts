@@ -4,7 +4,7 @@ import {
   type Allowance,
   type Limiter,
   type LimitState,
-  type Overrun,
+  type LimitExceeded,
   type Pass,
   type Share,
   type SharedLimiter,
@@ -65,7 +65,7 @@ export class NodesLimiter implements SharedLimiter {
     allowance: Allowance,
     tokens: number,
     also?: Share,
-  ): Pass | Overrun | Promise<Pass | Overrun> {
+  ): Pass | LimitExceeded | Promise<Pass | LimitExceeded> {
     const shares = [{ subject, allowance }, ...(also === undefined ? [] : [also])].filter(
       (share) => !isUnlimited(share.allowance),
     );
@@ -80,8 +80,8 @@ export class NodesLimiter implements SharedLimiter {
   async #enterShared(
     shares: readonly Share[],
     tokens: number,
-    byMyself: () => Pass | Overrun,
-  ): Promise<Pass | Overrun> {
+    byMyself: () => Pass | LimitExceeded,
+  ): Promise<Pass | LimitExceeded> {
     this.#last += 1;
     const id = `${this.#node}${this.#last.toString(36)}`;
     const keys = shares.flatMap(({ subject }) => keysOf(subject));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../base/clock.ts';
-import { type Allowance, type Overrun, type Pass, MemoryLimiter } from './limiter.ts';
+import { type Allowance, type LimitExceeded, type Pass, MemoryLimiter } from './limiter.ts';
 import { WorkerLimiter, LimitKeeper } from './worker-limiter.ts';
 
 const allowance = (some: Partial<Allowance>): Allowance => ({
@@ -27,7 +27,7 @@ function workersWithKeeper() {
   return { first, second };
 }
 
-const isPass = (entered: Pass | Overrun): entered is Pass => 'finish' in entered;
+const isPass = (entered: Pass | LimitExceeded): entered is Pass => 'finish' in entered;
 
 test('requests of two processes share one allowance', async () => {
   const { first, second } = workersWithKeeper();

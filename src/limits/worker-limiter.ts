@@ -1,7 +1,7 @@
 import {
   type Allowance,
   type Limiter,
-  type Overrun,
+  type LimitExceeded,
   type Pass,
   type Share,
   type SharedLimiter,
@@ -21,10 +21,10 @@ export type LimitQuestion =
     }
   | { readonly limit: 'finish'; readonly id: number; readonly tokens: number };
 
-/** The answer to `enter`: an overrun, or a pass without its `finish`. */
+/** The answer to `enter`: a limit that is exceeded, or a pass without its `finish`. */
 export interface LimitAnswer {
   readonly id: number;
-  readonly entered: Overrun | Pick<Pass, 'requests' | 'tokens'>;
+  readonly entered: LimitExceeded | Pick<Pass, 'requests' | 'tokens'>;
 }
 
 /**
@@ -34,7 +34,7 @@ export interface LimitAnswer {
  */
 export class WorkerLimiter implements SharedLimiter {
   readonly #sendQuestions: (questions: readonly LimitQuestion[]) => void;
-  readonly #waiting = new Map<number, (entered: Pass | Overrun) => void>();
+  readonly #waiting = new Map<number, (entered: Pass | LimitExceeded) => void>();
   #lastId = 0;
   #unsent: LimitQuestion[] = [];
 
@@ -47,7 +47,7 @@ export class WorkerLimiter implements SharedLimiter {
     allowance: Allowance,
     tokens: number,
     also?: Share,
-  ): Pass | Promise<Pass | Overrun> {
+  ): Pass | Promise<Pass | LimitExceeded> {
     if (isUnlimited(allowance) && (also === undefined || isUnlimited(also.allowance)))
       return unlimited;
     const id = ++this.#lastId;

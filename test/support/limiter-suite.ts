@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import {
   type Allowance,
-  type Overrun,
+  type LimitExceeded,
   type Pass,
   type Share,
   type SharedLimiter,
@@ -19,12 +19,12 @@ export function allow(limits: Partial<Allowance>): Allowance {
   return { rpm: undefined, tpm: undefined, concurrency: undefined, ...limits };
 }
 
-export function pass(result: Pass | Overrun): Pass {
+export function pass(result: Pass | LimitExceeded): Pass {
   if ('over' in result) throw new Error(`refused: ${result.over}`);
   return result;
 }
 
-export function refused(result: Pass | Overrun): Overrun {
+export function refused(result: Pass | LimitExceeded): LimitExceeded {
   if (!('over' in result)) throw new Error('entered');
   return result;
 }

@@ -9,7 +9,7 @@ import type {
   WholeAdapter,
 } from '../../providers/adapter.ts';
 import type { AttemptResult } from '../attempt.ts';
-import type { MediaAddress } from '../accept.ts';
+import type { MediaAddress } from '../api-request.ts';
 import type { RequestProgress } from '../progress.ts';
 import type { FundedRequest } from '../reserve.ts';
 

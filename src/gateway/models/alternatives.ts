@@ -11,7 +11,7 @@ import {
   type SizeEstimate,
   type QuoteContext,
 } from '../pricing/quote.ts';
-import type { ApiRequest } from '../accept.ts';
+import type { ApiRequest } from '../api-request.ts';
 
 /** A larger request is not tried on other models: that would cost too much for one sentence. */
 const checkedBytesMax = 65_536;

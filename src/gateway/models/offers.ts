@@ -2,7 +2,7 @@ import type { Principal } from '../../accounts/principal.ts';
 import { type Capability, capabilities } from '../../base/capability.ts';
 import type { Model, ModelKind, Offer, Snapshot } from '../../catalog/snapshot.ts';
 import type { Share } from '../../limits/limiter.ts';
-import type { ApiRequest } from '../accept.ts';
+import type { ApiRequest } from '../api-request.ts';
 
 /** The kinds of models that serve each capability. */
 export const kindsFor: Readonly<Record<Capability, readonly ModelKind[]>> = {

@@ -2,7 +2,7 @@ import type { Measure, Quantities } from '../../base/quantities.ts';
 import { costOf, inputTokens, outputTokens } from '../../catalog/price.ts';
 import type { Model } from '../../catalog/snapshot.ts';
 import { type Admission, countText, sizeInTokens } from '../admit.ts';
-import type { ApiRequest } from '../accept.ts';
+import type { ApiRequest } from '../api-request.ts';
 import { outputLimit } from '../models/offers.ts';
 
 /**
