@@ -16,6 +16,8 @@ import {
   checksOf,
   readersOf,
   refuseType,
+  fallbackModels,
+  withFallbacks,
 } from './request-body.ts';
 
 /** The most choices of one request, as in the convention. */
@@ -151,6 +153,7 @@ const chatRequest = schema.request(
       1,
     ),
     n: schema.integer('Answers.', 1, choicesMax),
+    models: fallbackModels,
     ...streamMembers,
     ...wishes,
   },
@@ -200,7 +203,7 @@ export function parseChat(
   const stream = read.stream(body) ?? false;
   const includeUsage = includesUsage(body, stream);
   checkOptions(body);
-  return {
+  return withFallbacks({
     id,
     principal,
     capability: 'chat',
@@ -218,7 +221,7 @@ export function parseChat(
     addresses: media.addresses,
     text: () => chatText(body),
     answerId: `chatcmpl-${id.slice(4)}`,
-  };
+  });
 }
 
 /** Checks `stream_options`, which only a stream may have. */

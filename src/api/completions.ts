@@ -11,7 +11,15 @@ import {
   streamMembers,
 } from './chat.ts';
 import * as schema from './schema.ts';
-import { type RequestBody, checkLength, checksOf, readersOf, refuseType } from './request-body.ts';
+import {
+  checkLength,
+  checksOf,
+  fallbackModels,
+  readersOf,
+  refuseType,
+  type RequestBody,
+  withFallbacks,
+} from './request-body.ts';
 
 const bestOfMax = 20;
 const promptsMax = 2_048;
@@ -53,6 +61,7 @@ export const completionRequestSchema = schema.request(
       1,
       bestOfMax,
     ),
+    models: fallbackModels,
     ...streamMembers,
     ...writing,
   },
@@ -81,7 +90,7 @@ export function parseCompletion(
   const outputTokensRequested = read.max_tokens(body);
   const answers = checkChoices(body, stream);
   checkWriting(body);
-  return {
+  return withFallbacks({
     id,
     principal,
     capability: 'completions',
@@ -98,7 +107,7 @@ export function parseCompletion(
     mediaBytes: 0,
     text: () => completionText(body['prompt']),
     answerId: `cmpl-${id.slice(4)}`,
-  };
+  });
 }
 
 const isToken = (value: unknown): boolean =>

@@ -16,6 +16,8 @@ import {
   checksOf,
   readersOf,
   refuseType,
+  fallbackModels,
+  withFallbacks,
 } from './request-body.ts';
 
 /** Some models take `system` messages in the middle of a conversation. */
@@ -105,6 +107,7 @@ const messageRequest = schema.request(
     ...sampling,
     stop_sequences: schema.array('Where the model stops.', { type: 'string' }),
     metadata: schema.object('`user_id`: your name for your user.'),
+    models: fallbackModels,
   },
 );
 const read = readersOf(messageRequest);
@@ -169,12 +172,12 @@ export function parseMessages(
   checkSampling(body);
   read.metadata(body);
   read.stop_sequences(body);
-  return {
+  return withFallbacks({
     ...counted,
     stream: read.stream(body) ?? false,
     outputTokensRequested: read.max_tokens(body),
     dropped: off,
-  };
+  });
 }
 
 /**

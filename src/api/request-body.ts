@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import { isObject, type JsonObject } from '../base/json.ts';
+import { editJsonBytes, isObject, type JsonObject } from '../base/json.ts';
 import {
   type Skeleton,
   type StringContents,
@@ -12,6 +12,7 @@ import type { ApiRequest, MediaAddress, ClientFormat } from '../gateway/api-requ
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { Endpoint } from './endpoint.ts';
+import * as schema from './schema.ts';
 import type { Schema, SchemaOf } from './schema.ts';
 
 export type RequestBody = JsonObject;
@@ -174,6 +175,28 @@ export function checksOf(members: Readonly<Record<string, Schema>>): (body: Requ
   const readers = Object.values(readersOf<RequestBody>({ properties: members }));
   return (body) => {
     for (const read of readers) read(body);
+  };
+}
+
+/** The most models that may be named in place of one. */
+const fallbackModelsMax = 8;
+/** A member of requests whose answer is text. */
+export const fallbackModels = schema.array(
+  'Models that are asked, in this order, when `model` cannot answer. The answer names the one that wrote it, and its price is charged.',
+  { type: 'string' },
+  { maxItems: fallbackModelsMax },
+);
+const checkFallbacks = checkOf(fallbackModels, 'models') as (value: unknown) => readonly string[];
+
+/** Takes `models` out of the body, since no vendor knows it. */
+export function withFallbacks(request: ApiRequest): ApiRequest {
+  if (request.body['models'] === undefined) return request;
+  const { models, ...body } = request.body;
+  return {
+    ...request,
+    body,
+    bytes: editJsonBytes(request.bytes, [{ path: ['models'] }], request.skeleton),
+    fallbacks: models === null ? undefined : checkFallbacks(models),
   };
 }
 

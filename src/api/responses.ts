@@ -13,6 +13,8 @@ import {
   type RequestBody,
   readersOf,
   refuseType,
+  fallbackModels,
+  withFallbacks,
 } from './request-body.ts';
 
 /** The least that the convention allows. */
@@ -112,6 +114,7 @@ const responseRequest = schema.request(
     reasoning: schema.object('`effort` and `summary`.'),
     text: schema.object('`format`: text, or a schema of the answer.'),
     metadata: schema.object('Your own notes, kept with the response.'),
+    models: fallbackModels,
   },
   something,
 );
@@ -157,11 +160,11 @@ export function parseResponse(
 ): ApiRequest {
   const input = parseInput(id, principal, body, bytes, skeleton);
   checkSampling(body);
-  return {
+  return withFallbacks({
     ...input,
     stream: read.stream(body) ?? false,
     outputTokensRequested: read.max_output_tokens(body),
-  };
+  });
 }
 
 /** As `parseResponse`, without the parameters of the response: for counting tokens. */

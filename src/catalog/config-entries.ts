@@ -216,6 +216,7 @@ export function groupFacts({
   price_multiplier: multiplierPpm,
   limits = {},
   policy,
+  fallback_models: fallbackModels = [],
 }: WrittenGroup): Group {
   const { rpm, tpm, concurrency } = limits;
   return {
@@ -223,6 +224,7 @@ export function groupFacts({
     multiplierPpm: multiplierPpm ?? defaultGroup.multiplierPpm,
     limits: { rpm, tpm, concurrency },
     ...(policy === undefined ? {} : { policy }),
+    ...(fallbackModels.length === 0 ? {} : { fallbackModels }),
   };
 }
 

@@ -248,6 +248,7 @@ export const groupSchema = members({
     concurrency: count(1).optional(),
   }).optional(),
   policy: oneOf(routingPolicies).optional(),
+  fallback_models: list(text).optional(),
 });
 
 export type WrittenGroup = z.output<typeof groupSchema>;

@@ -21,7 +21,7 @@ const table: CatalogTable<StoredGroup> = { name: 'model_groups', key: 'name', re
 
 /**
  * Makes a group from members written as in the configuration file: `{name, price_multiplier,
- * limits: {rpm, tpm, concurrency}, policy}`.
+ * limits: {rpm, tpm, concurrency}, policy, fallback_models}`.
  */
 export function* addGroup(
   written: WrittenMembers,
@@ -62,13 +62,14 @@ function* save(
 }
 
 function merged(
-  { name, multiplierPpm, limits, policy }: StoredGroup,
+  { name, multiplierPpm, limits, policy, fallbackModels }: StoredGroup,
   { limits: changed, ...written }: WrittenMembers,
 ): WrittenMembers {
   const others = typeof changed === 'object' && changed !== null ? changed : {};
   return {
     price_multiplier: decimalText(multiplierPpm, 6),
     policy,
+    fallback_models: fallbackModels,
     ...written,
     name,
     limits: { ...limits, ...others },

@@ -95,4 +95,11 @@ export const catalogMigrations: readonly Migration[] = [
       'ALTER TABLE channels ADD COLUMN bills_cancelled_input BIGINT NOT NULL DEFAULT 0 CHECK (bills_cancelled_input IN (0, 1))',
     ],
   },
+  {
+    id: '0048-fallback-models',
+    statements: [
+      // A JSON list of models.
+      'ALTER TABLE model_groups ADD COLUMN fallback_models TEXT',
+    ],
+  },
 ];

@@ -57,6 +57,8 @@ export interface Group {
   readonly limits: GroupLimits;
   /** Absent: `weighted`. */
   readonly policy?: RoutingPolicy;
+  /** Models that answer, in this order, when the model of a request cannot. */
+  readonly fallbackModels?: readonly string[];
 }
 
 /** vendor + base URL + secret + weight. */

@@ -49,6 +49,7 @@ export function groupColumns({
   multiplierPpm,
   limits: { rpm, tpm, concurrency },
   policy = 'weighted',
+  fallbackModels,
 }: Group): Columns {
   return {
     name,
@@ -57,6 +58,7 @@ export function groupColumns({
     tpm: tpm ?? null,
     concurrency: concurrency ?? null,
     policy,
+    fallback_models: fallbackModels === undefined ? null : JSON.stringify(fallbackModels),
   };
 }
 
@@ -174,7 +176,12 @@ export function groupOf(row: Row): Group {
     multiplierPpm: BigInt(row['multiplier_ppm'] ?? 0),
     limits: { rpm: limit('rpm'), tpm: limit('tpm'), concurrency: limit('concurrency') },
     ...policyOf(row),
+    ...fallbackModelsOf(row),
   };
+}
+
+function fallbackModelsOf({ fallback_models: written }: Row): Pick<Group, 'fallbackModels'> {
+  return typeof written === 'string' ? { fallbackModels: JSON.parse(written) } : {};
 }
 
 /** A policy that a newer version has written and this one does not know is ignored. */

@@ -15,7 +15,7 @@ import { billableFeatures } from '../providers/billable-features.ts';
 import { offerTo, keyShare, endpointFor, kindsFor, outputLimit } from './models/offers.ts';
 import { countPrompt, countTokens } from './pricing/tokens.ts';
 import type { GatewayParts } from './parts.ts';
-import { type Quote, type QuoteResult, makeQuote } from './pricing/quote.ts';
+import { type Quote, type QuoteResult, makeQuote, type SizeEstimate } from './pricing/quote.ts';
 import type { ApiRequest } from './api-request.ts';
 import { withSellingModels } from './models/alternatives.ts';
 
@@ -63,28 +63,79 @@ export function admit(parts: GatewayParts, request: ApiRequest): Admission | Pro
   const offer = offerTo(parts.catalog(), request.principal, request.model);
   if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
   refuseUnacceptable(offer, request);
-  const { model, group } = offer;
-  const textTokens = sizeInTokens(request);
-  const { mediaCount, units: requests } = request;
-  const media =
-    mediaCount === 0 && requests === undefined
-      ? noMedia
-      : { inputTokens: mediaCount * tokensPerMedium, output: false, requests };
-  const inputTokens = textTokens + media.inputTokens;
-  const outputTokens =
-    (outputLimit(request, model) ?? model.outputTokensMax ?? outputTokensUnknown) * request.choices;
-  const bought = quoteFor(parts, request, offer, textTokens, media, outputTokens);
+  const { group } = offer;
+  const size = sizeFor(request, offer);
+  const bought = quoteFor(parts, request, offer, size);
   const entered = parts.limiter.enter(
     `${request.principal.userId}/${group.name}`,
     group.limits,
-    inputTokens + Math.min(outputTokens, outputTokensForLimit),
+    size.textTokens + size.media.inputTokens + Math.min(size.outputTokens, outputTokensForLimit),
     keyShare(request.principal),
   );
   if (entered instanceof Promise)
-    return entered.then((pass) =>
-      admissionFrom(pass, request, bought, textTokens, media, outputTokens),
-    );
-  return admissionFrom(entered, request, bought, textTokens, media, outputTokens);
+    return entered.then((pass) => admissionFrom(pass, request, bought, size));
+  return admissionFrom(entered, request, bought, size);
+}
+
+/** The greatest size that the answer of one model can have. */
+function sizeFor(request: ApiRequest, { model }: Offer): SizeEstimate {
+  const { mediaCount, units: requests, choices } = request;
+  return {
+    textTokens: sizeInTokens(request),
+    media:
+      mediaCount === 0 && requests === undefined
+        ? noMedia
+        : { inputTokens: mediaCount * tokensPerMedium, output: false, requests },
+    outputTokens:
+      (outputLimit(request, model) ?? model.outputTokensMax ?? outputTokensUnknown) * choices,
+  };
+}
+
+/** A request as another model gets it, and the admission of that model. */
+export interface Fallback {
+  readonly request: ApiRequest;
+  readonly admitted: Admission;
+}
+
+/** Capabilities in which one model can answer for another: what is made is text. */
+const capabilitiesWithFallback: ReadonlySet<string> = new Set([
+  'chat',
+  'messages',
+  'completions',
+  'responses',
+]);
+
+/**
+ * The other models that may answer, as the request lists them or else its group; undefined: none.
+ * Throws a Refusal for a model of the request's list that its key cannot use, or that cannot take
+ * the request. Such models of the group's list are left out.
+ */
+export function fallbacksOf(
+  parts: GatewayParts,
+  request: ApiRequest,
+  { offer: { group }, pass }: Admission,
+): readonly Fallback[] | undefined {
+  const listed = request.fallbacks ?? group.fallbackModels;
+  if (listed === undefined || !capabilitiesWithFallback.has(request.capability)) return undefined;
+  const found: Fallback[] = [];
+  for (const [i, model] of listed.entries()) {
+    if (model === request.model) continue;
+    try {
+      found.push(fallbackTo(parts, { ...request, model }, `models[${i}]`, pass));
+    } catch (error) {
+      if (!(error instanceof Refusal) || request.fallbacks !== undefined) throw error;
+    }
+  }
+  return found.length === 0 ? undefined : found;
+}
+
+function fallbackTo(parts: GatewayParts, request: ApiRequest, param: string, pass: Pass): Fallback {
+  const offer = offerTo(parts.catalog(), request.principal, request.model);
+  if (offer === undefined) refuse('model_not_found', { model: request.model, param });
+  refuseUnacceptable(offer, request);
+  const size = sizeFor(request, offer);
+  const bought = quoteFor(parts, request, offer, size);
+  return { request, admitted: admissionFrom(pass, request, bought, size) };
 }
 
 /**
@@ -94,9 +145,7 @@ function quoteFor(
   parts: GatewayParts,
   request: ApiRequest,
   offer: Offer,
-  textTokens: number,
-  media: MediaPlaces,
-  outputTokens: number,
+  size: SizeEstimate,
 ): QuoteResult {
   const { body, capability, model, principal } = request;
   const demand = billableFeatures(capability, body, model);
@@ -104,7 +153,7 @@ function quoteFor(
     return { offer, tariff: offer.tariff };
   const context = { catalog: parts.catalog(), principal, capability, at: parts.clock.now() };
   try {
-    return makeQuote(context, offer, demand, { textTokens, media, outputTokens });
+    return makeQuote(context, offer, demand, size);
   } catch (error) {
     throw error instanceof Refusal ? withSellingModels(parts, request, offer, error) : error;
   }
@@ -114,9 +163,7 @@ function admissionFrom(
   entered: Pass | LimitExceeded,
   { sized }: ApiRequest,
   { offer, tariff, quote }: QuoteResult,
-  textTokens: number,
-  media: MediaPlaces,
-  outputTokens: number,
+  { textTokens, media, outputTokens }: SizeEstimate,
 ): Admission {
   if ('over' in entered) throw new LimitReached(entered, textTokens + media.inputTokens);
   if (sized === undefined)

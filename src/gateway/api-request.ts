@@ -49,6 +49,11 @@ export interface ApiRequest {
   readonly principal: Principal;
   readonly capability: SynchronousCapability;
   readonly model: string;
+  /**
+   * The models that may answer in place of `model`, in the order in which they are asked. Empty: no
+   * other model may. Absent: the group's list holds.
+   */
+  readonly fallbacks?: readonly string[] | undefined;
   readonly body: Readonly<Record<string, unknown>>;
   readonly bytes: Buffer;
   /** Set when `bytes` have long strings. */

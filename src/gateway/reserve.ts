@@ -1,5 +1,6 @@
 import type { Principal } from '../accounts/principal.ts';
 import { dayOf, monthOf } from '../base/calendar.ts';
+import type { Nano } from '../base/money.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import type {
@@ -9,7 +10,13 @@ import type {
   LimitWindow,
 } from '../ledger/contract.ts';
 import type { ApiRequest, ClientFormat } from './api-request.ts';
-import { type Admission, countText, worstCaseOf, affordableTokens } from './admit.ts';
+import {
+  type Admission,
+  affordableTokens,
+  countText,
+  type Fallback,
+  worstCaseOf,
+} from './admit.ts';
 import type { GatewayParts } from './parts.ts';
 import { outputMost } from './pricing/bound.ts';
 
@@ -27,6 +34,8 @@ export interface AdmittedRequest {
   readonly parts: GatewayParts;
   readonly request: ApiRequest;
   readonly admitted: Admission;
+  /** The other models that may answer, in their order. */
+  readonly fallbacks?: readonly Fallback[] | undefined;
   readonly reply: ClientResponse;
   readonly format: ClientFormat;
   /** Monotonic clock, ms. */
@@ -88,6 +97,10 @@ async function reserveSlowly(asked: AdmittedRequest, at: number): Promise<Funded
 const withText = (asked: AdmittedRequest, textTokens: number): AdmittedRequest => ({
   ...asked,
   admitted: { ...asked.admitted, textTokens },
+  fallbacks: asked.fallbacks?.map(({ request, admitted }) => ({
+    request,
+    admitted: { ...admitted, textTokens },
+  })),
 });
 
 /**
@@ -131,22 +144,40 @@ const whyNot = {
   crowded: 'too many requests of this account are waiting to begin',
 } as const;
 
+/** Enough for the dearest of the models that may answer. */
 function reserveRequestFor(
-  { parts, request, admitted }: AdmittedRequest,
+  { parts, request, admitted, fallbacks }: AdmittedRequest,
   at: number,
 ): ReserveRequest {
+  let want = wantedFor(request, admitted);
+  let minimum = minimumFor(admitted);
+  if (fallbacks !== undefined)
+    for (const other of fallbacks) {
+      want = greater(want, wantedFor(other.request, other.admitted));
+      minimum = greater(minimum, minimumFor(other.admitted));
+    }
   return {
     account: request.principal.userId,
     limits: limitWindowsOf(request.principal, at, parts.limits.utcOffsetMinutes),
-    want: worstCaseOf(admitted, tokensAtFirst(request, admitted)),
-    minimum: worstCaseOf(admitted, Math.min(outputTokensMin, admitted.outputTokens)),
+    want,
+    minimum,
     shape: request.sized !== undefined ? 'fixed' : request.stream ? 'stream' : 'whole',
   };
 }
 
+const wantedFor = (request: ApiRequest, admitted: Admission): Nano =>
+  worstCaseOf(admitted, tokensAtFirst(request, admitted));
+const minimumFor = (admitted: Admission): Nano =>
+  worstCaseOf(admitted, Math.min(outputTokensMin, admitted.outputTokens));
+const greater = (a: Nano, b: Nano): Nano => (a > b ? a : b);
+
+/** The same money for the same request to another model. */
+export const fundedFor = (funded: FundedRequest, { request, admitted }: Fallback): FundedRequest =>
+  fundedBy(funded.funds.reservation, { ...funded, request, admitted }, funded.reservedAt);
+
 function fundedBy(
   reservation: Reservation,
-  { parts, request, admitted, reply, format, startedAtMs }: AdmittedRequest,
+  { parts, request, admitted, fallbacks, reply, format, startedAtMs }: AdmittedRequest,
   reservedAt: number,
 ): FundedRequest {
   const funds = new ReservedFunds(
@@ -155,7 +186,7 @@ function fundedBy(
     tokensAtFirst(request, admitted),
     outputMost(request, admitted),
   );
-  return { parts, request, admitted, reply, format, startedAtMs, funds, reservedAt };
+  return { parts, request, admitted, fallbacks, reply, format, startedAtMs, funds, reservedAt };
 }
 
 function tokensAtFirst(request: ApiRequest, admitted: Admission): number {

@@ -46,7 +46,8 @@ export async function tryChannels(
   if (hedgeMs !== undefined) parts.hedges.earn(funded.request.model);
   let last: ChannelOutcome | undefined;
   let failed: ChannelOutcome | undefined;
-  while (progress.attempts < parts.limits.attemptsMax && !progress.left) {
+  const attemptsMax = progress.attempts + parts.limits.attemptsMax;
+  while (progress.attempts < attemptsMax && !progress.left) {
     const nowMs = parts.clock.monotonicMs();
     const candidate = trial.pick(nowMs);
     if (candidate === undefined) break;

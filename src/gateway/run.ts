@@ -1,14 +1,15 @@
 import type { Refusal } from '../base/refusal.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import { limitHeaders } from '../limits/limiter.ts';
-import { admit, type Admission } from './admit.ts';
+import { admit, type Admission, type Fallback, fallbacksOf } from './admit.ts';
+import type { AttemptOutcome } from './stream.ts';
 import { tryChannels } from './route.ts';
 import type { ClientFormat, ApiRequest } from './api-request.ts';
 import { finishRequest, type RequestOutcome, reportRequest } from './finish.ts';
 import { outputLimit } from './models/offers.ts';
 import type { GatewayParts } from './parts.ts';
 import { RequestProgress } from './progress.ts';
-import { reserve, type FundedRequest } from './reserve.ts';
+import { fundedFor, reserve, type FundedRequest } from './reserve.ts';
 import { watchStream } from './stream-watchdog.ts';
 
 /**
@@ -29,12 +30,13 @@ export async function run(
   try {
     limitHeaders(admitted.pass, reply);
     sendOutputLimit(request, admitted, reply);
-    const funded = await reserve({ parts, request, admitted, reply, format, startedAtMs });
+    const fallbacks = fallbacksOf(parts, request, admitted);
+    const asked = { parts, request, admitted, fallbacks, reply, format, startedAtMs };
+    const funded = await reserve(asked);
     if (funded === 'left') return;
     const progress = new RequestProgress();
     const outcome = await deliver(funded, progress);
     tokens = outcome.inputTokens + outcome.outputTokens;
-    reportRequest(funded, progress, outcome);
     if (outcome.refusal !== undefined) refuseOrBreak(funded, progress, outcome.refusal);
   } finally {
     admitted.pass.finish(tokens);
@@ -48,7 +50,7 @@ export async function run(
 function sendOutputLimit(request: ApiRequest, { offer }: Admission, reply: ClientResponse): void {
   const limit = outputLimit(request, offer.model);
   if (limit !== undefined && limit !== request.outputTokensRequested)
-    reply.header('x-tollgate-max-tokens', String(limit));
+    reply.replaceHeader('x-tollgate-max-tokens', String(limit));
 }
 
 function refuseOrBreak(
@@ -69,12 +71,46 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
   try {
     const begin = reply.begin ?? request.begin;
     if (begin !== undefined) await begin();
-    const outcome = await finishRequest(funded, progress, await tryChannels(funded, progress));
+    let answering = funded;
+    let attempt = await tryChannels(funded, progress);
+    if (funded.fallbacks !== undefined && mayFallBack(attempt)) {
+      const other = await tryFallbacks(funded, funded.fallbacks, progress);
+      if (other !== undefined) [answering, attempt] = other;
+    }
+    const outcome = await finishRequest(answering, progress, attempt);
     settled = outcome.charged;
+    reportRequest(answering, progress, outcome);
     return outcome;
   } finally {
     if (!settled) funds.reservation.release();
     reply.onLeave(undefined);
     if (progress.watchdog !== undefined) parts.watch.remove(progress.watchdog);
   }
+}
+
+/** The model cannot answer, and the client has nothing of an answer. */
+const mayFallBack = ({ result }: AttemptOutcome): boolean =>
+  result.kind === 'refused' || (result.kind === 'fault' && result.stage !== 'streaming');
+
+/**
+ * Asks the other models one after the other. Undefined: none can answer either, and the client
+ * hears why its own model cannot.
+ */
+async function tryFallbacks(
+  funded: FundedRequest,
+  fallbacks: readonly Fallback[],
+  progress: RequestProgress,
+): Promise<readonly [FundedRequest, AttemptOutcome] | undefined> {
+  for (const fallback of fallbacks) {
+    const other = fundedFor(funded, fallback);
+    sendOutputLimit(other.request, other.admitted, other.reply);
+    if (progress.watchdog !== undefined) {
+      other.parts.watch.remove(progress.watchdog);
+      progress.watchdog = undefined;
+      watchStream(other, progress);
+    }
+    const attempt = await tryChannels(other, progress);
+    if (!mayFallBack(attempt)) return [other, attempt];
+  }
+  return undefined;
 }

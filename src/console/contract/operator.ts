@@ -473,6 +473,8 @@ export interface OperatorGroup {
   readonly tpm: number | null;
   readonly concurrency: number | null;
   readonly policy: PolicyName;
+  /** Asked in this order when the model of a request cannot answer. */
+  readonly fallback_models: readonly string[];
   readonly models: readonly { readonly id: string; readonly channels: readonly string[] }[];
   readonly keys: number;
   readonly origin: OriginName;
@@ -498,6 +500,7 @@ export interface GroupBody {
   readonly tpm?: number | null;
   readonly concurrency?: number | null;
   readonly policy?: PolicyName;
+  readonly fallback_models?: readonly string[];
 }
 
 /** GET `operator/orders`, a page. POST `…/:id/query`, `…/:id/close` return it too. */

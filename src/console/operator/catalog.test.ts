@@ -143,8 +143,11 @@ forEachDatabase((_name, openFresh) => {
       json: { multiplier: '0.85', rpm: 60 },
     });
     const path = `groups/${encodeURIComponent('无限制-0.85x')}`;
-    expect((await patch(path, 1, { rpm: null, tpm: 1_000 })).json).toMatchObject({
+    expect(
+      (await patch(path, 1, { rpm: null, tpm: 1_000, fallback_models: ['m1'] })).json,
+    ).toMatchObject({
       rpm: null,
+      fallback_models: ['m1'],
       tpm: 1_000,
       multiplier: '0.85',
       version: 2,

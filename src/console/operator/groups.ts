@@ -32,6 +32,7 @@ const changed = z.strictObject({
   tpm: limit,
   concurrency: limit,
   policy: z.enum(routingPolicies).optional(),
+  fallback_models: z.array(z.string()).optional(),
 });
 const made = changed.extend({ name: z.string().trim().min(1, 'empty').max(100, 'too_long') });
 
@@ -122,10 +123,16 @@ function act(
   });
 }
 
-function writtenOf({ multiplier, policy, ...limits }: z.output<typeof changed>): WrittenMembers {
+function writtenOf({
+  multiplier,
+  policy,
+  fallback_models,
+  ...limits
+}: z.output<typeof changed>): WrittenMembers {
   return {
     ...(multiplier !== undefined && { price_multiplier: multiplier }),
     ...(policy !== undefined && { policy }),
+    ...(fallback_models !== undefined && { fallback_models }),
     limits,
   };
 }
@@ -136,6 +143,7 @@ const asWritten = ({
   multiplierPpm,
   limits: { rpm, tpm, concurrency },
   policy = 'weighted',
+  fallbackModels = [],
   version,
   origin,
 }: StoredGroup) => ({
@@ -145,6 +153,7 @@ const asWritten = ({
   tpm: tpm ?? null,
   concurrency: concurrency ?? null,
   policy,
+  fallback_models: fallbackModels,
   version,
   origin,
 });
@@ -160,7 +169,8 @@ function viewOf(
   { channels, models }: StoredCatalog,
   keys: number,
 ): OperatorGroup {
-  const { name, multiplierPpm, limits, policy = 'weighted', origin, version } = group;
+  const { name, multiplierPpm, limits, origin, version } = group;
+  const { policy = 'weighted', fallbackModels = [] } = group;
   const selling = channels.filter(
     ({ groups, state }) => state === 'active' && groups.includes(name),
   );
@@ -177,6 +187,7 @@ function viewOf(
     tpm: limits.tpm ?? null,
     concurrency: limits.concurrency ?? null,
     policy,
+    fallback_models: fallbackModels,
     models: reached.filter((model) => model.channels.length > 0),
     keys,
     origin,

@@ -13,7 +13,7 @@ import { newIdempotencyKey, send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, Select, TextInput } from '../../components/field.tsx';
+import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
 import { FormButtons, useOpened } from '../../components/form-end.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { plainAmount } from '../../format/amount.ts';
@@ -36,7 +36,19 @@ interface Text {
   readonly tpm: string;
   readonly concurrency: string;
   readonly policy: PolicyName;
+  /** One model per line. */
+  readonly fallbacks: string;
 }
+
+const emptyGroup: Text = {
+  name: '',
+  multiplier: '1',
+  rpm: '',
+  tpm: '',
+  concurrency: '',
+  policy: 'weighted',
+  fallbacks: '',
+};
 
 const limits = ['rpm', 'tpm', 'concurrency'] as const;
 const policies: readonly PolicyName[] = ['weighted', 'latency', 'cost', 'sticky'];
@@ -58,7 +70,7 @@ export function NewGroup({ onClose }: { readonly onClose: () => void }): ReactNo
   return (
     <Dialog open onClose={onClose} title={words.createTitle}>
       <GroupForm
-        start={{ name: '', multiplier: '1', rpm: '', tpm: '', concurrency: '', policy: 'weighted' }}
+        start={emptyGroup}
         busy={create.isPending}
         error={create.error}
         submit={words.createTitle}
@@ -92,7 +104,7 @@ export function EditGroup({
     },
   });
   const number = (value: number | null) => (value === null ? '' : String(value));
-  const { name, multiplier, rpm, tpm, concurrency, policy } = group;
+  const { name, multiplier, rpm, tpm, concurrency, policy, fallback_models: models } = group;
   return (
     <Dialog open onClose={onClose} title={words.editTitle(name)}>
       <GroupForm
@@ -103,6 +115,7 @@ export function EditGroup({
           tpm: number(tpm),
           concurrency: number(concurrency),
           policy,
+          fallbacks: models.join('\n'),
         }}
         editing={group}
         busy={save.isPending}
@@ -115,9 +128,16 @@ export function EditGroup({
   );
 }
 
-function bodyOf({ multiplier, rpm, tpm, concurrency, policy }: Text): GroupBody {
+function bodyOf({ multiplier, rpm, tpm, concurrency, policy, fallbacks }: Text): GroupBody {
   const limit = (text: string) => (text === '' ? null : Number(text));
-  return { multiplier, rpm: limit(rpm), tpm: limit(tpm), concurrency: limit(concurrency), policy };
+  return {
+    multiplier,
+    rpm: limit(rpm),
+    tpm: limit(tpm),
+    concurrency: limit(concurrency),
+    policy,
+    fallback_models: fallbacks.split(/[\s,，]+/).filter((model) => model !== ''),
+  };
 }
 
 interface FormProps {
@@ -197,19 +217,20 @@ function GroupForm({
         onChange={(policy) => set({ policy })}
         error={errors['policy']}
       />
+      <FallbacksField text={text} errors={errors} onChange={set} />
       <FormProblem error={error} mine={bodyOf(text)} />
       <FormButtons submit={submit} busy={busy} onCancel={onCancel} />
     </form>
   );
 }
 
-interface LimitProps {
+interface FieldsProps {
   readonly text: Text;
   readonly errors: Readonly<Record<string, string | undefined>>;
   readonly onChange: (change: Partial<Text>) => void;
 }
 
-function LimitFields({ text, errors, onChange }: LimitProps): ReactNode {
+function LimitFields({ text, errors, onChange }: FieldsProps): ReactNode {
   const { groups: words } = useWords(priceWords);
   return (
     <div className="grid gap-4 sm:grid-cols-3">
@@ -257,6 +278,22 @@ function PolicyField({ value, onChange, error }: PolicyProps): ReactNode {
             </option>
           ))}
         </Select>
+      )}
+    </Field>
+  );
+}
+
+function FallbacksField({ text, errors, onChange }: FieldsProps): ReactNode {
+  const { groups: words } = useWords(priceWords);
+  return (
+    <Field label={words.fallbacks} help={words.fallbacksHelp} error={errors['fallback_models']}>
+      {(tied) => (
+        <Textarea
+          {...tied}
+          rows={2}
+          value={text.fallbacks}
+          onChange={({ target }) => onChange({ fallbacks: target.value })}
+        />
       )}
     </Field>
   );

@@ -107,6 +107,9 @@ function About({ group }: { readonly group: OperatorGroup }): ReactNode {
         <Fact name={columns.tpm}>{limit(group.tpm)}</Fact>
         <Fact name={columns.concurrency}>{limit(group.concurrency)}</Fact>
         <Fact name={words.policy}>{words.policies[group.policy].name}</Fact>
+        {group.fallback_models.length > 0 && (
+          <Fact name={words.fallbacks}>{group.fallback_models.join(' · ')}</Fact>
+        )}
         <Fact name={words.users}>{formatCount(group.keys)}</Fact>
         <Fact name={origin.label}>{origin[group.origin]}</Fact>
       </Facts>

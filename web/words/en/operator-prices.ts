@@ -167,6 +167,9 @@ export default {
     multiplierWrong: 'A number such as 0.85, with at most six decimals.',
     limitHelp: 'Empty: no limit.',
     number: 'A whole number of 1 or more.',
+    fallbacks: 'Fallback models',
+    fallbacksHelp:
+      'One per line. They answer in this order when the requested model cannot, at their own price. A request may name others.',
     policy: 'Channels of one priority',
     policies: {
       weighted: { name: 'by weight', help: 'Each as often as its weight says.' },
