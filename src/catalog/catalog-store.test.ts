@@ -6,9 +6,12 @@ import { openSealer } from '../storage/seal.ts';
 import { buildSnapshot } from './build-snapshot.ts';
 import { readConfiguration } from './config.ts';
 import type { Configuration } from './configuration.ts';
+import { removeChannel } from './edit-channels.ts';
+import { changeGroup } from './edit-groups.ts';
 import { importPrices } from './import-prices.ts';
 import { catalogMigrations } from './migrations.ts';
 import { costOf } from './price.ts';
+import { publishPrice } from './price-versions.ts';
 import { groupNames, loadCatalog, recordConfiguration } from './catalog-store.ts';
 import type { Snapshot } from './snapshot.ts';
 import { catalogTopic } from './editing.ts';
@@ -54,6 +57,43 @@ forEachDatabase((_, openFresh) => {
     );
     expect(channels).toEqual(given.channels.map((channel) => ({ ...channel, revision: 1 })));
     expect(await groupNames(db)).toEqual(['default']);
+  });
+
+  it('a seed fills an empty catalogue, which belongs to the database from then on', async () => {
+    const db = await openFresh({ migrations });
+    const seed = { ...(await configuration()), seed: true } as const;
+    await recordConfiguration(db, seed, sealer, clock);
+    const first = await loadCatalog(db, sealer);
+    expect(first.groups).toEqual(seed.groups);
+    expect(first.channels.map(({ secret }) => secret)).toEqual(['top secret', undefined]);
+    const by = { source: 'console', at: 2_000_000 } as const;
+    const price = seed.models[1]?.price ?? expect.fail();
+    await db.transact(() => publishPrice('m/1', price, by));
+    expect(
+      await db.transact(() => changeGroup({ name: 'default', version: 1 }, { policy: 'cost' }, 2)),
+    ).toMatchObject({ kind: 'done' });
+    await db.transact(() => removeChannel({ name: 'a', version: undefined }));
+
+    // Another start of the same seed, whose vendors have another port by now.
+    const moved = seed.channels.map((channel) =>
+      channel.baseUrl === undefined ? channel : { ...channel, baseUrl: 'http://127.0.0.1:2/v1' },
+    );
+    await recordConfiguration(db, { ...seed, channels: moved }, sealer, clockAt(3_000));
+    const second = await loadCatalog(db, sealer);
+    expect(second.models.find(({ id }) => id === 'm/1')?.price).toEqual(price);
+    expect(second.groups).toMatchObject([{ policy: 'cost' }]);
+    expect(second.channels).toMatchObject([{ name: 'b', baseUrl: 'http://127.0.0.1:2/v1' }]);
+  });
+
+  it('a seed takes over what a configuration recorded before', async () => {
+    const db = await openFresh({ migrations });
+    const given = await configuration();
+    await recordConfiguration(db, given, sealer, clock);
+    await recordConfiguration(db, { ...given, seed: true }, sealer, clock);
+    for (const table of ['model_groups', 'models', 'channels'])
+      expect(await db.query(`SELECT DISTINCT origin FROM ${table}`)).toEqual([
+        { origin: 'console' },
+      ]);
   });
 
   it('keeps secrets sealed, and seals them anew under another master key', async () => {

@@ -34,6 +34,8 @@ interface Recording {
   readonly sealer: Sealer;
   readonly version: bigint;
   readonly at: number;
+  /** Who may change what is recorded. */
+  readonly origin: 'configuration' | 'console';
 }
 
 /**
@@ -50,21 +52,61 @@ export function recordConfiguration(
   clock: Clock,
 ): Promise<RecordResult> {
   const at = clock.now();
-  return database.transact(() => recording(configuration, sealer, at));
+  return database.transact(() =>
+    configuration.seed === true
+      ? seeding(configuration, sealer, at)
+      : recording(configuration, sealer, at, 'configuration'),
+  );
+}
+
+/** Fills an empty catalogue; what another one holds becomes the console's. */
+function* seeding(
+  configuration: Configuration,
+  sealer: Sealer,
+  at: number,
+): Transaction<RecordResult> {
+  const channels = yield select('SELECT * FROM channels');
+  if (channels.length === 0) return yield* recording(configuration, sealer, at, 'console');
+  yield* lockCatalogVersion();
+  for (const table of ['model_groups', 'models', 'channels'])
+    yield {
+      sql: `UPDATE ${table} SET origin='console', version=version+1 WHERE origin='configuration'`,
+      params: [],
+    };
+  for (const { name, baseUrl } of configuration.channels) {
+    const kept = channels.find((row) => row['name'] === name)?.['base_url'];
+    if (baseUrl !== undefined && kept !== baseUrl && differsInPort(String(kept), baseUrl))
+      yield {
+        sql: 'UPDATE channels SET base_url=$1, version=version+1 WHERE name=$2',
+        params: [baseUrl, name],
+      };
+  }
+  yield bump(catalogTopic);
+  return { changed: true, keptPrices: [] };
+}
+
+/** The seed's vendors are at another port than at the last start. */
+function differsInPort(kept: string, now: string): boolean {
+  if (!URL.canParse(kept)) return false;
+  const [a, b] = [new URL(kept), new URL(now)];
+  a.port = b.port;
+  return a.href === b.href;
 }
 
 function* recording(
   { groups, channels, models }: Configuration,
   sealer: Sealer,
   at: number,
+  origin: Recording['origin'],
 ): Transaction<RecordResult> {
   const version = (yield* lockCatalogVersion()) + 1n;
+  const by = { sealer, version, at, origin };
   const changes = [
-    ...groupChanges(groups, yield select('SELECT * FROM model_groups'), at),
-    ...channelChanges(channels, yield select('SELECT * FROM channels'), { sealer, version, at }),
+    ...groupChanges(groups, yield select('SELECT * FROM model_groups'), by),
+    ...channelChanges(channels, yield select('SELECT * FROM channels'), by),
   ];
   const before = byName(yield select('SELECT * FROM models'), 'id');
-  changes.push(...modelChanges(models, before, at));
+  changes.push(...modelChanges(models, before, by));
   for (const change of changes) yield change;
   const repriced = models.filter(
     ({ id, price }) => before.has(id) && namesNewPrice(before.get(id), priceText(price)),
@@ -89,8 +131,7 @@ function byName(rows: readonly Row[], name: string): ReadonlyMap<unknown, Row> {
   return new Map(rows.map((row) => [row[name], row]));
 }
 
-const configured = { origin: 'configuration' };
-const ofConfiguration = (row: Row): boolean => row['origin'] === configured.origin;
+const ofConfiguration = (row: Row): boolean => row['origin'] === 'configuration';
 
 /** Deletes the rows that the configuration made and no longer names. */
 function removals(
@@ -109,13 +150,13 @@ function removals(
 function groupChanges(
   groups: readonly Group[],
   rows: readonly Row[],
-  at: number,
+  { at, origin }: Recording,
 ): readonly Statement[] {
   const before = byName(rows, 'name');
   const written = groups.flatMap((group) => {
     const row = before.get(group.name);
     if (group !== defaultGroup)
-      return upsert('model_groups', { ...groupColumns(group), ...configured }, row, at);
+      return upsert('model_groups', { ...groupColumns(group), origin }, row, at);
     // No file names the default group: it exists from the beginning, and the console may change it.
     const untouched = row === undefined || ofConfiguration(row);
     return untouched
@@ -141,7 +182,7 @@ function channelChanges(
       ...channelColumns(channel),
       ...secretColumns(channel, row, recording),
       ...costs,
-      ...configured,
+      origin: recording.origin,
     };
     return upsert('channels', columns, row, recording.at);
   });
@@ -154,7 +195,7 @@ function channelChanges(
 function modelChanges(
   models: readonly ModelFacts[],
   before: ReadonlyMap<unknown, Row>,
-  at: number,
+  { at, origin }: Recording,
 ): readonly Statement[] {
   const written = models.flatMap((model) => {
     const row = before.get(model.id);
@@ -162,9 +203,9 @@ function modelChanges(
     const columns = {
       id: model.id,
       facts: factsText(model),
-      configured_price: price,
+      configured_price: origin === 'configuration' ? price : '',
       active: 1n,
-      ...configured,
+      origin,
     };
     const begun = {
       price: row?.['price'] ?? price,
@@ -172,7 +213,7 @@ function modelChanges(
     };
     return [
       ...upsert('models', { ...columns, ...begun }, row, at),
-      ...(row === undefined ? [firstPrice(model.id, price, at)] : []),
+      ...(row === undefined ? [firstPrice(model.id, price, at, origin)] : []),
     ];
   });
   const kept = new Set<unknown>(models.map(({ id }) => id));
@@ -189,10 +230,10 @@ function modelChanges(
 }
 
 /** One statement, since the first start records hundreds of models. */
-function firstPrice(id: string, price: string, at: number): Statement {
+function firstPrice(id: string, price: string, at: number, source: Recording['origin']): Statement {
   const sql =
-    "INSERT INTO price_versions (model, version, price, source, published_at, effective_at) VALUES ($1, 1, $2, 'configuration', $3, $3)";
-  return { sql, params: [id, price, at] };
+    'INSERT INTO price_versions (model, version, price, source, published_at, effective_at) VALUES ($1, 1, $2, $4, $3, $3)';
+  return { sql, params: [id, price, at, source] };
 }
 
 function namesNewPrice(row: Row | undefined, price: string): boolean {

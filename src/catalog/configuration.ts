@@ -13,6 +13,11 @@ export interface Configuration {
   readonly groups: readonly Group[];
   readonly models: readonly ModelFacts[];
   readonly channels: readonly ChannelFacts[];
+  /**
+   * Groups, models and channels only fill an empty catalogue. From then on they belong to the
+   * database, where the console changes them.
+   */
+  readonly seed?: true;
   /** The written members of `settings.media`; the others have their defaults. */
   readonly media?: MediaSettings;
   /** The written members of `payments`; the others come from the environment. */

@@ -54,7 +54,7 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
     gateway = await openGateway(
       await gatewayOptions(
         { ...options, data: folder },
-        { ...configuration, payments: simulator.wallets.settings },
+        { ...configuration, seed: true, payments: simulator.wallets.settings },
         sealed,
       ),
     );

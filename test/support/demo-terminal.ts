@@ -112,8 +112,16 @@ async function untilReady(address: string, started: ChildProcess): Promise<void>
   throw new Error(`${address} does not answer`);
 }
 
+interface Demo {
+  readonly demo: ChildProcess;
+  readonly url: string;
+  readonly key: string;
+  /** Signs in its operator, once. */
+  readonly link: string;
+}
+
 /** Starts the demo from dist/, like `npm start`, on any port. */
-async function startDemo(): Promise<{ demo: ChildProcess; url: string; key: string }> {
+export async function startDemo(): Promise<Demo> {
   const environment = { ...process.env, TOLLGATE_LOG: 'silent', DATABASE_URL: '' };
   const demo = spawn(
     process.execPath,
