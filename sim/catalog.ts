@@ -82,6 +82,10 @@ const usual: readonly Skill[] = ['tools', 'schema'];
 
 export const models: readonly SimModel[] = table.trim().split('\n').map(readRow);
 
+/** The vendor's own names of its models. */
+export const upstreamModels = (vendor: string): readonly string[] =>
+  models.filter((model) => model.vendor === vendor).map(({ upstream }) => upstream);
+
 function readRow(line: string): SimModel {
   const [id = '', vendor = '', ownedBy = '', upstream = '', ...rest] = line.trim().split(/\s+/);
   const [context = 0, outputMax = 0, input = 0, cached = 0, output = 0] = rest

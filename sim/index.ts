@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { upstreamModels } from './catalog.ts';
 import { chat, refuse } from './chat.ts';
 import { completions } from './completions.ts';
 import { answerOwn } from './own-format.ts';
@@ -152,7 +153,12 @@ async function answer(
       200,
       JSON.stringify({
         object: 'list',
-        data: [{ id: 'sim-chat', object: 'model', created: 0, owned_by: to.dialect.vendor }],
+        data: ['sim-chat', ...upstreamModels(to.dialect.vendor)].map((id) => ({
+          id,
+          object: 'model',
+          created: 0,
+          owned_by: to.dialect.vendor,
+        })),
       }),
     );
   }

@@ -3,7 +3,7 @@ import type { Sealer } from '../storage/seal.ts';
 import type { Bundled } from './bundled.ts';
 import { readChannels } from './config-entries.ts';
 import type { VendorFacts } from './configuration.ts';
-import { type ModelAuthor, modelTable, putModel } from './edit-models.ts';
+import { addModel, type ModelAuthor, modelTable, putModel } from './edit-models.ts';
 import {
   asWritten,
   editRefusal,
@@ -42,13 +42,19 @@ export interface ChannelEditContext {
 
 /**
  * Makes a channel from members written as in the configuration file, and from `costs`: the vendor's
- * prices, by model. Models that only the bundled list has are sold from now on at its prices.
+ * prices, by model. Models that only the bundled list has are sold from now on at its prices;
+ * `newModels`, written as in the configuration file, at their own.
  */
 export function* addChannel(
   written: WrittenMembers,
   context: ChannelEditContext,
+  newModels: readonly WrittenMembers[] = [],
 ): Transaction<EditResult<StoredChannel>> {
   const version = (yield* lockCatalogVersion()) + 1n;
+  for (const model of newModels) {
+    const added = yield* addModel(model, context.bundled, context.by);
+    if (added.kind === 'wrong') return wrongModel(model, added);
+  }
   const facts = yield* read(written, context);
   if ('kind' in facts) return facts;
   const row = yield* rowOf(table, facts.name);
@@ -150,6 +156,15 @@ function* read(
     })),
   };
 }
+
+const wrongModel = (
+  { id }: WrittenMembers,
+  { problems }: Extract<EditResult<never>, { kind: 'wrong' }>,
+): Extract<EditResult<never>, { kind: 'wrong' }> =>
+  wrong(
+    'models',
+    `${String(id)}: ${problems.map(({ path, message }) => `${path} ${message}`).join('; ')}`,
+  );
 
 const wrong = (path: string, message: string): Extract<EditResult<never>, { kind: 'wrong' }> => ({
   kind: 'wrong',

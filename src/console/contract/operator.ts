@@ -220,6 +220,10 @@ export interface ChannelBody {
   readonly weight?: number;
   readonly bills_cancelled_input?: boolean;
   readonly disabled?: boolean;
+  /**
+   * Models that nobody sells yet, written as in the configuration; only for a new channel.
+   */
+  readonly new_models?: readonly ModelBody[];
   /** By model, in the format of prices; replaces all that were entered. */
   readonly costs?: Readonly<Record<string, WrittenPrices>>;
   /** Changes nothing: the response is a `ChannelEffect`. */
@@ -238,6 +242,48 @@ export interface ChannelTestBody {
   readonly capability: string;
   readonly model: string;
   readonly prompt?: string;
+}
+
+/**
+ * POST `operator/channel-test`: the same for a channel that is not saved. `upstream`: the model's
+ * name at the vendor.
+ */
+export interface UnsavedTestBody extends ChannelTestBody {
+  readonly vendor: string;
+  readonly base_url?: string;
+  readonly secret?: string;
+  readonly upstream?: string;
+}
+
+/**
+ * POST `operator/vendor-models`: the vendor's own list, asked for with a key that is not saved, or
+ * with that of `channel`.
+ */
+export interface VendorModelsBody {
+  readonly vendor: string;
+  readonly base_url?: string;
+  readonly secret?: string;
+  readonly channel?: string;
+}
+
+export interface VendorModelsView {
+  readonly models: readonly VendorModel[];
+  /** Why there is no list; the vendor's status, where it answered. */
+  readonly failure: {
+    readonly code: 'key' | 'address' | 'silence' | 'not_a_list' | 'refused';
+    readonly status: number | null;
+  } | null;
+}
+
+export interface VendorModel {
+  /** The name that clients would use. */
+  readonly id: string;
+  readonly upstream: string;
+  readonly kind: ModelKindName | null;
+  /** It is sold already: this channel would serve it, too. */
+  readonly sold: boolean;
+  /** Its price where it is sold, else that of the bundled list; `null`: neither is known. */
+  readonly prices: readonly UnitPrice[] | null;
 }
 
 export interface ChannelTestEvents {

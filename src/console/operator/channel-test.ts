@@ -15,8 +15,10 @@ import type { ChannelTestEvents } from '../contract.ts';
 import { type OperatorContext, byOperator } from './context.ts';
 import { costOfQuantities } from './vendor-costs.ts';
 import { throwProblem } from '../problem.ts';
-import { type ConsoleRoute, defineRoute } from '../route.ts';
+import { type ConsoleRoute, defineRoute, type SignedInRequest } from '../route.ts';
 import { yuan } from '../format.ts';
+
+type Replies = SignedInRequest<unknown>['reply'];
 
 const promptCharsMax = 2_000;
 export const testPrompt = 'Reply with the word OK.';
@@ -47,19 +49,79 @@ export function channelTestRoutes(rooms: OperatorContext): readonly ConsoleRoute
           return throwProblem('invalid', { fields: { model: 'unknown' } });
         const order = { ...visit.input, channel };
         await recordTest(rooms.database, at, byOperator(visit), order);
-        const stream = reply.events();
-        const stage = (name: ChannelTestEvents['stage']['stage'], ms: number): void =>
-          stream.send({
-            event: 'stage',
-            data: { stage: name, ms } satisfies ChannelTestEvents['stage'],
-          });
-        const done = await testChannel(rooms, order, stage, stream.signal);
-        stream.send({ event: 'done', data: done });
-        stream.end();
-        return undefined;
+        return sendTest(rooms, order, reply);
       },
     }),
+    unsavedTestRoute(rooms),
   ];
+}
+
+const unsavedInput = input.extend({
+  vendor: z.string(),
+  base_url: z.string().optional(),
+  secret: z.string().max(20_000, 'too_long').optional(),
+  upstream: z.string().optional(),
+});
+
+/** Tests a channel before it is saved. */
+function unsavedTestRoute(rooms: OperatorContext): ConsoleRoute {
+  return defineRoute({
+    method: 'POST',
+    path: 'operator/channel-test',
+    role: 'operator',
+    input: unsavedInput,
+    perMinute: 30,
+    async handle(visit) {
+      const { model, upstream = model, capability, prompt, ...written } = visit.input;
+      const channel = unsavedChannel(rooms, written, new Map([[model, upstream]]));
+      const order = { channel, capability, model, prompt };
+      await recordTest(rooms.database, visit.at, byOperator(visit), order);
+      return sendTest(rooms, order, visit.reply);
+    },
+  });
+}
+
+/** A channel as its form has it. Throws a problem where its vendor cannot be asked. */
+export function unsavedChannel(
+  { vendors }: Pick<OperatorContext, 'vendors'>,
+  written: {
+    readonly vendor: string;
+    readonly base_url?: string | undefined;
+    readonly secret?: string | undefined;
+  },
+  models: ReadonlyMap<string, string> = new Map(),
+): Channel {
+  const vendor = vendors.get(written.vendor);
+  if (vendor === undefined) return throwProblem('invalid', { fields: { vendor: 'unknown' } });
+  const baseUrl = written.base_url?.trim() || vendor.baseUrl;
+  if (baseUrl === undefined || !/^https?:$/.test(protocolOf(baseUrl)))
+    return throwProblem('invalid', { fields: { base_url: 'must be an http(s) address' } });
+  return {
+    name: 'unsaved',
+    vendor: vendor.id,
+    baseUrl,
+    secret: written.secret || undefined,
+    groups: [],
+    priority: 0,
+    weight: 1,
+    models,
+    revision: 0,
+  };
+}
+
+const protocolOf = (address: string): string =>
+  URL.canParse(address) ? new URL(address).protocol : '';
+
+async function sendTest(rooms: OperatorContext, order: Probe, reply: Replies): Promise<undefined> {
+  const stream = reply.events();
+  const stage = (name: ChannelTestEvents['stage']['stage'], ms: number): void =>
+    stream.send({
+      event: 'stage',
+      data: { stage: name, ms } satisfies ChannelTestEvents['stage'],
+    });
+  const done = await testChannel(rooms, order, stage, stream.signal);
+  stream.send({ event: 'done', data: done });
+  stream.end();
 }
 
 /**

@@ -236,6 +236,7 @@ const channelChangeInput = z.strictObject({
 const newChannelInput = channelChangeInput.extend({
   name: z.string().trim().min(1, 'empty').max(100, 'too_long'),
   vendor: z.string(),
+  new_models: z.array(z.record(z.string(), z.unknown())).max(2_000, 'too_many').optional(),
 });
 const acceptInput = z.object({ accept_unserved: z.boolean().optional() });
 type Change = z.output<typeof channelChangeInput>;
@@ -254,10 +255,10 @@ async function createChannel(
   rooms: OperatorContext,
   visit: SignedInRequest<z.output<typeof newChannelInput>>,
 ): Promise<void> {
-  const { input } = visit;
+  const { name, new_models: newModels, ...input } = visit.input;
   const desk = await editorFor(rooms, visit);
   await applyAction(rooms, visit, { action: 'channel.create', accept: true }, () =>
-    addChannel({ name: input.name, ...writtenOf(input) }, desk),
+    addChannel({ name, ...writtenOf(input) }, desk, newModels),
   );
 }
 

@@ -13,6 +13,7 @@ import { operatorRequestRoutes } from './requests.ts';
 import { trendRoutes } from './trend.ts';
 import { operatorUserRoutes } from './users.ts';
 import type { OperatorContext } from './context.ts';
+import { vendorModelsRoute } from './vendor-models.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, ownerOf } from '../route.ts';
 
@@ -23,6 +24,7 @@ export function operatorRoutes(rooms: OperatorContext): readonly ConsoleRoute[] 
     ...trendRoutes(rooms),
     ...channelRoutes(rooms),
     ...channelTestRoutes(rooms),
+    vendorModelsRoute(rooms),
     ...operatorModelRoutes(rooms),
     ...priceRoutes(rooms),
     ...groupRoutes(rooms),

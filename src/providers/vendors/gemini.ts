@@ -12,6 +12,8 @@ export const gemini = defineVendor({
   provider: 'gcp.gemini',
   ownedBy: 'google',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+  // Pages of at most 1,000 (ai.google.dev/api/models, 2026-11).
+  modelsPath: '/models?pageSize=1000',
   consoleUrl: 'https://aistudio.google.com',
   env: { apiKey: 'GEMINI_API_KEY', baseUrl: 'GEMINI_BASE_URL' },
   sign: (secret) => (secret ? { 'x-goog-api-key': secret } : {}),
