@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { upstreamModels } from './catalog.ts';
 import { chat, refuse } from './chat.ts';
 import { completions } from './completions.ts';
+import type { Dialect } from './dialect.ts';
 import { answerOwn } from './own-format.ts';
 import { bodyBytesKept, RequestLog, type SimRequest } from './request-log.ts';
 import { responses } from './responses.ts';
@@ -147,21 +148,7 @@ async function answer(
     to.dialect.responses === 'all'
   )
     return besideResponses(incoming, response, body, to);
-  if (incoming.method === 'GET' && to.path === '/models') {
-    return sendJson(
-      response,
-      200,
-      JSON.stringify({
-        object: 'list',
-        data: ['sim-chat', ...upstreamModels(to.dialect.vendor)].map((id) => ({
-          id,
-          object: 'model',
-          created: 0,
-          owned_by: to.dialect.vendor,
-        })),
-      }),
-    );
-  }
+  if (incoming.method === 'GET' && to.path === '/models') return listModels(response, to.dialect);
   refuse(response, to.dialect, {
     kind: 'unknown_url',
     model: '',
@@ -170,6 +157,13 @@ async function answer(
     path: url,
     complaint: undefined,
   });
+}
+
+function listModels(response: ServerResponse, { vendor }: Dialect): void {
+  const data = ['sim-chat', ...upstreamModels(vendor)].map((id) => ({
+    ...{ id, object: 'model', created: 0, owned_by: vendor },
+  }));
+  sendJson(response, 200, JSON.stringify({ object: 'list', data }));
 }
 
 /** The list of vendors, at the root. */

@@ -114,8 +114,10 @@ export interface Vendor {
    * several generations of addresses.
    */
   readonly pathFor?: (prefix: string, path: string, upstreamModel: string) => string;
-  /** The path of its list of models under the base URL. Absent: `/models`. */
-  readonly modelsPath?: string;
+  /**
+   * Its list of models: the path under the base URL (absent: `/models`), and headers that it needs.
+   */
+  readonly models?: { readonly path: string; readonly headers?: Readonly<Record<string, string>> };
   /** Where its account is looked after in a browser: keys, money, limits. */
   readonly consoleUrl?: string;
   /** Environment variables that make a channel when there is no configuration. */

@@ -21,6 +21,8 @@ import { yuan } from '../format.ts';
 type Replies = SignedInRequest<unknown>['reply'];
 
 const promptCharsMax = 2_000;
+/** Enough to test every channel of a large installation at once. */
+const testsPerMinute = 300;
 export const testPrompt = 'Reply with the word OK.';
 const input = z.strictObject({
   capability: z.enum(probeCapabilities, 'not_testable'),
@@ -39,7 +41,7 @@ export function channelTestRoutes(rooms: OperatorContext): readonly ConsoleRoute
       path: 'operator/channels/:name/test',
       role: 'operator',
       input,
-      perMinute: 30,
+      perMinute: testsPerMinute,
       async handle(visit) {
         const { params, reply, at } = visit;
         const { model } = visit.input;

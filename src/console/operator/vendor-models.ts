@@ -60,8 +60,11 @@ export function vendorModelsRoute(rooms: OperatorContext): ConsoleRoute {
   });
 }
 
-/** The bundled models of a vendor by its own names for them. */
+/** The bundled models of a vendor by its own names for them, and by ours where that is no other's. */
 function byUpstream(bundled: Bundled, vendor: string): ReadonlyMap<string, BundledModel> {
   const own = [...bundled.values()].filter((model) => model.vendor === vendor);
-  return new Map(own.map((model) => [model.upstream, model]));
+  return new Map([
+    ...own.map((model) => [model.upstream, model] as const),
+    ...own.map((model) => [model.facts.id, model] as const),
+  ]);
 }

@@ -34,8 +34,10 @@ export async function listVendorModels(
   const clients = new ChannelClients(vendors, { now: () => clock.now(), post: postControl });
   try {
     const client = clients.of(channel);
-    const url = client.upstream.urlOf(vendors.get(channel.vendor)?.modelsPath ?? '/models');
-    const headers = { ...versions, ...client.sign };
+    const { path, headers: needed }: NonNullable<Vendor['models']> =
+      vendors.get(channel.vendor)?.models ?? usual;
+    const url = client.upstream.urlOf(path);
+    const headers = { accept: 'application/json', ...needed, ...client.sign };
     const none = Buffer.alloc(0);
     const proof = await client.authorize?.({ method: 'GET', url, headers, body: none });
     if (proof !== undefined && 'kind' in proof) return failed('key');
@@ -56,8 +58,7 @@ export async function listVendorModels(
   }
 }
 
-/** Anthropic answers no request without it; others ignore it (docs.anthropic.com/en/api/versioning). */
-const versions = { accept: 'application/json', 'anthropic-version': '2023-06-01' };
+const usual = { path: '/models' };
 
 const failed = (failure: ListFailure, status?: number): VendorModels => ({ failure, status });
 

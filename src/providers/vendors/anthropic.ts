@@ -11,7 +11,7 @@ export const anthropic = defineVendor({
   id: 'anthropic',
   baseUrl: 'https://api.anthropic.com/v1',
   // Pages of at most 1,000 (docs.anthropic.com/en/api/models-list, 2026-11).
-  modelsPath: '/models?limit=1000',
+  models: { path: '/models?limit=1000', headers: { 'anthropic-version': '2023-06-01' } },
   consoleUrl: 'https://console.anthropic.com',
   env: { apiKey: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL' },
   sign: (secret) => ({ 'anthropic-version': version, ...(secret ? { 'x-api-key': secret } : {}) }),

@@ -8,7 +8,7 @@ export const cohere = defineVendor({
   id: 'cohere',
   baseUrl: 'https://api.cohere.com/v2',
   // The list has no second version (docs.cohere.com/reference/list-models, 2026-11).
-  modelsPath: '/../v1/models?page_size=1000',
+  models: { path: '/../v1/models?page_size=1000' },
   consoleUrl: 'https://dashboard.cohere.com',
   env: { apiKey: 'COHERE_API_KEY', baseUrl: 'COHERE_BASE_URL' },
   adapters: {

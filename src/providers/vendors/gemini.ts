@@ -13,7 +13,7 @@ export const gemini = defineVendor({
   ownedBy: 'google',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   // Pages of at most 1,000 (ai.google.dev/api/models, 2026-11).
-  modelsPath: '/models?pageSize=1000',
+  models: { path: '/models?pageSize=1000' },
   consoleUrl: 'https://aistudio.google.com',
   env: { apiKey: 'GEMINI_API_KEY', baseUrl: 'GEMINI_BASE_URL' },
   sign: (secret) => (secret ? { 'x-goog-api-key': secret } : {}),

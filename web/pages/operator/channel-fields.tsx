@@ -3,7 +3,9 @@ import type { VendorView } from '../../../src/console/contract.ts';
 import { Checkbox, Field, Select, Textarea, TextInput } from '../../components/field.tsx';
 import { channelWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { KeyFields, type KeySlot } from './channel-keys.tsx';
+import { KeyFields, type KeySlot, secretsOf } from './channel-keys.tsx';
+import { UnsavedTest } from './channel-test.tsx';
+import { FetchModels, modelsIn, type NewPrices } from './vendor-models.tsx';
 
 /** A channel as form fields. */
 export interface ChannelText {
@@ -14,6 +16,7 @@ export interface ChannelText {
   readonly groups: readonly string[];
   /** One model per line. */
   readonly models: string;
+  readonly newPrices: NewPrices;
   readonly priority: string;
   readonly weight: string;
   readonly billsCancelled: boolean;
@@ -26,13 +29,15 @@ interface FieldsProps {
   readonly vendors: readonly VendorView[];
   readonly vendor: VendorView | undefined;
   readonly groups: readonly string[];
-  readonly editing: boolean;
+  /** The stored channel that is edited; undefined: a new one. */
+  readonly editing: string | undefined;
   /** The stored key is for another host than the form now names. */
   readonly keyAgain: boolean;
 }
 
 export function ChannelFields(props: FieldsProps): ReactNode {
-  const { text, onChange, errors, vendor, editing, keyAgain } = props;
+  const { text, onChange, errors, vendor, keyAgain } = props;
+  const editing = props.editing !== undefined;
   const { form: words } = useWords(channelWords);
   const needsSecret = vendor?.needs_secret ?? true;
   const secretHelp = keyAgain
@@ -78,6 +83,12 @@ export function ChannelFields(props: FieldsProps): ReactNode {
       />
       <GroupChoice {...props} />
       <ModelLines {...props} />
+      <FetchModels
+        ask={askOf(props)}
+        lines={text.models}
+        prices={text.newPrices}
+        onChange={onChange}
+      />
       <Order {...props} />
       <Checkbox
         checked={text.billsCancelled}
@@ -85,8 +96,27 @@ export function ChannelFields(props: FieldsProps): ReactNode {
       >
         {words.cancelled}
       </Checkbox>
+      {!editing && <UnsavedTest draft={draftOf(text)} models={modelsIn(text.models)} />}
     </>
   );
+}
+
+/** What is typed; undefined: no vendor yet. */
+function draftOf({ vendor, baseUrl, keys }: ChannelText) {
+  if (vendor === '') return undefined;
+  const secret = secretsOf(keys).find((key) => typeof key === 'string');
+  return {
+    vendor,
+    ...(baseUrl.trim() !== '' && { base_url: baseUrl.trim() }),
+    ...(secret !== undefined && { secret }),
+  };
+}
+
+/** A stored channel is asked for with its stored key, unless another is typed. */
+function askOf({ text, editing }: FieldsProps) {
+  const draft = draftOf(text);
+  const stored = editing !== undefined && draft !== undefined && draft.secret === undefined;
+  return stored ? { vendor: draft.vendor, channel: editing } : draft;
 }
 
 function VendorChoice({ text, onChange, errors, vendors }: FieldsProps): ReactNode {

@@ -19,6 +19,7 @@ import { ChannelFields, type ChannelText } from './channel-fields.tsx';
 import { newSlot, secretsOf, slotsOf } from './channel-keys.tsx';
 import { channelAddress, refreshChannels, Unserve, unservedIn } from './channel-parts.tsx';
 import { fieldErrors, FormProblem, useVersion } from './parts.tsx';
+import { modelsIn, newModelsIn } from './vendor-models.tsx';
 
 const empty: ChannelText = {
   name: '',
@@ -27,6 +28,7 @@ const empty: ChannelText = {
   keys: [newSlot],
   groups: ['default'],
   models: '',
+  newPrices: {},
   priority: '0',
   weight: '1',
   billsCancelled: false,
@@ -60,7 +62,14 @@ export function NewChannel({
         busy={create.isPending}
         error={create.error}
         submit={words.submit}
-        onSubmit={(text) => create.mutate({ name: text.name.trim(), ...bodyOf(text) })}
+        onSubmit={(text) => {
+          const models = newModelsIn(text.models, text.newPrices);
+          create.mutate({
+            name: text.name.trim(),
+            ...bodyOf(text),
+            ...(models.length > 0 && { new_models: models }),
+          });
+        }}
         onCancel={onClose}
       />
     </Dialog>
@@ -172,7 +181,7 @@ function ChannelForm({
         vendors={vendors}
         vendor={vendor}
         groups={groups.map(({ name }) => name)}
-        editing={editing !== undefined}
+        editing={editing?.name}
         keyAgain={keyAgain}
       />
       <FormProblem error={error} mine={bodyOf(text)} />
@@ -224,6 +233,7 @@ function textOf(channel: ChannelView): ChannelText {
     ...{ name, vendor, groups, keys: slotsOf(channel) },
     baseUrl: baseUrl ?? '',
     models: lines.join('\n'),
+    newPrices: {},
     priority: String(priority),
     weight: String(weight),
     billsCancelled,
@@ -264,13 +274,4 @@ function changeOf(before: ChannelText, after: ChannelText): ChannelBody {
     ...Object.fromEntries(changed),
     ...(before.baseUrl.trim() !== after.baseUrl.trim() && { base_url: address ?? null }),
   };
-}
-
-/** Lines of `id` or `id = name at the vendor`. */
-function modelsIn(text: string): readonly { readonly id: string; readonly upstream?: string }[] {
-  return text.split('\n').flatMap((line) => {
-    const [id = '', upstream = ''] = line.split(/\s=\s/).map((part) => part.trim());
-    if (id === '') return [];
-    return upstream === '' ? [{ id }] : [{ id, upstream }];
-  });
 }

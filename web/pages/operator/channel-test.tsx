@@ -4,6 +4,7 @@ import type {
   ChannelTestBody,
   ChannelTestEvents,
   ChannelView,
+  UnsavedTestBody,
 } from '../../../src/console/contract.ts';
 import { sendForEvents } from '../../api/server-events.ts';
 import { Banner } from '../../components/banner.tsx';
@@ -20,7 +21,7 @@ import { useWords } from '../../words/family.ts';
 import { channelAddress } from './channel-parts.tsx';
 import { FormProblem } from './parts.tsx';
 
-const testable = ['chat', 'embeddings', 'moderations', 'rerank'] as const;
+export const testable = ['chat', 'embeddings', 'moderations', 'rerank'] as const;
 const stages = ['resolve', 'connect', 'first_byte', 'done'] as const;
 type Done = ChannelTestEvents['done'];
 
@@ -70,7 +71,7 @@ function TestForm({ channel, able }: TestFormProps): ReactNode {
   const [chosen, setModel] = useState('');
   const model = models.some(({ id }) => id === chosen) ? chosen : (models[0]?.id ?? '');
   const [prompt, setPrompt] = useState('Reply with the word OK.');
-  const { course, run, stop } = useTest(channel.name);
+  const { course, run, stop } = useTest(`${channelAddress(channel.name)}/test`);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void run({ capability, model, ...(prompt.trim() !== '' && { prompt: prompt.trim() }) });
@@ -130,7 +131,61 @@ function TestForm({ channel, able }: TestFormProps): ReactNode {
   );
 }
 
-function useTest(name: string) {
+interface UnsavedProps {
+  /** Undefined: no vendor is chosen yet. */
+  readonly draft: Pick<UnsavedTestBody, 'vendor' | 'base_url' | 'secret'> | undefined;
+  readonly models: readonly { readonly id: string; readonly upstream?: string }[];
+}
+
+/** Tests a channel before it is saved, within its form. */
+export function UnsavedTest({ draft, models }: UnsavedProps): ReactNode {
+  const { test: words, capabilities } = useWords(channelWords);
+  const [capability, setCapability] = useState<(typeof testable)[number]>('chat');
+  const { course, run, stop } = useTest('operator/channel-test');
+  const [model] = models;
+  const missing = draft === undefined || model === undefined ? words.needsModel : undefined;
+  const start = () => {
+    if (draft === undefined || model === undefined) return;
+    const { id, upstream = id } = model;
+    const asked: UnsavedTestBody = { ...draft, capability, model: id, upstream };
+    void run(asked);
+  };
+  return (
+    <section className="flex flex-col gap-3 rounded-control border border-line p-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <p className="min-w-40 flex-1 text-table">
+          {model === undefined ? words.untested : words.tests(model.id)}
+        </p>
+        <Select
+          aria-label={words.capability}
+          className="w-auto"
+          value={capability}
+          onChange={({ target }) =>
+            setCapability(testable.find((each) => each === target.value) ?? 'chat')
+          }
+        >
+          {testable.map((each) => (
+            <option key={each} value={each}>
+              {capabilities[each]}
+            </option>
+          ))}
+        </Select>
+        {course.running ? (
+          <Button onClick={stop}>{words.stop}</Button>
+        ) : (
+          <Button disabledFor={missing} onClick={start}>
+            {course.done === undefined ? words.run : words.again}
+          </Button>
+        )}
+      </div>
+      <FormProblem error={course.error} />
+      <Stages course={course} />
+      {course.done && <Outcome done={course.done} />}
+    </section>
+  );
+}
+
+function useTest(address: string) {
   const [course, setCourse] = useState(fresh);
   const going = useRef<AbortController>(undefined);
   useEffect(() => () => going.current?.abort(), []);
@@ -141,7 +196,7 @@ function useTest(name: string) {
     let error: Error | null = null;
     try {
       await sendForEvents<ChannelTestEvents>(
-        `${channelAddress(name)}/test`,
+        address,
         { body, signal },
         {
           stage: (stage) => setCourse((old) => ({ ...old, reached: [...old.reached, stage] })),

@@ -17,6 +17,7 @@ import { channelWords, operatorWords, sharedWords } from '../../words/families.t
 import type channelEnglish from '../../words/en/operator-channels.ts';
 import { useWords } from '../../words/family.ts';
 import { NewChannel } from './channel-form.tsx';
+import { TestAll } from './channel-test-all.tsx';
 import { ChannelMenu } from './channel-menu.tsx';
 import {
   ChannelBadge,
@@ -27,7 +28,7 @@ import {
   useChannelTurn,
 } from './channel-parts.tsx';
 
-/** `form`: `new`, or `copy:` and the name of a channel. */
+/** `form`: `new`, `test` for all channels, or `copy:` and the name of a channel. */
 const searchDefaults = { q: '', vendor: '', model: '', group: '', state: '', sort: '', form: '' };
 type Search = Readonly<Record<keyof typeof searchDefaults, string>>;
 const states: readonly ChannelStateName[] = [
@@ -55,20 +56,28 @@ export function ChannelsPage(): ReactNode {
       wide
       note={channels.data && <Counts channels={channels.data.items} />}
       actions={
-        <Button
-          look="primary"
-          icon="plus"
-          data-shortcut="create"
-          onClick={() => setState({ form: 'new' })}
-        >
-          {words.add}
-        </Button>
+        <>
+          <Button icon="play" onClick={() => setState({ form: 'test' })}>
+            {words.test.allTitle}
+          </Button>
+          <Button
+            look="primary"
+            icon="plus"
+            data-shortcut="create"
+            onClick={() => setState({ form: 'new' })}
+          >
+            {words.add}
+          </Button>
+        </>
       }
     >
       <Loaded query={channels}>
         {({ items }) => <Listed channels={items} state={state} onChange={setState} />}
       </Loaded>
-      {state.form !== '' && (
+      {state.form === 'test' && channels.data !== undefined && (
+        <TestAll channels={channels.data.items} onClose={() => setState({ form: '' })} />
+      )}
+      {state.form !== '' && state.form !== 'test' && (
         <NewChannel
           like={channels.data?.items.find(({ name }) => state.form === `copy:${name}`)}
           onClose={() => setState({ form: '' })}

@@ -158,7 +158,8 @@ export default {
     limitHelp: '留空为不限。',
     number: '请填写不小于 1 的整数。',
     fallbacks: '备用模型',
-    fallbacksHelp: '每行一个。所请求的模型无法作答时，按此顺序改由它们作答，并按各自的价格计费。请求也可以自行指定。',
+    fallbacksHelp:
+      '每行一个。所请求的模型无法作答时，按此顺序改由它们作答，并按各自的价格计费。请求也可以自行指定。',
     policy: '同优先级渠道的选择',
     policies: {
       weighted: { name: '按权重', help: '按权重分配请求。' },

@@ -1,0 +1,221 @@
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type {
+  ModelBody,
+  VendorModel,
+  VendorModelsBody,
+  VendorModelsView,
+} from '../../../src/console/contract.ts';
+import { send } from '../../api/client.ts';
+import { Banner } from '../../components/banner.tsx';
+import { Button } from '../../components/button.tsx';
+import { Checkbox, TextInput } from '../../components/field.tsx';
+import { plainAmount } from '../../format/amount.ts';
+import { priceText } from '../../format/price.ts';
+import { channelWords, modelsWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { FormProblem } from './parts.tsx';
+
+/** The prices that the operator writes for models that nobody sells yet, by model. */
+export type NewPrices = Readonly<
+  Record<string, { readonly input: string; readonly output: string }>
+>;
+
+/** Lines of `id` or `id = name at the vendor`. */
+export function modelsIn(
+  text: string,
+): readonly { readonly id: string; readonly upstream?: string }[] {
+  return text.split('\n').flatMap((line) => {
+    const [id = '', upstream = ''] = line.split(/\s=\s/).map((part) => part.trim());
+    if (id === '') return [];
+    return upstream === '' ? [{ id }] : [{ id, upstream }];
+  });
+}
+
+/** The named models that have a new price, as the API takes them. */
+export function newModelsIn(text: string, prices: NewPrices): readonly ModelBody[] {
+  return modelsIn(text).flatMap(({ id }) => {
+    const { input = '', output = '' } = prices[id] ?? {};
+    if (input === '' && output === '') return [];
+    return { id, price: { ...(input !== '' && { input }), ...(output !== '' && { output }) } };
+  });
+}
+
+interface Props {
+  /** Undefined: no vendor is chosen yet. */
+  readonly ask: VendorModelsBody | undefined;
+  /** One model per line. */
+  readonly lines: string;
+  readonly prices: NewPrices;
+  readonly onChange: (change: { readonly models?: string; readonly newPrices?: NewPrices }) => void;
+}
+
+/** Asks the vendor for its list of models, and ticks them into the form. */
+export function FetchModels({ ask, ...rest }: Props): ReactNode {
+  const { fetch: words } = useWords(channelWords);
+  const fetched = useMutation({
+    mutationFn: (body: VendorModelsBody) =>
+      send<VendorModelsView>('POST', 'operator/vendor-models', { body }),
+  });
+  const { data } = fetched;
+  return (
+    <section className="flex flex-col gap-2">
+      <div>
+        <Button
+          icon="download"
+          busy={fetched.isPending}
+          disabledFor={ask === undefined ? words.chooseVendor : undefined}
+          onClick={() => ask && fetched.mutate(ask)}
+        >
+          {words.button}
+        </Button>
+      </div>
+      <FormProblem error={fetched.error} />
+      {data?.failure && (
+        <Banner tone="bad">
+          {words.failures[data.failure.code]}
+          {data.failure.status !== null && ` (HTTP ${data.failure.status})`}
+        </Banner>
+      )}
+      {data !== undefined && data.models.length > 0 && <Choice models={data.models} {...rest} />}
+    </section>
+  );
+}
+
+/** So many are drawn at once; a search finds the others. */
+const drawnMax = 200;
+
+function Choice({
+  models,
+  lines,
+  prices,
+  onChange,
+}: Omit<Props, 'ask'> & { readonly models: readonly VendorModel[] }): ReactNode {
+  const { fetch: words } = useWords(channelWords);
+  const [search, setSearch] = useState('');
+  const chosen = new Set(modelsIn(lines).map(({ id }) => id));
+  const found = models.filter(({ id, upstream }) =>
+    `${id} ${upstream}`.toLowerCase().includes(search.trim().toLowerCase()),
+  );
+  const set = (some: readonly VendorModel[], on: boolean) => {
+    const ids = new Set(some.map(({ id }) => id));
+    const kept = lines.split('\n').filter((line) => !modelsIn(line).some(({ id }) => ids.has(id)));
+    const added = on
+      ? some.map(({ id, upstream }) => (id === upstream ? id : `${id} = ${upstream}`))
+      : [];
+    onChange({ models: [...kept, ...added].join('\n').trim() });
+  };
+  const priced = found.filter((model) => model.prices !== null);
+  return (
+    <div className="rounded-control border border-line">
+      <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">
+        <TextInput
+          type="search"
+          className="min-w-40 flex-1"
+          aria-label={words.search}
+          placeholder={words.search}
+          value={search}
+          onChange={({ target }) => setSearch(target.value)}
+        />
+        <Button onClick={() => set(priced, true)}>{words.all(priced.length)}</Button>
+        <Button onClick={() => set(found, false)}>{words.none}</Button>
+      </div>
+      <ul className="max-h-80 divide-y divide-line overflow-y-auto" aria-label={words.title}>
+        {found.slice(0, drawnMax).map((model) => (
+          <Row
+            key={model.upstream}
+            model={model}
+            on={chosen.has(model.id)}
+            onTurn={(on) => set([model], on)}
+            price={prices[model.id]}
+            onPrice={(price) => onChange({ newPrices: { ...prices, [model.id]: price } })}
+          />
+        ))}
+      </ul>
+      <p className="border-t border-line px-3 py-2 text-caption text-muted" aria-live="polite">
+        {words.count(chosen.size, models.length)}
+        {found.length > drawnMax && ` ${words.more(found.length - drawnMax)}`}
+      </p>
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly model: VendorModel;
+  readonly on: boolean;
+  readonly onTurn: (on: boolean) => void;
+  readonly price: NewPrices[string] | undefined;
+  readonly onPrice: (price: NewPrices[string]) => void;
+}
+
+function Row({ model, on, onTurn, price, onPrice }: RowProps): ReactNode {
+  const { fetch: words } = useWords(channelWords);
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1.5">
+      <Checkbox
+        className="min-w-0 flex-1"
+        checked={on}
+        onChange={({ target }) => onTurn(target.checked)}
+      >
+        <span className="wrap-anywhere">{model.id}</span>
+        {model.id !== model.upstream && (
+          <span className="block text-caption wrap-anywhere text-muted">{model.upstream}</span>
+        )}
+      </Checkbox>
+      {model.sold && <span className="text-caption text-good">{words.sold}</span>}
+      {model.prices !== null ? (
+        <ListPrice prices={model.prices} />
+      ) : on ? (
+        <NewPrice id={model.id} price={price ?? { input: '', output: '' }} onPrice={onPrice} />
+      ) : (
+        <span className="text-caption text-muted">{words.noPrice}</span>
+      )}
+    </li>
+  );
+}
+
+function ListPrice({ prices }: { readonly prices: NonNullable<VendorModel['prices']> }): ReactNode {
+  const { classes } = useWords(modelsWords);
+  const shown = prices.filter(
+    (price) => price.variant === undefined && price.above_input_tokens === undefined,
+  );
+  const main = ['input', 'output'] as const;
+  const tokens = main.flatMap((name) => shown.find((price) => price.class === name) ?? []);
+  return (
+    <span className="text-caption text-muted figures">
+      {(tokens.length > 0 ? tokens : shown.slice(0, 1))
+        .map((price) => `${classes[price.class]} ${priceText(price.amount)}`)
+        .join(' · ')}
+    </span>
+  );
+}
+
+/** Yuan per million tokens, for a model whose price nobody knows yet. */
+function NewPrice({
+  id,
+  price,
+  onPrice,
+}: {
+  readonly id: string;
+  readonly price: NewPrices[string];
+  readonly onPrice: (price: NewPrices[string]) => void;
+}): ReactNode {
+  const { fetch: words } = useWords(channelWords);
+  const { classes } = useWords(modelsWords);
+  return (
+    <span className="flex items-center gap-2">
+      {(['input', 'output'] as const).map((name) => (
+        <TextInput
+          key={name}
+          aria-label={words.priceOf(id, classes[name])}
+          placeholder={`${classes[name]} ¥`}
+          title={words.perMillion}
+          inputMode="decimal"
+          className="w-24 figures"
+          value={price[name]}
+          onChange={({ target }) => onPrice({ ...price, [name]: plainAmount(target.value) })}
+        />
+      ))}
+    </span>
+  );
+}
