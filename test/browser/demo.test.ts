@@ -15,7 +15,7 @@ async function demoFor(language: 'en' | 'zh', width: number) {
   await page.goto(link);
   await page.getByRole('button').first().click();
   await page.getByRole('main').waitFor();
-  const chat = async (model: string): Promise<string | null> => {
+  const send = async (model: string): Promise<string | null> => {
     const reply = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -25,7 +25,7 @@ async function demoFor(language: 'en' | 'zh', width: number) {
     await reply.arrayBuffer();
     return reply.headers.get('x-request-id');
   };
-  return { page, go, chat, url };
+  return { page, go, chat: Object.assign(send, { key }), url };
 }
 
 describe.skipIf(noChromium)('the demo in Chromium', () => {
@@ -71,4 +71,50 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
     await expectAccessible(page, 'a model of the demo on a phone');
     await picture(page, 'demo-price');
   }, 60_000);
+
+  test('a channel is added from nothing: fetched, priced, tested, saved, called', async () => {
+    const { page, go, chat, url } = await demoFor('en', 1440);
+    await go('/operator/channels?form=new');
+    const form = page.getByRole('dialog', { name: 'Add channel' });
+    await form.getByLabel('Name').fill('from-nothing');
+    await form.getByLabel('Vendor', { exact: true }).selectOption('groq');
+    const { items } = (await page.evaluate(async () =>
+      (await fetch('/console/api/operator/channels')).json(),
+    )) as { items: { vendor: string; base_url: string }[] };
+    const base = items.find(({ vendor }) => vendor === 'groq')?.base_url ?? '';
+    await form.getByLabel('Base URL').fill(base);
+    await form.getByLabel('Key').fill('sk-sim-groq');
+    await form.getByRole('button', { name: 'Fetch models' }).click();
+    const models = form.getByRole('list', { name: 'Models of the vendor' });
+    await models.getByRole('checkbox', { name: 'sim-chat' }).check();
+    await models.getByLabel('sim-chat: Input, yuan per million tokens').fill('2000');
+    await models.getByLabel('sim-chat: Output, yuan per million tokens').fill('2000');
+    await expectAccessible(page, 'the models of a vendor');
+    await picture(page, 'demo-fetched');
+    await form.getByRole('button', { name: 'Run test' }).click();
+    await form.getByText('It works.').waitFor();
+    await expectAccessible(page, 'the test of a channel that is not saved');
+    await picture(page, 'demo-unsaved-test');
+    await form.getByRole('button', { name: 'Add channel' }).click();
+    await page.getByRole('heading', { level: 1, name: 'from-nothing' }).waitFor();
+    const status = async () =>
+      (await fetch(`${url}/v1/models/sim-chat`, { headers: { 'x-api-key': chat.key } })).status;
+    await expect.poll(status, { timeout: 10_000 }).toBe(200);
+    await go(`/usage/${await chat('sim-chat')}`);
+    await page.getByText('¥2,000').first().waitFor();
+    expect(await page.content()).not.toContain('sk-sim-groq');
+  }, 90_000);
+
+  test('every channel is tested at once, in Chinese on a phone', async () => {
+    const { page, go } = await demoFor('zh', 390);
+    await go('/operator/channels?form=test');
+    const dialog = page.getByRole('dialog', { name: '全部测试' });
+    await dialog.getByRole('button', { name: '开始测试' }).click();
+    await dialog.getByText(/已测试 (\d+)\/\1 个，失败 0 个/).waitFor({ timeout: 60_000 });
+    await expectAccessible(page, 'the test of all channels');
+    await picture(page, 'demo-test-all');
+    await go('/operator/channels?form=new');
+    await page.getByRole('dialog', { name: '添加渠道' }).waitFor();
+    await picture(page, 'demo-new-channel');
+  }, 90_000);
 });

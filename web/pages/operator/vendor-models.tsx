@@ -205,16 +205,19 @@ function NewPrice({
   return (
     <span className="flex items-center gap-2">
       {(['input', 'output'] as const).map((name) => (
-        <TextInput
-          key={name}
-          aria-label={words.priceOf(id, classes[name])}
-          placeholder={`${classes[name]} ¥`}
-          title={words.perMillion}
-          inputMode="decimal"
-          className="w-24 figures"
-          value={price[name]}
-          onChange={({ target }) => onPrice({ ...price, [name]: plainAmount(target.value) })}
-        />
+        <label key={name} className="flex items-center gap-1 text-caption text-muted">
+          {classes[name]} ¥
+          <span className="w-20">
+            <TextInput
+              aria-label={words.priceOf(id, classes[name])}
+              title={words.perMillion}
+              inputMode="decimal"
+              className="figures"
+              value={price[name]}
+              onChange={({ target }) => onPrice({ ...price, [name]: plainAmount(target.value) })}
+            />
+          </span>
+        </label>
       ))}
     </span>
   );
