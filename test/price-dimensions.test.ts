@@ -444,7 +444,8 @@ channels:
       { model: 'm', input: 'Hi', tools: itself },
       'tools[0].model',
     );
-    await refused(openai, '/v1/chat/completions', { ...hello, models: ['m', 'hidden'] }, 'models');
+    const models = ['m', 'hidden'];
+    await refused(openai, '/v1/chat/completions', { ...hello, models }, 'models[1]', 404);
   });
 
   test('H5: an advisor is asked by the vendor’s name for it and charged at its own price', async () => {

@@ -95,6 +95,13 @@ test('events are what the standard says, however they were cut', { timeout }, ()
   }),
 );
 
+test('an LF before a CR decides how lines end, also where a piece ends in that CR', () => {
+  const heard: string[] = [];
+  const frames = new SseFrames((data) => heard.push(data) > 0);
+  for (const piece of ['data: a\n\r', 'b\n\n']) frames.push(Buffer.from(piece));
+  expect(heard).toEqual(['a']);
+});
+
 const call: VendorCall = {
   ...{
     body: { model: 'm', messages: [] },

@@ -72,7 +72,7 @@ class PlainLines {
     const atLf = bytes.indexOf(lf);
     const atCr = bytes.indexOf(cr);
     if (atCr < 0 && atLf < 0) return bytes;
-    if (atCr === bytes.length - 1) return this.#hold(bytes, atCr);
+    if (atLf < 0 && atCr === bytes.length - 1) return this.#hold(bytes, atCr);
     const isAlone = atCr >= 0 && (atLf < 0 || atLf > atCr + 1);
     this.#ends = isAlone ? 'in CR' : 'in LF';
     return isAlone ? this.#withLf(bytes) : bytes;
