@@ -1,3 +1,4 @@
+import { bufferOf } from '../src/base/latin1.ts';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { VendorRequest } from '../src/providers/adapter.ts';
@@ -169,4 +170,4 @@ export function recordedRequests(folder: string): RecordedRequest[] {
 
 /** All of what would be sent: large bodies are asked for in pieces. */
 export const sentBy = ({ body, rest = [] }: VendorRequest): string =>
-  Buffer.concat([body, ...rest.filter((part) => Buffer.isBuffer(part))]).toString('utf8');
+  Buffer.concat([bufferOf(body), ...rest.filter((part) => Buffer.isBuffer(part))]).toString('utf8');

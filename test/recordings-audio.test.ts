@@ -1,3 +1,4 @@
+import { bufferOf } from '../src/base/latin1.ts';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { wav } from '../sim/media/wav.ts';
@@ -217,7 +218,7 @@ function expectSameForm(recording: Recording, adapter: AudioAdapter, call: Vendo
   expect(recording.url).toContain(path);
   const file = call.transcription?.file;
   const whole = Buffer.concat([
-    body,
+    bufferOf(body),
     ...rest.map((part) => (Buffer.isBuffer(part) ? part : Buffer.from('FILE'))),
   ]);
   const sent = readSent(headers['content-type'] ?? '', whole);

@@ -1,3 +1,4 @@
+import { bufferOf } from '../src/base/latin1.ts';
 import { describe, expect, it } from 'vitest';
 import { readImage } from '../src/media/image.ts';
 import { type VendorAnswer, type VendorCall, isPending } from '../src/providers/adapter.ts';
@@ -74,7 +75,7 @@ function replay(recording: Recording, way: 'images' | 'image_edits'): void {
     recording.vendor !== 'vertex' &&
     recording.request !== undefined
   )
-    sameWords(recording, ask.body);
+    sameWords(recording, bufferOf(ask.body));
   if (recording.status >= 400) {
     const { kind, message } = adapter.fault(
       recording.status,

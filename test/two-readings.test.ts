@@ -1,3 +1,4 @@
+import { bufferOf } from '../src/base/latin1.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anthropic } from '../sim/anthropic/anthropic.ts';
 import { bedrock } from '../sim/bedrock/bedrock.ts';
@@ -64,7 +65,7 @@ describe.each(
     const response = await fetch(sim.url + prefix + path, {
       method: 'POST',
       headers: { ...headers, ...vendor.sign(secret) },
-      body,
+      body: bufferOf(body),
     });
     const received = Buffer.from(await response.arrayBuffer());
     return {

@@ -1,3 +1,4 @@
+import { type Bytes, Latin1, latin1BytesMax } from './latin1.ts';
 import type { Skeleton } from './long-strings.ts';
 import { memoize } from './memoize.ts';
 
@@ -366,37 +367,42 @@ export function editJsonPieces(
 }
 
 /**
- * Sets a string member at the top of a JSON object, as `editJsonPieces` would, when its place is
- * certain without reading the rest: the name stands once in the bytes, and no letter of the body is
- * written as an escape. The caller has parsed the body and seen the member there. Undefined
- * otherwise.
+ * The place of a member at the top of a JSON object whose value is the string `value`, when it is
+ * certain without reading the rest: the name stands once in the text, and no letter is written as
+ * an escape. The caller has parsed the text and seen the member there. Undefined otherwise.
  */
-export function replaceOnlyMemberPieces(
-  bytes: Buffer,
-  name: string,
-  json: string,
-): Buffer[] | undefined {
+export function soleMember(text: string, name: string, value: string): JsonSpan | undefined {
   const key = `"${name}"`;
-  const at = bytes.indexOf(key, 0, 'latin1');
-  if (
-    at < 0 ||
-    bytes.indexOf(key, at + key.length, 'latin1') >= 0 ||
-    bytes.includes('\\u', 0, 'latin1')
-  )
-    return undefined;
-  const head = bytes.toString('latin1', at + key.length, at + key.length + soleMax);
-  const value = blank(head, blank(head, 0) + 1);
-  const end = head.indexOf('"', value + 1);
-  if (head.charCodeAt(value) !== quote || end < 0 || head.charCodeAt(end - 1) === backslash)
-    return undefined;
-  const from = at + key.length + value;
-  const length = end + 1 - value;
-  if (length === json.length && head.startsWith(json, value)) return [bytes];
-  return [bytes.subarray(0, from), Buffer.from(json, 'latin1'), bytes.subarray(from + length)];
+  const at = text.indexOf(key);
+  if (at < 0 || text.includes(key, at + key.length) || text.includes('\\u')) return undefined;
+  const start = blank(text, blank(text, at + key.length) + 1);
+  const json = `"${value}"`;
+  return text.startsWith(json, start) ? { value: start, end: start + json.length } : undefined;
 }
 
-/** A longer value is left to `editJsonPieces`. */
-const soleMax = 200;
+/**
+ * The body of a request with another value of the member `name`, as `editJsonPieces` would write
+ * it, where `soleMember` finds that member; else undefined. `was`: its present value.
+ */
+export function replaceMember(
+  { bytes, skeleton: known }: { readonly bytes: Buffer; readonly skeleton?: Skeleton | undefined },
+  name: string,
+  was: string,
+  json: string,
+): RequestBodyBytes | undefined {
+  const skeleton = known?.json === bytes ? known : undefined;
+  const text = (skeleton?.bytes ?? bytes).toString('latin1');
+  const found = soleMember(text, name, was);
+  if (found === undefined) return undefined;
+  const { value, end } = found;
+  if (skeleton === undefined && text.length <= latin1BytesMax)
+    return { body: new Latin1(text.slice(0, value) + json + text.slice(end)) };
+  return bodyOfPieces([
+    bytes.subarray(0, skeleton?.whole(value) ?? value),
+    Buffer.from(json, 'latin1'),
+    bytes.subarray(skeleton?.whole(end) ?? end),
+  ]);
+}
 
 /** A parsed JSON object of unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -560,14 +566,23 @@ export function stringAfter(text: string, marker: string): string | undefined {
 /** Below this a copy costs less than several writes. */
 export const piecesBytesMin = 65_536;
 
-/** The body of a request made of pieces of the client's: joined if it is short, else uncopied. */
-export function bodyOfPieces(pieces: readonly Buffer[]): {
-  readonly body: Buffer;
+/** The body of a request: all of it, or its beginning and the rest in pieces. */
+export interface RequestBodyBytes {
+  readonly body: Bytes;
   readonly rest?: readonly Buffer[];
-} {
+}
+
+/** The body of a request made of pieces of the client's: joined if it is short, else uncopied. */
+export function bodyOfPieces(pieces: readonly Buffer[]): RequestBodyBytes {
   const [body, ...rest] = pieces;
   if (body !== undefined && rest.length === 0) return { body };
-  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  let bytes = 0;
+  for (const piece of pieces) bytes += piece.length;
+  if (bytes <= latin1BytesMax) {
+    let text = '';
+    for (const piece of pieces) text += piece.toString('latin1');
+    return { body: new Latin1(text) };
+  }
   return body === undefined || bytes <= piecesBytesMin
     ? { body: Buffer.concat(pieces, bytes) }
     : { body, rest };

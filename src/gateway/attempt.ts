@@ -1,4 +1,5 @@
 import type { Fault } from '../base/fault.ts';
+import { bufferOf } from '../base/latin1.ts';
 import { Refusal, refusal } from '../base/refusal.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import { decodeResponseBody } from '../http/content-encoding.ts';
@@ -180,7 +181,7 @@ export class ChannelAttempt implements UpstreamListener {
       method: request.method,
       url: upstream.urlOf(request.path),
       headers: request.headers,
-      body: request.body,
+      body: bufferOf(request.body),
     });
     if (!(proof instanceof Promise)) send(proof);
     else

@@ -1,3 +1,4 @@
+import { bufferOf } from '../base/latin1.ts';
 import type { Fault } from '../base/fault.ts';
 import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
@@ -143,11 +144,13 @@ async function finishWhole(
   if (outcome.refusal !== undefined) return outcome;
   if (remembered !== undefined) await remembered;
   progress.firstByteMs ??= elapsedMs(funded);
-  const counted = ours ? funded.format.counted?.whole(answer.body, quantities) : undefined;
+  const counted = ours
+    ? funded.format.counted?.whole(bufferOf(answer.body), quantities)
+    : undefined;
   const body = counted ?? answer.body;
-  const kept = funded.request.keep === undefined || (await keep(funded, body));
+  const kept = funded.request.keep === undefined || (await keep(funded, bufferOf(body)));
   sendDroppedHeader(funded, progress);
-  if (funded.request.stream) sendAsEvents(funded, body);
+  if (funded.request.stream) sendAsEvents(funded, bufferOf(body));
   else funded.reply.whole(200, answer.type ?? 'application/json', body);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { type Bytes, Latin1, latin1BytesMax } from '../base/latin1.ts';
 import type { ResponseWriter } from './transport.ts';
 
 /** A client that reads nothing of the rest of a response for this long does not get it. */
@@ -106,19 +107,19 @@ export class ClientResponse {
     this.header(name, value);
   }
 
-  whole(status: number, contentType: string, body: Buffer | string): void {
+  whole(status: number, contentType: string, body: Bytes | string): void {
     if (this.closed || this.started) return;
     this.markStarted();
     this.sendWhole(status, contentType, body);
   }
 
-  protected sendWhole(status: number, contentType: string, body: Buffer | string): void {
+  protected sendWhole(status: number, contentType: string, body: Bytes | string): void {
     if (this.closed) return;
     this.#headers.push(
       'content-type',
       contentType,
       'content-length',
-      String(Buffer.byteLength(body)),
+      String(typeof body === 'string' ? Buffer.byteLength(body) : body.length),
     );
     this.#wire.whole(status, this.#headers, body);
     this.#wire.limitRemainingTime(this.#lastBytesMs);
@@ -239,7 +240,7 @@ export class RecordingResponse extends ClientResponse {
 
   override onLeave(): void {}
 
-  override whole(status: number, contentType: string, body: Buffer | string): void {
+  override whole(status: number, contentType: string, body: Bytes | string): void {
     if (status !== 200) return super.whole(status, contentType, body);
     this.markStarted();
     this.#handOver({ contentType, body: body.toString() }, () =>
@@ -279,21 +280,20 @@ export class RecordingResponse extends ClientResponse {
   }
 }
 
-const textBytesMax = 16_384;
-
 /**
  * A small body as latin1 text: text leaves in one write together with its head, a buffer in a
  * second one.
  */
-export function toLatin1IfSmall(body: Buffer | string): Buffer | string {
+export function toLatin1IfSmall(body: Bytes | string): Buffer | string {
+  if (body instanceof Latin1) return body.text;
   if (
     typeof body === 'string' &&
-    body.length <= textBytesMax &&
+    body.length <= latin1BytesMax &&
     Buffer.byteLength(body) === body.length
   )
     return body;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  return bytes.length <= textBytesMax ? bytes.toString('latin1') : bytes;
+  return bytes.length <= latin1BytesMax ? bytes.toString('latin1') : bytes;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
+import { type Bytes, Latin1 } from '../base/latin1.ts';
 
 /** A call that a connection carries: one at a time. */
 export interface ConnectionCall extends ResponseListener {
@@ -13,7 +14,7 @@ export interface ConnectionCall extends ResponseListener {
 /** A request that is ready to send: its head as latin1 text, and its body. */
 export interface OutgoingRequest {
   readonly head: string;
-  readonly body: Buffer | readonly Buffer[] | Readable;
+  readonly body: Bytes | readonly Buffer[] | Readable;
   /**
    * The call times out after this many looks (see `Connection.look`) without a first byte, and
    * later between two bytes.
@@ -98,7 +99,8 @@ export class Connection implements ResponseListener {
     this.#reader.reset();
     call.sent(this);
     const socket = this.#socket;
-    if (body instanceof Readable) this.#upload(head, body, firstByteLooks);
+    if (body instanceof Latin1) writeWithOthers(socket, head + body.text);
+    else if (body instanceof Readable) this.#upload(head, body, firstByteLooks);
     else if (Buffer.isBuffer(body) && body.length <= textBytesMax)
       writeWithOthers(socket, head + body.toString('latin1'));
     else {

@@ -2,6 +2,7 @@ import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
+import type { Bytes } from '../base/latin1.ts';
 import { memoize } from '../base/memoize.ts';
 import {
   allowHalfClosed,
@@ -272,7 +273,7 @@ class FastPathConnection implements ResponseWriter {
     else closed(false);
   }
 
-  whole(status: number, headers: readonly string[], body: Buffer | string): void {
+  whole(status: number, headers: readonly string[], body: Bytes | string): void {
     const head = formatResponseHead(status, headers, this.#terms.always());
     const last = toLatin1IfSmall(body);
     if (typeof last === 'string') return this.#last(head + last);

@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import { type Readable, pipeline } from 'node:stream';
+import type { Bytes } from '../base/latin1.ts';
 import { toLatin1IfSmall } from './client-response.ts';
 import type { ResponseWriter, Serve } from './transport.ts';
 
@@ -56,7 +57,7 @@ export class NodeResponseWriter implements ResponseWriter {
     else this.#closed.push(closed);
   }
 
-  whole(status: number, headers: readonly string[], body: Buffer | string): void {
+  whole(status: number, headers: readonly string[], body: Bytes | string): void {
     this.#response.writeHead(status, [...headers]);
     this.#last(toLatin1IfSmall(body));
   }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { Bytes } from '../base/latin1.ts';
 
 /** One request, as a transport gives it to the entry. */
 export interface TransportRequest {
@@ -28,7 +29,7 @@ export interface ResponseWriter {
    */
   onClosed(closed: (complete: boolean) => void): void;
   /** Sends a whole response. `headers`: name, value, name, value, …, including its length. */
-  whole(status: number, headers: readonly string[], body: Buffer | string): void;
+  whole(status: number, headers: readonly string[], body: Bytes | string): void;
   /** The head of a response that comes in pieces. It leaves with the first of them. */
   head(status: number, headers: readonly string[]): void;
   /** False when the client reads slower than Tollgate writes: wait for `onDrain`. */

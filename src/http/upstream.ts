@@ -1,3 +1,4 @@
+import { type Bytes, bufferOf } from '../base/latin1.ts';
 import {
   type ConnectionCall,
   Connection,
@@ -39,7 +40,7 @@ export interface UpstreamRequest extends Pick<RequestHead, 'sign' | 'headers'> {
   readonly method?: 'POST' | 'GET' | 'PUT' | 'DELETE';
   /** Appended to the base URL's path. A leading `/../` drops the last step of that path first. */
   readonly path: string;
-  readonly body: Buffer;
+  readonly body: Bytes;
   /** Further parts of the body, after `body`. */
   readonly rest?: readonly (Buffer | EnclosedFile)[] | undefined;
 }
@@ -227,7 +228,8 @@ export class Upstream implements ConnectionOwner {
     { method = 'POST', path, sign, headers, body, rest }: UpstreamRequest,
     times: UpstreamTimes,
   ): OutgoingRequest {
-    const whole = rest === undefined ? { body, length: body.length } : bodyWithFiles(body, rest);
+    const whole =
+      rest === undefined ? { body, length: body.length } : bodyWithFiles(bufferOf(body), rest);
     const head = this.#heads.head({ method, path: this.#under(path), sign, headers }, whole.length);
     return {
       head,

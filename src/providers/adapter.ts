@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Fault } from '../base/fault.ts';
 import type { Documented, JsonChange, JsonObject } from '../base/json.ts';
+import type { Bytes } from '../base/latin1.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { EnclosedFile } from '../http/spool.ts';
@@ -110,7 +111,7 @@ export interface VendorRequest {
   readonly method?: HttpMethod;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  readonly body: Bytes;
   /**
    * Members of the client's request that are not sent to this vendor, by their paths in the
    * client's format (`metadata`, `messages[].name`). `x-tollgate-dropped` names them.
@@ -168,7 +169,7 @@ export interface UnsupportedParam {
  * usage; then the charge is counted from `outputText` (which is empty otherwise).
  */
 export interface VendorAnswer {
-  readonly body: Buffer;
+  readonly body: Bytes;
   /** The content type, where it is no JSON. */
   readonly type?: string;
   readonly quantities: Quantities | undefined;

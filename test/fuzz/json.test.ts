@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseChat } from '../../src/api/chat.ts';
 import { parseJson } from '../../src/api/request-body.ts';
-import { editJson, replaceOnlyMemberPieces } from '../../src/base/json.ts';
+import { bufferOf } from '../../src/base/latin1.ts';
+import { editJson, replaceMember } from '../../src/base/json.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';
@@ -189,9 +190,13 @@ test('an edit changes its member as it is parsed, and no other', { timeout }, ()
       };
       expect(parsed(Buffer.from(edited, 'latin1').toString('utf8'))).toEqual(right);
       if (!Object.hasOwn(before, 'model')) return;
-      const replaced = replaceOnlyMemberPieces(input, 'model', '"up"');
+      const was: unknown = Reflect.get(before, 'model');
+      if (typeof was !== 'string') return;
+      const replaced = replaceMember({ bytes: input }, 'model', was, '"up"');
       if (replaced !== undefined)
-        expect(parsed(Buffer.concat(replaced).toString('utf8'))).toEqual({
+        expect(
+          parsed(Buffer.concat([bufferOf(replaced.body), ...(replaced.rest ?? [])]).toString()),
+        ).toEqual({
           ...before,
           model: 'up',
         });

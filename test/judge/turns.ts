@@ -1,3 +1,4 @@
+import { bufferOf } from '../../src/base/latin1.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import type { Adapter, VendorCall } from '../../src/providers/adapter.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
@@ -52,11 +53,11 @@ function readAs(format: Format, recording: Recording, adapter: Adapter): Json | 
     const collector = adapter.collect(call);
     collector.push(recording.reply);
     if (collector.meter.fault !== undefined || !collector.meter.finished) return undefined;
-    bytes = collector.answer().body;
+    bytes = bufferOf(collector.answer().body);
   } else {
     const answer = adapter.read(recording.reply, 'application/json', call);
     if (isFault(answer)) return undefined;
-    bytes = answer.body;
+    bytes = bufferOf(answer.body);
   }
   const answer: unknown = JSON.parse(bytes.toString('utf8'));
   return isObject(answer) ? answer : undefined;

@@ -1,3 +1,4 @@
+import { bufferOf } from '../../base/latin1.ts';
 import { lookup } from 'node:dns/promises';
 import type { Clock } from '../../base/clock.ts';
 import type { Quantities } from '../../base/quantities.ts';
@@ -130,7 +131,7 @@ async function callVendor(
     method,
     url: client.upstream.urlOf(at),
     headers: whole,
-    body,
+    body: bufferOf(body),
   })) ?? { headers: {} };
   if ('kind' in proof) return failed(proof.message);
   const reply = await new Promise<Reply>((resolve, reject) => {

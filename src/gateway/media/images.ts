@@ -1,3 +1,4 @@
+import { bufferOf } from '../../base/latin1.ts';
 import type { Fault } from '../../base/fault.ts';
 import { refusal } from '../../base/refusal.ts';
 import { fileType, headBytes } from '../../media/content-type.ts';
@@ -48,7 +49,7 @@ export async function storeImages(
       );
       return {
         kind: 'answer',
-        answer: { ...answer, body: withData(answer.body, had), quantities, estimated },
+        answer: { ...answer, body: withData(bufferOf(answer.body), had), quantities, estimated },
       };
     }
     return imagesMissing(failed, funded.request.id);

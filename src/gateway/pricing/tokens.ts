@@ -1,3 +1,5 @@
+import type { Bytes } from '../../base/latin1.ts';
+
 /** Text longer than this is not tokenized but estimated: tokenizers are slow on the event loop. */
 const tokenizedCharsMax = 65_536;
 /** Tokenizers take time quadratic in a run of one character; a slice bounds the run. */
@@ -37,7 +39,7 @@ const modelTextIn: ReadonlySet<string> = new Set(
  * The text that a model wrote in a whole answer in JSON. It is collected only where the vendor
  * reports no output.
  */
-export function textOfAnswer(body: Buffer): string {
+export function textOfAnswer(body: Bytes): string {
   const pieces: string[] = [];
   try {
     collect(JSON.parse(body.toString('utf8')), false, pieces);

@@ -1,3 +1,4 @@
+import { bufferOf } from '../../base/latin1.ts';
 import type { Fault } from '../../base/fault.ts';
 import { decodeResponseBody } from '../../http/content-encoding.ts';
 import type { ResponseHeaders } from '../../http/connection.ts';
@@ -47,7 +48,7 @@ export async function callVendor(
   let headers = { ...client.sign, ...request.headers };
   if (authorize !== undefined) {
     const proof = await proofOrFault(async () =>
-      authorize({ method, url: upstream.urlOf(path), headers, body: request.body }),
+      authorize({ method, url: upstream.urlOf(path), headers, body: bufferOf(request.body) }),
     );
     if ('kind' in proof) return { fault: proof, stage: 'connecting' };
     headers = { ...headers, ...proof.headers };

@@ -1,3 +1,4 @@
+import { bufferOf } from '../../base/latin1.ts';
 import { expect, test } from 'vitest';
 import type { VendorRequest, VendorCall } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
@@ -53,7 +54,7 @@ const asked = (
 function sent(...of: Parameters<typeof asked>): Body {
   const { body, rest = [] } = asked(...of);
   const tree: Body = JSON.parse(
-    Buffer.concat([body, ...rest.filter((one) => Buffer.isBuffer(one))]).toString('utf8'),
+    Buffer.concat([bufferOf(body), ...rest.filter((one) => Buffer.isBuffer(one))]).toString('utf8'),
   );
   return tree;
 }

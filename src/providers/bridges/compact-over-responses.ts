@@ -35,7 +35,7 @@ export function compactOverResponses(responses: Adapter): Adapter {
     ...bridged,
     read(reply, contentType, call) {
       const read = bridged.read(reply, contentType, call);
-      return isFault(read) || !read.body.includes(emptySummary)
+      return isFault(read) || !read.body.toString('latin1').includes(emptySummary)
         ? read
         : protocolFault('no summary of the conversation');
     },

@@ -1,3 +1,4 @@
+import { bufferOf } from '../../base/latin1.ts';
 import { expect, test } from 'vitest';
 import { Refusal } from '../../base/refusal.ts';
 import { chatCall } from '../../../test/support/chat-call.ts';
@@ -26,7 +27,7 @@ const asked = (
 const sent = (...of: Parameters<typeof asked>): Record<string, unknown> => {
   const { body, rest = [] } = asked(...of);
   const json: Record<string, unknown> = JSON.parse(
-    Buffer.concat([body, ...rest.filter((one) => Buffer.isBuffer(one))]).toString('utf8'),
+    Buffer.concat([bufferOf(body), ...rest.filter((one) => Buffer.isBuffer(one))]).toString('utf8'),
   );
   return json;
 };

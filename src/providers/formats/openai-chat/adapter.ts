@@ -5,9 +5,10 @@ import {
   jsonText,
   nameJson,
   type JsonPath,
-  replaceOnlyMemberPieces,
+  replaceMember,
   isObject,
   listOf,
+  textOf,
   bodyOfPieces,
 } from '../../../base/json.ts';
 import type { Adapter, VendorCall, VendorRequest } from '../../adapter.ts';
@@ -64,12 +65,12 @@ function chatRequest(call: VendorCall, quirks: ChatQuirks, rules: ModelRules): V
   if (rules.members.top.has('service_tier')) refuseServiceTier(call);
   else changes.push(...serviceTierChanges(call, quirks.standardTier));
   if (quirks.toolIds) remapToolIds(call, quirks.toolIds, changes);
-  const pieces =
-    changes.length === 0 ? replaceOnlyMemberPieces(call.bytes, 'model', model) : undefined;
-  const { body, rest } = bodyOfPieces(
-    pieces ??
+  const was = changes.length === 0 ? textOf(call.body['model']) : undefined;
+  const { body, rest } =
+    (was === undefined ? undefined : replaceMember(call, 'model', was, model)) ??
+    bodyOfPieces(
       editJsonPieces(call.bytes, [{ path: ['model'], json: model }, ...changes], call.skeleton),
-  );
+    );
   return {
     path: '/chat/completions',
     headers,

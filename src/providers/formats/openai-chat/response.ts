@@ -15,10 +15,12 @@ import {
   rawInside,
   rawMembers,
   rawText,
+  soleMember,
   textOf,
   type JsonObject,
   countOf,
 } from '../../../base/json.ts';
+import { bytesOfLatin1 } from '../../../base/latin1.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { VendorAnswer, VendorCall } from '../../adapter.ts';
 import { servedTier } from '../../billable-features.ts';
@@ -53,12 +55,12 @@ export function readChatResponse(
   );
   const keepsText = stops === undefined && quirks.thinkTags !== true;
   const written =
-    (keepsText && isPlain(body, usage) ? renamed(text, call) : undefined) ??
+    (keepsText && isPlain(body, usage) ? renamed(text, body, call) : undefined) ??
     rewritten(text.trim(), body, usage, call, quirks, stops);
   if (written === undefined)
     return { kind: 'server_error', message: 'the vendor ended its answer with an error' };
   return {
-    body: Buffer.from(written, 'latin1'),
+    body: bytesOfLatin1(written),
     quantities: usage?.quantities,
     pricingFacts: servedTier(call, body).told,
     upstreamId: upstreamIdOf(body),
@@ -67,7 +69,15 @@ export function readChatResponse(
 }
 
 /** The vendor's text with the client's id and model; undefined when it has one of them twice. */
-function renamed(text: string, { answerId, publicModel }: VendorCall): string | undefined {
+function renamed(
+  text: string,
+  body: JsonObject,
+  { answerId, publicModel }: VendorCall,
+): string | undefined {
+  const id = soleMember(text, 'id', String(body['id']));
+  const model = soleMember(text, 'model', String(body['model']));
+  if (id !== undefined && model !== undefined && id.end < model.value)
+    return `${text.slice(0, id.value)}${jsonText(answerId)}${text.slice(id.end, model.value)}${nameJson(publicModel)}${text.slice(model.end)}`;
   let out = '';
   let at = 0;
   let changed = 0;

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../base/latin1.ts';
 import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../media-request.ts';
 import type { AcceptedTask, VideoCall } from '../../task-adapter.ts';
@@ -23,7 +24,7 @@ const call = (more: Partial<VideoRequest> = {}): VideoCall => ({
 });
 const bytes = (value: unknown): Buffer =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
-const bodyOf = ({ body }: { readonly body: Buffer }): unknown => JSON.parse(body.toString('utf8'));
+const bodyOf = ({ body }: { readonly body: Bytes }): unknown => JSON.parse(body.toString('utf8'));
 const first = { role: 'first', url: 'https://example.com/a.png' } as const;
 
 describe('a submission', () => {
