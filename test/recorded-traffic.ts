@@ -1,4 +1,4 @@
-import { bufferOf } from '../src/base/latin1.ts';
+import { bufferOf } from '../src/base/json.ts';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { VendorRequest } from '../src/providers/adapter.ts';

@@ -1,4 +1,4 @@
-import { bufferOf } from '../src/base/latin1.ts';
+import { bufferOf } from '../src/base/json.ts';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { wav } from '../sim/media/wav.ts';

@@ -1,4 +1,4 @@
-import { bufferOf } from '../src/base/latin1.ts';
+import { bufferOf } from '../src/base/json.ts';
 import { describe, expect, it } from 'vitest';
 import { readImage } from '../src/media/image.ts';
 import { type VendorAnswer, type VendorCall, isPending } from '../src/providers/adapter.ts';

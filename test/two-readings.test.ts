@@ -1,4 +1,4 @@
-import { bufferOf } from '../src/base/latin1.ts';
+import { bufferOf } from '../src/base/json.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anthropic } from '../sim/anthropic/anthropic.ts';
 import { bedrock } from '../sim/bedrock/bedrock.ts';

@@ -1,7 +1,7 @@
-import { bufferOf } from './latin1.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  bufferOf,
   type JsonChange,
   editJson,
   editJsonBytes,

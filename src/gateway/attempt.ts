@@ -1,5 +1,5 @@
+import { bufferOf } from '../base/json.ts';
 import type { Fault } from '../base/fault.ts';
-import { bufferOf } from '../base/latin1.ts';
 import { Refusal, refusal } from '../base/refusal.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import { decodeResponseBody } from '../http/content-encoding.ts';

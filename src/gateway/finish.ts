@@ -1,4 +1,4 @@
-import { bufferOf } from '../base/latin1.ts';
+import { bufferOf } from '../base/json.ts';
 import type { Fault } from '../base/fault.ts';
 import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';

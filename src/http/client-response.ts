@@ -1,5 +1,5 @@
+import { type Bytes, Latin1, latin1BytesMax } from '../base/json.ts';
 import type { Readable } from 'node:stream';
-import { type Bytes, Latin1, latin1BytesMax } from '../base/latin1.ts';
 import type { ResponseWriter } from './transport.ts';
 
 /** A client that reads nothing of the rest of a response for this long does not get it. */

@@ -1,7 +1,7 @@
+import { type Bytes, Latin1 } from '../base/json.ts';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import { type Bytes, Latin1 } from '../base/latin1.ts';
 
 /** A call that a connection carries: one at a time. */
 export interface ConnectionCall extends ResponseListener {

@@ -1,8 +1,8 @@
+import { type Bytes } from '../base/json.ts';
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
-import type { Bytes } from '../base/latin1.ts';
 import { memoize } from '../base/memoize.ts';
 import {
   allowHalfClosed,

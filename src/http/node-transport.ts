@@ -1,6 +1,6 @@
+import { type Bytes } from '../base/json.ts';
 import type { Server, ServerResponse } from 'node:http';
 import { type Readable, pipeline } from 'node:stream';
-import type { Bytes } from '../base/latin1.ts';
 import { toLatin1IfSmall } from './client-response.ts';
 import type { ResponseWriter, Serve } from './transport.ts';
 

@@ -1,6 +1,6 @@
+import { type Bytes } from '../base/json.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Bytes } from '../base/latin1.ts';
 
 /** One request, as a transport gives it to the entry. */
 export interface TransportRequest {

@@ -1,4 +1,4 @@
-import { type Bytes, bufferOf } from '../base/latin1.ts';
+import { type Bytes, bufferOf } from '../base/json.ts';
 import {
   type ConnectionCall,
   Connection,

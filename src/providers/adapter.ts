@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Fault } from '../base/fault.ts';
-import type { Documented, JsonChange, JsonObject } from '../base/json.ts';
-import type { Bytes } from '../base/latin1.ts';
+import { type Bytes, type Documented, type JsonChange, type JsonObject } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { EnclosedFile } from '../http/spool.ts';

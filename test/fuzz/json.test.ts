@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseChat } from '../../src/api/chat.ts';
 import { parseJson } from '../../src/api/request-body.ts';
-import { bufferOf } from '../../src/base/latin1.ts';
-import { editJson, replaceMember } from '../../src/base/json.ts';
+import { bufferOf, editJson, replaceMember } from '../../src/base/json.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
 import { vendors } from '../../src/providers/index.ts';

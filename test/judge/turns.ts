@@ -1,4 +1,4 @@
-import { bufferOf } from '../../src/base/latin1.ts';
+import { bufferOf } from '../../src/base/json.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import type { Adapter, VendorCall } from '../../src/providers/adapter.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';

@@ -1,4 +1,4 @@
-import { bufferOf } from '../../base/latin1.ts';
+import { bufferOf } from '../../base/json.ts';
 import { lookup } from 'node:dns/promises';
 import type { Clock } from '../../base/clock.ts';
 import type { Quantities } from '../../base/quantities.ts';

@@ -1,4 +1,4 @@
-import { bufferOf } from '../../base/latin1.ts';
+import { bufferOf } from '../../base/json.ts';
 import type { Fault } from '../../base/fault.ts';
 import { refusal } from '../../base/refusal.ts';
 import { fileType, headBytes } from '../../media/content-type.ts';

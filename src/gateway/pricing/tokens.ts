@@ -1,4 +1,4 @@
-import type { Bytes } from '../../base/latin1.ts';
+import { type Bytes } from '../../base/json.ts';
 
 /** Text longer than this is not tokenized but estimated: tokenizers are slow on the event loop. */
 const tokenizedCharsMax = 65_536;

@@ -1,4 +1,4 @@
-import { bufferOf } from '../../base/latin1.ts';
+import { bufferOf } from '../../base/json.ts';
 import type { Fault } from '../../base/fault.ts';
 import { decodeResponseBody } from '../../http/content-encoding.ts';
 import type { ResponseHeaders } from '../../http/connection.ts';

@@ -1,4 +1,4 @@
-import { bufferOf } from '../../base/latin1.ts';
+import { bufferOf } from '../../base/json.ts';
 import { expect, test } from 'vitest';
 import type { VendorRequest, VendorCall } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';

@@ -1,4 +1,4 @@
-import { bufferOf } from '../../base/latin1.ts';
+import { bufferOf } from '../../base/json.ts';
 import { expect, test } from 'vitest';
 import { Refusal } from '../../base/refusal.ts';
 import { chatCall } from '../../../test/support/chat-call.ts';

@@ -1,5 +1,6 @@
 import type { Fault } from '../../../base/fault.ts';
 import {
+  bytesOfLatin1,
   jsonText,
   jsonMembers,
   nameJson,
@@ -20,7 +21,6 @@ import {
   type JsonObject,
   countOf,
 } from '../../../base/json.ts';
-import { bytesOfLatin1 } from '../../../base/latin1.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
 import type { VendorAnswer, VendorCall } from '../../adapter.ts';
 import { servedTier } from '../../billable-features.ts';

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../../base/latin1.ts';
+import { type Bytes } from '../../../base/json.ts';
 import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../media-request.ts';
 import type { AcceptedTask, VideoCall } from '../../task-adapter.ts';
