@@ -2,7 +2,7 @@
 // `--only keys,channels,records,streams` measures some of it (`--only none` nothing),
 // `--records URL,URL` names databases that `npm run bench:console` has filled, `--postgres URL` a
 // server for keys there (else one of its own). `--write` keeps what was found beside
-// (growth/data/results.json) and writes docs/benchmarks-growth.md of it.
+// (growth/data/results.json) and writes docs/benchmarks/growth.md of it.
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/postgres.ts';
 import { compareSizes, sizesOf } from './growth/compare.ts';

@@ -1,7 +1,7 @@
 // `npm run bench`: Tollgate with everything on, nginx as a plain proxy and the gateways that
 // `npm run bench:peers` has installed, in one run on one machine, in front of vendors that are
 // never the bottleneck. Options: --rounds 2 --seconds 3 --without litellm,published --write
-// (docs/benchmarks.md).
+// (docs/benchmarks/index.md).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,7 +128,7 @@ const text = page(result);
 console.log(`\n${text}`);
 for (const { name, figures } of columns)
   if (figures.errors > 0) console.log(`${name}: ${figures.errors} requests failed`);
-if (options.write) writeFileSync(join(import.meta.dirname, '../docs/benchmarks.md'), text);
+if (options.write) writeFileSync(join(import.meta.dirname, '../docs/benchmarks/index.md'), text);
 
 async function oneRound(contender: Contender, figures: Figures): Promise<void> {
   const started = await startCold(contender, figures);

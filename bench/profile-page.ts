@@ -52,7 +52,7 @@ export async function profilesPage(): Promise<string> {
   return `# What a request costs, and a chunk
 
 Written by \`npm run bench:profile -- --write\`: the gateway with everything on, and nginx, which only passes the same on, asked in turn, ${rounds} slices of each, medians. Streams have a chunk each 10 ms, 100 of them at once, and are counted in chunks;
-of whole answers fifty are asked for at once, of pictures four. Where it goes, by thread and by function: \`npm run bench:profile -- WORKLOAD [--database postgres]\`; what was found and changed: [decision 0017](decisions/0017-profiles.md).
+of whole answers fifty are asked for at once, of pictures four. Where it goes, by thread and by function: \`npm run bench:profile -- WORKLOAD [--database postgres]\`; what was found and changed: [decision 0017](../decisions/0017-profiles.md).
 
 - CPU is the user and system time of all threads of the process. PostgreSQL's own processes are not in it.
 - Allocated is what the main thread allocates in V8's heap, by its sampler; buffers, which lie outside it, are not in it.

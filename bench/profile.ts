@@ -2,7 +2,7 @@
 // 15]`: what one request or chunk costs the built gateway, and where. Processor time beside nginx
 // in the same run, by thread and by function; bytes allocated by function; system calls. WORKLOAD:
 // a name in workloads.ts. Without a WORKLOAD: the totals of those that matter, on both databases,
-// in one table; with --write docs/benchmarks-profiles.md.
+// in one table; with --write docs/benchmarks/profiles.md.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -39,7 +39,7 @@ if (name === undefined) {
   const page = await profilesPage();
   console.log(page);
   if (options.write)
-    writeFileSync(join(import.meta.dirname, '../docs/benchmarks-profiles.md'), page);
+    writeFileSync(join(import.meta.dirname, '../docs/benchmarks/profiles.md'), page);
 } else {
   await one(name);
 }

@@ -1,7 +1,7 @@
 // `npm run bench:scale`: what a second process brings, on PostgreSQL with Valkey behind a client
 // that spreads, and as workers of one gateway on SQLite. Each process has so much processor time
 // and no more, so that load, vendors and databases have theirs, whatever the machine has. Options:
-// --rounds 8 --seconds 4 --cores 0.3 --only nodes|workers --write (docs/benchmarks-scale.md).
+// --rounds 8 --seconds 4 --cores 0.3 --only nodes|workers --write (docs/benchmarks/scale.md).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ const result = `${table(slices)}\n\n${whereTable(slices)}\n\n${books.join('\n\n'
 console.log(`\n${result}`);
 if (options.write)
   writeFileSync(
-    join(import.meta.dirname, '../docs/benchmarks-scale.md'),
+    join(import.meta.dirname, '../docs/benchmarks/scale.md'),
     page(result, slices, { rounds, seconds, cores }),
   );
 

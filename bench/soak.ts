@@ -1,5 +1,5 @@
 // `npm run bench:soak -- --minutes 30 --rate 40`: every kind of request for half an hour, and
-// whether memory stays stable. `--write` puts the result into docs/benchmarks-growth.md.
+// whether memory stays stable. `--write` puts the result into docs/benchmarks/growth.md.
 // `--snapshots FOLDER` writes early and late heap snapshots; taking them needs memory, so that
 // resident memory then means nothing.
 import { mkdtempSync, rmSync } from 'node:fs';

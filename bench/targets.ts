@@ -219,7 +219,7 @@ function rest({ ours, open, books }: Measured): Verdict[] {
       target: 'none refused or cut',
       measured: 'none',
       miss: 1,
-      shownBy: ', [in a test](../src/ledger/shares.test.ts)',
+      shownBy: ', [in a test](../../src/ledger/shares.test.ts)',
     },
   ];
 }
@@ -229,13 +229,15 @@ function memoryOf({ memoryMb, beforeMb }: NonNullable<End['open']>): string {
 }
 
 const shownOn = (page: string): string => `, [on its own page](${page})`;
-const ledgerPage = 'benchmarks-ledger.md';
+const ledgerPage = 'ledger.md';
 const settlementsRow = /\| PostgreSQL \| 4 × 500 \| 1 \| \**([\d,]+)/;
-const scalePage = 'benchmarks-scale.md';
+const scalePage = 'scale.md';
 const workersRow = /\| workers on SQLite \| 2 \| 200 \|[^*\n]*\*\*([\d.]+)\*\*/;
 
 /** A figure from the page of another benchmark. */
 function figureOf(page: string, row: RegExp): number | undefined {
-  const figure = row.exec(readFileSync(join(import.meta.dirname, '../docs', page), 'utf8'))?.[1];
+  const figure = row.exec(
+    readFileSync(join(import.meta.dirname, '../docs/benchmarks', page), 'utf8'),
+  )?.[1];
   return figure === undefined ? undefined : Number(figure.replaceAll(',', ''));
 }

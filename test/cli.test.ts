@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -185,14 +185,13 @@ test('the demo prints lines that work when pasted, beside another program ten po
   const [port, taken] = await neighbours();
   const words = async (line: string) => {
     const { code, output } = await interrupted(line, { TMPDIR: folder }, async (said) => {
-      const lines = said.split('\n').map((each) => each.trim());
-      const variables = lines.filter((each) => each.startsWith('export '));
+      const variables = said.split('\n').filter((each) => each.startsWith('export '));
       const curl = said.slice(said.indexOf('curl '), said.indexOf('Ctrl-C'));
       const ask = '-H "content-type: application/json" -d';
       const message = '"messages": [{"role": "user", "content": "Hi"}]';
       const sdks = [
-        `curl -sS "$OPENAI_BASE_URL/chat/completions" -H "authorization: Bearer $TOLLGATE_API_KEY" ${ask} '{"model": "deepseek-chat", ${message}}'`,
-        `curl -sS "$ANTHROPIC_BASE_URL/v1/messages" -H "x-api-key: $TOLLGATE_API_KEY" ${ask} '{"model": "deepseek-chat", "max_tokens": 9, ${message}}'`,
+        `curl -sS "$TOLLGATE_URL/v1/chat/completions" -H "authorization: Bearer $TOLLGATE_API_KEY" ${ask} '{"model": "deepseek-chat", ${message}}'`,
+        `curl -sS "$ANTHROPIC_BASE_URL/v1/messages" -H "authorization: Bearer $ANTHROPIC_AUTH_TOKEN" ${ask} '{"model": "deepseek-chat", "max_tokens": 9, ${message}}'`,
         'curl -sS "$TOLLGATE_URL/readyz" -o /dev/null -w "%{http_code}\\n"',
       ];
       const answers = (await pasted([...variables, curl, 'echo', ...sdks])).output;
@@ -209,6 +208,33 @@ test('the demo prints lines that work when pasted, beside another program ten po
   expect(busy.errors).toContain(`name another with --port or PORT, such as --port ${port + 11}`);
   taken.close();
 }, 60_000);
+
+test.skipIf(!existsSync('/usr/bin/script'))(
+  'a terminal shows no line for each request unless it is asked for, and a pipe does',
+  async () => {
+    const call = async (said: string): Promise<void> => {
+      const [, key = ''] = /OPENAI_API_KEY=(\S+)/.exec(said) ?? [];
+      const [, url = ''] = /OPENAI_BASE_URL=(\S+)/.exec(said) ?? [];
+      const answer = await fetch(`${url}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: '{"model": "deepseek-chat", "messages": [{"role": "user", "content": "Hi"}]}',
+      });
+      expect(answer.status).toBe(200);
+      await wait(1_000); // Lines wait for others for half a second.
+    };
+    const demo = 'tollgate demo --port 0';
+    const onTerminal = `script --quiet --return --command "exec ${demo}" /dev/null`;
+    const requests = async (line: string, level: string) => {
+      const env = { TMPDIR: folder, TOLLGATE_LOG: level };
+      return (await interrupted(line, env, call)).output.match(/"msg":"request"/g)?.length ?? 0;
+    };
+    expect(await requests(onTerminal, '')).toBe(0);
+    expect(await requests(onTerminal, 'info')).toBe(1);
+    expect(await requests(demo, '')).toBe(1);
+  },
+  60_000,
+);
 
 /** A free port, and a server on the tenth port above it. */
 async function neighbours(): Promise<readonly [number, Server]> {

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
 const page = 'docs/guides/add-a-vendor.md';
 /** What a copy of the repository does without. */
-const left = /^(?:node_modules|dist|coverage|data|\.git|docs\/console)(?:\/|$)/;
+const left = /^(?:node_modules|dist|coverage|data|\.git|docs\/pictures)(?:\/|$)/;
 
 /**
  * Every block that changes something is played; those that run tests and checks of the copy only

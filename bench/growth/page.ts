@@ -42,7 +42,7 @@ database (64 MB of pages) is filled first. Memory may grow by 1 % of its level i
   },
 };
 
-/** Writes docs/benchmarks-growth.md from the last results. */
+/** Writes docs/benchmarks/growth.md from the last results. */
 export function writeGrowthPage(): void {
   writePage(introduction, sections);
 }

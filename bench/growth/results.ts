@@ -22,7 +22,7 @@ interface Kept extends Found {
 type Results = Readonly<Record<string, Kept>>;
 
 const file = join(import.meta.dirname, 'data/results.json');
-const page = join(import.meta.dirname, '../../docs/benchmarks-growth.md');
+const page = join(import.meta.dirname, '../../docs/benchmarks/growth.md');
 
 /** Watches the machine from now on; the returned function stores the result. */
 export function beginSection(name: string): (found: Found) => void {

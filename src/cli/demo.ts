@@ -122,29 +122,29 @@ function welcome({ url, key, link, wallets }: Welcome): string {
 Tollgate listens on ${paint('bold', url)}
 The vendors behind it are simulated; nothing leaves this machine.
 
-  balance    ${paintMoney(`${yuanToStart}.00`)} yuan
-  console    ${url}/
-             sign in with the simulated providers, or once as its operator:
-             ${link ?? ''}
-  telephone  ${wallets}
-             pays what is topped up
+  balance  ${paintMoney(`${yuanToStart}.00`)} yuan
+  console  ${url}/
+           Sign in with the simulated providers, or once as the operator:
+           ${link ?? ''}
+  wallet   ${wallets}
+           This page stands for a phone: pay your top-ups on it.
 
-${paint('bold', 'Paste into another terminal')}, for the examples of the documents and for programs:
+${paint('bold', 'Paste into another terminal')}:
 
-  export TOLLGATE_URL=${url}
-  export TOLLGATE_API_KEY=${key}
-OpenAI's SDKs take the address with /v1, Anthropic's without:
+export OPENAI_BASE_URL=${url}/v1
+export OPENAI_API_KEY=${key}
+export ANTHROPIC_BASE_URL=${url}
+export ANTHROPIC_AUTH_TOKEN=${key}
+export TOLLGATE_URL=${url}
+export TOLLGATE_API_KEY=${key}
 
-  export OPENAI_BASE_URL=${url}/v1
-  export ANTHROPIC_BASE_URL=${url}
+${paint('bold', 'Then ask a model')}:
 
-${paint('bold', 'Try it')}:
+curl "$OPENAI_BASE_URL/chat/completions" \\
+  -H "Authorization: Bearer $OPENAI_API_KEY" -H "Content-Type: application/json" \\
+  -d '{"model": "${demoModel}", "messages": [{"role": "user", "content": "Hello"}]}'
 
-  curl ${url}/v1/chat/completions \\
-    -H "Authorization: Bearer ${key}" \\
-    -H "Content-Type: application/json" \\
-    -d '{"model": "${demoModel}", "messages": [{"role": "user", "content": "Hello!"}]}'
-
-Ctrl-C stops it. With a key such as OPENAI_API_KEY in the environment, the same command serves real models.
+Ctrl-C stops it. TOLLGATE_LOG=info logs each request here. A vendor's key in the environment of this
+terminal, such as OPENAI_API_KEY, makes the same command serve that vendor's models.
 `;
 }

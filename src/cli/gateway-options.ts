@@ -55,7 +55,7 @@ export async function gatewayOptions(
     port: options.port ?? defaultPort,
     sqliteThread: sqliteThread(),
     consoleFolder: consoleFolders.find((folder) => existsSync(folder)),
-    logLevel: logLevel(env),
+    logLevel: logLevel(env, process.stdout.isTTY),
     metricsToken: env['TOLLGATE_METRICS_TOKEN'] || undefined,
     limits: { utcOffsetMinutes: utcOffset(env) },
     traces: await tracesOf(env),
@@ -89,8 +89,12 @@ function redisUrl(env: Env): string | undefined {
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
-function logLevel(env: Env): string {
-  const level = env['TOLLGATE_LOG'] || 'info';
+/**
+ * On a terminal, lines about single requests hide what the command printed, so only failures are
+ * logged there unless TOLLGATE_LOG asks for more.
+ */
+function logLevel(env: Env, onTerminal: boolean): string {
+  const level = env['TOLLGATE_LOG'] || (onTerminal ? 'warn' : 'info');
   if (logLevels.includes(level)) return level;
   throw new Failure(`TOLLGATE_LOG is one of ${logLevels.join(', ')}, not '${level}'`);
 }

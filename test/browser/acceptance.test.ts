@@ -50,7 +50,7 @@ const themes = ['light', 'dark'] as const;
  * Each width, theme and language once; all of them together where pictures are kept and in the long
  * run.
  */
-const looks: readonly Required<Omit<Look, 'height' | 'userAgent'>>[] = everyLook
+const looks: readonly Required<Omit<Look, 'height' | 'userAgent' | 'scale'>>[] = everyLook
   ? [360, 768, 1440, 3840].flatMap((width) =>
       languages.flatMap((language) => themes.map((theme) => ({ width, language, theme }))),
     )

@@ -44,6 +44,8 @@ export interface Look {
   readonly language?: 'zh' | 'en';
   /** In place of Chromium's own. */
   readonly userAgent?: string;
+  /** Pixels of a picture for each pixel of the page; 1 unless it is given. */
+  readonly scale?: number;
 }
 
 const pictures = process.env['SCREENSHOTS'];
@@ -91,6 +93,7 @@ export async function openWindow(
     locale: language === 'zh' ? 'zh-CN' : 'en-GB',
     permissions: ['clipboard-read', 'clipboard-write'],
     ...(look.userAgent !== undefined && { userAgent: look.userAgent }),
+    ...(look.scale !== undefined && { deviceScaleFactor: look.scale }),
     ...(phone && { hasTouch: true, isMobile: true }),
   });
   const [name = '', value = ''] = cookie?.split('=', 2) ?? [];

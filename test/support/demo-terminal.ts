@@ -27,7 +27,16 @@ export interface Terminal {
 /** A terminal beside a running demo. */
 export async function openDemoTerminal(): Promise<Terminal> {
   const { demo, url, key } = await startDemo();
-  return openTerminal({ TOLLGATE_URL: url, TOLLGATE_API_KEY: key }, [demo]);
+  // `test/cli.test.ts` pastes what the demo prints; with --json it prints a value instead.
+  const printed = {
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_API_KEY: key,
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_AUTH_TOKEN: key,
+    TOLLGATE_URL: url,
+    TOLLGATE_API_KEY: key,
+  };
+  return openTerminal(printed, [demo]);
 }
 
 /** A terminal without a gateway, with a free port for one. */
