@@ -6,11 +6,14 @@ import { openDemoTerminal, openOperatorTerminal, type Terminal } from './support
 /** Pages whose blocks a reader follows from top to bottom. */
 const userPages = [
   'README.md',
+  'README.zh-CN.md',
   'docs/guides/quick-start.md',
   'docs/guides/clients.md',
+  'docs/zh/guides/quick-start.md',
+  'docs/zh/guides/clients.md',
   'docs/reference/endpoints.md',
 ];
-const operatorPages = ['docs/guides/operate.md'];
+const operatorPages = ['docs/guides/operate.md', 'docs/zh/guides/operate.md'];
 const read = (page: string) => readFileSync(new URL(`../${page}`, import.meta.url), 'utf8');
 
 let demo: Terminal;
@@ -27,6 +30,18 @@ test.each([...userPages, ...operatorPages])(
         .filter(({ mark }) => mark === undefined)
         .map(({ line }) => `${page}:${line}`),
     ).toEqual([]);
+  },
+);
+
+test.each(['README', 'quick-start', 'clients', 'operate'])(
+  'the Chinese page of %s has the blocks of the English one',
+  (name) => {
+    const [english, chinese] =
+      name === 'README'
+        ? ['README.md', 'README.zh-CN.md']
+        : [`docs/guides/${name}.md`, `docs/zh/guides/${name}.md`];
+    const codeOf = (page: string) => blocksOf(read(page)).map(({ code }) => code);
+    expect(codeOf(chinese)).toEqual(codeOf(english));
   },
 );
 

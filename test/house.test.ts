@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { refusals } from '../src/base/refusal.ts';
@@ -7,12 +7,12 @@ import { floorViolations, importViolations, unreachable } from './house/floors.t
 import {
   dependencyViolations,
   errorPageViolations,
-  linkViolations,
   lockfileViolations,
   pathViolations,
   refusalFacts,
   sentenceViolations,
 } from './house/papers.ts';
+import { linksOf, linkViolations } from './house/links.ts';
 import { filesBelow, isTest, parse, readSources } from './house/source.ts';
 import {
   cycleViolations,
@@ -42,7 +42,7 @@ const exists = (path: string) => existsSync(join(root, path));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 const pages = [
-  'README.md',
+  ...readdirSync(root).filter((name) => /^README.*\.md$/.test(name)),
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'AGENTS.md',
@@ -135,7 +135,15 @@ describe('the house as it stands', () => {
     expect(lockfileViolations(JSON.parse(read('package-lock.json')).packages)).toEqual([]);
   });
   test('links between pages lead somewhere', () =>
-    expect(pages.flatMap((path) => linkViolations(path, read(path), exists))).toEqual([]));
+    expect(pages.flatMap((path) => linkViolations(path, read(path), exists, read))).toEqual([]));
+  test('a picture is kept for a page that shows it', () => {
+    const shown = new Set(
+      pages.flatMap((path) => linksOf(read(path)).map((link) => posix.join(dirname(path), link))),
+    );
+    const kept = readdirSync(join(root, 'docs/pictures')).map((name) => `docs/pictures/${name}`);
+    expect(kept.filter((path) => !shown.has(path))).toEqual([]);
+    expect(kept.length).toBeLessThanOrEqual(16);
+  });
   test('paths of code in pages lead somewhere', () => {
     const found = present.flatMap((path) => pathViolations(path, read(path), exists, /aurora/));
     expect(found).toEqual([]);
@@ -396,9 +404,18 @@ describe('each rule finds its violation', () => {
 
   test('a link to nowhere', () => {
     const check = (text: string) =>
-      linkViolations('docs/a.md', text, (path) => path === 'docs/b.md');
+      linkViolations(
+        'docs/a.md',
+        text,
+        (path) => /^docs\/[ab]\.md$/.test(path),
+        () => '# B\n## There `it`, is\n## There it is',
+      );
     expect(check('[x](c.md)')).toHaveLength(1);
-    expect(check('[x](b.md) [y](https://example.com) [z](#here) [w](b.md#there)')).toEqual([]);
+    expect(check('<img src="c.png">')).toHaveLength(1);
+    expect(check('[x](b.md#here)')).toHaveLength(1);
+    expect(check('## There\n[x](#here)')).toHaveLength(1);
+    expect(check('[x](b.md) [y](https://example.com) [z](b.md#there-it-is-1)')).toEqual([]);
+    expect(check('## Here\n[x](#here) `[y](none.md)`')).toEqual([]);
   });
 
   test('a path of code to nowhere', () => {

@@ -1,4 +1,3 @@
-import { posix } from 'node:path';
 import { hiddenSubjects } from './structure.ts';
 
 interface RefusalRow {
@@ -78,20 +77,6 @@ export function dependencyViolations(page: string, dependencies: readonly string
       .filter((name) => !dependencies.includes(name))
       .map((name) => `${name} is no longer a dependency`),
   ];
-}
-
-/** Links between the project's own pages must have a target. */
-export function linkViolations(
-  path: string,
-  text: string,
-  exists: (path: string) => boolean,
-): string[] {
-  const links = [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)[^)]*\)/g)].map(
-    (match) => match[1] ?? '',
-  );
-  return links
-    .filter((link) => !exists(posix.join(posix.dirname(path), link)))
-    .map((link) => `${path} links to ${link}, which does not exist`);
 }
 
 const codePath = /(?<![\w./-])(?:src|sim|web|test|bench)\/[\w./-]*[\w/]/g;
