@@ -17,7 +17,7 @@ Made of the program's own definitions by \`npm run docs\`; a test says when it i
 
 function entry(command: Command): string {
   const places = command.registeredArguments.map((argument) =>
-    argument.required ? ` <${argument.name()}>` : ` [${argument.name()}]`,
+    argument.required ? ` \`<${argument.name()}>\`` : ` \`[${argument.name()}]\``,
   );
   const rows = command.options.map((option) => `| \`${option.flags}\` | ${cell(option)} |`);
   const table = rows.length === 0 ? '' : `\n| option | |\n|---|---|\n${rows.join('\n')}\n`;

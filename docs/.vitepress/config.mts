@@ -1,0 +1,146 @@
+// The site of docs/, in English and Chinese: `npm run docs:site` builds it into `site/`.
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { type DefaultTheme, defineConfig } from 'vitepress';
+
+type Markdown = Parameters<
+  NonNullable<NonNullable<Parameters<typeof defineConfig>[0]['markdown']>['config']>
+>[0];
+
+const logo = readFileSync(new URL('../pictures/logo.svg', import.meta.url), 'base64');
+const logoAddress = `data:image/svg+xml;base64,${logo}`;
+
+/** The same anchors as on GitHub; `test/house/links.ts` checks links against them. */
+const slugify = (heading: string): string =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
+    .replaceAll(' ', '-');
+
+/** Links to files beside docs/ (README, tests, …) have no page here: their text alone is shown. */
+function unlinkOutside(markdown: Markdown): void {
+  markdown.core.ruler.push('unlink-outside', ({ tokens, env }) => {
+    const folder = posix.dirname(env.relativePath);
+    for (const { children } of tokens) {
+      let outside = false;
+      for (const token of children ?? []) {
+        if (token.type === 'link_open') {
+          const href = token.attrGet('href') ?? '';
+          outside = !/^(?:\w+:|#|\/)/.test(href) && posix.join(folder, href).startsWith('..');
+        }
+        if (outside && (token.type === 'link_open' || token.type === 'link_close'))
+          token.type = 'text';
+      }
+    }
+  });
+}
+
+/** Words, and each Chinese character by itself. It runs in the browser: it uses nothing around it. */
+const tokenize = (text: string): string[] =>
+  text.toLowerCase().match(/\p{Script=Han}|[^\s\p{P}\p{Script=Han}]+/gu) ?? [];
+
+type Section = readonly [title: string, ...pages: (readonly [text: string, link: string])[]];
+
+const sidebarOf = (sections: readonly Section[]): DefaultTheme.SidebarItem[] =>
+  sections.map(([text, ...pages]) => ({
+    text,
+    items: pages.map(([title, link]) => ({ text: title, link })),
+  }));
+
+const english = sidebarOf([
+  [
+    'Users',
+    ['Quick start', '/guides/quick-start'],
+    ['Clients', '/guides/clients'],
+    ['Endpoints', '/reference/endpoints'],
+    ['Errors', '/reference/errors'],
+    ['Headers', '/reference/headers'],
+  ],
+  [
+    'Operators',
+    ['Operating', '/guides/operate'],
+    ['Deploying', '/guides/deploy'],
+    ['More than one machine', '/guides/scale-out'],
+    ['Moving in', '/guides/move-in'],
+    ['Configuration', '/reference/config'],
+    ['Environment variables', '/reference/environment'],
+    ['Commands', '/reference/cli'],
+    ['Metrics', '/reference/metrics'],
+    ['Figures of the console', '/reference/console-figures'],
+  ],
+  [
+    'Developers',
+    ['Architecture', '/architecture'],
+    ['Adding a vendor', '/guides/add-a-vendor'],
+    ['How money is kept', '/guides/ledger'],
+    ['Reliability', '/reliability'],
+    ['Security', '/security'],
+    ['Recorded traffic', '/recordings'],
+    ['Decisions', '/decisions/'],
+    ['Benchmarks', '/benchmarks/'],
+  ],
+]);
+
+const chinese = sidebarOf([
+  ['用户', ['快速开始', '/zh/guides/quick-start'], ['客户端设置', '/zh/guides/clients']],
+  ['管理员', ['运营指南', '/zh/guides/operate']],
+  ['英文文档', ['全部文档', '/zh/']],
+]);
+
+const chineseSearch = {
+  button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
+  modal: {
+    displayDetails: '显示详细列表',
+    resetButtonTitle: '清除',
+    backButtonTitle: '返回',
+    noResultsText: '没有结果：',
+    footer: { selectText: '选择', navigateText: '切换', closeText: '关闭' },
+  },
+};
+
+export default defineConfig({
+  title: 'Tollgate',
+  description: 'A self-hosted AI gateway: every model behind one address, one key and one balance.',
+  base: process.env['SITE_BASE'] || '/',
+  outDir: '../site',
+  head: [['link', { rel: 'icon', href: logoAddress }]],
+  markdown: {
+    config: unlinkOutside,
+    anchor: { slugify },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
+  locales: {
+    root: { label: 'English', lang: 'en', themeConfig: { sidebar: english } },
+    zh: {
+      label: '中文',
+      lang: 'zh-CN',
+      description: '自托管的 AI 网关：一个地址、一个密钥、一份余额，调用所有模型。',
+      themeConfig: {
+        sidebar: chinese,
+        outline: { label: '本页目录' },
+        docFooter: { prev: '上一页', next: '下一页' },
+        darkModeSwitchLabel: '外观',
+        lightModeSwitchTitle: '切换到浅色',
+        darkModeSwitchTitle: '切换到深色',
+        sidebarMenuLabel: '菜单',
+        returnToTopLabel: '回到顶部',
+        langMenuLabel: '切换语言',
+      },
+    },
+  },
+  themeConfig: {
+    logo: logoAddress,
+    outline: { level: [2, 3] },
+    externalLinkIcon: true,
+    // Few pages are there in Chinese, and those link to each other: the menu leads to the index.
+    i18nRouting: false,
+    search: {
+      provider: 'local',
+      options: {
+        locales: { zh: { translations: chineseSearch } },
+        miniSearch: { options: { tokenize }, searchOptions: { combineWith: 'AND' } },
+      },
+    },
+  },
+});
