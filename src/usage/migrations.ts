@@ -165,4 +165,44 @@ export const usageMigrations: readonly Migration[] = [
       'CREATE INDEX usage_excess ON usage (finished_at) WHERE excess IS NOT NULL',
     ],
   },
+  {
+    // Sums over all accounts, by which the operator's overview answers about months: by model, of
+    // complete hours before `totals_until` and their complete days (totals-table.ts). Databases
+    // that are older get them in the background.
+    id: '0049-usage-totals',
+    statements: [
+      'ALTER TABLE usage_rolled ADD COLUMN totals_until BIGINT NOT NULL DEFAULT 0',
+      ...['hour', 'day'].flatMap((unit) => [
+        `CREATE TABLE model_${unit} (
+          ${unit} BIGINT NOT NULL,
+          model TEXT NOT NULL,
+          requests BIGINT NOT NULL,
+          cost BIGINT NOT NULL,
+          PRIMARY KEY (${unit}, model)
+        )`,
+        // `quantity` is in millionths of its unit.
+        `CREATE TABLE model_${unit}_line (
+          ${unit} BIGINT NOT NULL,
+          model TEXT NOT NULL,
+          measure TEXT NOT NULL,
+          quantity BIGINT NOT NULL,
+          PRIMARY KEY (${unit}, model, measure)
+        )`,
+      ]),
+      `CREATE TABLE spend_day (
+        day BIGINT NOT NULL,
+        account TEXT NOT NULL,
+        requests BIGINT NOT NULL,
+        cost BIGINT NOT NULL,
+        PRIMARY KEY (day, account)
+      )`,
+      `CREATE TABLE channel_day (
+        day BIGINT NOT NULL,
+        model TEXT NOT NULL,
+        channel TEXT NOT NULL,
+        requests BIGINT NOT NULL,
+        PRIMARY KEY (day, model, channel)
+      )`,
+    ],
+  },
 ];

@@ -78,6 +78,12 @@ export function* rolledUntil(): Transaction<number> {
   return Number(row?.['until'] ?? 0);
 }
 
+/** The same for the sums over all accounts (all-accounts.ts): complete hours before this time. */
+export function* totalsUntil(): Transaction<number> {
+  const [row] = yield { sql: 'SELECT totals_until FROM usage_rolled', params: [] };
+  return Number(row?.['totals_until'] ?? 0);
+}
+
 /** The parameters of a statement: `add` returns the placeholder of the next number. */
 export class SqlParameters {
   readonly params: (string | number | bigint)[] = [];

@@ -19,7 +19,13 @@ import {
   startOfNewest,
 } from './spending.ts';
 import { speedsByHour, summarizeSpeeds } from './histogram.ts';
-import { channelShares, type Revenue, soldByModel, revenueBy, revenueByHour } from './totals.ts';
+import {
+  channelShares,
+  type Revenue,
+  soldByModel,
+  revenueByAccount,
+  revenueByHour,
+} from './totals.ts';
 
 const migrations = [...changesMigrations, ...accountsMigrations, ...usageMigrations];
 const start = Date.UTC(2026, 10, 20);
@@ -400,7 +406,7 @@ forEachDatabase((_name, openFresh) => {
       database.snapshot(function* () {
         const { until, tail } = yield* recentOf(span, now);
         const [accounts, hours, sold] = [
-          yield* revenueBy('account', { ...span, tail }),
+          yield* revenueByAccount({ ...span, tail }),
           yield* revenueByHour({ ...span, tail }),
           yield* soldByModel(database, { ...span, tail }),
         ];

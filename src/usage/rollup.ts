@@ -2,12 +2,19 @@ import { dayMs } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database, Transaction, Statement, Row } from '../storage/database.ts';
 import { jsonRows, noStatementTimeout } from '../storage/sql.ts';
+import {
+  allAccountsTables,
+  catchUpAllAccounts,
+  sumAllAccounts,
+  sumHourAgain,
+} from './all-accounts.ts';
 import { firstByteClass } from './histogram.ts';
 import {
   begunWithin,
   hourMs,
   SqlParameters,
   rolledUntil,
+  totalsUntil,
   type TimeRange,
   firstChargeAt,
   firstChargeOfAll,
@@ -32,7 +39,7 @@ export function rollUp(database: Database, now: number): Promise<number | undefi
 /** Deletes all hourly figures; `rollUp` makes them again from the records. */
 export function forgetHours(database: Database): Promise<void> {
   return database.transact(function* (): Transaction<void> {
-    yield { sql: 'UPDATE usage_rolled SET until=0', params: [] };
+    yield { sql: 'UPDATE usage_rolled SET until=0, totals_until=0', params: [] };
     for (const table of [
       'usage_hour',
       'usage_hour_line',
@@ -41,6 +48,7 @@ export function forgetHours(database: Database): Promise<void> {
       'speed_hour',
       'usage_day',
       'usage_day_line',
+      ...allAccountsTables,
     ])
       yield { sql: `DELETE FROM ${table}`, params: [] };
   });
@@ -55,9 +63,14 @@ function* rolling(database: Database, now: number): Transaction<number | undefin
   const to = Math.min(now - settledAfterMs, (Math.floor(from / hourMs) + 1) * hourMs);
   // The rest of an hour is rolled up even when it is short; a short beginning waits.
   if (to <= from || (to - from < stepMsMin && to % hourMs !== 0)) return undefined;
+  if (until === 0) yield { sql: 'UPDATE usage_rolled SET totals_until=$1', params: [from] };
   for (const statement of Object.values(additions(database, { from, to }))) yield statement;
-  if (to % hourMs === 0)
-    for (const statement of addToDay({ from: to - hourMs, to })) yield statement;
+  if (to % hourMs === 0) {
+    const hour = { from: to - hourMs, to };
+    for (const statement of addToDay(hour)) yield statement;
+    // Without the sums of the hours before, the hour waits for `catchUpAllAccounts`.
+    if ((yield* totalsUntil()) === hour.from) yield* sumAllAccounts(hour);
+  }
   yield { sql: 'UPDATE usage_rolled SET until=$1', params: [to] };
   return to;
 }
@@ -284,6 +297,7 @@ function* rebuilding(database: Database, account: string, span: TimeRange): Tran
     const whole = { from: hour, to: Math.min(hour + hourMs, span.to) };
     for (const [table, statement] of Object.entries(additions(database, whole, account)))
       if (rebuiltTables.some((one) => one === table)) yield statement;
+    yield* sumHourAgain(hour);
     mended++;
   }
   if (mended > 0) yield* sumDay(account, span.from);
@@ -328,6 +342,7 @@ export function keepRolledUp(database: Database, clock: Clock): { stop(): void }
     if (busy) return;
     busy = true;
     try {
+      while (!stopped && (await catchUpAllAccounts(database)) !== undefined);
       for (
         let until = await rollUp(database, clock.now());
         until !== undefined && !stopped;

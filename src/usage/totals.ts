@@ -8,6 +8,7 @@ import {
   hourMs,
   recordsOf,
   rolledUntil,
+  totalsUntil,
   splitRange,
   type SplitRange,
   SqlParameters,
@@ -44,7 +45,7 @@ export function* soldByModel(
     `SELECT r.model, ${lines.text(0)} AS measure,
       CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity
       ${recordsOf(places, tail, ` CROSS JOIN ${lines.from}`)}`;
-  const rolled = rolledParts(places, daysAndHours(span, yield* rolledUntil()), {
+  const rolled = yield* modelParts(places, span, {
     columns: 'h.model, h.measure, h.quantity',
     lines: true,
   });
@@ -94,37 +95,99 @@ const revenueOf = (row: Row | undefined): Revenue => ({
   cost: BigInt(row?.['cost'] ?? 0),
 });
 
-/** The revenue from each account, or with each model. */
-export function* revenueBy(
-  column: 'account' | 'model',
-  { tail, ...span }: RangeWithTail,
-): Transaction<readonly (Revenue & { readonly id: string })[]> {
+/**
+ * Selects rows of all accounts by model: from the sums over all accounts as far as they reach, else
+ * from the accounts' own days and hours.
+ */
+function* modelParts(
+  places: SqlParameters,
+  span: TimeRange,
+  { columns, lines = false }: Omit<RolledColumns, 'only'>,
+): Transaction<readonly string[]> {
+  const { summed, rest } = splitAt(span, yield* totalsUntil());
+  const part =
+    (unit: 'day' | 'hour') =>
+    ({ from, to }: TimeRange) =>
+      `SELECT ${columns} FROM model_${unit}${lines ? '_line' : ''} h
+      WHERE h.${unit}>=${places.add(from)} AND h.${unit}<${places.add(to)}`;
+  const { days, hours } = daysAndHours(summed, summed.to);
+  const unsummed = daysAndHours(rest, yield* rolledUntil());
+  return [
+    ...days.map(part('day')),
+    ...hours.map(part('hour')),
+    ...rolledParts(places, unsummed, { columns, lines }),
+  ];
+}
+
+/** The stretch of a range that the sums over all accounts cover, and what follows. */
+function splitAt(
+  { from, to }: TimeRange,
+  until: number,
+): { readonly summed: TimeRange; readonly rest: TimeRange } {
+  const end = Math.max(from, Math.min(to, until));
+  return { summed: { from, to: end }, rest: { from: end, to } };
+}
+
+/** The revenue with each model. */
+export function* revenueByModel({
+  tail,
+  ...span
+}: RangeWithTail): Transaction<readonly (Revenue & { readonly id: string })[]> {
   const places = new SqlParameters();
-  const rolled = rolledParts(places, daysAndHours(span, yield* rolledUntil()), {
-    columns: `h.${column} AS id, h.requests, h.cost`,
-  });
-  const records = (tail: TimeRange) =>
-    `SELECT r.${column}, 1, r.cost-r.shortfall ${recordsOf(places, tail)}`;
-  const sql = `SELECT t.id, ${sums}
-    FROM (${union([...rolled, tail && records(tail)])}) t GROUP BY t.id`;
+  const rolled = yield* modelParts(places, span, { columns: 'h.model AS id, h.requests, h.cost' });
+  return yield* revenueById(places, [...rolled, tail && recordsById('model', places, tail)]);
+}
+
+/** The revenue from each account. */
+export function* revenueByAccount({
+  tail,
+  ...span
+}: RangeWithTail): Transaction<readonly (Revenue & { readonly id: string })[]> {
+  const places = new SqlParameters();
+  const { days, hours } = daysAndHours(span, yield* totalsUntil());
+  const rolled = [
+    ...days.map(
+      ({ from, to }) => `SELECT h.account AS id, h.requests, h.cost FROM spend_day h
+        WHERE h.day>=${places.add(from)} AND h.day<${places.add(to)}`,
+    ),
+    ...hours.map(
+      ({ from, to }) => `SELECT h.account AS id, h.requests, h.cost
+        FROM users u CROSS JOIN spend_hour h
+        WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`,
+    ),
+  ];
+  return yield* revenueById(places, [...rolled, tail && recordsById('account', places, tail)]);
+}
+
+const recordsById = (column: 'account' | 'model', places: SqlParameters, tail: TimeRange) =>
+  `SELECT r.${column}, 1, r.cost-r.shortfall ${recordsOf(places, tail)}`;
+
+function* revenueById(
+  places: SqlParameters,
+  parts: readonly (string | undefined)[],
+): Transaction<readonly (Revenue & { readonly id: string })[]> {
+  const sql = `SELECT t.id, ${sums} FROM (${union(parts)}) t GROUP BY t.id`;
   const rows = yield { sql, params: places.params };
   return rows.map((row) => ({ id: String(row['id']), ...revenueOf(row) }));
 }
 
 /** The revenue of each hour (its beginning, wall clock, ms) that has any. */
 export function* revenueByHour({
-  from,
-  to,
   tail,
+  ...span
 }: RangeWithTail): Transaction<readonly (Revenue & { readonly hour: number })[]> {
   const places = new SqlParameters();
-  const hours = `SELECT h.hour, h.requests, h.cost FROM users u CROSS JOIN spend_hour h
-    WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`;
-  const records = (tail: TimeRange) =>
-    `SELECT r.finished_at-r.finished_at%${hourMs}, 1, r.cost-r.shortfall
-      ${recordsOf(places, tail)}`;
-  const sql = `SELECT t.hour, ${sums}
-    FROM (${union([hours, tail && records(tail)])}) t GROUP BY t.hour`;
+  const { summed, rest } = splitAt(span, yield* totalsUntil());
+  const parts = [
+    `SELECT h.hour, h.requests, h.cost FROM model_hour h
+      WHERE h.hour>=${places.add(summed.from)} AND h.hour<${places.add(summed.to)}`,
+    `SELECT h.hour, h.requests, h.cost FROM users u CROSS JOIN spend_hour h
+      WHERE h.account=u.id AND h.hour>=${places.add(rest.from)} AND h.hour<${places.add(rest.to)}`,
+    tail &&
+      `SELECT r.finished_at-r.finished_at%${hourMs}, 1, r.cost-r.shortfall
+        ${recordsOf(places, tail)}`,
+  ];
+  const sql = `SELECT t.hour, ${sums} FROM (${union(parts)}) t GROUP BY t.hour`;
   const rows = yield { sql, params: places.params };
   return rows.map((row) => ({ hour: Number(row['hour']), ...revenueOf(row) }));
 }
@@ -233,17 +296,21 @@ export interface ChannelShare {
 }
 
 export function* channelShares({
-  from,
-  to,
   tail,
+  ...span
 }: RangeWithTail): Transaction<readonly ChannelShare[]> {
   const places = new SqlParameters();
-  const hours = `SELECT model, channel, requests FROM speed_hour
-    WHERE hour>=${places.add(from)} AND hour<${places.add(to)}`;
+  const part =
+    (unit: 'day' | 'hour') =>
+    ({ from, to }: TimeRange) =>
+      `SELECT h.model, h.channel, h.requests FROM ${unit === 'day' ? 'channel_day' : 'speed_hour'} h
+      WHERE h.${unit}>=${places.add(from)} AND h.${unit}<${places.add(to)}`;
+  const { days, hours } = daysAndHours(span, yield* totalsUntil());
+  const rolled = [...days.map(part('day')), ...hours.map(part('hour'))];
   const records = (span: TimeRange) =>
     `SELECT r.model, COALESCE(r.channel, '') AS channel, 1 AS requests ${recordsOf(places, span)}`;
   const sql = `SELECT t.model, t.channel, CAST(SUM(t.requests) AS BIGINT) AS requests
-    FROM (${union([hours, tail && records(tail)])}) t GROUP BY t.model, t.channel`;
+    FROM (${union([...rolled, tail && records(tail)])}) t GROUP BY t.model, t.channel`;
   const rows = yield { sql, params: places.params };
   const totals = new Map<string, number>();
   for (const row of rows)

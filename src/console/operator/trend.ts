@@ -15,8 +15,9 @@ import {
   channelShares,
   type RangeWithTail,
   type Revenue,
-  revenueBy,
+  revenueByAccount,
   revenueByHour,
+  revenueByModel,
 } from '../../usage/totals.ts';
 import type { OperatorTrend, TrendChannel, TrendFigures, TrendRank } from '../contract.ts';
 import { instant, instantOrNull, ratioOf, yuan, yuanOrNull } from '../format.ts';
@@ -130,7 +131,7 @@ function* trend(
   const then = yield* partsOf(sources, before);
   const unit = days.length === 1 ? 'hour' : 'day';
   const hours = yield* revenueByHour(withTail(period, tail));
-  const models = yield* revenueBy('model', withTail(period, tail));
+  const models = yield* revenueByModel(withTail(period, tail));
   return {
     period: now.figures,
     before: then.figures,
@@ -172,7 +173,7 @@ function* partsOf(
   span: TimeRange,
 ): Transaction<Parts> {
   const range = withTail(span, tail);
-  const accounts = yield* revenueBy('account', range);
+  const accounts = yield* revenueByAccount(range);
   const shares = yield* channelShares(range);
   const costs = yield* vendorCosts(database, catalogue, range, shares);
   const since = Math.max(span.from, counted);
