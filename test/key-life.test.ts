@@ -128,11 +128,52 @@ forEachDatabase((name, _openFresh, fresh) => {
     expect(await ask(url, secret)).toBe(401);
     end();
     expect(await streamed.text()).toContain('data: [DONE]');
+    const charged = await running.usage();
+    expect(charged.filter(({ stream, status }) => stream === 1n && status === 'ok')).toMatchObject([
+      { key_id: made.id },
+    ]);
     const third = (await act(browser, made.id, 'POST', '/rotate', { grace: '7d' })).json;
     expect([await ask(url, newest), await ask(url, third.secret)]).toEqual([200, 200]);
     await act(browser, made.id, 'POST', '/end-old-secret');
     await expect.poll(() => ask(url, newest), within).toBe(401);
     expect(await ask(url, third.secret)).toBe(200);
+    await running.expectBooks();
+  });
+
+  test('a rotation whose answer was lost is repeated: its secret is replaced, and the old one works on', async () => {
+    const { running, browser, made } = await start();
+    const { url } = running;
+    const { version } = await keyIn(browser, made.id);
+    const rotate = (form: string, from: number, grace = '1h') =>
+      browser.ask(`keys/${made.id}/rotate`, {
+        method: 'POST',
+        headers: { 'if-match': String(from), 'idempotency-key': form },
+        body: { grace },
+      });
+    // The answer of the first is lost to the user, whose form knows the version before it.
+    const lost = (await rotate('a-form-of-rotation', version)).json.secret;
+    expect(await ask(url, lost)).toBe(200);
+    const found = await rotate('a-form-of-rotation', version);
+    expect(found.status).toBe(200);
+    const { secret, key } = found.json;
+    expect(key.old_secret.last4).toBe(made.secret.slice(-4));
+    expect([await ask(url, made.secret), await ask(url, secret)]).toEqual([200, 200]);
+    await expect.poll(() => ask(url, lost), within).toBe(401);
+    expect((await rotate('another-form', version)).status).toBe(409);
+    const hurried = await rotate('a-form-of-rotation', version, 'now');
+    await expect.poll(() => ask(url, made.secret), within).toBe(401);
+    // A grace that has ended stays ended.
+    const last = await rotate('a-form-of-rotation', version, '7d');
+    expect(last.json.key.old_secret).toBeNull();
+    await expect.poll(() => ask(url, hurried.json.secret), within).toBe(401);
+    expect([await ask(url, made.secret), await ask(url, last.json.secret)]).toEqual([401, 200]);
+    // After another rotation the form is too late.
+    const other = await rotate('another-form', last.json.key.version);
+    expect(other.status).toBe(200);
+    expect((await rotate('a-form-of-rotation', version)).status).toBe(409);
+    expect([await ask(url, last.json.secret), await ask(url, other.json.secret)]).toEqual([
+      200, 200,
+    ]);
     await running.expectBooks();
   });
 

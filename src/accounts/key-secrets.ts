@@ -14,22 +14,67 @@ export interface OldSecret {
   readonly worksUntil: number;
 }
 
+/** A key with its new secret, which is kept nowhere. */
+export interface Rotated {
+  readonly key: Key;
+  readonly secret: string;
+}
+
 /**
  * Gives a key a new secret, which only this call returns. The one that it had works on for the
- * grace; one that it had before that ends now, so that two work at most. To be yielded after
- * reading the key under the lock of `keysTopic`. Effective in every process within a second.
+ * grace; one that it had before that ends now, so that two work at most. `rotatedWith`: the
+ * idempotency key of the request. To be yielded after reading the key under the lock of
+ * `keysTopic`. Effective in every process within a second.
  */
 export function* rotateKey(
   { id }: Key,
   grace: Grace,
   at: number,
-): Transaction<{ readonly key: Key; readonly secret: string } | undefined> {
+  rotatedWith?: string,
+): Transaction<Rotated | undefined> {
   const version = yield* endOldSecret(id, at);
+  yield {
+    sql: 'UPDATE api_keys SET rotated_with=$2 WHERE id=$1',
+    params: [id, rotatedWith ?? null],
+  };
+  return yield* replaceSecret(id, at + graces[grace], version);
+}
+
+/**
+ * Repeats the key's last rotation if `rotatedWith` began it, otherwise does nothing. Its answer was
+ * lost, and nobody knows the secret that it made: that one ends now and another takes its place,
+ * while the one before, if it still works, works for the grace. To be yielded like `rotateKey`.
+ */
+export function* rotateAgain(
+  { id }: Key,
+  grace: Grace,
+  at: number,
+  rotatedWith: string,
+): Transaction<Rotated | undefined> {
+  const [same] = yield {
+    sql: 'SELECT id FROM api_keys WHERE id=$1 AND rotated_with=$2',
+    params: [id, rotatedWith],
+  };
+  if (same === undefined) return undefined;
+  const [change] = yield bump(keysTopic);
+  yield {
+    sql: 'UPDATE old_secrets SET works_until=$2 WHERE key_id=$1 AND works_until>$3',
+    params: [id, at + graces[grace], at],
+  };
+  return yield* replaceSecret(id, at, BigInt(change?.['version'] ?? 0));
+}
+
+/** `oldWorksUntil`: the end of the secret that is replaced. */
+function* replaceSecret(
+  id: string,
+  oldWorksUntil: number,
+  version: bigint,
+): Transaction<Rotated | undefined> {
   const secret = `sk-${randomText(48)}`;
   yield {
     sql: `INSERT INTO old_secrets (hash, key_id, last4, works_until)
       SELECT hash, id, last4, CAST($2 AS BIGINT) FROM api_keys WHERE id=$1`,
-    params: [id, at + graces[grace]],
+    params: [id, oldWorksUntil],
   };
   const [row] = yield {
     sql: `UPDATE api_keys SET hash=$2, prefix=$3, last4=$4, version=$5 WHERE id=$1 RETURNING ${keyColumns}`,

@@ -124,4 +124,9 @@ export const accountsMigrations: readonly Migration[] = [
       'CREATE INDEX old_secrets_of_key ON old_secrets (key_id)',
     ],
   },
+  {
+    // The idempotency key of the last rotation: its repetition replaces a secret that was lost.
+    id: '0050-key-rotated-with',
+    statements: ['ALTER TABLE api_keys ADD COLUMN rotated_with TEXT'],
+  },
 ];

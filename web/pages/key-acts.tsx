@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { KeyRotation, KeyView, RotatedKey } from '../../src/console/contract.ts';
-import { send } from '../api/client.ts';
+import { newIdempotencyKey, send } from '../api/client.ts';
 import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
@@ -28,9 +28,12 @@ export function RotateKey({ keyView: shown, onClose }: ActProps): ReactNode {
   const key = useOpened(shown);
   const { rotate: words } = useWords(keysWords);
   const [grace, setGrace] = useState<KeyRotation['grace']>('24h');
+  const [idempotencyKey] = useState(newIdempotencyKey);
   const rotation = useMutation({
     mutationFn: (body: KeyRotation) =>
-      send<RotatedKey>('POST', `keys/${key.id}/rotate`, { body, ifMatch: key.version }),
+      send<RotatedKey>('POST', `keys/${key.id}/rotate`, {
+        ...{ body, ifMatch: key.version, idempotencyKey },
+      }),
     gcTime: 0, // the secret stays in no cache
     onSettled: () => refreshKeys(),
   });

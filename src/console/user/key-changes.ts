@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
-import { endOldSecret, graces, rotateKey } from '../../accounts/key-secrets.ts';
+import { endOldSecret, graces, rotateAgain, rotateKey } from '../../accounts/key-secrets.ts';
 import { keysTopic, type Key } from '../../accounts/keys.ts';
 import { changeKey, type KeyPatch, userKey } from '../../accounts/user-keys.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
@@ -9,7 +9,7 @@ import { bump } from '../../storage/changes.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { KeyRotation, KeyView, RotatedKey } from '../contract.ts';
 import { instant } from '../format.ts';
-import { moneyInput, nameInput, timeInput, versionIn } from '../input.ts';
+import { idempotencyKeyIn, moneyInput, nameInput, timeInput, versionIn } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, defineRoute, type SignedInRequest } from '../route.ts';
 import { keyFacts, type KeysShown, keyViews, termsIn, termsInput } from './key-view.ts';
@@ -133,12 +133,20 @@ function changeUnder<T>(
     yield bump(keysTopic);
     const before = yield* userKey(visit.owner.id, visit.params['id'] ?? '');
     if (before === undefined) return throwProblem('not_found');
-    if (version !== undefined && version !== before.version) {
-      const [current] = yield* keyViews([before], shownTo(rooms, visit));
-      return throwProblem('version_conflict', { current });
-    }
+    if (version !== undefined) yield* expectVersion(rooms, visit, before, version);
     return yield* act(before, visit);
   });
+}
+
+function* expectVersion(
+  rooms: KeyChangesContext,
+  visit: KeyVisit,
+  before: Key,
+  version: number,
+): Transaction<void> {
+  if (version === before.version) return;
+  const [current] = yield* keyViews([before], shownTo(rooms, visit));
+  throwProblem('version_conflict', { current });
 }
 
 async function viewOf(rooms: KeyChangesContext, visit: KeyVisit, key: Key): Promise<KeyView> {
@@ -173,8 +181,14 @@ async function rotate(
   visit: SignedInRequest<z.output<typeof rotation>>,
 ): Promise<RotatedKey> {
   const { input, headers, at, ip } = visit;
-  const made = await changeUnder(rooms, visit, versionIn(headers), function* (before) {
-    const done = yield* rotateKey(before, input.grace, at);
+  const rotatedWith =
+    headers['idempotency-key'] === undefined ? undefined : idempotencyKeyIn(headers);
+  const version = versionIn(headers);
+  const made = await changeUnder(rooms, visit, undefined, function* (before) {
+    // The version that a repetition knows is the one before the rotation.
+    const again = rotatedWith && (yield* rotateAgain(before, input.grace, at, rotatedWith));
+    if (!again) yield* expectVersion(rooms, visit, before, version);
+    const done = again || (yield* rotateKey(before, input.grace, at, rotatedWith));
     if (done === undefined) return throwProblem('not_found');
     const facts = { last4: done.key.last4, old_works_until: instant(at + graces[input.grace]) };
     yield* writeAudit(at, {
