@@ -53,7 +53,10 @@ export interface RequestLogLimits {
   readonly rowsMax: number;
   /** Requests of one account that one process records in a minute. */
   readonly accountPerMinuteMax: number;
-  /** Requests that wait to be written while the database is slow. */
+  /**
+   * Requests that wait to be written while the database is slow; beyond them the account with the
+   * most loses its latest.
+   */
   readonly waitingMax: number;
   /** Requests written in one statement. */
   readonly batchMax: number;

@@ -40,6 +40,8 @@ export class RequestRecorder {
   readonly #recorded = new Map<string, number>();
   #minute = 0;
   #waiting: Row[] = [];
+  /** The rows that are being written. */
+  #batch: readonly Row[] = [];
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
@@ -146,12 +148,25 @@ export class RequestRecorder {
   }
 
   #add(row: Row): void {
-    if (this.#waiting.length >= this.#limits.waitingMax) {
-      this.#dropped += 1;
-      return;
-    }
     this.#waiting.push(row);
+    if (this.#waiting.length + this.#batch.length > this.#limits.waitingMax) this.#dropOne();
     this.#schedule();
+  }
+
+  /** The account with the most waiting rows loses its latest: a small one loses none to it. */
+  #dropOne(): void {
+    const counts = new Map<string, number>();
+    let [largest, most] = ['', 0];
+    for (const { account } of this.#waiting) {
+      const count = (counts.get(account) ?? 0) + 1;
+      counts.set(account, count);
+      if (count > most) [largest, most] = [account, count];
+    }
+    this.#waiting.splice(
+      this.#waiting.findLastIndex(({ account }) => account === largest),
+      1,
+    );
+    this.#dropped += 1;
   }
 
   #schedule(): void {
@@ -165,14 +180,17 @@ export class RequestRecorder {
 
   async #write(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, this.#limits.batchMax);
+      const batch = this.#waiting.splice(0, this.#limits.batchMax);
+      this.#batch = batch;
       try {
         await this.#database.transact(() => writeRequests(batch));
       } catch {
         // The database is away or slow, which other parts report.
+        this.#waiting.unshift(...batch);
         return this.#schedule();
+      } finally {
+        this.#batch = [];
       }
-      this.#waiting = this.#waiting.slice(batch.length);
     }
   }
 

@@ -197,6 +197,28 @@ forEachDatabase((_name, openFresh) => {
     await recorder.close();
   });
 
+  test('while the database is away one account fills what waits, and loses its own rows to others', async () => {
+    const { database } = await fresh();
+    let away = true;
+    const flaky: Database = {
+      ...database,
+      transact: (script) =>
+        away ? Promise.reject(new DatabaseError('busy', 'away')) : database.transact(script),
+    };
+    const limits = { waitingMax: 20, batchMax: 7, writeEveryMs: 5, accountPerMinuteMax: 1_000 };
+    const recorder = new RequestRecorder(flaky, clock, limits);
+    for (let n = 0; n < 500; n++) {
+      recorder.refused(refusedAt(noon, n, 'user_flood'), notFound());
+      if (n % 50 === 49) recorder.refused(refusedAt(noon, 1_000 + n, 'user_small'), notFound());
+      if (n % 100 === 0) await recorder.flush();
+    }
+    expect(recorder.dropped).toBe(490);
+    away = false;
+    await recorder.close();
+    const kept = async (account: string) => (await pageOf(database, { account })).length;
+    expect([await kept('user_small'), await kept('user_flood')]).toEqual([10, 10]);
+  });
+
   test('a refusal of a request from the console has its status, and no endpoint', async () => {
     const { database, recorder } = await fresh();
     const why = refusal('unavailable', { why: 'no channel', id: idAt(noon) });

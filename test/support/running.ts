@@ -40,6 +40,7 @@ export interface RunningOptions {
   readonly limits?: GatewayOptions['limits'];
   readonly taskLimits?: GatewayOptions['taskLimits'];
   readonly till?: GatewayOptions['till'];
+  readonly requestLog?: GatewayOptions['requestLog'];
   /** Shared by several nodes; else one of its own. */
   readonly media?: GatewayOptions['media'];
   readonly payments?: GatewayOptions['payments'];
@@ -94,6 +95,7 @@ export async function quietOptions({
   limits,
   taskLimits,
   till,
+  requestLog,
   payments,
   redisUrl,
   traces,
@@ -116,6 +118,7 @@ export async function quietOptions({
     ...(limits === undefined ? {} : { limits }),
     ...(taskLimits === undefined ? {} : { taskLimits }),
     ...(till === undefined ? {} : { till }),
+    ...(requestLog === undefined ? {} : { requestLog }),
     ...(payments === undefined ? {} : { payments }),
   };
 }
