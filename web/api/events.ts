@@ -127,7 +127,7 @@ function alive(live: boolean): void {
     stopPausing();
     stopPolling();
     show('live');
-    if (missed) refresh();
+    if (missed) refreshShown();
   } else if (polling === undefined) {
     // Every failed attempt comes here: the pause counts from the first one.
     pausing ??= setTimeout(() => {
@@ -144,12 +144,12 @@ function stopPausing(): void {
 }
 
 function startPolling(): () => void {
-  polling ??= setInterval(refresh, pollMs);
+  polling ??= setInterval(refreshShown, pollMs);
   return stopPolling;
 }
 
 /** Fetches what pages show now; the rest is fetched when a page shows it. */
-function refresh(): void {
+export function refreshShown(): void {
   void queryClient.invalidateQueries({ refetchType: 'active' });
 }
 

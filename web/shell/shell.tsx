@@ -4,9 +4,11 @@ import type { BalanceView } from '../../src/console/contract.ts';
 import { addressOf } from '../api/client.ts';
 import { queryClient, showBalance } from '../api/data.ts';
 import { useReachable } from '../api/reach.ts';
-import { startEvents, useEvent, useLiveness } from '../api/events.ts';
+import { refreshShown, startEvents, useEvent, useLiveness } from '../api/events.ts';
 import { later } from '../api/later.ts';
+import { watchSleep } from '../browser/awake.ts';
 import { useMedia, useOnline, useWide } from '../browser/media.ts';
+import { useZone } from '../components/time.tsx';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { BottomBar } from './bottom-bar.tsx';
@@ -86,7 +88,9 @@ function Connection(): ReactNode {
 
 /** Events update the balance; other changed data are fetched again where a page shows them. */
 function useLiveData(): void {
+  const zone = useZone();
   useEffect(() => startEvents(addressOf('events')), []);
+  useEffect(() => watchSleep(zone, refreshShown), [zone]);
   useEvent('balance', onBalance);
   useEvent('charge', refreshOverview);
 }
