@@ -73,7 +73,7 @@ async function consoleOn(database: Database, { to }: History) {
   const server = openServer(serverLimits, () => ({ status: 400, body: '{}', id: '' }));
   const cursors = new Cursors(Buffer.alloc(32, 1));
   const users = userRoutes({
-    ...{ database, clock, site, catalog: () => snapshot, cursors },
+    ...{ database, clock, site, catalog: () => snapshot, cursors, vendors },
     utcOffsetMinutes: 480,
     shell: {
       name: 'bench',
@@ -82,6 +82,7 @@ async function consoleOn(database: Database, { to }: History) {
       walletPages: {},
       amounts: { least: 0n, most: 0n },
       email: false,
+      publicGroup: undefined,
     },
     announced: async () => [],
     released: async () => [],

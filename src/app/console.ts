@@ -46,6 +46,8 @@ export interface ConsoleOptions {
   readonly signin?: SigninSettings;
   /** Addresses and networks of proxies whose forwarded client address is trusted. */
   readonly trustedProxies?: readonly string[];
+  /** The group whose models and prices are readable without a session; undefined: none. */
+  readonly publicModels?: string | undefined;
 }
 
 /** The routes of the pages, made once the public URL and the ways to sign in are known. */
@@ -116,6 +118,7 @@ function openUserRoutes(
     clock,
     catalog,
     files,
+    vendors,
     utcOffsetMinutes: limits.utcOffsetMinutes,
     announced: (userId, now) => announcementsFor(database, userId, now),
     cursors: new Cursors(sealer.key('cursors of the console')),
@@ -225,13 +228,17 @@ export async function unmatchedPayments(
 const siteName = 'Tollgate';
 
 type PageParts = UserPageParts &
-  OperatorPageParts & { readonly payments: Payments; readonly email: boolean };
+  OperatorPageParts & {
+    readonly payments: Payments;
+    readonly email: boolean;
+    readonly publicModels: string | undefined;
+  };
 
 /** All pages of users and operators of one gateway. */
 export const openPageRoutes =
   (pages: PageParts): PageRoutes =>
   ({ site, methods }) => {
-    const { database, sealer, parts, payments, email } = pages;
+    const { database, sealer, parts, payments, email, publicModels } = pages;
     const orders = {
       ...parts,
       database,
@@ -245,6 +252,7 @@ export const openPageRoutes =
       walletPages: walletPages(payments),
       amounts: payments.amounts,
       email,
+      publicGroup: publicModels,
     };
     const ordersSince = (ownerId: string, since: number) => changedOrders(database, ownerId, since);
     const users = [...openUserRoutes(pages, { site, shell, ordersSince }), ...orderRoutes(orders)];

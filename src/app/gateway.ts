@@ -322,6 +322,7 @@ async function openServers(
     usdRatePpm,
     payments: payments.payments,
     email: options.notifications?.email !== undefined,
+    publicModels: options.publicModels,
   });
   const console = await mountConsole(server, { database, log, pages: pagesOf }, options);
   openDocuments(server, endpoints, { version: about.version, publicUrl: options.publicUrl });

@@ -395,6 +395,7 @@ const modelIds = z.preprocess(
 
 export const settingsSchema = members({
   usd_rate: decimal(usdRate).optional(),
+  public_models: name.optional(),
   default_models: members({ image: modelIds.optional(), video: modelIds.optional() }).optional(),
   media: mediaSchema.optional(),
   video: videoSchema.optional(),

@@ -420,3 +420,10 @@ describe('the bundled list in a configuration file', () => {
     expect(warnings.join()).toContain('speech-2.6-hd');
   });
 });
+
+it('refuses public models of a group that is not there', async () => {
+  expect(await problems('settings: { public_models: defualt }\n')).toEqual([
+    expect.stringContaining("there is no group 'defualt'"),
+  ]);
+  expect((await read('settings: { public_models: default }\n')).publicModels).toBe('default');
+});

@@ -71,6 +71,12 @@ export async function readConfiguration(
   };
   const channels = readChannels(rawChannels, report, sellable);
   const defaultModels = readDefaults(settings?.default_models, sellable.models, channels, report);
+  const publicModels = settings?.public_models;
+  if (publicModels !== undefined && !groupNames.includes(publicModels))
+    report.add(
+      ['settings', 'public_models'],
+      `there is no group '${publicModels}'${didYouMean(publicModels, groupNames)}`,
+    );
   if (!report.clean) return { ok: false, problems: report.problems };
   const models = [
     ...written.map(({ model, price }) => modelFacts(model, price, bundled, channels, context)),
@@ -88,6 +94,7 @@ export async function readConfiguration(
       defaultModels,
       ...(payments === undefined ? {} : { payments }),
       ...(signin === undefined ? {} : { signin: signinMembers(signin) }),
+      ...(publicModels === undefined ? {} : { publicModels }),
       ...(videoSeconds === undefined ? {} : { video: { ageMs: videoSeconds * 1_000 } }),
       warnings: configurationWarnings(
         sold,

@@ -24,6 +24,8 @@ export interface Configuration {
   readonly payments?: WrittenPayments;
   /** The written members of `settings.video`. */
   readonly video?: VideoSettings;
+  /** The group whose models and prices are readable without signing in; absent: none. */
+  readonly publicModels?: string;
   /** The models for image and video requests that name none: the first that the key can use. */
   readonly defaultModels?: DefaultModels;
   /** The written members of `signin`; the others come from the environment. */

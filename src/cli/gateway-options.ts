@@ -47,6 +47,7 @@ export async function gatewayOptions(
     publicUrl: publicUrl(env),
     payments: paymentsOf(configuration, env),
     signin: signinOf(configuration, env),
+    publicModels: configuration?.publicModels ?? (env['TOLLGATE_PUBLIC_MODELS'] || undefined),
     notifications: notificationsOf(env),
     trustedProxies: proxiesOf(env),
     masterKey: await loadMasterKey(dataFolder, env),

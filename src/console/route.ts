@@ -5,7 +5,7 @@ import type * as z from 'zod';
 import type { UserSession } from '../accounts/sessions.ts';
 import type { Role, User } from '../accounts/users.ts';
 import type { ClientResponse } from '../http/client-response.ts';
-import { encodeBody } from '../http/response-encoding.ts';
+import { encodeBody, type PackedText, packedFor, packText } from '../http/response-encoding.ts';
 import { ConsoleProblem, throwProblem } from './problem.ts';
 
 /** The callers that a route admits: `anyone` includes strangers, `user` includes operators. */
@@ -90,6 +90,8 @@ interface RouteBase<Input> {
    * Requests per minute of one user, or of one address when nobody is signed in; 600 when absent.
    */
   readonly perMinute?: number;
+  /** The answer is the same for all: the session is not looked up. */
+  readonly sessionless?: true;
 }
 
 type Handle<Visit> = (visit: Visit) => unknown;
@@ -121,8 +123,12 @@ export function defineRoute<Input = undefined>(declared: AnyoneRoute<Input>): Co
 export function defineRoute<Input>(
   declared: SignedInRoute<Input> | AnyoneRoute<Input>,
 ): ConsoleRoute {
-  const { method, path, role, bodyBytesMax, perMinute, input } = declared;
-  const limits = { ...(bodyBytesMax && { bodyBytesMax }), ...(perMinute && { perMinute }) };
+  const { method, path, role, bodyBytesMax, perMinute, sessionless, input } = declared;
+  const limits = {
+    ...(bodyBytesMax && { bodyBytesMax }),
+    ...(perMinute && { perMinute }),
+    ...(sessionless && { sessionless }),
+  };
   return {
     method,
     path,
@@ -166,6 +172,19 @@ export interface EventStream {
   /** `data` becomes JSON. Does nothing once the stream is over. */
   send(event: { readonly event?: string; readonly id?: string; readonly data: unknown }): void;
   end(): void;
+}
+
+/** An answer that is the same for many: serialized and packed once. */
+export class PackedJson {
+  readonly text: PackedText;
+
+  private constructor(text: PackedText) {
+    this.text = text;
+  }
+
+  static async of(value: unknown): Promise<PackedJson> {
+    return new PackedJson(await packText(JSON.stringify(value)));
+  }
 }
 
 /** The response to one console request. */
@@ -249,7 +268,10 @@ export class ConsoleReply {
     const { client } = this;
     if (client.started || client.closed) return;
     if (value === undefined) return client.send(204, undefined);
-    const { body, headers } = await encodeBody(JSON.stringify(value), acceptEncoding);
+    const { body, headers } =
+      value instanceof PackedJson
+        ? packedFor(value.text, acceptEncoding)
+        : await encodeBody(JSON.stringify(value), acceptEncoding);
     for (const [name, text] of Object.entries(headers)) this.header(name, text);
     client.whole(this.#status, 'application/json; charset=utf-8', body);
   }

@@ -171,7 +171,7 @@ class ConsoleServer implements OpenConsole {
       });
     const writes = method !== 'GET' && method !== 'HEAD';
     if (writes && !site.isOwn(headers)) throwProblem('csrf');
-    const caller = await this.#caller(headers, ip, at);
+    const caller = row.sessionless ? undefined : await this.#caller(headers, ip, at);
     checkPermission(row.role, caller);
     if (writes && caller !== undefined && !isCsrf(headers['x-csrf-token'], caller.csrf))
       throwProblem('csrf');

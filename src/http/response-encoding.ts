@@ -29,6 +29,28 @@ export async function encodeBody(
   };
 }
 
+/** A text that is sent many times: packed once. */
+export interface PackedText {
+  readonly plain: Buffer;
+  readonly packed: Buffer;
+}
+
+export async function packText(text: string): Promise<PackedText> {
+  const plain = Buffer.from(text);
+  return { plain, packed: await gzipped(plain) };
+}
+
+/** The body that this client takes. */
+export function packedFor(
+  { plain, packed }: PackedText,
+  acceptEncoding: string | string[] | undefined,
+): EncodedBody {
+  const headers = { vary: 'accept-encoding' };
+  return acceptsEncoding(acceptEncoding, 'gzip')
+    ? { body: packed, headers: { ...headers, 'content-encoding': 'gzip' } }
+    : { body: plain, headers };
+}
+
 export function acceptsEncoding(
   header: string | string[] | undefined,
   encoding: 'br' | 'gzip',

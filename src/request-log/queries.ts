@@ -98,6 +98,38 @@ export function* forgetRequestsBefore(before: number, limit: number): Transactio
   return rows.length;
 }
 
+/** A model's requests in one hour that ended with a status of 500 or more. */
+export interface ModelFailures {
+  readonly model: string;
+  readonly hour: number;
+  readonly requests: number;
+}
+
+const hourMs = 3_600_000;
+
+/** The failures by model and hour; of one model where `model` is given. */
+export function* failuresByHour(range: {
+  readonly model?: string;
+  readonly from: number;
+  readonly to: number;
+}): Transaction<readonly ModelFailures[]> {
+  const where = new WhereClause();
+  where.add('model=?', range.model);
+  where.add('id>=?', firstIdAt(range.from));
+  where.add('id<?', firstIdAt(range.to));
+  where.add('status>=?', 500);
+  const rows = yield {
+    sql: `SELECT model, at-at%${hourMs} AS hour, COUNT(*) AS requests FROM request_log${where.text}
+      AND model IS NOT NULL GROUP BY model, at-at%${hourMs}`,
+    params: where.params,
+  };
+  return rows.map((row) => ({
+    model: textColumn(row, 'model'),
+    hour: Number(integerColumn(row, 'hour')),
+    requests: Number(integerColumn(row, 'requests')),
+  }));
+}
+
 /** How many requests each account has in the log. */
 export function* requestsByAccount(): Transaction<ReadonlyMap<string, number>> {
   const rows = yield {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { summarizeSpeeds } from './histogram.ts';
 
-const hour = { model: 'm1', channel: 'c', hour: 0, cut: 0, cost: 0n };
+const hour = { model: 'm1', channel: 'c', hour: 0, cut: 0, cost: 0n, outputTokens: 0, outputMs: 0 };
 
 test('the whole answer never takes less time than its first byte', () => {
   const fast = { requests: 4, durationMs: 32 };

@@ -1,4 +1,4 @@
-import type { Transaction } from '../storage/database.ts';
+import type { Row, Transaction } from '../storage/database.ts';
 import { SqlParameters, type TimeRange } from './ranges.ts';
 
 /**
@@ -32,6 +32,9 @@ export interface SpeedHour {
   readonly cut: number;
   readonly cost: bigint;
   readonly durationMs: number;
+  /** Output tokens, and the duration of the requests whose output tokens are known. */
+  readonly outputTokens: number;
+  readonly outputMs: number;
   /** By the upper end of their first byte's class. */
   readonly firstBytes: ReadonlyMap<number, FirstByteClass>;
 }
@@ -48,10 +51,28 @@ export function* speedsByHour({ model, from, to }: SpeedQuery): Transaction<read
   const places = new SqlParameters();
   const ofModel = model === undefined ? '' : ` AND model=${places.add(model)}`;
   const rows = yield {
-    sql: `SELECT model, channel, hour, first_byte, requests, cut, cost, duration FROM speed_hour
+    sql: `SELECT model, channel, hour, first_byte, requests, cut, cost, duration, output FROM speed_hour
       WHERE hour>=${places.add(from)} AND hour<${places.add(to)}${ofModel} ORDER BY model, channel, hour, first_byte`,
     params: places.params,
   };
+  return speedsOf(rows);
+}
+
+/** The figures of each model, with all hours of the range and all channels in one. */
+export function* speedsByModel({ from, to }: TimeRange): Transaction<readonly SpeedHour[]> {
+  const rows = yield {
+    sql: `SELECT model, '' AS channel, 0 AS hour, first_byte, CAST(SUM(requests) AS BIGINT) AS requests,
+        CAST(SUM(cut) AS BIGINT) AS cut, CAST(SUM(cost) AS BIGINT) AS cost,
+        CAST(SUM(duration) AS BIGINT) AS duration,
+        CASE WHEN COUNT(*)=COUNT(output) THEN CAST(SUM(output) AS BIGINT) END AS output
+      FROM speed_hour WHERE hour>=$1 AND hour<$2 GROUP BY model, first_byte ORDER BY model, first_byte`,
+    params: [from, to],
+  };
+  return speedsOf(rows);
+}
+
+/** Rows in the order of model, channel and hour, one for each class of first bytes. */
+function speedsOf(rows: readonly Row[]): readonly SpeedHour[] {
   const speeds: (SpeedHour & { firstBytes: Map<number, FirstByteClass> })[] = [];
   for (const row of rows) {
     const [name, channel, hour] = [
@@ -77,6 +98,8 @@ export function* speedsByHour({ model, from, to }: SpeedQuery): Transaction<read
       cut: (before?.cut ?? 0) + Number(row['cut']),
       cost: (before?.cost ?? 0n) + BigInt(row['cost'] ?? 0),
       durationMs: (before?.durationMs ?? 0) + Number(row['duration']),
+      outputTokens: (before?.outputTokens ?? 0) + Number(row['output'] ?? 0),
+      outputMs: (before?.outputMs ?? 0) + (row['output'] == null ? 0 : Number(row['duration'])),
     });
   }
   return speeds;
@@ -91,6 +114,8 @@ export interface SpeedSummary {
   /** To the last byte, over the same requests: never less than to the first. */
   readonly medianDurationMs: number | undefined;
   readonly meanDurationMs: number | undefined;
+  /** Output tokens in a second, from the request to the last byte; undefined: none were counted. */
+  readonly outputPerSecond: number | undefined;
 }
 
 /** The sum of several hours, channels or models. */
@@ -101,6 +126,8 @@ export function summarizeSpeeds(speeds: readonly SpeedHour[]): SpeedSummary {
   const classes = addedUp(speeds);
   const medianMs = quantile(classes, 0.5);
   const wholeMs = medianDuration(speeds);
+  const outputTokens = sum((speed) => speed.outputTokens);
+  const outputMs = sum((speed) => speed.outputMs);
   return {
     requests,
     cut: sum((speed) => speed.cut),
@@ -109,6 +136,10 @@ export function summarizeSpeeds(speeds: readonly SpeedHour[]): SpeedSummary {
     medianDurationMs: wholeMs === undefined ? undefined : Math.max(wholeMs, medianMs ?? 0),
     meanDurationMs:
       requests === 0 ? undefined : Math.round(sum((speed) => speed.durationMs) / requests),
+    outputPerSecond:
+      outputTokens === 0 || outputMs === 0
+        ? undefined
+        : Math.round((outputTokens / outputMs) * 10_000) / 10,
   };
 }
 

@@ -205,4 +205,9 @@ export const usageMigrations: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    // Output tokens. Null for hours that were rolled up before there was this column.
+    id: '0051-speed-output',
+    statements: ['ALTER TABLE speed_hour ADD COLUMN output BIGINT'],
+  },
 ];

@@ -163,6 +163,7 @@ export function additions(
         cut: "SUM(CASE WHEN r.status='cut' THEN 1 ELSE 0 END)",
         cost: 'SUM(r.cost-r.shortfall)',
         duration: 'SUM(r.duration_ms)',
+        output: 'SUM(r.output_tokens)',
       },
     }),
   };

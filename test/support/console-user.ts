@@ -7,6 +7,7 @@ import { type UserContext, userRoutes } from '../../src/console/user/routes.ts';
 import { credit } from '../../src/ledger/ledger.ts';
 import { insertOf } from '../../src/ledger/transactions/batch.ts';
 import { listFees, serves } from '../../src/app/gateway.ts';
+import { vendors } from '../../src/providers/index.ts';
 import { openSite } from '../../src/signin/site.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openSealer } from '../../src/storage/seal.ts';
@@ -52,6 +53,7 @@ export async function startUserConsole(
   const rooms: UserContext = {
     database,
     clock,
+    vendors,
     catalog: () => snapshot,
     site: openSite(undefined),
     shell: {
@@ -61,6 +63,7 @@ export async function startUserConsole(
       walletPages: { alipay: ['qr', 'web', 'mobile'] },
       amounts: { least: 1_000_000_000n, most: 50_000_000_000_000n },
       email: true,
+      publicGroup: undefined,
     },
     utcOffsetMinutes: 480,
     cursors: new Cursors(sealer.key('cursors of the console')),

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { ModelKindName, ModelRow, PriceClass, UnitPrice } from '../../src/console/contract.ts';
+import type { ModelKindName, PricedModel, PriceClass, UnitPrice } from '../../src/console/contract.ts';
 import { priceText, rateOf } from '../format/price.ts';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -17,7 +17,7 @@ const kindOrder: readonly ModelKindName[] = [
 ];
 
 /** The kinds among these models, in a fixed order: the most used first. */
-export function kindsOf(models: readonly ModelRow[]): readonly ModelKindName[] {
+export function kindsOf(models: readonly PricedModel[]): readonly ModelKindName[] {
   return kindOrder.filter((kind) => models.some((model) => model.kind === kind));
 }
 
@@ -33,7 +33,7 @@ export const modelAddress = (id: string): string => `models/${pathOf(id)}`;
 
 /** The price of a class of tokens in the first band. */
 export function tokenPrice(
-  { prices }: Pick<ModelRow, 'prices'>,
+  { prices }: Pick<PricedModel, 'prices'>,
   of: PriceClass,
 ): UnitPrice | undefined {
   return prices.find(
@@ -51,7 +51,7 @@ export const sortsOnPhone = [
 ] as const;
 
 /** What a model costs by the token, for sorting; null for one that is paid by the piece. */
-export function tokenRate(model: ModelRow, of: PriceClass): bigint | null {
+export function tokenRate(model: PricedModel, of: PriceClass): bigint | null {
   const price = tokenPrice(model, of);
   return price === undefined ? null : rateOf(price);
 }
@@ -80,7 +80,7 @@ export function Aligned({
 }
 
 /** The price of models sold by the piece: `¥0.284 – ¥0.852 / image`. */
-export function Piece({ model }: { readonly model: ModelRow }): ReactNode {
+export function Piece({ model }: { readonly model: PricedModel }): ReactNode {
   const words = useWords(modelsWords);
   const pieces = model.prices.filter(({ unit }) => unit !== 'token');
   const [first] = pieces;

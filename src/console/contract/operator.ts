@@ -8,7 +8,7 @@ import type {
   WalletName,
   Day,
 } from './shared.ts';
-import type { FailedRequest, ModelRow, OrderView, RefundView } from './user.ts';
+import type { FailedRequest, OrderView, PricedModel, RefundView } from './user.ts';
 
 /** GET `operator/overview`: attention comes first. */
 export interface OperatorOverview {
@@ -368,7 +368,7 @@ export interface UserAnswer {
  * GET `operator/models`, `operator/models/:id`. Prices are base prices, without a group's
  * multiplier.
  */
-export interface OperatorModel extends ModelRow {
+export interface OperatorModel extends PricedModel {
   readonly active: boolean;
   readonly channels: readonly string[];
   readonly price_version: number;

@@ -192,6 +192,8 @@ export interface SessionView {
     readonly payments: boolean;
     readonly playground: boolean;
     readonly email: boolean;
+    /** Models and prices can be read without a session. */
+    readonly public_models: boolean;
   };
   readonly me: Me | null;
   /** The value of `x-csrf-token` for everything but GET; null when signed out. */

@@ -530,7 +530,8 @@ export interface OrderPayAnswer extends OrderAnswer {
 
 /**
  * GET `models?group=`: the models that the group can call, at its prices. Default group: that of
- * the key used last. Small enough for the client to search.
+ * the key used last. Small enough for the client to search. GET `market` and `market/:id` are the
+ * same for visitors without a session, at the prices of the group that `public_models` names.
  */
 export interface ModelsView {
   readonly group: string;
@@ -538,7 +539,8 @@ export interface ModelsView {
   readonly items: readonly ModelRow[];
 }
 
-export interface ModelRow {
+/** A model on sale, at a price. */
+export interface PricedModel {
   readonly id: string;
   readonly vendor: string;
   readonly kind: ModelKindName;
@@ -548,6 +550,30 @@ export interface ModelRow {
   /** At the group's multiplier. */
   readonly prices: readonly UnitPrice[];
   readonly shutdown_date: string | null;
+}
+
+export interface ModelRow extends PricedModel {
+  /** Takes functions that it may call. */
+  readonly tools: boolean;
+  /** Thinks before it answers, or can be asked to. */
+  readonly reasoning: boolean;
+  /** Over all users' requests in the last 24 hours; null when there were none. */
+  readonly speed: ModelSpeed | null;
+}
+
+/** The speed of a model over some hours. */
+export interface ModelSpeed {
+  /** Null for visitors without a session. */
+  readonly requests: number | null;
+  readonly first_byte_median_ms: number | null;
+  readonly total_median_ms: number | null;
+  /** Output tokens in a second, from the request to the last byte; null where none are counted. */
+  readonly output_per_second: number | null;
+  /**
+   * The share of requests that were answered in full, of all that were not the client's own
+   * mistake.
+   */
+  readonly success_share: number;
 }
 
 /** GET `models/:id?group=`; the id may contain `/`. */
@@ -570,13 +596,11 @@ export interface ModelDetail extends ModelRow {
   } | null;
   /** The durations of its videos, in seconds. */
   readonly durations: readonly number[] | null;
-  /** Over all users' requests in the last 24 hours; null when there were none. */
-  readonly speed: {
-    readonly requests: number;
-    readonly first_byte_median_ms: number | null;
-    readonly total_median_ms: number | null;
-    readonly success_share: number;
-  } | null;
+  /** The speed over the last seven days, the oldest first; null where there were no requests. */
+  readonly history: {
+    readonly hours: number;
+    readonly points: readonly { readonly at: Instant; readonly speed: ModelSpeed | null }[];
+  };
 }
 
 /** Further names under which a charge looks for the price of a size or quality. */

@@ -27,6 +27,7 @@ import type {
 import { instant, yuan, yuanOrNull } from '../format.ts';
 import { versionIn, moneyInput, nameInput } from '../input.ts';
 import { keyViews } from './key-view.ts';
+import { publicGroupIn } from './market.ts';
 import { orderViews } from './orders.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
@@ -178,6 +179,8 @@ interface ShellFacts {
   readonly amounts: { readonly least: bigint; readonly most: bigint };
   /** Whether users can get their alerts by e-mail. */
   readonly email: boolean;
+  /** The group whose models and prices visitors without a session can read; undefined: none. */
+  readonly publicGroup: string | undefined;
 }
 
 const settings = z.strictObject({
@@ -215,7 +218,7 @@ export function shellRoutes({
           wallets: shell.wallets,
           wallet_pages: shell.walletPages,
           top_up: { least: yuan(shell.amounts.least), most: yuan(shell.amounts.most) },
-          features: { payments: shell.wallets.length > 0, playground: true, email: shell.email },
+          features: featuresOf(shell, catalog()),
           me: user === undefined ? null : meOf(user),
           csrf: caller?.csrf ?? null,
           balance: balance ?? null,
@@ -258,6 +261,16 @@ export function shellRoutes({
     }),
   ];
 }
+
+const featuresOf = (
+  { wallets, email, publicGroup }: ShellFacts,
+  snapshot: Snapshot,
+): SessionView['features'] => ({
+  payments: wallets.length > 0,
+  playground: true,
+  email,
+  public_models: publicGroupIn(snapshot, publicGroup) !== undefined,
+});
 
 function meOf({
   id,

@@ -5,23 +5,28 @@ import type { Model, Snapshot } from '../../catalog/snapshot.ts';
 import type { Price } from '../../catalog/price.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Database } from '../../storage/database.ts';
-import { hourMs } from '../../usage/ranges.ts';
-import { speedsByHour, summarizeSpeeds } from '../../usage/histogram.ts';
 import { qualitySynonyms, imageResolutions } from '../../providers/media-request.ts';
-import type { ImagePriceNames, ModelDetail, ModelRow, ModelsView } from '../contract.ts';
+import type {
+  ImagePriceNames,
+  ModelDetail,
+  ModelRow,
+  ModelsView,
+  PricedModel,
+} from '../contract.ts';
 import { allPricesOf, multiplierText } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
-import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+import { type ConsoleRoute, defineRoute } from '../route.ts';
 import { instant } from '../format.ts';
+import type { ModelFigures } from './model-figures.ts';
 
 export interface ModelsContext {
   readonly database: Database;
   readonly clock: Clock;
   readonly catalog: () => Snapshot;
+  readonly figures: ModelFigures;
 }
 
 const modelsInput = z.object({ group: z.string().optional() });
-const speedHours = 24;
 
 /** The models on sale, at a group's prices, with their recent speed. */
 export function modelRoutes(rooms: ModelsContext): readonly ConsoleRoute[] {
@@ -31,34 +36,41 @@ export function modelRoutes(rooms: ModelsContext): readonly ConsoleRoute[] {
       path: 'models',
       role: 'user',
       input: modelsInput,
-      handle: (visit) => list(rooms, visit),
+      async handle({ owner, input }): Promise<ModelsView> {
+        const snapshot = rooms.catalog();
+        const group = await groupFor(rooms.database, snapshot, owner.id, input.group);
+        const items = await modelRows(rooms, snapshot, group);
+        return { group, groups: [...snapshot.groups.keys()], items };
+      },
     }),
     defineRoute({
       method: 'GET',
       path: 'models/*',
       role: 'user',
       input: modelsInput,
-      handle: (visit) => detail(rooms, visit),
+      async handle({ owner, input, params }): Promise<ModelDetail> {
+        const snapshot = rooms.catalog();
+        const group = await groupFor(rooms.database, snapshot, owner.id, input.group);
+        return modelDetail(rooms, snapshot, params['*'] ?? '', group);
+      },
     }),
   ];
 }
 
-async function list(
-  { database, catalog }: ModelsContext,
-  { owner, input }: SignedInRequest<z.output<typeof modelsInput>>,
-): Promise<ModelsView> {
-  const snapshot = catalog();
-  const group = await groupFor(database, snapshot, owner.id, input.group);
-  const multiplier = snapshot.groups.get(group)?.multiplierPpm ?? 0n;
-  return {
-    group,
-    groups: [...snapshot.groups.keys()],
-    items: snapshot
-      .listing(group)
-      .map((model) =>
-        modelRow(model, snapshot.offer(group, model.id)?.price ?? model.price, multiplier),
-      ),
-  };
+/** The models that a group can call, at its prices. */
+export async function modelRows(
+  { figures }: Pick<ModelsContext, 'figures'>,
+  snapshot: Snapshot,
+  group: string,
+): Promise<readonly ModelRow[]> {
+  const offers = snapshot.listing(group).flatMap(({ id }) => snapshot.offer(group, id) ?? []);
+  const abilities = await figures.abilitiesOfAll(offers);
+  const speeds = await figures.speeds();
+  return offers.map(({ model, price, group: { multiplierPpm } }, index) => ({
+    ...pricedRow(model, price, multiplierPpm),
+    ...(abilities[index] ?? noAbilities),
+    speed: speeds.get(model.id) ?? null,
+  }));
 }
 
 /** The requested group; else the group of the key used last. */
@@ -75,6 +87,8 @@ async function groupFor(
     : ([...snapshot.groups.keys()][0] ?? throwProblem('not_found'));
 }
 
+const noAbilities = { tools: false, reasoning: false };
+
 const imagePriceNames: ImagePriceNames = {
   also_called: qualitySynonyms,
   resolutions: imageResolutions.map(({ name, pixelsMax }) => ({
@@ -83,7 +97,7 @@ const imagePriceNames: ImagePriceNames = {
   })),
 };
 
-export function modelRow(model: Model, price: Price, multiplierPpm: bigint): ModelRow {
+export function pricedRow(model: Model, price: Price, multiplierPpm: bigint): PricedModel {
   const { id, ownedBy, kind, context, outputTokensMax, modalities, shutdownDate } = model;
   return {
     id,
@@ -97,30 +111,28 @@ export function modelRow(model: Model, price: Price, multiplierPpm: bigint): Mod
   };
 }
 
-async function detail(
-  { database, clock, catalog }: ModelsContext,
-  visit: SignedInRequest<z.output<typeof modelsInput>>,
+/** One model, at the prices of `group`; a model that no group can call is not found. */
+export async function modelDetail(
+  { database, clock, figures }: Pick<ModelsContext, 'database' | 'clock' | 'figures'>,
+  snapshot: Snapshot,
+  id: string,
+  group: string,
 ): Promise<ModelDetail> {
-  const snapshot = catalog();
-  const id = visit.params['*'] ?? '';
   const sold = [...snapshot.groups.keys()].flatMap((name) => snapshot.offer(name, id) ?? []);
   const [first] = sold;
   if (first === undefined) return throwProblem('not_found');
   const { model } = first;
-  const group = await groupFor(database, snapshot, visit.owner.id, visit.input.group);
-  const now = clock.now();
-  const version = await database.snapshot(() => priceVersionAt(id, now));
-  const to = Math.ceil(now / hourMs) * hourMs;
-  const lately = summarizeSpeeds(
-    await database.snapshot(() => speedsByHour({ model: id, from: to - speedHours * hourMs, to })),
-  );
+  const offer = snapshot.offer(group, id);
+  const version = await database.snapshot(() => priceVersionAt(id, clock.now()));
   const { image = {}, durations } = model;
   return {
-    ...modelRow(
+    ...pricedRow(
       model,
-      snapshot.offer(group, id)?.price ?? model.price,
+      offer?.price ?? model.price,
       snapshot.groups.get(group)?.multiplierPpm ?? 0n,
     ),
+    ...figures.abilities(offer ?? first),
+    ...(await figures.history(id)),
     by_group: sold.map(({ price, group: { name, multiplierPpm } }) => ({
       group: name,
       multiplier: multiplierText(multiplierPpm),
@@ -143,14 +155,5 @@ async function detail(
             price_names: imagePriceNames,
           },
     durations: durations ?? null,
-    speed:
-      lately.requests === 0
-        ? null
-        : {
-            requests: lately.requests,
-            first_byte_median_ms: lately.medianMs ?? null,
-            total_median_ms: lately.medianDurationMs ?? null,
-            success_share: (lately.requests - lately.cut) / lately.requests,
-          },
   };
 }

@@ -2,6 +2,8 @@ import { type AccountContext, accountRoutes, type ShellContext, shellRoutes } fr
 import { type EventsContext, eventRoutes } from './events.ts';
 import { type SearchContext, searchRoutes } from './search.ts';
 import { type KeysContext, keyRoutes } from './keys.ts';
+import { type MarketContext, marketRoutes } from './market.ts';
+import { ModelFigures, type FiguresContext } from './model-figures.ts';
 import { type ModelsContext, modelRoutes } from './models.ts';
 import { type OverviewContext, overviewRoutes } from './overview.ts';
 import { type PlaygroundContext, playgroundRoutes } from './playground.ts';
@@ -19,7 +21,8 @@ export type UserContext = ShellContext &
   UsageContext &
   RequestsContext &
   StatementContext &
-  ModelsContext &
+  Omit<ModelsContext & MarketContext, 'figures' | 'publicGroup'> &
+  FiguresContext &
   TasksContext &
   SearchContext &
   EventsContext &
@@ -27,6 +30,7 @@ export type UserContext = ShellContext &
 
 /** All routes of users except sign-in and payment. */
 export function userRoutes(rooms: UserContext): readonly ConsoleRoute[] {
+  const figures = new ModelFigures(rooms);
   return [
     ...shellRoutes(rooms),
     ...accountRoutes(rooms),
@@ -35,7 +39,8 @@ export function userRoutes(rooms: UserContext): readonly ConsoleRoute[] {
     ...usageRoutes(rooms),
     ...requestRoutes(rooms),
     ...statementRoutes(rooms),
-    ...modelRoutes(rooms),
+    ...modelRoutes({ ...rooms, figures }),
+    ...marketRoutes({ ...rooms, figures, publicGroup: rooms.shell.publicGroup }),
     ...taskRoutes(rooms),
     ...searchRoutes(rooms),
     ...eventRoutes(rooms),

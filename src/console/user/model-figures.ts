@@ -1,0 +1,141 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '../../base/clock.ts';
+import type { Offer, Snapshot } from '../../catalog/snapshot.ts';
+import { abilitiesOf, type ChatAbilities } from '../../gateway/models/abilities.ts';
+import type { Vendor } from '../../providers/vendor.ts';
+import { failuresByHour, type ModelFailures } from '../../request-log/queries.ts';
+import type { Database } from '../../storage/database.ts';
+import {
+  type SpeedHour,
+  speedsByHour,
+  speedsByModel,
+  summarizeSpeeds,
+} from '../../usage/histogram.ts';
+import { hourMs } from '../../usage/ranges.ts';
+import type { ModelDetail, ModelSpeed } from '../contract.ts';
+import { instant } from '../format.ts';
+
+export interface FiguresContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly catalog: () => Snapshot;
+  readonly vendors: ReadonlyMap<string, Vendor>;
+}
+
+const recentHours = 24;
+const historyHours = 7 * 24;
+/** Hours of one point of a history. */
+const spanHours = 6;
+/** The figures of all models are read at most once in this time. */
+const freshMs = 60_000;
+
+/** What models can do, and how fast they were, for the lists of models. */
+export class ModelFigures {
+  readonly #rooms: FiguresContext;
+  #abilities = new Map<string, ChatAbilities>();
+  #abilitiesOf: string | undefined;
+  #speeds:
+    | { readonly at: number; readonly all: Promise<ReadonlyMap<string, ModelSpeed>> }
+    | undefined;
+
+  constructor(rooms: FiguresContext) {
+    this.#rooms = rooms;
+  }
+
+  /** The abilities of one model; computed once for each version of the catalogue. */
+  abilities(offer: Offer): ChatAbilities {
+    const { version } = this.#rooms.catalog();
+    if (this.#abilitiesOf !== version) {
+      this.#abilities = new Map();
+      this.#abilitiesOf = version;
+    }
+    const key = `${offer.group.name}\n${offer.model.id}`;
+    const known = this.#abilities.get(key) ?? abilitiesOf(offer, this.#rooms.vendors);
+    this.#abilities.set(key, known);
+    return known;
+  }
+
+  /** The same for many: other requests have their turn between two models. */
+  async abilitiesOfAll(offers: readonly Offer[]): Promise<readonly ChatAbilities[]> {
+    const all: ChatAbilities[] = [];
+    for (const offer of offers) {
+      if (!this.#abilities.has(`${offer.group.name}\n${offer.model.id}`)) await turn();
+      all.push(this.abilities(offer));
+    }
+    return all;
+  }
+
+  /** The speed of each model in the last 24 hours. */
+  speeds(): Promise<ReadonlyMap<string, ModelSpeed>> {
+    const at = this.#rooms.clock.monotonicMs();
+    if (this.#speeds === undefined || at - this.#speeds.at >= freshMs) {
+      const all = this.#readSpeeds();
+      this.#speeds = { at, all };
+      all.catch(() => (this.#speeds = undefined));
+    }
+    return this.#speeds.all;
+  }
+
+  async #readSpeeds(): Promise<ReadonlyMap<string, ModelSpeed>> {
+    const { database, clock } = this.#rooms;
+    const range = hoursBefore(clock.now(), recentHours);
+    const [speeds, failures] = await database.snapshot(function* () {
+      return [yield* speedsByModel(range), yield* failuresByHour(range)] as const;
+    });
+    const answered = new Map(speeds.map((speed) => [speed.model, speed]));
+    const models = new Set([...failures.map(({ model }) => model), ...answered.keys()]);
+    return new Map(
+      [...models].flatMap((model) => {
+        const hours = answered.get(model);
+        const failed = failures.filter((one) => one.model === model);
+        const speed = speedOf(hours === undefined ? [] : [hours], failed);
+        return speed === null ? [] : [[model, speed] as const];
+      }),
+    );
+  }
+
+  /** The speed of one model over the last day, and over the last week in points. */
+  async history(model: string): Promise<Pick<ModelDetail, 'speed' | 'history'>> {
+    const { database, clock } = this.#rooms;
+    const range = hoursBefore(clock.now(), historyHours);
+    const [speeds, failures] = await database.snapshot(function* () {
+      const asked = { model, ...range };
+      return [yield* speedsByHour(asked), yield* failuresByHour(asked)] as const;
+    });
+    const within = (from: number, to: number) =>
+      speedOf(
+        speeds.filter(({ hour }) => hour >= from && hour < to),
+        failures.filter(({ hour }) => hour >= from && hour < to),
+      );
+    const points = Array.from({ length: historyHours / spanHours }, (_, index) => {
+      const from = range.from + index * spanHours * hourMs;
+      return { at: instant(from), speed: within(from, from + spanHours * hourMs) };
+    });
+    return {
+      speed: within(range.to - recentHours * hourMs, range.to),
+      history: { hours: spanHours, points },
+    };
+  }
+}
+
+/** Whole hours up to the end of this one. */
+function hoursBefore(now: number, hours: number) {
+  const to = Math.ceil(now / hourMs) * hourMs;
+  return { from: to - hours * hourMs, to };
+}
+
+function speedOf(
+  speeds: readonly SpeedHour[],
+  failures: readonly ModelFailures[],
+): ModelSpeed | null {
+  const { requests, cut, ...summary } = summarizeSpeeds(speeds);
+  const failed = failures.reduce((sum, one) => sum + one.requests, 0);
+  if (requests + failed === 0) return null;
+  return {
+    requests: requests + failed,
+    first_byte_median_ms: summary.medianMs ?? null,
+    total_median_ms: summary.medianDurationMs ?? null,
+    output_per_second: summary.outputPerSecond ?? null,
+    success_share: Math.round(((requests - cut) / (requests + failed)) * 1e5) / 1e5,
+  };
+}
