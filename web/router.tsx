@@ -8,7 +8,7 @@ import {
 import { queryClient, sessionData } from './api/data.ts';
 import { loadFile } from './api/later.ts';
 import { BrokenPage, MissingPage, OperatorFrame, Root } from './shell/root.tsx';
-import { Shell } from './shell/shell.tsx';
+import { Frame } from './shell/visitor.tsx';
 import {
   bookWords,
   channelWords,
@@ -38,16 +38,19 @@ const root = createRootRoute({
   loader: () => Promise.all([queryClient.ensureQueryData(sessionData), preload(sharedWords)]),
 });
 
-/** Pages behind it need a signed-in user; the sign-in keeps the wanted address. */
+/**
+ * Pages behind it need a signed-in user, apart from the models where they are public. The sign-in
+ * keeps the wanted address.
+ */
 const frame = createRoute({
   getParentRoute: () => root,
   id: 'frame',
-  component: Shell,
+  component: Frame,
   notFoundComponent: MissingPage,
   errorComponent: BrokenPage,
   beforeLoad: async ({ location }) => {
-    const { me } = await queryClient.ensureQueryData(sessionData);
-    if (me === null)
+    const { me, features } = await queryClient.ensureQueryData(sessionData);
+    if (me === null && !(features.public_models && /^\/models(?:\/|$)/.test(location.pathname)))
       redirect({
         to: '/sign-in',
         search: location.href === '/' ? {} : { next: location.href },

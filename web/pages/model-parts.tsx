@@ -1,5 +1,11 @@
 import type { ReactNode } from 'react';
-import type { ModelKindName, PricedModel, PriceClass, UnitPrice } from '../../src/console/contract.ts';
+import type {
+  ModelKindName,
+  PricedModel,
+  PriceClass,
+  UnitPrice,
+} from '../../src/console/contract.ts';
+import { queryClient, sessionData } from '../api/data.ts';
 import { priceText, rateOf } from '../format/price.ts';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -28,8 +34,12 @@ export function modelPath(id: string, group = ''): string {
   return `/models/${pathOf(id)}${group === '' ? '' : `?${new URLSearchParams({ group })}`}`;
 }
 
+/** Visitors without a session read the public list. The root route has loaded the session. */
+export const modelsAddress = (): 'models' | 'market' =>
+  queryClient.getQueryData(sessionData.queryKey)?.me === null ? 'market' : 'models';
+
 /** The address of a model in the console's API. */
-export const modelAddress = (id: string): string => `models/${pathOf(id)}`;
+export const modelAddress = (id: string): string => `${modelsAddress()}/${pathOf(id)}`;
 
 /** The price of a class of tokens in the first band. */
 export function tokenPrice(

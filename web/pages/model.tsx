@@ -22,6 +22,8 @@ import { MissingPage } from '../shell/root.tsx';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Rich } from '../words/rich.tsx';
+import { abilities, AbilityBadges, AboutText, hasAbility } from './model-facts.tsx';
+import { SpeedHistory } from './model-history.tsx';
 import { Aligned, decimalsOf, modelAddress, useLineName } from './model-parts.tsx';
 import { CodePanel } from './play/code-panel.tsx';
 
@@ -51,6 +53,13 @@ export function ModelPage(): ReactNode {
   return (
     <Page
       title={id}
+      note={
+        model.data && (
+          <p className="text-table text-muted">
+            <AboutText model={model.data} />
+          </p>
+        )
+      }
       above={[{ label: words.title, to: '/models' }]}
       actions={
         playground !== undefined && (
@@ -93,6 +102,7 @@ function Detail({ model }: { readonly model: ModelDetail }): ReactNode {
           <Prices model={model} />
         </Panel>
       </div>
+      <SpeedHistory model={model} />
       {sample !== undefined && (
         <CodePanel title={words.code} note={words.codeNote} sample={sample} />
       )}
@@ -138,6 +148,13 @@ function About({ model }: { readonly model: ModelDetail }): ReactNode {
       )}
       {modalities && <Fact name={words.takes}>{named(modalities.in)}</Fact>}
       {modalities && <Fact name={words.gives}>{named(modalities.out)}</Fact>}
+      {abilities.some((ability) => hasAbility(model, ability)) && (
+        <Fact name={words.can.label}>
+          <span className="flex flex-wrap gap-1">
+            <AbilityBadges model={model} />
+          </span>
+        </Fact>
+      )}
       {image && (
         <Fact name={words.sizes}>{image.sizes === null ? words.anySize : listed(image.sizes)}</Fact>
       )}
@@ -155,6 +172,9 @@ function About({ model }: { readonly model: ModelDetail }): ReactNode {
           )}
           {speed.total_median_ms !== null && (
             <Fact name={words.wholeAnswer}>{formatDuration(speed.total_median_ms)}</Fact>
+          )}
+          {speed.output_per_second !== null && (
+            <Fact name={words.pace}>{words.tokens(formatCount(speed.output_per_second))}</Fact>
           )}
           <Fact name={words.success}>{formatShare(speed.success_share)}</Fact>
         </>

@@ -4,6 +4,7 @@ import { signInChannel } from '../api/session-gone.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Banner } from '../components/banner.tsx';
 import { ButtonAnchor } from '../components/button.tsx';
+import { PathLink } from '../components/path-link.tsx';
 import { LanguageButton, ThemeButton } from '../shell/menu-buttons.tsx';
 import { Mark } from '../shell/sidebar.tsx';
 import { signInWords } from '../words/families.ts';
@@ -14,7 +15,7 @@ const searchDefaults = { next: '/', error: '' };
 /** The site's name, and a button for each configured way to sign in. */
 export function SignInPage(): ReactNode {
   const words = useWords(signInWords);
-  const { site, methods } = useSession();
+  const { site, methods, features } = useSession();
   const [{ next, error }] = useSearchState(searchDefaults);
   const offered = methods.filter((method) => method !== 'link');
   return (
@@ -46,6 +47,7 @@ export function SignInPage(): ReactNode {
           </div>
         )}
       </div>
+      {features.public_models && <PathLink path="/models">{words.models}</PathLink>}
     </Frame>
   );
 }

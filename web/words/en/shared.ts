@@ -28,6 +28,7 @@ export default {
     expand: 'Expand the sidebar',
     account: 'Account',
     signOut: 'Sign out',
+    signIn: 'Sign in',
     home: 'Back to the overview',
     record: 'Request',
     order: 'Top-up',

@@ -29,6 +29,7 @@ export default {
     collapse: '收起侧边栏',
     expand: '展开侧边栏',
     account: '账户',
+    signIn: '登录',
     signOut: '退出登录',
     home: '返回概览',
     record: '请求',

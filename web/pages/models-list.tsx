@@ -1,0 +1,325 @@
+import { Fragment, type ReactNode, useMemo } from 'react';
+import type { ModelRow, UnitPrice } from '../../src/console/contract.ts';
+import { Checkbox } from '../components/field.tsx';
+import { PathLink } from '../components/path-link.tsx';
+import { sortedBy } from '../components/sorting.ts';
+import { type Column, Table } from '../components/table.tsx';
+import { formatCompact, formatCount } from '../format/count.ts';
+import { priceText } from '../format/price.ts';
+import { modelsWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { useLanguage } from '../words/language.ts';
+import { AbilityBadges, AboutText, ModelId, speedTexts } from './model-facts.tsx';
+import { Aligned, decimalsOf, modelPath, Piece, tokenPrice, tokenRate } from './model-parts.tsx';
+
+/** The models that are chosen for the comparison. */
+export interface Picking {
+  readonly chosen: readonly string[];
+  readonly full: boolean;
+  readonly set: (ids: readonly string[]) => void;
+}
+
+interface ListProps {
+  readonly rows: readonly ModelRow[];
+  readonly group: string;
+  readonly sort: string;
+  readonly picking: Picking;
+}
+
+export function ModelCards({ rows, group, sort, picking }: ListProps): ReactNode {
+  const words = useWords(modelsWords);
+  const sorted = useMemo(() => sortedBy(rows, sortings, sort), [rows, sort]);
+  return (
+    <ul
+      aria-label={words.title}
+      className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3 2xl:grid-cols-4"
+    >
+      {sorted.map((model) => (
+        <ModelCard key={model.id} model={model} group={group} picking={picking} />
+      ))}
+    </ul>
+  );
+}
+
+interface CardProps {
+  readonly model: ModelRow;
+  readonly group: string;
+  readonly picking: Picking;
+}
+
+function ModelCard({ model, group, picking }: CardProps): ReactNode {
+  const words = useWords(modelsWords);
+  const language = useLanguage();
+  const { id, vendor, kind, context } = model;
+  return (
+    // Cards out of view are not laid out before they are scrolled to.
+    <li className="flex min-w-0 flex-col gap-2 rounded-card border border-line bg-surface p-4 [contain-intrinsic-height:auto_210px] [content-visibility:auto]">
+      <header className="min-w-0">
+        <h2 className="truncate text-body font-semibold" title={id}>
+          <PathLink
+            path={modelPath(id, group)}
+            data-row-link
+            className="rounded-badge text-text underline-offset-2 hover:underline"
+          >
+            <bdi>{id}</bdi>
+          </PathLink>
+        </h2>
+        <p className="truncate text-caption text-muted">
+          {[
+            words.kinds[kind],
+            vendor,
+            ...(context === null ? [] : [words.contextOf(formatCompact(context, language))]),
+          ].join(' · ')}
+        </p>
+      </header>
+      <p className="line-clamp-2 min-h-10 text-table">
+        <AboutText model={model} />
+      </p>
+      <p className="flex min-h-5 flex-wrap gap-1">
+        <AbilityBadges model={model} />
+      </p>
+      <div className="mt-auto flex flex-col gap-2 border-t border-line pt-2">
+        <CardPrice model={model} />
+        <div className="flex items-end justify-between gap-2">
+          <Speed model={model} />
+          <Pick model={model} picking={picking}>
+            {words.compare.short}
+          </Pick>
+        </div>
+      </div>
+    </li>
+  );
+}
+
+function Speed({ model }: { readonly model: ModelRow }): ReactNode {
+  const words = useWords(modelsWords);
+  const texts = speedTexts(words, model);
+  if (texts.uptime === undefined)
+    return <p className="text-caption text-muted">{words.speed.none}</p>;
+  const parts = (['first', 'pace', 'uptime'] as const).flatMap((name) =>
+    texts[name] === undefined ? [] : [{ name, text: texts[name] }],
+  );
+  return (
+    <p className="flex flex-wrap gap-x-3 gap-y-0.5 text-caption text-muted figures">
+      {parts.map(({ name, text }) => (
+        <span key={name} data-tip={words.speed[`${name}Tip`]}>
+          {words.speed[name]} <span className="text-text">{text}</span>
+        </span>
+      ))}
+    </p>
+  );
+}
+
+interface PickProps {
+  readonly model: ModelRow;
+  readonly picking: Picking;
+  readonly children?: ReactNode;
+}
+
+function Pick({ model: { id }, picking, children }: PickProps): ReactNode {
+  const { compare } = useWords(modelsWords);
+  const { chosen, full, set } = picking;
+  const on = chosen.includes(id);
+  return (
+    <Checkbox
+      aria-label={compare.add(id)}
+      checked={on}
+      disabled={full && !on}
+      {...(full && !on && { title: compare.full })}
+      onChange={() => set(on ? chosen.filter((each) => each !== id) : [...chosen, id])}
+    >
+      {children}
+    </Checkbox>
+  );
+}
+
+/** What cards are sorted by; a table's columns have the same ids. */
+const sortings: readonly {
+  readonly id: string;
+  readonly sortBy: NonNullable<Column<ModelRow>['sortBy']>;
+}[] = [
+  { id: 'model', sortBy: ({ id }) => id },
+  { id: 'vendor', sortBy: ({ vendor }) => vendor },
+  { id: 'kind', sortBy: ({ kind }) => kind },
+  { id: 'context', sortBy: ({ context }) => context },
+  { id: 'input', sortBy: (model) => tokenRate(model, 'input') },
+  { id: 'cached_input', sortBy: (model) => tokenRate(model, 'cached_input') },
+  { id: 'output', sortBy: (model) => tokenRate(model, 'output') },
+  { id: 'first', sortBy: ({ speed }) => speed?.first_byte_median_ms ?? null },
+  { id: 'pace', sortBy: ({ speed }) => speed?.output_per_second ?? null },
+  { id: 'uptime', sortBy: ({ speed }) => speed?.success_share ?? null },
+];
+
+const sorting = (id: string): Sorting =>
+  sortings.filter((one) => one.id === id).map(({ sortBy }) => ({ sortBy }))[0] ?? {};
+type Sorting = { readonly sortBy?: NonNullable<Column<ModelRow>['sortBy']> };
+
+const nothing = <span className="text-faint">—</span>;
+
+export function ModelTable({
+  rows,
+  group,
+  sort,
+  picking,
+  onSort,
+}: ListProps & { readonly onSort: (sort: string) => void }): ReactNode {
+  const words = useWords(modelsWords);
+  const columns = [
+    ...useAboutColumns(),
+    ...usePriceColumns(rows),
+    ...useSpeedColumns(),
+    {
+      id: 'compare',
+      header: words.compare.short,
+      pinned: true as const,
+      cell: (model: ModelRow) => <Pick model={model} picking={picking} />,
+    },
+  ];
+  return (
+    <Table
+      label={words.title}
+      rows={rows}
+      rowKey={({ id }) => id}
+      columns={columns}
+      sort={sort}
+      onSort={onSort}
+      path={({ id }) => modelPath(id, group)}
+      card={(model) => ({
+        title: <ModelId id={model.id} />,
+        value: <span className="text-caption text-muted">{words.kinds[model.kind]}</span>,
+        detail: (
+          <>
+            <CardPrice model={model} />
+            <span className="ml-auto">{model.vendor}</span>
+          </>
+        ),
+        menu: <Pick model={model} picking={picking} />,
+      })}
+    />
+  );
+}
+
+/** What the model is. */
+function useAboutColumns(): readonly Column<ModelRow>[] {
+  const words = useWords(modelsWords);
+  const language = useLanguage();
+  const { columns: names } = words;
+  return [
+    {
+      id: 'model',
+      header: names.model,
+      ...sorting('model'),
+      cell: ({ id }) => (
+        <span className="font-medium">
+          <ModelId id={id} />
+        </span>
+      ),
+      className: 'max-w-72',
+    },
+    {
+      id: 'vendor',
+      header: names.vendor,
+      ...sorting('vendor'),
+      cell: ({ vendor }) => vendor,
+      className: 'text-muted',
+    },
+    {
+      id: 'kind',
+      header: names.kind,
+      sortBy: ({ kind }) => words.kinds[kind],
+      cell: ({ kind }) => words.kinds[kind],
+    },
+    {
+      id: 'can',
+      header: words.can.label,
+      cell: (model) => (
+        <span className="flex gap-1">
+          <AbilityBadges model={model} />
+        </span>
+      ),
+      className: 'max-2xl:hidden',
+    },
+    {
+      id: 'context',
+      header: names.context,
+      align: 'right',
+      ...sorting('context'),
+      cell: ({ context }) =>
+        context === null ? (
+          nothing
+        ) : (
+          <span data-tip={words.tokens(formatCount(context))}>
+            {formatCompact(context, language)}
+          </span>
+        ),
+    },
+  ];
+}
+
+function usePriceColumns(rows: readonly ModelRow[]): readonly Column<ModelRow>[] {
+  const { columns: names } = useWords(modelsWords);
+  const priced = (of: 'input' | 'cached_input' | 'output', header: string): Column<ModelRow> => {
+    const decimals = decimalsOf(rows.flatMap((model) => tokenPrice(model, of)?.amount ?? []));
+    return {
+      id: of,
+      header,
+      align: 'right',
+      ...sorting(of),
+      cell: (model) => <TokenPrice price={tokenPrice(model, of)} decimals={decimals} />,
+      ...(of === 'cached_input' && { className: 'max-xl:hidden' }),
+    };
+  };
+  return [
+    priced('input', names.input),
+    priced('cached_input', names.cached),
+    priced('output', names.output),
+    {
+      id: 'piece',
+      header: names.piece,
+      align: 'right',
+      // What tools cost beside the tokens stands on the model's page.
+      cell: (model) => (model.kind === 'chat' ? nothing : <Piece model={model} />),
+    },
+  ];
+}
+
+function useSpeedColumns(): readonly Column<ModelRow>[] {
+  const words = useWords(modelsWords);
+  return (['first', 'pace', 'uptime'] as const).map((name) => ({
+    id: name,
+    header: <span data-tip={words.speed[`${name}Tip`]}>{words.speed[name]}</span>,
+    align: 'right',
+    ...sorting(name),
+    cell: (model) => speedTexts(words, model)[name] ?? nothing,
+  }));
+}
+
+function TokenPrice({
+  price,
+  decimals,
+}: {
+  readonly price: UnitPrice | undefined;
+  readonly decimals: number;
+}): ReactNode {
+  return price === undefined ? nothing : <Aligned amount={price.amount} decimals={decimals} />;
+}
+
+function CardPrice({ model }: { readonly model: ModelRow }): ReactNode {
+  const { columns } = useWords(modelsWords);
+  const sides = (['input', 'cached_input', 'output'] as const).flatMap((side) => {
+    const price = tokenPrice(model, side);
+    const name = side === 'cached_input' ? columns.cached : columns[side];
+    return price === undefined ? [] : [{ name, text: priceText(price.amount) }];
+  });
+  if (sides.length === 0) return <Piece model={model} />;
+  return (
+    <span className="flex flex-wrap items-baseline gap-x-1.5 text-table text-text figures">
+      {sides.map(({ name, text }) => (
+        <Fragment key={name}>
+          <span className="text-caption text-muted">{name}</span>
+          <span className="mr-1.5">{text}</span>
+        </Fragment>
+      ))}
+    </span>
+  );
+}
