@@ -16,7 +16,7 @@ import { idempotent } from './idempotency.ts';
 import { imageSpools } from './image-request.ts';
 import { imagesEndpoints } from './images.ts';
 import { messagesFormat, parseMessages, parseTokenCount, renderTokenCount } from './messages.ts';
-import { getModel, listModels, modelsConvention } from './models.ts';
+import { modelEndpoints } from './models.ts';
 import { parseJson, jsonEndpoint } from './request-body.ts';
 import { responsesEndpoints } from './responses-endpoints.ts';
 import {
@@ -90,23 +90,6 @@ export function endpointsOf(
     ...responsesEndpoints(parts, memory, submissions),
     ...videoEndpoints(tasks, parts.files, submissions),
     ...videosEndpoints(tasks, parts.files, fileHandler, submissions, usualVideo),
-    {
-      method: 'GET',
-      path: '/models',
-      convention: modelsConvention,
-      handle: ({ principal, request, reply }) =>
-        reply.whole(200, 'application/json', listModels(parts.catalog(), principal, request)),
-    },
-    {
-      method: 'GET',
-      path: '/models/*',
-      convention: modelsConvention,
-      handle: ({ principal, request, reply }) =>
-        reply.whole(
-          200,
-          'application/json',
-          getModel(parts.catalog(), principal, request, request.params['*'] ?? ''),
-        ),
-    },
+    ...modelEndpoints(parts),
   ];
 }

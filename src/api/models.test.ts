@@ -1,7 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openSimulatedGateway, type Temporary } from '../../test/support/temporary.ts';
+import {
+  openSimulatedGateway,
+  openTemporaryGateway,
+  type Temporary,
+} from '../../test/support/temporary.ts';
 
 let simulated: Temporary;
 beforeAll(async () => {
@@ -53,12 +57,21 @@ test('C3: Anthropic’s package lists every model page by page, with either key 
   }
 });
 
-test('C3: OpenAI’s clients get the members of the specification and no other', async () => {
+const decimal = /^\d+(?:\.\d+)?$/;
+
+test('C3: OpenAI’s clients get its members, and after them context, modalities and price', async () => {
   const { body } = await get('/models', bearer());
   expect(Object.keys(body)).toEqual(['object', 'data']);
   for (const model of body.data) {
-    const { shutdown_date: _, ...four } = model;
-    expect(Object.keys(four)).toEqual(['id', 'object', 'created', 'owned_by']);
+    const { shutdown_date: _, ...members } = model;
+    expect(Object.keys(members).slice(0, 4)).toEqual(['id', 'object', 'created', 'owned_by']);
+    expect(model).toMatchObject({ name: model.id, currency: 'CNY' });
+    expect(model.context_length).toBe(model.max_model_len);
+    expect(model.architecture.modality).toBe(
+      `${model.architecture.input_modalities.join('+')}->${model.architecture.output_modalities.join('+')}`,
+    );
+    for (const price of Object.values(model.pricing)) expect(price).toMatch(decimal);
+    expect(Object.keys(model.pricing)).toEqual(expect.arrayContaining(['prompt', 'completion']));
   }
   expect((await get('/models/gpt-4o', bearer())).body).toEqual(
     body.data.find(({ id }: { readonly id: string }) => id === 'gpt-4o'),
@@ -122,4 +135,37 @@ test('C3: a page that cannot be had is refused by name, in the shape of the clie
   expect((await get('/models', {})).body).toMatchObject({ error: { code: 'invalid_api_key' } });
   // Parameters that older clients of OpenAI's send are ignored, as before.
   expect((await get('/models?limit=0&after_id=nothing', bearer())).status).toBe(200);
+});
+
+test('the price is that of the key’s group, per token, to the last digit', async () => {
+  const temporary = await openTemporaryGateway(`
+groups: [{ name: default, price_multiplier: 1.1 }]
+models:
+  - { id: chat, owned_by: openai, kind: chat, context: 128000, max_output: 1000, modalities: { in: [text, image], out: [text] },
+      price: { input: 0.000001, cached_input: 0.5, output: 1000, web_search: 0.03, tiers: [{ above_input_tokens: 1000, input: 7 }] } }
+  - { id: pictures, owned_by: openai, kind: image, price: { image: 0.1, by: { 2048x2048: 0.5 } } }
+channels:
+  - { name: a, vendor: openai, api_key: k, models: [chat, pictures] }
+`);
+  const headers = { authorization: `Bearer ${temporary.key}` };
+  const read = async (id: string) =>
+    JSON.parse(await (await fetch(`${temporary.gateway.url}/v1/models/${id}`, { headers })).text());
+  expect(await read('chat')).toMatchObject({
+    context_length: 128_000,
+    max_completion_tokens: 1_000,
+    architecture: { modality: 'text+image->text' },
+    pricing: {
+      prompt: '0.0000000000011',
+      input_cache_read: '0.00000055',
+      completion: '0.0011',
+      web_search: '0.033',
+    },
+    top_provider: { context_length: 128_000, max_completion_tokens: 1_000 },
+  });
+  expect((await read('pictures')).pricing).toEqual({
+    prompt: '0',
+    completion: '0',
+    image: '0.11',
+  });
+  await temporary.close();
 });

@@ -1,11 +1,35 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
-import type { Model, Snapshot } from '../catalog/snapshot.ts';
+import type { Offer, Snapshot } from '../catalog/snapshot.ts';
 import { offerTo } from '../gateway/models/offers.ts';
 import { messagesVersionHeader } from '../providers/conversation/messages-version.ts';
-import type { HttpRequest, ClientConvention } from './endpoint.ts';
+import type { GatewayParts } from '../gateway/parts.ts';
+import type { ClientConvention, Endpoint, HttpRequest } from './endpoint.ts';
 import { chatConvention, messagesConvention } from './entry.ts';
+import { modelFacts } from './model-facts.ts';
+
+/** The endpoints under `/v1/models`. */
+export function modelEndpoints({
+  catalog,
+  clock,
+}: Pick<GatewayParts, 'catalog' | 'clock'>): readonly Endpoint[] {
+  const list: Endpoint['handle'] = ({ principal, request, reply }) =>
+    reply.whole(200, 'application/json', listModels(catalog(), principal, request, clock.now()));
+  return [
+    { method: 'GET', path: '/models', convention: modelsConvention, handle: list },
+    {
+      method: 'GET',
+      path: '/models/*',
+      convention: modelsConvention,
+      handle({ principal, request, reply }) {
+        const id = request.params['*'] ?? '';
+        const body = getModel(catalog(), principal, request, id, clock.now());
+        reply.whole(200, 'application/json', body);
+      },
+    },
+  ];
+}
 
 /**
  * The size of a page in Anthropic's shape (platform.claude.com/docs/en/api/models/list, 2026-11).
@@ -17,7 +41,7 @@ export const modelsPageMax = 1_000;
  * Both conventions have `/v1/models`: the request's headers show which one the client speaks, and
  * the key may come in either header.
  */
-export const modelsConvention: ClientConvention = {
+const modelsConvention: ClientConvention = {
   ...chatConvention,
   credential: messagesConvention.credential,
   spokenBy: (headers) => (speaksMessages(headers) ? messagesConvention : modelsConvention),
@@ -26,18 +50,26 @@ export const modelsConvention: ClientConvention = {
 const speaksMessages = (headers: IncomingHttpHeaders): boolean =>
   headers[messagesVersionHeader] !== undefined || headers['x-api-key'] !== undefined;
 
-/** OpenAI's four members, and the day on which the vendor shuts the model down. */
-function render({ id, created, ownedBy, shutdownDate }: Model): object {
-  const shown = { id, object: 'model', created, owned_by: ownedBy };
-  return shutdownDate === undefined ? shown : { ...shown, shutdown_date: shutdownDate };
+/** OpenAI's four members, the day on which the vendor shuts the model down, and `modelFacts`. */
+function render(offer: Offer, at: number): object {
+  const { id, created, ownedBy, shutdownDate } = offer.model;
+  const shutdown = shutdownDate === undefined ? undefined : { shutdown_date: shutdownDate };
+  return {
+    id,
+    object: 'model',
+    created,
+    owned_by: ownedBy,
+    ...shutdown,
+    ...modelFacts(offer, at),
+  };
 }
 
 /**
  * Anthropic's members beside OpenAI's: some clients send no header that tells which of the two they
  * read. An unknown value is null.
  */
-function renderUnion(model: Model): object {
-  const { id, created, context, outputTokensMax, shutdownDate } = model;
+function renderUnion(offer: Offer, at: number): object {
+  const { id, created, context, outputTokensMax, shutdownDate } = offer.model;
   return {
     type: 'model',
     display_name: id,
@@ -49,26 +81,30 @@ function renderUnion(model: Model): object {
     lifecycle: shutdownDate === undefined ? 'active' : 'deprecated',
     deprecated_at: null,
     retires_at: shutdownDate === undefined ? null : rfc3339(Date.parse(shutdownDate)),
-    ...render(model),
+    ...render(offer, at),
   };
 }
 
 const rfc3339 = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
-/** GET /v1/models: the models that the key can use. */
-export function listModels(
+/** The models that a key can use, by id. */
+export const offersTo = (snapshot: Snapshot, principal: Principal): readonly Offer[] =>
+  snapshot.listing(principal.group).flatMap(({ id }) => offerTo(snapshot, principal, id) ?? []);
+
+/** GET /v1/models: the models that the key can use. `at`: wall clock, ms. */
+function listModels(
   snapshot: Snapshot,
-  { group, models }: Principal,
+  principal: Principal,
   { url, headers }: Pick<HttpRequest, 'url' | 'headers'>,
+  at: number,
 ): string {
-  const reached = snapshot
-    .listing(group)
-    .filter(({ id }) => models === undefined || models.has(id));
+  const reached = offersTo(snapshot, principal);
   const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
   // The page size may be all that shows Claude Code's convention (doors.md §5.1).
   if (speaksMessages(headers) || limitOf(query) !== undefined)
-    return JSON.stringify(pageOf(reached, query));
-  return JSON.stringify({ object: 'list', data: reached.map(render) });
+    return JSON.stringify(pageOf(reached, query, at));
+  const data = reached.map((offer) => render(offer, at));
+  return JSON.stringify({ object: 'list', data });
 }
 
 /** Undefined without a limit, or with one that no page can have. */
@@ -80,7 +116,7 @@ function limitOf(query: URLSearchParams): number | undefined {
 }
 
 /** The models after `after_id`, or those right before `before_id`, in the order of the list. */
-function pageOf(all: readonly Model[], query: URLSearchParams): object {
+function pageOf(all: readonly Offer[], query: URLSearchParams, at: number): object {
   const limit = query.has('limit') ? limitOf(query) : pageDefault;
   if (limit === undefined)
     refuse('out_of_range', {
@@ -96,31 +132,32 @@ function pageOf(all: readonly Model[], query: URLSearchParams): object {
   const data = all.slice(from, to);
   return {
     object: 'list',
-    data: data.map(renderUnion),
+    data: data.map((offer) => renderUnion(offer, at)),
     has_more: before === undefined ? to < all.length : from > 0,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
+    first_id: data[0]?.model.id ?? null,
+    last_id: data.at(-1)?.model.id ?? null,
   };
 }
 
 /** The index of the model that a cursor names; undefined without a cursor. */
-function indexOf(all: readonly Model[], query: URLSearchParams, param: string): number | undefined {
+function indexOf(all: readonly Offer[], query: URLSearchParams, param: string): number | undefined {
   const id = query.get(param);
   if (id === null || id === '') return undefined;
-  const at = all.findIndex((model) => model.id === id);
+  const at = all.findIndex(({ model }) => model.id === id);
   return at < 0
     ? refuse('invalid_value', { param, why: `there is no model '${id}' in the list.` })
     : at;
 }
 
 /** GET /v1/models/{id}; ids may contain `/`. */
-export function getModel(
+function getModel(
   snapshot: Snapshot,
   principal: Principal,
   { headers }: Pick<HttpRequest, 'headers'>,
   id: string,
+  at: number,
 ): string {
   const offer = offerTo(snapshot, principal, id);
   if (offer === undefined) refuse('model_not_found', { model: id, param: 'model' });
-  return JSON.stringify(speaksMessages(headers) ? renderUnion(offer.model) : render(offer.model));
+  return JSON.stringify(speaksMessages(headers) ? renderUnion(offer, at) : render(offer, at));
 }

@@ -24,6 +24,13 @@ export function formatYuan(amount: Nano): string {
   return `${amount < 0n ? '-' : ''}${whole}.${fraction}`;
 }
 
+/** Yuan for one unit of a rate in nano-yuan per million units: up to fifteen decimals, all of them. */
+export function formatUnitYuan(rate: Nano): string {
+  const digits = rate.toString().padStart(16, '0');
+  const fraction = digits.slice(-15).replace(/0+$/, '').padEnd(2, '0');
+  return `${digits.slice(0, -15)}.${fraction}`;
+}
+
 /** ⌈a ÷ b⌉ for a ≥ 0, b > 0. */
 export function divideUp(a: bigint, b: bigint): bigint {
   assert(a >= 0n && b > 0n, 'divideUp takes a ≥ 0 and b > 0');

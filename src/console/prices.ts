@@ -1,5 +1,5 @@
 import { ceiling, isOne, ofMillionths, product } from '../base/fraction.ts';
-import { divideUp, formatYuan, type Nano } from '../base/money.ts';
+import { divideUp, formatUnitYuan, formatYuan, type Nano } from '../base/money.ts';
 import { isToolMeasure, type Measure, measures, toolMeasures } from '../base/quantities.ts';
 import type { Times } from '../catalog/price-windows.ts';
 import { factorOf, type Price, type PriceTier, rateOf, type Rates } from '../catalog/price.ts';
@@ -32,19 +32,12 @@ export function unitPrice(
 ): UnitPrice {
   const per = perOf(measure);
   return {
-    amount: per === 1 ? pieceText(rate) : formatYuan(rate),
+    amount: per === 1 ? formatUnitYuan(rate) : formatYuan(rate),
     per,
     unit: unitOf(measure),
     class: measure,
     ...more,
   };
-}
-
-/** Yuan per unit, from nano-yuan per million: up to fifteen decimals, all of them. */
-function pieceText(rate: Nano): string {
-  const digits = rate.toString().padStart(16, '0');
-  const fraction = digits.slice(-15).replace(/0+$/, '').padEnd(2, '0');
-  return `${digits.slice(0, -15)}.${fraction}`;
 }
 
 /**

@@ -18,10 +18,27 @@ export const modelOperations: schema.Operations = {
         },
         {
           shutdown_date: schema.string('The day after which its vendor has it no more.'),
+          name: schema.string('Its name for people.'),
+          context_length: schema.integer('Its context window in tokens, where that is known.', 1),
+          context_window: schema.integer('As `context_length`.', 1),
+          max_model_len: schema.integer('As `context_length`.', 1),
+          max_completion_tokens: schema.integer('The most tokens that it writes.', 1),
+          architecture: schema.answer({
+            modality: schema.string('`text+image->text`.'),
+            input_modalities: schema.array('What it reads.', { type: 'string' }),
+            output_modalities: schema.array('What it writes.', { type: 'string' }),
+          }),
+          pricing: schema.object(
+            'What one token costs with this key, in yuan, as decimals: `prompt`, `completion`, `input_cache_read`, `input_cache_write`, `internal_reasoning`, …; `image`, `second`, `character`, `request`, `web_search` and the like cost so much each. Long inputs, service tiers and picture sizes may have other prices, which the console shows.',
+          ),
+          currency: schema.string('Of `pricing`: `CNY`.'),
+          top_provider: schema.object(
+            '`context_length`, `max_completion_tokens` and `is_moderated`.',
+          ),
           type: {
             type: 'string',
             const: 'model',
-            description: 'This member and those below: for messages’ clients.',
+            description: 'This member and those below: for clients of `/v1/messages`.',
           },
           display_name: schema.string('Its name for people.'),
           created_at: schema.string('As `created`, in RFC 3339.'),
