@@ -1,10 +1,12 @@
 import type { Principal } from '../accounts/principal.ts';
-import { editJsonBytes, jsonText, isObject } from '../base/json.ts';
+import { editJson, editJsonBytes, jsonText, isObject, type JsonChange } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
+import type { Nano } from '../base/money.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ClientFormat, ApiRequest } from '../gateway/api-request.ts';
 import { chatUsage } from '../providers/conversation/client-usage.ts';
 import { chatEnvelope } from './errors.ts';
+import { moneyNumber } from './money-json.ts';
 import * as schema from './schema.ts';
 import {
   addMediaText,
@@ -16,7 +18,9 @@ import {
   checksOf,
   readersOf,
   refuseType,
+  costWish,
   fallbackModels,
+  withCost,
   withFallbacks,
 } from './request-body.ts';
 
@@ -154,6 +158,7 @@ const chatRequest = schema.request(
     ),
     n: schema.integer('Answers.', 1, choicesMax),
     models: fallbackModels,
+    usage: costWish,
     ...streamMembers,
     ...wishes,
   },
@@ -183,7 +188,22 @@ export const completionFormat = (chunks: string): ClientFormat => ({
       return `data: ${head},"choices":[],"usage":${chatUsage(quantities)}}\n\n`;
     },
   },
+  priced: {
+    whole: (answer, cost) => editJsonBytes(answer, costChanges(cost)),
+    events(last, cost) {
+      const at = `\n${last}`.lastIndexOf('\ndata: ') + 'data: '.length;
+      const end = last.length - '\n\n'.length;
+      return last.slice(0, at) + editJson(last.slice(at, end), costChanges(cost)) + last.slice(end);
+    },
+  },
 });
+
+/** The amount of the charge with all its digits. What a vendor says of its own price goes. */
+const costChanges = (cost: Nano): readonly JsonChange[] => [
+  { path: ['usage', 'cost'], json: moneyNumber(cost) },
+  { path: ['usage', 'currency'], json: '"CNY"' },
+  { path: ['usage', 'cost_details'] },
+];
 
 export const chatFormat = completionFormat('chat.completion.chunk');
 
@@ -203,25 +223,27 @@ export function parseChat(
   const stream = read.stream(body) ?? false;
   const includeUsage = includesUsage(body, stream);
   checkOptions(body);
-  return withFallbacks({
-    id,
-    principal,
-    capability: 'chat',
-    model,
-    body,
-    bytes,
-    skeleton,
-    stream,
-    includeUsage,
-    choices: read.n(body) ?? 1,
-    outputTokensRequested: read.max_completion_tokens(body) ?? read.max_tokens(body),
-    media: media.kinds,
-    mediaCount: media.count,
-    mediaBytes: media.bytes,
-    addresses: media.addresses,
-    text: () => chatText(body),
-    answerId: `chatcmpl-${id.slice(4)}`,
-  });
+  return withCost(
+    withFallbacks({
+      id,
+      principal,
+      capability: 'chat',
+      model,
+      body,
+      bytes,
+      skeleton,
+      stream,
+      includeUsage,
+      choices: read.n(body) ?? 1,
+      outputTokensRequested: read.max_completion_tokens(body) ?? read.max_tokens(body),
+      media: media.kinds,
+      mediaCount: media.count,
+      mediaBytes: media.bytes,
+      addresses: media.addresses,
+      text: () => chatText(body),
+      answerId: `chatcmpl-${id.slice(4)}`,
+    }),
+  );
 }
 
 /** Checks `stream_options`, which only a stream may have. */

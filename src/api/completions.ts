@@ -14,10 +14,12 @@ import * as schema from './schema.ts';
 import {
   checkLength,
   checksOf,
+  costWish,
   fallbackModels,
   readersOf,
   refuseType,
   type RequestBody,
+  withCost,
   withFallbacks,
 } from './request-body.ts';
 
@@ -62,6 +64,7 @@ export const completionRequestSchema = schema.request(
       bestOfMax,
     ),
     models: fallbackModels,
+    usage: costWish,
     ...streamMembers,
     ...writing,
   },
@@ -90,24 +93,26 @@ export function parseCompletion(
   const outputTokensRequested = read.max_tokens(body);
   const answers = checkChoices(body, stream);
   checkWriting(body);
-  return withFallbacks({
-    id,
-    principal,
-    capability: 'completions',
-    model,
-    body,
-    bytes,
-    skeleton,
-    stream,
-    includeUsage,
-    choices: prompts * answers,
-    outputTokensRequested,
-    media: new Map(),
-    mediaCount: 0,
-    mediaBytes: 0,
-    text: () => completionText(body['prompt']),
-    answerId: `cmpl-${id.slice(4)}`,
-  });
+  return withCost(
+    withFallbacks({
+      id,
+      principal,
+      capability: 'completions',
+      model,
+      body,
+      bytes,
+      skeleton,
+      stream,
+      includeUsage,
+      choices: prompts * answers,
+      outputTokensRequested,
+      media: new Map(),
+      mediaCount: 0,
+      mediaBytes: 0,
+      text: () => completionText(body['prompt']),
+      answerId: `cmpl-${id.slice(4)}`,
+    }),
+  );
 }
 
 const isToken = (value: unknown): boolean =>

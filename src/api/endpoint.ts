@@ -43,7 +43,10 @@ export interface RequestContext extends UnidentifiedRequest {
 /** One route. `handle` may throw a Refusal as long as nothing was sent. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below `/v1`: `:name` for a segment, `*` for all that are left. */
   readonly path: string;
+  /** Other paths of the same endpoint, from the root of the server. They have no parameters. */
+  readonly aliases?: readonly string[];
   /** Absent: `chatConvention`. */
   readonly convention?: ClientConvention;
   /**

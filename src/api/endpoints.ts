@@ -1,3 +1,4 @@
+import { defaultUsdRatePpm } from '../catalog/bundled.ts';
 import type { DefaultModels } from '../catalog/configuration.ts';
 import { countInput } from '../gateway/count-tokens.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
@@ -6,7 +7,9 @@ import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
 import type { ResponseStore } from '../memory/responses.ts';
+import type { Database } from '../storage/database.ts';
 import { audioEndpoints } from './audio.ts';
+import { balanceEndpoints } from './balance.ts';
 import { chatFormat, parseChat } from './chat.ts';
 import { completionsFormat, parseCompletion } from './completions.ts';
 import type { Endpoint, RequestContext } from './endpoint.ts';
@@ -36,7 +39,10 @@ export interface EndpointParts {
   readonly submissions: IdempotentRequests;
   readonly tasks: Tasks;
   readonly fileHandler: FileHandler;
+  readonly database: Database;
   readonly defaultModels?: DefaultModels | undefined;
+  /** Millionths of a yuan for a dollar; undefined: the default. */
+  readonly usdRatePpm?: bigint | undefined;
 }
 
 const noDefaults: DefaultModels = { image: [], video: [] };
@@ -44,7 +50,15 @@ const noDefaults: DefaultModels = { image: [], video: [] };
 /** All endpoints under `/v1`. */
 export function endpointsOf(
   parts: GatewayParts,
-  { memory, submissions, tasks, fileHandler, defaultModels = noDefaults }: EndpointParts,
+  {
+    memory,
+    submissions,
+    tasks,
+    fileHandler,
+    database,
+    defaultModels = noDefaults,
+    usdRatePpm = defaultUsdRatePpm,
+  }: EndpointParts,
 ): readonly Endpoint[] {
   const usualVideo = ({ principal }: Pick<RequestContext, 'principal'>): string | undefined =>
     defaultModels.video.find((id) => offerTo(parts.catalog(), principal, id) !== undefined);
@@ -91,5 +105,6 @@ export function endpointsOf(
     ...videoEndpoints(tasks, parts.files, submissions),
     ...videosEndpoints(tasks, parts.files, fileHandler, submissions, usualVideo),
     ...modelEndpoints(parts),
+    ...balanceEndpoints(parts, database, usdRatePpm),
   ];
 }

@@ -44,7 +44,7 @@ import {
   chatEnvelope,
   messagesEnvelope,
 } from './errors.ts';
-import { isApiUrl, pathOfUrl, type RouteMatch, Routes } from './routes.ts';
+import { pathOfUrl, type RouteMatch, Routes } from './routes.ts';
 
 /** Logs refusals and bugs. */
 export interface EntryLog {
@@ -111,7 +111,7 @@ class EndpointEntry implements ApiEntry {
     this.#routes = new Routes(endpoints, chatConvention);
     this.#bodyBytesMax = bodyBytesMax;
     this.#bodyBytes = new BodyBudget(parts.limits.bodyBytesInFlightMax);
-    serveNodeRequests(server, isApiUrl, this.serve);
+    serveNodeRequests(server, (url) => this.#routes.serves(url), this.serve);
     this.#fastPath = new FastPath(server, {
       paths: new Map([...this.#routes.posted].filter(([, { endpoint }]) => !endpoint.body)),
       clock: parts.clock,

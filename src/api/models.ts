@@ -17,7 +17,13 @@ export function modelEndpoints({
   const list: Endpoint['handle'] = ({ principal, request, reply }) =>
     reply.whole(200, 'application/json', listModels(catalog(), principal, request, clock.now()));
   return [
-    { method: 'GET', path: '/models', convention: modelsConvention, handle: list },
+    {
+      method: 'GET',
+      path: '/models',
+      aliases: ['/api/v1/models'],
+      convention: modelsConvention,
+      handle: list,
+    },
     {
       method: 'GET',
       path: '/models/*',

@@ -200,6 +200,31 @@ export function withFallbacks(request: ApiRequest): ApiRequest {
   };
 }
 
+/** A member with which OpenRouter's clients ask for the cost of an answer. */
+export const costWish = schema.request(
+  {},
+  {
+    include: schema.boolean(
+      'The answer’s `usage` gets `cost`, the amount that was charged, and its `currency`. A stream gets a last chunk with `usage`.',
+    ),
+  },
+);
+const readCostWish = readersOf(schema.request({}, { usage: costWish }));
+
+/** Takes `usage` out of the body: the answer's cost is ours to tell, not the vendor's. */
+export function withCost(request: ApiRequest): ApiRequest {
+  if (request.body['usage'] === undefined) return request;
+  const tellsCost = readCostWish.usage(request.body)?.include === true;
+  const { usage: _, ...body } = request.body;
+  return {
+    ...request,
+    body,
+    bytes: editJsonBytes(request.bytes, [{ path: ['usage'] }], request.skeleton),
+    includeUsage: request.includeUsage || tellsCost,
+    tellsCost,
+  };
+}
+
 export interface ParsedJson {
   readonly body: RequestBody;
   /** What was parsed. They hold no duplicate members. */

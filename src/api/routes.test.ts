@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientConvention, Endpoint } from './endpoint.ts';
 import { chatConvention, messagesConvention } from './entry.ts';
-import { isApiUrl, Routes } from './routes.ts';
+import { Routes } from './routes.ts';
 
 const endpoint = (
   method: Endpoint['method'],
@@ -17,7 +17,7 @@ const routes = new Routes(
     endpoint('DELETE', '/videos/:id'),
     endpoint('GET', '/videos/:id/content'),
     endpoint('GET', '/videos/latest'),
-    endpoint('GET', '/models'),
+    { ...endpoint('GET', '/models'), aliases: ['/api/v1/models', '/v1/all'] },
     endpoint('GET', '/models/*'),
   ],
   chatConvention,
@@ -30,6 +30,8 @@ describe('a URL leads to the endpoint with its method and path', () => {
     ['GET', '/v1/models', '/models', {}],
     ['HEAD', '/v1/models', '/models', {}],
     ['GET', '/v1/models#top', '/models', {}],
+    ['GET', '/api/v1/models?x=1', '/models', {}],
+    ['GET', '/v1/all', '/models', {}],
     ['GET', '/v1/mod%65ls', '/models', {}],
     ['GET', '/%76%31/models', '/models', {}],
     ['GET', 'http://host:80/v1/models?limit=1', '/models', {}],
@@ -83,7 +85,19 @@ test('the methods of a path are those of all its endpoints', () => {
 
 test('a URL of the API begins with the segment v1, in whatever form', () => {
   for (const url of ['/v1', '/v1/', '/v1?x', '/v1/%zz', '/%76%31/x', 'http://host/v1/models'])
-    expect(isApiUrl(url), url).toBe(true);
-  for (const url of ['/', '/v1x', '/v1%2Fmodels', '//v1', '/x/v1', '*', 'http:///v1', '/%zz/v1'])
-    expect(isApiUrl(url), url).toBe(false);
+    expect(routes.serves(url), url).toBe(true);
+  for (const url of [
+    '/',
+    '/api',
+    '/api/v1/models/',
+    '/api/v1/key',
+    '/v1x',
+    '/v1%2Fmodels',
+    '//v1',
+    '/x/v1',
+    '*',
+    'http:///v1',
+    '/%zz/v1',
+  ])
+    expect(routes.serves(url), url).toBe(false);
 });

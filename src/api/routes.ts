@@ -25,21 +25,29 @@ export class Routes {
   /** By URL, those endpoints with the method POST whose paths have no parameters. */
   readonly posted: ReadonlyMap<string, RouteMatch & { readonly endpoint: Endpoint }>;
   readonly #routes: readonly Route[];
+  /** The paths outside `/v1`. */
+  readonly #aliases: ReadonlySet<string>;
   readonly #fallback: ClientConvention;
 
   /** `fallback`: the convention of endpoints and URLs that have none. */
   constructor(endpoints: readonly Endpoint[], fallback: ClientConvention) {
     this.#fallback = fallback;
-    const routes = endpoints.map((endpoint): Route => {
-      const segments = `v1${endpoint.path}`.split('/');
-      return { endpoint, segments, convention: endpoint.convention ?? fallback, params: noParams };
-    });
+    const routes = endpoints.flatMap((endpoint) =>
+      [`/v1${endpoint.path}`, ...(endpoint.aliases ?? [])].map((path): Route => {
+        const segments = path.slice(1).split('/');
+        const convention = endpoint.convention ?? fallback;
+        return { endpoint, segments, convention, params: noParams };
+      }),
+    );
+    this.#aliases = new Set(
+      endpoints.flatMap(({ aliases = [] }) => aliases).filter((path) => !isApiUrl(path)),
+    );
     const fixed = routes.filter(({ endpoint }) => !/[:*]/.test(endpoint.path));
     this.#routes = [...fixed, ...routes.filter((route) => !fixed.includes(route))];
     this.posted = new Map(
       fixed
         .filter(({ endpoint }) => endpoint.method === 'POST')
-        .map((route) => [`/v1${route.endpoint.path}`, route]),
+        .map((route) => [`/${route.segments.join('/')}`, route]),
     );
   }
 
@@ -61,6 +69,11 @@ export class Routes {
       return isTooLong ? undefined : { ...route, params };
     }
     return { endpoint: undefined, convention: this.#conventionAt(url), params: noParams };
+  }
+
+  /** Whether a URL is `/v1`, lies under it, or is another path of an endpoint. */
+  serves(url: string): boolean {
+    return isApiUrl(url) || this.#aliases.has(pathOfUrl(url));
   }
 
   /** The methods of the endpoints at a path under `/v1` in which no parameter is empty. */
@@ -91,7 +104,7 @@ export class Routes {
 export const pathOfUrl = (url: string): string => url.split('?', 1)[0] ?? url;
 
 /** Whether a URL, in whatever form, is `/v1` or lies under it. */
-export const isApiUrl = (url: string): boolean =>
+const isApiUrl = (url: string): boolean =>
   /^\/v1(?:[/?]|$)/.test(url) || segmentsOf(url)?.[0] === 'v1';
 
 /**

@@ -301,7 +301,10 @@ async function openServers(
   const unreadable = answerUnreadable(systemClock);
   const server = openServer(serverLimits, unreadable);
   const { defaultModels, usdRatePpm } = options.configuration ?? {};
-  const endpoints = endpointsOf(parts, { memory, submissions, tasks, fileHandler, defaultModels });
+  const endpoints = endpointsOf(parts, {
+    ...{ memory, submissions, tasks, fileHandler, database },
+    ...{ defaultModels, usdRatePpm },
+  });
   const entry = openApiEntry(
     server.server,
     parts,

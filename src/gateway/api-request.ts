@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../accounts/principal.ts';
 import type { SynchronousCapability } from '../base/capability.ts';
 import type { Skeleton } from '../base/long-strings.ts';
+import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
 import type { Refusal } from '../base/refusal.ts';
 import type { MediaReference } from '../providers/adapter.ts';
@@ -62,6 +63,8 @@ export interface ApiRequest {
   readonly headers?: IncomingHttpHeaders;
   readonly stream: boolean;
   readonly includeUsage: boolean;
+  /** The client wants to read in the answer what it costs. */
+  readonly tellsCost?: boolean;
   /**
    * How many answers the client requests: `n`. 0: the model writes no text; the answer is vectors
    * or scores.
@@ -158,5 +161,13 @@ export interface ClientFormat {
   readonly counted?: {
     whole(answer: Buffer, quantities: Quantities): Buffer;
     event(request: ApiRequest, created: number, quantities: Quantities): string;
+  };
+  /**
+   * Writes what was charged into a whole answer, or into the last events of a stream (latin1), where
+   * `ApiRequest.tellsCost` is set.
+   */
+  readonly priced?: {
+    whole(answer: Buffer, cost: Nano): Buffer;
+    events(last: string, cost: Nano): string;
   };
 }

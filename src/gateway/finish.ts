@@ -1,4 +1,4 @@
-import { bufferOf } from '../base/json.ts';
+import { type Bytes, bufferOf } from '../base/json.ts';
 import type { Fault } from '../base/fault.ts';
 import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
@@ -147,13 +147,19 @@ async function finishWhole(
   const counted = ours
     ? funded.format.counted?.whole(bufferOf(answer.body), quantities)
     : undefined;
-  const body = counted ?? answer.body;
+  const body = pricedBody(funded, counted ?? answer.body, outcome.cost);
   const kept = funded.request.keep === undefined || (await keep(funded, bufferOf(body)));
   sendDroppedHeader(funded, progress);
   if (funded.request.stream) sendAsEvents(funded, bufferOf(body));
   else funded.reply.whole(200, answer.type ?? 'application/json', body);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
+
+const pricedBody = ({ request, format }: FundedRequest, body: Bytes, cost: Nano): Bytes =>
+  request.tellsCost === true ? (format.priced?.whole(bufferOf(body), cost) ?? body) : body;
+
+const pricedEvents = ({ request, format }: FundedRequest, last: string, cost: Nano): string =>
+  request.tellsCost === true ? (format.priced?.events(last, cost) ?? last) : last;
 
 /** `ours`: the vendor reported nothing that can be charged, so the answer carries our count. */
 interface WholeUsage extends CountedUsage {
@@ -227,7 +233,8 @@ async function finishStream(
   const kept =
     funded.request.keep === undefined || (await keep(funded, Buffer.from(tail, 'latin1')));
   if (!funded.reply.started) beginStream(funded, progress);
-  funded.reply.end(tail + usageEvent(funded, meter, quantities) + funded.format.done);
+  const last = tail + usageEvent(funded, meter, quantities);
+  funded.reply.end(pricedEvents(funded, last, outcome.cost) + funded.format.done);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
 

@@ -102,6 +102,8 @@ export class ForwardingReceiver implements Receiver {
   readonly #race: RunningRace | undefined;
   readonly #payment: Payment;
   #held = '';
+  /** The last events, where they are to tell the cost: they leave once it is charged. */
+  #last = '';
   #begun = false;
   #ended = false;
 
@@ -137,14 +139,15 @@ export class ForwardingReceiver implements Receiver {
   };
 
   #deliver(out: string): boolean {
-    const { reply } = this.#funded;
+    const { reply, request } = this.#funded;
+    const { meter } = this.translator;
     let room = true;
     if (out !== '') {
       if (!this.#begun) this.#begin();
       this.#progress.wrote = true;
-      room = reply.write(out);
+      if (meter.done && request.tellsCost === true) this.#last += out;
+      else room = reply.write(out);
     }
-    const { meter } = this.translator;
     if (meter.fault !== undefined || meter.done) {
       if (meter.fault === undefined) this.#attempt.complete(this.#close());
       else this.#attempt.finish(this.#close());
@@ -165,7 +168,7 @@ export class ForwardingReceiver implements Receiver {
     const { meter } = this.translator;
     const tail = meter.fault === undefined ? this.translator.end() : '';
     if (meter.fault !== undefined) return { kind: 'fault', stage: this.stage, fault: meter.fault };
-    return { kind: 'streamed', meter, tail };
+    return { kind: 'streamed', meter, tail: this.#last + tail };
   }
 
   get stage(): 'waiting' | 'streaming' {

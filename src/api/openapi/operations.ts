@@ -1,4 +1,5 @@
 import { audioOperations } from './audio-operations.ts';
+import { balanceOperations } from './balance-operations.ts';
 import { chatOperations } from './chat-operations.ts';
 import { imageOperations } from './image-operations.ts';
 import { messagesOperations } from './messages-operations.ts';
@@ -21,4 +22,5 @@ export const operations: Operations = {
   ...audioOperations,
   ...videoOperations,
   ...modelOperations,
+  ...balanceOperations,
 };

@@ -1,0 +1,17 @@
+import { isObject } from '../base/json.ts';
+import { formatYuan, type Nano } from '../base/money.ts';
+
+/** An amount as a JSON number: all its digits, and never an exponent. */
+export const moneyNumber = (amount: Nano): string =>
+  formatYuan(amount).replace(/0+$/, '').replace(/\.$/, '');
+
+/** As `JSON.stringify`, with each bigint as an amount. */
+export function moneyJson(value: unknown): string {
+  if (typeof value === 'bigint') return moneyNumber(value);
+  if (Array.isArray(value)) return `[${value.map(moneyJson).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .filter(([, inner]) => inner !== undefined)
+    .map(([name, inner]) => `${JSON.stringify(name)}:${moneyJson(inner)}`);
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,246 @@
+import * as schema from '../schema.ts';
+
+const amount = (description: string): schema.Schema => ({
+  type: 'number',
+  description: `${description} Exact, with at most nine decimals and no exponent.`,
+});
+const decimals = (description: string) =>
+  schema.string(`${description} Exact, as decimals in a text.`);
+
+const limit = schema.answer(
+  {
+    period: schema.choice('What the limit counts.', ['total', 'month', 'day']),
+    limit: amount('The most that may be spent in it.'),
+    used: amount('What has been spent in it.'),
+    remaining: amount('What is left of it.'),
+  },
+  { resets_at: schema.string('When the next day or month begins; RFC 3339.') },
+);
+
+const funds = {
+  available: amount('What the key can still spend: the least of balance and limits.'),
+};
+const accountFunds = {
+  balance: amount('The balance of the account. A key with limits of its own does not see it.'),
+  held: amount('The part of it that running tasks hold.'),
+};
+
+const keyInfo = schema.answer(
+  {
+    label: schema.string('The key’s name.'),
+    currency: schema.string('Of all amounts: `CNY`.'),
+    limits: schema.array('The key’s spend limits.', limit),
+    usage: amount('What the key has spent since it was made.'),
+    usage_daily: amount('The same for today, by the operator’s calendar.'),
+    usage_weekly: amount('The same since Monday.'),
+    usage_monthly: amount('The same for this month.'),
+    requests: schema.integer('The requests that were charged.', 0),
+    ...funds,
+    group: schema.string('The group whose prices hold.'),
+    rate_limit: schema.object('`requests` in one `interval`; -1: any number.'),
+  },
+  {
+    limit: amount('The total limit, else the month’s, else the day’s.'),
+    limit_remaining: amount('What is left of it.'),
+    limit_reset: schema.choice('When it begins anew.', ['monthly', 'daily']),
+    ...accountFunds,
+    expires_at: schema.string('When the key ends; RFC 3339.'),
+  },
+);
+
+const keyUsage = schema.answer(
+  {
+    object: { type: 'string', const: 'usage' },
+    is_active: schema.boolean('Whether anything can be spent.'),
+    currency: schema.string('Of all amounts: `CNY`.'),
+    ...funds,
+    ...accountFunds,
+    remaining: amount('As `available`.'),
+    limits: schema.array('The key’s spend limits.', limit),
+    total: schema.answer({
+      requests: schema.integer('Charged since the key was made.', 0),
+      cost: amount('Spent since the key was made.'),
+    }),
+    from: schema.string('Where the period begins; RFC 3339.'),
+    to: schema.string('Where it ends.'),
+    requests: schema.integer('Charged in the period.', 0),
+    cost: amount('Spent in the period.'),
+    data: schema.array(
+      'By model, the most expensive first.',
+      schema.answer({
+        model: schema.string('Its id.'),
+        requests: schema.integer('Charged.', 0),
+        cost: amount('Spent.'),
+      }),
+    ),
+  },
+  { expires_at: schema.string('When the key ends; RFC 3339.') },
+);
+
+type Row = readonly [
+  path: string,
+  id: string,
+  summary: string,
+  answer: schema.Schema,
+  description?: string,
+];
+
+const rows: readonly Row[] = [
+  [
+    '/key',
+    'getKey',
+    'What this key may spend and has spent',
+    schema.answer({ data: schema.ref('KeyInfo') }),
+    'As OpenRouter’s clients read it, in yuan. Also at `/api/v1/key`, `/api/v1/auth/key` and `/v1/auth/key`.',
+  ],
+  [
+    '/credits',
+    'getCredits',
+    'What this key can spend and has spent',
+    schema.answer({
+      data: schema.answer({
+        total_credits: amount('What it can spend and what it has spent, together; yuan.'),
+        total_usage: amount('What it has spent; yuan.'),
+        currency: schema.string('`CNY`.'),
+      }),
+    }),
+    'As OpenRouter’s clients read it, in yuan. Also at `/api/v1/credits`.',
+  ],
+  [
+    '/user/balance',
+    'getUserBalance',
+    'What this key can spend, as DeepSeek’s clients read it',
+    schema.answer({
+      is_available: schema.boolean('Whether anything can be spent.'),
+      balance_infos: schema.array(
+        'One entry, in yuan.',
+        schema.object('`total_balance` and so on.'),
+      ),
+      is_active: schema.boolean('As `is_available`.'),
+      balance: amount('Yuan.'),
+      unit: schema.string('`CNY`.'),
+    }),
+    'Also at `/user/balance`.',
+  ],
+  [
+    '/users/me/balance',
+    'getMyBalance',
+    'What this key can spend, as Moonshot’s clients read it',
+    schema.answer({
+      code: schema.integer('0.', 0),
+      data: schema.answer({
+        available_balance: amount('Yuan.'),
+        voucher_balance: amount('0.'),
+        cash_balance: amount('As `available_balance`.'),
+      }),
+      scode: schema.string('`0x0`.'),
+      status: schema.boolean('`true`.'),
+    }),
+  ],
+  [
+    '/user/info',
+    'getUserInfo',
+    'What this key can spend, as SiliconFlow’s clients read it',
+    schema.answer({
+      code: schema.integer('20000.', 0),
+      message: schema.string('`OK`.'),
+      status: schema.boolean('`true`.'),
+      data: schema.answer({
+        id: schema.string('The account’s id.'),
+        name: schema.string('The key’s name.'),
+        balance: decimals('Granted money: 0.'),
+        chargeBalance: decimals('Yuan.'),
+        totalBalance: decimals('As `chargeBalance`.'),
+        status: schema.string('`normal`.'),
+      }),
+    }),
+  ],
+  [
+    '/dashboard/billing/subscription',
+    'getSubscription',
+    'What this key can spend and has spent, in dollars',
+    schema.answer({
+      object: { type: 'string', const: 'billing_subscription' },
+      has_payment_method: schema.boolean('`true`.'),
+      soft_limit_usd: amount('As `hard_limit_usd`.'),
+      hard_limit_usd: amount('What it can spend and what it has spent, together.'),
+      system_hard_limit_usd: amount('As `hard_limit_usd`.'),
+      access_until: schema.integer('0.', 0),
+    }),
+    'At the configured `usd_rate`. Other gateways read it as the balance of a channel, less `total_usage` of `/v1/dashboard/billing/usage`. Also without `/v1`.',
+  ],
+  [
+    '/dashboard/billing/usage',
+    'getBilledUsage',
+    'What this key has spent since it was made, in cents of a dollar',
+    schema.answer({
+      object: { type: 'string', const: 'list' },
+      total_usage: amount('Cents. Dates in the query are ignored.'),
+    }),
+    'Also without `/v1`.',
+  ],
+  [
+    '/dashboard/billing/credit_grants',
+    'getCreditGrants',
+    'The same as one answer, in dollars',
+    schema.answer({
+      object: { type: 'string', const: 'credit_summary' },
+      total_granted: amount('Used and available, together.'),
+      total_used: amount('What the key has spent.'),
+      total_available: amount('What it can spend.'),
+    }),
+    'Also without `/v1`.',
+  ],
+  [
+    '/usage/token',
+    'getTokenUsage',
+    'The same as new-api’s clients read it, in 1/500,000 of a dollar',
+    schema.answer({
+      code: schema.boolean('`true`.'),
+      message: schema.string('`ok`.'),
+      data: schema.answer({
+        object: { type: 'string', const: 'token_usage' },
+        name: schema.string('The key’s name.'),
+        total_granted: schema.integer('Used and available, together.', 0),
+        total_used: schema.integer('What the key has spent.', 0),
+        total_available: schema.integer('What it can spend.', 0),
+        unlimited_quota: schema.boolean('`false`.'),
+        model_limits: schema.object('The models that it may use, where they are limited.'),
+        model_limits_enabled: schema.boolean('Whether they are limited.'),
+        expires_at: schema.integer('When the key ends; Unix time, seconds. 0: never.', 0),
+      }),
+    }),
+    'Also at `/api/usage/token`.',
+  ],
+];
+
+const operationOfRow = ([path, id, summary, answer, description]: Row): [
+  string,
+  schema.Operation,
+] => [
+  `GET ${path}`,
+  {
+    id,
+    tag: 'Balance',
+    summary,
+    ...(description !== undefined && { description }),
+    answer: { 'application/json': answer },
+  },
+];
+
+export const balanceOperations: schema.Operations = {
+  ...Object.fromEntries(rows.map(operationOfRow)),
+  'GET /usage': {
+    id: 'getUsage',
+    tag: 'Balance',
+    summary: 'What this key has spent, by model',
+    schemas: { KeyInfo: keyInfo, KeyUsage: keyUsage },
+    query: {
+      start_date: schema.string(
+        'The first day, such as `2026-11-01`; the month’s first by default.',
+      ),
+      end_date: schema.string('The last day; today by default.'),
+    },
+    answer: { 'application/json': schema.ref('KeyUsage') },
+  },
+};
