@@ -54,6 +54,7 @@ const english = sidebarOf([
     ['Quick start', '/guides/quick-start'],
     ['Clients', '/guides/clients'],
     ['Endpoints', '/reference/endpoints'],
+    ['Prices, costs and balances', '/reference/money-by-key'],
     ['Errors', '/reference/errors'],
     ['Headers', '/reference/headers'],
   ],
