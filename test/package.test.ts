@@ -55,6 +55,7 @@ test('the package is what runs and its papers, and small', () => {
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
+    'README.zh-CN.md',
     'package.json',
   ]);
   expect(paths).toEqual(

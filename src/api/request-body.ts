@@ -211,18 +211,11 @@ export const costWish = schema.request(
 );
 const readCostWish = readersOf(schema.request({}, { usage: costWish }));
 
-/** Takes `usage` out of the body: the answer's cost is ours to tell, not the vendor's. */
+/** Reads the wish for the answer's cost. The member stays in the body, for the vendor that takes it. */
 export function withCost(request: ApiRequest): ApiRequest {
   if (request.body['usage'] === undefined) return request;
   const tellsCost = readCostWish.usage(request.body)?.include === true;
-  const { usage: _, ...body } = request.body;
-  return {
-    ...request,
-    body,
-    bytes: editJsonBytes(request.bytes, [{ path: ['usage'] }], request.skeleton),
-    includeUsage: request.includeUsage || tellsCost,
-    tellsCost,
-  };
+  return { ...request, includeUsage: request.includeUsage || tellsCost, tellsCost };
 }
 
 export interface ParsedJson {

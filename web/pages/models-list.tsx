@@ -221,13 +221,14 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
       header: names.vendor,
       ...sorting('vendor'),
       cell: ({ vendor }) => vendor,
-      className: 'text-muted',
+      className: 'text-muted max-xl:hidden',
     },
     {
       id: 'kind',
       header: names.kind,
       sortBy: ({ kind }) => words.kinds[kind],
       cell: ({ kind }) => words.kinds[kind],
+      className: 'max-2xl:hidden',
     },
     {
       id: 'can',
@@ -291,6 +292,7 @@ function useSpeedColumns(): readonly Column<ModelRow>[] {
     align: 'right',
     ...sorting(name),
     cell: (model) => speedTexts(words, model)[name] ?? nothing,
+    ...(name === 'pace' && { className: 'max-xl:hidden' }),
   }));
 }
 

@@ -64,7 +64,7 @@ describe('members that one vendor alone documents', () => {
 
   it.each(everyone)('OpenRouter’s are left out by name at %s', (vendor) => {
     expect(sent(vendor, own)).toEqual({});
-    expect(dropped(vendor, own)).toEqual(['models', 'provider', 'route', 'transforms', 'usage']);
+    expect(dropped(vendor, own)).toEqual(['models', 'provider', 'route', 'transforms']);
   });
 
   it.each([
@@ -81,13 +81,7 @@ describe('members that one vendor alone documents', () => {
     ['azure', 'gpt-4o'],
   ])('and at %s', (vendor, model) => {
     expect(sent(vendor, own, model)).toEqual({});
-    expect(dropped(vendor, own, model)).toEqual([
-      'models',
-      'provider',
-      'route',
-      'transforms',
-      'usage',
-    ]);
+    expect(dropped(vendor, own, model)).toEqual(['models', 'provider', 'route', 'transforms']);
   });
 
   it('its plugins change the answer, and are refused elsewhere', () => {

@@ -52,9 +52,8 @@ export const unsupportedInChat: Readonly<Record<string, MemberRule>> = {
   min_p: drop,
   repetition_penalty: drop,
   // OpenRouter's own (openrouter.ai/docs/api-reference/parameters, 2026-08): its choice of a
-  // provider, and what it reports.
+  // provider. Its `usage` is answered by the gateway.
   provider: drop,
-  usage: drop,
   models: drop,
   route: drop,
   transforms: drop,
@@ -110,7 +109,6 @@ const openaiOnly = [
 /** Members of chat that OpenRouter alone documents. */
 export const openrouterOnly = [
   'provider',
-  'usage',
   'models',
   'route',
   'transforms',

@@ -66,6 +66,8 @@ export const openrouter = defineVendor({
     chat: openaiChat({
       takes,
       faults,
+      // openrouter.ai/docs/use-cases/usage-accounting, 2026-08
+      takesCostWish: true,
       // `file_data` takes an address (openrouter.ai/docs/features/multimodal/pdfs, 2026-08).
       readsAddresses: ['image', 'video', 'file'],
     }),

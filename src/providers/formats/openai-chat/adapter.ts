@@ -87,6 +87,8 @@ function askForUsage(
   quirks: ChatQuirks,
   changes: JsonChange[],
 ): void {
+  if (call.body.usage !== undefined && quirks.takesCostWish !== true)
+    changes.push({ path: ['usage'] });
   if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
   if (quirks.streamOptions === false) {
     if (call.body.stream_options !== undefined) changes.push({ path: ['stream_options'] });

@@ -30,6 +30,8 @@ export interface ChatRequest extends ReasoningMembers, ChatExtensions {
   readonly prompt_cache_options?: JsonObject;
   readonly safety_identifier?: string;
   readonly stream_options?: JsonObject | null;
+  /** OpenRouter's (openrouter.ai/docs/use-cases/usage-accounting, 2026-08): asks for the cost. */
+  readonly usage?: JsonObject | null;
   /** Anthropic's (platform.claude.com/docs/en/api/messages, 2026-11), at several vendors. */
   readonly top_k?: number;
   readonly cache_control?: JsonObject;

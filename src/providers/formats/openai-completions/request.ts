@@ -48,6 +48,8 @@ export function completionRequest(call: VendorCall, quirks: CompletionQuirks): V
     if (body[from] !== undefined) changes.push({ path: [from], name });
   for (const member of quirks.drop ?? [])
     if (body[member] !== undefined) changes.push({ path: [member] });
+  // The wish for the cost, which the gateway tells by itself.
+  if (body['usage'] !== undefined) changes.push({ path: ['usage'] });
   if (call.outputTokensMax !== undefined)
     changes.push({ path: ['max_tokens'], json: String(call.outputTokensMax) });
   if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
