@@ -156,7 +156,7 @@ describe.skipIf(noChromium)('the market of models', () => {
         compare: id.replaceAll('%', '%25').replaceAll(',', '%2C'),
         show: 'comparison',
       });
-      await go(`/models?${shown}`);
+      await go(`/models?${shown.toString()}`);
       await page.getByRole('columnheader', { name: id }).waitFor();
     }
     const images: number = await page.evaluate("document.querySelectorAll('img, b').length");

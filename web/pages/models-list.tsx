@@ -292,7 +292,7 @@ function useSpeedColumns(): readonly Column<ModelRow>[] {
     align: 'right',
     ...sorting(name),
     cell: (model) => speedTexts(words, model)[name] ?? nothing,
-    ...(name === 'pace' && { className: 'max-xl:hidden' }),
+    ...(name !== 'uptime' && { className: 'max-xl:hidden' }),
   }));
 }
 
