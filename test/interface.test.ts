@@ -274,7 +274,8 @@ test('liveness, readiness and metrics are there, metrics only for who has the to
   expect(text).toContain('tollgate_requests_total{model="m1",channel="a",outcome="ok"} 1');
   expect(text).toContain('tollgate_till_settled_total 1');
   expect(text).toContain('tollgate_till_refused_total 0');
-  expect(text).toContain('tollgate_overhead_seconds_count 1');
+  for (const name of ['overhead', 'before_vendor', 'after_vendor', 'till_queue', 'till_commit'])
+    expect(text).toContain(`tollgate_${name}_seconds_count 1`);
   expect(text).toContain('tollgate_first_byte_seconds_count{channel="a"} 1');
   expect(text).toContain('tollgate_channel_state{channel="a",state="healthy"} 1');
   expect(text).toMatch(/^tollgate_till_float_yuan\{part="free"\} 0\.\d+$/m);

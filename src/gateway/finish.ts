@@ -390,6 +390,7 @@ export function reportRequest(
     firstByteMs: progress.firstByteMs,
     durationMs: elapsedMs(funded),
     vendorMs: progress.vendorMs,
+    beforeMs: progress.beforeMs,
   };
   parts.access(line, outcome.refusal);
   if (progress.hedge !== undefined)

@@ -11,6 +11,8 @@ export class RequestProgress {
   /** Milliseconds from the start to the first byte for the client, once that byte has left. */
   firstByteMs: number | undefined;
   attempts = 0;
+  /** Milliseconds from the start to the first attempt, once there is one. */
+  beforeMs: number | undefined;
   /** Milliseconds for which an attempt was under way. */
   vendorMs = 0;
   /** The channel of the running or answering attempt. */

@@ -52,6 +52,7 @@ export async function tryChannels(
     const candidate = trial.pick(nowMs);
     if (candidate === undefined) break;
     const begunMs = nowMs - funded.startedAtMs;
+    progress.beforeMs ??= begunMs;
     try {
       last = await (hedgeMs === undefined
         ? trial.ask(candidate, begunMs)

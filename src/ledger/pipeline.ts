@@ -38,6 +38,7 @@ export interface Item {
 /** One transaction: built once, sent unchanged until its outcome is known. */
 export interface Batch {
   readonly number: number;
+  readonly builtAtMs: number;
   readonly items: readonly Item[];
   readonly floats: ReadonlyMap<string, Float>;
   readonly input: BatchInput;
@@ -342,7 +343,8 @@ export class Pipeline {
       if (float.charging > 0n) spends.push({ account: float.account, amount: float.charging });
     }
     this.#built++;
-    this.#lastBuiltMs = this.#options.clock.monotonicMs();
+    const builtAtMs = this.#options.clock.monotonicMs();
+    this.#lastBuiltMs = builtAtMs;
     const input: BatchInput = {
       process,
       seq: this.#seq,
@@ -355,7 +357,7 @@ export class Pipeline {
       ),
       records: this.#records,
     };
-    return { number: this.#built, items, floats, input };
+    return { number: this.#built, builtAtMs, items, floats, input };
   }
 }
 

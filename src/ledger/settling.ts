@@ -1,10 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import type { Nano } from '../base/money.ts';
 import type { Database } from '../storage/database.ts';
+import { DurationHistogram, ownTimeRange } from '../telemetry/request-metrics.ts';
 import type { BackgroundRetries } from './background-retries.ts';
 import type { Charge, RecordTable, SettleResult } from './contract.ts';
 import type { Float } from './float.ts';
-import type { Item, Pipeline } from './pipeline.ts';
+import type { Batch, Item, Pipeline } from './pipeline.ts';
 import type { TillSettings } from './settings.ts';
 import type { LateInput, LateReply } from './transactions/batch.ts';
 import type { ProcessRow } from './transactions/process.ts';
@@ -101,9 +102,11 @@ export class Settling {
     });
   }
 
-  committed(items: readonly Item[]): void {
+  committed({ items, builtAtMs }: Batch, nowMs: number): void {
     const { stats } = this.#parts;
     for (const item of items) {
+      stats.queued.observe(builtAtMs - item.queuedAtMs);
+      stats.committed.observe(nowMs - builtAtMs);
       const shortfall = item.charge.cost - item.amount;
       landed(item);
       stats.settled++;
@@ -261,6 +264,9 @@ export class TillStats {
   /** Times memory and database disagreed: a bug. */
   broken = 0;
   batches = 0;
+  /** How long each charge waited for its batch, and then for the commit of the batch. */
+  readonly queued = new DurationHistogram(ownTimeRange);
+  readonly committed = new DurationHistogram(ownTimeRange);
   /** Batches whose outcome was unknown at first. */
   unknownBatches = 0;
   waited = 0;

@@ -64,6 +64,14 @@ export function tillFamilies({
       'Requests refused for lack of money after a wait',
       stats.insufficient,
     ),
+    stats.queued.family(
+      'tollgate_till_queue_seconds',
+      'Time that a charge waited until its batch was sent',
+    ),
+    stats.committed.family(
+      'tollgate_till_commit_seconds',
+      'Time from there until its batch was committed',
+    ),
     counter('waits_total', 'Requests that waited for money', stats.waited),
     counter('wait_seconds_total', 'Time that requests waited for money', stats.waitedMs / 1_000),
   ];

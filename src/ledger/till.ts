@@ -304,7 +304,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     this.#lastGoodMs = atMs;
     this.stats.batches++;
     this.#recent.add(batch.items, nowMs);
-    this.#settling.committed(batch.items);
+    this.#settling.committed(batch, nowMs);
     for (const move of batch.input.moves) {
       const float = batch.floats.get(move.account);
       if (float !== undefined) this.#floats.moved(float, move, batch.number, nowMs);

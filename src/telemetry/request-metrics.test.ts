@@ -27,6 +27,7 @@ const line = (changed: Partial<AccessLine> = {}): AccessLine => ({
     firstByteMs: 40,
     durationMs: 900,
     vendorMs: 890,
+    beforeMs: 2,
   },
   ...changed,
 });
@@ -57,6 +58,8 @@ test('how a request ended is told by model, channel and outcome, its money and t
     'tollgate_tokens_total{model="m",direction="output"} 10',
     'tollgate_retries_total{model="m"} 2',
     'tollgate_overhead_seconds_bucket{le="0.01"} 3',
+    'tollgate_before_vendor_seconds_sum 0.006',
+    'tollgate_after_vendor_seconds_sum 0.024',
   ])
     expect(page).toContain(`${sample}\n`);
   expect(requests.channels()).toEqual([

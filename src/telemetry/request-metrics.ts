@@ -43,6 +43,8 @@ export class RequestMetrics {
   readonly #models = new Map<string, ModelCounts>();
   readonly #firsts = new Map<string, DurationHistogram>();
   readonly #own = new DurationHistogram(ownTimeRange);
+  readonly #before = new DurationHistogram(ownTimeRange);
+  readonly #after = new DurationHistogram(ownTimeRange);
 
   finished(line: AccessLine): void {
     const model = this.#models.get(line.model) ?? this.#openModel(line.model);
@@ -51,7 +53,7 @@ export class RequestMetrics {
     model.chargedNano += Number(line.cost);
     if (line.attempts > 1) model.retries += line.attempts - 1;
     model.whole.observe(line.durationMs);
-    if (line.vendorMs !== undefined) this.#own.observe(line.durationMs - line.vendorMs);
+    if (line.vendorMs !== undefined) this.#observeOwn(line, line.vendorMs);
     const name = line.channel ?? '';
     const channel = model.channels.get(name) ?? openChannel(model, name);
     const outcomes = channel.outcomes.get(line.outcome) ?? openOutcome(channel, line.outcome);
@@ -60,6 +62,13 @@ export class RequestMetrics {
     else if (line.status < 300) channel.ok += 1;
     if (line.firstByteMs !== undefined)
       (this.#firsts.get(name) ?? this.#openFirst(name)).observe(line.firstByteMs);
+  }
+
+  #observeOwn({ durationMs, beforeMs }: AccessLine, vendorMs: number): void {
+    this.#own.observe(durationMs - vendorMs);
+    if (beforeMs === undefined) return;
+    this.#before.observe(beforeMs);
+    this.#after.observe(durationMs - vendorMs - beforeMs);
   }
 
   /** Adds the charge of a task that ended after its request: a video's. */
@@ -102,7 +111,7 @@ export class RequestMetrics {
       all: Iterable<readonly [string, DurationHistogram]>,
     ) =>
       [...all].map(([value, durations]) => durations.samples(name, labelText({ [label]: value })));
-    const { requests, tokens, charged, retries, whole, first, own } = names;
+    const { requests, tokens, charged, retries, whole, first, own, before, after } = names;
     return [
       metricFamily(
         requests,
@@ -137,9 +146,9 @@ export class RequestMetrics {
         'Time to the first byte for the client',
         times(first, 'channel', this.#firsts),
       ),
-      histogram(own, 'Time that requests spent here while no vendor was at work', [
-        this.#own.samples(own, ''),
-      ]),
+      this.#own.family(own, 'Time that requests spent here while no vendor was at work'),
+      this.#before.family(before, 'The part of it before the first attempt'),
+      this.#after.family(after, 'The part of it after the first attempt'),
     ];
   }
 
@@ -171,6 +180,8 @@ const names = {
   whole: 'tollgate_request_seconds',
   first: 'tollgate_first_byte_seconds',
   own: 'tollgate_overhead_seconds',
+  before: 'tollgate_before_vendor_seconds',
+  after: 'tollgate_after_vendor_seconds',
 } as const;
 
 function openChannel(model: ModelCounts, channel: string): ModelChannel {
@@ -230,6 +241,8 @@ export interface AccessLine {
    * measured.
    */
   readonly vendorMs?: number;
+  /** The part of `durationMs` before the first attempt; absent where none was made. */
+  readonly beforeMs?: number | undefined;
 }
 
 /** A name as JSON text. Names come from the catalogue and recur, so the text is kept. */
@@ -311,6 +324,11 @@ export class DurationHistogram {
     return `${text}${name}_bucket{le="+Inf"${more}} ${total}\n${name}_sum${only} ${this.#sumMs / 1_000}\n${name}_count${only} ${total}\n`;
   }
 
+  /** Its family where it has no labels. */
+  family(name: string, help: string): MetricFamily {
+    return { name, type: 'histogram', help, samples: this.samples(name, '') };
+  }
+
   /** Where a class ends. */
   #seconds(at: number): number {
     return Number(((this.#leastMs * bucketGrowth ** at) / 1_000).toPrecision(4));
@@ -326,7 +344,7 @@ interface HistogramRange {
 /** From a cached answer to a long piece of reasoning. */
 export const answerTimeRange: HistogramRange = { leastMs: 1, fromMs: 10, toMs: 1_000_000 };
 /** From a request that waits for nothing to one that waits for money or for a database. */
-const ownTimeRange: HistogramRange = { leastMs: 0.01, fromMs: 0.1, toMs: 10_000 };
+export const ownTimeRange: HistogramRange = { leastMs: 0.01, fromMs: 0.1, toMs: 10_000 };
 
 /**
  * What happens with every finished request: its line in the log, its counts and its trace.
