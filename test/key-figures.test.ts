@@ -4,6 +4,7 @@ import { nanoPerYuan } from '../src/base/money.ts';
 import { balanceView } from '../src/console/user/balance.ts';
 import { nanoOf } from '../src/console/format.ts';
 import { forEachDatabase } from './databases.ts';
+import { newCustomer } from './support/customer.ts';
 import { hello, type Running, startRunning } from './support/running.ts';
 import { chunk, completion, json, sse, startVendor } from './support/scripted-vendor.ts';
 import { openSimulatedGateway } from './support/temporary.ts';
@@ -137,6 +138,36 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(nanoOf(console.total)).toBe(100n * nanoPerYuan - sum);
     expect(nanoIn(await read(running, '/v1/key'), 'balance')).toBe(nanoOf(console.total));
     await running.expectBooks();
+  });
+
+  test('what a request cost is asked for by its id or its answer’s, by its own account alone', async () => {
+    const running = await startCounting((await fresh()).url);
+    const reply = await running.post(path, { ...asks, stream: true });
+    const text = await reply.text();
+    const [record] = await running.usage();
+    const id = reply.headers.get('x-request-id') ?? '';
+    for (const asked of [id, id.replace('req_', 'chatcmpl-'), id.replace('req_', 'msg_')]) {
+      const answer = await read(running, `/api/v1/generation?id=${asked}`);
+      expect(nanoIn(answer, 'total_cost')).toBe(record?.cost);
+      expect(nanoIn(answer, 'usage')).toBe(nanoIn(text, 'cost'));
+      expect(JSON.parse(answer).data).toMatchObject({
+        ...{ id: asked, request_id: id, model: 'm1', streamed: true, status: 'ok' },
+        tokens_prompt: 1,
+        tokens_completion: 7,
+      });
+    }
+    const stranger = await newCustomer(running.gateway.database, nanoPerYuan);
+    for (const [key, asked, status] of [
+      [stranger.key.secret, id, 404],
+      [running.key, 'req_0', 404],
+      [running.key, "x' OR '1'='1", 404],
+      [running.key, '', 400],
+    ] as const) {
+      const at = `${running.url}/v1/generation?id=${encodeURIComponent(asked)}`;
+      const refused = await fetch(at, { headers: { authorization: `Bearer ${key}` } });
+      const answer = [refused.status, await refused.json()];
+      expect(answer).toMatchObject([status, { error: { param: 'id' } }]);
+    }
   });
 
   test('every balance endpoint tells the same balance, at once after a charge, with and without /v1', async () => {

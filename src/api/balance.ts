@@ -5,6 +5,7 @@ import { refuse } from '../base/refusal.ts';
 import { LimitReached } from '../gateway/admit.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import type { Database, Transaction } from '../storage/database.ts';
+import { usageRecord } from '../usage/page.ts';
 import type { TimeRange } from '../usage/ranges.ts';
 import type { Endpoint, HttpRequest } from './endpoint.ts';
 import { chatConvention, messagesConvention } from './entry.ts';
@@ -75,6 +76,7 @@ export function balanceEndpoints(
     get('/key', keyAnswer, '/api/v1/key', '/api/v1/auth/key', '/v1/auth/key'),
     get('/usage', usageAnswer),
     get('/credits', creditsAnswer, '/api/v1/credits'),
+    get('/generation', generationAnswer, '/api/v1/generation'),
     get('/user/balance', balanceAnswer, '/user/balance'),
     get('/users/me/balance', cashAnswer),
     get('/user/info', userAnswer),
@@ -198,6 +200,46 @@ function spanOf({ request: { url }, at, utcOffsetMinutes }: FiguresQuery): TimeR
 function* creditsAnswer(query: FiguresQuery): Transaction<object> {
   const { available, spent } = yield* keyFigures(query.principal, query);
   return { data: { total_credits: available + spent, total_usage: spent, currency: 'CNY' } };
+}
+
+/** An id of an answer: a word of its format before the 32 digits that it shares with its request. */
+const idPattern = /^[a-z]+[-_]([0-9a-f]{32})$/;
+
+/**
+ * GET /v1/generation?id=…: what one charged request of the account cost, by its `x-request-id` or
+ * by the id of its answer (openrouter.ai/docs/api-reference/get-a-generation, 2026-11). It is there
+ * once the answer has ended.
+ */
+function* generationAnswer({ principal, request: { url } }: FiguresQuery): Transaction<object> {
+  const id = new URLSearchParams(url.split('?', 2)[1] ?? '').get('id') ?? '';
+  if (id === '') refuse('missing_parameter', { param: 'id' });
+  const record = yield* usageRecord(principal.userId, `req_${idPattern.exec(id)?.[1] ?? ''}`);
+  if (record === undefined) refuse('generation_not_found', { id, param: 'id' });
+  const number = (column: string): number => Number(record[column]);
+  const [input, output] = [number('input_tokens'), number('output_tokens')];
+  const cost = BigInt(record['cost'] ?? 0) - BigInt(record['shortfall'] ?? 0);
+  const finishedAt = number('finished_at');
+  return {
+    data: {
+      id,
+      request_id: record['id'],
+      model: record['model'],
+      created_at: instantOf(finishedAt - number('duration_ms')),
+      streamed: number('stream') === 1,
+      cancelled: record['status'] === 'left',
+      status: record['status'],
+      tokens_prompt: input,
+      tokens_completion: output,
+      native_tokens_prompt: input,
+      native_tokens_completion: output,
+      latency: number('first_byte_ms'),
+      generation_time: number('duration_ms'),
+      usage: cost,
+      total_cost: cost,
+      currency: 'CNY',
+      is_byok: false,
+    },
+  };
 }
 
 /** DeepSeek's members (api-docs.deepseek.com/api/get-user-balance, 2026-11), and cc-switch's. */

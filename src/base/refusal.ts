@@ -158,6 +158,13 @@ export const refusals = {
     message:
       'Your generated files fill the room that there is for them. They go when they expire; or ask for b64_json instead of url.',
   },
+  generation_not_found: {
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'generation_not_found',
+    message:
+      "The account has no charged request '{id}'. Give the x-request-id or the id of an answer.",
+  },
   task_not_found: {
     status: 404,
     type: 'invalid_request_error',

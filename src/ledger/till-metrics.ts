@@ -4,6 +4,11 @@ import type { LiveTill } from './till.ts';
 
 const yuan = (nano: Nano): number => Number(nano) / 1e9;
 
+const counter = (name: string, help: string, total: number): MetricFamily =>
+  metricFamily(`tollgate_till_${name}`, 'counter', help, total);
+const gauge = (name: string, help: string, now: number): MetricFamily =>
+  metricFamily(`tollgate_till_${name}`, 'gauge', help, now);
+
 /** A till's metrics at one scrape. Only users' floats count: a limit of a key is no money. */
 export function tillFamilies({
   stats,
@@ -13,10 +18,6 @@ export function tillFamilies({
   admitting,
 }: LiveTill): readonly MetricFamily[] {
   const { floats, waiters, free, reserved, granted } = sumOf(held);
-  const counter = (name: string, help: string, total: number) =>
-    metricFamily(`tollgate_till_${name}`, 'counter', help, total);
-  const gauge = (name: string, help: string, now: number) =>
-    metricFamily(`tollgate_till_${name}`, 'gauge', help, now);
   return [
     gauge(
       'admitting',

@@ -77,6 +77,23 @@ const keyUsage = schema.answer(
   { expires_at: schema.string('When the key ends; RFC 3339.') },
 );
 
+const generation = schema.answer({
+  id: schema.string('The id as asked.'),
+  request_id: schema.string('The `x-request-id`.'),
+  model: schema.string('The model that answered.'),
+  created_at: schema.string('When the request came; RFC 3339.'),
+  streamed: schema.boolean('Whether the answer was a stream.'),
+  cancelled: schema.boolean('Whether the client left before its end.'),
+  status: schema.string('`ok`, `length`, `cut`, `left` or `error`.'),
+  tokens_prompt: schema.integer('Tokens in.', 0),
+  tokens_completion: schema.integer('Tokens out.', 0),
+  latency: schema.integer('Time to the first byte, ms.', 0),
+  generation_time: schema.integer('Time to the last byte, ms.', 0),
+  total_cost: amount('What was charged; yuan.'),
+  usage: amount('As `total_cost`.'),
+  currency: schema.string('`CNY`.'),
+});
+
 type Row = readonly [
   path: string,
   id: string,
@@ -230,6 +247,18 @@ const operationOfRow = ([path, id, summary, answer, description]: Row): [
 
 export const balanceOperations: schema.Operations = {
   ...Object.fromEntries(rows.map(operationOfRow)),
+  'GET /generation': {
+    id: 'getGeneration',
+    tag: 'Balance',
+    summary: 'What one request has cost',
+    description:
+      'As OpenRouter’s clients read it, in yuan, once the answer has ended. Also at `/api/v1/generation`.',
+    query: {
+      id: schema.string('The `x-request-id` of the request, or the `id` of its answer.'),
+    },
+    answer: { 'application/json': schema.answer({ data: schema.ref('Generation') }) },
+    schemas: { Generation: generation },
+  },
   'GET /usage': {
     id: 'getUsage',
     tag: 'Balance',
