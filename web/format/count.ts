@@ -16,7 +16,7 @@ export function formatRate(rate: number): string {
   return rate < 0.1 ? '< 0.1' : rate.toFixed(1);
 }
 
-/** `1.28 M`, in Chinese `128.5 万`: for figures and charts, with the full number on hover. */
+/** `1.28 M`, in Chinese `128.5 万` or `2,518 万`: the full number shows on hover. */
 export function formatCompact(count: number, language: Language): string {
   const steps: readonly (readonly [number, string])[] =
     language === 'zh'
@@ -47,5 +47,6 @@ export function signedPercent(share: number): string {
 }
 
 function short(value: number): string {
+  if (Math.abs(value) >= 1_000) return formatCount(value);
   return value.toFixed(Math.abs(value) >= 100 ? 1 : 2).replace(/\.?0+$/, '');
 }

@@ -30,6 +30,7 @@ test('counts are full in tables and short in charts', () => {
   expect(formatCount(11_263)).toBe('11,263');
   expect(formatCompact(1_284_500, 'en')).toBe('1.28 M');
   expect(formatCompact(1_284_700, 'zh')).toBe('128.5 万');
+  expect(formatCompact(25_176_000, 'zh')).toBe('2,518 万');
   expect(formatCompact(950, 'zh')).toBe('950');
   expect([200_000, 1_000_000, 131_072, 10_500].map((count) => formatCompact(count, 'en'))).toEqual([
     '200 k',
