@@ -160,7 +160,7 @@ const topUp = {
   zh: { amount: '充值金额', wallet: '支付宝', pay: '去付款 · ¥1.00', open: '打开支付宝付款' },
 } as const;
 const ended = {
-  en: { over: 'The time to pay is over; nothing was charged.', received: /¥1\.00 received/ },
+  en: { over: 'The time to pay is over; nothing was paid.', received: /¥1\.00 received/ },
   zh: { over: '付款时间已过，没有扣款。', received: /已到账 ¥1\.00/ },
 } as const;
 

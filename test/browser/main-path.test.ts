@@ -23,7 +23,7 @@ const said = {
     show: /Show the charges of/,
     showLines: /Show the lines of/,
     verify: 'Verify',
-    proven: '2 lines, all equal.',
+    proven: '2 lines, all match.',
     addsUp: 'Adds up exactly',
   },
   zh: {
@@ -36,7 +36,7 @@ const said = {
     amount: '充值金额',
     received: '已到账 ¥1.00，余额 ¥1.00。',
     name: '名称',
-    copyNow: '现在复制密钥',
+    copyNow: '请立即复制密钥',
     copy: '复制密钥',
     done: '完成',
     show: /查看 .* 的扣费/,

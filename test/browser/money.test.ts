@@ -256,7 +256,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
       '0.0023933875',
       '¥0.002393388',
       '−¥0.013577263',
-      'Equal to the ledger’s transfer',
+      'Matches the ledger transfer',
     ])
       expect(arithmetic).toContain(figure);
     await page.keyboard.press('Escape');
@@ -270,7 +270,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     await page.getByRole('heading', { level: 1, name: 'Charge' }).waitFor();
     expect(await drawer.count()).toBe(0);
     await go('/usage/req_of_nobody');
-    await page.getByRole('alert').getByText('It is gone, or it is not yours.').waitFor();
+    await page.getByRole('alert').getByText('It does not exist any more, or it is not yours.').waitFor();
   }, 150_000);
 
   test('what failed is said where it failed and asked again, new requests come in by themselves', async () => {
@@ -342,9 +342,9 @@ describe.skipIf(noChromium)('the statement in Chromium', () => {
       .waitFor();
 
     for (const [level, column] of [
-      ['One row a day', 'balance_yuan'],
-      ['One row a request', 'status'],
-      ['One row a price line', 'price_yuan'],
+      ['One row per day', 'balance_yuan'],
+      ['One row per request', 'status'],
+      ['One row per price line', 'price_yuan'],
     ] as const) {
       await page.getByRole('button', { name: 'CSV' }).click();
       const saving = page.waitForEvent('download');
@@ -361,7 +361,7 @@ describe.skipIf(noChromium)('the statement in Chromium', () => {
     await expect.poll(() => new URL(page.url()).searchParams.get('to')).toBe('2025-01-31');
     await settled(page);
     await expectAccessible(page, 'an own period');
-    await page.getByText('No money has moved in this period.').waitFor();
+    await page.getByText('No transactions in this period.').waitFor();
     await go('/statement?from=2020-01-01');
     await page.getByRole('alert').waitFor();
   }, 150_000);
@@ -378,7 +378,7 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
       ['0.99', 'At least ¥1.00.'],
       ['50000.01', 'At most ¥50,000.00.'],
       ['1.005', 'At most two decimals.'],
-      ['ten', 'An amount such as 10 or 10.50.'],
+      ['ten', 'Enter an amount such as 10 or 10.50.'],
     ] as const) {
       await amount.fill(typed);
       await page.keyboard.press('Enter');
@@ -416,7 +416,7 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
     const lost = await ordered(user, '2.50', 'wechat_pay');
     await go(`/top-up/${lost.id}`);
     await page.getByRole('button', { name: 'Check now' }).click();
-    await page.getByText('The wallet has no payment for this order yet.').waitFor();
+    await page.getByText('The wallet has not received a payment for this order yet.').waitFor();
     wallets.pay(lost.qr ?? '');
     await page.getByRole('button', { name: 'Check now' }).click();
     await page.getByText('¥2.50 received. Balance ¥2.50.').first().waitFor();
@@ -424,7 +424,7 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
     const left = await ordered(user, '3.00', 'wechat_pay');
     await go(`/top-up/${left.id}`);
     await page.getByRole('button', { name: 'Cancel order' }).click();
-    await page.getByText('The order was cancelled; nothing was charged.').waitFor();
+    await page.getByText('The order was cancelled; nothing was paid.').waitFor();
     await page.getByRole('button', { name: 'New code' }).click();
     await page.getByText('Scan with WeChat Pay to pay ¥3.00').waitFor();
     expect(page.url()).not.toContain(left.id);
@@ -434,7 +434,7 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
     await go('/top-up');
     await page.getByRole('button', { name: /^Show QR code/ }).click();
     await page
-      .getByText('The wallet does not answer. Nothing was charged; please retry.')
+      .getByText('The wallet does not respond. Nothing was paid; please retry.')
       .waitFor();
     wallets.counter.trouble = undefined;
     await page.getByRole('button', { name: /^Show QR code/ }).click();

@@ -121,7 +121,7 @@ describe.skipIf(noChromium)('models', () => {
   test('say what is not there', async () => {
     const live = await startLiveConsole();
     const { page, go } = await openAt(live, '/models?q=no-such-model');
-    expect(await main(page).innerText()).toContain('No model matches.');
+    expect(await main(page).innerText()).toContain('No matches.');
     await page.getByRole('button', { name: 'Clear filter' }).click();
     await page.getByRole('link', { name: 'deepseek-chat' }).waitFor();
     await go('/models/no/such');

@@ -107,13 +107,13 @@ const texts = {
     timeline: 'Attempts over time',
     notCharged: 'You were not charged.',
     next: 'What to do next',
-    first: 'Another channel was tried.',
+    first: 'Retried on another channel.',
   },
   zh: {
     timeline: '各次尝试的时间',
-    notCharged: '没有扣费。',
-    next: '怎么处理',
-    first: '随后尝试了另一个渠道。',
+    notCharged: '未扣费。',
+    next: '如何处理',
+    first: '已在另一个渠道重试。',
   },
 } as const;
 
@@ -171,7 +171,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
     const { live, user, operator, send, retried } = await start();
     const { page, go } = await openWindow(live.url, operator.cookie);
     await go(`/operator/requests/${retried}`);
-    await page.getByRole('link', { name: 'Show the charge' }).click();
+    await page.getByRole('link', { name: 'See the charge' }).click();
     const charge = page.getByRole('dialog', { name: 'Charge' });
     await charge.getByRole('list', { name: 'Attempts over time' }).waitFor();
     await expectAccessible(page, 'a charge of a user');
@@ -183,7 +183,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
     await page.getByRole('heading', { level: 1, name: refusing }).waitFor();
 
     await go(`/operator/requests?user=${user.userId}&http=4xx&live=1`);
-    await page.getByText('Nothing matches.').waitFor();
+    await page.getByText('No matches.').waitFor();
     const { status, id } = await send('no-such-model');
     expect(status).toBe(404);
     await page.locator(`[data-row-link][href="/operator/requests/${id}"]`).waitFor();

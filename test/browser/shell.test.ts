@@ -251,7 +251,7 @@ describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
     const panel = page.getByRole('alert');
     await panel.waitFor();
     expect(await panel.innerText()).toContain('The database does not answer.');
-    await panel.getByRole('button', { name: /Request id req_of_the_test/ }).waitFor();
+    await panel.getByRole('button', { name: /Request ID req_of_the_test/ }).waitFor();
     await expectAccessible(page, 'an error in its panel');
     await page.unroute('**/console/api/keys');
     await panel.getByRole('button', { name: 'Retry' }).click();
@@ -299,7 +299,7 @@ describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
     await go('/');
     await page.route('**/assets/statement-*.js', (route) => route.fulfill({ status: 404 }));
     await page.getByRole('link', { name: 'Statement' }).click();
-    await page.getByText('The console was updated. Reload to go on.').waitFor();
+    await page.getByText('The console was updated. Reload to continue.').waitFor();
     await page.unroute('**/assets/statement-*.js');
     await page.getByRole('button', { name: 'Reload' }).click();
     await page.getByRole('heading', { level: 1, name: 'Statement' }).waitFor();

@@ -24,7 +24,7 @@ const withGithub = (simulatorUrl: string): Partial<GatewayOptions> => ({
 const words = {
   en: {
     github: 'Continue with GitHub',
-    steps: 'Four steps',
+    steps: 'Get started in four steps',
     key: 'Create a key',
     waiting: 'Waiting for your first request',
     works: 'It works.',

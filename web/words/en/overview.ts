@@ -2,7 +2,7 @@ export default {
   figures: {
     available: 'Available',
     held: (amount: string, tasks: number) =>
-      `${amount} held in ${tasks === 1 ? '1 task' : `${tasks} tasks`}`,
+      `${amount} held for ${tasks === 1 ? '1 task' : `${tasks} tasks`}`,
     nothingHeld: 'Nothing held',
     runway: 'Lasts about',
     notEnough: 'Not enough data',
@@ -13,7 +13,7 @@ export default {
       `${available} available ÷ ${mean} a day, the mean of the last 7 full days`,
     perDay: (mean: string) => `${mean} a day`,
     today: 'Today',
-    yesterday: (amount: string) => `${amount} yesterday up to now`,
+    yesterday: (amount: string) => `${amount} by this time yesterday`,
     week: 'Last 7 days',
   },
   spend: {
@@ -22,15 +22,15 @@ export default {
     model: 'Model',
     key: 'Key',
     summary: (total: string, first: string, last: string, most: string) =>
-      `Spending per day from ${first} to ${last}: ${total} in all, most of it for ${most}.`,
-    nothing: 'Nothing was spent in the last 30 days.',
+      `Spending per day from ${first} to ${last}: ${total} in total, most of it for ${most}.`,
+    nothing: 'No spending in the last 30 days.',
     zone: (zone: string) => `last 30 days, in ${zone}`,
   },
   top: {
-    title: 'What costs most',
+    title: 'Top costs',
     note: (requests: string, cached: string) => `${requests} · ${cached} of input cached`,
     noteWithoutCache: (requests: string) => requests,
-    empty: 'Nothing was spent yet.',
+    empty: 'No spending yet.',
   },
   charges: {
     title: 'Latest charges',
@@ -45,16 +45,16 @@ export default {
   topUp: 'Top up',
   createKey: 'Create key',
   start: {
-    title: 'Four steps',
+    title: 'Get started in four steps',
     topUp: 'Top up',
     topUpNote: 'from ¥1.00',
     topUpDone: (balance: string) => `Balance ${balance}`,
     key: 'Create a key',
     keyNote: 'shown once',
     request: 'Send a request',
-    requestNote: 'change address and key only',
+    requestNote: 'change only the base URL and the key',
     check: 'Check the charge',
-    checkNote: 'every digit can be worked out',
+    checkNote: 'every digit can be verified',
     run: 'Run in a terminal:',
     waiting: 'Waiting for your first request…',
     works: (model: string, tokens: string, cost: string, balance: string) =>

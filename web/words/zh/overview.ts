@@ -26,7 +26,7 @@ export default {
     zone: (zone) => `最近 30 天，按 ${zone}`,
   },
   top: {
-    title: '花费最多',
+    title: '消费最多',
     note: (requests, cached) => `${requests} · 输入命中缓存 ${cached}`,
     noteWithoutCache: (requests) => requests,
     empty: '还没有消费。',
@@ -51,9 +51,9 @@ export default {
     key: '创建密钥',
     keyNote: '只显示一次',
     request: '发出第一个请求',
-    requestNote: '只改地址和密钥',
+    requestNote: '只改接口地址和密钥',
     check: '核对扣费',
-    checkNote: '每一分都能算出来',
+    checkNote: '每一位数字都可以核对',
     run: '在终端运行：',
     waiting: '正在等待第一个请求……',
     works: (model, tokens, cost, balance) =>
