@@ -92,7 +92,7 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
     await expectAccessible(page, 'the models of a vendor');
     await picture(page, 'demo-fetched');
     await form.getByRole('button', { name: 'Run test' }).click();
-    await form.getByText('It works.').waitFor();
+    await form.getByText('Test passed.').waitFor();
     await expectAccessible(page, 'the test of a channel that is not saved');
     await picture(page, 'demo-unsaved-test');
     await form.getByRole('button', { name: 'Add channel' }).click();

@@ -49,7 +49,7 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await go('/operator');
     const panel = page
       .getByRole('listitem')
-      .filter({ hasText: 'The vendor refuses the key of sim-401-openai.' });
+      .filter({ hasText: 'The vendor refused the key of sim-401-openai.' });
     await panel.waitFor();
     await page.getByText('Errors per channel and hour').waitFor();
     await expectAccessible(page, 'attention');
@@ -62,7 +62,7 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Test sim-deepseek' });
     await dialog.getByRole('button', { name: 'Run test' }).click();
-    await dialog.getByText('It works.').waitFor();
+    await dialog.getByText('Test passed.').waitFor();
     expect(await dialog.getByRole('listitem').allInnerTexts()).toHaveLength(4);
     await expectAccessible(page, 'a test of a channel');
     await picture(page, 'operator-channel-test');
@@ -93,12 +93,12 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await form.getByLabel('Vendor', { exact: true }).selectOption('openai');
     await form.getByLabel('Base URL').fill(`${live.simulator.url}/openai/v1`);
     await form.getByLabel('Key').fill('sk-of-the-second-channel');
-    await form.getByLabel('Models, one in a line').fill('gpt-4o');
+    await form.getByLabel('Models, one per line').fill('gpt-4o');
     await form.getByRole('button', { name: 'Add channel' }).click();
     await page.getByRole('heading', { level: 1, name: 'second' }).waitFor();
     await go('/operator/channels/second?form=edit');
     const edit = page.getByRole('dialog', { name: 'Edit second' });
-    await edit.getByRole('button', { name: 'One more key' }).click();
+    await edit.getByRole('button', { name: 'Add another key' }).click();
     await edit.getByLabel('Key 2', { exact: true }).fill('sk-of-its-second-key');
     await expectAccessible(page, 'several keys');
     await edit.getByRole('button', { name: 'Save' }).click();
@@ -146,7 +146,7 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
       'id,input,cached_input,output\ndeepseek-chat,2,0.2,3\nglm-4.7,2,0.4,8\nqwen-plus,cheap,0.1,2\n',
     );
     await page.getByRole('button', { name: 'Compare' }).click();
-    await page.getByText('Nothing can be published while a line is refused.').waitFor();
+    await page.getByText('Correct the refused lines before you publish.').waitFor();
     await list.fill('id,input,cached_input,output\ndeepseek-chat,2,0.2,3\nglm-4.7,2,0.4,8\n');
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.getByText('¥9 → ¥2').waitFor();
@@ -174,7 +174,7 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     await credit.getByLabel('Reason').fill('compensation');
     await credit.getByLabel('Type 10.5 to confirm').fill('10');
     await credit.getByRole('button', { name: 'Credit ¥10.50' }).click();
-    await credit.getByText('That is not the amount.').waitFor();
+    await credit.getByText('Doesn’t match the amount.').waitFor();
     await credit.getByLabel('Type 10.5 to confirm').fill('10.5');
     await expectAccessible(page, 'a credit');
     await picture(page, 'operator-credit');
@@ -224,14 +224,14 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     await refund.getByLabel('Amount').fill('60');
     await refund.getByLabel('Reason').fill('not wanted any more');
     await refund.getByRole('button', { name: 'Continue' }).click();
-    await refund.getByText('More than can be refunded.').waitFor();
+    await refund.getByText('More than the refundable amount.').waitFor();
     await refund.getByLabel('Amount').fill('20');
     await refund.getByRole('button', { name: 'Continue' }).click();
     await refund.getByLabel('Type 20 to confirm').fill('20');
     await expectAccessible(page, 'a refund');
     await picture(page, 'operator-refund');
     await refund.getByRole('button', { name: 'Refund ¥20.00' }).click();
-    await said(page, '¥20.00 held; the wallet is asked.');
+    await said(page, '¥20.00 held; the refund was sent to the wallet.');
     await expect
       .poll(async () => (await user.ask('session')).json.balance.total, { timeout: 20_000 })
       .toBe('30.000000000');
@@ -254,7 +254,7 @@ describe.skipIf(noChromium)('operators and money in Chromium', () => {
     const { page, go } = await asOperator(live);
     await go('/operator/ledger');
     await page.getByRole('button', { name: 'Run check' }).click();
-    await page.getByText('Everything agrees').waitFor();
+    await page.getByText('All rules passed').waitFor();
     await page.getByText('Every credited order has its transfer').waitFor();
     expect(await page.getByRole('main').innerText()).toContain('¥20.000000000');
     await expectAccessible(page, 'a check of the ledger');
