@@ -3,7 +3,7 @@
  * Pages show their own text for the code. A route's own codes belong here too.
  */
 export const problems = {
-  invalid: { status: 400, message: 'A field cannot be taken as it is.' },
+  invalid: { status: 400, message: 'A field is invalid.' },
   invalid_cursor: { status: 400, message: 'The cursor belongs to another list, order or filter.' },
   malformed_json: { status: 400, message: 'The body is not JSON.' },
   idempotency_key_missing: {
@@ -12,28 +12,28 @@ export const problems = {
   },
   if_match_missing: {
     status: 400,
-    message: 'This needs an if-match header with the version that is to be changed.',
+    message: 'This needs an if-match header with the version that you change.',
   },
-  session_expired: { status: 401, message: 'Nobody is signed in here any more.' },
+  session_expired: { status: 401, message: 'You are signed out.' },
   operator_only: { status: 403, message: 'Operators only.' },
   csrf: { status: 403, message: 'The request does not come from the console.' },
   suspended: { status: 403, message: 'This account is suspended.' },
-  not_found: { status: 404, message: 'There is no such thing, or it is not yours.' },
-  conflict: { status: 409, message: 'This contradicts what is already there.' },
-  version_conflict: { status: 409, message: 'It has changed since you read it.' },
-  read_only: { status: 409, message: 'The configuration names it, and is where it is changed.' },
-  in_use: { status: 409, message: 'Others still need it.' },
+  not_found: { status: 404, message: 'This does not exist, or it is not yours.' },
+  conflict: { status: 409, message: 'This conflicts with existing data.' },
+  version_conflict: { status: 409, message: 'Someone changed this after you read it.' },
+  read_only: { status: 409, message: 'Managed by the configuration file; edit it there.' },
+  in_use: { status: 409, message: 'It is still in use.' },
   would_unserve: {
     status: 409,
-    message: 'Models would be left without a channel: say that this is accepted.',
+    message: 'Some models would have no channel. Send accept_unserved to accept this.',
   },
-  insufficient: { status: 409, message: 'There is not so much that is not held.' },
-  last_operator: { status: 409, message: 'Nobody else could run this installation.' },
-  last_identity: { status: 409, message: 'It is the only way in: link another one first.' },
+  insufficient: { status: 409, message: 'Not enough available balance.' },
+  last_operator: { status: 409, message: 'There must be at least one operator.' },
+  last_identity: { status: 409, message: 'This is your only sign-in. Link another one first.' },
   too_large: { status: 413, message: 'The body is too large.' },
-  rate_limited: { status: 429, message: 'Too often. Please wait a moment.' },
+  rate_limited: { status: 429, message: 'Too many requests. Please wait a moment.' },
   bug: { status: 500, message: 'Something went wrong on our side.' },
-  unavailable: { status: 503, message: 'The database does not answer. Please retry.' },
+  unavailable: { status: 503, message: 'The database does not respond. Please retry.' },
 } as const;
 
 export type ProblemCode = keyof typeof problems;

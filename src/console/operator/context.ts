@@ -28,7 +28,7 @@ export function editOrThrow<Thing>(
       return throwProblem('not_found');
     case 'exists':
       return throwProblem('conflict', {
-        message: 'There is one of that name.',
+        message: 'This name is taken.',
         fields: { name: 'taken' },
       });
     case 'conflict':

@@ -137,10 +137,10 @@ const refusals: Readonly<
   'no such order': ['not_found', {}],
   'no such wallet': ['conflict', { message: 'This wallet is not configured any more.' }],
   'wrong amount': ['invalid', { fields: { amount: 'not_payable' } }],
-  'key reused': ['conflict', { message: 'This idempotency-key made another refund.' }],
-  'not credited': ['conflict', { message: 'Only what was credited can be paid back.' }],
+  'key reused': ['conflict', { message: 'This idempotency-key was used for another refund.' }],
+  'not credited': ['conflict', { message: 'Only credited orders can be refunded.' }],
   'too much': ['invalid', { fields: { amount: 'above_unrefunded' } }],
-  'not enough': ['insufficient', { message: 'The user has not so much that is free.' }],
+  'not enough': ['insufficient', { message: 'The user’s available balance is too low.' }],
 };
 
 async function refund(
@@ -179,7 +179,7 @@ async function run(
   if (ran.kind === 'no such wallet') throwProblem('invalid', { fields: { wallet: 'not_offered' } });
   if (ran.kind === 'no such day') throwProblem('invalid', { fields: { date: 'not_over' } });
   if (ran.kind === 'not yet')
-    throwProblem('conflict', { message: 'The wallet has not made this bill yet.' });
+    throwProblem('conflict', { message: 'The wallet has not published this bill yet.' });
   return throwProblem('unavailable', {
     message: `The bill cannot be had: ${ran.why}`,
     retryAfterMs: 10_000,

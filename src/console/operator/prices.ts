@@ -182,7 +182,7 @@ async function publish(
     );
     if (!preview.publishable)
       throwProblem('invalid', {
-        message: 'A class that is in use has no price.',
+        message: 'A price line that is in use has no price.',
         current: preview,
         fields: { price: 'class_without_price' },
       });

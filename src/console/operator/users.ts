@@ -134,7 +134,7 @@ async function turn(
 const factsOf = ({ role, state }: User) => ({ role, state });
 
 function* suspended(id: string, by: string, yes: boolean): Transaction<User> {
-  if (id === by) throwProblem('conflict', { message: 'Nobody suspends himself.' });
+  if (id === by) throwProblem('conflict', { message: 'You cannot suspend yourself.' });
   return (yield* suspendUser(id, yes)) ?? throwProblem('not_found');
 }
 
@@ -224,7 +224,7 @@ async function give(
     };
     const done = yield* creditTx(grant);
     if (done === 'exists_different')
-      throwProblem('conflict', { message: 'This idempotency-key was used for something else.' });
+      throwProblem('conflict', { message: 'This idempotency-key was used for another request.' });
     if (done === 'created') yield* tell(visit, 'user.credit', user.id, id, input.amount);
   });
   return { user: await one(rooms, user.id, at), transfer: id };
@@ -244,7 +244,7 @@ async function takeBack(
     tell(visit, 'user.debit', account, id, -input.amount),
   );
   if (done === 'exists_different')
-    throwProblem('conflict', { message: 'This idempotency-key was used for something else.' });
+    throwProblem('conflict', { message: 'This idempotency-key was used for another request.' });
   if (done === 'insufficient') throwProblem('insufficient', { fields: { amount: 'insufficient' } });
   return { user: await one(rooms, account, at), transfer: id };
 }

@@ -87,12 +87,13 @@ function closeAccount(
   return database.transact(function* () {
     if (user.role === 'operator')
       throwProblem('conflict', {
-        message: 'An operator’s account is closed once another operator has made it a user’s.',
+        message:
+          'Another operator must change this account’s role to user before you can close it.',
       });
     const funds = yield* fundsOf(owner.id);
     if (funds !== undefined && funds.held > 0n)
       throwProblem('conflict', {
-        message: 'A task still runs. Close the account when it has ended.',
+        message: 'A task is still running. Close the account after it ends.',
       });
     yield* freezeTx({ account: owner.id, frozen: true });
     yield* setUserState(user.id, 'suspended');

@@ -174,10 +174,12 @@ async function create(
   const making = function* () {
     const done = yield* createKeyOnce(wish, madeWith);
     if (done === 'other')
-      return throwProblem('conflict', { message: 'This idempotency-key made another key.' });
+      return throwProblem('conflict', {
+        message: 'This idempotency-key was used for another key.',
+      });
     if (typeof done !== 'object')
       return throwProblem('conflict', {
-        message: 'There are too many keys.',
+        message: 'You have too many keys.',
         fields: { name: 'too_many_keys' },
       });
     if (done.secret !== undefined)

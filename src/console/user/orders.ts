@@ -211,10 +211,10 @@ async function create(
   if (made.kind === 'wrong amount')
     throwProblem('invalid', { fields: { amount: wrongOf(amount, rooms.payments.amounts) } });
   if (made.kind === 'key reused')
-    throwProblem('conflict', { message: 'This idempotency-key made another order.' });
+    throwProblem('conflict', { message: 'This idempotency-key was used for another order.' });
   if (made.kind === 'too many')
     throwProblem('conflict', {
-      message: 'Too many orders wait to be paid: pay or close one first.',
+      message: 'Too many unpaid orders. Pay or cancel one of them first.',
     });
   if (made.kind === 'unavailable' && made.order.state === 'waiting')
     throwProblem('unavailable', walletAway);
@@ -223,7 +223,7 @@ async function create(
 }
 
 const walletAway = {
-  message: 'The wallet does not answer. Please retry; nothing was charged.',
+  message: 'The wallet does not respond. Please retry; nothing was paid.',
   retryAfterMs: 2_000,
 };
 /** The wallet opens on the phone of one address alone, and the request came from none. */
