@@ -78,6 +78,7 @@ const english = sidebarOf([
     ['Reliability', '/reliability'],
     ['Security', '/security'],
     ['Recorded traffic', '/recordings'],
+    ['Glossary', '/reference/glossary'],
     ['Decisions', '/decisions/'],
     ['Benchmarks', '/benchmarks/'],
   ],

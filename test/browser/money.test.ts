@@ -270,7 +270,10 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     await page.getByRole('heading', { level: 1, name: 'Charge' }).waitFor();
     expect(await drawer.count()).toBe(0);
     await go('/usage/req_of_nobody');
-    await page.getByRole('alert').getByText('It does not exist any more, or it is not yours.').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText('It does not exist any more, or it is not yours.')
+      .waitFor();
   }, 150_000);
 
   test('what failed is said where it failed and asked again, new requests come in by themselves', async () => {
@@ -433,9 +436,7 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
     wallets.counter.trouble = { kind: 'down' };
     await go('/top-up');
     await page.getByRole('button', { name: /^Show QR code/ }).click();
-    await page
-      .getByText('The wallet does not respond. Nothing was paid; please retry.')
-      .waitFor();
+    await page.getByText('The wallet does not respond. Nothing was paid; please retry.').waitFor();
     wallets.counter.trouble = undefined;
     await page.getByRole('button', { name: /^Show QR code/ }).click();
     await page.getByText('Scan with WeChat Pay to pay ¥10.00').waitFor();

@@ -46,7 +46,7 @@ export default {
     openRow: 'Open',
     advice:
       'This page does not repair the ledger; each row shows a mismatch. Stop manual credits and refunds, keep the database as it is, and compare the rows with the audit trail.',
-    money: 'Customer funds',
+    money: 'Users’ money',
     equation: {
       balance: 'Balances',
       top_ups: 'Top-ups',

@@ -47,7 +47,7 @@ export default {
     openRow: '打开',
     advice:
       '此页不会修复账本，每一行都是一处不一致。请暂停手动增加余额和退款，保留数据库现状，并与审计日志核对这些行。',
-    money: '客户资金',
+    money: '用户资金',
     equation: {
       balance: '余额',
       top_ups: '充值',

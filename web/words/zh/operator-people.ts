@@ -176,7 +176,7 @@ export default {
     nothingLeft: '已全部退款。',
     notCredited: '只有已到账的订单可以退款。',
     fields: {
-      above_unrefunded: '超过剩余可退金额。',
+      above_unrefunded: '超过剩余可退款金额。',
       insufficient: '用户的可用余额不足。',
       not_payable: '请填写整分金额，最低 0.01。',
     },
