@@ -59,7 +59,7 @@ test('C10: without a default the refusal says so', async () => {
   const message = (what: string) => ({
     status: 400,
     param: 'model',
-    message: `400 Missing required parameter: 'model'. There is no default model for ${what} here: take an id from GET /v1/models.`,
+    message: `400 Missing required parameter: 'model'. This gateway has no default model for ${what}. Choose an id from GET /v1/models.`,
   });
   await expect(client.images.generate({ prompt: 'A fox' })).rejects.toMatchObject(
     message('images'),

@@ -262,7 +262,7 @@ describe('packed bodies', () => {
           415,
           {
             code: 'unsupported_encoding',
-            message: `Unsupported content encoding '${coding}'. Send the body as it is, or packed as one of ${taken}.`,
+            message: `Unsupported content encoding '${coding}'. Send the body uncompressed, or compressed as one of ${taken}.`,
           },
         ]);
         expect(answer.headers['accept-encoding']).toBe(taken);
@@ -296,7 +296,7 @@ describe('packed bodies', () => {
           expect([answer.status, errorOf(answer).message], path).toEqual([
             400,
             expect.stringMatching(
-              `^We could not unpack the body of your request as ${coding}: .+\\.$`,
+              `^We could not decompress the body of your request as ${coding}: .+\\.$`,
             ),
           ]);
         }
@@ -362,7 +362,7 @@ describe('packed bodies', () => {
           chunked,
         );
         expect(errorOf(answer).message).toBe(
-          'We could not unpack the body of your request as gzip: it unpacks to more than 200 times its size.',
+          'We could not decompress the body of your request as gzip: it decompresses to more than 200 times its size.',
         );
         expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(15 * 1024 * 1024);
       }

@@ -676,7 +676,7 @@ channels:
       const shop = await open('openai', [
         chatModel('price: { input: 1, output: 10, code_session: 1 }'),
       ]);
-      expect(await refused(shop, path, body, param)).toContain("kept at the model's vendor");
+      expect(await refused(shop, path, body, param)).toContain("stored at the model's vendor");
     },
   );
 
@@ -700,7 +700,7 @@ channels:
   ])('R9: nor by Anthropic’s format: %j', async (more, param) => {
     const shop = await open('anthropic', [chatModel()]);
     expect(await refused(shop, '/v1/messages', { ...claude, ...more }, param)).toContain(
-      "kept at the model's vendor",
+      "stored at the model's vendor",
     );
   });
 });

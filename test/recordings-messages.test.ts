@@ -120,7 +120,7 @@ function checkRequest(recording: Recording): void {
     parseMessages('req_0', { ...principal, expiresAt: undefined }, {}, body, bytes);
   // What lies in the account that all share is reached by nobody (R9 of the reviews).
   if (/"file_id":/.test(JSON.stringify(body['messages'])))
-    return expect(parse).toThrow("kept at the model's vendor");
+    return expect(parse).toThrow("stored at the model's vendor");
   parse();
   expect(JSON.parse(sentBy(anthropicNative.ask(call)))).toEqual({
     ...call.body,

@@ -65,7 +65,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       type: 'invalid_request_error',
     });
     expect(error.message).toMatch(
-      /^The model 'one' does not take 'n': .* Models that take it: both, m1\.$/,
+      /^The model 'one' does not support 'n': .* Models that take it: both, m1\.$/,
     );
     expect(vendor.received).toHaveLength(0);
     expect(await running.balance()).toBe('100.00');

@@ -15,7 +15,7 @@ export const refusals = {
   missing_model: {
     ...badRequest,
     message:
-      "Missing required parameter: 'model'. There is no default model for {what} here: take an id from GET /v1/models.",
+      "Missing required parameter: 'model'. This gateway has no default model for {what}. Choose an id from GET /v1/models.",
   },
   invalid_type: {
     ...badRequest,
@@ -34,11 +34,11 @@ export const refusals = {
   unsupported_parameter: {
     ...badRequest,
     code: 'unsupported_parameter',
-    message: "The model '{model}' does not take '{param}': {why}",
+    message: "The model '{model}' does not support '{param}': {why}",
   },
   wrong_endpoint: {
     ...badRequest,
-    message: "The model '{model}' is of the kind '{kind}': ask it at {endpoint}.",
+    message: "The model '{model}' is of the kind '{kind}'. Call it at {endpoint}.",
   },
   not_sold: {
     ...badRequest,
@@ -47,7 +47,7 @@ export const refusals = {
   kept_at_the_vendor: {
     ...badRequest,
     message:
-      "'{param}' refers to an object that is kept at the model's vendor, and we cannot tell which user it belongs to. Send its content instead.",
+      "'{param}' refers to an object that is stored at the model's vendor, and we cannot tell which user owns it. Send its content instead.",
   },
   malformed_json: {
     ...badRequest,
@@ -59,14 +59,14 @@ export const refusals = {
   },
   malformed_encoding: {
     ...badRequest,
-    message: 'We could not unpack the body of your request as {coding}: {why}',
+    message: 'We could not decompress the body of your request as {coding}: {why}',
   },
   unsupported_encoding: {
     status: 415,
     type: 'invalid_request_error',
     code: 'unsupported_encoding',
     message:
-      "Unsupported content encoding '{got}'. Send the body as it is, or packed as one of {accepted}.",
+      "Unsupported content encoding '{got}'. Send the body uncompressed, or compressed as one of {accepted}.",
   },
   malformed_form: {
     ...badRequest,
@@ -74,14 +74,15 @@ export const refusals = {
   },
   malformed_request: {
     ...badRequest,
-    message: 'We could not read your request: it is not HTTP as we understand it.',
+    message: 'We could not read your request: it is not valid HTTP.',
   },
   host_header: { ...badRequest, message: 'Your request has {count} Host headers. Send one.' },
   expectation_failed: {
     status: 417,
     type: 'invalid_request_error',
     code: 'expectation_failed',
-    message: "We cannot meet the expectation '{expect}'. Send none, or 100-continue.",
+    message:
+      "We cannot meet the expectation '{expect}'. Remove the Expect header, or send 100-continue.",
   },
   request_timeout: {
     status: 408,
@@ -93,7 +94,7 @@ export const refusals = {
     status: 431,
     type: 'invalid_request_error',
     code: 'request_too_large',
-    message: 'The head of your request is too large. Send fewer or shorter headers.',
+    message: 'The headers of your request are too large. Send fewer or shorter headers.',
   },
   vendor_bad_request: { ...badRequest, message: '{message}' },
   context_length_exceeded: { ...badRequest, code: 'context_length_exceeded', message: '{message}' },
@@ -126,7 +127,7 @@ export const refusals = {
     status: 403,
     type: 'invalid_request_error',
     code: 'address_not_allowed',
-    message: 'Your address {address} is not among those that this key may be used from.',
+    message: 'This key may not be used from your address {address}.',
   },
   previous_response_not_found: {
     ...badRequest,
@@ -143,20 +144,20 @@ export const refusals = {
     status: 404,
     type: 'invalid_request_error',
     code: 'file_not_found',
-    message: 'There is no such file: its address is not complete, or has expired.',
+    message: 'File not found: its URL is incomplete or has expired.',
   },
   range_not_satisfiable: {
     status: 416,
     type: 'invalid_request_error',
     code: 'range_not_satisfiable',
-    message: 'The file has {length} bytes, and none of those that you asked for.',
+    message: 'The file has {length} bytes, and the requested range is outside it.',
   },
   too_many_files: {
     status: 429,
     type: 'invalid_request_error',
     code: 'too_many_files',
     message:
-      'Your generated files fill the room that there is for them. They go when they expire; or ask for b64_json instead of url.',
+      'Your generated files have reached the storage limit. Wait until older files expire, or request b64_json instead of url.',
   },
   generation_not_found: {
     status: 404,
@@ -169,7 +170,7 @@ export const refusals = {
     status: 404,
     type: 'invalid_request_error',
     code: 'task_not_found',
-    message: "Task '{id}' was not found. A task can be asked for within 24 hours of its creation.",
+    message: "Task '{id}' not found. Tasks can be retrieved for 24 hours after their creation.",
   },
   unknown_url: {
     status: 404,
@@ -233,7 +234,7 @@ export const refusals = {
     type: 'requests',
     code: 'body_bytes_in_flight',
     message:
-      'The bodies of your running requests come to more than {limit} bytes. Wait for one to finish.',
+      'The bodies of your running requests exceed {limit} bytes in total. Wait for one to finish.',
   },
   insufficient_quota: {
     status: 429,
@@ -252,7 +253,8 @@ export const refusals = {
     status: 500,
     type: 'server_error',
     code: 'server_error',
-    message: 'The model has tried, and failed. Change the prompt and try again. (request id: {id})',
+    message:
+      'The model could not complete this request. Change the prompt and try again. (request id: {id})',
   },
   unavailable: {
     status: 503,

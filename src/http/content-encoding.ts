@@ -124,7 +124,7 @@ const broken = (coding: string, why: string): Refusal =>
   refusal('malformed_encoding', { coding, why: `${why.slice(0, 200)}.` });
 
 const bomb = (coding: string): Refusal =>
-  broken(coding, `it unpacks to more than ${ratioMax} times its size`);
+  broken(coding, `it decompresses to more than ${ratioMax} times its size`);
 
 /** Reads and drops the rest of the body, so that the client can receive the answer. */
 const drain = (body: Readable): void => void body.on('error', () => {}).resume();
