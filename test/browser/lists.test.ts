@@ -65,7 +65,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     });
     const { page, go } = await openWindow(live.url, user.cookie);
     await go(`/keys/${json.key.id}`);
-    const model = page.getByRole('list', { name: /^Models of its group/ }).getByRole('listitem');
+    const model = page.getByRole('list', { name: /^Models in its group/ }).getByRole('listitem');
     expect(await model.count()).toBeGreaterThan(100);
     expect((await model.first().boundingBox())?.height).toBeGreaterThan(15);
     await picture(page, 'key', { whole: true });

@@ -284,7 +284,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
       route.fulfill({ status: 503, json: { error: { code: 'unavailable', message: 'away' } } }),
     );
     await page.goto(`${live.url}/usage`);
-    await page.getByRole('alert').getByText('The database does not answer.').waitFor();
+    await page.getByRole('alert').getByText('The database does not respond.').waitFor();
     await page.getByRole('link', { name: '2026' }).first().waitFor();
     await page.unroute('**/console/api/usage/summary**');
     await page.getByRole('alert').getByRole('button', { name: 'Retry' }).click();
@@ -341,7 +341,7 @@ describe.skipIf(noChromium)('the statement in Chromium', () => {
     await page.getByRole('button', { name: 'Verify' }).click();
     await page
       .getByRole('status')
-      .getByText(/\d+ lines, all equal\./)
+      .getByText(/\d+ lines, all match\./)
       .waitFor();
 
     for (const [level, column] of [

@@ -200,7 +200,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
     await go('/usage?tab=failed');
     await page.getByText('No failed requests in this period.').waitFor();
     await go(`/requests/${failed}`);
-    await page.getByText('There is no such request, or it is not yours.').waitFor();
+    await page.getByText('This request does not exist, or it is not yours.').waitFor();
     await expectAccessible(page, 'a request of another user');
     const { json: made } = await other.ask('keys', {
       method: 'POST',

@@ -250,7 +250,7 @@ describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
     await go('/keys');
     const panel = page.getByRole('alert');
     await panel.waitFor();
-    expect(await panel.innerText()).toContain('The database does not answer.');
+    expect(await panel.innerText()).toContain('The database does not respond.');
     await panel.getByRole('button', { name: /Request ID req_of_the_test/ }).waitFor();
     await expectAccessible(page, 'an error in its panel');
     await page.unroute('**/console/api/keys');
