@@ -135,7 +135,7 @@ test('examples work when they are pasted', async () => {
 
 test('help is a sentence, options with their defaults, and examples; a terminal sees it in colour', async () => {
   const plain = (await pasted(['tollgate usage --help'])).output;
-  expect(plain).toContain('What was paid in a period, by model, key or user.');
+  expect(plain).toContain('Show usage and cost of a period by model, key or user.');
   expect(plain).toContain('default: "model"');
   expect(plain).toContain('Examples:\n  tollgate usage --since 7d\n');
   expect(plain).not.toContain('\u001b');

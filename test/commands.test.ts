@@ -150,7 +150,7 @@ test('a report of what an import would do leaves nothing behind, and files that 
   const told: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ['import', 'litellm', 'other.yaml'],
-      /^tollgate: other.yaml is no configuration of LiteLLM: it has no model_list\n$/,
+      /^tollgate: other.yaml is not a LiteLLM configuration: it has no model_list\n$/,
     ],
     [
       ['import', 'litellm', 'other.yaml', '--prices', 'broken.json'],

@@ -542,7 +542,7 @@ async function openDatabase(options: GatewayOptions, log: Log): Promise<OpenData
   });
   await migrate(database, migrations, {
     gaveWay: (error, pauseMs) =>
-      log.error('the migration gave way to others at work, and comes again', error, { pauseMs }),
+      log.error('the database is busy: the migration is tried again', error, { pauseMs }),
   });
   await folder?.keep(database);
   const alone = workers === undefined ? sole !== undefined : workers.alone;

@@ -105,7 +105,7 @@ function linesOf(file: string, done: PriceImport, dry: boolean): string[] {
     ),
   );
   return [
-    `${countPhrase(done.changed.length, 'price')} ${dry ? 'would change' : 'changed'}, ${done.unchanged.length} as before`,
+    `${countPhrase(done.changed.length, 'price')} ${dry ? 'would change' : 'changed'}, ${done.unchanged.length} unchanged`,
     ...changed,
   ];
 }

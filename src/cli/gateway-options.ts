@@ -84,7 +84,7 @@ function redisUrl(env: Env): string | undefined {
   const text = env['REDIS_URL'] || undefined;
   if (text === undefined || (/^rediss?:\/\//.test(text) && URL.canParse(text))) return text;
   throw new Failure(
-    'REDIS_URL is the address of a Valkey or Redis server such as redis://:password@host:6379/0',
+    'REDIS_URL is the URL of a Valkey or Redis server such as redis://:password@host:6379/0',
   );
 }
 
@@ -105,7 +105,7 @@ export function publicUrl(env: Env): string | undefined {
   if (text === undefined || /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(text))
     return text?.replace(/\/+$/, '');
   throw new Failure(
-    `PUBLIC_URL is how clients reach the gateway, such as https://ai.example.com, not '${text}'`,
+    `PUBLIC_URL is the URL at which clients reach the gateway, such as https://ai.example.com, not '${text}'`,
   );
 }
 

@@ -44,6 +44,6 @@ export function dressHelp(program: Command): void {
   }
   program.addHelpText(
     'after',
-    "\n'tollgate start' shows it at once, 'tollgate init' begins an installation,\nand each command has --help with examples.",
+    "\nTry it: 'tollgate start'. Set up an installation: 'tollgate init'.\nEach command has --help with examples.",
   );
 }

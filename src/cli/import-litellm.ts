@@ -35,7 +35,7 @@ export async function importLitellm(file: string, options: Options, env: Env): P
   const list = options.prices === undefined ? undefined : listIn(options.prices);
   const converted = convertLitellm(source.value, { bundled, list, rate: ofMillionths(ratePpm) });
   if (converted.models.length + converted.channels.length + converted.leftOut.length === 0)
-    throw new Failure(`${file} is no configuration of LiteLLM: it has no model_list`);
+    throw new Failure(`${file} is not a LiteLLM configuration: it has no model_list`);
   const text = await configurationText(converted, ratePpm, now);
   if (options.out !== undefined) writeNew(options.out, text);
   const { leftOut, notes, models, channels } = converted;
@@ -74,7 +74,7 @@ function listIn(file: string): ReturnType<typeof litellmList> {
     throw new Failure(`${file} cannot be read: ${error.message}`);
   }
   const list = litellmList(value);
-  if (list === undefined) throw new Failure(`${file} is no list of LiteLLM's prices`);
+  if (list === undefined) throw new Failure(`${file} is not a LiteLLM price list`);
   return list;
 }
 
@@ -102,7 +102,7 @@ async function configurationText(
   });
   if (!read.ok)
     throw new Failure(
-      `what was made of it cannot be used:\n${describeProblems('configuration', read.problems)}`,
+      `the resulting configuration is not valid:\n${describeProblems('configuration', read.problems)}`,
     );
   return text;
 }
@@ -135,7 +135,7 @@ const textMembers = new Set([
 const decimalOf = (value: number): string => (String(value).includes('e') ? '' : String(value));
 
 function writeNew(file: string, text: string): void {
-  if (existsSync(file)) throw new Failure(`${file} is there already`);
+  if (existsSync(file)) throw new Failure(`${file} already exists`);
   // It may contain keys from the source file.
   writeFileSync(file, text, { mode: 0o600 });
 }

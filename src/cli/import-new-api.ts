@@ -152,14 +152,14 @@ function linesOf(
 ): string[] {
   const { sums } = report;
   const counted = (name: string, { taken, before, left }: ImportCount): string =>
-    `  ${name.padEnd(8)} ${taken} ${apply ? 'taken' : 'to take'}${before > 0 ? `, ${before} here before` : ''}${left > 0 ? `, ${left} left out` : ''}`;
+    `  ${name.padEnd(8)} ${taken} ${apply ? 'imported' : 'to import'}${before > 0 ? `, ${before} already here` : ''}${left > 0 ? `, ${left} left out` : ''}`;
   return [
-    `${foreign.kind}, as '${as}', at ${rate.yuan} yuan for a dollar (${rate.from}):`,
+    `${foreign.kind}, as '${as}', at ${rate.yuan} yuan per dollar (${rate.from}):`,
     ...importParts.map((part) => counted(part, report[part])),
     `balances: ${sums.units} units are worth ${formatYuan(sums.worth)} yuan, ${formatYuan(sums.transferred)} ${apply ? 'are' : 'would be'} in opening transfers${sums.worth === sums.transferred ? '' : ' (see the notes)'}`,
     ...(sums.owedUnits > 0n
       ? [
-          `  ${sums.owedUnits} units are owed there: nobody can owe here, and those users begin with nothing`,
+          `  ${sums.owedUnits} units are owed there: a balance here cannot be negative, so those users begin with 0`,
         ]
       : []),
     ...(sums.rewardUnits > 0n
@@ -169,7 +169,7 @@ function linesOf(
       : []),
     ...(report.withoutSignIn > 0
       ? [
-          `${countPhrase(report.withoutSignIn, 'user')} cannot sign in here yet: 'link --user ID' makes an address that does`,
+          `${countPhrase(report.withoutSignIn, 'user')} cannot sign in here yet: 'link --user ID' prints a link for one`,
         ]
       : []),
     ...section(
@@ -191,8 +191,8 @@ function linesOf(
     apply
       ? changed(report)
         ? 'written'
-        : 'nothing was new: nothing was written'
-      : 'nothing was written: say --apply',
+        : 'there was nothing new: nothing was written'
+      : 'nothing was written: run it again with --apply',
   ];
 }
 

@@ -52,7 +52,7 @@ test('a file that is there stays, unless --force is said', async () => {
   silently();
   writeFileSync(file, 'mine');
   const options = { data: folder, yes: true, name: '-' } as const;
-  await expect(initCommand(file, options, keys)).rejects.toThrow('--force writes over it');
+  await expect(initCommand(file, options, keys)).rejects.toThrow('--force overwrites it');
   expect(readFileSync(file, 'utf8')).toBe('mine');
   await initCommand(file, { ...options, force: true }, keys);
   expect(readFileSync(file, 'utf8')).toContain('price_multiplier: 1.0');
@@ -66,12 +66,18 @@ test('what is wrong is told before anything is written', async () => {
     expect(existsSync(file)).toBe(false);
     expect(existsSync(join(folder, 'tollgate.db'))).toBe(false);
   };
-  await refused({ multiplier: 'x' }, 'these answers make no configuration');
-  await refused({ multiplier: '1\nchannels: []' }, 'these answers make no configuration');
+  await refused({ multiplier: 'x' }, 'these answers do not make a valid configuration');
+  await refused(
+    { multiplier: '1\nchannels: []' },
+    'these answers do not make a valid configuration',
+  );
   await refused({ vendors: 'deepseek,groq' }, 'GROQ_API_KEY is not set');
   await refused({ vendors: 'nobody' }, "there is no vendor 'nobody'");
   await refused({ name: 'a\nb' }, '--name is one line');
-  await refused({ yes: undefined, name: undefined, json: true }, 'there is no terminal to ask in');
+  await refused(
+    { yes: undefined, name: undefined, json: true },
+    'there is no terminal for questions',
+  );
 });
 
 test('a file in no folder is refused before a user is made', async () => {
@@ -94,7 +100,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     };
     const env = { ...keys, DATABASE_URL: place.url };
     await initCommand(file, { data: folder, json: true, multiplier: '1.2' }, env, ask);
-    expect(asked).toEqual(['Vendors [openai,deepseek]', 'First [operator]']);
+    expect(asked).toEqual(['Vendors [openai,deepseek]', 'Name [operator]']);
     const { user, channels } = JSON.parse(printed());
     expect(channels).toBe(1);
     expect(await findUser(database, user)).toMatchObject({ name: 'operator', role: 'operator' });

@@ -44,7 +44,7 @@ export async function initCommand(
   ask = terminalAsk(options),
 ): Promise<void> {
   if (existsSync(file) && options.force !== true)
-    throw new Failure(`${file} is there already; --force writes over it`);
+    throw new Failure(`${file} already exists; --force overwrites it`);
   if (!existsSync(dirname(resolve(file))))
     throw new Failure(`there is no folder ${dirname(resolve(file))}`);
   const found = (await configurationOf(undefined, env)).channels;
@@ -67,7 +67,7 @@ export async function initCommand(
   const counts = { models: models.length, channels: channels.length };
   print(options, { file, data: dataFolder, ...counts, user: user?.id ?? null }, [
     `${paint('green', 'wrote')} ${file}: ${countPhrase(counts.channels, 'channel')}, ${countPhrase(counts.models, 'model')}`,
-    ...(user === undefined ? [] : [`made operator ${user.id} (${paint('bold', user.name)})`]),
+    ...(user === undefined ? [] : [`created operator ${user.id} (${paint('bold', user.name)})`]),
     ...nextLines(file, answers, user?.id, env),
   ]);
 }
@@ -82,7 +82,7 @@ async function answersFrom(
   const place =
     options.data !== undefined || env['DATABASE_URL'] || env['TOLLGATE_DATA']
       ? undefined
-      : await ask('Data folder for SQLite, or the address of a PostgreSQL database', 'data');
+      : await ask('Data folder for SQLite, or URL of a PostgreSQL database', 'data');
   const postgres = place !== undefined && /^postgres(?:ql)?:/.test(place);
   const data = options.data ?? (postgres || place === 'data' ? undefined : place);
   const ours = postgres ? { ...env, DATABASE_URL: place } : env;
@@ -92,8 +92,8 @@ async function answersFrom(
     options.vendors ??
     (found.length === 0 ? '' : await ask('Vendors whose keys are in the environment', all));
   const multiplier =
-    options.multiplier ?? (await ask('Multiplier of list prices (1.2 is 20 % more)', '1.0'));
-  const name = options.name ?? (await ask("First operator's name (- for none)", 'operator'));
+    options.multiplier ?? (await ask('Multiplier for list prices (1.2 adds 20 %)', '1.0'));
+  const name = options.name ?? (await ask('Name of the first operator (- for none)', 'operator'));
   return {
     data,
     env: ours,
@@ -164,7 +164,7 @@ async function readBack(text: string, env: Env): Promise<Configuration> {
   const read = await readConfiguration(text, context);
   if (read.ok) return read.configuration;
   throw new Failure(
-    `these answers make no configuration:\n${describeProblems('it', read.problems)}`,
+    `these answers do not make a valid configuration:\n${describeProblems('it', read.problems)}`,
   );
 }
 
@@ -190,7 +190,10 @@ function nextLines(
       : [
           `  tollgate link --user ${user}${at}`,
           `  tollgate key create --user ${user} --group default${at}`,
-          paint('dim', 'The link signs in to the console. Keys can be made once serve has run.'),
+          paint(
+            'dim',
+            'The link signs in to the console. Keys can be created after serve has run once.',
+          ),
         ]),
   ];
 }
@@ -200,7 +203,9 @@ function terminalAsk({ yes, json }: InitOptions): Ask {
   if (yes === true) return async (_, usual) => usual;
   if (json === true || process.stdin.isTTY !== true)
     return () => {
-      throw new Failure('there is no terminal to ask in: say --yes, and with options what differs');
+      throw new Failure(
+        'there is no terminal for questions: use --yes, and options for answers that differ',
+      );
     };
   return async (question, usual) => {
     const terminal = createInterface({ input: process.stdin, output: process.stderr });

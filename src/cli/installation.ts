@@ -32,7 +32,7 @@ export function findInstallation(data: string | undefined, env: Env): Installati
   const databaseUrl = env['DATABASE_URL'] || `sqlite:${join(dataFolder, 'tollgate.db')}`;
   if (!/^(?:sqlite:|postgres(?:ql)?:\/\/)/.test(databaseUrl))
     throw new Failure(
-      'DATABASE_URL is the address of a PostgreSQL database such as postgres://user:password@host/name',
+      'DATABASE_URL is the URL of a PostgreSQL database such as postgres://user:password@host/name',
     );
   return { dataFolder, databaseUrl, env };
 }
@@ -54,7 +54,7 @@ function requireIt({ dataFolder, databaseUrl }: Installation, mayBegin: boolean)
   if (file === undefined || existsSync(file)) return;
   if (!mayBegin || !existsSync(dirname(file)))
     throw new Failure(
-      `there is no database ${file}; name its folder with --data, or begin one in ${dataFolder} with serve or migrate`,
+      `there is no database ${file}; name its folder with --data, or create one in ${dataFolder} with serve or migrate`,
     );
 }
 

@@ -62,7 +62,7 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
   const { limit, dailyLimit, monthlyLimit } = limitsOf(options);
   const expiresAt = options.expires === undefined ? undefined : Date.parse(options.expires);
   if (expiresAt !== undefined && !(expiresAt > systemClock.now()))
-    throw new Failure(`--expires is a time to come such as 2027-01-31, not '${options.expires}'`);
+    throw new Failure(`--expires is a future time such as 2027-01-31, not '${options.expires}'`);
   if (options.name !== undefined && options.name !== plainName(options.name))
     throw new Failure('--name is one line of at most 100 characters');
   await withDatabase(options, env, async (database) => {
@@ -70,7 +70,7 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
     if (!groups.includes(options.group)) {
       throw new Failure(
         groups.length === 0
-          ? 'no group is known yet: start the gateway once, so that it records its configuration'
+          ? 'there is no group yet: start the gateway once, so that it records its configuration'
           : `there is no group '${options.group}'; there are: ${groups.join(', ')}`,
       );
     }
@@ -91,7 +91,7 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
     const value = { id: made.key.id, key: made.secret, group: made.key.group };
     print(options, value, [
       `${made.secret}`,
-      `(key ${made.key.id}, group ${made.key.group}; it is shown this once)`,
+      `(key ${made.key.id}, group ${made.key.group}; it is shown only once)`,
     ]);
   });
 }
@@ -226,7 +226,7 @@ export async function limitKeyCommand(id: string, options: LimitOptions, env: En
   await withDatabase(options, env, async (database) => {
     const key = await limiting(database, id, limits, offset);
     if (key === undefined) throw noKey(id);
-    if (key === 'changed') throw new Failure(`${id} was changed at this moment; try again`);
+    if (key === 'changed') throw new Failure(`${id} was changed at the same time; try again`);
     print(options, shown(key), [
       `${id} may spend ${[key.limit, key.dailyLimit, key.monthlyLimit].map(shownYuan).join('/')}`,
     ]);
@@ -259,7 +259,7 @@ export async function rotateKeyCommand(
     if (made === undefined) throw noKey(id);
     print(options, { id, key: made.secret, old_works_until: until }, [
       made.secret,
-      `(the new secret of key ${id}, shown this once; the old one ${options.grace === 'now' ? 'works no more' : `works until ${new Date(until).toISOString()}`})`,
+      `(the new secret of key ${id}, shown only once; the old one ${options.grace === 'now' ? 'no longer works' : `works until ${new Date(until).toISOString()}`})`,
     ]);
   });
 }
@@ -281,7 +281,7 @@ export async function endOldSecretCommand(
       return found;
     });
     if (key === undefined) throw noKey(id);
-    print(options, { id }, [`the old secret of ${id} works no more`]);
+    print(options, { id }, [`the old secret of ${id} no longer works`]);
   });
 }
 
@@ -342,13 +342,13 @@ function listOf(option: string, text: string | undefined): readonly string[] | u
     .map((each) => each.trim())
     .filter((each) => each !== '');
   if (list.length === 0 || list.length > namedMax)
-    throw new Failure(`${option} are one to ${namedMax}, with commas between`);
+    throw new Failure(`${option} takes 1 to ${namedMax} values, separated by commas`);
   return list;
 }
 
 function countOf(option: string, text: string | undefined): number | undefined {
   const count = text === undefined ? undefined : Number(text);
   if (count !== undefined && !(Number.isSafeInteger(count) && count > 0))
-    throw new Failure(`${option} is a whole number from 1 on, not '${text}'`);
+    throw new Failure(`${option} is a whole number, 1 or more, not '${text}'`);
   return count;
 }

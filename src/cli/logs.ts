@@ -33,7 +33,9 @@ export async function logsCommand(
     const question = await questionFrom(database, options);
     const page = await pageOf(database, question);
     if (options.follow !== true) {
-      const empty = ['the log has no such request; requests that succeed at once are in usage'];
+      const empty = [
+        'there are no matching requests; requests that succeed at the first attempt are in usage',
+      ];
       print(options, page, page.length === 0 ? empty : table(heads, page.map(rowOf)));
       return;
     }
@@ -116,7 +118,7 @@ function show({ json }: LogOptions, requests: readonly OperatorRequest[]): void 
 async function showRequest(database: Database, id: string, options: LogOptions): Promise<void> {
   const found = await requestDetail(database, id);
   if (found === undefined)
-    throw new Failure(`there is no request ${id} in the log, and no charge of it`);
+    throw new Failure(`there is no request ${id} in the log, and no charge for it`);
   print(options, found, linesOf(found));
 }
 

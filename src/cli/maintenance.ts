@@ -23,7 +23,7 @@ export async function checkCommand(options: SharedOptions, env: Env): Promise<vo
 }
 
 async function proveLedger(database: Database, options: SharedOptions): Promise<void> {
-  const report = await withProgress('proving the ledger', (tell) =>
+  const report = await withProgress('checking the ledger', (tell) =>
     checkLedger(database, proofs, (rules) => tell(ruleOf(rules))),
   );
   const losses = await operatorLosses(database);
@@ -38,7 +38,7 @@ async function proveLedger(database: Database, options: SharedOptions): Promise<
     losses === 0n
       ? []
       : [
-          `${formatYuan(losses)} yuan of what vendors reported was borne by the house, and no user paid for it`,
+          `${formatYuan(losses)} yuan were reported by vendors beyond the charges; no user paid for them`,
         ];
   print(options, { ...report, losses: formatYuan(losses) }, [
     `${report.ok ? paint('green', 'ok') : paint('red', 'NOT OK')}: ${summary}`,
@@ -58,15 +58,14 @@ export async function migrateSchema(options: SharedOptions, env: Env): Promise<v
   try {
     const applied = await withProgress('migrating', (tell) =>
       migrate(database, migrations, {
-        gaveWay: ({ message }) =>
-          console.error(`gave way to others at work (${message}), trying again`),
+        gaveWay: ({ message }) => console.error(`the database is busy (${message}), trying again`),
         onStep: (done, total) => tell(doneOf(done, total, 'steps')),
       }),
     );
     print(
       options,
       { applied },
-      applied.length === 0 ? ['the schema was up to date'] : applied.map((id) => `applied ${id}`),
+      applied.length === 0 ? ['the schema is up to date'] : applied.map((id) => `applied ${id}`),
     );
   } finally {
     await database.close();
@@ -102,7 +101,7 @@ function beside(
   return {
     without: [key, files],
     lines: [
-      `not in it: the master key (${key}), without which the vendors' keys in it cannot be read; keep it elsewhere`,
+      `not in it: the master key (${key}), which is needed to read the vendors' keys in it; keep it elsewhere`,
       `not in it: generated pictures and videos (${files}), which expire after a day`,
     ],
   };

@@ -83,7 +83,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       value(user.debitUserCommand, { ...wish, id: 'once', amount: '3.00' }),
     ).rejects.toThrow('a debit with the id once exists');
     await expect(value(user.debitUserCommand, { ...wish, amount: '6.01' })).rejects.toThrow(
-      'less than 6.01 yuan that is free: a balance of 6.00, of which tasks hold 0.00',
+      'less than 6.01 yuan available: balance 6.00, of which tasks hold 0.00',
     );
     await expect(value(user.debitUserCommand, { ...wish, user: 'usr_nobody' })).rejects.toThrow(
       'there is no user usr_nobody',
@@ -232,8 +232,10 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test('the state of a gateway: nobody runs, then one node and its channels, which can be tested', async () => {
     const before = await installed();
     expect(await before.value(statusCommand, {})).toMatchObject({ running: false, channels: [] });
-    expect(await before.shown(statusCommand, {})).toContain('the gateway does not run');
-    expect(await before.shown(listOrdersCommand, { limit: 5 })).toBe('there are no such orders');
+    expect(await before.shown(statusCommand, {})).toContain('the gateway is not running');
+    expect(await before.shown(listOrdersCommand, { limit: 5 })).toBe(
+      'there are no matching orders',
+    );
     const vendor = await startVendor();
     vendor.answer((_, response) => json(response, 200, completion('It works.')));
     const { url } = await fresh();

@@ -35,6 +35,10 @@ export async function listOrdersCommand(options: OrderOptions, env: Env): Promis
       order.wallet_no ?? '',
     ]);
     const heads = ['time', 'id', 'user', 'wallet', 'state', 'amount', 'number'];
-    print(options, orders, orders.length === 0 ? ['there are no such orders'] : table(heads, rows));
+    print(
+      options,
+      orders,
+      orders.length === 0 ? ['there are no matching orders'] : table(heads, rows),
+    );
   });
 }

@@ -17,8 +17,8 @@ function command(parent: Command, name: string, description: string): Command {
   return parent
     .command(name)
     .description(description)
-    .option('--data <folder>', 'data folder (TOLLGATE_DATA), "data" by default')
-    .option('--json', 'one JSON value on standard output');
+    .option('--data <folder>', 'data folder (TOLLGATE_DATA); default "data"')
+    .option('--json', 'print one JSON value on standard output');
 }
 
 function port(text: string): number {
@@ -30,7 +30,7 @@ function port(text: string): number {
 
 const portOption = (text: string): Option =>
   new Option('--port <number>', text).env('PORT').argParser(port);
-const listening = 'port to listen on; by default 8080';
+const listening = 'port to listen on; default 8080';
 const workersMax = 256;
 const rowsMax = 1_000;
 
@@ -43,13 +43,13 @@ function workers(text: string): number {
 
 const workersOption = new Option(
   '--workers <count>',
-  'processes that serve on the address; by default 1',
+  'number of processes that serve on the address; default 1',
 )
   .env('TOLLGATE_WORKERS')
   .argParser(workers);
 const acceptOption = new Option(
   '--accept-database',
-  'use this database from now on, although the data folder belongs to another',
+  'use this database from now on, even though the data folder belongs to another one',
 );
 const hostOption = new Option('--host <address>', 'address to listen on')
   .env('HOST')
@@ -59,7 +59,7 @@ command(program, 'serve', 'run the gateway')
   .addOption(
     new Option(
       '--config <file>',
-      'configuration file; channels come from environment variables when there is none',
+      'configuration file; without one, channels come from environment variables',
     ).env('TOLLGATE_CONFIG'),
   )
   .addOption(portOption(listening))
@@ -68,7 +68,7 @@ command(program, 'serve', 'run the gateway')
   .addOption(acceptOption)
   .action(async (options) => (await import('./serve.ts')).serve(options, process.env));
 
-command(program, 'start', 'serve what is configured, or the demo when nothing is')
+command(program, 'start', 'run the gateway, or the demo if nothing is configured')
   .addOption(new Option('--config <file>', 'configuration file').env('TOLLGATE_CONFIG'))
   .addOption(portOption(listening))
   .addOption(hostOption)
@@ -79,18 +79,15 @@ command(program, 'start', 'serve what is configured, or the demo when nothing is
 command(
   program,
   'demo',
-  'gateway, simulator, a user with 100 yuan and a working key; fully offline',
+  'run the gateway with simulated vendors, a user with 100 yuan and a working key; fully offline',
 )
   .addOption(portOption(listening))
   .addOption(hostOption)
-  .option(
-    '--faults',
-    'sell models that fail on purpose as well, such as sim-429 and sim-cut-after-3',
-  )
+  .option('--faults', 'also offer models that fail on purpose, such as sim-429 and sim-cut-after-3')
   .action(async (options) => (await import('./demo.ts')).demo(options, process.env));
 
-command(program, 'sim', 'only the simulated vendors')
-  .addOption(portOption('port to listen on; by default 8090'))
+command(program, 'sim', 'run only the simulated vendors')
+  .addOption(portOption('port to listen on; default 8090'))
   .addOption(hostOption)
   .action(async (options) => (await import('./sim.ts')).sim(options));
 
@@ -102,20 +99,26 @@ function rowsMost(text: string): number {
 }
 
 const limitOption = (rows: number): Option =>
-  new Option('--limit <rows>', 'the most to show').argParser(rowsMost).default(rows);
-const userFilter = new Option('--user <id>', 'of this user alone: an id, or a name that is one');
-const sinceText = 'since when: 30m, 24h, 7d or a time such as 2027-01-31';
+  new Option('--limit <rows>', 'the maximum number of rows').argParser(rowsMost).default(rows);
+const userFilter = new Option(
+  '--user <id>',
+  'only this user: an id, or a name that no other user has',
+);
+const sinceText = 'start time: 30m, 24h, 7d or a date such as 2027-01-31';
 
 command(
   program,
   'init [file]',
-  'write a configuration file of the vendors whose keys are in the environment, and make the first operator',
+  'write a configuration file for the vendors whose keys are in the environment, and create the first operator',
 )
-  .option('--vendors <names>', 'the vendors to take, with commas between; by default all found')
-  .option('--multiplier <number>', 'what list prices are multiplied by; by default 1.0')
-  .option('--name <name>', 'the first operator; by default operator, with - none is made')
-  .option('--yes', 'ask nothing: take the usual answer where no option says another')
-  .option('--force', 'write over a file that is there')
+  .option(
+    '--vendors <names>',
+    'vendors to include, separated by commas; default: all that are found',
+  )
+  .option('--multiplier <number>', 'multiplier for list prices; default 1.0')
+  .option('--name <name>', 'name of the first operator; default "operator"; - creates none')
+  .option('--yes', 'ask no questions; use the default answers')
+  .option('--force', 'overwrite an existing file')
   .action(async (file: string | undefined, options) =>
     (await import('./init.ts')).initCommand(file ?? 'tollgate.yaml', options, process.env),
   );
@@ -123,144 +126,146 @@ command(
 command(
   program,
   'status',
-  'whether the gateway runs, its load, its channels, and what needs attention',
+  'show whether the gateway runs, its load, its channels and what needs attention',
 ).action(async (options: SharedOptions) =>
   (await import('./status.ts')).statusCommand(options, process.env),
 );
 command(
   program,
   'logs [id]',
-  'requests of the last week that were refused, failed or needed more than one attempt; with an id one request with its attempts',
+  'list requests of the last 7 days that were refused, failed or needed more than one attempt; with an id, show one request and its attempts',
 )
   .addOption(userFilter)
-  .option('--key <id>', 'of this key alone')
-  .option('--model <id>', 'for this model, as the client named it')
-  .option('--channel <name>', 'whose last attempt was on this channel')
-  .option('--status <status>', 'with this status, such as 429, or a class such as 5xx')
-  .option('--code <code>', 'with this error code or outcome')
+  .option('--key <id>', 'only this key')
+  .option('--model <id>', 'only this model, as the client named it')
+  .option('--channel <name>', 'only requests whose last attempt was on this channel')
+  .option('--status <status>', 'only this status, such as 429, or a class such as 5xx')
+  .option('--code <code>', 'only this error code or outcome')
   .option('--since <time>', sinceText)
   .addOption(limitOption(50))
-  .option('--follow', 'go on with new ones as they come; with --json one JSON value a line')
+  .option('--follow', 'keep printing new requests; with --json, one JSON value per line')
   .action(async (id: string | undefined, options) =>
     (await import('./logs.ts')).logsCommand(id, options, process.env),
   );
-command(program, 'usage', 'what was paid in a period, by model, key or user')
+command(program, 'usage', 'show usage and cost of a period by model, key or user')
   .addOption(
-    new Option('--by <part>', 'what a row stands for')
-      .choices(['model', 'key', 'user'])
-      .default('model'),
+    new Option('--by <part>', 'group rows by').choices(['model', 'key', 'user']).default('model'),
   )
   .option('--since <time>', sinceText, '30d')
-  .option('--until <time>', 'until when; by default now')
+  .option('--until <time>', 'end time; default: now')
   .addOption(userFilter)
-  .option('--key <id>', 'of this key alone')
-  .option('--model <id>', 'of this model alone')
+  .option('--key <id>', 'only this key')
+  .option('--model <id>', 'only this model')
   .addOption(limitOption(50))
   .action(async (options) => (await import('./usage.ts')).usageCommand(options, process.env));
 
-const user = program.command('user').description('users and their balance');
-command(user, 'create', 'make a user')
+const user = program.command('user').description('manage users and their balances');
+command(user, 'create', 'create a user')
   .requiredOption('--name <name>')
   .addOption(new Option('--role <role>').choices(['user', 'operator']).default('user'))
   .action(async (options) => (await import('./user.ts')).createUserCommand(options, process.env));
-command(user, 'credit', 'add to a balance')
+command(user, 'credit', 'add money to a balance')
   .requiredOption('--user <id>')
   .requiredOption('--amount <yuan>', 'such as 10.00')
-  .requiredOption('--reason <text>', 'kept with the transfer')
-  .option('--id <id>', 'makes the credit happen once, however often the command runs')
+  .requiredOption('--reason <text>', 'stored with the transfer')
+  .option('--id <id>', 'repeat-safe: the same id is credited once, however often the command runs')
   .action(async (options) => (await import('./user.ts')).creditUserCommand(options, process.env));
-command(user, 'debit', 'take back from a balance, never more than is free')
+command(user, 'debit', 'take money from a balance, at most what is available')
   .requiredOption('--user <id>')
   .requiredOption('--amount <yuan>', 'such as 10.00')
-  .requiredOption('--reason <text>', 'kept with the transfer, where the user reads it')
-  .option('--id <id>', 'makes the debit happen once, however often the command runs')
+  .requiredOption('--reason <text>', 'stored with the transfer; the user can read it')
+  .option('--id <id>', 'repeat-safe: the same id is debited once, however often the command runs')
   .action(async (options) => (await import('./user.ts')).debitUserCommand(options, process.env));
-command(user, 'list', 'all users').action(async (options) =>
+command(user, 'list', 'list all users').action(async (options) =>
   (await import('./user.ts')).listUsersCommand(options, process.env),
 );
 for (const [name, suspended, description] of [
-  ['suspend <id>', true, 'keep a user out: no console, no keys, effective within one second'],
-  ['resume <id>', false, 'let a suspended user in again'],
+  ['suspend <id>', true, 'suspend a user: no sign-in, no keys; takes effect within one second'],
+  ['resume <id>', false, 'restore a suspended user'],
 ] as const)
   command(user, name, description)
-    .requiredOption('--reason <text>', 'kept in the audit trail, where the user reads it')
+    .requiredOption('--reason <text>', 'stored in the audit trail; the user can read it')
     .action(async (id: string, options) =>
       (await import('./user.ts')).suspendUserCommand(id, suspended, options, process.env),
     );
 
-const key = program.command('key').description('API keys');
-command(key, 'create', 'make a key; it is shown once')
+const key = program.command('key').description('manage API keys');
+command(key, 'create', 'create a key; it is shown once')
   .requiredOption('--user <id>')
-  .requiredOption('--group <name>', 'decides which models the key reaches')
-  .option('--name <name>', 'to recognise it by')
-  .option('--expires <time>', 'such as 2027-01-31 or 2027-01-31T12:00:00Z')
-  .option('--limit <yuan>', 'what the key may spend in all')
-  .option('--daily-limit <yuan>', 'what it may spend in a day')
-  .option('--monthly-limit <yuan>', 'what it may spend in a month')
-  .option('--models <ids>', 'the only models that it reaches, with commas between')
-  .option('--addresses <networks>', 'from where alone it may be used, such as 10.0.0.0/8,::1')
-  .option('--rpm <count>', "requests in a minute, within its group's limits")
-  .option('--tpm <count>', 'tokens in a minute')
-  .option('--concurrency <count>', 'requests at once')
+  .requiredOption('--group <name>', 'sets the models and prices of the key')
+  .option('--name <name>', 'name of the key')
+  .option('--expires <time>', 'end of validity, such as 2027-01-31 or 2027-01-31T12:00:00Z')
+  .option('--limit <yuan>', 'spending limit in total')
+  .option('--daily-limit <yuan>', 'spending limit per day')
+  .option('--monthly-limit <yuan>', 'spending limit per month')
+  .option('--models <ids>', 'allowed models, separated by commas; default: all of the group')
+  .option('--addresses <networks>', 'allowed addresses and networks, such as 10.0.0.0/8,::1')
+  .option('--rpm <count>', "requests per minute, within the group's limit")
+  .option('--tpm <count>', "tokens per minute, within the group's limit")
+  .option('--concurrency <count>', 'concurrent requests')
   .action(async (options) => (await import('./key.ts')).createKeyCommand(options, process.env));
-command(key, 'limit <id>', 'set, change or take away limits of a key, effective within one second')
-  .option('--limit <yuan>', 'what the key may spend in all; none takes the limit away')
-  .option('--daily-limit <yuan>', 'what it may spend in a day')
-  .option('--monthly-limit <yuan>', 'what it may spend in a month')
+command(
+  key,
+  'limit <id>',
+  'set, change or remove spending limits of a key; takes effect within one second',
+)
+  .option('--limit <yuan>', 'spending limit in total; none removes it')
+  .option('--daily-limit <yuan>', 'spending limit per day')
+  .option('--monthly-limit <yuan>', 'spending limit per month')
   .action(async (id: string, options) =>
     (await import('./key.ts')).limitKeyCommand(id, options, process.env),
   );
-command(key, 'list', 'all keys').action(async (options) =>
+command(key, 'list', 'list all keys').action(async (options) =>
   (await import('./key.ts')).listKeysCommand(options, process.env),
 );
-command(key, 'disable <id>', 'stop a key, effective within one second').action(
+command(key, 'disable <id>', 'disable a key; takes effect within one second').action(
   async (id: string, options) =>
     (await import('./key.ts')).switchKeyCommand(id, 'disabled', options, process.env),
 );
-command(key, 'enable <id>', 'let a disabled key work again').action(async (id: string, options) =>
+command(key, 'enable <id>', 'enable a disabled key').action(async (id: string, options) =>
   (await import('./key.ts')).switchKeyCommand(id, 'active', options, process.env),
 );
-command(key, 'rotate <id>', 'give a key a new secret; it is shown once')
+command(key, 'rotate <id>', 'create a new secret for a key; it is shown once')
   .addOption(
-    new Option('--grace <time>', 'how long the old secret works beside it')
+    new Option('--grace <time>', 'how long the old secret keeps working')
       .choices(['now', '1h', '24h', '7d'])
       .default('24h'),
   )
   .action(async (id: string, options) =>
     (await import('./key.ts')).rotateKeyCommand(id, options, process.env),
   );
-command(key, 'end-old-secret <id>', 'end the grace of a rotated key').action(
+command(key, 'end-old-secret <id>', 'stop the old secret of a rotated key').action(
   async (id: string, options) =>
     (await import('./key.ts')).endOldSecretCommand(id, options, process.env),
 );
-command(key, 'delete <id>', 'stop a key for ever; its records keep its name').action(
+command(key, 'delete <id>', 'delete a key permanently; its records keep its name').action(
   async (id: string, options) =>
     (await import('./key.ts')).deleteKeyCommand(id, options, process.env),
 );
 
-const channel = program.command('channel').description('channels to vendors');
-command(channel, 'list', 'all channels, their health and the last hour').action(
+const channel = program.command('channel').description('manage channels to vendors');
+command(channel, 'list', 'list all channels with their health and the last hour').action(
   async (options: SharedOptions) =>
     (await import('./channel.ts')).listChannelsCommand(options, process.env),
 );
 command(
   channel,
   'test <name>',
-  "send one small request to a channel's vendor: exit code 1 if it fails; no user pays for it",
+  "send one small request to a channel's vendor; exit code 1 if it fails; no user is charged",
 )
-  .option('--model <id>', 'the model to ask; by default the first that can be tested')
-  .option('--prompt <text>', 'what to ask; by default to reply with the word OK')
+  .option('--model <id>', 'model to test; default: the first that can be tested')
+  .option('--prompt <text>', 'prompt to send; default: a request to reply OK')
   .action(async (name: string, options) =>
     (await import('./channel.ts')).testChannelCommand(name, options, process.env),
   );
 
-const model = program.command('model').description('models that are sold');
-command(model, 'list', 'all models with their prices')
-  .option('--all', 'also those that are sold no more')
+const model = program.command('model').description('show models and prices');
+command(model, 'list', 'list all models with their prices')
+  .option('--all', 'include delisted models')
   .action(async (options) => (await import('./model.ts')).listModelsCommand(options, process.env));
 
-const order = program.command('order').description('top-ups');
-command(order, 'list', 'top-ups, the newest first')
+const order = program.command('order').description('show top-up orders');
+command(order, 'list', 'list top-up orders, newest first')
   .addOption(userFilter)
   .addOption(new Option('--state <state>').choices(['waiting', 'closed', 'failed', 'credited']))
   .addOption(new Option('--wallet <name>').choices(['wechat_pay', 'alipay']))
@@ -268,9 +273,9 @@ command(order, 'list', 'top-ups, the newest first')
   .addOption(limitOption(50))
   .action(async (options) => (await import('./order.ts')).listOrdersCommand(options, process.env));
 
-command(program, 'link', 'an address that signs a user in to the console, once')
+command(program, 'link', 'print a one-time link that signs a user in to the console')
   .requiredOption('--user <id>')
-  .addOption(portOption("the gateway's port; by default 8080"))
+  .addOption(portOption("the gateway's port; default 8080"))
   .addOption(
     new Option('--host <address>', "the gateway's address").env('HOST').default('127.0.0.1'),
   )
@@ -279,34 +284,34 @@ command(program, 'link', 'an address that signs a user in to the console, once')
 command(
   program,
   'check',
-  'prove the ledger: exit code 1 and the offending rows if something is wrong',
+  'check the ledger; exit code 1 and the rows at fault if a rule fails',
 ).action(async (options: SharedOptions) =>
   (await import('./maintenance.ts')).checkCommand(options, process.env),
 );
-command(program, 'migrate', 'bring the schema up to date').action(async (options: SharedOptions) =>
+command(program, 'migrate', 'update the database schema').action(async (options: SharedOptions) =>
   (await import('./maintenance.ts')).migrateSchema(options, process.env),
 );
 command(
   program,
   'backup <file>',
-  'write a consistent copy of a SQLite database: all but generated files, which live for a day, and the master key',
+  'write a consistent copy of the SQLite database; it does not contain the master key and the generated files, which expire after a day',
 ).action(async (file: string, options: SharedOptions) =>
   (await import('./maintenance.ts')).backupTo(file, options, process.env),
 );
 
-const config = program.command('config').description('the configuration file');
-command(config, 'check <file>', 'read it and say all that is wrong').action(
+const config = program.command('config').description('check the configuration file');
+command(config, 'check <file>', 'report every error in the file').action(
   async (file: string, options: SharedOptions) =>
     (await import('./catalogue.ts')).checkConfig(file, options, process.env),
 );
-const prices = program.command('prices').description('prices of models');
+const prices = program.command('prices').description('import prices of models');
 command(
   prices,
   'import <file>',
-  "take over a list of prices, or what LiteLLM's says of the models that are sold",
+  "import a price list, or the prices of your models from LiteLLM's list",
 )
-  .option('--dry-run', 'only show what would change')
-  .option('--rate <yuan>', "yuan for a dollar in LiteLLM's list; by default TOLLGATE_USD_RATE")
+  .option('--dry-run', 'show the changes without saving them')
+  .option('--rate <yuan>', "yuan per dollar for LiteLLM's list; default TOLLGATE_USD_RATE")
   .action(async (file: string, options) =>
     (await import('./catalogue.ts')).importPricesCommand(file, options, process.env),
   );
@@ -314,38 +319,38 @@ command(
 const imports = program
   .command('import')
   .description(
-    'move in from another gateway: a report of what would change, until --apply says so',
+    'move in from another gateway; reports the changes and saves them only with --apply',
   );
 command(
   imports,
   'new-api <source>',
-  'from a new-api or one-api database: a SQLite file, or the address of a PostgreSQL database',
+  'import from a new-api or one-api database: a SQLite file or a PostgreSQL URL',
 )
-  .option('--as <name>', 'what that installation is called: each is taken in once', 'new-api')
+  .option('--as <name>', 'name of that installation; each one is imported once', 'new-api')
   .option(
     '--rate <yuan>',
-    "yuan for a dollar; by default that installation's own USDExchangeRate, else TOLLGATE_USD_RATE",
+    "yuan per dollar; default: that installation's USDExchangeRate, else TOLLGATE_USD_RATE",
   )
-  .option('--apply', 'write it')
+  .option('--apply', 'save the changes')
   .action(async (source: string, options) =>
     (await import('./import-new-api.ts')).importNewApi(source, options, process.env),
   );
 
-command(imports, 'litellm <config>', 'from LiteLLM: a configuration file of ours, made of its own')
+command(imports, 'litellm <config>', "make a configuration file from LiteLLM's")
   .option(
     '--prices <file>',
-    'its list of prices, for models that neither file nor bundled list prices',
+    "LiteLLM's price list, for models without a price in the file and in the bundled list",
   )
-  .option('--rate <yuan>', 'yuan for a dollar; by default TOLLGATE_USD_RATE')
-  .option('--out <file>', 'where to write it; by default it is printed')
+  .option('--rate <yuan>', 'yuan per dollar; default TOLLGATE_USD_RATE')
+  .option('--out <file>', 'output file; default: standard output')
   .action(async (file: string, options) =>
     (await import('./import-litellm.ts')).importLitellm(file, options, process.env),
   );
 
 program
   .command('completion')
-  .description('print a script by which a shell completes commands, options and their values')
-  .addArgument(new Argument('<shell>', 'the shell that reads the script').choices(shells))
+  .description('print a shell script that completes commands, options and their values')
+  .addArgument(new Argument('<shell>', 'the shell').choices(shells))
   .action((shell: Shell) => console.log(completionScript(shell, program).trimEnd()));
 
 dressHelp(program);

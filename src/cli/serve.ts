@@ -41,16 +41,14 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const wanted = await gatewayOptions(options, named ? configuration : undefined, env);
   if (looksTyped(wanted.masterKey) && worker?.first !== false)
     console.error(
-      `tollgate: the master key is a pattern that can be guessed. Make one with: ${masterKeyCommand}`,
+      `tollgate: the master key is easy to guess. Make a new one with: ${masterKeyCommand}`,
     );
   // The first of several processes accepts the database. The others find it accepted.
   const acceptDatabase = wanted.acceptDatabase === true && worker?.first !== false;
   const gateway = await openGateway({ ...wanted, acceptDatabase, workers: worker });
   stopOnSignal(gateway);
   for (const id of gateway.keptPrices)
-    console.error(
-      `tollgate: ${id} keeps its imported price, which the configuration does not name`,
-    );
+    console.error(`tollgate: ${id} keeps its imported price: the configuration has none`);
   const link = worker?.first === false ? undefined : await signInLink(gateway, env);
   if (worker === undefined) printReady(options, { url: gateway.url, link });
   else worker.ready({ url: gateway.url, link });

@@ -70,7 +70,7 @@ function headLines(
   const newest = Math.max(...nodes.map((node) => node.at));
   const state =
     nodes.length === 0
-      ? `${paintState('no node')} has reported in the last 30 s: the gateway does not run`
+      ? `${paintState('no node')} has reported in the last 30 s: the gateway is not running`
       : `${paintState('running')}: ${countPhrase(nodes.length, 'node')}, the last report ${Math.max(0, Math.round((at - newest) / 1_000))} s ago`;
   return [
     line('gateway', state),
@@ -85,7 +85,7 @@ const share = (part: number | null): string =>
 
 const nowText = (now: OperatorOverview['now']): string =>
   [
-    `${now.requests_per_minute} requests a minute`,
+    `${now.requests_per_minute} requests per minute`,
     share(now.error_share),
     ...(now.first_byte_median_ms === null
       ? []

@@ -41,7 +41,7 @@ export async function createUserCommand(
     async (database) => {
       const user = await database.transact(() => makeUser(name, options.role, systemClock.now()));
       print(options, shown(user, 0n), [
-        `made ${user.role} ${user.id} (${paint('bold', user.name)})`,
+        `created ${user.role} ${user.id} (${paint('bold', user.name)})`,
       ]);
     },
     { mayBegin: true },
@@ -121,10 +121,10 @@ export async function debitUserCommand(options: TransferOptions, env: Env): Prom
     if (funds === undefined) throw noUser(account);
     if (done === 'insufficient')
       throw new Failure(
-        `${account} has less than ${formatYuan(amount)} yuan that is free: a balance of ${formatYuan(funds.balance)}, of which tasks hold ${formatYuan(funds.held)}`,
+        `${account} has less than ${formatYuan(amount)} yuan available: balance ${formatYuan(funds.balance)}, of which tasks hold ${formatYuan(funds.held)}`,
       );
     print(options, shown(user, funds.balance), [
-      `${user.id} (${paint('bold', user.name)}) now has ${paintMoney(formatYuan(funds.balance))} yuan${done === 'exists' ? '; this debit had been made before' : ''}`,
+      `${user.id} (${paint('bold', user.name)}) now has ${paintMoney(formatYuan(funds.balance))} yuan${done === 'exists' ? '; this debit was already made' : ''}`,
     ]);
   });
 }
@@ -159,7 +159,7 @@ function* suspending(
   if (found === undefined) return undefined;
   const before = found.user;
   if (suspended && before.role === 'operator' && (yield* otherOperators(id)) === 0)
-    throw new Failure(`${id} is the last operator: make another one first`);
+    throw new Failure(`${id} is the last operator: create another one first`);
   const after = yield* suspendUser(id, suspended);
   const entry = {
     action: suspended ? 'user.suspend' : 'user.restore',
@@ -217,7 +217,7 @@ export async function creditUserCommand(options: TransferOptions, env: Env): Pro
     const now = await balance(database, options.user);
     if (user === undefined || now === undefined) throw noUser(options.user);
     print(options, shown(user, now.balance), [
-      `${user.id} (${paint('bold', user.name)}) now has ${paintMoney(formatYuan(now.balance))} yuan${done === 'exists' ? '; this credit had been made before' : ''}`,
+      `${user.id} (${paint('bold', user.name)}) now has ${paintMoney(formatYuan(now.balance))} yuan${done === 'exists' ? '; this credit was already made' : ''}`,
     ]);
   });
 }
