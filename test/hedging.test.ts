@@ -151,19 +151,33 @@ forEachDatabase((_name, _openFresh, fresh) => {
 });
 
 test('a vendor that fails while the other is asked leaves the answer to that one, and both that fail are two failures', async () => {
-  const [first, second] = [await startVendor(), await vendorAfter(4 * hedgeMs)];
-  const no = async (_request: unknown, response: ServerResponse) => {
-    await wait(2 * hedgeMs);
-    json(response, 503, '{"error":{"message":"overloaded"}}');
-  };
-  first.answer(no);
+  const [first, second] = [await startVendor(), await startVendor()];
   const { running, hedged, failed } = await started(await sqliteUrl(), selling(first, second));
+  /** Resolves once both vendors have been asked so often and so many attempts have failed. */
+  const until = (asked: number, failures: number) =>
+    expect
+      .poll(() => [first.received.length, second.received.length, failed.length >= failures])
+      .toEqual([asked, asked, true]);
+  const no = (response: ServerResponse) =>
+    json(response, 503, '{"error":{"message":"overloaded"}}');
+  first.answer(async (_request, response) => {
+    await until(1, 0);
+    no(response);
+  });
+  second.answer(async (_request, response) => {
+    await until(1, 1);
+    sse(response).end(streamOf(['Hello']));
+  });
   const answered = await running.post('/v1/chat/completions', streamed);
   expect(words(await answered.text())).toBe('Hello');
   expect(hedged).toMatchObject([{ won: 'second', brokenOff: undefined }]);
   expect(failed).toMatchObject([{ channel: 'first', fault: 'overloaded' }]);
 
-  second.answer(no);
+  for (const vendor of [first, second])
+    vendor.answer(async (_request, response) => {
+      await until(2, 1);
+      no(response);
+    });
   for (let i = 0; i < 10; i++) running.gateway.parts.hedges.earn('m1');
   const refused = await running.post('/v1/chat/completions', streamed);
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
@@ -187,14 +201,16 @@ test('what a vendor may do or keep beside its answer is asked for once, and so i
     tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }],
   });
   await Promise.all([...chats, messages].map(async (asked) => (await asked).text()));
+  const asked = first.received.length;
+  let askedBeforeFailure: number | undefined;
   first.answer(async (_request, response) => {
     await wait(2 * hedgeMs);
+    askedBeforeFailure = second.received.length;
     json(response, 500, '{}');
   });
-  const whole = running.post('/v1/chat/completions', hello);
-  await wait(1.5 * hedgeMs);
-  expect(second.received).toHaveLength(0);
-  expect((await whole).status).toBe(200);
+  expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
+  expect([first.received.length - asked, askedBeforeFailure]).toEqual([1, 0]);
+  expect(second.received).toHaveLength(1);
 });
 
 test('without the setting nobody is asked twice, and never the same channel with another of its keys', async () => {
