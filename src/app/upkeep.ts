@@ -1,0 +1,64 @@
+import { expireSignIns } from '../accounts/sign-in-attempts.ts';
+import { systemClock } from '../base/clock.ts';
+import { keepPricesInForce } from '../catalog/price-versions.ts';
+import type { GatewayParts } from '../gateway/parts.ts';
+import { forgetWindows } from '../ledger/limit-windows.ts';
+import { keepLedgerChecked } from '../ledger/nightly-check.ts';
+import { expireHourly } from '../memory/expiry.ts';
+import { Notifications } from '../notifications/notifications.ts';
+import type { NotificationSettings } from '../notifications/settings.ts';
+import { keepRequestLogBounded } from '../request-log/retention.ts';
+import type { Database } from '../storage/database.ts';
+import type { Log } from '../telemetry/log.ts';
+import { keepPartitions } from '../usage/partitions.ts';
+import { keepRolledUp } from '../usage/rollup.ts';
+import { proofs } from './schema.ts';
+
+/** Starts the periodic background work; returns the functions that stop it. */
+export async function startUpkeep(
+  database: Database,
+  { limits }: Pick<GatewayParts, 'limits'>,
+  memories: Parameters<typeof expireHourly>[0],
+  notifications: readonly Notifications[],
+): Promise<readonly (() => void | Promise<void>)[]> {
+  const windows = { expire: () => forgetWindows(database, systemClock.now()) };
+  const signIns = { expire: () => expireSignIns(database, systemClock) };
+  const kept = [
+    expireHourly([...memories, windows, signIns]),
+    await keepPartitions(database, systemClock),
+    keepRolledUp(database, systemClock),
+    keepPricesInForce(database, systemClock),
+    keepRequestLogBounded(database, systemClock),
+    keepLedgerChecked(database, systemClock, proofs, limits.utcOffsetMinutes),
+  ];
+  for (const each of notifications) each.start();
+  return [...kept.map(({ stop }) => stop), ...notifications.map((each) => () => each.close())];
+}
+
+export interface NotificationOptions {
+  /** Which notifications go to which recipients; undefined: none. */
+  readonly notifications?: NotificationSettings | undefined;
+  /** The gateway's public URL, to which notifications link. */
+  readonly publicUrl: string | undefined;
+}
+
+/** Empty without settings. */
+export function openNotifications(
+  database: Database,
+  log: Log,
+  { notifications: settings, publicUrl: home }: NotificationOptions,
+): readonly Notifications[] {
+  if (settings === undefined) return [];
+  const onAttempt = (id: string, way: string, why: string | undefined): void =>
+    log.line('notice', { id, way, ...(why !== undefined && { why }) });
+  return [
+    new Notifications({
+      database,
+      clock: systemClock,
+      settings,
+      home,
+      onAttempt,
+      onError: (error) => log.error('notices', error, {}),
+    }),
+  ];
+}
