@@ -20,12 +20,12 @@ import { hasTokenInput, withTextInput } from './prepare.ts';
 import type { RequestProgress } from './progress.ts';
 import type { FundedRequest } from './reserve.ts';
 
-/** How many parts of one request are with the vendor at the same time, at most. */
-const partsAtOnce = 8;
+/** How many calls of one request are with the vendor at the same time, at most. */
+const callsAtOnce = 8;
 
 /**
  * One attempt on one channel whose answer comes whole: in one call, or in as many as the vendor
- * needs. The first part that fails ends them all, where the others are worth nothing without it.
+ * needs. The first call that fails ends them all, where the others are worth nothing without it.
  */
 export async function attemptWhole(
   funded: FundedRequest,
@@ -42,8 +42,8 @@ export async function attemptWhole(
   if (progress.left) return { kind: 'left' };
   const misfit = adapter.misfit?.(call);
   if (misfit !== undefined) return notMade(misfit);
-  const parts = adapter.split?.(call);
-  const calls = parts?.calls ?? [call];
+  const split = adapter.split?.(call);
+  const calls = split?.calls ?? [call];
   const waiting = calls.entries();
   const running = new Set<WholeCall>();
   const answers: VendorAnswer[] = [];
@@ -53,22 +53,22 @@ export async function attemptWhole(
     ended ??= result;
     for (const attempt of running) attempt.finish(result);
   };
-  const runParts = async (): Promise<void> => {
-    for (const [i, part] of waiting) {
+  const runCalls = async (): Promise<void> => {
+    for (const [i, next] of waiting) {
       if (ended !== undefined) return;
-      const attempt = new WholeCall(adapter, part, funded.parts, client);
+      const attempt = new WholeCall(adapter, next, funded.parts, client);
       running.add(attempt);
       const result = await attempt.run();
       running.delete(attempt);
       if (result.kind === 'left' && result.sent === true) sent = true;
       if (result.kind === 'answer') answers[i] = result.answer;
-      else if (parts?.independent === true && failsAlone(result)) ended ??= result;
+      else if (split?.independent === true && failsAlone(result)) ended ??= result;
       else finish(result);
     }
   };
   progress.running = { finish };
   try {
-    await Promise.all(Array.from({ length: Math.min(partsAtOnce, calls.length) }, runParts));
+    await Promise.all(Array.from({ length: Math.min(callsAtOnce, calls.length) }, runCalls));
   } catch (error) {
     finish({ kind: 'left' });
     throw error;
@@ -80,13 +80,13 @@ export async function attemptWhole(
   if (ended !== undefined && (first === undefined || !failsAlone(ended)))
     return ended.kind === 'left' && sent ? leftAfterSending : ended;
   assert(first !== undefined, 'a call has an answer or a fault');
-  const answer = parts === undefined ? first : parts.join(had);
+  const answer = split === undefined ? first : split.join(had);
   if (answer.pictures !== undefined)
     return storeImages(funded, progress, answer, answer.pictures, client);
   return { kind: 'answer', answer: withPricedUsage(funded, answer) };
 }
 
-/** Parts that are still with the vendor may end well after this failure. */
+/** Calls that are still with the vendor may end well after this failure. */
 const failsAlone = ({ kind }: AttemptResult): boolean => kind === 'fault';
 
 /** No vendor was called: another channel may make the image. */
@@ -230,8 +230,8 @@ class WholeCall {
     adapter: Pick<ImageAdapter, 'ask' | 'read' | 'fault'>,
     limits: GatewayLimits,
   ): Promise<AttemptResult> {
-    const read: BaseAdapter['read'] = (reply, contentType, call) => {
-      const answer = adapter.read(reply, contentType, call);
+    const read: BaseAdapter['read'] = (body, contentType, call) => {
+      const answer = adapter.read(body, contentType, call);
       if (!isPending(answer)) return answer;
       this.#later = answer;
       return nothingYet;
