@@ -1,6 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 /**
  * Databases of tests live in memory where there is room for them: crash tests kill processes, never
@@ -19,7 +19,7 @@ if (process.env['TMPDIR'] === undefined && hasRoom(memory)) process.env['TMPDIR'
 
 /**
  * Vendors are made under watch: what their adapters send is held against the strict tables of what
- * they take (test/support/held.ts).
+ * they take (test/support/held.ts); test/setup.ts fails the test that sent something else.
  */
 const held = {
   name: 'vendors under watch',
@@ -32,27 +32,85 @@ const held = {
   },
 } as const;
 
+/**
+ * Files that need a process of their own: they measure memory or time, change what belongs to the
+ * process (its environment, signals, garbage collector), or stop and break what they start.
+ */
+const alone = [
+  'bench/**/*.test.ts',
+  'src/accounts/keyring.test.ts',
+  'src/base/json.test.ts',
+  'src/catalog/price.test.ts',
+  'src/cli/**/*.test.ts',
+  'src/http/**/*.test.ts',
+  'src/ledger/crowds.test.ts',
+  'src/providers/formats/openai-chat/adapter.test.ts',
+  'src/storage/**/*.test.ts',
+  'src/telemetry/log.test.ts',
+  'test/*-crash.test.ts',
+  'test/*-simulation.test.ts',
+  'test/attack.test.ts',
+  'test/audio-memory.test.ts',
+  'test/browser/**/*.test.ts',
+  'test/cli.test.ts',
+  'test/commands.test.ts',
+  'test/console-speed.test.ts',
+  'test/cost.test.ts',
+  'test/crash.test.ts',
+  'test/deploy.test.ts',
+  'test/doors.test.ts',
+  'test/faults/**/*.test.ts',
+  'test/fuzz/**/*.test.ts',
+  'test/house.test.ts',
+  'test/large-bodies.test.ts',
+  'test/mixed-load.test.ts',
+  'test/move-in-litellm.test.ts',
+  'test/net.test.ts',
+  'test/old-generation.test.ts',
+  'test/openapi.test.ts',
+  'test/package.test.ts',
+  'test/request-path.test.ts',
+  'test/scale-out.test.ts',
+  'test/traces.test.ts',
+  'test/video-crowd.test.ts',
+  'test/workers.test.ts',
+];
+
+// Tests wait more than they compute: for crashed processes, for time-outs, for vendors that are slow
+// on purpose.
+const maxWorkers = availableParallelism() + 1;
+
+const everyFile = {
+  setupFiles: ['test/setup.ts'],
+  maxWorkers,
+  // Others share the machine of CI, and some tests wait for real clocks: what fails there is tried
+  // once more, and the report says `retry`.
+  retry: process.env['CI'] === 'true' ? 1 : 0,
+  // A state that has to come is waited for as long as a busy machine may need. One that never comes
+  // costs this wait, once.
+  expect: { poll: { timeout: 10_000 } },
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+} as const;
+
 export default defineConfig({
-  plugins: [held],
   test: {
-    include: [
-      'src/**/*.test.ts',
-      'web/**/*.test.ts',
-      'sim/**/*.test.ts',
-      'test/**/*.test.ts',
-      'bench/**/*.test.ts',
-    ],
+    maxWorkers,
     globalSetup: ['test/global-setup.ts'],
-    // Tests wait more than they compute: for crashed processes, for time-outs, for vendors that are
-    // slow on purpose.
-    maxWorkers: availableParallelism() + 1,
-    // Others share the machine of CI, and some tests wait for real clocks: what fails there is
-    // tried once more, and the report says `retry`.
-    retry: process.env['CI'] === 'true' ? 1 : 0,
-    // A state that has to come is waited for as long as a busy machine may need. One that never
-    // comes costs this wait, once.
-    expect: { poll: { timeout: 10_000 } },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      { plugins: [held], test: { ...everyFile, name: 'alone', include: alone } },
+      {
+        plugins: [held],
+        test: {
+          ...everyFile,
+          name: 'together',
+          include: ['{src,web,sim,test}/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...alone],
+          // A worker loads the gateway once for all its files: for most files that takes longer
+          // than their tests.
+          isolate: false,
+        },
+      },
+    ],
   },
 });

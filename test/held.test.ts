@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { vendors } from '../src/providers/index.ts';
 import { chatCall } from './support/chat-call.ts';
-import { held, taken } from './support/held.ts';
+import { held } from './support/held.ts';
+import { taken } from './support/violations-found.ts';
 
 // Every request of every test is held against the strict tables (test/vendor-schemas). This one
 // would fail for what it sends.
@@ -21,4 +22,8 @@ it('what a vendor would refuse is found as an adapter asks, by any client format
   expect(taken()).toEqual([
     expect.stringContaining('body.member_of_nobody: is no member that it takes'),
   ]);
+});
+
+it.fails('a test that sends what a vendor would refuse fails', () => {
+  vendors.get('groq')?.adapters.chat?.ask(chatCall({ member_of_nobody: 1 }, 'openai/gpt-oss-120b'));
 });

@@ -1,23 +1,20 @@
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { VendorRequest, VendorCall } from '../../src/providers/adapter.ts';
 import type { VendorAdapters, Vendor } from '../../src/providers/vendor.ts';
 import { endpointOf, violations } from '../vendor-schemas/index.ts';
 import { rubbish } from '../vendor-schemas/rubbish.ts';
+import { found } from './violations-found.ts';
 
 // Checks every request of an adapter in any test against the strict tables of test/vendor-schemas:
 // a request that the vendor would refuse fails the test that caused it. vitest.config.ts wraps
-// vendors with `held`.
-
-/** Set to false while writing tables: then no test fails. */
-const fails = true;
+// vendors with `held`; test/setup.ts fails the test.
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Larger bodies test size, not members. */
 const bodyBytesMax = 1024 * 1024;
-const found: string[] = [];
 
 /**
  * A request that is only meant to get the vendor's own refusal (`Ask.untaken`) need not be valid.
@@ -97,14 +94,3 @@ function watched(vendor: string, adapter: object): object {
   proxies.set(adapter, made);
   return made;
 }
-
-/** The violations of this test so far; they no longer fail it. */
-export const taken = (): string[] => found.splice(0);
-
-afterEach(() => {
-  const all = taken();
-  if (fails && all.length > 0)
-    throw new Error(
-      `the vendor would refuse what this test sends it:\n${[...new Set(all)].slice(0, 10).join('\n')}`,
-    );
-});
