@@ -89,7 +89,7 @@ const everyFile = {
   // A state that has to come is waited for as long as a busy machine may need. One that never comes
   // costs this wait, once.
   expect: { poll: { timeout: 10_000 } },
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   hookTimeout: 60_000,
 } as const;
 

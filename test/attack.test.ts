@@ -81,7 +81,7 @@ test('a client that pipelines and leaves stops every one of its vendors', async 
   await expect.poll(() => open, { timeout: 2_000 }).toBe(0);
   // The third was with its vendor, too: what was sent of it is recorded (R3).
   const statuses = async () => (await running.usage()).map(({ status }) => status);
-  await expect.poll(statuses, { timeout: 5_000 }).toEqual(['left', 'left', 'left']);
+  await expect.poll(statuses).toEqual(['left', 'left', 'left']);
   await running.expectBooks();
 });
 

@@ -454,9 +454,7 @@ onSqlite((_, __, fresh) => {
       );
       await reply.body?.getReader().read();
       leaving.abort();
-      await expect
-        .poll(async () => (await running.usage())[0]?.['status'], { timeout: 3_000 })
-        .toBe('left');
+      await expect.poll(async () => (await running.usage())[0]?.['status']).toBe('left');
       expect(sim.requests[0]?.left).toBe(true);
       const [heard = 0] = await charged(running);
       expect(heard).toBeGreaterThan(0);

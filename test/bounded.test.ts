@@ -422,7 +422,7 @@ describe('R3: a client that leaves before the first byte', () => {
   )('over %s (stream: %s) has its input recorded, at no cost', async (format, stream, side) => {
     const { running, leave } = await silent();
     await leave(side.path, side.body('m1', stream));
-    await expect.poll(() => running.usage(), { timeout: 5_000 }).toHaveLength(1);
+    await expect.poll(() => running.usage()).toHaveLength(1);
     const [record] = await running.usage();
     expect(record).toMatchObject({
       status: 'left',
@@ -446,7 +446,7 @@ describe('R3: a client that leaves before the first byte', () => {
     async (path, body) => {
       const { running, leave } = await silent(' bills_cancelled_input: true,');
       await leave(path, body);
-      await expect.poll(() => running.usage(), { timeout: 5_000 }).toHaveLength(1);
+      await expect.poll(() => running.usage()).toHaveLength(1);
       const [record] = await running.usage();
       expect(record).toMatchObject({ status: 'left', cost: 0n, output_tokens: 0n, lines: '[]' });
       expect(await running.balance()).toBe('100.00');
@@ -481,7 +481,7 @@ describe('R3: a client that leaves before the first byte', () => {
         max_tokens: 10,
         messages: [{ role: 'user', content: question }],
       });
-      await expect.poll(() => running.usage(), { timeout: 5_000 }).toHaveLength(1);
+      await expect.poll(() => running.usage()).toHaveLength(1);
       const [record] = await running.usage();
       const input = Number(record?.['input_tokens']);
       expect(input).toBeGreaterThan(300);

@@ -8,7 +8,7 @@ import { startOperatorConsole } from './support/console-operator.ts';
 import { migrations } from '../src/app/schema.ts';
 
 /** Effective in every process within a second; the rest is for a busy machine. */
-const soon = { timeout: 5_000, interval: 50 };
+const soon = { interval: 50 };
 
 forEachDatabase((_name, openFresh, fresh) => {
   test('what an operator makes is sold at once, what he drains finishes what it runs, and the figures are those of all nodes', async () => {

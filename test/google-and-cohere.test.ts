@@ -77,7 +77,7 @@ async function record(model: string): Promise<Row> {
         'SELECT * FROM usage ORDER BY reserved_at DESC, id DESC',
       )
     ).find((row) => row['model'] === model);
-  await expect.poll(find, { timeout: 3_000 }).toBeDefined();
+  await expect.poll(find).toBeDefined();
   return (await find()) ?? {};
 }
 
@@ -193,7 +193,7 @@ describe.each(sold)('$vendor: $id', ({ id, vendor }) => {
     await expect
       .poll(() => sim.requests.map(({ left }) => left), { timeout: 1_000, interval: 20 })
       .toEqual([true]);
-    await expect.poll(async () => (await record(model))['status'], { timeout: 3_000 }).toBe('left');
+    await expect.poll(async () => (await record(model))['status']).toBe('left');
     const { output_tokens: output, input_tokens: input, cost } = await record(model);
     const whole = await client.chat.completions.create({ model: id, messages: [user('Why?')] });
     expect(Number(input)).toBeGreaterThan(0);

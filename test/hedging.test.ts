@@ -143,7 +143,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await expect.poll(() => [first.brokenOff, second.brokenOff]).toEqual([1, 1]);
     // What both have read is recorded once, at no cost (R3).
     await expect
-      .poll(() => running.usage(), { timeout: 5_000 })
+      .poll(() => running.usage())
       .toMatchObject([{ status: 'left', cost: 0n, output_tokens: 0n }]);
     expect(await running.balance()).toBe('100.00');
     await running.expectBooks();

@@ -53,7 +53,7 @@ describe.each(cells)('%s over %s', (_format, _wire, story, side) => {
     leaving.abort();
     expect((await stopped) - leftAt).toBeLessThan(1_000);
     await expect
-      .poll(() => running.usage(), { timeout: 5_000 })
+      .poll(() => running.usage())
       .toMatchObject([{ status: 'left', capability: side.format }]);
     const [record] = await running.usage();
     if (story.input === undefined) expect(Number(record?.['input_tokens'])).toBeGreaterThan(0);
@@ -85,7 +85,7 @@ describe.each(cells)('%s over %s', (_format, _wire, story, side) => {
     await expect.poll(() => stopped, { timeout: 1_000, interval: 20 }).toBe(true);
     // What the vendor has read is looked up by its id, and costs nothing (R3).
     await expect
-      .poll(() => running.usage(), { timeout: 5_000 })
+      .poll(() => running.usage())
       .toMatchObject([{ status: 'left', cost: 0n, output_tokens: 0n }]);
     expect(await running.balance()).toBe('100.00');
     await running.expectBooks();

@@ -236,7 +236,7 @@ test('a response in the background is there when it is done, and can be cancelle
   });
   expect(begun).toMatchObject({ status: 'queued', background: true, output: [] });
   await expect
-    .poll(async () => (await client.responses.retrieve(begun.id)).status, { timeout: 5_000 })
+    .poll(async () => (await client.responses.retrieve(begun.id)).status)
     .toBe('completed');
   expect((await client.responses.retrieve(begun.id)).output_text).toBeTruthy();
   const endless = await client.responses.create({
@@ -246,14 +246,14 @@ test('a response in the background is there when it is done, and can be cancelle
   });
   expect(await client.responses.cancel(endless.id)).toMatchObject({ status: 'cancelled' });
   expect(await client.responses.retrieve(endless.id)).toMatchObject({ status: 'cancelled' });
-  await expect.poll(() => temporary.sim.requests.at(-1)?.left, { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => temporary.sim.requests.at(-1)?.left).toBe(true);
   const failing = await client.responses.create({
     model: 'sim-401',
     input: 'No.',
     background: true,
   });
   await expect
-    .poll(async () => (await client.responses.retrieve(failing.id)).status, { timeout: 5_000 })
+    .poll(async () => (await client.responses.retrieve(failing.id)).status)
     .toBe('failed');
 });
 

@@ -58,7 +58,7 @@ async function told(port: number, pieces: readonly string[]): Promise<string> {
     const before = text().length;
     if (piece !== pieces.at(-1)) await expect.poll(() => text().length).toBeGreaterThan(before);
   }
-  await expect.poll(ended, { timeout: 5_000 }).toBe(true);
+  await expect.poll(ended).toBe(true);
   return text();
 }
 
@@ -142,7 +142,7 @@ test('R9: who ends its side after the request gets the answer, and pays for it',
   for (const text of [body, longBody]) {
     const { socket, text: heard, ended } = client(port);
     socket.end(request(running, text));
-    await expect.poll(ended, { timeout: 5_000 }).toBe(true);
+    await expect.poll(ended).toBe(true);
     expect(answersIn(heard()).map(({ status }) => status)).toEqual([200]);
   }
   expect(await running.usage()).toHaveLength(2);

@@ -56,15 +56,13 @@ channels:
     expect(await items.json()).toMatchObject({ object: 'list', data: said, has_more: false });
 
     const endless = await ask(here.url, { model: 'sim-hang', input: 'Never', background: true });
-    await expect
-      .poll(() => sim.requests.some(({ body }) => body.includes('Never')), { timeout: 5_000 })
-      .toBe(true);
+    await expect.poll(() => sim.requests.some(({ body }) => body.includes('Never'))).toBe(true);
     const cancelled = await fetch(`${there.url}/v1/responses/${endless.id}/cancel`, {
       method: 'POST',
       headers,
     });
     expect(await cancelled.json()).toMatchObject({ id: endless.id, status: 'cancelled' });
-    await expect.poll(() => sim.requests.at(-1)?.left, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => sim.requests.at(-1)?.left).toBe(true);
   });
 
   test('what is remembered in a database that is away is a 503, to be asked for again', async () => {
@@ -83,6 +81,6 @@ channels:
     expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5']);
     expect(await away.text()).toContain('the database cannot be reached');
     relay.mend();
-    await expect.poll(async () => (await find()).status, { timeout: 5_000 }).toBe(404);
+    await expect.poll(async () => (await find()).status).toBe(404);
   });
 });

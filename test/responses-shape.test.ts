@@ -143,14 +143,12 @@ describe.each(oneOfEach)('$vendor: $id', ({ id: model, skills }) => {
     expect(status).toBe('queued');
     const read = async (): Promise<Json> =>
       JSON.parse((await call('GET', `/responses/${String(id)}`)).text);
-    await expect.poll(async () => (await read())['status'], { timeout: 5_000 }).toBe('completed');
+    await expect.poll(async () => (await read())['status']).toBe('completed');
     expectResponse(await read());
     const failed = await create({ model: `${model}+${failing}`, input, background: true });
     const readFailed = async (): Promise<Json> =>
       JSON.parse((await call('GET', `/responses/${String(failed['id'])}`)).text);
-    await expect
-      .poll(async () => (await readFailed())['status'], { timeout: 5_000 })
-      .toBe('failed');
+    await expect.poll(async () => (await readFailed())['status']).toBe('failed');
     expectResponse(await readFailed());
   });
 

@@ -132,9 +132,7 @@ onSqlite((_, __, fresh) => {
     await expect.poll(() => sim.requests.filter(({ left }) => left).length).toBe(8);
     expect(sim.requests).toHaveLength(8);
     // What was sent is recorded, at no cost (R3).
-    await expect
-      .poll(() => running.usage(), { timeout: 5_000 })
-      .toMatchObject([{ status: 'left', cost: 0n }]);
+    await expect.poll(() => running.usage()).toMatchObject([{ status: 'left', cost: 0n }]);
     expect(await running.balance()).toBe('10.00');
     await running.expectBooks();
   });

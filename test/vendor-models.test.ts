@@ -12,7 +12,7 @@ interface Listed {
   readonly prices: readonly { readonly amount: string }[] | null;
 }
 
-const soon = { timeout: 5_000, interval: 50 };
+const soon = { interval: 50 };
 
 async function desk(databaseUrl: string) {
   const vendor = await startVendor();

@@ -1,15 +1,23 @@
 import { createHmac } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Sim, startSim } from '../index.ts';
 import { klingSecret } from './kling.ts';
 
 let sim: Sim;
+/** The clock of this test and of its simulators stands still, but for what a test lets pass. */
+let nowMs = systemClock.now();
 beforeAll(async () => {
+  vi.spyOn(systemClock, 'now').mockImplementation(() => nowMs);
   sim = await startSim();
 });
-afterAll(() => sim.close());
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await sim.close();
+});
+const pass = (ms: number): void => {
+  nowMs += ms;
+};
 
 type Headers = Readonly<Record<string, string>>;
 type Json = Readonly<Record<string, unknown>>;
@@ -234,9 +242,9 @@ describe('tasks', () => {
   test('wait, run, and are done, known to every simulator', async () => {
     const id = await submit('sim-task-400ms');
     expect((await look(id)).json).toMatchObject({ status: 'queued' });
-    await wait(150);
+    pass(150);
     expect((await look(id)).json).toMatchObject({ status: 'running' });
-    await wait(400);
+    pass(400);
     const other = await startSim();
     const seen = await fetch(`${other.url}${ark}/${id}`, { headers: bearer });
     await other.close();
@@ -255,12 +263,12 @@ describe('tasks', () => {
     const [odd, html, refusing, gone] = await Promise.all(
       ['odd', 'html', '401', 'gone'].map((how) => submit(`sim-task-${how}+sim-task-200ms`)),
     );
-    await wait(80);
+    pass(80);
     expect((await look(odd ?? '')).json).toMatchObject({ status: 'postprocessing' });
     expect((await look(html ?? '')).text).toMatch(/^<html>/);
     expect((await look(refusing ?? '')).status).toBe(401);
     expect((await look(gone ?? '')).status).toBe(404);
-    await wait(200);
+    pass(200);
     expect((await look(html ?? '')).json).toMatchObject({ status: 'succeeded' });
   });
 
@@ -291,7 +299,7 @@ describe('tasks', () => {
       instances,
       parameters: { durationSeconds: 4 },
     });
-    await wait(700);
+    pass(700);
     const polled = await ask('GET', `/gemini/v1beta/${String(json['name'])}`, google);
     const uri = /"uri":"([^"]+)"/.exec(polled.text)?.[1] ?? '';
     expect((await fetch(uri)).status).toBe(403);

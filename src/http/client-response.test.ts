@@ -71,7 +71,7 @@ test('an answer is over when the client has it, not when it is written; who neve
   client.pause();
   await expect.poll(() => reply?.started).toBe(true);
   expect(over).toBe(false);
-  await expect.poll(() => over, { timeout: 3_000 }).toBe(true);
+  await expect.poll(() => over).toBe(true);
 });
 
 test('who reads slowly, but reads, gets all of it', async () => {
@@ -115,7 +115,7 @@ test('a streamed body ends when the client reads nothing of it, and when the cli
     await new Promise((resolve) => client.once('data', resolve));
     client.pause();
     if (leaves) client.destroy();
-    await expect.poll(() => body.destroyed, { timeout: 3_000 }).toBe(true);
+    await expect.poll(() => body.destroyed).toBe(true);
     await expect.poll(() => sent).toBe(true);
   }
 });

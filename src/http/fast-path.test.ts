@@ -79,7 +79,7 @@ async function say(port: number, pieces: readonly string[], answers: number): Pr
     socket.write(piece, 'latin1');
     if (pieces.length > 1) await wait(15);
   }
-  await expect.poll(() => heard(text()).length, { timeout: 3_000 }).toBe(answers);
+  await expect.poll(() => heard(text()).length).toBe(answers);
   return heard(text());
 }
 
@@ -197,7 +197,7 @@ test('what asks more of the connection, or might be read in two ways, is not dec
   for (const other of others) {
     const { socket, text, ended } = client(port);
     socket.write(other, 'latin1');
-    await expect.poll(() => text() !== '' || ended(), { timeout: 3_000 }).toBe(true);
+    await expect.poll(() => text() !== '' || ended()).toBe(true);
     expect(text(), other).not.toContain('"by":"lane"');
   }
 });
@@ -272,7 +272,7 @@ test.each(waysIn)(
         await wait(waitMs);
         expect(told).toEqual([]);
         answer(stream);
-        await expect.poll(ended, { timeout: 5_000 }).toBe(true);
+        await expect.poll(ended).toBe(true);
         const answers = text().replaceAll('HTTP/1.1 100 Continue\r\n\r\n', '');
         expect(answers).toMatch(
           stream
@@ -334,7 +334,7 @@ test('who never reads the rest loses the connection; who reads slowly gets all o
   });
   slow.socket.write(plain('{}'));
   await expect.poll(() => bytes, { timeout: 20_000 }).toBeGreaterThan(body.length);
-  await expect.poll(() => told, { timeout: 5_000 }).toEqual([false, true]);
+  await expect.poll(() => told).toEqual([false, true]);
 }, 45_000);
 
 test('a writer is told to wait, and to go on', async () => {

@@ -307,7 +307,7 @@ it('a connection whose caller has heard enough is closed when the rest does not 
   });
   await leftAtOnce(upstream);
   expect(upstream.open).toBe(1);
-  await expect.poll(() => upstream.open, { timeout: 3_000 }).toBe(0);
+  await expect.poll(() => upstream.open).toBe(0);
   const paused = ask(upstream, { pause: true });
   await expect.poll(() => paused.text).toContain('abc');
   paused.call.leave();

@@ -4,7 +4,7 @@ import { type Paying, type PayingNode, startPaying, ways } from '../../test/supp
 import { formOf } from '../../sim/wallets/index.ts';
 import type { WalletId } from './wallet.ts';
 
-const soon = { timeout: 5_000, interval: 20 };
+const soon = { interval: 20 };
 
 /**
  * A notification of a payment with changed content but the wallet's signature, or with a broken

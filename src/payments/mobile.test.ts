@@ -4,7 +4,7 @@ import { openPage, startPaying, yuan } from '../../test/support/paying.ts';
 import { migrations } from '../app/schema.ts';
 import { migrate } from '../storage/migrate.ts';
 
-const soon = { timeout: 3_000, interval: 10 };
+const soon = { interval: 10 };
 const home = '203.0.113.7';
 
 const press = (url: string, action: string, fields: Readonly<Record<string, string>>) =>

@@ -3,7 +3,7 @@ import { forEachDatabase } from '../../test/databases.ts';
 import { startPaying, ways, yuan } from '../../test/support/paying.ts';
 import { ordersSince } from './orders.ts';
 
-const soon = { timeout: 3_000, interval: 10 };
+const soon = { interval: 10 };
 
 const codes: Readonly<Record<string, RegExp>> = {
   'wechat_pay qr': /^weixin:\/\/wxpay\/bizpayurl\?pr=/,

@@ -105,7 +105,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     void paying.payments.look();
     const state = async () =>
       (await paying.rows(`SELECT state FROM payment_order WHERE id='${lost}'`))[0];
-    await expect.poll(state, { timeout: 5_000, interval: 20 }).toEqual({ state: 'credited' });
+    await expect.poll(state, { interval: 20 }).toEqual({ state: 'credited' });
   });
 
   test.each(walletIds)(

@@ -3,7 +3,7 @@ import { forEachDatabase } from '../../test/databases.ts';
 import { startPaying, ways, yuan } from '../../test/support/paying.ts';
 import { walletIds } from './wallet.ts';
 
-const soon = { timeout: 5_000, interval: 20 };
+const soon = { interval: 20 };
 
 forEachDatabase((_name, _openFresh, fresh) => {
   test.each(ways)(

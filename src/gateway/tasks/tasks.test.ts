@@ -26,10 +26,13 @@ interface Stage {
 }
 
 forEachDatabase((_name, openFresh) => {
-  async function stage(configuration: (url: string) => string = films): Promise<Stage> {
+  async function stage(
+    configuration: (url: string) => string = films,
+    limits: Parameters<typeof openTaskNode>[2] = {},
+  ): Promise<Stage> {
     const database = await openFresh({ migrations, procedures: ledgerProcedures });
     const vendor = await startFilmVendor();
-    const node = await openTaskNode(database, configuration(vendor.url));
+    const node = await openTaskNode(database, configuration(vendor.url), limits);
     const { userId: account } = await newCustomer(database, 20n * nanoPerYuan);
     node.tasks.start();
     const task = (id: string): Promise<Task | undefined> => node.tasks.find(account, id);
@@ -44,16 +47,20 @@ forEachDatabase((_name, openFresh) => {
   }
 
   const end = (task: Stage['task'], id: string) =>
-    expect.poll(async () => (await task(id))?.state, { timeout: 5_000, interval: 10 });
+    expect.poll(async () => (await task(id))?.state, { interval: 10 });
   const books = async ({ database }: Stage): Promise<void> =>
     expect(await check(database, taskProof)).toMatchObject({ ok: true, problems: [] });
 
   describe('time', () => {
     it('a task past its limit is asked for once more, cancelled at its vendor and failed, and its money is back', async () => {
-      const on = await stage();
+      // So far apart that none is under way while the clock is turned: its claim would seem to be
+      // over, and the task would be polled, and cancelled, by two.
+      const minute = 60_000;
+      const on = await stage(films, { pollMsLeast: minute, pollMsMost: minute });
       const { vendor, node, account } = on;
       vendor.state = running;
       const { id } = await node.submit(account);
+      node.clock.turnedMs = minute + 1_000;
       await end(on.task, id).toBe('running');
       expect(await on.spendable()).toBe(13n * nanoPerYuan);
       node.clock.turnedMs = hour + 1_000;
