@@ -9,7 +9,7 @@ import { insertOf } from '../../src/ledger/transactions/batch.ts';
 import { listFees, serves } from '../../src/app/gateway.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { openSite } from '../../src/signin/site.ts';
-import type { Database } from '../../src/storage/database.ts';
+import type { Database, SqlValue } from '../../src/storage/database.ts';
 import { openSealer } from '../../src/storage/seal.ts';
 import { recordColumns } from '../../src/usage/record.ts';
 import { type Browser, newBrowser, startConsole } from './console.ts';
@@ -102,7 +102,50 @@ export interface TestCharge {
 /**
  * A charge as the ledger would have committed it: transfer, counters and record in one transaction.
  */
-export async function charge(database: Database, made: TestCharge): Promise<void> {
+export const charge = (database: Database, made: TestCharge): Promise<void> =>
+  charges(database, [made]);
+
+const rowsMax = 100;
+
+/** Many charges in one transaction, which takes a fraction of their time one by one. */
+export async function charges(database: Database, all: readonly TestCharge[]): Promise<void> {
+  await database.transact(function* () {
+    for (let from = 0; from < all.length; from += rowsMax) {
+      const rows = all.slice(from, from + rowsMax).map(rowsOf);
+      yield {
+        sql: insertOf('INSERT INTO transfer (id, debit, amount, code, at, credit)', rows.length, 6),
+        params: rows.flatMap(({ transfer }) => transfer),
+      };
+      for (const [account, debits] of debitsOf(rows))
+        yield {
+          sql: 'UPDATE account SET debits=debits+$2 WHERE id=$1',
+          params: [account, debits],
+        };
+      yield {
+        sql: insertOf(`INSERT INTO usage (${columns.join()})`, rows.length, columns.length),
+        params: rows.flatMap(({ record }) => record),
+      };
+    }
+  });
+}
+
+const columns = ['id', 'account', 'cost', 'shortfall', ...recordColumns.map(({ name }) => name)];
+
+interface ChargeRows {
+  readonly account: string;
+  readonly paid: bigint;
+  readonly transfer: readonly SqlValue[];
+  readonly record: readonly SqlValue[];
+}
+
+/** What each account paid in these charges. */
+function debitsOf(rows: readonly ChargeRows[]): ReadonlyMap<string, bigint> {
+  const debits = new Map<string, bigint>();
+  for (const { account, paid } of rows) debits.set(account, (debits.get(account) ?? 0n) + paid);
+  return debits;
+}
+
+function rowsOf(made: TestCharge): ChargeRows {
   const cost = made.lines.reduce((sum, [, , , amount]) => sum + amount, 0n);
   const paid = cost - (made.shortfall ?? 0n);
   const values: Readonly<Record<string, string | number | null>> = {
@@ -124,24 +167,18 @@ export async function charge(database: Database, made: TestCharge): Promise<void
     output_tokens: made.outputTokens ?? 0,
     lines: `[${made.lines.map(([measure, quantity, rate, amount]) => `["${measure}",${quantity},"${rate}","${amount}"]`).join()}]`,
   };
-  const columns = ['id', 'account', 'cost', 'shortfall', ...recordColumns.map(({ name }) => name)];
-  await database.transact(function* () {
-    yield {
-      sql: "INSERT INTO transfer (id, debit, credit, amount, code, at) VALUES ($1, $2, 'revenue', $3, $4, $5)",
-      params: [made.id, made.account, paid, String(values['capability']), made.at],
-    };
-    yield { sql: 'UPDATE account SET debits=debits+$2 WHERE id=$1', params: [made.account, paid] };
-    yield {
-      sql: insertOf(`INSERT INTO usage (${columns.join()})`, 1, columns.length),
-      params: [
-        made.id,
-        made.account,
-        cost,
-        made.shortfall ?? 0n,
-        ...recordColumns.map(({ name }) => values[name] ?? null),
-      ],
-    };
-  });
+  return {
+    account: made.account,
+    paid,
+    transfer: [made.id, made.account, paid, values['capability'] ?? null, made.at, 'revenue'],
+    record: [
+      made.id,
+      made.account,
+      cost,
+      made.shortfall ?? 0n,
+      ...recordColumns.map(({ name }) => values[name] ?? null),
+    ],
+  };
 }
 
 export async function topUp(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../../test/databases.ts';
 import { newBrowser } from '../../../test/support/console.ts';
 import { startOperatorConsole } from '../../../test/support/console-operator.ts';
-import { charge, noon, sold } from '../../../test/support/console-user.ts';
+import { charges, noon, sold } from '../../../test/support/console-user.ts';
 import { newCustomer } from '../../../test/support/customer.ts';
 import { migrations } from '../../app/schema.ts';
 import { dayMs } from '../../base/calendar.ts';
@@ -41,17 +41,18 @@ function salesOf(accounts: readonly string[]): readonly Sale[] {
   return [...spread, { account, at: noon - 20_000, model: 'glm', millions: 3n }];
 }
 
-async function sell(database: Database, sales: readonly Sale[]): Promise<void> {
-  for (const [index, { account, at, model, millions }] of sales.entries())
-    await charge(database, {
+const sell = (database: Database, sales: readonly Sale[]): Promise<void> =>
+  charges(
+    database,
+    sales.map(({ account, at, model, millions }, index) => ({
       id: `req_${index}`,
       account,
       keyId: 'key_1',
       at,
       model,
       lines: [['input', Number(millions) * 1e6, 2_500n, millions * 2_500_000_000n]],
-    });
-}
+    })),
+  );
 
 const revenue = (sales: readonly Sale[]) =>
   yuan(sales.reduce((sum, { millions }) => sum + millions * 2_500_000_000n, 0n));

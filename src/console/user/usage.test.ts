@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../../test/databases.ts';
 import type { Browser } from '../../../test/support/console.ts';
 import {
-  charge,
+  charges,
   noon,
   startUserConsole,
+  type TestCharge,
   topUp,
   type UserConsole,
 } from '../../../test/support/console-user.ts';
@@ -34,8 +35,9 @@ async function filled({
   const account = browser.userId;
   const keys = [await newKey(browser, 'first-key'), await newKey(browser, '=second')];
   await topUp(database, account, 100n * yuan, noon - 30 * 24 * hourMs);
-  for (let n = 0; n < 40; n++) {
-    await charge(database, {
+  const made = Array.from(
+    { length: 40 },
+    (_, n): TestCharge => ({
       ...{
         account,
         id: `req_${String(n).padStart(2, '0')}`,
@@ -56,8 +58,9 @@ async function filled({
             ] as const,
           }),
       ...{ status: n % 10 === 0 ? 'cut' : 'ok', inputTokens: 150, outputTokens: 3 },
-    });
-  }
+    }),
+  );
+  await charges(database, made);
   while (await rollUp(database, noon)) continue;
   return { browser, keys };
 }
