@@ -19,6 +19,7 @@ const allowed = new Set([
   'Unlicense',
   'CC0-1.0',
   'Python-2.0',
+  'PSF-2.0',
 ]);
 
 /**

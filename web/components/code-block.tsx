@@ -28,19 +28,29 @@ export function CodeBlock({ code, language, label }: CodeBlockProps): ReactNode 
         tabIndex={0}
         aria-label={label}
       >
-        <code>
-          {tokens(code, language).map(({ text, kind }, index) =>
-            kind === undefined ? (
-              <Fragment key={index}>{text}</Fragment>
-            ) : (
-              <span key={index} className={looks[kind]}>
-                {text}
-              </span>
-            ),
-          )}
-        </code>
+        <Highlighted code={code} language={language} />
       </pre>
     </figure>
+  );
+}
+
+/** Code in the colours of its language. */
+export function Highlighted({
+  code,
+  language,
+}: Pick<CodeBlockProps, 'code' | 'language'>): ReactNode {
+  return (
+    <code>
+      {tokens(code, language).map(({ text, kind }, index) =>
+        kind === undefined ? (
+          <Fragment key={index}>{text}</Fragment>
+        ) : (
+          <span key={index} className={looks[kind]}>
+            {text}
+          </span>
+        ),
+      )}
+    </code>
   );
 }
 
