@@ -163,6 +163,8 @@ const user = [
     'PlaygroundPage',
     playgroundWords,
     tasksWords,
+    modelsWords,
+    requestWords,
   ),
   page(
     '/playground/$kind',
@@ -170,6 +172,8 @@ const user = [
     'PlaygroundPage',
     playgroundWords,
     tasksWords,
+    modelsWords,
+    requestWords,
   ),
   page('/tasks', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords),
   page('/tasks/$id', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords),

@@ -164,7 +164,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     const { page } = await openAt(live, '/playground/chat?model=sim-slow-200ms');
     await say(page, 'Tell me a long story about a fox in the snow.');
     await page.getByRole('button', { name: 'Stop' }).waitFor();
-    await page.locator('[data-state=running] p.whitespace-pre-wrap').waitFor();
+    await page.locator('[data-state=running] p[dir]').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Stopped', { exact: true }).waitFor();
     expect(await answered(page)).toBeGreaterThan(0);
@@ -197,7 +197,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     const tools = page.getByLabel('Tools, as JSON');
     await tools.fill('[{]');
     await tools.blur();
-    expect(await main(page).innerText()).toContain('This is no JSON');
+    expect(await main(page).innerText()).toContain('This is not valid JSON');
     await tools.fill('');
     await page.getByRole('button', { name: 'Insert an example' }).click();
     await say(page, 'What is the weather in Paris?');
@@ -223,11 +223,13 @@ describe.skipIf(noChromium)('chat in the playground', () => {
         { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') },
       ]);
     await page.getByRole('img', { name: 'fox.png' }).waitFor();
-    expect(await page.getByRole('alert').innerText()).toContain('notes.txt is no picture.');
-    await page.getByRole('button', { name: 'Picture by address' }).click();
-    await page.getByLabel('Address of a picture').fill('fox');
+    expect(await page.getByRole('alert').innerText()).toContain(
+      'notes.txt: the model does not take files of this type.',
+    );
+    await page.getByRole('button', { name: 'Add an image by URL' }).click();
+    await page.getByLabel('Image URL').fill('fox');
     await page.keyboard.press('Enter');
-    expect(await main(page).innerText()).toContain('An address begins with https://.');
+    expect(await main(page).innerText()).toContain('Enter a URL that starts with https://.');
     await page.keyboard.press('Escape');
     await say(page, 'What do you see?');
     await page.locator('[data-charge]').nth(1).waitFor();

@@ -8,14 +8,19 @@ export type Value =
   | readonly Value[]
   | { readonly [name: string]: Value | undefined };
 
-/** An image on the user's disk: the sample reads the file instead of holding its bytes. */
+/**
+ * A file on the user's disk: the sample reads it instead of holding its bytes, as a data URL or as
+ * base64 alone.
+ */
 export class FileData {
   readonly name: string;
   readonly type: string;
+  readonly as: 'url' | 'base64';
 
-  constructor(name: string, type: string) {
+  constructor(name: string, type: string, as: 'url' | 'base64' = 'url') {
     this.name = name;
     this.type = type;
+    this.as = as;
   }
 }
 
@@ -87,7 +92,8 @@ export const python: Tongue = {
   // Python cannot send half of a surrogate pair
   text: (text) => quoted(text.replace(/\p{Surrogate}/gu, '\ufffd')),
   member: quoted,
-  file: ({ name, type }) => `data_url(${quoted(name)}, ${quoted(type)})`,
+  file: ({ name, type, as }) =>
+    `data_url(${quoted(name)}, ${quoted(type)})${as === 'url' ? '' : '.split(",")[1]'}`,
 };
 
 export const typescript: Tongue = {
@@ -96,7 +102,8 @@ export const typescript: Tongue = {
   no: 'false',
   text: quoted,
   member: (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)),
-  file: ({ name, type }) => `dataUrl(${quoted(name)}, ${quoted(type)})`,
+  file: ({ name, type, as }) =>
+    `dataUrl(${quoted(name)}, ${quoted(type)})${as === 'url' ? '' : ".split(',')[1]"}`,
 };
 
 /** JSON within a here document of the shell, which inserts the files. */
@@ -106,7 +113,8 @@ const document: Tongue = {
   no: 'false',
   text: (text) => shielded(quoted(text)),
   member: (name) => shielded(quoted(name)),
-  file: ({ name, type }) => `"data:${type};base64,$(base64 < ${shellQuoted(name)} | tr -d '\\n')"`,
+  file: ({ name, type, as }) =>
+    `"${as === 'url' ? `data:${type};base64,` : ''}$(base64 < ${shellQuoted(name)} | tr -d '\\n')"`,
 };
 
 const json: Tongue = { ...document, text: quoted, member: quoted };

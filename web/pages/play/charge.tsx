@@ -4,13 +4,13 @@ import { ApiError, get } from '../../api/client.ts';
 import { queryClient } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { linkLook } from '../../components/button.tsx';
-import { CopyText } from '../../components/copy.tsx';
+import { CopyButton } from '../../components/copy.tsx';
 import { errorText } from '../../components/error-panel.tsx';
 import { Money } from '../../components/money.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
-import { playgroundWords, sharedWords } from '../../words/families.ts';
+import { playgroundWords, requestWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 
 const attemptsMax = 8;
@@ -86,27 +86,58 @@ export function ChargeLine({ charge, firstByteMs }: ChargeLineProps): ReactNode 
   );
 }
 
-/** A refusal by the gateway as text, with a way to resolve it. */
+/** Status and code; a stream that broke off began with 200, which is no failure. */
+const nameOf = ({ status, code, named }: ApiError): string =>
+  [status >= 400 && status, named && code].filter(Boolean).join(' ');
+
+/** A failure in the gateway's words: its code, its request id, and a link to its timeline. */
 export function Refused({ error }: { readonly error: unknown }): ReactNode {
   const words = useWords(playgroundWords);
   const shared = useWords(sharedWords);
+  const { remedies } = useWords(requestWords);
   const api = error instanceof ApiError ? error : undefined;
   const poor = api?.code === 'insufficient_quota';
+  const told = api !== undefined && api.status > 0 && api.message !== '';
   return (
     <div role="alert">
       <Banner tone="bad">
-        <p>
-          <span className="font-medium">{poor ? words.poor : words.failed}</span>{' '}
-          {poor ? (
-            <PathLink path="/top-up">{words.topUp}</PathLink>
-          ) : (
-            <span className="break-words">{errorText(error, shared)}</span>
-          )}
-        </p>
-        {api?.requestId !== undefined && (
-          <CopyText text={api.requestId} label={shared.errors.requestId} className="max-w-64" />
-        )}
+        <div className="flex min-w-0 flex-col gap-1">
+          <p className="flex flex-wrap items-center gap-x-2">
+            <span className="font-medium">{poor ? words.poor : words.failed}</span>
+            {api !== undefined && <code className="font-mono text-caption">{nameOf(api)}</code>}
+          </p>
+          <p dir="auto" className="break-words">
+            {told ? api.message : errorText(error, shared)}
+          </p>
+          {api !== undefined && remedies[api.code] !== undefined && <p>{remedies[api.code]}</p>}
+          <p className="flex flex-wrap items-center gap-x-3">
+            {poor && <FollowUp path="/top-up">{words.topUp}</FollowUp>}
+            {api?.requestId !== undefined && (
+              <>
+                <FollowUp path={`/requests/${api.requestId}`}>{words.timeline}</FollowUp>
+                <code className="font-mono text-caption break-all select-all">{api.requestId}</code>
+                <CopyButton text={api.requestId} size="small" look="ghost">
+                  {shared.actions.copy}
+                </CopyButton>
+              </>
+            )}
+          </p>
+        </div>
       </Banner>
     </div>
+  );
+}
+
+function FollowUp({
+  path,
+  children,
+}: {
+  readonly path: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <PathLink path={path} className={`${linkLook} inline-flex min-h-6 items-center`}>
+      {children}
+    </PathLink>
   );
 }

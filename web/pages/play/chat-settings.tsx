@@ -1,77 +1,20 @@
 import { type ReactNode, useState } from 'react';
+import type { ModelRow } from '../../../src/console/contract.ts';
 import { Button } from '../../components/button.tsx';
-import { Field, TextInput, Textarea } from '../../components/field.tsx';
+import { Field, Select, TextInput, Textarea } from '../../components/field.tsx';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import {
+  type ChatForm,
+  type ToolsProblem,
+  efforts,
+  numberOf,
+  rangeOf,
+  readTools,
+} from './chat-form.ts';
 import { More } from './layout.tsx';
-import type { ChatSettings } from './turns.ts';
-
-/** The settings as typed. */
-export interface ChatForm {
-  readonly system: string;
-  readonly temperature: string;
-  readonly topP: string;
-  readonly maxTokens: string;
-  readonly tools: string;
-}
-
-export const emptyForm: ChatForm = {
-  system: '',
-  temperature: '',
-  topP: '',
-  maxTokens: '',
-  tools: '',
-};
-
-const limits = { temperature: [0, 2], topP: [0, 1], maxTokens: [1, 1_000_000] } as const;
-type Numbered = keyof typeof limits;
-
-/** The number; undefined for an empty field, null for an invalid value. */
-function numberOf(form: ChatForm, name: Numbered): number | undefined | null {
-  const typed = form[name].trim().replace(',', '.');
-  const [least, most] = limits[name];
-  const value = Number(typed);
-  if (typed === '') return undefined;
-  return value >= least && value <= most && (name !== 'maxTokens' || Number.isInteger(value))
-    ? value
-    : null;
-}
-
-type ToolsProblem =
-  | { readonly kind: 'json'; readonly why: string }
-  | { readonly kind: 'list' }
-  | { readonly kind: 'function'; readonly at: number };
-
-/** The tools as the API takes them, or the error in them. */
-export function readTools(
-  text: string,
-): { readonly tools: readonly object[] | undefined } | { readonly problem: ToolsProblem } {
-  if (text.trim() === '') return { tools: undefined };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return { problem: { kind: 'json', why: error instanceof Error ? error.message : '' } };
-  }
-  if (!Array.isArray(value)) return { problem: { kind: 'list' } };
-  const bad = value.findIndex(
-    (tool: { function?: { name?: unknown } } | null) => typeof tool?.function?.name !== 'string',
-  );
-  return bad === -1 ? { tools: value } : { problem: { kind: 'function', at: bad + 1 } };
-}
-
-/** The settings of the form; undefined while one of them is invalid. */
-export function settingsOf(form: ChatForm): ChatSettings | undefined {
-  const [temperature, topP, maxTokens] = [
-    numberOf(form, 'temperature'),
-    numberOf(form, 'topP'),
-    numberOf(form, 'maxTokens'),
-  ];
-  const read = readTools(form.tools);
-  if (temperature === null || topP === null || maxTokens === null || 'problem' in read)
-    return undefined;
-  return { system: form.system, temperature, topP, maxTokens, tools: read.tools };
-}
+import { SliderField } from './slider-field.tsx';
+import { type NumberName, numberNames } from './turns.ts';
 
 const example = JSON.stringify(
   [
@@ -94,38 +37,13 @@ const example = JSON.stringify(
 
 interface ChatSettingsProps {
   readonly form: ChatForm;
+  /** Of the models that are asked. */
+  readonly limits: Pick<ModelRow, 'output_tokens_max' | 'reasoning'>;
   readonly onChange: (change: Partial<ChatForm>) => void;
 }
 
-export function ChatSettingsFields({ form, onChange }: ChatSettingsProps): ReactNode {
-  const words = useWords(playgroundWords);
-  const { chat } = words;
-  const labels: Readonly<Record<Numbered, string>> = {
-    temperature: chat.temperature,
-    topP: chat.topP,
-    maxTokens: chat.maxTokens,
-  };
-  const numbered = (name: Numbered) => (
-    <Field
-      key={name}
-      label={labels[name]}
-      error={
-        numberOf(form, name) === null
-          ? chat.between(String(limits[name][0]), String(limits[name][1]))
-          : undefined
-      }
-    >
-      {(tied) => (
-        <TextInput
-          {...tied}
-          inputMode="decimal"
-          placeholder={chat.usual}
-          value={form[name]}
-          onChange={(event) => onChange({ [name]: event.target.value })}
-        />
-      )}
-    </Field>
-  );
+export function ChatSettingsFields({ form, limits, onChange }: ChatSettingsProps): ReactNode {
+  const { chat } = useWords(playgroundWords);
   return (
     <More>
       <Field label={chat.system}>
@@ -139,11 +57,67 @@ export function ChatSettingsFields({ form, onChange }: ChatSettingsProps): React
           />
         )}
       </Field>
-      {numbered('temperature')}
-      {numbered('topP')}
-      {numbered('maxTokens')}
+      {numberNames.map((name) => (
+        <NumberField key={name} name={name} form={form} limits={limits} onChange={onChange} />
+      ))}
+      {limits.reasoning && (
+        <Field label={chat.effort}>
+          {(tied) => (
+            <Select
+              {...tied}
+              value={form.effort}
+              onChange={(event) => onChange({ effort: event.target.value })}
+            >
+              <option value="">{chat.notSent}</option>
+              {efforts.map((effort) => (
+                <option key={effort} value={effort}>
+                  {chat.efforts[effort]}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      )}
       <ToolsField text={form.tools} onChange={(tools) => onChange({ tools })} />
     </More>
+  );
+}
+
+interface NumberFieldProps extends ChatSettingsProps {
+  readonly name: NumberName;
+}
+
+function NumberField({ name, form, limits, onChange }: NumberFieldProps): ReactNode {
+  const { chat } = useWords(playgroundWords);
+  const range = rangeOf(name, limits);
+  const value = form.numbers[name];
+  const change = (next: string) => onChange({ numbers: { ...form.numbers, [name]: next } });
+  const error =
+    numberOf(value, range) === null
+      ? (range.step < 1 ? chat.between : chat.betweenWhole)(String(range.least), String(range.most))
+      : undefined;
+  if (name !== 'seed')
+    return (
+      <SliderField
+        label={chat.numbers[name]}
+        range={range}
+        value={value}
+        error={error}
+        onChange={change}
+      />
+    );
+  return (
+    <Field label={chat.numbers.seed} error={error}>
+      {(tied) => (
+        <TextInput
+          {...tied}
+          inputMode="numeric"
+          placeholder={chat.notSent}
+          value={value}
+          onChange={(event) => change(event.target.value)}
+        />
+      )}
+    </Field>
   );
 }
 

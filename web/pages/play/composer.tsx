@@ -12,15 +12,15 @@ import { TextInput, Textarea } from '../../components/field.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { playgroundWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { filesOf, imageLimit, takeImages } from './image-files.ts';
-import type { ImageFile } from './turns.ts';
+import { type FileKind, fileLimit, filesOf, takeFiles, typesOf } from './files.ts';
+import type { SentFile } from './turns.ts';
 
 export interface Draft {
   readonly text: string;
-  readonly images: readonly ImageFile[];
+  readonly files: readonly SentFile[];
 }
 
-export const emptyDraft: Draft = { text: '', images: [] };
+export const emptyDraft: Draft = { text: '', files: [] };
 
 interface ComposerProps {
   readonly draft: Draft;
@@ -28,7 +28,8 @@ interface ComposerProps {
   readonly onSend: () => void;
   readonly onStop: () => void;
   readonly running: boolean;
-  readonly seesImages: boolean;
+  /** The kinds of files that every model takes. */
+  readonly takes: readonly FileKind[];
   /** The reason why nothing can be sent now. */
   readonly disabledFor: string | undefined;
   /** The highest cost of the message. */
@@ -36,8 +37,8 @@ interface ComposerProps {
 }
 
 /**
- * The editor of a message: Enter sends, Shift Enter begins a line; images come by paste, drop, file
- * or address.
+ * The editor of a message: Enter sends, Shift Enter begins a line; files come by paste, drop or
+ * choice, images by address, too.
  */
 export function Composer({
   draft,
@@ -45,16 +46,16 @@ export function Composer({
   onSend,
   onStop,
   running,
-  seesImages,
+  takes,
   disabledFor,
   note,
 }: ComposerProps): ReactNode {
   const { chat, ...words } = useWords(playgroundWords);
   const [over, setOver] = useState(false);
-  const { unfit, add } = useAttaching(draft, onChange);
+  const { unfit, add } = useAttaching(draft, takes, onChange);
   const drop = (event: DragEvent | ClipboardEvent, data: DataTransfer | null) => {
     const files = filesOf(data);
-    if (!seesImages || files.length === 0) return;
+    if (takes.length === 0 || files.length === 0) return;
     event.preventDefault();
     void add(files);
   };
@@ -67,7 +68,7 @@ export function Composer({
     <div
       className={clsx('flex flex-col gap-2 border-t border-line p-3', over && 'bg-accent-soft')}
       onDragOver={(event) => {
-        if (!seesImages) return;
+        if (takes.length === 0) return;
         event.preventDefault();
         setOver(true);
       }}
@@ -77,7 +78,7 @@ export function Composer({
         drop(event, event.dataTransfer);
       }}
     >
-      <Attached images={draft.images} onChange={(images) => onChange({ ...draft, images })} />
+      <Attached files={draft.files} onChange={(files) => onChange({ ...draft, files })} />
       <Unfit texts={unfit} />
       <Textarea
         rows={3}
@@ -89,10 +90,11 @@ export function Composer({
         onKeyDown={onKey}
       />
       <div className="flex flex-wrap items-center gap-2">
-        {seesImages && (
-          <AddImages
+        {takes.length > 0 && (
+          <AddFiles
+            takes={takes}
             onFiles={(files) => void add(files)}
-            onImage={(image) => onChange({ ...draft, images: [...draft.images, image] })}
+            onImage={(image) => onChange({ ...draft, files: [...draft.files, image] })}
           />
         )}
         <span className="ml-auto text-caption text-muted">{note}</span>
@@ -117,18 +119,18 @@ const sends = (event: KeyboardEvent): boolean =>
   !event.nativeEvent.isComposing &&
   matchMedia('(pointer: fine)').matches;
 
-/** Attaches files as images; reports the ones that are not. */
-function useAttaching(draft: Draft, onChange: (draft: Draft) => void) {
+/** Attaches files; reports the ones that cannot be sent. */
+function useAttaching(draft: Draft, takes: readonly FileKind[], onChange: (draft: Draft) => void) {
   const { chat } = useWords(playgroundWords);
   const [unfit, setUnfit] = useState<readonly string[]>([]);
   const add = async (files: readonly File[]) => {
-    const taken = await takeImages(files);
+    const taken = await takeFiles(files, takes);
     setUnfit(
       taken.unfit.map(({ kind, name }) =>
-        kind === 'tooLarge' ? chat.tooLarge(name, imageLimit) : chat.notImage(name),
+        kind === 'tooLarge' ? chat.tooLarge(name, fileLimit) : chat.notTaken(name),
       ),
     );
-    onChange({ ...draft, images: [...draft.images, ...taken.images] });
+    onChange({ ...draft, files: [...draft.files, ...taken.files] });
   };
   return { unfit, add };
 }
@@ -142,30 +144,26 @@ function Unfit({ texts }: { readonly texts: readonly string[] }): ReactNode {
 }
 
 interface AttachedProps {
-  readonly images: readonly ImageFile[];
-  readonly onChange: (images: readonly ImageFile[]) => void;
+  readonly files: readonly SentFile[];
+  readonly onChange: (files: readonly SentFile[]) => void;
 }
 
-function Attached({ images, onChange }: AttachedProps): ReactNode {
+function Attached({ files, onChange }: AttachedProps): ReactNode {
   const { chat } = useWords(playgroundWords);
-  if (images.length === 0) return null;
+  if (files.length === 0) return null;
   return (
     <ul className="flex flex-wrap gap-2">
-      {images.map((image, at) => (
+      {files.map((file, at) => (
         <li
-          key={`${at}${image.name}`}
+          key={`${at}${file.name}`}
           className="flex max-w-full items-center gap-1 rounded-control border border-line p-1"
         >
-          {image.url.startsWith('data:') ? (
-            <img src={image.url} alt={image.name} className="size-12 rounded-badge object-cover" />
-          ) : (
-            <Badge icon="external">{image.url}</Badge>
-          )}
+          <FileView file={file} small />
           <IconButton
             icon="close"
             size="small"
-            label={chat.remove(image.name)}
-            onClick={() => onChange(images.toSpliced(at, 1))}
+            label={chat.remove(file.name)}
+            onClick={() => onChange(files.toSpliced(at, 1))}
           />
         </li>
       ))}
@@ -173,12 +171,32 @@ function Attached({ images, onChange }: AttachedProps): ReactNode {
   );
 }
 
-interface AddImagesProps {
-  readonly onFiles: (files: readonly File[]) => void;
-  readonly onImage: (image: ImageFile) => void;
+/** A file of the user. Images of other sites are named, not loaded: nobody learns of a look. */
+export function FileView({
+  file: { name, type, url },
+  small = false,
+}: {
+  readonly file: SentFile;
+  readonly small?: boolean;
+}): ReactNode {
+  if (!url.startsWith('data:')) return <Badge icon="external">{url}</Badge>;
+  if (!type.startsWith('image/')) return <Badge icon="statement">{name}</Badge>;
+  return (
+    <img
+      src={url}
+      alt={name}
+      className={small ? 'size-12 rounded-badge object-cover' : 'max-h-40 rounded-control'}
+    />
+  );
 }
 
-function AddImages({ onFiles, onImage }: AddImagesProps): ReactNode {
+interface AddFilesProps {
+  readonly takes: readonly FileKind[];
+  readonly onFiles: (files: readonly File[]) => void;
+  readonly onImage: (image: SentFile) => void;
+}
+
+function AddFiles({ takes, onFiles, onImage }: AddFilesProps): ReactNode {
   const { chat } = useWords(playgroundWords);
   const { actions } = useWords(sharedWords);
   const input = useRef<HTMLInputElement>(null);
@@ -196,7 +214,7 @@ function AddImages({ onFiles, onImage }: AddImagesProps): ReactNode {
       <input
         ref={input}
         type="file"
-        accept="image/*"
+        accept={takes.map((kind) => typesOf[kind]).join(',')}
         multiple
         hidden
         onChange={({ target }) => {
@@ -210,7 +228,7 @@ function AddImages({ onFiles, onImage }: AddImagesProps): ReactNode {
         label={chat.attach}
         onClick={() => input.current?.click()}
       />
-      {address === undefined ? (
+      {!takes.includes('image') ? null : address === undefined ? (
         <IconButton
           icon="external"
           look="secondary"

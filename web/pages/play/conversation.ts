@@ -111,10 +111,10 @@ async function read(
     for (const line of lines) {
       const fault = take(draft, line);
       if (fault !== undefined)
-        throw new ApiError(502, {
+        throw new ApiError(response.status, {
           error: {
             message: fault.message ?? '',
-            code: fault.code ?? 'cut',
+            code: fault.code ?? null,
             type: '',
             param: null,
             request_id: draft.requestId ?? '',

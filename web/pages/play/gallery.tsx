@@ -5,8 +5,8 @@ import { Skeleton } from '../../components/skeleton.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { readImage } from './image-files.ts';
-import type { ImageFile } from './turns.ts';
+import { readFile } from './files.ts';
+import type { SentFile } from './turns.ts';
 
 /** An image of the API's response. */
 export interface Made {
@@ -19,7 +19,7 @@ interface GalleryProps {
   readonly made: readonly Made[];
   /** The number of images that are being made. */
   readonly waiting: number;
-  readonly onUse: (image: ImageFile) => void;
+  readonly onUse: (image: SentFile) => void;
 }
 
 /** The images that were made. */
@@ -63,13 +63,13 @@ function Actions({
 }: {
   readonly one: Made;
   readonly at: number;
-  readonly onUse: (image: ImageFile) => void;
+  readonly onUse: (image: SentFile) => void;
 }): ReactNode {
   const { image: words } = useWords(playgroundWords);
   const toast = useToast();
   const name = `image-${at}.png`;
-  const load = async (): Promise<ImageFile> =>
-    readImage(await (await fetch(addressOf(one))).blob(), name);
+  const load = async (): Promise<SentFile> =>
+    readFile(await (await fetch(addressOf(one))).blob(), name);
   const copy = async () => {
     const { url } = await load();
     if (await copyText(url.slice(url.indexOf(',') + 1)))

@@ -2,14 +2,14 @@ import { type ReactNode, useRef, useState } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { filesOf, imageLimit, takeImages } from './image-files.ts';
-import type { ImageFile } from './turns.ts';
+import { fileLimit, filesOf, takeFiles } from './files.ts';
+import type { SentFile } from './turns.ts';
 
 interface ImagePickerProps {
   readonly label: string;
   readonly choose: string;
-  readonly image: ImageFile | undefined;
-  readonly onChange: (image: ImageFile | undefined) => void;
+  readonly image: SentFile | undefined;
+  readonly onChange: (image: SentFile | undefined) => void;
 }
 
 /** Chooses one image, by file, drop or paste. */
@@ -18,13 +18,13 @@ export function ImagePicker({ label, choose, image, onChange }: ImagePickerProps
   const input = useRef<HTMLInputElement>(null);
   const [unfit, setUnfit] = useState<string>();
   const take = async (files: readonly File[]) => {
-    const taken = await takeImages(files.slice(0, 1));
+    const taken = await takeFiles(files.slice(0, 1), ['image']);
     const [bad] = taken.unfit;
     setUnfit(
       bad &&
-        (bad.kind === 'tooLarge' ? chat.tooLarge(bad.name, imageLimit) : chat.notImage(bad.name)),
+        (bad.kind === 'tooLarge' ? chat.tooLarge(bad.name, fileLimit) : chat.notImage(bad.name)),
     );
-    if (taken.images[0]) onChange(taken.images[0]);
+    if (taken.files[0]) onChange(taken.files[0]);
   };
   return (
     <div

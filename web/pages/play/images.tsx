@@ -21,7 +21,7 @@ import { Bench } from './layout.tsx';
 import { type Mask, MaskEditor } from './mask.tsx';
 import type { Payer } from './payer.tsx';
 import { ImagePicker } from './image-picker.tsx';
-import type { ImageFile } from './turns.ts';
+import type { SentFile } from './turns.ts';
 
 /** Generates images from a text, or edits images. */
 export function Images(payer: Payer): ReactNode {
@@ -117,7 +117,7 @@ function Easel({
 const sampleOf = (
   baseUrl: string,
   body: Parameters<typeof imageSample>[1],
-  input: ImageFile | undefined,
+  input: SentFile | undefined,
   mask: Mask | undefined,
 ) =>
   input === undefined
@@ -130,7 +130,7 @@ function useRun(keyId: string) {
   const start = async (
     body: object,
     count: number,
-    input: ImageFile | undefined,
+    input: SentFile | undefined,
     mask: Mask | undefined,
   ) => {
     setRun({ ...nothing, state: 'running', requested: count, made: run.made });
@@ -157,7 +157,7 @@ function useRun(keyId: string) {
 interface ImagePrompt {
   readonly mode: 'generate' | 'edit';
   readonly prompt: string;
-  readonly input: ImageFile | undefined;
+  readonly input: SentFile | undefined;
   readonly mask: Mask | undefined;
 }
 
@@ -297,10 +297,10 @@ function Prompt({ text, checked, placeholder, onChange, onSend }: PromptProps): 
 }
 
 interface GivenProps {
-  readonly input: ImageFile | undefined;
+  readonly input: SentFile | undefined;
   readonly mask: Mask | undefined;
   readonly checked: boolean;
-  readonly onInput: (image: ImageFile | undefined) => void;
+  readonly onInput: (image: SentFile | undefined) => void;
   readonly onMask: (mask: Mask | undefined) => void;
 }
 
@@ -326,7 +326,7 @@ function Results({
   onUse,
 }: {
   readonly run: Run;
-  readonly onUse: (image: ImageFile) => void;
+  readonly onUse: (image: SentFile) => void;
 }): ReactNode {
   const { image: words } = useWords(playgroundWords);
   const { state, made, requested: searchDefaults } = run;

@@ -2,13 +2,13 @@ import { type PointerEvent, type ReactNode, useEffect, useRef, useState } from '
 import { Button } from '../../components/button.tsx';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { readImage, sidesOf } from './image-files.ts';
-import type { ImageFile } from './turns.ts';
+import { readFile, sidesOf } from './files.ts';
+import type { SentFile } from './turns.ts';
 
 /** The part of an image that an edit may change. */
 export interface Mask {
   /** The file that the code sample names. */
-  readonly file: ImageFile;
+  readonly file: SentFile;
   /** As a data URL of the image's size: transparent where the edit may change it. */
   readonly png: () => Promise<string>;
 }
@@ -19,7 +19,7 @@ interface Stroke {
 }
 
 interface MaskEditorProps {
-  readonly input: ImageFile;
+  readonly input: SentFile;
   readonly mask: Mask | undefined;
   readonly onChange: (mask: Mask | undefined) => void;
 }
@@ -47,7 +47,7 @@ export function MaskEditor({ input, mask, onChange }: MaskEditorProps): ReactNod
   };
   const upload = async (chosen: File | undefined) => {
     if (chosen === undefined) return;
-    const image = await readImage(chosen, chosen.name);
+    const image = await readFile(chosen, chosen.name);
     setStrokes([]);
     onChange({ file: image, png: () => Promise.resolve(image.url) });
   };
@@ -99,7 +99,7 @@ export function MaskEditor({ input, mask, onChange }: MaskEditorProps): ReactNod
 }
 
 interface CanvasProps {
-  readonly input: ImageFile;
+  readonly input: SentFile;
   readonly sides: { readonly width: number; readonly height: number };
   readonly strokes: readonly Stroke[];
   readonly brush: number;
@@ -181,5 +181,5 @@ async function pngOf(
   context.fillRect(0, 0, width, height);
   context.globalCompositeOperation = 'destination-out';
   for (const stroke of strokes) draw(context, stroke);
-  return (await readImage(await canvas.convertToBlob({ type: 'image/png' }), 'mask.png')).url;
+  return (await readFile(await canvas.convertToBlob({ type: 'image/png' }), 'mask.png')).url;
 }

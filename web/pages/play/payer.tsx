@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode, useState } from 'react';
 import type {
   KeyView,
   ModelKindName,
@@ -18,6 +18,9 @@ import { PathLink } from '../../components/path-link.tsx';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { modelPath } from '../model-parts.tsx';
+import { ModelField } from './model-picker.tsx';
+import { usualModel } from './model-search.ts';
+import { recentModels } from './recent-models.ts';
 
 const searchDefaults = { model: '', key: '' };
 const keysMax = 100;
@@ -27,8 +30,11 @@ export interface Payer {
   readonly keyId: string;
   readonly model: ModelRow;
   readonly models: readonly ModelRow[];
-  /** The two selects. */
+  /** The group of the key, whose prices hold. */
+  readonly group: string;
+  /** The fields of both. */
   readonly choices: ReactNode;
+  readonly keyField: ReactNode;
 }
 
 interface PaidProps {
@@ -112,28 +118,26 @@ interface ChosenProps extends Pick<PaidProps, 'children'> {
 function Chosen({ paying, keys, models, children }: ChosenProps): ReactNode {
   const words = useWords(playgroundWords);
   const [{ model: wanted }, set] = useSearchState(searchDefaults);
-  const model = models.find(({ id }) => id === wanted) ?? models[0];
+  const [recent] = useState(recentModels);
+  const model = models.find(({ id }) => id === wanted) ?? usualModel(models, recent);
   if (model === undefined) return null;
+  const keyField = <KeySelect keys={keys} chosen={paying} />;
   const choices = (
     <>
-      <Field label={words.model} help={<AboutModel path={modelPath(model.id, paying.group)} />}>
-        {(tied) => (
-          <Select
-            {...tied}
-            value={model.id}
-            onChange={(event) => set({ model: event.target.value }, { replace: true })}
-          >
-            <ModelOptions models={models} />
-          </Select>
-        )}
-      </Field>
-      <KeySelect keys={keys} chosen={paying} />
+      <ModelField
+        label={words.model}
+        help={<AboutModel path={modelPath(model.id, paying.group)} />}
+        models={models}
+        chosen={model}
+        onChange={(id) => set({ model: id }, { replace: true })}
+      />
+      {keyField}
     </>
   );
   return (
     <div className="flex flex-col gap-4">
       <CannotPay />
-      {children({ keyId: paying.id, model, models, choices })}
+      {children({ keyId: paying.id, group: paying.group, model, models, choices, keyField })}
     </div>
   );
 }
@@ -192,21 +196,4 @@ function KeySelect({
       )}
     </Field>
   );
-}
-
-/** By vendor. */
-export function ModelOptions({ models }: { readonly models: readonly ModelRow[] }): ReactNode {
-  const vendors = useMemo(
-    () => [...new Set(models.map(({ vendor }) => vendor))].toSorted(),
-    [models],
-  );
-  return vendors.map((vendor) => (
-    <optgroup key={vendor} label={vendor}>
-      {models
-        .filter((model) => model.vendor === vendor)
-        .map(({ id }) => (
-          <option key={id}>{id}</option>
-        ))}
-    </optgroup>
-  ));
 }

@@ -8,6 +8,7 @@ import { formatCount } from '../../format/count.ts';
 import { playgroundWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ChargeLine, Refused } from './charge.tsx';
+import { FileView } from './composer.tsx';
 import { Prose } from './prose.tsx';
 import { ToolCard } from './tool-card.tsx';
 import type { AnswerTurn, ToolTurn, Turn, UserTurn } from './turns.ts';
@@ -128,10 +129,12 @@ const TurnView = memo(function TurnView({
     );
   }
   return (
-    <section aria-label={chat.you} className="group flex flex-col items-end gap-1">
+    <div role="group" aria-label={chat.you} className="group flex flex-col items-end gap-1">
       <div className="max-w-[85%] rounded-card bg-accent-soft px-3 py-2">
-        <SentImages turn={turn} />
-        <p className="break-words whitespace-pre-wrap">{turn.text}</p>
+        <SentFiles turn={turn} />
+        <p dir="auto" className="break-words whitespace-pre-wrap">
+          {turn.text}
+        </p>
       </div>
       {!running && (
         <div className="flex">
@@ -149,7 +152,7 @@ const TurnView = memo(function TurnView({
           />
         </div>
       )}
-    </section>
+    </div>
   );
 });
 
@@ -172,18 +175,13 @@ function EditButtons({
   );
 }
 
-/** Images from other sites are named, not loaded: their hosts do not learn that somebody looked. */
-function SentImages({ turn: { images } }: { readonly turn: UserTurn }): ReactNode {
-  if (images.length === 0) return null;
+function SentFiles({ turn: { files } }: { readonly turn: UserTurn }): ReactNode {
+  if (files.length === 0) return null;
   return (
     <ul className="flex flex-wrap gap-2 pb-1">
-      {images.map(({ name, url }) => (
-        <li key={url} className="max-w-full">
-          {url.startsWith('data:') ? (
-            <img src={url} alt={name} className="max-h-40 rounded-control" />
-          ) : (
-            <Badge icon="external">{url}</Badge>
-          )}
+      {files.map((file) => (
+        <li key={file.url} className="max-w-full">
+          <FileView file={file} />
         </li>
       ))}
     </ul>
@@ -211,7 +209,8 @@ const Answer = memo(function Answer({
     turn.reasoning === '' &&
     turn.calls.length === 0;
   return (
-    <section
+    <div
+      role="group"
       aria-label={turn.model}
       className="flex min-w-0 flex-col gap-2"
       data-state={turn.state}
@@ -255,7 +254,7 @@ const Answer = memo(function Answer({
           </span>
         )}
       </div>
-    </section>
+    </div>
   );
 });
 

@@ -1,7 +1,7 @@
 import type { Charged } from './charge.tsx';
 
-/** An image of the user: a data URL, or an address, which the console never loads. */
-export interface ImageFile {
+/** A file of the user: a data URL, or the address of an image, which the console never loads. */
+export interface SentFile {
   readonly name: string;
   readonly type: string;
   readonly url: string;
@@ -17,7 +17,7 @@ export interface UserTurn {
   readonly role: 'user';
   readonly id: number;
   readonly text: string;
-  readonly images: readonly ImageFile[];
+  readonly files: readonly SentFile[];
 }
 
 export interface ToolTurn {
@@ -46,12 +46,22 @@ export interface AnswerTurn {
 
 export type Turn = UserTurn | ToolTurn | AnswerTurn;
 
-/** The parameters besides the turns; undefined leaves one to the model's default. */
+/** The parameters that are numbers, by their names in the API. */
+export const numberNames = [
+  'temperature',
+  'top_p',
+  'max_tokens',
+  'frequency_penalty',
+  'presence_penalty',
+  'seed',
+] as const;
+export type NumberName = (typeof numberNames)[number];
+
+/** The parameters besides the turns; one that is absent is left to the model. */
 export interface ChatSettings {
   readonly system: string;
-  readonly temperature: number | undefined;
-  readonly topP: number | undefined;
-  readonly maxTokens: number | undefined;
+  readonly numbers: { readonly [Name in NumberName]?: number };
+  readonly effort: string | undefined;
   readonly tools: readonly object[] | undefined;
 }
 
@@ -74,25 +84,36 @@ export function messagesOf(system: string, turns: readonly Turn[]): object[] {
   return system.trim() === '' ? messages : [{ role: 'system', content: system }, ...messages];
 }
 
-function contentOf({ text, images }: UserTurn): string | object[] {
-  if (images.length === 0) return text;
-  const seen = images.map(({ url }) => ({ type: 'image_url', image_url: { url } }));
-  return text === '' ? seen : [{ type: 'text', text }, ...seen];
+function contentOf({ text, files }: UserTurn): string | object[] {
+  if (files.length === 0) return text;
+  const parts = files.map(partOf);
+  return text === '' ? parts : [{ type: 'text', text }, ...parts];
 }
 
-/** The body of the request: only parameters that differ from the default. */
+/** A file as the API takes it, by its kind. */
+function partOf({ name, type, url }: SentFile): object {
+  if (type.startsWith('audio/'))
+    return { type: 'input_audio', input_audio: { data: base64Of(url), format: audioFormat(type) } };
+  if (type === 'application/pdf') return { type: 'file', file: { filename: name, file_data: url } };
+  return { type: 'image_url', image_url: { url } };
+}
+
+export const base64Of = (url: string): string => url.slice(url.indexOf(',') + 1);
+
+const audioFormat = (type: string): string => (/wav|wave/.test(type) ? 'wav' : 'mp3');
+
+/** The body of the request: only parameters that are set. */
 export function chatBody(
   model: string,
-  { system, temperature, topP, maxTokens, tools }: ChatSettings,
+  { system, numbers, effort, tools }: ChatSettings,
   turns: readonly Turn[],
 ): object {
   return {
     model,
     messages: messagesOf(system, turns),
     stream: true,
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { top_p: topP }),
-    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...numbers,
+    ...(effort !== undefined && { reasoning_effort: effort }),
     ...(tools !== undefined && tools.length > 0 && { tools }),
   };
 }

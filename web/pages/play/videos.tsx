@@ -23,7 +23,7 @@ import { Bench } from './layout.tsx';
 import type { Payer } from './payer.tsx';
 import { ImagePicker } from './image-picker.tsx';
 import { RadioCards } from './radio-cards.tsx';
-import type { ImageFile } from './turns.ts';
+import type { SentFile } from './turns.ts';
 
 /** The choice for models without durations in the catalogue. */
 const usualDurations = [5, 10, 15, 20] as const;
@@ -50,7 +50,7 @@ function Studio({
   const [seconds, setSeconds] = useState(durations.includes(5) ? 5 : (durations[0] ?? 5));
   const [resolution, setResolution] = useState('');
   const [prompt, setPrompt] = useState('');
-  const [start, setStart] = useState<ImageFile>();
+  const [start, setStart] = useState<SentFile>();
   const priceOf = (length: number) => videoCost(model.prices, length, resolution || undefined);
   const takesImage = detail.modalities?.in.includes('image') ?? false;
   const body = {

@@ -1,0 +1,157 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import {
+  expectAccessible,
+  looksIn,
+  noChromium,
+  openWindow,
+  picture,
+  type Look,
+  withChromium,
+} from './chromium.ts';
+import { type LiveConsole, startLiveConsole } from './gateway.ts';
+
+withChromium();
+
+async function openAt(live: LiveConsole, path: string, look: Look = {}) {
+  const user = await live.newUser({ yuan: 100n });
+  await user.ask('keys', {
+    method: 'POST',
+    body: { name: 'web', group: 'default' },
+    headers: { 'idempotency-key': `play-${user.userId}` },
+  });
+  const window = await openWindow(live.url, user.cookie, look);
+  await window.go(path);
+  return { ...window, user };
+}
+
+const charges = (page: Page) => page.locator('[data-charge]');
+const message = (page: Page) => page.getByRole('textbox', { name: /^(Message|消息)$/ });
+
+async function say(page: Page, text: string): Promise<void> {
+  await message(page).last().fill(text);
+  await page.getByRole('button', { name: /^(Run|运行)$/ }).click();
+}
+
+describe.skipIf(noChromium)('the models of the playground', () => {
+  test('are found by keyboard, by name, vendor and ability, and the last tried come first', async () => {
+    const live = await startLiveConsole();
+    const { page, go } = await openAt(live, '/playground/chat?model=sim-chat');
+    const field = page.getByRole('combobox', { name: 'Model', exact: true });
+    await field.click();
+    const list = page.getByRole('listbox', { name: 'Model' });
+    await list.waitFor();
+    await expectAccessible(page, 'the open list of models');
+    await picture(page, 'play-models-1440-light-en');
+    await page.keyboard.type('anthropic opus');
+    expect(await list.getByRole('option').count()).toBeLessThan(6);
+    await page.getByRole('button', { name: 'Vision' }).click();
+    await page.keyboard.press('ArrowDown');
+    const marked = await field.getAttribute('aria-activedescendant');
+    expect(await page.locator(`[id="${marked}"]`).innerText()).toContain('opus');
+    await page.keyboard.press('Enter');
+    await list.waitFor({ state: 'detached' });
+    expect(await field.inputValue()).toContain('opus');
+    await page.waitForURL(/model=.*opus/);
+    await page.keyboard.press('ArrowDown');
+    await list.waitFor();
+    await page.keyboard.type('no such model');
+    await page.getByText('No model matches.').waitFor();
+    await page.keyboard.press('Escape');
+    await list.waitFor({ state: 'detached' });
+    expect(await field.inputValue()).toContain('opus');
+    await say(page, 'Hello');
+    await charges(page).waitFor();
+    await go('/playground/chat');
+    expect(await field.inputValue()).toContain('opus');
+    await field.click();
+    expect(await list.getByRole('group').first().getAttribute('aria-label')).toBe('Recently used');
+  }, 60_000);
+
+  test('answer side by side, four at most, each with its cost; one can be taken away', async () => {
+    const live = await startLiveConsole();
+    const { page } = await openAt(
+      live,
+      '/playground/chat?model=gpt-4o&beside=claude-haiku-4-5,sim-think',
+    );
+    await page.getByRole('button', { name: 'Add a model' }).click();
+    await page.getByRole('combobox', { name: 'Model 4' }).fill('sim-500');
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('button', { name: 'Add a model' }).count()).toBe(0);
+    await say(page, 'Count to three');
+    await charges(page).nth(2).waitFor();
+    await page.getByRole('alert').waitFor();
+    await expectAccessible(page, 'four models');
+    await picture(page, 'play-four-1440-light-en');
+    await page.getByRole('button', { name: 'Remove claude-haiku-4-5' }).click();
+    await page.waitForURL(/beside=sim-think/);
+    expect(await page.getByRole('log').count()).toBe(3);
+    expect(await page.getByRole('log', { name: 'sim-think' }).innerText()).toContain('sim-think');
+  }, 60_000);
+
+  test('are sent only what is set', async () => {
+    const live = await startLiveConsole();
+    const { page } = await openAt(live, '/playground/chat?model=gpt-4o');
+    const temperature = page.getByRole('textbox', { name: 'Temperature' });
+    const slider = page.getByRole('slider', { name: 'Slider: Temperature' });
+    const code = page.getByRole('figure');
+    expect(await code.innerText()).not.toContain('temperature');
+    await slider.focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await temperature.inputValue()).toBe('1.1');
+    expect(await code.innerText()).toContain('"temperature": 1.1');
+    await temperature.fill('3');
+    await page.getByText('Enter a number from 0 to 2.').waitFor();
+    await page.getByRole('button', { name: 'Stop sending Temperature' }).click();
+    expect(await temperature.inputValue()).toBe('');
+    expect(await code.innerText()).not.toContain('temperature');
+  }, 60_000);
+
+  test('fail with the code, the message and the request id of the gateway, and a link to what happened', async () => {
+    const live = await startLiveConsole();
+    const { page } = await openAt(live, '/playground/chat?model=sim-500');
+    await say(page, 'Hello');
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    const text = await alert.innerText();
+    expect(text).toMatch(/5\d\d/);
+    expect(text).toMatch(/req_\w+/);
+    expect(text).not.toContain('Something went wrong on our side');
+    await picture(page, 'play-failed-1440-light-en');
+    await alert.getByRole('link', { name: 'What happened' }).click();
+    await page.waitForURL('**/requests/req_*');
+    await page.getByRole('main').getByText('sim-500').first().waitFor();
+  }, 60_000);
+});
+
+describe.skipIf(noChromium)('on a phone', () => {
+  test.each(['zh', 'en'] as const)(
+    'the message stays in view, in %s',
+    async (language) => {
+      const live = await startLiveConsole();
+      for (const { theme } of looksIn(language)) {
+        const { page } = await openAt(live, '/playground/chat?model=sim-chat', {
+          width: 390,
+          theme,
+          language,
+        });
+        const inView = async () => {
+          const box = await page.getByRole('button', { name: /^(Run|运行)$/ }).boundingBox();
+          const bar = await page.locator('nav').last().boundingBox();
+          expect(box).not.toBeNull();
+          expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 740);
+        };
+        await inView();
+        await say(page, 'Hello');
+        await charges(page).waitFor();
+        await inView();
+        await expectAccessible(page, `chat on a phone, ${theme}`);
+        await picture(page, `play-phone-390-${theme}-${language}`);
+        await page.getByRole('combobox').first().click();
+        await picture(page, `play-phone-models-390-${theme}-${language}`);
+        await page.close();
+      }
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,70 @@
+import type { ModelRow } from '../../../src/console/contract.ts';
+import { useSearchState } from '../../browser/search-state.ts';
+import { type Conversation, useConversation } from './conversation.ts';
+import type { Payer } from './payer.tsx';
+import { rememberModel } from './recent-models.ts';
+
+export const panesMax = 4;
+/** The models beside the first, with commas between. */
+const searchDefaults = { beside: '' };
+
+/** A model and its conversation. */
+export interface Pane {
+  readonly model: ModelRow;
+  readonly talk: Conversation;
+}
+
+export interface Panes {
+  readonly all: readonly [Pane, ...Pane[]];
+  /** Undefined: there are as many as there can be. */
+  readonly add: (() => void) | undefined;
+  /** `at` counts from the first model beside, as 1. */
+  readonly change: (at: number, id: string) => void;
+  readonly remove: (at: number) => void;
+}
+
+/** The model of the address, and up to three beside it. */
+export function usePanes({ model, models }: Payer): Panes {
+  const [{ beside }, setSearch] = useSearchState(searchDefaults);
+  const talks = useTalks();
+  const others = besides(models, beside);
+  const set = (ids: readonly string[]) => setSearch({ beside: ids.join(',') }, { replace: true });
+  const ids = others.map(({ id }) => id);
+  const next = models.find(({ id }) => id !== model.id && !ids.includes(id));
+  return {
+    all: [
+      { model, talk: talks[0] },
+      ...others.map((other, at) => ({ model: other, talk: talks[at + 1] ?? talks[0] })),
+    ],
+    add:
+      next === undefined || others.length >= panesMax - 1
+        ? undefined
+        : () => set([...ids, next.id]),
+    change: (at, id) => set(ids.with(at - 1, id)),
+    remove: (at) => {
+      set(ids.toSpliced(at - 1, 1));
+      // The conversations behind it move up with their models.
+      for (let slot = at; slot < panesMax; slot++) {
+        talks[slot]?.stop();
+        talks[slot]?.set(talks[slot + 1]?.turns ?? []);
+      }
+    },
+  };
+}
+
+/** The models beside the first. Names that this group does not have are left out. */
+export function besides(models: readonly ModelRow[], beside: string): readonly ModelRow[] {
+  return beside
+    .split(',')
+    .flatMap((wanted) => models.find(({ id }) => id === wanted) ?? [])
+    .slice(0, panesMax - 1);
+}
+
+function useTalks(): readonly [Conversation, ...Conversation[]] {
+  return [useConversation(), useConversation(), useConversation(), useConversation()];
+}
+
+/** Remembers the models as tried, the first one last: it is found first. */
+export function rememberPanes(panes: readonly Pane[]): void {
+  for (const { model } of panes.toReversed()) rememberModel(model.id);
+}
