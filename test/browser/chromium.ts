@@ -63,6 +63,35 @@ export function looksIn(language: 'zh' | 'en'): readonly Required<Pick<Look, 'th
   );
 }
 
+export type WalkLook = Required<Pick<Look, 'width' | 'theme' | 'language'>>;
+
+const twelve: readonly WalkLook[] = [1440, 1024, 390].flatMap((width) =>
+  (['light', 'dark'] as const).flatMap((theme) =>
+    (['en', 'zh'] as const).map((language) => ({ width, theme, language })),
+  ),
+);
+
+const isOneOf =
+  (few: readonly string[]) =>
+  ({ width, theme, language }: WalkLook): boolean =>
+    few.includes(`${width} ${theme} ${language}`);
+
+/**
+ * How a walk through the console is looked at: both languages, light and dark, at each of `widths`.
+ * `npm run test:long`, and a run that keeps pictures, have all twelve; other runs have four, with
+ * each width, theme and language among them.
+ */
+export function looksAt(widths: readonly number[] = [1440, 1024, 390]): readonly WalkLook[] {
+  const all = everyLook ? twelve : twelve.filter(isOneOf(few));
+  return all.filter(({ width }) => widths.includes(width));
+}
+
+const few = ['1440 light en', '1024 dark zh', '390 dark en', '390 light zh'];
+
+/** The name of a look, for pictures. */
+export const nameOf = ({ width, theme, language }: WalkLook): string =>
+  `${width}-${theme}-${language}`;
+
 export interface Window {
   readonly page: Page;
   readonly context: BrowserContext;

@@ -1,17 +1,41 @@
 import { once } from 'node:events';
+import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startDemo } from '../support/demo-terminal.ts';
-import { expectAccessible, noChromium, openWindow, picture, withChromium } from './chromium.ts';
+import channelsEn from '../../web/words/en/operator-channels.ts';
+import modelsEn from '../../web/words/en/models.ts';
+import operatorEn from '../../web/words/en/operator.ts';
+import pricesEn from '../../web/words/en/operator-prices.ts';
+import channelsZh from '../../web/words/zh/operator-channels.ts';
+import modelsZh from '../../web/words/zh/models.ts';
+import operatorZh from '../../web/words/zh/operator.ts';
+import pricesZh from '../../web/words/zh/operator-prices.ts';
+import {
+  expectAccessible,
+  type Look,
+  looksAt,
+  nameOf,
+  noChromium,
+  openWindow,
+  picture,
+  withChromium,
+} from './chromium.ts';
+import { faultsOf } from './eyes.ts';
 
 withChromium();
 
-async function demoFor(language: 'en' | 'zh', width: number) {
+const wordsOf = {
+  en: { channels: channelsEn, classes: modelsEn.classes, operator: operatorEn, prices: pricesEn },
+  zh: { channels: channelsZh, classes: modelsZh.classes, operator: operatorZh, prices: pricesZh },
+} as const;
+
+async function demoFor(look: Look) {
   const { demo, url, key, link } = await startDemo();
   onTestFinished(async () => {
     demo.kill('SIGTERM');
     await once(demo, 'exit');
   });
-  const { page, go } = await openWindow(url, undefined, { language, width });
+  const { page, go } = await openWindow(url, undefined, look);
   await page.goto(link);
   await page.getByRole('button').first().click();
   await page.getByRole('main').waitFor();
@@ -29,25 +53,48 @@ async function demoFor(language: 'en' | 'zh', width: number) {
 }
 
 describe.skipIf(noChromium)('the demo in Chromium', () => {
-  test('its operator edits a model, a price, a channel and a group, and calls pay the new price', async () => {
-    const { page, go, chat } = await demoFor('en', 1440);
-    await chat('deepseek-chat');
-    await go('/operator/models/deepseek-chat');
-    await page.getByLabel('Input: New (v2)', { exact: true }).fill('2000');
-    await page.getByRole('region', { name: 'Preview on the usage of the last 7 days' }).waitFor();
-    await expectAccessible(page, 'the preview of a price in the demo');
-    await picture(page, 'demo-price');
-    await page.getByLabel('Reason').fill('to see it work');
-    await page.getByRole('button', { name: 'Publish v2' }).click();
-    await page.getByText('Version 2 of deepseek-chat is published.').first().waitFor();
-    // Processes look for changes of the catalogue once a second.
-    const paysTheNewPrice = async () => {
-      await go(`/usage/${await chat('deepseek-chat')}`);
-      return page.getByText('¥2,000').count();
-    };
-    await expect.poll(paysTheNewPrice, { timeout: 10_000 }).toBeGreaterThan(0);
-    await picture(page, 'demo-charge');
+  test.each(looksAt())(
+    'at $width px, $theme, $language, its operator changes a price after a preview and adds a channel from nothing',
+    async (seen) => {
+      const words = wordsOf[seen.language];
+      const { page, go, chat, url } = await demoFor(seen);
+      const look = async (name: string) => {
+        await expectAccessible(page, name);
+        expect(await faultsOf(page), name).toEqual([]);
+        await picture(page, `demo-${name}-${nameOf(seen)}`);
+      };
+      await chat('deepseek-chat');
+      await go('/operator/models/deepseek-chat');
+      const { editor } = words.prices;
+      const field = `${words.classes.input}: ${editor.next(2)}`;
+      await page.getByLabel(field, { exact: true }).fill('2000');
+      await page.getByRole('region', { name: editor.preview }).waitFor();
+      await page.getByText(/99,?900 ?%/).first().waitFor();
+      await look('price');
+      await page.getByLabel(words.operator.form.reason).fill('to see it work');
+      await page.getByRole('button', { name: editor.publish(2) }).click();
+      await page.getByText(editor.published('deepseek-chat', 2)).first().waitFor();
+      // Processes look for changes of the catalogue once a second.
+      const paysTheNewPrice = async () => {
+        await go(`/usage/${await chat('deepseek-chat')}`);
+        return page.getByText('¥2,000').count();
+      };
+      await expect.poll(paysTheNewPrice, { timeout: 10_000 }).toBeGreaterThan(0);
+      await look('charge');
 
+      await addChannel({ page, go, look, words });
+      const status = async () =>
+        (await fetch(`${url}/v1/models/sim-chat`, { headers: { 'x-api-key': chat.key } })).status;
+      await expect.poll(status, { timeout: 10_000 }).toBe(200);
+      await go(`/usage/${await chat('sim-chat')}`);
+      await page.getByText('¥2,000').first().waitFor();
+      expect(await page.content()).not.toContain('sk-sim-groq');
+    },
+    120_000,
+  );
+
+  test('its operator edits a channel and a group', async () => {
+    const { page, go } = await demoFor({ language: 'en', width: 1440 });
     await go('/operator/channels/sim-deepseek?form=edit');
     const channel = page.getByRole('dialog', { name: 'Edit sim-deepseek' });
     await channel.getByLabel('Weight').fill('3');
@@ -64,49 +111,14 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
   }, 90_000);
 
   test('says in Chinese on a phone that its prices can be changed', async () => {
-    const { page, go } = await demoFor('zh', 390);
+    const { page, go } = await demoFor({ language: 'zh', width: 390 });
     await go('/operator/models/deepseek-chat');
     await page.getByText('控制台').first().waitFor();
     expect(await page.getByText('配置文件').count()).toBe(0);
-    await expectAccessible(page, 'a model of the demo on a phone');
-    await picture(page, 'demo-price');
   }, 60_000);
 
-  test('a channel is added from nothing: fetched, priced, tested, saved, called', async () => {
-    const { page, go, chat, url } = await demoFor('en', 1440);
-    await go('/operator/channels?form=new');
-    const form = page.getByRole('dialog', { name: 'Add channel' });
-    await form.getByLabel('Name').fill('from-nothing');
-    await form.getByLabel('Vendor', { exact: true }).selectOption('groq');
-    const { items } = (await page.evaluate(async () =>
-      (await fetch('/console/api/operator/channels')).json(),
-    )) as { items: { vendor: string; base_url: string }[] };
-    const base = items.find(({ vendor }) => vendor === 'groq')?.base_url ?? '';
-    await form.getByLabel('Base URL').fill(base);
-    await form.getByLabel('Key').fill('sk-sim-groq');
-    await form.getByRole('button', { name: 'Fetch models' }).click();
-    const models = form.getByRole('list', { name: 'Models of the vendor' });
-    await models.getByRole('checkbox', { name: 'sim-chat' }).check();
-    await models.getByLabel('sim-chat: Input, yuan per million tokens').fill('2000');
-    await models.getByLabel('sim-chat: Output, yuan per million tokens').fill('2000');
-    await expectAccessible(page, 'the models of a vendor');
-    await picture(page, 'demo-fetched');
-    await form.getByRole('button', { name: 'Run test' }).click();
-    await form.getByText('Test passed.').waitFor();
-    await expectAccessible(page, 'the test of a channel that is not saved');
-    await picture(page, 'demo-unsaved-test');
-    await form.getByRole('button', { name: 'Add channel' }).click();
-    await page.getByRole('heading', { level: 1, name: 'from-nothing' }).waitFor();
-    const status = async () =>
-      (await fetch(`${url}/v1/models/sim-chat`, { headers: { 'x-api-key': chat.key } })).status;
-    await expect.poll(status, { timeout: 10_000 }).toBe(200);
-    await go(`/usage/${await chat('sim-chat')}`);
-    await page.getByText('¥2,000').first().waitFor();
-    expect(await page.content()).not.toContain('sk-sim-groq');
-  }, 90_000);
-
   test('every channel is tested at once, in Chinese on a phone', async () => {
-    const { page, go } = await demoFor('zh', 390);
+    const { page, go } = await demoFor({ language: 'zh', width: 390 });
     await go('/operator/channels?form=test');
     const dialog = page.getByRole('dialog', { name: '全部测试' });
     await dialog.getByRole('button', { name: '开始测试' }).click();
@@ -118,3 +130,35 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
     await picture(page, 'demo-new-channel');
   }, 90_000);
 });
+
+interface Adding {
+  readonly page: Page;
+  readonly go: (path: string) => Promise<void>;
+  readonly look: (name: string) => Promise<void>;
+  readonly words: (typeof wordsOf)['en' | 'zh'];
+}
+
+/** Fetches the models of a vendor, prices one of them, tests it and saves the channel. */
+async function addChannel({ page, go, look, words: { channels, classes } }: Adding): Promise<void> {
+  await go('/operator/channels?form=new');
+  const form = page.getByRole('dialog', { name: channels.form.createTitle });
+  await form.getByLabel(channels.form.name).fill('from-nothing');
+  await form.getByLabel(channels.form.vendor, { exact: true }).selectOption('groq');
+  const { items } = (await page.evaluate(async () =>
+    (await fetch('/console/api/operator/channels')).json(),
+  )) as { items: { vendor: string; base_url: string }[] };
+  const base = items.find(({ vendor }) => vendor === 'groq')?.base_url ?? '';
+  await form.getByLabel(channels.form.baseUrl).fill(base);
+  await form.getByLabel(channels.form.secret, { exact: true }).fill('sk-sim-groq');
+  await form.getByRole('button', { name: channels.fetch.button }).click();
+  const models = form.getByRole('list', { name: channels.fetch.title });
+  await models.getByRole('checkbox', { name: 'sim-chat' }).check();
+  for (const line of [classes.input, classes.output])
+    await models.getByLabel(channels.fetch.priceOf('sim-chat', line)).fill('2000');
+  await look('fetched');
+  await form.getByRole('button', { name: channels.test.run }).click();
+  await form.getByText(channels.test.ok).waitFor();
+  await look('unsaved-test');
+  await form.getByRole('button', { name: channels.form.submit }).click();
+  await page.getByRole('heading', { level: 1, name: 'from-nothing' }).waitFor();
+}

@@ -2,15 +2,22 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import en from '../../web/words/en/keys.ts';
 import zh from '../../web/words/zh/keys.ts';
-import { expectAccessible, noChromium, openWindow, picture, withChromium } from './chromium.ts';
+import {
+  expectAccessible,
+  looksAt,
+  nameOf,
+  noChromium,
+  openWindow,
+  picture,
+  withChromium,
+} from './chromium.ts';
+import { faultsOf } from './eyes.ts';
 import { startLiveConsole } from './gateway.ts';
 
 withChromium();
 
-const shared = {
-  en: { save: 'Save' },
-  zh: { save: '保存' },
-} as const;
+const wordsOf = { en, zh } as const;
+const savedBy = { en: 'Save', zh: '保存' } as const;
 
 async function chat(url: string, secret: string): Promise<number> {
   const { status } = await fetch(`${url}/v1/chat/completions`, {
@@ -35,19 +42,18 @@ async function takeSecret(page: Page, words: typeof en): Promise<string> {
 const within = { timeout: 3_000, interval: 50 };
 
 describe.skipIf(noChromium)('the life of a key in Chromium', () => {
-  test.each([
-    ['en', 1440, 'light', en],
-    ['zh', 390, 'dark', zh],
-  ] as const)(
-    'in %s at %i px, %s, it is made, limited, rotated and deleted',
-    { timeout: 90_000 },
-    async (language, width, theme, words) => {
+  test.each(looksAt())(
+    'at $width px, $theme, $language, it is made, limited, rotated and deleted',
+    { timeout: 180_000 },
+    async (seen) => {
+      const words = wordsOf[seen.language];
       const live = await startLiveConsole();
       const user = await live.newUser({ yuan: 20n });
-      const { page, go } = await openWindow(live.url, user.cookie, { width, theme, language });
+      const { page, go } = await openWindow(live.url, user.cookie, seen);
       const look = async (name: string) => {
         await expectAccessible(page, name);
-        await picture(page, `${name}-${width}-${language}`);
+        expect(await faultsOf(page), name).toEqual([]);
+        await picture(page, `${name}-${nameOf(seen)}`);
       };
       const said = async (text: string) => {
         const toast = page.getByRole('status').getByText(text);
@@ -76,7 +82,7 @@ describe.skipIf(noChromium)('the life of a key in Chromium', () => {
       await field(words.form.limitOf.daily_limit).fill('5');
       await field(words.form.limitOf.limit).fill('10');
       await look('key-edit');
-      await dialog.getByRole('button', { name: shared[language].save }).click();
+      await dialog.getByRole('button', { name: savedBy[seen.language] }).click();
       await said(words.detail.saved);
       await expect.poll(() => chat(live.url, first), within).toBe(200);
 

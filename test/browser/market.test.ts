@@ -4,9 +4,8 @@ import { simConfig } from '../../sim/catalog.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { configurationFrom } from '../support/running.ts';
 import {
-  everyLook,
   expectAccessible,
-  type Look,
+  looksAt,
   noChromium,
   openWindow,
   picture,
@@ -58,19 +57,6 @@ async function addSpeeds({ gateway: { database } }: LiveConsole): Promise<void> 
       );
 }
 
-const looks: readonly Look[] = everyLook
-  ? [1440, 1024, 390].flatMap((width) =>
-      (['light', 'dark'] as const).flatMap((theme) =>
-        (['en', 'zh'] as const).map((language) => ({ width, theme, language })),
-      ),
-    )
-  : [
-      { width: 1440, theme: 'light', language: 'en' },
-      { width: 1024, theme: 'dark', language: 'zh' },
-      { width: 390, theme: 'dark', language: 'en' },
-      { width: 390, theme: 'light', language: 'zh' },
-    ];
-
 const compared = 'compare=deepseek-chat%2Cgpt-4o%2Cclaude-haiku-4-5%2Csora-2&show=comparison';
 const paths = {
   cards: '/models?compare=gpt-4o%2Cdeepseek-chat',
@@ -86,7 +72,7 @@ describe.skipIf(noChromium)('the market of models', () => {
   test('is readable without a session, by everybody', async () => {
     const live = await startMarket();
     await addSpeeds(live);
-    for (const look of looks) {
+    for (const look of looksAt()) {
       const { page, go } = await openWindow(live.url, undefined, look);
       for (const [name, path] of Object.entries(paths)) {
         await go(path);

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { check } from '../../src/ledger/check.ts';
 import { proofs } from '../../src/app/schema.ts';
 import {
-  everyLook,
   expectAccessible,
+  looksAt,
+  nameOf,
   noChromium,
   openWindow,
   picture,
@@ -59,14 +60,16 @@ const ordersOf = async ({ gateway }: LiveConsole) =>
 describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (language) => {
   const words = said[language];
 
-  test.each(['wechat_pay', 'alipay'] as const)(
-    'by the app of %s: leaves half-way, finds the order open, pays it, and sees the receipt',
-    async (wallet) => {
+  const phones = looksAt([390]).filter((each) => each.language === language);
+  const wallets = ['wechat_pay', 'alipay'] as const;
+
+  test.each(phones.flatMap((seen) => wallets.map((wallet) => ({ ...seen, wallet }))))(
+    'by the app of $wallet, $theme: leaves half-way, finds the order open, pays it, and sees the receipt',
+    async ({ wallet, ...seen }) => {
       const live = await startLiveConsole();
       const user = await live.newUser();
-      const theme = language === 'zh' ? 'dark' : 'light';
-      const { page, go } = await openWindow(live.url, user.cookie, { width: 390, theme, language });
-      const look = `${wallet}-390-${theme}-${language}`;
+      const { page, go } = await openWindow(live.url, user.cookie, seen);
+      const look = `${wallet}-${nameOf(seen)}`;
       await go('/top-up');
       await fill(page, words, wallet);
       await expectAccessible(page, 'the form on a phone');
@@ -156,17 +159,13 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
   test('a desk is offered the code', async () => {
     const live = await startLiveConsole();
     const user = await live.newUser();
-    const looks = [
-      [1440, 'light'],
-      [1024, 'dark'],
-    ] as const;
-    for (const [width, theme] of everyLook ? looks : looks.slice(0, 1)) {
-      const { page, go } = await openWindow(live.url, user.cookie, { width, theme, language });
-      for (const wallet of ['wechat_pay', 'alipay'] as const) {
+    for (const seen of looksAt([1440, 1024]).filter((each) => each.language === language)) {
+      const { page, go } = await openWindow(live.url, user.cookie, seen);
+      for (const wallet of wallets) {
         await go('/top-up');
         await fill(page, words, wallet);
         await expectAccessible(page, `the form on a desk, ${wallet}`);
-        await picture(page, `desk-form-${wallet}-${width}-${theme}-${language}`);
+        await picture(page, `desk-form-${wallet}-${nameOf(seen)}`);
       }
     }
   }, 150_000);

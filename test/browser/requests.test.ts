@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { configurationFrom } from '../support/running.ts';
 import { completion, json, startVendor } from '../support/scripted-vendor.ts';
 import {
-  everyLook,
   expectAccessible,
-  type Look,
+  looksAt,
+  nameOf,
   noChromium,
   openWindow,
   picture,
@@ -92,16 +92,6 @@ async function look(page: Page, what: string): Promise<void> {
   await picture(page, what, { whole: true });
 }
 
-const all = [1440, 1024, 390].flatMap((width) =>
-  (['light', 'dark'] as const).flatMap((theme) =>
-    (['en', 'zh'] as const).map((language) => ({ width, theme, language })),
-  ),
-);
-/** In a short run each width, theme and language meets each other one. */
-const looks: readonly Required<Pick<Look, 'width' | 'theme' | 'language'>>[] = everyLook
-  ? all
-  : all.filter((_, index) => [0, 3, 5, 6, 9, 10].includes(index));
-
 const texts = {
   en: {
     timeline: 'Attempts over time',
@@ -120,10 +110,10 @@ const texts = {
 describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
   test('is found by its id: by its user without the channels, by operators with them', async () => {
     const { live, user, operator, failed, retried } = await start();
-    for (const { width, theme, language } of looks) {
-      const words = texts[language];
-      const view = `${width}-${theme}-${language}`;
-      const own = await openWindow(live.url, user.cookie, { width, theme, language });
+    for (const seen of looksAt()) {
+      const words = texts[seen.language];
+      const view = nameOf(seen);
+      const own = await openWindow(live.url, user.cookie, seen);
       await own.go('/usage?tab=failed');
       await own.page.getByText('never-1').first().waitFor();
       await look(own.page, `requests-${view}`);
@@ -140,7 +130,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
       for (const name of hidden) expect(await own.page.content()).not.toContain(name);
       await own.context.close();
 
-      const all = await openWindow(live.url, operator.cookie, { width, theme, language });
+      const all = await openWindow(live.url, operator.cookie, seen);
       await all.go('/operator/requests?all=1');
       await all.page.getByText('second-1').first().waitFor();
       await look(all.page, `operator-requests-${view}`);
@@ -155,7 +145,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
       await look(all.page, `operator-user-requests-${view}`);
       await all.context.close();
     }
-  }, 300_000);
+  }, 600_000);
 
   test('tells its user no channel, vendor or fault in its JSON', async () => {
     const { user, failed, retried } = await start();

@@ -11,7 +11,6 @@ import {
   settled,
   withChromium,
 } from './chromium.ts';
-import { relayTo } from '../relay.ts';
 import { startLiveConsole } from './gateway.ts';
 
 withChromium();
@@ -256,40 +255,6 @@ describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
     await page.unroute('**/console/api/keys');
     await panel.getByRole('button', { name: 'Retry' }).click();
     await page.getByText('Create a key to make your first call.').waitFor();
-  }, 60_000);
-
-  test('a server that cannot be reached is said so, and the page comes by itself when it is back', async () => {
-    const live = await startLiveConsole();
-    const relay = await relayTo(live.url);
-    const { cookie } = await live.newUser({ yuan: 3n });
-    const { page, go } = await openWindow(relay.url.replace(/\/$/, ''), cookie);
-    const lost = page.getByText('The server cannot be reached. Trying again…');
-    const updated = page.getByText('The console was updated.');
-    await go('/');
-    relay.cut();
-    await page.getByRole('link', { name: 'Keys' }).click();
-    await lost.first().waitFor();
-    await picture(page, 'unreachable');
-    expect(await page.getByRole('main').innerText()).toContain('¥3.00');
-    await page.waitForTimeout(3_000);
-    expect([await lost.count(), await updated.count()]).toEqual([1, 0]);
-    relay.mend();
-    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
-    await page.getByText('Create a key to make your first call.').waitFor();
-    await lost.waitFor({ state: 'detached' });
-
-    // Here the script is there and the data are not.
-    await page.getByRole('link', { name: 'Statement' }).hover();
-    await page.waitForTimeout(500);
-    relay.cut();
-    await page.getByRole('link', { name: 'Overview' }).click();
-    await page.getByRole('link', { name: 'Statement' }).click();
-    await lost.first().waitFor();
-    await picture(page, 'unreachable-data');
-    relay.mend();
-    await page.getByRole('heading', { level: 1, name: 'Statement' }).waitFor();
-    await lost.first().waitFor({ state: 'detached' });
-    expect(await page.getByRole('alert').count()).toBe(0);
   }, 60_000);
 
   test('a page whose script is gone asks for a reload, since the console was updated', async () => {
