@@ -115,6 +115,8 @@ export async function operatorCanSignIn(
 
 /** Long enough to copy it from a terminal into a browser. */
 export const linkLifeMs = 15 * 60_000;
+/** An invited user reads the link later. */
+export const invitationLifeMs = 3 * 86_400_000;
 const secretPattern = /^[A-Za-z0-9]{43}$/;
 
 /**
@@ -124,9 +126,10 @@ const secretPattern = /^[A-Za-z0-9]{43}$/;
 export function* makeLink(
   userId: string,
   at: number,
+  lifeMs = linkLifeMs,
 ): Transaction<{ readonly secret: string; readonly expiresAt: number } | undefined> {
   const secret = randomText(43);
-  const expiresAt = at + linkLifeMs;
+  const expiresAt = at + lifeMs;
   const sql = `INSERT INTO sign_in_links (hash, user_id, created_at, expires_at) SELECT $1, id, $3, $4 FROM users WHERE id = $2 RETURNING hash`;
   const made = yield { sql, params: [hashOf(secret), userId, at, expiresAt] };
   return made.length === 0 ? undefined : { secret, expiresAt };

@@ -129,4 +129,12 @@ export const accountsMigrations: readonly Migration[] = [
     id: '0050-key-rotated-with',
     statements: ['ALTER TABLE api_keys ADD COLUMN rotated_with TEXT'],
   },
+  {
+    // The operator and the idempotency key of the form that made a user: sent again, it makes none.
+    id: '0052-users-made-with',
+    statements: [
+      'ALTER TABLE users ADD COLUMN made_with TEXT',
+      'CREATE UNIQUE INDEX users_made_with ON users (made_with)',
+    ],
+  },
 ];

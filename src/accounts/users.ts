@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Nano } from '../base/money.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction, SqlValue } from '../storage/database.ts';
-import { containing } from '../storage/sql.ts';
+import { containing, WhereClause } from '../storage/sql.ts';
 import { keysTopic, orderedId } from './keys.ts';
 
 export type Role = 'user' | 'operator';
@@ -133,6 +133,17 @@ export function* setUserState(userId: string, state: UserState): Transaction<Use
   return row && userOf(row);
 }
 
+/** Names the form that made a user; a second user of the same form is refused by the database. */
+export function* rememberForm(userId: string, form: string): Transaction<void> {
+  yield { sql: 'UPDATE users SET made_with=$2 WHERE id=$1', params: [userId, form] };
+}
+
+/** The id of the user that this form made. */
+export function* userMadeWith(form: string): Transaction<string | undefined> {
+  const [row] = yield { sql: 'SELECT id FROM users WHERE made_with=$1', params: [form] };
+  return row && String(row['id']);
+}
+
 /** Sets the address without asking for a version: for a user that was just made. */
 export function* setUserEmail(userId: string, email: string): Transaction<void> {
   yield { sql: 'UPDATE users SET email=$2 WHERE id=$1', params: [userId, email] };
@@ -156,11 +167,14 @@ export interface UserOverview {
   readonly lastSeenAt: number | undefined;
 }
 
-interface UserQuery {
+export interface UserFilter {
   /** The id, or a part of the name, whatever its case. */
   readonly q?: string | undefined;
   readonly role?: Role | undefined;
   readonly state?: UserState | undefined;
+}
+
+interface UserQuery extends UserFilter {
   readonly id?: string | undefined;
   /** The id of the last one of the page before. */
   readonly before?: string | undefined;
@@ -168,30 +182,54 @@ interface UserQuery {
 }
 
 /** A page of users, newest first. */
-export function* userPage({
-  q,
-  role,
-  state,
-  id,
-  before,
-  limit,
-}: UserQuery): Transaction<readonly UserOverview[]> {
-  const params: SqlValue[] = [];
-  const place = (value: SqlValue): string => `$${params.push(value)}`;
-  const conditions = [
-    ...(q === undefined || q === ''
-      ? []
-      : [`(u.id=${place(q)} OR LOWER(u.name) LIKE ${place(containing(q))} ESCAPE '!')`]),
-    ...(role === undefined ? [] : [`u.role=${place(role)}`]),
-    ...(state === undefined ? [] : [`u.frozen=${place(state === 'suspended' ? 1 : 0)}`]),
-    ...(id === undefined ? [] : [`u.id=${place(id)}`]),
-    ...(before === undefined ? [] : [`u.id<${place(before)}`]),
-  ];
+export function* userPage(query: UserQuery): Transaction<readonly UserOverview[]> {
+  const where = conditionsOf(query);
+  where.add('u.id=?', query.id);
+  where.add('u.id<?', query.before);
+  return yield* overviews(where, `ORDER BY u.id DESC LIMIT ${where.place(query.limit)}`);
+}
+
+/** The users with these ids, in the order of the ids. */
+export function* usersNamed(ids: readonly string[]): Transaction<readonly UserOverview[]> {
+  if (ids.length === 0) return [];
+  const where = new WhereClause();
+  where.addOneOf('u.id', ids);
+  const found = new Map((yield* overviews(where, '')).map((each) => [each.user.id, each]));
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+/** Every user that fits, newest first, with what a list can be ordered by. */
+export function* usersToOrder(
+  filter: UserFilter,
+): Transaction<readonly { readonly id: string; readonly name: string; readonly seen: number }[]> {
+  const where = conditionsOf(filter);
+  const rows = yield {
+    sql: `SELECT u.id, u.name, COALESCE((SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id=u.id), 0) AS seen
+      FROM users u${where.text} ORDER BY u.id DESC`,
+    params: where.params,
+  };
+  return rows.map((row) => ({
+    id: String(row['id']),
+    name: String(row['name']),
+    seen: Number(row['seen']),
+  }));
+}
+
+function conditionsOf({ q, role, state }: UserFilter): WhereClause {
+  const where = new WhereClause();
+  if (q !== undefined && q !== '')
+    where.add(`(u.id=? OR LOWER(u.name) LIKE ${where.place(containing(q))} ESCAPE '!')`, q);
+  where.add('u.role=?', role);
+  where.add('u.frozen=?', state === undefined ? undefined : Number(state === 'suspended'));
+  return where;
+}
+
+function* overviews(where: WhereClause, rest: string): Transaction<readonly UserOverview[]> {
   const rows = yield {
     sql: `SELECT u.*, (SELECT COUNT(*) FROM api_keys k WHERE k.user_id=u.id AND k.status='active') AS active_keys,
         (SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id=u.id) AS last_seen_at
-      FROM users u ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} ORDER BY u.id DESC LIMIT ${place(limit)}`,
-    params,
+      FROM users u${where.text} ${rest}`,
+    params: where.params,
   };
   const ways = yield* signInsOf(rows.map((row) => String(row['id'])));
   return rows.map((row) => overviewOf(row, ways));

@@ -49,3 +49,34 @@ export class Cursors {
     return createHmac('sha256', this.#key).update(list).update(text).digest().subarray(0, macBytes);
   }
 }
+
+interface PageOfAll<Item> {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+  readonly prev: string | null;
+}
+
+/**
+ * A page of a list that is held whole. A cursor names an item, and its index in case that the item
+ * is gone.
+ */
+export function pageOfAll<Item extends { readonly id: string }>(
+  cursors: Cursors,
+  of: readonly unknown[],
+  all: readonly Item[],
+  { place, limit }: { readonly place: CursorPosition | undefined; readonly limit: number },
+): PageOfAll<Item> {
+  const index = place === undefined ? -1 : all.findIndex(({ id }) => id === place.id);
+  const end = index === -1 ? (place?.at ?? 0) : index;
+  const next = index === -1 ? end : index + 1;
+  const back = place?.towards === 'prev';
+  const from = Math.min(back ? Math.max(0, end - limit) : next, all.length);
+  const to = Math.min(back ? end : from + limit, all.length);
+  const cursor = (towards: 'next' | 'prev', at: number): string =>
+    cursors.write(of, { towards, at, id: all[at]?.id ?? '' });
+  return {
+    items: all.slice(from, to),
+    next: to < all.length ? cursor('next', to - 1) : null,
+    prev: from > 0 ? cursor('prev', from) : null,
+  };
+}

@@ -52,6 +52,15 @@ export function* fundsOf(account: string): Transaction<Funds | undefined> {
   );
 }
 
+/** The balances of all users, what is held included; money in a process counts as spent late. */
+export function* balancesOfUsers(): Transaction<ReadonlyMap<string, Nano>> {
+  const rows = yield {
+    sql: "SELECT id, credits-debits AS balance FROM account WHERE kind='user'",
+    params: [],
+  };
+  return new Map(rows.map((row) => [String(row['id']), integerColumn(row, 'balance')]));
+}
+
 // Worded like the indexes' conditions, so that the database uses them.
 const creditedHere = "credit=$1 AND credit<>'revenue'";
 const debitedHere = "debit=$1 AND credit<>'revenue'";

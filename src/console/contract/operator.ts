@@ -342,6 +342,22 @@ export interface UserView {
   readonly version: number;
 }
 
+/** POST `operator/users`, with `idempotency-key`. */
+export interface NewUserBody {
+  readonly name: string;
+  readonly role?: RoleName;
+}
+
+/**
+ * The new user with the path of a one-time link; also the answer of POST `operator/users/:id/link`,
+ * for a user who never signed in.
+ */
+export interface Invitation {
+  readonly user: UserView;
+  readonly path: string;
+  readonly expires_at: Instant;
+}
+
 /** POST `operator/users/:id/credit`, `/debit`, with `idempotency-key`. */
 export interface CreditBody {
   readonly amount: Yuan;

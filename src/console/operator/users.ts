@@ -4,35 +4,24 @@ import { writeAudit } from '../../accounts/audit.ts';
 import {
   otherOperators,
   stillOperator,
-  type UserOverview,
   userPage,
   findUser,
   setUserRole,
   type User,
 } from '../../accounts/users.ts';
-import { dayMs } from '../../base/calendar.ts';
 import { formatYuan, type Nano, nanoPerYuan } from '../../base/money.ts';
 import { debit } from '../../ledger/ledger.ts';
-import { fundsOf } from '../../ledger/transfers.ts';
 import { creditTx } from '../../ledger/transactions/account.ts';
 import { suspendUser } from '../../signin/enrol.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { charged } from '../../usage/spending.ts';
-import type { Page, UserAnswer, UserView } from '../contract.ts';
-import { idempotencyKeyIn, moneyInput, pageLimit } from '../input.ts';
+import type { UserAnswer } from '../contract.ts';
+import { idempotencyKeyIn, moneyInput } from '../input.ts';
 import { type OperatorContext, byOperator } from './context.ts';
+import { invitationRoutes } from './invitations.ts';
+import { userListRoutes, userView } from './user-list.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
-import { instant, instantOrNull, yuan } from '../format.ts';
 
-const monthMs = 30 * dayMs;
-const listed = z.object({
-  q: z.string().optional(),
-  role: z.enum(['user', 'operator']).optional(),
-  state: z.enum(['active', 'suspended']).optional(),
-  limit: pageLimit,
-  after: z.string().optional(),
-});
 const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
 /** 10 million yuan: a larger amount is a typing error. */
 const amountMost = 10_000_000n * nanoPerYuan;
@@ -50,18 +39,13 @@ const newRole = z.strictObject({ role: z.enum(['user', 'operator']), reason });
 export function operatorUserRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   const role = 'operator';
   return [
-    defineRoute({
-      method: 'GET',
-      path: 'operator/users',
-      role,
-      input: listed,
-      handle: (visit) => list(rooms, visit),
-    }),
+    ...userListRoutes(rooms),
+    ...invitationRoutes(rooms),
     defineRoute({
       method: 'GET',
       path: 'operator/users/:user',
       role,
-      handle: ({ params, at }) => one(rooms, params['user'] ?? '', at),
+      handle: ({ params, at }) => userView(rooms, params['user'] ?? '', at),
     }),
     defineRoute({
       method: 'POST',
@@ -128,7 +112,7 @@ async function turn(
     };
     yield* writeAudit(at, { ...told, before: factsOf(before), after: factsOf(after) });
   });
-  return { user: await one(rooms, id, at), transfer: null };
+  return { user: await userView(rooms, id, at), transfer: null };
 }
 
 const factsOf = ({ role, state }: User) => ({ role, state });
@@ -142,61 +126,6 @@ function* promoted({ id, role: before }: User, role: User['role']): Transaction<
   if (before === 'operator' && role === 'user' && (yield* otherOperators(id)) === 0)
     throwProblem('last_operator');
   return (yield* setUserRole(id, role)) ?? throwProblem('not_found');
-}
-
-async function list(
-  { database, cursors }: OperatorContext,
-  { input, at }: SignedInRequest<z.output<typeof listed>>,
-): Promise<Page<UserView>> {
-  const { limit, after, ...filter } = input;
-  const of = ['users', filter];
-  const before = after === undefined ? undefined : cursors.read(of, after).id;
-  return database.snapshot(function* () {
-    const found = yield* userPage({ ...filter, before, limit: limit + 1 });
-    const items: UserView[] = [];
-    for (const overview of found.slice(0, limit)) items.push(yield* viewOf(overview, at));
-    const last = items.at(-1);
-    const next =
-      found.length > limit && last !== undefined
-        ? cursors.write(of, { towards: 'next', at: 0, id: last.id })
-        : null;
-    return { items, next, prev: null, as_of: instant(at) };
-  });
-}
-
-async function one(
-  { database }: Pick<OperatorContext, 'database'>,
-  id: string,
-  at: number,
-): Promise<UserView> {
-  const view = await database.snapshot(function* () {
-    const [overview] = yield* userPage({ id, limit: 1 });
-    return overview && (yield* viewOf(overview, at));
-  });
-  return view ?? throwProblem('not_found');
-}
-
-function* viewOf(
-  { user, signIns, keys, lastSeenAt }: UserOverview,
-  at: number,
-): Transaction<UserView> {
-  const { id, name, role, state, createdAt, version } = user;
-  const funds = yield* fundsOf(id);
-  const spent = yield* charged(id, { from: at - monthMs, to: at + 60_000 });
-  return {
-    id,
-    name,
-    sign_ins: signIns,
-    role,
-    state,
-    balance: yuan(funds?.balance ?? 0n),
-    held: yuan(funds?.held ?? 0n),
-    spent_30_days: yuan(spent.cost),
-    keys,
-    created_at: instant(createdAt),
-    last_seen_at: instantOrNull(lastSeenAt),
-    version,
-  };
 }
 
 /** A form sent twice makes the same transfer. */
@@ -227,7 +156,7 @@ async function give(
       throwProblem('conflict', { message: 'This idempotency-key was used for another request.' });
     if (done === 'created') yield* tell(visit, 'user.credit', user.id, id, input.amount);
   });
-  return { user: await one(rooms, user.id, at), transfer: id };
+  return { user: await userView(rooms, user.id, at), transfer: id };
 }
 
 async function takeBack(
@@ -246,7 +175,7 @@ async function takeBack(
   if (done === 'exists_different')
     throwProblem('conflict', { message: 'This idempotency-key was used for another request.' });
   if (done === 'insufficient') throwProblem('insufficient', { fields: { amount: 'insufficient' } });
-  return { user: await one(rooms, account, at), transfer: id };
+  return { user: await userView(rooms, account, at), transfer: id };
 }
 
 function* tell(

@@ -7,7 +7,7 @@ import type { Snapshot } from '../../catalog/snapshot.ts';
 import { DatabaseError, type Transaction } from '../../storage/database.ts';
 import { spentByKey } from '../../usage/spending.ts';
 import type { CreatedKey, GroupView, KeyDetail, KeyView, List, Page } from '../contract.ts';
-import type { CursorPosition, Cursors } from '../cursor.ts';
+import { type Cursors, pageOfAll } from '../cursor.ts';
 import { moneyInput, nameInput, pageLimit, timeInput, idempotencyKeyIn } from '../input.ts';
 import { byUser, type KeyChangesContext, keyChangeRoutes, shownTo } from './key-changes.ts';
 import { keyDetail, keyHistory, keyViews, termsIn, termsInput } from './key-view.ts';
@@ -107,14 +107,10 @@ function list(
   const place = input.after === undefined ? undefined : cursors.read(of, input.after);
   return database.snapshot(function* (): Transaction<Page<KeyView>> {
     const all = yield* inOrder(yield* userKeys(owner.id, { text: input.q }), input.sort, owner.id);
-    const { from, to } = pageOf(all, place, input.limit);
-    const cursor = (towards: 'next' | 'prev', index: number): string =>
-      cursors.write(of, { towards, at: index, id: all[index]?.id ?? '' });
+    const { items, next, prev } = pageOfAll(cursors, of, all, { place, limit: input.limit });
     return {
-      items: yield* keyViews(all.slice(from, to), shownTo(rooms, visit)),
-      next: to < all.length ? cursor('next', to - 1) : null,
-      prev: from > 0 ? cursor('prev', from) : null,
-      as_of: instant(at),
+      items: yield* keyViews(items, shownTo(rooms, visit)),
+      ...{ next, prev, as_of: instant(at) },
     };
   });
 }
@@ -134,20 +130,6 @@ function* inOrder(
   const spent = yield* spentByKey(ownerId);
   const costOf = ({ id }: Key): bigint => spent.get(id)?.cost ?? 0n;
   return keys.toSorted((a, b) => (costOf(a) < costOf(b) ? 1 : costOf(a) > costOf(b) ? -1 : 0));
-}
-
-/** A cursor names a key, and its index in case that the key is gone. */
-function pageOf(
-  all: readonly Key[],
-  place: CursorPosition | undefined,
-  limit: number,
-): { readonly from: number; readonly to: number } {
-  const index = place === undefined ? -1 : all.findIndex(({ id }) => id === place.id);
-  const next = index === -1 ? (place?.at ?? 0) : index + 1;
-  const end = index === -1 ? (place?.at ?? 0) : index;
-  const from = place?.towards === 'prev' ? Math.max(0, end - limit) : next;
-  const to = place?.towards === 'prev' ? end : from + limit;
-  return { from: Math.min(from, all.length), to: Math.min(to, all.length) };
 }
 
 async function create(

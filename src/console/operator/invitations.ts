@@ -1,0 +1,96 @@
+import * as z from 'zod';
+import { writeAudit } from '../../accounts/audit.ts';
+import { invitationLifeMs, makeLink } from '../../accounts/identities.ts';
+import { rememberForm, stillOperator, userMadeWith, userPage } from '../../accounts/users.ts';
+import { enrol, linkAddress } from '../../signin/enrol.ts';
+import { DatabaseError, type Transaction } from '../../storage/database.ts';
+import type { Invitation } from '../contract.ts';
+import { instant } from '../format.ts';
+import { idempotencyKeyIn, nameInput } from '../input.ts';
+import { throwProblem } from '../problem.ts';
+import { type ConsoleRoute, defineRoute, type SignedInRequest } from '../route.ts';
+import { byOperator, type OperatorContext } from './context.ts';
+import { userView } from './user-list.ts';
+
+const made = z.strictObject({
+  name: nameInput,
+  role: z.enum(['user', 'operator']).default('user'),
+});
+
+/** Operators make users, and links by which users who never signed in do so for the first time. */
+export function invitationRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: 'operator/users',
+      role: 'operator',
+      input: made,
+      perMinute: 60,
+      handle: (visit) => create(rooms, visit),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: 'operator/users/:user/link',
+      role: 'operator',
+      perMinute: 60,
+      handle: (visit) => inviteAgain(rooms, visit),
+    }),
+  ];
+}
+
+/** A form sent twice makes one user; the second answer has another link, and both links work. */
+async function create(
+  rooms: OperatorContext,
+  visit: SignedInRequest<z.output<typeof made>>,
+): Promise<Invitation> {
+  const { input, at, headers, user, reply } = visit;
+  const form = `${user.id} ${idempotencyKeyIn(headers)}`;
+  const inviteOnce = () =>
+    rooms.database.transact(function* () {
+      if (!(yield* stillOperator(user.id))) throwProblem('operator_only');
+      const known = yield* userMadeWith(form);
+      if (known !== undefined) return { id: known, ...(yield* linkFor(visit, known)) };
+      const { id } = yield* enrol(input.name, input.role, at);
+      yield* rememberForm(id, form);
+      const after = { name: input.name, role: input.role };
+      const act = { action: 'user.create', target: `user:${id}`, account: id, after };
+      yield* writeAudit(at, { ...byOperator(visit), ...act });
+      return { id, ...(yield* linkFor(visit, id)) };
+    });
+  const { id, ...link } = await inviteOnce().catch((error: unknown) => {
+    // The same form was sent twice at once: the other one has made the user.
+    if (error instanceof DatabaseError && error.kind === 'constraint') return inviteOnce();
+    throw error;
+  });
+  reply.status(201);
+  return { user: await userView(rooms, id, at), ...link };
+}
+
+/** Another link for a user who has none that works any more. Nobody else's way in is made so. */
+async function inviteAgain(rooms: OperatorContext, visit: SignedInRequest): Promise<Invitation> {
+  const { params, at, user, reply } = visit;
+  const id = params['user'] ?? '';
+  const link = await rooms.database.transact(function* () {
+    if (!(yield* stillOperator(user.id))) throwProblem('operator_only');
+    const [found] = yield* userPage({ id, limit: 1 });
+    if (found === undefined) return throwProblem('not_found');
+    if (found.signIns.length > 0 || found.lastSeenAt !== undefined)
+      throwProblem('conflict', {
+        message: 'This user has signed in before. A link would let the operator in as the user.',
+      });
+    return yield* linkFor(visit, id);
+  });
+  reply.status(201);
+  return { user: await userView(rooms, id, at), ...link };
+}
+
+function* linkFor(
+  visit: SignedInRequest<unknown>,
+  id: string,
+): Transaction<Omit<Invitation, 'user'>> {
+  const { at } = visit;
+  const link = (yield* makeLink(id, at, invitationLifeMs)) ?? throwProblem('not_found');
+  const act = { action: 'sign_in_link.create', target: `user:${id}`, account: id };
+  yield* writeAudit(at, { ...byOperator(visit), ...act });
+  return { path: linkAddress('', link.secret), expires_at: instant(link.expiresAt) };
+}
