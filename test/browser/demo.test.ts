@@ -69,7 +69,10 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
       const field = `${words.classes.input}: ${editor.next(2)}`;
       await page.getByLabel(field, { exact: true }).fill('2000');
       await page.getByRole('region', { name: editor.preview }).waitFor();
-      await page.getByText(/99,?900 ?%/).first().waitFor();
+      await page
+        .getByText(/99,?900 ?%/)
+        .first()
+        .waitFor();
       await look('price');
       await page.getByLabel(words.operator.form.reason).fill('to see it work');
       await page.getByRole('button', { name: editor.publish(2) }).click();
