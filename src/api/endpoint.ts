@@ -43,9 +43,15 @@ export interface RequestContext extends UnidentifiedRequest {
 /** One route. `handle` may throw a Refusal as long as nothing was sent. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below `/v1`: `:name` for a segment, `*` for all that are left. */
+  /**
+   * Below `/v1`: `:name` for a segment, `*` for all that are left, `*:method` for all that are left
+   * and end in `:method`.
+   */
   readonly path: string;
-  /** Other paths of the same endpoint, from the root of the server. They have no parameters. */
+  /**
+   * Other paths of the same endpoint, from the root of the server. They have parameters where
+   * `path` has some.
+   */
   readonly aliases?: readonly string[];
   /** Absent: `chatConvention`. */
   readonly convention?: ClientConvention;
@@ -77,7 +83,8 @@ export interface ClientConvention {
   readonly envelope: Envelope;
   /** The header that names the request, beside `x-request-id`. */
   readonly idHeader: string | undefined;
-  credential(headers: IncomingHttpHeaders): string | undefined;
-  /** Where several conventions share a path: picks the client's one by its headers. */
-  spokenBy?(headers: IncomingHttpHeaders): ClientConvention;
+  /** `url`: of the request, whose query may hold the key. */
+  credential(headers: IncomingHttpHeaders, url: string): string | undefined;
+  /** Where several conventions share a path: picks the client's one by its request. */
+  spokenBy?(headers: IncomingHttpHeaders, url: string): ClientConvention;
 }

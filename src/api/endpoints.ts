@@ -15,6 +15,7 @@ import { completionsFormat, parseCompletion } from './completions.ts';
 import type { Endpoint, RequestContext } from './endpoint.ts';
 import { messagesConvention } from './entry.ts';
 import type { FileHandler } from './file-handler.ts';
+import { generateEndpoints } from './generate-endpoints.ts';
 import { idempotent } from './idempotency.ts';
 import { imageSpools } from './image-request.ts';
 import { imagesEndpoints } from './images.ts';
@@ -104,6 +105,7 @@ export function endpointsOf(
     ...responsesEndpoints(parts, memory, submissions),
     ...videoEndpoints(tasks, parts.files, submissions),
     ...videosEndpoints(tasks, parts.files, fileHandler, submissions, usualVideo),
+    ...generateEndpoints(parts),
     ...modelEndpoints(parts),
     ...balanceEndpoints(parts, database, usdRatePpm),
   ];

@@ -37,12 +37,13 @@ import type {
 import {
   answerUnreadable,
   sendRefusal,
-  statusOf,
+  statusIn,
   limitRefusal,
   maskSecret,
   endpointHint,
   chatEnvelope,
   messagesEnvelope,
+  generateEnvelope,
 } from './errors.ts';
 import { pathOfUrl, type RouteMatch, Routes } from './routes.ts';
 
@@ -108,7 +109,7 @@ class EndpointEntry implements ApiEntry {
     this.#clientAddress = address;
     this.#parts = parts;
     this.#log = log;
-    this.#routes = new Routes(endpoints, chatConvention);
+    this.#routes = new Routes(endpoints, chatConvention, rootConventions);
     this.#bodyBytesMax = bodyBytesMax;
     this.#bodyBytes = new BodyBudget(parts.limits.bodyBytesInFlightMax);
     serveNodeRequests(server, (url) => this.#routes.serves(url), this.serve);
@@ -128,7 +129,7 @@ class EndpointEntry implements ApiEntry {
     const posted = method === 'POST' ? this.#routes.posted.get(url) : undefined;
     const route = posted ?? this.#routes.find(method, url);
     if (route === undefined) return this.#refuseUrl(sent, writer);
-    const convention = route.convention.spokenBy?.(headers) ?? route.convention;
+    const convention = route.convention.spokenBy?.(headers, url) ?? route.convention;
     const arrival = this.#arrive(sent, writer, convention);
     if (headers.upgrade !== undefined && isWebSocket(headers)) return this.#refuseUpgrade(arrival);
     if (method === 'OPTIONS') return answerPreflight(arrival.reply);
@@ -206,7 +207,7 @@ class EndpointEntry implements ApiEntry {
   /** Calls `known` with the principal of the request's key. Without one, sends the refusal. */
   #identify(arrival: UnidentifiedRequest, known: (principal: Principal) => void): void {
     const { id, request, convention } = arrival;
-    const secret = convention.credential(request.headers);
+    const secret = convention.credential(request.headers, request.url);
     if (secret === undefined) return this.#refuse(arrival, refusal('missing_api_key'));
     const told = (who: Principal | 'unknown' | 'unavailable'): void => {
       if (who === 'unavailable') this.#refuse(arrival, unavailable(id, 'keys cannot be looked up'));
@@ -406,7 +407,8 @@ class EndpointEntry implements ApiEntry {
   ): void {
     const { method, url } = request;
     const path = pathOfUrl(url);
-    this.#log.refused(id, statusOf(why), why.refusal, method, path);
+    const status = statusIn(convention.envelope, why);
+    this.#log.refused(id, status, why.refusal, method, path);
     if (principal !== undefined) {
       const { userId: account, keyId } = principal;
       const model = (): string | undefined => modelIn(body);
@@ -489,4 +491,37 @@ export const messagesConvention: ClientConvention = {
       bearer(headers) ?? (typeof key === 'string' && key.trim() !== '' ? key.trim() : undefined)
     );
   },
+};
+
+/**
+ * Clients of `generateContent` send their key in `x-goog-api-key`, as a bearer token, or in the
+ * query. Some send an empty header beside the token.
+ */
+export const generateConvention: ClientConvention = {
+  envelope: generateEnvelope,
+  idHeader: undefined,
+  credential: (headers, url) => googleKey(headers) ?? bearer(headers) ?? queryKey(url),
+};
+
+function googleKey({ 'x-goog-api-key': key }: IncomingHttpHeaders): string | undefined {
+  return typeof key === 'string' && key.trim() !== '' ? key.trim() : undefined;
+}
+
+function queryKey(url: string): string | undefined {
+  const query = url.split('?', 2)[1];
+  return (query && new URLSearchParams(query).get('key')?.trim()) || undefined;
+}
+
+/**
+ * Whether a request to a path that conventions share comes from a client of `generateContent`: the
+ * path, or where the key is, shows it.
+ */
+export const speaksGenerate = (headers: IncomingHttpHeaders, url: string): boolean =>
+  !url.startsWith('/v1/') || headers['x-goog-api-key'] !== undefined || queryKey(url) !== undefined;
+
+/** The convention of URLs without an endpoint, by their first segment. */
+const rootConventions: Readonly<Record<string, ClientConvention>> = {
+  v1beta: generateConvention,
+  v1beta1: generateConvention,
+  upload: generateConvention,
 };

@@ -14,6 +14,8 @@ export interface Envelope {
   body(refusal: Refusal, requestId: string): string;
   /** The stream ends after it, without its end mark. Latin1: one character a byte. */
   event(refusal: Refusal, requestId: string): string;
+  /** Statuses that differ from those of the table of refusals. */
+  readonly statuses?: Readonly<Partial<Record<RefusalName, number>>>;
 }
 
 const bytesOf = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
@@ -85,9 +87,86 @@ export function responsesErrorEvent(
   return bytesOf(`event: error\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
-export function statusOf(refusal: Refusal): number {
-  return refusals[refusal.refusal].status;
+/** Google's names of statuses (cloud.google.com/apis/design/errors, 2026-11). */
+const statusNames: Readonly<Record<number, string>> = {
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  405: 'UNIMPLEMENTED',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  416: 'OUT_OF_RANGE',
+  426: 'FAILED_PRECONDITION',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+};
+
+/** A missing key is 403 there, and a wrong one 400 (recorded 2026-08). */
+const generateStatuses: NonNullable<Envelope['statuses']> = {
+  missing_api_key: 403,
+  invalid_api_key: 400,
+};
+
+/** The reasons that clients of `generateContent` go by; all other refusals have none. */
+const reasons: Readonly<Partial<Record<RefusalName, string>>> = {
+  invalid_api_key: 'API_KEY_INVALID',
+  insufficient_quota: 'QUOTA_EXHAUSTED',
+};
+
+const detailType = (name: string): string => `type.googleapis.com/google.rpc.${name}`;
+
+/**
+ * What programs read beside the message: the reason, the parameter, and how long to wait. An empty
+ * balance has no delay, so that clients stop at once.
+ */
+function generateDetails({ refusal, message, param, retryAfterMs }: Refusal): readonly object[] {
+  const reason = reasons[refusal];
+  const { type } = refusals[refusal];
+  return [
+    ...(reason === undefined
+      ? []
+      : [{ '@type': detailType('ErrorInfo'), reason, domain: 'googleapis.com' }]),
+    ...(param === null || type !== 'invalid_request_error'
+      ? []
+      : [
+          {
+            '@type': detailType('BadRequest'),
+            fieldViolations: [{ field: param, description: message }],
+          },
+        ]),
+    ...(retryAfterMs === undefined || refusal === 'insufficient_quota'
+      ? []
+      : [{ '@type': detailType('RetryInfo'), retryDelay: `${Math.ceil(retryAfterMs / 1_000)}s` }]),
+  ];
 }
+
+/** The error of `generateContent`: `code` is the status as a number, `status` its name. */
+const generateBody: Envelope['body'] = (why) => {
+  const code = statusIn(generateEnvelope, why);
+  const details = generateDetails(why);
+  return JSON.stringify({
+    error: {
+      code,
+      message:
+        why.refusal === 'missing_api_key'
+          ? "Method doesn't allow unregistered callers (callers without established identity). Send your API key in the header x-goog-api-key."
+          : why.message,
+      status: statusNames[code] ?? 'INVALID_ARGUMENT',
+      ...(details.length > 0 ? { details } : {}),
+    },
+  });
+};
+export const generateEnvelope: Envelope = {
+  body: generateBody,
+  event: (refusal, requestId) => bytesOf(`data: ${generateBody(refusal, requestId)}\n\n`),
+  statuses: generateStatuses,
+};
+
+export const statusOf = (refusal: Refusal): number => refusals[refusal.refusal].status;
+
+/** The status of a refusal in one convention. */
+export const statusIn = ({ statuses }: Envelope, why: Refusal): number =>
+  statuses?.[why.refusal] ?? statusOf(why);
 
 /** Sends the refusal as the whole answer. */
 export function sendRefusal(
@@ -96,7 +175,7 @@ export function sendRefusal(
   envelope: Envelope,
   requestId: string,
 ): void {
-  const status = statusOf(refusal);
+  const status = statusIn(envelope, refusal);
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="API"');
   if (refusal.retryAfterMs !== undefined) {
     reply.header('retry-after', String(Math.max(1, Math.ceil(refusal.retryAfterMs / 1_000))));

@@ -11,7 +11,10 @@ export interface RouteMatch {
 
 interface Route extends RouteMatch {
   readonly endpoint: Endpoint;
-  /** The segments of its path, `v1` first: `:name` takes one of a URL's, `*` all that are left. */
+  /**
+   * The segments of its path, `v1` first: `:name` takes one of a URL's, `*` all that are left, and
+   * `*:method` all that are left where they end in `:method`.
+   */
   readonly segments: readonly string[];
 }
 
@@ -28,10 +31,19 @@ export class Routes {
   /** The paths outside `/v1`. */
   readonly #aliases: ReadonlySet<string>;
   readonly #fallback: ClientConvention;
+  readonly #rootConventions: Readonly<Record<string, ClientConvention>>;
 
-  /** `fallback`: the convention of endpoints and URLs that have none. */
-  constructor(endpoints: readonly Endpoint[], fallback: ClientConvention) {
+  /**
+   * `fallback`: the convention of endpoints and URLs that have none. `rootConventions`: the
+   * convention of URLs without an endpoint by their first segment, where it is another one.
+   */
+  constructor(
+    endpoints: readonly Endpoint[],
+    fallback: ClientConvention,
+    rootConventions: Readonly<Record<string, ClientConvention>> = {},
+  ) {
     this.#fallback = fallback;
+    this.#rootConventions = rootConventions;
     const routes = endpoints.flatMap((endpoint) =>
       [`/v1${endpoint.path}`, ...(endpoint.aliases ?? [])].map((path): Route => {
         const segments = path.slice(1).split('/');
@@ -92,6 +104,8 @@ export class Routes {
    * method, or with a path above it.
    */
   #conventionAt(url: string): ClientConvention {
+    const ofRoot = this.#rootConventions[segmentsOf(url)?.[0] ?? ''];
+    if (ofRoot !== undefined) return ofRoot;
     const near = this.#routes.find(
       ({ endpoint: { convention, path } }) =>
         convention !== undefined && `${pathOfUrl(url)}/`.startsWith(`/v1${path}/`),
@@ -105,7 +119,10 @@ export const pathOfUrl = (url: string): string => url.split('?', 1)[0] ?? url;
 
 /** Whether a URL, in whatever form, is `/v1` or lies under it. */
 const isApiUrl = (url: string): boolean =>
-  /^\/v1(?:[/?]|$)/.test(url) || segmentsOf(url)?.[0] === 'v1';
+  /^\/v1(?:beta1?)?(?:[/?]|$)/.test(url) || roots.has(segmentsOf(url)?.[0] ?? '');
+
+/** The first segments of all URLs of the API. `upload` is where clients of Gemini's send files. */
+const roots: ReadonlySet<string> = new Set(['v1', 'v1beta', 'v1beta1', 'upload']);
 
 /**
  * The decoded segments of a URL's path, whether the URL begins with the path or with an origin (RFC
@@ -123,14 +140,19 @@ function segmentsOf(url: string): readonly string[] | undefined {
 
 /** The values of a route's parameters in these segments of a URL, if they match. */
 function paramsOf(route: readonly string[], segments: readonly string[]): PathParams | undefined {
-  const hasRest = route.at(-1) === '*';
+  const last = route.at(-1) ?? '';
+  const hasRest = last.startsWith('*');
   if (hasRest ? segments.length < route.length : segments.length !== route.length) return undefined;
   const params: Record<string, string> = {};
   for (let i = 0; i < route.length; i += 1) {
     const name = route[i] ?? '';
     const value = segments[i] ?? '';
-    if (name === '*') params[name] = segments.slice(i).join('/');
-    else if (name.startsWith(':')) params[name.slice(1)] = value;
+    if (name.startsWith('*')) {
+      const rest = segments.slice(i).join('/');
+      const end = name.slice(1);
+      if (!rest.endsWith(end)) return undefined;
+      params['*'] = rest.slice(0, rest.length - end.length);
+    } else if (name.startsWith(':')) params[name.slice(1)] = value;
     else if (name !== value) return undefined;
   }
   return params;

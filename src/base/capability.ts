@@ -8,10 +8,11 @@ export const streamedCapabilities = [
   'responses',
   'compact',
   'completions',
+  'generate_content',
 ] as const;
 
 /** Capabilities that are always answered as a whole: vectors, verdicts, scores. */
-export const wholeCapabilities = ['embeddings', 'moderations', 'rerank'] as const;
+export const wholeCapabilities = ['embeddings', 'embed_content', 'moderations', 'rerank'] as const;
 
 /** Images: also answered as a whole; many vendors deliver them some time after the request. */
 export const imageCapabilities = ['images', 'image_edits', 'image_variations'] as const;

@@ -103,6 +103,7 @@ const capabilitiesWithFallback: ReadonlySet<string> = new Set([
   'messages',
   'completions',
   'responses',
+  'generate_content',
 ]);
 
 /**

@@ -150,6 +150,11 @@ export interface ClientFormat {
     | ((error: Refusal, requestId: string, nextEvent: number) => string)
     | undefined;
   /**
+   * The connection breaks after an error event: clients of this format take a stream that ends for
+   * whole.
+   */
+  readonly breaksAfterError?: true;
+  /**
    * Writes a whole answer as the end of a stream, for vendors that do not stream what clients may
    * want streamed. Latin1.
    */

@@ -464,6 +464,7 @@ export const repeatable: ReadonlySet<string> = new Set([
   'messages',
   'completions',
   'responses',
+  'generate_content',
 ]);
 
 /** Members that make a vendor do or keep something beside its answer. */

@@ -60,7 +60,9 @@ function refuseOrBreak(
 ): void {
   if (!reply.started) throw why;
   if (format.errorEvent === undefined) return reply.destroy();
-  reply.endBroken(format.errorEvent(why, request.id, stream?.meter.nextEvent ?? 0));
+  const event = format.errorEvent(why, request.id, stream?.meter.nextEvent ?? 0);
+  if (format.breaksAfterError === true) reply.breakAfter(event);
+  else reply.endBroken(event);
 }
 
 async function deliver(funded: FundedRequest, progress: RequestProgress): Promise<RequestOutcome> {

@@ -186,6 +186,13 @@ export class ClientResponse {
     this.end(bytes);
   }
 
+  /** The same for formats in which the end of the connection tells a client that more is missing. */
+  breakAfter(bytes: string): void {
+    if (this.closed) return;
+    this.#wire.breakAfter(bytes);
+    this.#wire.limitRemainingTime(this.#lastBytesMs);
+  }
+
   /** Breaks the connection: no further message would be true. */
   destroy(): void {
     if (!this.closed) this.#wire.destroy();
@@ -330,6 +337,10 @@ export class NullResponse implements ResponseWriter {
   }
 
   limitRemainingTime(): void {}
+
+  breakAfter(): void {
+    this.#close(false);
+  }
 
   /** Acts as if the client had left. */
   destroy(): void {

@@ -375,6 +375,10 @@ class FastPathConnection implements ResponseWriter {
     if (this.#socket.writableLength > 0) this.#socket.setTimeout(ms);
   }
 
+  breakAfter(text: string): void {
+    this.#socket.write(this.#chunk(text), 'latin1', () => this.#socket.destroy());
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }

@@ -96,6 +96,10 @@ export class NodeResponseWriter implements ResponseWriter {
     if (this.#response.writableLength > 0) this.#response.socket?.setTimeout(ms);
   }
 
+  breakAfter(text: string): void {
+    this.#response.write(text, 'latin1', () => this.#response.destroy());
+  }
+
   destroy(): void {
     this.#response.destroy();
   }

@@ -47,6 +47,8 @@ export interface ResponseWriter {
    * that have ended.
    */
   limitRemainingTime(ms: number): void;
+  /** Breaks the connection once the client has `text`. */
+  breakAfter(text: string): void;
   /** Breaks the connection. */
   destroy(): void;
 }

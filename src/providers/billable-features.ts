@@ -18,6 +18,8 @@ import type { ToolMeasure } from '../base/quantities.ts';
 import { refuse } from '../base/refusal.ts';
 import type { VendorCall, PricingFacts } from './adapter.ts';
 import type { CreateMessageParams, MessageTool } from './formats/anthropic-messages/types.ts';
+import type { GenerateContentRequest } from './formats/gemini/request-types.ts';
+import { inCamelCase, inSnakeCase } from './formats/gemini/spelling.ts';
 import type {
   ChatExtensions,
   ChatRequest,
@@ -175,6 +177,7 @@ const readers: Readonly<
   responses: readResponses,
   compact: () => {},
   messages: readMessages,
+  generate_content: readGenerate,
 };
 
 /** The members of requests that choose a tier or a speed, and of answers that report one. */
@@ -579,6 +582,59 @@ function readMessagesTool(
   found.tool(measure, `${param}.type`, uses ?? toolCallsMax);
   if (uses === undefined && limitedByUses.has(measure))
     found.bounds.push({ path: ['tools', i, 'max_uses'], json: String(toolCallsMax) });
+}
+
+// ---- Google's generateContent
+
+/** The members of a tool that hold functions, or that the client itself runs. */
+const generateClientTools: ReadonlySet<string> = new Set(['functionDeclarations', 'computerUse']);
+/** Tools over documents that lie in the operator's account. */
+const generateStoredTools: ReadonlySet<string> = new Set(['fileSearch', 'retrieval']);
+
+/** Tools that the vendor runs (ai.google.dev/api/caching#Tool, 2026-11). */
+const generateTools: Readonly<Record<string, ToolMeasure>> = {
+  googleSearch: 'grounding_query',
+  googleSearchRetrieval: 'grounding_query',
+  codeExecution: 'code_session',
+  urlContext: 'web_fetch',
+};
+
+const generateToolNames: ReadonlySet<string> = new Set(
+  Object.keys(generateTools).flatMap((name) => [name, inSnakeCase(name)]),
+);
+
+/** Whether a tool of `generateContent` is one that the vendor runs. */
+export function isGenerateVendorTool(tool: JsonObject): boolean {
+  for (const name in tool) if (generateToolNames.has(name) && tool[name] !== null) return true;
+  return false;
+}
+
+const generateVendors: readonly string[] = ['gemini', 'vertex'];
+
+function readGenerate(body: JsonObject, found: FoundFeatures, model: string): void {
+  const request: Documented<GenerateContentRequest> = inCamelCase(body);
+  if (request.cachedContent != null) refuseStoredObject('cachedContent');
+  const tier = request.serviceTier;
+  const name = textOf(tier)?.toLowerCase();
+  if (tier != null && (name === undefined || !standardTiers.has(name)))
+    found.mode = termOf('serviceTier', name ?? tier);
+  const config: JsonObject = objectOf(request.generationConfig) ?? {};
+  for (const name of ['routingConfig', 'modelSelectionConfig'])
+    if (config[name] != null) notSold(`generationConfig.${name}`, 'a choice of models', model);
+  for (const [i, tool] of listOf(request.tools).entries())
+    for (const [name, value] of Object.entries(objectOf(tool) ?? {}))
+      if (value !== null && !generateClientTools.has(name))
+        readGenerateTool(name, `tools[${i}].${name}`, found, model);
+}
+
+function readGenerateTool(name: string, param: string, found: FoundFeatures, model: string): void {
+  if (generateStoredTools.has(name)) refuseStoredObject(param);
+  const measure = generateTools[name];
+  if (measure === undefined) return notSold(param, `the tool '${name}'`, model);
+  // The answer tells its searches; runs of code and pages that were read are not counted.
+  if (measure === 'grounding_query')
+    found.tool(measure, param, toolCallsMax, { knownBy: generateVendors });
+  else found.tool(measure, param, 1, uncountedAt(...generateVendors));
 }
 
 /** `tools[0].model` */

@@ -138,7 +138,7 @@ function routeOf(url: string): string {
   const [path = ''] = url.split('?', 1);
   return path
     .split('/')
-    .map((step) => (/\d/.test(step) && step !== 'v1' ? '{id}' : step))
+    .map((step) => (/\d/.test(step) && !/^v1(?:beta1?)?$/.test(step) ? '{id}' : step))
     .join('/');
 }
 
@@ -214,6 +214,7 @@ const operations: Readonly<Record<string, string>> = {
   responses: 'chat',
   completions: 'text_completion',
   embeddings: 'embeddings',
+  embed_content: 'embeddings',
   images: 'generate_content',
   image_edits: 'generate_content',
   image_variations: 'generate_content',

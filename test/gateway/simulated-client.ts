@@ -75,6 +75,11 @@ export class SimulatedClient implements ResponseWriter {
 
   limitRemainingTime(): void {}
 
+  breakAfter(text: string): void {
+    this.#hear(text);
+    this.destroy();
+  }
+
   /** The connection breaks. */
   destroy(): void {
     this.#gone = true;

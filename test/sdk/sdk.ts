@@ -46,6 +46,8 @@ export interface Sdk {
    * called.
    */
   readonly schemaNeeds: readonly Skill[];
+  /** The status of an unknown key in its format, where it is not 401. */
+  readonly strangerStatus?: number;
 }
 
 export type OpenSdk = (gatewayUrl: string, key: string) => Sdk;

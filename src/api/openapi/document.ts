@@ -175,6 +175,20 @@ const errorSchemas: Readonly<Record<string, schema.Schema>> = {
       },
     ),
   }),
+  GenerateError: schema.answer({
+    error: schema.answer(
+      {
+        code: schema.integer('The status.', 400),
+        message: schema.string('What is wrong, for people.'),
+        status: schema.string('The name of the status, such as `INVALID_ARGUMENT`.'),
+      },
+      {
+        details: schema.array('The reason, the parameter, and how long to wait.', {
+          type: 'object',
+        }),
+      },
+    ),
+  }),
   MessagesError: schema.answer({
     type: { type: 'string', const: 'error' },
     error: schema.answer({
@@ -235,6 +249,7 @@ function answerOf(status: number): object {
           'In the shape of the endpoint’s format.',
           schema.ref('Error'),
           schema.ref('MessagesError'),
+          schema.ref('GenerateError'),
         ),
         examples: Object.fromEntries(examples),
       },

@@ -1,6 +1,7 @@
 import { audioOperations } from './audio-operations.ts';
 import { balanceOperations } from './balance-operations.ts';
 import { chatOperations } from './chat-operations.ts';
+import { generateOperations } from './generate-operations.ts';
 import { imageOperations } from './image-operations.ts';
 import { messagesOperations } from './messages-operations.ts';
 import { modelOperations } from './model-operations.ts';
@@ -16,6 +17,7 @@ import { videoOperations } from './video-operations.ts';
 export const operations: Operations = {
   ...chatOperations,
   ...messagesOperations,
+  ...generateOperations,
   ...responsesOperations,
   ...vectorOperations,
   ...imageOperations,

@@ -1,7 +1,9 @@
+import { isObject } from '../../base/json.ts';
 import type { Measure, Quantities } from '../../base/quantities.ts';
 import { costOf, inputTokens, outputTokens } from '../../catalog/price.ts';
 import type { Model } from '../../catalog/snapshot.ts';
 import { type Admission, countText, sizeInTokens } from '../admit.ts';
+import { isGenerateVendorTool } from '../../providers/billable-features.ts';
 import type { ApiRequest } from '../api-request.ts';
 import { outputLimit } from '../models/offers.ts';
 
@@ -51,7 +53,8 @@ const counted: ReadonlySet<string> = new Set(
   response_format text output_config reasoning reasoning_effort thinking verbosity modalities audio prediction
   metadata user safety_identifier store background include truncation service_tier prompt_cache_key
   prompt_cache_retention cache_control dimensions encoding_format input_type query documents top_n
-  return_documents`.split(/\s+/),
+  return_documents contents systemInstruction system_instruction toolConfig tool_config safetySettings
+  safety_settings generationConfig generation_config labels content`.split(/\s+/),
 );
 /** Types of tools that the client itself runs, in all formats. */
 const clientToolTypes: ReadonlySet<unknown> = new Set([undefined, null, 'function', 'custom']);
@@ -182,7 +185,15 @@ const roundsOf = ({ body }: ApiRequest, { quote }: Admission): number =>
 /** Whether the request has tools, or MCP servers, that the vendor runs. */
 export function usesVendorTools({ tools, mcp_servers: servers }: ApiRequest['body']): boolean {
   if (Array.isArray(servers) && servers.length > 0) return true;
-  return Array.isArray(tools) && tools.some((tool: unknown) => !clientToolTypes.has(typeOf(tool)));
+  return Array.isArray(tools) && tools.some(isVendorTool);
+}
+
+/** In one format tools have no type. */
+function isVendorTool(tool: unknown): boolean {
+  const type = typeOf(tool);
+  return type === undefined
+    ? isObject(tool) && isGenerateVendorTool(tool)
+    : !clientToolTypes.has(type);
 }
 
 const typeOf = (tool: unknown): unknown =>

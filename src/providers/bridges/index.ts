@@ -5,6 +5,7 @@ import { protocolFault } from '../formats/fault.ts';
 import type { VendorAdapters, Vendor } from '../vendor.ts';
 import { compactOverResponses } from './compact-over-responses.ts';
 import { completionsOverChat } from './completions-over-chat.ts';
+import { generateOverChat } from './generate-over-chat.ts';
 import { messagesOverChat, messagesAsChat } from './messages-over-chat.ts';
 import { responsesOverChat, responsesAsChat } from './responses-over-chat.ts';
 
@@ -21,6 +22,7 @@ export function adaptersOf({ adapters: speaks, readsCacheMarks = false }: Vendor
     responses,
     compact: compactOverResponses(responses),
     completions: completionsOverChat(chat),
+    generate_content: generateOverChat(chat),
     ...speaks,
   };
 }

@@ -236,7 +236,7 @@ function citationsOfCohere(citation: Documented<CohereCitation>): Citation[] {
 }
 
 /** The pages that a chat message or a delta cites. */
-function pagesIn(message: Documented<ChatMessage>): Citation[] {
+export function pagesIn(message: Documented<ChatMessage>): Citation[] {
   const annotations = listOf(message.annotations).map(citationOfAnnotation);
   return [...annotations, ...objectsOf(message.citations).map(citationsOfCohere)]
     .flat()

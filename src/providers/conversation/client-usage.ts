@@ -76,3 +76,22 @@ export function responsesUsage(quantities: Quantities): JsonObject {
     total_tokens: input + output,
   };
 }
+
+/**
+ * `usageMetadata` for quantities (ai.google.dev/api/generate-content#UsageMetadata, 2026-11). The
+ * candidates leave the thinking out.
+ */
+export function generateUsage(quantities: Quantities): JsonObject {
+  const sum = (of: readonly Measure[]): number =>
+    of.reduce((total, measure) => total + (quantities[measure] ?? 0), 0);
+  const prompt = sum(inputMeasures);
+  const { cached_input: cached = 0, reasoning = 0 } = quantities;
+  const output = sum(outputMeasures) - reasoning;
+  return {
+    promptTokenCount: prompt,
+    ...(cached > 0 ? { cachedContentTokenCount: cached } : {}),
+    candidatesTokenCount: output,
+    ...(reasoning > 0 ? { thoughtsTokenCount: reasoning } : {}),
+    totalTokenCount: prompt + output + reasoning,
+  };
+}

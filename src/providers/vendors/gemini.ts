@@ -1,5 +1,6 @@
 import { countsOverChat } from '../bridges/index.ts';
 import { geminiChat, geminiCount } from '../formats/gemini/adapter.ts';
+import { geminiNative, geminiNativeCount } from '../formats/gemini/native.ts';
 import { geminiImages } from '../formats/images/gemini.ts';
 import { forAllImageOperations } from '../formats/adapters.ts';
 import { geminiVideo } from '../formats/video/veo.ts';
@@ -19,10 +20,11 @@ export const gemini = defineVendor({
   sign: (secret) => (secret ? { 'x-goog-api-key': secret } : {}),
   adapters: {
     chat: geminiChat,
+    generate_content: geminiNative,
     speech: geminiSpeech,
     embeddings: geminiEmbeddings,
     ...forAllImageOperations(geminiImages),
     video: geminiVideo,
   },
-  counts: countsOverChat(geminiCount),
+  counts: { ...countsOverChat(geminiCount), generate_content: geminiNativeCount },
 });

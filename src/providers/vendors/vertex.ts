@@ -1,10 +1,12 @@
 import { googleCredentials, googleAuthorizer } from '../authorizers.ts';
 import type { Adapter, VendorCall, BaseAdapter } from '../adapter.ts';
 import { countsOverChat } from '../bridges/index.ts';
+import { generateOverChat } from '../bridges/generate-over-chat.ts';
 import { messagesOverChat } from '../bridges/messages-over-chat.ts';
 import type { MessagesHost } from '../formats/anthropic-messages/request.ts';
 import { anthropicCountAt, anthropicNative } from '../formats/anthropic-messages/native.ts';
 import { anthropicMessages } from '../formats/anthropic-messages/adapter.ts';
+import { geminiNative, vertexNativeCount } from '../formats/gemini/native.ts';
 import { vertexCount, geminiChat } from '../formats/gemini/adapter.ts';
 import { geminiSpeech } from '../formats/audio/gemini.ts';
 import { isObject, parse } from '../../base/json.ts';
@@ -105,6 +107,7 @@ export const vertex = defineVendor({
     embeddings: vertexEmbeddings,
     speech: geminiSpeech,
     chat: byPublisher(anthropicMessages(onVertex), geminiChat),
+    generate_content: byPublisher(generateOverChat(anthropicMessages(onVertex)), geminiNative),
     messages: byPublisher(anthropicNative(onVertex), messagesOverChat(geminiChat)),
     ...forAllImageOperations(
       picturesPerCall(
@@ -117,5 +120,6 @@ export const vertex = defineVendor({
   counts: {
     ...countsOverChat(vertexCount),
     messages: countByPublisher(claudeCount, countsOverChat(vertexCount).messages),
+    generate_content: vertexNativeCount,
   },
 });

@@ -9,6 +9,7 @@ import type {
 /** A whole answer, or an event of a stream (ai.google.dev/api/generate-content, 2026-08). */
 export interface GenerateContentResponse {
   readonly responseId: string;
+  readonly modelVersion: string;
   readonly candidates: readonly GeminiCandidate[];
   readonly promptFeedback: PromptFeedback;
   readonly usageMetadata: UsageMetadata;
@@ -60,6 +61,7 @@ export interface GeminiFunctionCall {
 
 /** Pages, and the passages that they support (ai.google.dev/api/generate-content, 2026-08). */
 interface GroundingMetadata {
+  readonly webSearchQueries: readonly string[];
   readonly groundingChunks: readonly GroundingChunk[];
   readonly groundingSupports: readonly GroundingSupport[];
 }
@@ -122,6 +124,7 @@ export interface UsageMetadata {
   readonly toolUsePromptTokenCount: number;
   readonly candidatesTokenCount: number;
   readonly thoughtsTokenCount: number;
+  readonly serviceTier: string;
   readonly promptTokensDetails: readonly ModalityTokenCount[];
   readonly cacheTokensDetails: readonly ModalityTokenCount[];
   readonly candidatesTokensDetails: readonly ModalityTokenCount[];

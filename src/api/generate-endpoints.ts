@@ -1,0 +1,70 @@
+import { countInput } from '../gateway/count-tokens.ts';
+import type { GatewayParts } from '../gateway/parts.ts';
+import { run } from '../gateway/run.ts';
+import { ArrayResponse } from '../http/array-response.ts';
+import type { Endpoint, RequestContext } from './endpoint.ts';
+import { generateConvention } from './entry.ts';
+import { generateFormat, parseGenerate, parseTokenCountOf, renderTotalTokens } from './generate.ts';
+import { parseJson, type ParsedJson } from './request-body.ts';
+
+/** Where clients look for models, beside `/v1`: those of the Gemini API, and those of Vertex. */
+const prefixes: readonly string[] = [
+  '/v1beta',
+  '/v1beta1/publishers/google',
+  '/v1beta1/projects/:project/locations/:location/publishers/google',
+];
+
+/** A method of a model: the last colon of the path stands before its name. */
+const methodOf = (name: string, handle: Endpoint['handle']): Endpoint => ({
+  method: 'POST',
+  path: `/models/*:${name}`,
+  aliases: prefixes.map((prefix) => `${prefix}/models/*:${name}`),
+  convention: generateConvention,
+  handle,
+});
+
+/** The id of a model: clients may write `models/` before it. */
+export const modelIdOf = (id: string): string => id.replace(/^models\//, '');
+
+const askedBy = ({ id, principal, request }: RequestContext) => ({
+  id,
+  principal,
+  model: modelIdOf(request.params['*'] ?? ''),
+});
+
+const bodyOf = ({ request }: RequestContext): ParsedJson =>
+  parseJson(request.body, request.headers['content-type']);
+
+/** A stream is events where the client asks for them, and else an array. */
+const wantsEvents = ({ request }: RequestContext): boolean =>
+  new URLSearchParams(request.url.split('?', 2)[1] ?? '').get('alt') === 'sse';
+
+/** The methods of models under `/v1beta/models`. */
+export function generateEndpoints(parts: GatewayParts): readonly Endpoint[] {
+  return [
+    methodOf('generateContent', (context) =>
+      run(
+        parts,
+        parseGenerate(askedBy(context), bodyOf(context), false),
+        context.reply,
+        generateFormat,
+      ),
+    ),
+    methodOf('streamGenerateContent', (context) =>
+      run(
+        parts,
+        parseGenerate(askedBy(context), bodyOf(context), true),
+        wantsEvents(context) ? context.reply : new ArrayResponse(context.reply),
+        generateFormat,
+      ),
+    ),
+    methodOf('countTokens', (context) =>
+      countInput(
+        parts,
+        parseTokenCountOf(askedBy(context), bodyOf(context)),
+        context.reply,
+        renderTotalTokens,
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,365 @@
+import type { Principal } from '../accounts/principal.ts';
+import { editJsonBytes, isObject, jsonText, type JsonObject } from '../base/json.ts';
+import { refuse } from '../base/refusal.ts';
+import type { ApiRequest, ClientFormat } from '../gateway/api-request.ts';
+import { generateUsage } from '../providers/conversation/client-usage.ts';
+import { inCamelCase } from '../providers/formats/gemini/spelling.ts';
+import { generateEnvelope } from './errors.ts';
+import {
+  addAddress,
+  fallbackModels,
+  noMedia,
+  type ParsedJson,
+  type PromptMedia,
+  type RequestBody,
+  readersOf,
+  refuseType,
+  withFallbacks,
+} from './request-body.ts';
+import * as schema from './schema.ts';
+
+const roles = ['user', 'model', 'function', 'system'];
+
+const functionTools = schema.checkedBy(
+  checkTools,
+  schema.array(
+    'What the model may call: `functionDeclarations`, or a tool of the vendor’s own by its name.',
+    { type: 'object' },
+  ),
+);
+
+const question = {
+  contents: schema.checkedBy(
+    checkContents,
+    schema.anyOf(
+      'The conversation, oldest first. One turn may stand without a list.',
+      { type: 'array', minItems: 1, items: schema.ref('GenerateTurn') },
+      schema.ref('GenerateTurn'),
+    ),
+  ),
+};
+const around = {
+  systemInstruction: schema.object(
+    'Instructions that stand before the conversation: a turn of text.',
+  ),
+  tools: functionTools,
+  toolConfig: schema.object('`functionCallingConfig`: `mode` and `allowedFunctionNames`.'),
+};
+const config = schema.request(
+  {},
+  {
+    temperature: schema.number('Sampling temperature.', 0, 2),
+    topP: schema.number('Nucleus sampling.', 0, 1),
+    candidateCount: wholeNumber('How many answers are written.', 1, 8),
+    maxOutputTokens: wholeNumber('Tokens that are written at most, thoughts included.', 1),
+    stopSequences: schema.array('Where the model stops.', { type: 'string' }),
+    responseMimeType: schema.string('`text/plain`, `application/json` or `text/x.enum`.'),
+    responseSchema: schema.object('The schema of the answer, in Google’s form.'),
+    thinkingConfig: schema.object('`includeThoughts`, `thinkingBudget` or `thinkingLevel`.'),
+  },
+);
+
+const generateRequest = schema.request(question, {
+  ...around,
+  generationConfig: config,
+  safetySettings: schema.forwarded('Read by Google’s own models alone.'),
+  models: fallbackModels,
+});
+const read = readersOf(generateRequest);
+const readConfig = readersOf(config);
+
+/** The schemas of a request by the names that the document gives them. */
+export const generateSchemas = {
+  GeneratePart: schema.request(
+    {},
+    {
+      text: schema.string('A text.'),
+      inlineData: schema.object('`mimeType`, and `data` in base64.'),
+      fileData: schema.object('`mimeType`, and `fileUri`: an address.'),
+      functionCall: schema.object('`name`, `args` and `id`.'),
+      functionResponse: schema.object('`name`, `response` and `id`.'),
+      thoughtSignature: schema.string('As it came with the part.'),
+    },
+  ),
+  GenerateTurn: schema.request(
+    {
+      parts: schema.anyOf(
+        'What is said. One part may stand without a list.',
+        { type: 'array', items: schema.ref('GeneratePart') },
+        schema.ref('GeneratePart'),
+      ),
+    },
+    { role: schema.choice('Who speaks; `user` by default.', roles) },
+  ),
+  GenerateRequest: generateRequest,
+};
+
+/** A whole number, which may be written as a string (protobuf.dev/programming-guides/json). */
+function wholeNumber(
+  description: string,
+  least: number,
+  most: number = Number.MAX_SAFE_INTEGER,
+): schema.SchemaOf<number> {
+  return schema.checkedBy(
+    (value, param) => {
+      const number =
+        typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+      if (typeof number !== 'number') refuseType(param, 'an integer', value);
+      if (!Number.isInteger(number)) refuseType(param, 'an integer', value);
+      if (number < least || number > most)
+        refuse('out_of_range', {
+          param,
+          expected: number < least ? `>= ${least}` : `<= ${most}`,
+          got: number,
+        });
+      return number;
+    },
+    schema.anyOf(
+      description,
+      { type: 'integer', minimum: least, maximum: most },
+      { type: 'string', pattern: '^\\d+$' },
+    ),
+  );
+}
+
+/**
+ * A stream has no end mark, and only its chunks: clients take nothing else for an event. Its last
+ * chunk, with the finish reason, is held back until the charge is committed.
+ */
+export const generateFormat: ClientFormat = {
+  done: '',
+  keepAlive: '',
+  errorEvent: generateEnvelope.event,
+  breaksAfterError: true,
+  counted: {
+    whole: (answer, quantities) =>
+      editJsonBytes(answer, [
+        { path: ['usageMetadata'], json: jsonText(generateUsage(quantities)) },
+      ]),
+    event: () => '',
+  },
+};
+
+/** What a parser gets of a request beside its body. */
+interface Asked {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly model: string;
+}
+
+/**
+ * POST /v1beta/models/{model}:generateContent: the request as the pipeline takes it. Throws the
+ * Refusal that names what is wrong.
+ */
+export function parseGenerate(asked: Asked, sent: ParsedJson, stream: boolean): ApiRequest {
+  const body = inCamelCase(sent.body);
+  const request = requestOf(asked, body, sent);
+  const settings = read.generationConfig(body) ?? {};
+  const limit = readConfig.maxOutputTokens(settings);
+  return withFallbacks({
+    ...request,
+    stream,
+    choices: readConfig.candidateCount(settings) ?? 1,
+    outputTokensRequested: limit,
+  });
+}
+
+/**
+ * POST …:countTokens: the contents, or a whole request in `generateContentRequest`. `body` is the
+ * request, `bytes` are what was sent.
+ */
+export function parseTokenCountOf(asked: Asked, sent: ParsedJson): ApiRequest {
+  const outer = inCamelCase(sent.body);
+  const { generateContentRequest: inner } = outer;
+  if (inner === undefined || inner === null) return requestOf(asked, outer, sent);
+  if (!isObject(inner)) refuseType('generateContentRequest', 'an object', inner);
+  return requestOf(asked, inner, { ...sent, body: inner });
+}
+
+/** The response body of a token count. */
+export const renderTotalTokens = (tokens: number): string =>
+  JSON.stringify({ totalTokens: tokens });
+
+function requestOf(
+  { id, principal, model }: Asked,
+  body: RequestBody,
+  sent: ParsedJson,
+): ApiRequest {
+  const media = read.contents(body);
+  const system = read.systemInstruction(body);
+  if (system !== undefined) checkContent(system, 'systemInstruction', media);
+  read.tools(body);
+  read.toolConfig(body);
+  return {
+    id,
+    principal,
+    capability: 'generate_content',
+    model,
+    body: sent.body,
+    bytes: sent.bytes,
+    skeleton: sent.skeleton,
+    stream: false,
+    includeUsage: true,
+    choices: 1,
+    outputTokensRequested: undefined,
+    media: media.kinds,
+    mediaCount: media.count,
+    mediaBytes: media.bytes,
+    addresses: media.addresses,
+    text: () => promptText(body),
+    answerId: id.slice(4),
+  };
+}
+
+function checkContents(contents: unknown): PromptMedia {
+  const media = noMedia();
+  if (isObject(contents)) checkContent(contents, 'contents', media);
+  else if (!Array.isArray(contents)) refuseType('contents', 'an array', contents);
+  else if (contents.length === 0)
+    refuse('invalid_value', { param: 'contents', why: 'at least one turn is needed.' });
+  else contents.forEach((content, i) => checkContent(content, `contents[${i}]`, media));
+  return media;
+}
+
+function checkContent(content: unknown, param: string, media: PromptMedia): void {
+  if (!isObject(content)) refuseType(param, 'an object', content);
+  const { role, parts } = content;
+  if (role !== undefined && role !== null && role !== '') {
+    if (typeof role !== 'string') refuseType(`${param}.role`, 'a string', role);
+    if (!roles.includes(role))
+      refuse('invalid_value', {
+        param: `${param}.role`,
+        why: `'${role}' is not one of user, model.`,
+      });
+  }
+  if (isObject(parts)) checkPart(parts, `${param}.parts`, media);
+  else if (!Array.isArray(parts)) refuseType(`${param}.parts`, 'an array', parts);
+  else parts.forEach((part, i) => checkPart(part, `${param}.parts[${i}]`, media));
+}
+
+/** The members of a part that hold its content, with the strings that each must have. */
+const needed: Readonly<Record<string, readonly string[]>> = {
+  inlineData: ['mimeType', 'data'],
+  fileData: ['fileUri'],
+  functionCall: ['name'],
+  functionResponse: ['name'],
+};
+
+function checkPart(part: unknown, param: string, media: PromptMedia): void {
+  if (!isObject(part)) refuseType(param, 'an object', part);
+  const { text } = part;
+  if (text !== undefined && text !== null && typeof text !== 'string')
+    refuseType(`${param}.text`, 'a string', text);
+  for (const [name, strings] of Object.entries(needed)) {
+    const value = part[name];
+    if (value === undefined || value === null) continue;
+    if (!isObject(value)) refuseType(`${param}.${name}`, 'an object', value);
+    for (const member of strings) checkString(value[member], `${param}.${name}.${member}`);
+    if (name === 'functionCall') checkObject(value['args'], `${param}.${name}.args`);
+    if (name === 'functionResponse') checkResponse(value, `${param}.${name}`, media);
+    if (name === 'inlineData') checkInline(value, `${param}.${name}`, media);
+    if (name === 'fileData') checkFile(part, value, param, media);
+  }
+}
+
+function checkString(value: unknown, param: string): string {
+  if (typeof value !== 'string') refuseType(param, 'a string', value);
+  if (value === '') refuse('invalid_value', { param, why: 'it must not be empty.' });
+  return value;
+}
+
+function checkObject(value: unknown, param: string): void {
+  if (value !== undefined && value !== null && !isObject(value))
+    refuseType(param, 'an object', value);
+}
+
+function checkResponse(result: JsonObject, param: string, media: PromptMedia): void {
+  checkObject(result['response'], `${param}.response`);
+  const { parts } = result;
+  if (Array.isArray(parts))
+    parts.forEach((part, i) => checkPart(part, `${param}.parts[${i}]`, media));
+}
+
+/** The modality of a media type. */
+function modalityOf(type: unknown): 'image' | 'audio' | 'video' | 'file' {
+  const kind = typeof type === 'string' ? type.split('/', 1)[0] : '';
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file';
+}
+
+function addMedium(media: PromptMedia, type: unknown, param: string): void {
+  media.count += 1;
+  const modality = modalityOf(type);
+  // Every model reads text.
+  if (typeof type === 'string' && type.startsWith('text/')) return;
+  if (!media.kinds.has(modality)) media.kinds.set(modality, param);
+}
+
+function checkInline({ mimeType, data }: JsonObject, param: string, media: PromptMedia): void {
+  const text = checkString(data, `${param}.data`);
+  if (text.startsWith('data:'))
+    refuse('invalid_value', {
+      param: `${param}.data`,
+      why: "expected base64 alone, without 'data:…;base64,' before it.",
+    });
+  media.bytes += text.length;
+  addMedium(media, mimeType, param);
+}
+
+/** Vendors that do not fetch addresses get the bytes in their place. */
+function checkFile(part: JsonObject, file: JsonObject, param: string, media: PromptMedia): void {
+  const { fileUri, mimeType } = file;
+  const url = checkString(fileUri, `${param}.fileData.fileUri`);
+  addMedium(media, mimeType, `${param}.fileData`);
+  const kind = modalityOf(mimeType);
+  if (!/^https?:\/\//i.test(url) || kind === 'audio') return;
+  const { fileData: _, ...beside } = part;
+  addAddress(media, {
+    url,
+    kind,
+    name: undefined,
+    param: `${param}.fileData.fileUri`,
+    place: param,
+    written: (type, data) => ({ ...beside, inlineData: { mimeType: type, data } }),
+  });
+}
+
+function checkTools(tools: unknown): void {
+  if (!Array.isArray(tools)) refuseType('tools', 'an array', tools);
+  for (const [i, tool] of tools.entries()) {
+    if (!isObject(tool)) refuseType(`tools[${i}]`, 'an object', tool);
+    const { functionDeclarations: functions } = tool;
+    if (functions === undefined || functions === null) continue;
+    const param = `tools[${i}].functionDeclarations`;
+    if (!Array.isArray(functions)) refuseType(param, 'an array', functions);
+    functions.forEach((declared, j) => {
+      if (!isObject(declared)) refuseType(`${param}[${j}]`, 'an object', declared);
+      checkString(declared['name'], `${param}[${j}].name`);
+    });
+  }
+}
+
+/** Members whose strings no model reads as text. */
+const unread: ReadonlySet<string> = new Set([
+  'data',
+  'fileUri',
+  'thoughtSignature',
+  'mimeType',
+  'role',
+]);
+
+/** Everything that a model reads as text, for counting. */
+function promptText(body: RequestBody): string {
+  const pieces: string[] = [];
+  collect(body['systemInstruction'], pieces);
+  collect(body['contents'], pieces);
+  if (body['tools'] !== undefined) pieces.push(JSON.stringify(body['tools']));
+  return pieces.join('\n');
+}
+
+function collect(value: unknown, pieces: string[]): void {
+  if (typeof value === 'string') pieces.push(value);
+  else if (Array.isArray(value)) for (const item of value) collect(item, pieces);
+  else if (isObject(value))
+    for (const [member, inner] of Object.entries(value))
+      if (!unread.has(member)) collect(inner, pieces);
+}

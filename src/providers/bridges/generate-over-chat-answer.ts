@@ -1,0 +1,315 @@
+import {
+  countOf,
+  type Documented,
+  isObject,
+  jsonText,
+  listOf,
+  objectOf,
+  objectsOf,
+  parse,
+  textOf,
+  utf8,
+} from '../../base/json.ts';
+import type { Quantities } from '../../base/quantities.ts';
+import type { StreamMeter, StreamTranslator, VendorAnswer, VendorCall } from '../adapter.ts';
+import { joined, withDetails } from '../conversation/chat-collector.ts';
+import { type Citation, pagesIn, sourcesBeside } from '../conversation/citations.ts';
+import { generateUsage } from '../conversation/client-usage.ts';
+import { generateEvent } from '../formats/gemini/native-stream.ts';
+import type { GenerateContentRequest } from '../formats/gemini/request-types.ts';
+import { ownSignature } from '../formats/gemini/signature.ts';
+import { inCamelCase } from '../formats/gemini/spelling.ts';
+import type { ChatCompletion, ChatMessage, ChatToolCall } from '../formats/openai-chat/types.ts';
+import { mapChunks, plainTextOf } from './bridge.ts';
+import { groundingOf, logprobsResultOf } from './generate-over-chat-members.ts';
+import { estimatedUsage } from './messages-over-chat-answer.ts';
+
+/** Google's finish reasons, by chat's. It has none for calls. */
+const finishReasons: Readonly<Record<string, string>> = {
+  length: 'MAX_TOKENS',
+  content_filter: 'SAFETY',
+};
+
+/** The type of an answer that is one word of a list, which chat answers as a JSON string. */
+export const enumType = 'text/x.enum';
+
+/** What the client wants to see of an answer. */
+interface Wishes {
+  readonly thoughts: boolean;
+  /** The answer is a JSON string, of which the client gets the text. */
+  readonly isEnum: boolean;
+}
+
+function wishesOf({ body }: Pick<VendorCall, 'body'>): Wishes {
+  const request: Documented<GenerateContentRequest> = inCamelCase(body);
+  const config = objectOf(request.generationConfig);
+  const thoughts = objectOf(config?.thinkingConfig)?.includeThoughts === true;
+  return { thoughts, isEnum: config?.responseMimeType === enumType };
+}
+
+/** A choice of a chat completion, gathered from its pieces or read as a whole. */
+interface Answered {
+  /** Of a stream: the inside of a JSON string in latin1, which is parsed at its end where it is needed. */
+  text: string;
+  details: readonly unknown[];
+  readonly calls: ToolCallDraft[];
+  finish: string | undefined;
+  refused: boolean;
+  logprobs: unknown;
+  cited: Citation[];
+}
+
+interface ToolCallDraft {
+  readonly id: string;
+  readonly name: string;
+  args: string;
+}
+
+const nothingYet = (): Answered => ({
+  text: '',
+  details: [],
+  calls: [],
+  finish: undefined,
+  refused: false,
+  logprobs: undefined,
+  cited: [],
+});
+
+/** A chat completion as an answer of `generateContent`, as JSON text in UTF-8. */
+export function generateAnswer(answer: VendorAnswer, call: VendorCall): VendorAnswer {
+  const body: Documented<ChatCompletion> = objectOf(parse(answer.body.toString('utf8'))) ?? {};
+  const wishes = wishesOf(call);
+  const candidates = objectsOf(body.choices).map((choice, i) => {
+    const message = objectOf(choice.message) ?? {};
+    const answered = answeredBy(message, body);
+    answered.finish = textOf(choice.finish_reason);
+    answered.logprobs = choice.logprobs;
+    const thought = textOf(message.reasoning_content) ?? '';
+    const thoughts =
+      wishes.thoughts && thought !== '' ? [jsonText({ text: thought, thought: true })] : [];
+    const text = wishes.isEnum ? enumText(answered.text) : answered.text;
+    const texts = text === '' ? [] : [jsonText({ text })];
+    const parts = [...thoughts, ...texts];
+    return candidateText(countOf(choice.index) ?? i, withoutCutCalls(answered), parts);
+  });
+  const quantities = answer.quantities ?? estimatedUsage(Buffer.byteLength(answer.outputText));
+  const text = `{"candidates":[${candidates.join(',')}],${tailMembers(call, quantities)}}`;
+  return { ...answer, body: Buffer.from(text, 'latin1') };
+}
+
+function answeredBy(message: Documented<ChatMessage>, body: Documented<ChatCompletion>): Answered {
+  const refusal = textOf(message.refusal) ?? '';
+  const text = (textOf(message.content) ?? '') + refusal;
+  const own = pagesIn(message);
+  return {
+    ...nothingYet(),
+    text,
+    details: listOf(message.reasoning_details),
+    calls: objectsOf(message.tool_calls).map(draftOf),
+    refused: refusal !== '',
+    cited: own.length > 0 ? own : sourcesBeside(body, text),
+  };
+}
+
+function draftOf(call: Documented<ChatToolCall>): ToolCallDraft {
+  const fn = objectOf(call.function) ?? objectOf(call.custom) ?? {};
+  return {
+    id: textOf(call.id) ?? '',
+    name: textOf(fn.name) ?? '',
+    args: textOf(fn.arguments) ?? '',
+  };
+}
+
+/** The text of a JSON string; text that is none stays as it is. */
+const enumText = (text: string): string => textOf(parse(text)) ?? text;
+
+const tailMembers = (
+  { publicModel, answerId }: Pick<VendorCall, 'publicModel' | 'answerId'>,
+  quantities: Quantities,
+): string =>
+  `"usageMetadata":${jsonText(generateUsage(quantities))},${namesOf({ publicModel, answerId })}`;
+
+const namesOf = ({ publicModel, answerId }: Pick<VendorCall, 'publicModel' | 'answerId'>): string =>
+  `"modelVersion":${jsonText(publicModel)},"responseId":${jsonText(answerId)}`;
+
+/**
+ * The JSON text of a finished candidate, in latin1. `before`: the parts that stand before its calls
+ * and have not been sent yet.
+ */
+function candidateText(index: number, answered: Answered, before: readonly string[]): string {
+  const calls = callParts(answered);
+  const parts = [...before, ...(calls ?? [])];
+  if (calls?.length === 0 && answered.details.length > 0) sign(parts, answered.details);
+  if (parts.length === 0) parts.push('{"text":""}');
+  const reason =
+    calls === undefined
+      ? 'MALFORMED_FUNCTION_CALL'
+      : answered.refused
+        ? 'SAFETY'
+        : (finishReasons[answered.finish ?? ''] ?? 'STOP');
+  const grounding = groundingOf(answered.cited, answered.text);
+  const logprobs = logprobsResultOf(answered.logprobs);
+  return (
+    `{"content":{"parts":[${parts.join(',')}],"role":"model"},"finishReason":"${reason}","index":${index}` +
+    (grounding === undefined ? '' : `,"groundingMetadata":${jsonText(grounding)}`) +
+    (logprobs === undefined ? '' : `,"logprobsResult":${jsonText(logprobs)}`) +
+    '}'
+  );
+}
+
+/** The signature of a text stands on its last part. */
+function sign(parts: string[], details: readonly unknown[]): void {
+  const last = parts.pop() ?? '{"text":""}';
+  parts.push(`${last.slice(0, -1)},"thoughtSignature":"${ownSignature(details)}"}`);
+}
+
+/**
+ * The calls of an answer. The first one is always signed: a model of Google's own that goes on with
+ * the conversation refuses a call without a signature. Undefined: a call's arguments are no JSON
+ * object, as after a limit on the output.
+ */
+function callParts({ calls, details }: Answered): string[] | undefined {
+  const parts: string[] = [];
+  for (const [i, { id, name, args }] of calls.entries()) {
+    const text = args.trim() === '' ? '{}' : args.trim();
+    if (!isObject(parse(text))) return undefined;
+    const signed = i === 0 ? `,"thoughtSignature":"${ownSignature(details)}"` : '';
+    const members = `"id":${jsonText(id)},"name":${jsonText(name)},"args":${latin1(text)}`;
+    parts.push(`{"functionCall":{${members}}${signed}}`);
+  }
+  return parts;
+}
+
+/** JSON text as latin1, on one line. */
+const latin1 = (json: string): string =>
+  Buffer.from(json.replace(/[\r\n]+/g, ' '), 'utf8').toString('latin1');
+
+/**
+ * Translates chat chunks, which the vendor's own adapter has normalized, into events of
+ * `streamGenerateContent`. Calls are sent whole with the finish reason, in the last event of their
+ * candidate, which leaves once the charge is committed.
+ */
+export class GenerateOverChatStream implements StreamTranslator {
+  readonly meter: StreamMeter;
+  readonly #call: VendorCall;
+  readonly #chat: StreamTranslator;
+  readonly #wishes: Wishes;
+  readonly #names: string;
+  readonly #choices = new Map<number, Answered>();
+  /** The newest chunk that has sources beside its choices. */
+  #sources: Documented<ChatCompletion> | undefined;
+  #ended = false;
+
+  constructor(call: VendorCall, chat: StreamTranslator) {
+    this.#call = call;
+    this.#chat = chat;
+    this.meter = chat.meter;
+    this.#wishes = wishesOf(call);
+    this.#names = namesOf(call);
+  }
+
+  push(piece: Buffer): string {
+    return mapChunks(this.#chat.push(piece), this.#chunk);
+  }
+
+  end(): string {
+    const out = mapChunks(this.#chat.end(), this.#chunk);
+    return this.meter.fault === undefined ? out + this.#conclude(this.meter.quantities) : out;
+  }
+
+  cutShort(quantities: Quantities): string {
+    const out = mapChunks(this.#chat.cutShort(quantities), this.#chunk);
+    for (const choice of this.#choices.values()) choice.finish ??= 'length';
+    if (this.#choices.size === 0) this.#choiceAt(0).finish = 'length';
+    return out + this.#conclude(quantities);
+  }
+
+  #conclude(quantities: Quantities | undefined): string {
+    if (this.#ended) return '';
+    this.#ended = true;
+    if (this.#choices.size === 0) this.#choiceAt(0);
+    const candidates = [...this.#choices].map(([index, answered]) => {
+      if (this.#wishes.isEnum || answered.cited.length > 0 || this.#sources !== undefined)
+        answered.text = textOf(parse(`"${utf8(answered.text)}"`)) ?? '';
+      if (answered.cited.length === 0 && this.#sources !== undefined)
+        answered.cited = sourcesBeside(this.#sources, answered.text);
+      const held = this.#wishes.isEnum && answered.text !== '' ? [enumText(answered.text)] : [];
+      const texts = held.map((text) => jsonText({ text }));
+      return candidateText(index, withoutCutCalls(answered), texts);
+    });
+    const usage = quantities ?? estimatedUsage(this.meter.outputBytes);
+    return generateEvent(
+      `{"candidates":[${candidates.join(',')}],${tailMembers(this.#call, usage)}}`,
+    );
+  }
+
+  #choiceAt(index: number): Answered {
+    let choice = this.#choices.get(index);
+    if (choice === undefined) this.#choices.set(index, (choice = nothingYet()));
+    return choice;
+  }
+
+  readonly #chunk = (json: string): string => {
+    const plain = this.#isPlain(json) ? plainTextOf(json, '"delta":{"content":"') : undefined;
+    if (plain !== undefined) return this.#text(0, plain, false);
+    const body: Documented<ChatCompletion> | undefined = objectOf(parse(utf8(json)));
+    if (body === undefined) return '';
+    if (body.citations !== undefined || body.search_results !== undefined) this.#sources = body;
+    let out = '';
+    for (const choice of objectsOf(body.choices)) {
+      const index = countOf(choice.index) ?? 0;
+      const answered = this.#choiceAt(index);
+      answered.finish = textOf(choice.finish_reason) ?? answered.finish;
+      if (choice.logprobs != null) answered.logprobs = joined(answered.logprobs, choice.logprobs);
+      out += this.#delta(index, answered, objectOf(choice.delta) ?? {});
+    }
+    return out;
+  };
+
+  /** The first choice's text is forwarded unparsed. */
+  #isPlain(json: string): boolean {
+    return !this.#wishes.isEnum && json.includes('"index":0,"delta":{"content":"');
+  }
+
+  #delta(index: number, answered: Answered, delta: Documented<ChatMessage>): string {
+    let out = '';
+    const thought = textOf(delta.reasoning_content) ?? '';
+    if (thought !== '' && this.#wishes.thoughts) out += this.#text(index, jsonText(thought), true);
+    answered.details = withDetails(answered.details, listOf(delta.reasoning_details));
+    const refusal = textOf(delta.refusal) ?? '';
+    answered.refused ||= refusal !== '';
+    const text = (textOf(delta.content) ?? '') + refusal;
+    if (text !== '' && this.#wishes.isEnum) answered.text += jsonText(text).slice(1, -1);
+    else if (text !== '') out += this.#text(index, jsonText(text), false);
+    if (delta.annotations !== undefined || delta.citations !== undefined)
+      answered.cited.push(...pagesIn(delta));
+    for (const one of objectsOf(delta.tool_calls)) addCall(answered.calls, one);
+    return out;
+  }
+
+  /** `json` is the JSON text of a string, as it was received. */
+  #text(index: number, json: string, thought: boolean): string {
+    if (json === '""') return '';
+    if (!thought) this.#choiceAt(index).text += json.slice(1, -1);
+    const part = thought ? `{"text":${json},"thought":true}` : `{"text":${json}}`;
+    const candidate = `{"content":{"parts":[${part}],"role":"model"},"index":${index}}`;
+    return generateEvent(`{"candidates":[${candidate}],${this.#names}}`);
+  }
+}
+
+function addCall(calls: ToolCallDraft[], delta: Documented<ChatToolCall>): void {
+  const index = countOf(delta.index) ?? calls.length;
+  const known = calls[index];
+  const piece = draftOf(delta);
+  if (known === undefined) calls[index] = piece;
+  else known.args += piece.args;
+}
+
+/** A call that the limit on the output cut off is no mistake of the model. */
+function withoutCutCalls(answered: Answered): Answered {
+  if (answered.finish !== 'length') return answered;
+  return {
+    ...answered,
+    calls: answered.calls.filter(({ args }) => args.trim() === '' || isObject(parse(args))),
+  };
+}

@@ -1,0 +1,189 @@
+import {
+  editJsonBytes,
+  editJsonPieces,
+  bodyOfPieces,
+  jsonText,
+  type Documented,
+  type JsonChange,
+  type JsonObject,
+  listOf,
+  objectOf,
+  objectsOf,
+  parse,
+  textOf,
+  countOf,
+} from '../../../base/json.ts';
+import type { Fault } from '../../../base/fault.ts';
+import type { Adapter, BaseAdapter, VendorAnswer, VendorCall } from '../../adapter.ts';
+import { protocolFault } from '../fault.ts';
+import { geminiFault, geminiFaultWithin } from './fault.ts';
+import { GenerateCollector, NativeGenerateStream } from './native-stream.ts';
+import { GenerateUsage, answerChanges, wordsOf } from './native-usage.ts';
+import { modelPath } from './request.ts';
+import type { GenerateContentRequest, RequestContent } from './request-types.ts';
+import { isOwnSignature } from './signature.ts';
+import { sentName } from './spelling.ts';
+import type { GenerateContentResponse } from './types.ts';
+
+const headers = { 'content-type': 'application/json' } as const;
+
+/**
+ * The adapter for clients of `generateContent` and a vendor of the same format. The bytes stay the
+ * same except for the model, a limit beyond its maximum, and signatures that Tollgate wrote for
+ * answers of other vendors.
+ */
+export const geminiNative: Adapter = {
+  ask(call: VendorCall<GenerateContentRequest>) {
+    const method = call.streamUpstream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+    const changes = [
+      ...modelChanges(call.body, call.upstreamModel, []),
+      ...limitChanges(call),
+      ...signatureChanges(call.body),
+      ...(call.bounds ?? []),
+    ];
+    return {
+      path: `${modelPath(call.upstreamModel)}:${method}`,
+      headers,
+      ...bodyOfPieces(editJsonPieces(call.bytes, changes, call.skeleton)),
+    };
+  },
+  read(reply, contentType, call) {
+    if (!/event-stream/i.test(contentType)) return readWhole(reply, call);
+    const collector = new GenerateCollector(call);
+    collector.push(reply);
+    const answer = collector.answer();
+    return collector.meter.fault ?? answer;
+  },
+  stream: (call) => new NativeGenerateStream(call),
+  collect: (call) => new GenerateCollector(call),
+  fault: geminiFault,
+};
+
+/** The body may name the model once more. */
+export const modelChanges = (
+  body: JsonObject | undefined,
+  model: string,
+  path: readonly (string | number)[],
+): JsonChange[] =>
+  body?.['model'] == null
+    ? []
+    : [{ path: [...path, 'model'], json: jsonText(modelPath(model).slice(1)) }];
+
+function limitChanges({
+  body,
+  outputTokensMax,
+}: Pick<VendorCall, 'body' | 'outputTokensMax'>): JsonChange[] {
+  if (outputTokensMax === undefined) return [];
+  const config = sentName(body, 'generationConfig');
+  const limit = sentName(objectOf(body[config]), 'maxOutputTokens');
+  return [{ path: [config, limit], json: String(outputTokensMax) }];
+}
+
+/**
+ * The signature that Google's page gives for calls of another model
+ * (ai.google.dev/gemini-api/docs/thought-signatures, 2026-11).
+ */
+const skipsValidation = '"skip_thought_signature_validator"';
+
+/** Replaces the signatures that Tollgate wrote on calls, and removes those on other parts. */
+function signatureChanges({ contents }: Documented<GenerateContentRequest>): JsonChange[] {
+  const single = !Array.isArray(contents);
+  const turns: readonly unknown[] = single ? [contents] : listOf(contents);
+  return turns.flatMap((turn, i) => {
+    const content: Documented<RequestContent> | undefined = objectOf(turn);
+    return listOf(content?.parts).flatMap((value, j): JsonChange[] => {
+      const part = objectOf(value);
+      if (part === undefined) return [];
+      const name = sentName(part, 'thoughtSignature');
+      const told: JsonObject = part;
+      if (!isOwnSignature(told[name])) return [];
+      const path = single ? ['contents', 'parts', j, name] : ['contents', i, 'parts', j, name];
+      const call = told[sentName(told, 'functionCall')];
+      return [call === undefined ? { path } : { path, json: skipsValidation }];
+    });
+  });
+}
+
+function readWhole(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
+  const body: Documented<GenerateContentResponse> | undefined = objectOf(
+    parse(reply.toString('utf8')),
+  );
+  if (body === undefined)
+    return geminiFaultWithin(parse(reply.toString('utf8'))) ?? protocolFault(noObject(reply));
+  const fault = geminiFaultWithin(body);
+  if (fault !== undefined) return fault;
+  if (!Array.isArray(body.candidates) && objectOf(body.promptFeedback) === undefined)
+    return protocolFault('an answer without candidates');
+  const usage = new GenerateUsage(call);
+  usage.add(body);
+  const { quantities } = usage;
+  return {
+    body: editJsonBytes(reply, answerChanges(body, call)),
+    quantities,
+    pricingFacts: usage.pricingFacts,
+    upstreamId: textOf(body.responseId),
+    outputText: quantities ? '' : objectsOf(body.candidates).map(wordsOf).join(''),
+  };
+}
+
+const noObject = (reply: Buffer): string =>
+  `an answer that is no JSON object: ${reply.toString('utf8', 0, 120)}`;
+
+/**
+ * Counts the tokens of a request, which the vendor does for free (ai.google.dev/api/tokens,
+ * 2026-11). The client's bytes hold the contents, or a whole request in an envelope.
+ */
+export const geminiNativeCount: BaseAdapter = {
+  ask: (call) => countRequest(call, (body, model) => envelopeChanges(body, model)),
+  read(reply) {
+    const body = objectOf(parse(reply.toString('utf8')));
+    if (countOf(body?.['totalTokens']) === undefined)
+      return protocolFault('a count that tells no tokens');
+    return { body: reply, quantities: undefined, upstreamId: undefined, outputText: '' };
+  },
+  fault: geminiFault,
+};
+
+const envelopeName = 'generateContentRequest';
+
+function envelopeChanges(body: JsonObject, model: string): JsonChange[] {
+  const name = sentName(body, envelopeName);
+  return [...modelChanges(body, model, []), ...modelChanges(objectOf(body[name]), model, [name])];
+}
+
+/** The changes are made to what the bytes hold: `body` is the request without an envelope. */
+function countRequest(
+  call: VendorCall,
+  changesOf: (body: JsonObject, model: string) => JsonChange[],
+) {
+  const sent = objectOf(parse(call.bytes.toString('utf8'))) ?? {};
+  return {
+    path: `${modelPath(call.upstreamModel)}:countTokens`,
+    headers,
+    body: editJsonBytes(call.bytes, changesOf(sent, call.upstreamModel)),
+  };
+}
+
+/**
+ * Vertex takes no envelope and only members that count
+ * (cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/projects.locations.publishers.models/countTokens,
+ * 2026-08).
+ */
+export const vertexNativeCount: BaseAdapter = {
+  ...geminiNativeCount,
+  ask(call: VendorCall<GenerateContentRequest>) {
+    const counted = ['contents', 'systemInstruction', 'tools', 'generationConfig'];
+    const body = Object.fromEntries(
+      counted.flatMap((name) => {
+        const sent = sentName(call.body, name);
+        const value = (call.body as JsonObject)[sent];
+        return value == null ? [] : [[name, value]];
+      }),
+    );
+    return {
+      path: `${modelPath(call.upstreamModel)}:countTokens`,
+      headers,
+      body: Buffer.from(JSON.stringify(body)),
+    };
+  },
+};

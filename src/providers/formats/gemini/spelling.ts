@@ -1,0 +1,81 @@
+import { isObject, type JsonObject } from '../../../base/json.ts';
+import { refuse } from '../../../base/refusal.ts';
+
+/** Members whose own members are the client's names and no names of the format. */
+const clientNamed: ReadonlySet<string> = new Set([
+  'args',
+  'response',
+  'labels',
+  'parametersJsonSchema',
+  'responseJsonSchema',
+  '_responseJsonSchema',
+  'partMetadata',
+]);
+/** Members whose names are the client's and whose values are of the format again. */
+const clientKeyed: ReadonlySet<string> = new Set(['properties', 'defs']);
+
+const camel = (name: string): string =>
+  name.replace(/(?!^)_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/**
+ * The same request with every name in camelCase: the format takes snake_case as well
+ * (protobuf.dev/programming-guides/json, 2026-11). Returns the request itself where nothing is
+ * spelled otherwise. Throws the Refusal of a member that stands there in both spellings, since only
+ * one of them can be meant.
+ */
+export const inCamelCase = (body: JsonObject): JsonObject => object(body, '');
+
+function object(value: JsonObject, at: string): JsonObject {
+  let changed = false;
+  const into: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const known = name.includes('_', 1) ? camel(name) : name;
+    const param = at === '' ? known : `${at}.${known}`;
+    if (Object.hasOwn(into, known) || (known !== name && Object.hasOwn(value, known)))
+      refuse('invalid_value', { param, why: `'${known}' and '${name}' are the same member.` });
+    const inner = valueOf(known, value[name], param);
+    changed ||= known !== name || inner !== value[name];
+    into[known] = inner;
+  }
+  return changed ? into : value;
+}
+
+function valueOf(name: string, value: unknown, param: string): unknown {
+  if (clientNamed.has(name)) return value;
+  if (clientKeyed.has(name) && isObject(value)) return keyed(value, param);
+  return any(value, param);
+}
+
+function keyed(value: JsonObject, at: string): JsonObject {
+  let changed = false;
+  const into = Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      const read = any(inner, `${at}.${name}`);
+      changed ||= read !== inner;
+      return [name, read];
+    }),
+  );
+  return changed ? into : value;
+}
+
+function any(value: unknown, param: string): unknown {
+  if (isObject(value)) return object(value, param);
+  if (!Array.isArray(value)) return value;
+  let changed = false;
+  const read = value.map((item: unknown, i) => {
+    const inner = any(item, `${param}[${i}]`);
+    changed ||= inner !== item;
+    return inner;
+  });
+  return changed ? read : value;
+}
+
+/** `maxOutputTokens` → `max_output_tokens` */
+export const inSnakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The name under which a member stands in a body as it was sent. */
+export const sentName = (body: JsonObject | undefined, name: string): string => {
+  const snake = inSnakeCase(name);
+  return body !== undefined && body[name] === undefined && body[snake] !== undefined ? snake : name;
+};

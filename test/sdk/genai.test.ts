@@ -1,0 +1,4 @@
+import { genai } from './genai.ts';
+import { sdkTable } from './table.ts';
+
+sdkTable(genai);
