@@ -47,6 +47,9 @@ const named: readonly (readonly [string, string, Operation])[] = Object.entries(
 );
 const posted = named.filter(([method, , { body }]) => method === 'POST' && body !== undefined);
 
+/** The models of paths that name one. */
+const [textModel, vectorModel] = ['claude-haiku-4-5', 'gemini-embedding-001'];
+
 const ask = (
   to: Temporary,
   method: string,
@@ -54,15 +57,18 @@ const ask = (
   body?: string | FormData,
   headers: Record<string, string> = {},
 ) =>
-  fetch(`${to.gateway.url}/v1${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${to.key}`,
-      ...(typeof body === 'string' && { 'content-type': 'application/json' }),
-      ...headers,
+  fetch(
+    `${to.gateway.url}/v1${path.replace(/\*:embed|\*:batchEmbed/, (at) => at.replace('*', vectorModel)).replace('*:', `${textModel}:`)}`,
+    {
+      method,
+      headers: {
+        authorization: `Bearer ${to.key}`,
+        ...(typeof body === 'string' && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body }),
     },
-    ...(body === undefined ? {} : { body }),
-  });
+  );
 
 /** As JSON where the endpoint takes it, else as a form with a recording. */
 function packed({ body = {} }: Operation, content: Body): string | FormData {
@@ -93,7 +99,7 @@ describe('the document', () => {
     );
     expect(described.map((name) => name.replace(/\{.*?\}/g, '…')).sort()).toEqual(
       Object.keys(operations)
-        .map((name) => name.replace(' ', ' /v1').replace(/:\w+|\*/g, '…'))
+        .map((name) => name.replace(' ', ' /v1').replace(/(?<=\/)(?::\w+|\*)/g, '…'))
         .sort(),
     );
     const ids = named.map(([, , { id }]) => id);

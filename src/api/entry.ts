@@ -517,7 +517,7 @@ function queryKey(url: string): string | undefined {
  * path, or where the key is, shows it.
  */
 export const speaksGenerate = (headers: IncomingHttpHeaders, url: string): boolean =>
-  !url.startsWith('/v1/') || headers['x-goog-api-key'] !== undefined || queryKey(url) !== undefined;
+  /^\/v1beta/.test(url) || headers['x-goog-api-key'] !== undefined || queryKey(url) !== undefined;
 
 /** The convention of URLs without an endpoint, by their first segment. */
 const rootConventions: Readonly<Record<string, ClientConvention>> = {

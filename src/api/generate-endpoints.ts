@@ -2,29 +2,21 @@ import { countInput } from '../gateway/count-tokens.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import { ArrayResponse } from '../http/array-response.ts';
+import { embedFormat, parseBatchEmbedContents, parseEmbedContent } from './embed-content.ts';
 import type { Endpoint, RequestContext } from './endpoint.ts';
 import { generateConvention } from './entry.ts';
 import { generateFormat, parseGenerate, parseTokenCountOf, renderTotalTokens } from './generate.ts';
+import { modelIdOf, modelPrefixes } from './generate-models.ts';
 import { parseJson, type ParsedJson } from './request-body.ts';
-
-/** Where clients look for models, beside `/v1`: those of the Gemini API, and those of Vertex. */
-const prefixes: readonly string[] = [
-  '/v1beta',
-  '/v1beta1/publishers/google',
-  '/v1beta1/projects/:project/locations/:location/publishers/google',
-];
 
 /** A method of a model: the last colon of the path stands before its name. */
 const methodOf = (name: string, handle: Endpoint['handle']): Endpoint => ({
   method: 'POST',
   path: `/models/*:${name}`,
-  aliases: prefixes.map((prefix) => `${prefix}/models/*:${name}`),
+  aliases: modelPrefixes.map((prefix) => `${prefix}/models/*:${name}`),
   convention: generateConvention,
   handle,
 });
-
-/** The id of a model: clients may write `models/` before it. */
-export const modelIdOf = (id: string): string => id.replace(/^models\//, '');
 
 const askedBy = ({ id, principal, request }: RequestContext) => ({
   id,
@@ -64,6 +56,17 @@ export function generateEndpoints(parts: GatewayParts): readonly Endpoint[] {
         parseTokenCountOf(askedBy(context), bodyOf(context)),
         context.reply,
         renderTotalTokens,
+      ),
+    ),
+    methodOf('embedContent', (context) =>
+      run(parts, parseEmbedContent(askedBy(context), bodyOf(context)), context.reply, embedFormat),
+    ),
+    methodOf('batchEmbedContents', (context) =>
+      run(
+        parts,
+        parseBatchEmbedContents(askedBy(context), bodyOf(context)),
+        context.reply,
+        embedFormat,
       ),
     ),
   ];

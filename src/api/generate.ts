@@ -39,9 +39,7 @@ const question = {
   ),
 };
 const around = {
-  systemInstruction: schema.object(
-    'Instructions that stand before the conversation: a turn of text.',
-  ),
+  systemInstruction: schema.checkedBy(checkInstruction, schema.ref('GenerateTurn')),
   tools: functionTools,
   toolConfig: schema.object('`functionCallingConfig`: `mode` and `allowedFunctionNames`.'),
 };
@@ -64,6 +62,10 @@ const generateRequest = schema.request(question, {
   generationConfig: config,
   safetySettings: schema.forwarded('Read by Google’s own models alone.'),
   models: fallbackModels,
+});
+export const tokenCountOfSchema = schema.request(question, {
+  ...around,
+  generateContentRequest: schema.object('A whole request, in place of the members above.'),
 });
 const read = readersOf(generateRequest);
 const readConfig = readersOf(config);
@@ -186,8 +188,7 @@ function requestOf(
   sent: ParsedJson,
 ): ApiRequest {
   const media = read.contents(body);
-  const system = read.systemInstruction(body);
-  if (system !== undefined) checkContent(system, 'systemInstruction', media);
+  read.systemInstruction(body);
   read.tools(body);
   read.toolConfig(body);
   return {
@@ -219,6 +220,11 @@ function checkContents(contents: unknown): PromptMedia {
     refuse('invalid_value', { param: 'contents', why: 'at least one turn is needed.' });
   else contents.forEach((content, i) => checkContent(content, `contents[${i}]`, media));
   return media;
+}
+
+/** Instructions that stand before the conversation: a turn of text. */
+function checkInstruction(content: unknown, param: string): void {
+  checkContent(content, param, noMedia());
 }
 
 function checkContent(content: unknown, param: string, media: PromptMedia): void {

@@ -6,7 +6,13 @@ import { offerTo } from '../gateway/models/offers.ts';
 import { messagesVersionHeader } from '../providers/conversation/messages-version.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import type { ClientConvention, Endpoint, HttpRequest } from './endpoint.ts';
-import { chatConvention, messagesConvention } from './entry.ts';
+import { chatConvention, generateConvention, messagesConvention, speaksGenerate } from './entry.ts';
+import {
+  getGenerateModel,
+  listGenerateModels,
+  modelIdOf,
+  modelPrefixes,
+} from './generate-models.ts';
 import { modelFacts } from './model-facts.ts';
 
 /** The endpoints under `/v1/models`. */
@@ -14,22 +20,32 @@ export function modelEndpoints({
   catalog,
   clock,
 }: Pick<GatewayParts, 'catalog' | 'clock'>): readonly Endpoint[] {
-  const list: Endpoint['handle'] = ({ principal, request, reply }) =>
-    reply.whole(200, 'application/json', listModels(catalog(), principal, request, clock.now()));
+  const list: Endpoint['handle'] = ({ principal, request, reply, convention }) => {
+    const body =
+      convention === generateConvention
+        ? listGenerateModels(offersTo(catalog(), principal), request.url)
+        : listModels(catalog(), principal, request, clock.now());
+    reply.whole(200, 'application/json', body);
+  };
   return [
     {
       method: 'GET',
       path: '/models',
-      aliases: ['/api/v1/models'],
+      aliases: ['/api/v1/models', ...modelPrefixes.map((prefix) => `${prefix}/models`)],
       convention: modelsConvention,
       handle: list,
     },
     {
       method: 'GET',
       path: '/models/*',
+      aliases: modelPrefixes.map((prefix) => `${prefix}/models/*`),
       convention: modelsConvention,
-      handle({ principal, request, reply }) {
+      handle({ principal, request, reply, convention }) {
         const id = request.params['*'] ?? '';
+        if (convention === generateConvention) {
+          const body = getGenerateModel(catalog(), principal, modelIdOf(id));
+          return reply.whole(200, 'application/json', body);
+        }
         const body = getModel(catalog(), principal, request, id, clock.now());
         reply.whole(200, 'application/json', body);
       },
@@ -50,7 +66,12 @@ export const modelsPageMax = 1_000;
 const modelsConvention: ClientConvention = {
   ...chatConvention,
   credential: messagesConvention.credential,
-  spokenBy: (headers) => (speaksMessages(headers) ? messagesConvention : modelsConvention),
+  spokenBy: (headers, url) =>
+    speaksGenerate(headers, url)
+      ? generateConvention
+      : speaksMessages(headers)
+        ? messagesConvention
+        : modelsConvention,
 };
 
 const speaksMessages = (headers: IncomingHttpHeaders): boolean =>

@@ -60,6 +60,7 @@ export async function attemptWhole(
       running.add(attempt);
       const result = await attempt.run();
       running.delete(attempt);
+      progress.dropped = attempt.dropped;
       if (result.kind === 'left' && result.sent === true) sent = true;
       if (result.kind === 'answer') answers[i] = result.answer;
       else if (split?.independent === true && failsAlone(result)) ended ??= result;
@@ -133,6 +134,8 @@ class WholeCall {
   #later: PendingAnswer | undefined;
   #submitting = true;
   #leave: (result: AttemptResult) => void = () => {};
+  /** The client's members that the vendor's request leaves out; undefined: none. */
+  dropped: readonly string[] | undefined;
 
   constructor(
     adapter: ImageAdapter,
@@ -244,6 +247,7 @@ class WholeCall {
     );
     this.#running = attempt;
     attempt.start(client);
+    this.dropped ??= attempt.dropped;
     const result = await attempt.result;
     this.#running = undefined;
     return result;

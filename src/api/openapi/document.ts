@@ -36,7 +36,7 @@ export function operationOf(row: RouteId): schema.Operation {
 export function pathOf(row: RouteId): string {
   const places = Object.keys(operationOf(row).path ?? {});
   let next = 0;
-  return `/v1${row.path.replace(/:\w+|\*/g, () => `{${places[next++]}}`)}`;
+  return `/v1${row.path.replace(/(?<=\/)(?::\w+|\*)/g, () => `{${places[next++]}}`)}`;
 }
 
 /** The OpenAPI 3.1 description of these routes, as one JSON value. */

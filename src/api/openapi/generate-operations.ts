@@ -1,4 +1,5 @@
-import { generateSchemas } from '../generate.ts';
+import { batchEmbedRequestSchema, embedRequestSchema } from '../embed-content.ts';
+import { generateSchemas, tokenCountOfSchema } from '../generate.ts';
 import * as schema from '../schema.ts';
 
 const path = { model: 'Its id, which may contain `/`.' };
@@ -21,17 +22,19 @@ export const generateOperations: schema.Operations = {
             schema.answer(
               {
                 content: schema.ref('GenerateTurn'),
-                finishReason: schema.string('`STOP`, `MAX_TOKENS`, `SAFETY`, …'),
               },
-              { index: schema.integer('Which answer.', 0) },
+              {
+                finishReason: schema.string('`STOP`, `MAX_TOKENS`, `SAFETY`, …'),
+                index: schema.integer('Which answer.', 0),
+              },
             ),
           ),
+        },
+        {
           usageMetadata: schema.answer({
             promptTokenCount: schema.integer('Tokens that were read, cached ones included.', 0),
             totalTokenCount: schema.integer('Tokens that were read and written.', 0),
           }),
-        },
-        {
           modelVersion: schema.string('The model that was asked for.'),
           responseId: schema.string('Names this answer.'),
         },
@@ -44,9 +47,8 @@ export const generateOperations: schema.Operations = {
     id: 'streamGenerateContent',
     tag: 'Google’s format',
     summary: 'The same as a stream',
-    description: `A stream that breaks off ends with an \`error\` and a broken connection. ${places}`,
+    description: `With \`?alt=sse\` it is a stream of events, without it one JSON array. A stream that breaks off ends with an \`error\` and a broken connection. ${places}`,
     path,
-    query: { alt: schema.choice('`sse`: events. Without it: one JSON array.', ['sse']) },
     body: { 'application/json': schema.ref('GenerateRequest') },
     answer: {
       'text/event-stream': schema.string('Answers whose parts are the pieces of the whole one.'),
@@ -60,16 +62,7 @@ export const generateOperations: schema.Operations = {
     description: places,
     path,
     schemas: {
-      GenerateCountRequest: schema.anyOf(
-        'The conversation, or a whole request.',
-        schema.request({ contents: schema.ref('GenerateContents') }),
-        schema.request({ generateContentRequest: schema.ref('GenerateRequest') }),
-      ),
-      GenerateContents: schema.anyOf(
-        'The conversation, oldest first.',
-        { type: 'array', minItems: 1, items: schema.ref('GenerateTurn') },
-        schema.ref('GenerateTurn'),
-      ),
+      GenerateCountRequest: tokenCountOfSchema,
       GenerateCount: schema.answer({
         totalTokens: schema.integer(
           'As the vendor counts where it tells, else an estimate of ours.',
@@ -79,5 +72,36 @@ export const generateOperations: schema.Operations = {
     },
     body: { 'application/json': schema.ref('GenerateCountRequest') },
     answer: { 'application/json': schema.ref('GenerateCount') },
+  },
+  'POST /models/*:embedContent': {
+    id: 'embedContent',
+    tag: 'Google’s format',
+    summary: 'Make a vector of a text',
+    description: places,
+    path,
+    schemas: {
+      EmbedContentRequest: embedRequestSchema,
+      ContentVector: schema.answer({
+        values: schema.array('The vector.', { type: 'number' }),
+      }),
+      EmbedContentAnswer: schema.answer({ embedding: schema.ref('ContentVector') }),
+    },
+    body: { 'application/json': schema.ref('EmbedContentRequest') },
+    answer: { 'application/json': schema.ref('EmbedContentAnswer') },
+  },
+  'POST /models/*:batchEmbedContents': {
+    id: 'batchEmbedContents',
+    tag: 'Google’s format',
+    summary: 'Make vectors of texts',
+    description: places,
+    path,
+    schemas: {
+      BatchEmbedContentsRequest: batchEmbedRequestSchema,
+      BatchEmbedContentsAnswer: schema.answer({
+        embeddings: schema.array('In the order of the requests.', schema.ref('ContentVector')),
+      }),
+    },
+    body: { 'application/json': schema.ref('BatchEmbedContentsRequest') },
+    answer: { 'application/json': schema.ref('BatchEmbedContentsAnswer') },
   },
 };

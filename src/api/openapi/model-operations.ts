@@ -7,7 +7,7 @@ export const modelOperations: schema.Operations = {
     id: 'listModels',
     tag: 'Models',
     summary: 'What this key can use',
-    description: `In the shape of messages’ clients where \`${messagesVersionHeader}\`, \`x-api-key\` or \`limit\` is sent, else in that of chat’s. The key may come in \`x-api-key\`.`,
+    description: `In the shape of messages’ clients where \`${messagesVersionHeader}\`, \`x-api-key\` or \`limit\` is sent, else in that of chat’s. Under \`/v1beta/models\`, or where the key comes in \`x-goog-api-key\` or in the query, in the shape of \`generateContent\`’s clients, with \`pageSize\` and \`pageToken\`. The key may come in \`x-api-key\`.`,
     schemas: {
       Model: schema.answer(
         {

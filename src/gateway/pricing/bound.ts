@@ -54,7 +54,8 @@ const counted: ReadonlySet<string> = new Set(
   metadata user safety_identifier store background include truncation service_tier prompt_cache_key
   prompt_cache_retention cache_control dimensions encoding_format input_type query documents top_n
   return_documents contents systemInstruction system_instruction toolConfig tool_config safetySettings
-  safety_settings generationConfig generation_config labels content`.split(/\s+/),
+  safety_settings generationConfig generation_config labels content requests taskType task_type
+  title outputDimensionality output_dimensionality`.split(/\s+/),
 );
 /** Types of tools that the client itself runs, in all formats. */
 const clientToolTypes: ReadonlySet<unknown> = new Set([undefined, null, 'function', 'custom']);

@@ -5,6 +5,7 @@ import { protocolFault } from '../formats/fault.ts';
 import type { VendorAdapters, Vendor } from '../vendor.ts';
 import { compactOverResponses } from './compact-over-responses.ts';
 import { completionsOverChat } from './completions-over-chat.ts';
+import { embedOverEmbeddings } from './embed-over-embeddings.ts';
 import { generateOverChat } from './generate-over-chat.ts';
 import { messagesOverChat, messagesAsChat } from './messages-over-chat.ts';
 import { responsesOverChat, responsesAsChat } from './responses-over-chat.ts';
@@ -14,8 +15,9 @@ import { responsesOverChat, responsesAsChat } from './responses-over-chat.ts';
  * channel.
  */
 export function adaptersOf({ adapters: speaks, readsCacheMarks = false }: Vendor): VendorAdapters {
-  const { chat } = speaks;
-  if (chat === undefined) return speaks;
+  const { chat, embeddings } = speaks;
+  const vectors = embeddings && { embed_content: embedOverEmbeddings(embeddings) };
+  if (chat === undefined) return vectors === undefined ? speaks : { ...vectors, ...speaks };
   const responses = speaks.responses ?? responsesOverChat(chat);
   return {
     messages: messagesOverChat(chat, readsCacheMarks),
@@ -23,6 +25,7 @@ export function adaptersOf({ adapters: speaks, readsCacheMarks = false }: Vendor
     compact: compactOverResponses(responses),
     completions: completionsOverChat(chat),
     generate_content: generateOverChat(chat),
+    ...vectors,
     ...speaks,
   };
 }

@@ -1,6 +1,7 @@
 import { countsOverChat } from '../bridges/index.ts';
 import { geminiChat, geminiCount } from '../formats/gemini/adapter.ts';
 import { geminiNative, geminiNativeCount } from '../formats/gemini/native.ts';
+import { geminiNativeEmbeddings } from '../formats/gemini/native-embeddings.ts';
 import { geminiImages } from '../formats/images/gemini.ts';
 import { forAllImageOperations } from '../formats/adapters.ts';
 import { geminiVideo } from '../formats/video/veo.ts';
@@ -23,6 +24,7 @@ export const gemini = defineVendor({
     generate_content: geminiNative,
     speech: geminiSpeech,
     embeddings: geminiEmbeddings,
+    embed_content: geminiNativeEmbeddings,
     ...forAllImageOperations(geminiImages),
     video: geminiVideo,
   },

@@ -1,6 +1,7 @@
 import { googleCredentials, googleAuthorizer } from '../authorizers.ts';
 import type { Adapter, VendorCall, BaseAdapter } from '../adapter.ts';
 import { countsOverChat } from '../bridges/index.ts';
+import { embedOverEmbeddings } from '../bridges/embed-over-embeddings.ts';
 import { generateOverChat } from '../bridges/generate-over-chat.ts';
 import { messagesOverChat } from '../bridges/messages-over-chat.ts';
 import type { MessagesHost } from '../formats/anthropic-messages/request.ts';
@@ -105,6 +106,7 @@ export const vertex = defineVendor({
   pathFor: (_, path) => (path.startsWith('/models/') ? `/publishers/google${path}` : path),
   adapters: {
     embeddings: vertexEmbeddings,
+    embed_content: embedOverEmbeddings(vertexEmbeddings, true),
     speech: geminiSpeech,
     chat: byPublisher(anthropicMessages(onVertex), geminiChat),
     generate_content: byPublisher(generateOverChat(anthropicMessages(onVertex)), geminiNative),

@@ -33,7 +33,8 @@ export const generateEvent = (json: string): string => `data: ${json}\n\n`;
 
 /**
  * A stream of Gemini's events for a client of the same format. The data of each event keeps its
- * bytes, except id and model. The events from the finish reason on are held until the end: they
+ * bytes, except id and model. Events before the first content wait for it, so that until then
+ * another channel may take over. The events from the finish reason on are held until the end: they
  * leave once the charge is committed.
  */
 export class NativeGenerateStream implements StreamTranslator {
@@ -44,6 +45,8 @@ export class NativeGenerateStream implements StreamTranslator {
   /** Candidates by their index: whether they have a finish reason. */
   readonly #candidates = new Map<number, boolean>();
   #out = '';
+  /** The events before the first content. */
+  #start: string | undefined = '';
   #held = '';
   #closed = false;
 
@@ -77,8 +80,11 @@ export class NativeGenerateStream implements StreamTranslator {
 
   #read(body: Documented<GenerateContentResponse>, data: string): void {
     this.meter.upstreamId ??= textOf(body.responseId);
+    let begins = false;
     for (const candidate of objectsOf(body.candidates)) {
-      this.meter.outputBytes += Buffer.byteLength(wordsOf(candidate));
+      const words = wordsOf(candidate);
+      this.meter.outputBytes += Buffer.byteLength(words);
+      begins ||= words !== '' || hasMedia(candidate);
       const index = countOf(candidate.index) ?? 0;
       const ends = candidate.finishReason != null;
       this.#candidates.set(index, ends || this.#candidates.get(index) === true);
@@ -93,8 +99,18 @@ export class NativeGenerateStream implements StreamTranslator {
     const changes = answerChanges(body, this.#call);
     const json = changes.length === 0 ? data : editJson(data, changes);
     const event = generateEvent(json.replace(/[\r\n]+/g, ' '));
-    if (this.meter.finished) this.#held += event;
-    else this.#out += event;
+    this.#tell(event, begins);
+  }
+
+  #tell(event: string, begins: boolean): void {
+    const start = this.#start ?? '';
+    if (this.meter.finished) {
+      this.#held += start + event;
+      this.#start = undefined;
+    } else if (this.#start === undefined || begins) {
+      this.#out += start + event;
+      this.#start = undefined;
+    } else this.#start += event;
   }
 
   /** All candidates have finished, or the prompt was blocked. */
@@ -130,7 +146,9 @@ export class NativeGenerateStream implements StreamTranslator {
 
   cutShort(quantities: Quantities): string {
     this.#closed = true;
-    const out = this.meter.finished ? this.#held : generateEvent(this.#cutEnd(quantities));
+    const end = this.meter.finished ? this.#held : generateEvent(this.#cutEnd(quantities));
+    const out = (this.#start ?? '') + end;
+    this.#start = undefined;
     this.#held = '';
     this.meter.finished = true;
     return out;
@@ -140,6 +158,9 @@ export class NativeGenerateStream implements StreamTranslator {
     return jsonText(lastChunk(this.#call, 'MAX_TOKENS', quantities));
   }
 }
+
+const hasMedia = (candidate: Documented<GeminiCandidate>): boolean =>
+  objectsOf(objectOf(candidate.content)?.parts).some(({ inlineData }) => inlineData != null);
 
 /** The last event of a stream: no content, the finish reason, and the usage. */
 export const lastChunk = (

@@ -82,3 +82,11 @@ export interface GenerationConfig {
     readonly thinkingLevel: string;
   };
 }
+
+/** A request for one vector (ai.google.dev/api/embeddings, 2026-11). */
+export interface EmbedContentRequest {
+  readonly content: RequestContent;
+  readonly taskType: string;
+  readonly title: string;
+  readonly outputDimensionality: number;
+}

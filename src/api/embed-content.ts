@@ -1,0 +1,145 @@
+import type { Principal } from '../accounts/principal.ts';
+import { editJsonBytes, isObject, jsonText } from '../base/json.ts';
+import { refuse } from '../base/refusal.ts';
+import { inputTokens } from '../catalog/price.ts';
+import { type ApiRequest, type ClientFormat, defaultsWithoutText } from '../gateway/api-request.ts';
+import { inCamelCase } from '../providers/formats/gemini/spelling.ts';
+import { generateEnvelope } from './errors.ts';
+import {
+  checkLength,
+  type ParsedJson,
+  type RequestBody,
+  checkOf,
+  refuseType,
+} from './request-body.ts';
+import * as schema from './schema.ts';
+
+/** The most texts of one request, as for `/v1/embeddings`. */
+const requestsMax = 2_048;
+
+const textPart = schema.request({ text: schema.string('A text.') });
+
+const settings = {
+  taskType: schema.string('What the vector is for, for models that can be told.'),
+  title: schema.string('Of a document.'),
+  outputDimensionality: schema.integer('Of the vector, for models that can choose.', 1),
+};
+
+export const embedRequestSchema = schema.request(
+  {
+    content: schema.checkedBy(
+      textOfContent,
+      schema.request({
+        parts: schema.anyOf(
+          'Parts with a `text`. One may stand without a list.',
+          { type: 'array', minItems: 1, items: textPart },
+          textPart,
+        ),
+      }),
+    ),
+  },
+  settings,
+);
+
+export const batchEmbedRequestSchema = schema.request({
+  requests: schema.array('One for each vector.', embedRequestSchema, {
+    minItems: 1,
+    maxItems: requestsMax,
+  }),
+});
+
+/** Writes our own count where the vendor reports none. */
+export const embedFormat: ClientFormat = {
+  done: '',
+  keepAlive: '',
+  errorEvent: generateEnvelope.event,
+  counted: {
+    whole: (answer, quantities) =>
+      editJsonBytes(answer, [
+        {
+          path: ['usageMetadata'],
+          json: jsonText({ promptTokenCount: inputTokens(quantities) }),
+        },
+      ]),
+    event: () => '',
+  },
+};
+
+interface Asked {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly model: string;
+}
+
+/** POST /v1beta/models/{model}:embedContent: the request as the pipeline takes it. */
+export function parseEmbedContent(asked: Asked, sent: ParsedJson): ApiRequest {
+  return requestOf(asked, sent, [checkOne(inCamelCase(sent.body), '')]);
+}
+
+/** POST …:batchEmbedContents: all requests go to the model of the path. */
+export function parseBatchEmbedContents(asked: Asked, sent: ParsedJson): ApiRequest {
+  const { requests } = inCamelCase(sent.body);
+  if (!Array.isArray(requests)) refuseType('requests', 'an array', requests);
+  if (requests.length === 0)
+    refuse('invalid_value', { param: 'requests', why: 'it must not be empty.' });
+  checkLength(requests, 'requests', requestsMax, 'items');
+  const texts = requests.map((request, i) => {
+    if (!isObject(request)) refuseType(`requests[${i}]`, 'an object', request);
+    const { model } = request;
+    if (typeof model === 'string' && model.replace(/^models\//, '') !== asked.model)
+      refuse('invalid_value', {
+        param: `requests[${i}].model`,
+        why: `the path names the model '${asked.model}', which makes all vectors.`,
+      });
+    return checkOne(request, `requests[${i}].`);
+  });
+  return requestOf(asked, sent, texts);
+}
+
+function requestOf(
+  { id, principal, model }: Asked,
+  { body, bytes, skeleton }: ParsedJson,
+  texts: readonly string[],
+): ApiRequest {
+  return {
+    id,
+    principal,
+    capability: 'embed_content',
+    model,
+    body,
+    bytes,
+    skeleton,
+    stream: false,
+    ...defaultsWithoutText,
+    text: () => texts.join(' '),
+    answerId: id.slice(4),
+  };
+}
+
+/** The text of one request. `at`: the path before its members. */
+function checkOne(request: RequestBody, at: string): string {
+  const text = textOfContent(request['content'], `${at}content`);
+  for (const [name, one] of Object.entries<schema.Schema>(settings))
+    if (request[name] !== undefined && request[name] !== null)
+      checkOf(one, `${at}${name}`)(request[name]);
+  return text;
+}
+
+function textOfContent(content: unknown, param: string): string {
+  if (!isObject(content)) refuseType(param, 'an object', content);
+  const { parts } = content;
+  if (parts === undefined || parts === null)
+    refuse('missing_parameter', { param: `${param}.parts` });
+  const all: readonly unknown[] = Array.isArray(parts) ? parts : [parts];
+  const texts = all.map((part, i) => {
+    const at = Array.isArray(parts) ? `${param}.parts[${i}]` : `${param}.parts`;
+    if (!isObject(part)) refuseType(at, 'an object', part);
+    const { text } = part;
+    if (typeof text !== 'string')
+      refuseType(`${at}.text`, 'a string: vectors are made of text', text);
+    return text;
+  });
+  const text = texts.join('\n');
+  if (text === '') refuse('invalid_value', { param, why: 'it has no text.' });
+  return text;
+}

@@ -1,0 +1,470 @@
+import type { ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
+import { forEachDatabase } from './databases.ts';
+import { type RunningOptions, startRunning } from './support/running.ts';
+import { json, type Received, sse, startVendor } from './support/scripted-vendor.ts';
+
+/** A vendor of Google's own format, and one of OpenAI's, from the client's request to the charge. */
+const configuration = (url: string, more = ''): string => `
+groups:
+  - { name: default, price_multiplier: 1.0 }
+models:
+  - id: gem
+    owned_by: google
+    kind: chat
+    context: 200000
+    max_output: 1000
+    modalities: { in: [text, image], out: [text] }
+    price: { input: 1000, cached_input: 100, output: 5000, reasoning: 5000 }
+  - { id: chat/m, owned_by: openai, kind: chat, context: 128000, max_output: 1000, price: { input: 1000, output: 1000 } }
+  - { id: vec, owned_by: google, kind: embedding, context: 8000, price: { input: 1000 } }
+  - { id: vec-2, owned_by: openai, kind: embedding, context: 8000, price: { input: 1000 } }
+channels:
+  - { name: a, vendor: gemini, base_url: "${url}/v1beta", api_key: up-key, groups: [default], models: [{ id: gem, upstream: gemini-3-flash }, { id: vec, upstream: gemini-embedding-001 }] }
+  - { name: c, vendor: openai, base_url: "${url}/v1", api_key: up-key, groups: [default], models: [{ id: chat/m, upstream: up }, vec-2] }
+${more}`;
+
+const hello = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] };
+const usageMetadata = {
+  promptTokenCount: 50,
+  cachedContentTokenCount: 40,
+  candidatesTokenCount: 4,
+  thoughtsTokenCount: 2,
+  totalTokenCount: 56,
+  x_future: 1.0,
+};
+const whole = {
+  candidates: [
+    {
+      content: {
+        parts: [{ text: 'Hello!', thoughtSignature: 'c2ln', x_part: [1] }],
+        role: 'model',
+      },
+      finishReason: 'STOP',
+      index: 0,
+    },
+  ],
+  usageMetadata,
+  modelVersion: 'gemini-3-flash-preview',
+  responseId: 'up-id',
+};
+/** 10 input, 40 cached, 4 and 2 written, at the prices above: thousandths of a yuan. */
+const cost = (10 * 1000 + 40 * 100 + 6 * 5000) / 1e6;
+
+const event = (data: object): string => `data: ${JSON.stringify(data)}\r\n\r\n`;
+const piece = (text: string, more: object = {}): object => ({
+  candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0, ...more }],
+  modelVersion: 'gemini-3-flash-preview',
+  responseId: 'up-id',
+});
+const last = { ...piece('lo!', { finishReason: 'STOP' }), usageMetadata };
+
+const answer = (request: Received, response: ServerResponse): void => {
+  if (!request.url.includes('streamGenerateContent'))
+    return json(response, 200, JSON.stringify(whole));
+  sse(response).end(event(piece('Hel')) + event(last));
+};
+
+const shown = (value: object, id: string): string =>
+  JSON.stringify(value).replace('up-id', id).replace('gemini-3-flash-preview', 'gem');
+
+forEachDatabase((_name, _openFresh, fresh) => {
+  async function begin(
+    options: {
+      yuan?: string;
+      limits?: RunningOptions['limits'];
+      requestLog?: RunningOptions['requestLog'];
+      more?: (url: string) => string;
+    } = {},
+  ) {
+    const vendor = await startVendor();
+    vendor.answer(answer);
+    const { more, ...rest } = options;
+    const running = await startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: configuration(vendor.url, more?.(vendor.url)),
+      ...rest,
+    });
+    const ask = (method: string, body: unknown = hello, headers: Record<string, string> = {}) =>
+      fetch(`${running.url}/v1beta/models/${method}`, {
+        method: 'POST',
+        headers: { 'x-goog-api-key': running.key, 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      });
+    return { vendor, running, ask };
+  }
+
+  test('a whole answer: the client’s bytes go up, the vendor’s come back, each class of tokens has its price', async () => {
+    const { vendor, running, ask } = await begin();
+    const sent =
+      '{"contents": [{"parts":[{"text":"Hello","thoughtSignature":"AAAA"}]}], "generation_config":{"max_output_tokens":50, "top_p":0.950}}';
+    const response = await ask('gem:generateContent', sent, { 'x-other': 'kept here' });
+    expect(response.status).toBe(200);
+    const id = response.headers.get('x-request-id')?.slice(4) ?? '';
+    expect(await response.text()).toBe(shown(whole, id));
+    const [got] = vendor.received;
+    expect(got).toMatchObject({
+      url: '/v1beta/models/gemini-3-flash:generateContent',
+      text: sent,
+    });
+    expect(got?.headers).toMatchObject({ 'x-goog-api-key': 'up-key' });
+    expect(got?.headers['x-other']).toBeUndefined();
+    expect(await running.balance()).toBe(String(100 - cost));
+    const [record] = await running.usage();
+    expect(record).toMatchObject({
+      status: 'ok',
+      capability: 'generate_content',
+      model: 'gem',
+      input_tokens: 50n,
+      output_tokens: 6n,
+      estimated: 0n,
+    });
+    await running.expectBooks();
+  });
+
+  test('only the model, a limit beyond the model’s, and our own signatures change', async () => {
+    const { vendor, ask } = await begin();
+    const ours = Buffer.from('tgsig1[]').toString('base64');
+    const calls = [
+      { functionCall: { name: 'f', args: {} }, thoughtSignature: ours },
+      { text: 'x', thought_signature: ours },
+    ];
+    const sent = {
+      model: 'models/gem',
+      contents: [...hello.contents, { role: 'model', parts: calls }],
+      generation_config: { max_output_tokens: '5000', topP: 0.5 },
+    };
+    const response = await ask('gem:generateContent', sent);
+    expect(response.headers.get('x-tollgate-max-tokens')).toBe('1000');
+    expect(JSON.parse(vendor.received[0]?.text ?? '')).toEqual({
+      model: 'models/gemini-3-flash',
+      contents: [
+        ...hello.contents,
+        {
+          role: 'model',
+          parts: [
+            {
+              functionCall: { name: 'f', args: {} },
+              thoughtSignature: 'skip_thought_signature_validator',
+            },
+            { text: 'x' },
+          ],
+        },
+      ],
+      generation_config: { max_output_tokens: 1000, topP: 0.5 },
+    });
+  });
+
+  test('a stream: its events as they came but for id and model, the last one after the charge', async () => {
+    const { running, ask } = await begin();
+    const response = await ask('gem:streamGenerateContent?alt=sse');
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    const reader = response.body?.getReader();
+    let body = '';
+    for (let done = false; !done && !body.includes('STOP'); ) {
+      const read = await reader?.read();
+      body += Buffer.from(read?.value ?? []).toString();
+      done = read?.done ?? true;
+    }
+    expect(await running.usage()).toMatchObject([
+      { status: 'ok', input_tokens: 50n, output_tokens: 6n },
+    ]);
+    const id = response.headers.get('x-request-id')?.slice(4) ?? '';
+    expect(body).toBe(`data: ${shown(piece('Hel'), id)}\n\ndata: ${shown(last, id)}\n\n`);
+    expect(await running.balance()).toBe(String(100 - cost));
+    await running.expectBooks();
+  });
+
+  test('without alt=sse the same stream is one JSON array', async () => {
+    const { running, ask } = await begin();
+    const response = await ask('gem:streamGenerateContent');
+    expect(response.headers.get('content-type')).toBe('application/json; charset=UTF-8');
+    const id = response.headers.get('x-request-id')?.slice(4) ?? '';
+    expect(await response.text()).toBe(`[${shown(piece('Hel'), id)}\n,\n${shown(last, id)}\n]`);
+    await running.expectBooks();
+  });
+
+  /** What a client reads of an answer until it ends or breaks. */
+  async function readAll(response: Response): Promise<{ body: string; broken: boolean }> {
+    const reader = response.body?.getReader();
+    let body = '';
+    try {
+      for (;;) {
+        const { done, value } = (await reader?.read()) ?? { done: true };
+        if (done) return { body, broken: false };
+        body += Buffer.from(value ?? []).toString();
+      }
+    } catch {
+      return { body, broken: true };
+    }
+  }
+
+  test.each([
+    ['gem', () => event(piece('Hello wor'))],
+    [
+      'gem',
+      () => event(piece('Hello wor')) + event({ error: { code: 503, status: 'UNAVAILABLE' } }),
+    ],
+    ['chat%2Fm', () => 'data: {"choices":[{"index":0,"delta":{"content":"Hello wor"}}]}\n\n'],
+  ])('a stream of %s that breaks is an error and a broken connection (%#)', async (model, told) => {
+    const { vendor, running, ask } = await begin();
+    vendor.answer((_request, response) => sse(response).end(told()));
+    const events = await readAll(await ask(`${model}:streamGenerateContent?alt=sse`));
+    expect(events.broken).toBe(true);
+    const blocks = events.body.split('\n\n');
+    expect(blocks.every((block) => block === '' || block.startsWith('data: {'))).toBe(true);
+    expect(JSON.parse(blocks.at(-2)?.slice(6) ?? '')).toMatchObject({
+      error: { code: 503, status: 'UNAVAILABLE' },
+    });
+    expect(blocks.at(-2)?.startsWith('data: {"error":')).toBe(true);
+    const list = await readAll(await ask(`${model}:streamGenerateContent`));
+    expect(list.broken).toBe(true);
+    expect(JSON.parse(list.body).at(-1)).toMatchObject({ error: { code: 503 } });
+    expect(await running.usage()).toMatchObject([{ status: 'cut' }, { status: 'cut' }]);
+    await running.expectBooks();
+  });
+
+  test('a vendor that sends a list of its answers in place of events is read, whole or broken off', async () => {
+    const { vendor, running, ask } = await begin();
+    const list = `[${JSON.stringify(piece('Hel'))},\n${JSON.stringify(last)}]`;
+    vendor.answer((_request, response) => json(response, 200, list));
+    const answered = await (await ask('gem:streamGenerateContent?alt=sse')).text();
+    expect(answered.split('\n\n')).toHaveLength(3);
+    vendor.answer((_request, response) => json(response, 200, list.slice(0, -30)));
+    const cut = await ask('gem:streamGenerateContent?alt=sse');
+    expect([cut.status, JSON.parse(await cut.text()).error.status]).toEqual([503, 'UNAVAILABLE']);
+    expect(await running.usage()).toMatchObject([{ status: 'ok' }]);
+    await running.expectBooks();
+  });
+
+  const endless = async (_request: unknown, response: ServerResponse): Promise<void> => {
+    let stopped = false;
+    sse(response);
+    response.on('close', () => {
+      stopped = true;
+    });
+    for (let i = 0; i < 400 && !stopped; i++) {
+      response.write(event(piece('word '.repeat(4))));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+
+  test('a stream whose money ends stops for MAX_TOKENS; a whole answer is cut the same way', async () => {
+    const { vendor, running, ask } = await begin({ yuan: '0.5' });
+    vendor.answer(endless);
+    const body = await (await ask('gem:streamGenerateContent?alt=sse')).text();
+    expect(JSON.parse(body.split('\n\n').at(-2)?.slice(6) ?? '')).toMatchObject({
+      candidates: [{ finishReason: 'MAX_TOKENS' }],
+      modelVersion: 'gem',
+    });
+    expect(await running.usage()).toMatchObject([{ status: 'length' }]);
+    expect(Number(await running.balance())).toBeGreaterThanOrEqual(0);
+    await running.expectBooks();
+    const poor = await begin({ yuan: '0.5' });
+    poor.vendor.answer(endless);
+    const cut = JSON.parse(await (await poor.ask('gem:generateContent')).text());
+    expect(cut).toMatchObject({ candidates: [{ finishReason: 'MAX_TOKENS' }] });
+    expect(cut.candidates[0].content.parts[0].text).toContain('word word');
+    expect(cut.candidates[0].content.parts).toHaveLength(1);
+    expect(poor.vendor.received[0]?.url).toContain('streamGenerateContent');
+    await poor.running.expectBooks();
+  });
+
+  test('the key comes in a header, as a bearer token or in the query, where no log, trace or record has it', async () => {
+    const { running } = await begin();
+    const { key, url } = running;
+    const asked = (path: string, headers: Record<string, string> = {}) =>
+      fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(hello),
+      });
+    const path = '/v1beta/models/gem:generateContent';
+    const statuses = async (...answers: Promise<Response>[]) =>
+      (await Promise.all(answers)).map(({ status }) => status);
+    expect(
+      await statuses(
+        asked(path, { 'x-goog-api-key': key }),
+        asked(path, { authorization: `Bearer ${key}` }),
+        asked(path, { authorization: `Bearer ${key}`, 'x-goog-api-key': '' }),
+        asked(`${path}?key=${key}`),
+        asked(`/v1/models/models%2Fgem%3AgenerateContent?key=${key}`),
+        asked(`/v1beta1/publishers/google/models/gem:generateContent`, { 'x-goog-api-key': key }),
+        asked(`/v1beta/models/nothing:generateContent?key=${key}`),
+        asked(`/v1beta/nothing?key=${key}`),
+      ),
+    ).toEqual([200, 200, 200, 200, 200, 200, 404, 404]);
+    const tables = await running.gateway.database
+      .query('SELECT * FROM refused_request')
+      .catch(() => []);
+    const kept = JSON.stringify([tables, await running.usage()], (_name, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    expect(kept).not.toContain(key);
+  });
+
+  test('a missing key is 403, a wrong one 400 with its reason, an empty balance 429 without a delay', async () => {
+    const { running, ask } = await begin({ yuan: '0' });
+    const missing = await fetch(`${running.url}/v1beta/models/gem:generateContent`, {
+      method: 'POST',
+      body: '{}',
+    });
+    expect([missing.status, await missing.json()]).toMatchObject([
+      403,
+      { error: { code: 403, status: 'PERMISSION_DENIED' } },
+    ]);
+    const wrong = await ask('gem:generateContent', hello, { 'x-goog-api-key': 'sk-wrong' });
+    expect([wrong.status, await wrong.json()]).toMatchObject([
+      400,
+      {
+        error: {
+          code: 400,
+          status: 'INVALID_ARGUMENT',
+          details: [{ reason: 'API_KEY_INVALID', domain: 'googleapis.com' }],
+        },
+      },
+    ]);
+    const poor = await ask('gem:generateContent');
+    const { error } = JSON.parse(await poor.text());
+    expect([poor.status, error.status]).toEqual([429, 'RESOURCE_EXHAUSTED']);
+    expect(error.details).toEqual([
+      {
+        '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+        reason: 'QUOTA_EXHAUSTED',
+        domain: 'googleapis.com',
+      },
+    ]);
+  });
+
+  test.each([
+    ['no contents', {}, 'contents'],
+    ['empty contents', { contents: [] }, 'contents'],
+    [
+      'a role of another format',
+      { contents: [{ role: 'assistant', parts: [] }] },
+      'contents[0].role',
+    ],
+    ['parts that are none', { contents: [{ parts: 'x' }] }, 'contents[0].parts'],
+    ['a text that is none', { contents: [{ parts: [{ text: 1 }] }] }, 'contents[0].parts[0].text'],
+    [
+      'a call without a name',
+      { contents: [{ role: 'model', parts: [{ functionCall: { args: {} } }] }] },
+      'contents[0].parts[0].functionCall.name',
+    ],
+    [
+      'a function without a name',
+      { ...hello, tools: [{ functionDeclarations: [{ description: 'x' }] }] },
+      'tools[0].functionDeclarations[0].name',
+    ],
+    [
+      'a limit that is no number',
+      { ...hello, generationConfig: { maxOutputTokens: 'many' } },
+      'generationConfig.maxOutputTokens',
+    ],
+    [
+      'a member in both spellings',
+      { ...hello, generationConfig: {}, generation_config: { maxOutputTokens: 9 } },
+      'generationConfig',
+    ],
+    [
+      'content kept at the vendor',
+      { ...hello, cachedContent: 'cachedContents/x' },
+      'cachedContent',
+    ],
+    [
+      'a search without a price',
+      { ...hello, tools: [{ google_search: {} }] },
+      'tools[0].googleSearch',
+    ],
+    ['a store of files', { ...hello, tools: [{ fileSearch: {} }] }, 'tools[0].fileSearch'],
+  ])('%s is refused by name and costs nothing', async (_what, body, param) => {
+    const { vendor, running, ask } = await begin();
+    const response = await ask('gem:generateContent', body);
+    const { error } = JSON.parse(await response.text());
+    expect([response.status, error.status]).toEqual([400, 'INVALID_ARGUMENT']);
+    expect(error.message).toContain(param);
+    expect(vendor.received).toEqual([]);
+    expect(await running.usage()).toEqual([]);
+  });
+
+  test('a count is the vendor’s where it tells one, ours where not, and costs nothing', async () => {
+    const { vendor, running, ask } = await begin();
+    vendor.answer((_request, response) => json(response, 200, '{"totalTokens":8,"x":1}'));
+    const whole = { generateContentRequest: { model: 'models/gem', ...hello } };
+    expect(await (await ask('gem:countTokens', whole)).text()).toBe('{"totalTokens":8,"x":1}');
+    expect(vendor.received[0]).toMatchObject({
+      url: '/v1beta/models/gemini-3-flash:countTokens',
+      text: JSON.stringify(whole).replace('models/gem', 'models/gemini-3-flash'),
+    });
+    const ours = JSON.parse(await (await ask('chat/m:countTokens')).text());
+    expect(ours.totalTokens).toBeGreaterThan(0);
+    expect(vendor.received).toHaveLength(1);
+    expect(await running.balance()).toBe('100.00');
+    expect(await running.usage()).toEqual([]);
+  });
+
+  test('vectors: passed on to a vendor of the format, bridged to another', async () => {
+    const { vendor, running, ask } = await begin();
+    const one = { content: { parts: [{ text: 'Hello' }] }, taskType: 'RETRIEVAL_QUERY' };
+    vendor.answer((request, response) =>
+      json(
+        response,
+        200,
+        request.url.endsWith('/embeddings')
+          ? '{"object":"list","data":[{"index":0,"embedding":[0.10,1]},{"index":1,"embedding":[2,3]}],"usage":{"prompt_tokens":2,"total_tokens":2}}'
+          : '{"embedding":{"values":[0.10,1]},"x":1}',
+      ),
+    );
+    expect(await (await ask('vec:embedContent', one)).text()).toBe(
+      '{"embedding":{"values":[0.10,1]},"x":1,"usageMetadata":{"promptTokenCount":1}}',
+    );
+    expect(vendor.received[0]).toMatchObject({
+      url: '/v1beta/models/gemini-embedding-001:embedContent',
+      text: JSON.stringify(one),
+    });
+    const many = await ask('vec-2:batchEmbedContents', {
+      requests: [
+        { model: 'models/vec-2', ...one },
+        { ...one, content: { parts: [{ text: 'you' }] } },
+      ],
+    });
+    expect(many.headers.get('x-tollgate-dropped')).toBe('taskType');
+    expect(await many.text()).toBe(
+      '{"embeddings":[{"values":[0.10,1]},{"values":[2,3]}],"usageMetadata":{"promptTokenCount":2}}',
+    );
+    expect(JSON.parse(vendor.received[1]?.text ?? '')).toMatchObject({ input: ['Hello', 'you'] });
+    expect(await running.usage()).toMatchObject([
+      { capability: 'embed_content', model: 'vec', estimated: 1n },
+      { capability: 'embed_content', model: 'vec-2', input_tokens: 2n, estimated: 0n },
+    ]);
+    await running.expectBooks();
+  });
+
+  test('models: in pages, by name, and under /v1 where the key shows the format', async () => {
+    const { running } = await begin();
+    const get = async (path: string, headers: Record<string, string> = {}) =>
+      JSON.parse(await (await fetch(running.url + path, { headers })).text());
+    const google = { 'x-goog-api-key': running.key };
+    const names = (list: { models: { name: string }[] }) => list.models.map(({ name }) => name);
+    const all = await get('/v1beta/models', google);
+    expect(names(all)).toEqual(['models/chat/m', 'models/gem', 'models/vec', 'models/vec-2']);
+    expect(all.models[1]).toMatchObject({
+      name: 'models/gem',
+      inputTokenLimit: 200_000,
+      outputTokenLimit: 1_000,
+      supportedGenerationMethods: ['generateContent', 'countTokens'],
+    });
+    const page = await get('/v1beta/models?pageSize=3', google);
+    expect([names(page).length, typeof page.nextPageToken]).toEqual([3, 'string']);
+    const rest = await get(`/v1beta/models?pageSize=3&pageToken=${page.nextPageToken}`, google);
+    expect([names(rest), rest.nextPageToken]).toEqual([['models/vec-2'], undefined]);
+    expect((await get('/v1beta/models/chat%2Fm', google)).name).toBe('models/chat/m');
+    expect((await get(`/v1/models?key=${running.key}`)).models).toHaveLength(4);
+    expect((await get('/v1/models', google)).models).toHaveLength(4);
+    const bearer = { authorization: `Bearer ${running.key}` };
+    expect((await get('/v1/models', bearer)).object).toBe('list');
+    expect((await get('/v1beta/models', bearer)).models).toHaveLength(4);
+    expect((await get('/v1beta/models/none', google)).error.status).toBe('NOT_FOUND');
+    expect((await get('/v1beta/models?pageSize=x', google)).error.status).toBe('INVALID_ARGUMENT');
+  });
+});
