@@ -52,6 +52,12 @@ test('a request is a span within its client’s trace, each attempt one within i
   const answer = await running.post('/v1/chat/completions', body, { headers });
   expect(answer.status).toBe(200);
   await running.post('/v1/chat/completions', { ...body, max_tokens: 'many' }, { headers });
+  // The key is in the query, where a trace must not have it.
+  await fetch(`${running.url}/v1beta/models/m1:generateContent?key=${running.key}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ contents: { parts: { text: secret } } }),
+  });
   await running.gateway.close();
 
   expect(trouble).toEqual([]);
@@ -62,6 +68,7 @@ test('a request is a span within its client’s trace, each attempt one within i
     '1.2.3',
     'POST /v1/chat/completions',
     'chat up',
+    'POST /v1beta/models/{id}:generateContent',
     'gen_ai.provider.name',
     'openai',
     'gen_ai.usage.input_tokens',

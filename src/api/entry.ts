@@ -395,7 +395,10 @@ class EndpointEntry implements ApiEntry {
   }
 
   #refuseKnown(context: RequestContext, why: Refusal): void {
-    this.#refuse(context, why, context.principal, context.request.body);
+    const { body, params } = context.request;
+    // In one convention the path names the model.
+    const model = (): string | undefined => modelIn(body) ?? params['*'];
+    this.#refuse(context, why, context.principal, model);
   }
 
   /** `principal`: the client, where it is known. */
@@ -403,7 +406,7 @@ class EndpointEntry implements ApiEntry {
     { id, at, request, reply, convention }: UnidentifiedRequest,
     why: Refusal,
     principal?: Principal,
-    body?: unknown,
+    model: () => string | undefined = () => undefined,
   ): void {
     const { method, url } = request;
     const path = pathOfUrl(url);
@@ -411,7 +414,6 @@ class EndpointEntry implements ApiEntry {
     this.#log.refused(id, status, why.refusal, method, path);
     if (principal !== undefined) {
       const { userId: account, keyId } = principal;
-      const model = (): string | undefined => modelIn(body);
       this.#log.refusedOfKey({ id, at, account, keyId, endpoint: `${method} ${path}`, model }, why);
     }
     sendRefusal(reply, why, convention.envelope, id);

@@ -138,9 +138,14 @@ function routeOf(url: string): string {
   const [path = ''] = url.split('?', 1);
   return path
     .split('/')
-    .map((step) => (/\d/.test(step) && !/^v1(?:beta1?)?$/.test(step) ? '{id}' : step))
+    .map((step) => (/\d/.test(step) && !version.test(step) ? `{id}${methodIn(step)}` : step))
     .join('/');
 }
+
+const version = /^v1(?:beta1?)?$/;
+
+/** `:generateContent`, which stands behind the id of a model. */
+const methodIn = (step: string): string => /:[a-zA-Z]{1,32}$/.exec(step)?.[0] ?? '';
 
 /**
  * opentelemetry.io/docs/specs/semconv/http/http-spans, 1.41, and attributes that only a gateway

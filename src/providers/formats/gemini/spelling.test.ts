@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { Refusal } from '../../../base/refusal.ts';
+import { inCamelCase } from './spelling.ts';
+
+test('names of the format are in camelCase, names of the client stay', () => {
+  const body = {
+    system_instruction: { parts: [{ function_call: { name: 'my_f', args: { my_arg: 1 } } }] },
+    tools: [
+      {
+        function_declarations: [
+          {
+            name: 'my_f',
+            parameters: { properties: { my_arg: { min_length: '1' } }, required: ['my_arg'] },
+            parameters_json_schema: { $defs: { my_def: { min_length: 1 } } },
+          },
+        ],
+      },
+    ],
+    labels: { my_label: 'a_b' },
+  };
+  expect(inCamelCase(body)).toEqual({
+    systemInstruction: { parts: [{ functionCall: { name: 'my_f', args: { my_arg: 1 } } }] },
+    tools: [
+      {
+        functionDeclarations: [
+          {
+            name: 'my_f',
+            parameters: { properties: { my_arg: { minLength: '1' } }, required: ['my_arg'] },
+            parametersJsonSchema: { $defs: { my_def: { min_length: 1 } } },
+          },
+        ],
+      },
+    ],
+    labels: { my_label: 'a_b' },
+  });
+});
+
+test('a request without snake_case is the same object', () => {
+  const body = { contents: [{ parts: [{ text: 'a_b' }] }], labels: { my_label: 1 } };
+  expect(inCamelCase(body)).toBe(body);
+});
+
+test.each([
+  [{ topK: 1, top_k: 2 }, 'topK'],
+  [{ a: [{ top_k: 2, topK: 1 }] }, 'a[0].topK'],
+])('a member in both spellings is refused: %j', (body, param) => {
+  expect(() => inCamelCase(body)).toThrow(Refusal);
+  expect(() => inCamelCase(body)).toThrow(param);
+});
