@@ -55,16 +55,38 @@ function instructions(content: Documented<RequestContent> | undefined, model: st
     .join('\n');
 }
 
-/** A call of a model's turn that has no result yet. */
-interface OpenCall {
-  readonly id: string;
-  readonly name: string;
+/** The calls of a model's turn that have no result yet. */
+class OpenCalls {
+  readonly #byId = new Map<string, string>();
+  /** The ids of each function's calls, and how many of them are known to have a result. */
+  readonly #byName = new Map<string, { readonly ids: string[]; next: number }>();
+
+  add(id: string, name: string): void {
+    this.#byId.set(id, name);
+    const known = this.#byName.get(name);
+    if (known === undefined) this.#byName.set(name, { ids: [id], next: 0 });
+    else known.ids.push(id);
+  }
+
+  /** The id of the call that this result belongs to; without an id, the first by its name. */
+  take(id: string | undefined, name: string): string | undefined {
+    const found = id || this.#nextOf(name);
+    return found !== undefined && this.#byId.delete(found) ? found : undefined;
+  }
+
+  #nextOf(name: string): string | undefined {
+    const known = this.#byName.get(name);
+    if (known === undefined) return undefined;
+    while (known.next < known.ids.length && !this.#byId.has(known.ids[known.next] ?? ''))
+      known.next += 1;
+    return known.ids[known.next];
+  }
 }
 
 class Turns {
   readonly #messages: JsonObject[];
   readonly #model: string;
-  #open: OpenCall[] = [];
+  #open = new OpenCalls();
 
   constructor(messages: JsonObject[], model: string) {
     this.#messages = messages;
@@ -76,20 +98,20 @@ class Turns {
     let reasoning = '';
     const details: unknown[] = [];
     const calls: JsonObject[] = [];
-    const open: OpenCall[] = [];
+    const open = new OpenCalls();
     partsOf(content).forEach((part, i) => {
       details.push(...listOf(openSignature(part.thoughtSignature)));
       const call = objectOf(part.functionCall);
       if (call !== undefined) {
         const id = textOf(call.id) || `call_${turn}_${i}`;
         const name = textOf(call.name) ?? '';
-        open.push({ id, name });
+        open.add(id, name);
         const args = JSON.stringify(call.args ?? {});
         calls.push({ id, type: 'function', function: { name, arguments: args } });
       } else if (part.thought === true) reasoning += textOf(part.text) ?? '';
       else text += this.#said(part, `${param}[${i}]`);
     });
-    if (open.length > 0) this.#open = open;
+    if (calls.length > 0) this.#open = open;
     this.#messages.push({
       role: 'assistant',
       content: text === '' && calls.length > 0 ? null : text,
@@ -132,8 +154,7 @@ class Turns {
     const result = objectOf(functionResponse) ?? {};
     const name = textOf(result.name) ?? '';
     const id = textOf(result.id);
-    const at = this.#open.findIndex((call) => (id ? call.id === id : call.name === name));
-    const [call] = at < 0 ? [] : this.#open.splice(at, 1);
+    const call = this.#open.take(id, name);
     if (call === undefined)
       refuse('invalid_value', {
         param: `${param}.functionResponse`,
@@ -145,14 +166,14 @@ class Turns {
     });
     const message = {
       role: 'tool',
-      tool_call_id: call.id,
+      tool_call_id: call,
       content: JSON.stringify(result.response ?? {}),
     };
     // All results of a step stand together, before what else the user says.
     this.#messages.push(message);
     return media.length === 0
       ? []
-      : [{ type: 'text', text: `Result of the call ${call.id}:` }, ...media];
+      : [{ type: 'text', text: `Result of the call ${call}:` }, ...media];
   }
 
   #part(part: Documented<RequestPart>, param: string): JsonObject[] {
