@@ -1,8 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { expect, test } from 'vitest';
+import { GoogleGenAI, Type } from '@google/genai';
+import { expect, onTestFinished, test } from 'vitest';
+import { simConfig } from '../sim/catalog.ts';
+import { startSim } from '../sim/index.ts';
 import { forEachDatabase } from './databases.ts';
 import { type RunningOptions, startRunning } from './support/running.ts';
-import { json, type Received, sse, startVendor } from './support/scripted-vendor.ts';
+import { png } from './sdk/sdk.ts';
+import { completion, json, type Received, sse, startVendor } from './support/scripted-vendor.ts';
 
 /** A vendor of Google's own format, and one of OpenAI's, from the client's request to the charge. */
 const configuration = (url: string, more = ''): string => `
@@ -467,5 +471,173 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect((await get('/v1beta/models', bearer)).models).toHaveLength(4);
     expect((await get('/v1beta/models/none', google)).error.status).toBe('NOT_FOUND');
     expect((await get('/v1beta/models?pageSize=x', google)).error.status).toBe('INVALID_ARGUMENT');
+  });
+
+  test('files are not kept yet, and a client that sends one is told so in this shape', async () => {
+    const { running } = await begin();
+    const upload = await fetch(`${running.url}/upload/v1beta/files?key=${running.key}`, {
+      method: 'POST',
+      headers: { 'x-goog-upload-command': 'start' },
+      body: '{}',
+    });
+    expect([upload.status, JSON.parse(await upload.text()).error.status]).toEqual([
+      404,
+      'NOT_FOUND',
+    ]);
+  });
+
+  test('another model answers where the first cannot, in the same format, and the answer names it', async () => {
+    const { vendor, running, ask } = await begin();
+    vendor.answer((request, response) =>
+      request.url.includes('chat/completions')
+        ? json(response, 200, completion())
+        : json(response, 503, '{"error":{"code":503,"status":"UNAVAILABLE","message":"no"}}'),
+    );
+    const body = JSON.parse(
+      await (await ask('gem:generateContent', { ...hello, models: ['chat/m'] })).text(),
+    );
+    expect(body).toMatchObject({
+      candidates: [{ content: { parts: [{ text: 'Hello!' }] } }],
+      modelVersion: 'chat/m',
+    });
+    expect(vendor.received[0]?.text).not.toContain('models');
+    expect(await running.usage()).toMatchObject([{ model: 'chat/m', channel: 'c' }]);
+    await running.expectBooks();
+  });
+
+  test('a search that has a price is charged by the queries that the answer tells', async () => {
+    const priced = (url: string) => `
+  - { name: s, vendor: gemini, base_url: "${url}/v1beta", api_key: up-key, groups: [default], models: [{ id: found, upstream: gemini-3-flash }] }
+`;
+    const vendor = await startVendor();
+    const groundingMetadata = { webSearchQueries: ['a', 'b'] };
+    const [candidate] = whole.candidates;
+    vendor.answer((_request, response) =>
+      json(
+        response,
+        200,
+        JSON.stringify({ ...whole, candidates: [{ ...candidate, groundingMetadata }] }),
+      ),
+    );
+    const text = configuration(vendor.url, priced(vendor.url)).replace(
+      'models:\n',
+      'models:\n  - { id: found, owned_by: google, kind: chat, max_output: 1000, price: { input: 1000, output: 1000, grounding_query: 0.25 } }\n',
+    );
+    const running = await startRunning({ databaseUrl: (await fresh()).url, configuration: text });
+    const response = await fetch(`${running.url}/v1beta/models/found:generateContent`, {
+      method: 'POST',
+      headers: { 'x-goog-api-key': running.key, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...hello, tools: [{ google_search: {} }] }),
+    });
+    expect(await response.text()).toContain('webSearchQueries');
+    expect(JSON.parse(vendor.received[0]?.text ?? '').tools).toEqual([{ google_search: {} }]);
+    // 50 and 6 tokens, a thousandth of a yuan each, and two queries.
+    expect(await running.balance()).toBe(String(100 - 0.056 - 0.5));
+    await running.expectBooks();
+  });
+
+  const weather = {
+    name: 'get_weather',
+    description: 'The weather of a city',
+    parameters: {
+      type: Type.OBJECT,
+      properties: { city: { type: Type.STRING } },
+      required: ['city'],
+    },
+  };
+
+  test.each(['gemini-2.5-flash', 'claude-haiku-4-5', 'gpt-4o-mini', 'deepseek-chat'])(
+    'Google’s own package with %s: text, stream, tools, schema, picture, count, error',
+    { timeout: 60_000 },
+    async (model) => {
+      const sim = await startSim();
+      onTestFinished(() => sim.close());
+      const running = await startRunning({
+        databaseUrl: (await fresh()).url,
+        configuration: simConfig(sim.url),
+      });
+      const { models, chats } = new GoogleGenAI({
+        apiKey: running.key,
+        httpOptions: { baseUrl: running.url },
+      });
+      const contents = 'Why is the sea salt? “Weil…” 海';
+      const answered = await models.generateContent({ model, contents });
+      expect(answered.text).toContain(contents);
+      expect(answered.modelVersion).toBe(model);
+      let streamed = '';
+      for await (const piece of await models.generateContentStream({ model, contents }))
+        streamed += piece.text ?? '';
+      expect(streamed).toBe(answered.text);
+      const chat = chats.create({
+        model,
+        config: { tools: [{ functionDeclarations: [weather] }] },
+      });
+      const called = await chat.sendMessage({ message: 'What is the weather in Paris?' });
+      expect(called.functionCalls).toMatchObject([
+        { name: 'get_weather', args: { city: 'Paris' } },
+      ]);
+      const [{ id, name } = {}] = called.functionCalls ?? [];
+      const functionResponse = {
+        ...(id === undefined ? {} : { id }),
+        name: name ?? '',
+        response: { output: '21 degrees' },
+      };
+      expect((await chat.sendMessage({ message: { functionResponse } })).text).toContain(
+        '21 degrees',
+      );
+      const person = await models.generateContent({
+        model,
+        contents: 'Our guest is Ada Lovelace, 36 years old. Answer in JSON.',
+        config: {
+          responseMimeType: 'application/json',
+          responseSchema: {
+            type: Type.OBJECT,
+            properties: { name: { type: Type.STRING }, age: { type: Type.INTEGER } },
+            required: ['name', 'age'],
+          },
+        },
+      });
+      expect(JSON.parse(person.text ?? '')).toMatchObject({ name: 'Ada Lovelace', age: 36 });
+      const sees = model !== 'deepseek-chat';
+      const picture = models.generateContent({
+        model,
+        contents: [
+          { inlineData: { mimeType: 'image/png', data: png } },
+          { text: 'What is in this image?' },
+        ],
+      });
+      if (sees) expect((await picture).text).toContain('1×1');
+      else await expect(picture).rejects.toMatchObject({ status: 400 });
+      const counted = await models.countTokens({ model, contents });
+      expect(counted.totalTokens).toBeGreaterThan(5);
+      await expect(models.generateContent({ model: 'none', contents })).rejects.toMatchObject({
+        status: 404,
+      });
+      expect((await models.get({ model })).name).toBe(`models/${model}`);
+      await running.expectBooks();
+    },
+  );
+
+  test('Google’s own package makes vectors and lists all models, page by page', async () => {
+    const sim = await startSim();
+    onTestFinished(() => sim.close());
+    const running = await startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: simConfig(sim.url),
+    });
+    const { models } = new GoogleGenAI({
+      apiKey: running.key,
+      httpOptions: { baseUrl: running.url },
+    });
+    for (const model of ['gemini-embedding-001', 'text-embedding-3-small']) {
+      const { embeddings } = await models.embedContent({ model, contents: ['a', 'b'] });
+      expect(embeddings?.map(({ values }) => (values?.length ?? 0) > 10)).toEqual([true, true]);
+    }
+    const names: (string | undefined)[] = [];
+    for await (const { name } of await models.list({ config: { pageSize: 20 } })) names.push(name);
+    expect(names).toContain('models/deepseek-chat');
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.length).toBeGreaterThan(40);
+    await running.expectBooks();
   });
 });
