@@ -3,7 +3,7 @@ import { editJsonBytes, isObject, jsonText } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
 import { type ApiRequest, type ClientFormat, defaultsWithoutText } from '../gateway/api-request.ts';
-import { inCamelCase } from '../providers/formats/gemini/spelling.ts';
+import { inCamelCase } from '../providers/conversation/spelling.ts';
 import { generateEnvelope } from './errors.ts';
 import {
   checkLength,

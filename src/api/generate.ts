@@ -3,7 +3,7 @@ import { editJsonBytes, isObject, jsonText, type JsonObject } from '../base/json
 import { refuse } from '../base/refusal.ts';
 import type { ApiRequest, ClientFormat } from '../gateway/api-request.ts';
 import { generateUsage } from '../providers/conversation/client-usage.ts';
-import { inCamelCase } from '../providers/formats/gemini/spelling.ts';
+import { inCamelCase } from '../providers/conversation/spelling.ts';
 import { generateEnvelope } from './errors.ts';
 import {
   addAddress,

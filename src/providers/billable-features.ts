@@ -19,7 +19,7 @@ import { refuse } from '../base/refusal.ts';
 import type { VendorCall, PricingFacts } from './adapter.ts';
 import type { CreateMessageParams, MessageTool } from './formats/anthropic-messages/types.ts';
 import type { GenerateContentRequest } from './formats/gemini/request-types.ts';
-import { inCamelCase, inSnakeCase } from './formats/gemini/spelling.ts';
+import { inCamelCase, inSnakeCase } from './conversation/spelling.ts';
 import type {
   ChatExtensions,
   ChatRequest,

@@ -9,7 +9,7 @@ import { ArrayResponse } from '../../src/http/array-response.ts';
 import type { Adapter, VendorCall } from '../../src/providers/adapter.ts';
 import { billableFeatures } from '../../src/providers/billable-features.ts';
 import { adaptersOf } from '../../src/providers/bridges/index.ts';
-import { inCamelCase } from '../../src/providers/formats/gemini/spelling.ts';
+import { inCamelCase } from '../../src/providers/conversation/spelling.ts';
 import { vendors } from '../../src/providers/index.ts';
 import { SimulatedClient } from '../gateway/simulated-client.ts';
 import { chunk, streamOf } from '../support/scripted-vendor.ts';

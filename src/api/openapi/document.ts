@@ -63,7 +63,7 @@ export function openApi(rows: readonly RouteId[], { version, publicUrl }: ApiInf
           type: 'http',
           scheme: 'bearer',
           description:
-            'An API key, made in the console. `/v1/messages` and `/v1/models` take it in `x-api-key` as well.',
+            'An API key, made in the console. `/v1/messages` and `/v1/models` take it in `x-api-key` as well, methods of models in `x-goog-api-key`.',
         },
       },
       headers,

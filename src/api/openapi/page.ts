@@ -189,7 +189,9 @@ function errors(): string {
   <p>Every answer that says no has
   one shape: <code>{"error": {"message", "type", "param", "code"}}</code>;
   below <code>/v1/messages</code> it
-  is <code>{"type": "error", "error": {"type", "message"}, "request_id"}</code>.</p>
+  is <code>{"type": "error", "error": {"type", "message"}, "request_id"}</code>,
+  and for methods of models
+  <code>{"error": {"code", "message", "status", "details"}}</code>.</p>
 <div class="table" tabindex="0" role="region" aria-label="Refusals">
   <table>
     <thead>

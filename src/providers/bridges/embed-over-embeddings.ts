@@ -11,7 +11,7 @@ import {
 import type { VendorAnswer, VendorCall, WholeAdapter } from '../adapter.ts';
 import { isFault } from '../formats/fault.ts';
 import type { EmbedContentRequest } from '../formats/gemini/request-types.ts';
-import { inCamelCase } from '../formats/gemini/spelling.ts';
+import { inCamelCase } from '../conversation/spelling.ts';
 import { refuseParam } from '../support/rules.ts';
 import { partsOf } from './generate-over-chat-turns.ts';
 

@@ -18,7 +18,7 @@ import { generateUsage } from '../conversation/client-usage.ts';
 import { generateEvent } from '../formats/gemini/native-stream.ts';
 import type { GenerateContentRequest } from '../formats/gemini/request-types.ts';
 import { ownSignature } from '../formats/gemini/signature.ts';
-import { inCamelCase } from '../formats/gemini/spelling.ts';
+import { inCamelCase } from '../conversation/spelling.ts';
 import type { ChatCompletion, ChatMessage, ChatToolCall } from '../formats/openai-chat/types.ts';
 import { mapChunks, plainTextOf } from './bridge.ts';
 import { groundingOf, logprobsResultOf } from './generate-over-chat-members.ts';

@@ -19,7 +19,7 @@ import { refuseParam } from '../support/rules.ts';
  * `systemInstruction` and `contents` as OpenAI's messages (ai.google.dev/api/caching#Content,
  * 2026-11, in the other direction). Throws the Refusal of content that chat cannot express.
  */
-export function chatMessages(
+export function turnsAsChat(
   { systemInstruction, contents }: Documented<GenerateContentRequest>,
   model: string,
 ): JsonObject[] {

@@ -16,12 +16,12 @@ import type {
   GenerationConfig,
   RequestToolConfig,
 } from '../formats/gemini/request-types.ts';
-import { inCamelCase } from '../formats/gemini/spelling.ts';
+import { inCamelCase } from '../conversation/spelling.ts';
 import { refuseParam } from '../support/rules.ts';
 import { bridgeOver, type PathNames } from './bridge.ts';
 import { enumType, generateAnswer, GenerateOverChatStream } from './generate-over-chat-answer.ts';
 import { jsonSchemaOf } from './generate-over-chat-schema.ts';
-import { chatMessages } from './generate-over-chat-turns.ts';
+import { turnsAsChat } from './generate-over-chat-turns.ts';
 
 /**
  * `generateContent` for models whose vendor has chat (ai.google.dev/api/generate-content, 2026-11,
@@ -93,7 +93,7 @@ function chatBodyFrom(
   const logprobs = config.responseLogprobs === true;
   return {
     model,
-    messages: chatMessages(request, model),
+    messages: turnsAsChat(request, model),
     ...given('max_tokens', limit),
     ...(call.stream ? { stream: true } : {}),
     ...given('temperature', config.temperature),

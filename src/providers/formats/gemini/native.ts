@@ -22,7 +22,7 @@ import { GenerateUsage, answerChanges, wordsOf } from './native-usage.ts';
 import { modelPath } from './request.ts';
 import type { GenerateContentRequest, RequestContent } from './request-types.ts';
 import { isOwnSignature } from './signature.ts';
-import { sentName } from './spelling.ts';
+import { sentName } from '../../conversation/spelling.ts';
 import type { GenerateContentResponse } from './types.ts';
 
 const headers = { 'content-type': 'application/json' } as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Refusal } from '../../../base/refusal.ts';
+import { Refusal } from '../../base/refusal.ts';
 import { inCamelCase } from './spelling.ts';
 
 test('names of the format are in camelCase, names of the client stay', () => {

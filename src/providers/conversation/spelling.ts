@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../../../base/json.ts';
-import { refuse } from '../../../base/refusal.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { refuse } from '../../base/refusal.ts';
 
 /** Members whose own members are the client's names and no names of the format. */
 const clientNamed: ReadonlySet<string> = new Set([
