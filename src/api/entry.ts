@@ -519,7 +519,7 @@ function queryKey(url: string): string | undefined {
  * path, or where the key is, shows it.
  */
 export const speaksGenerate = (headers: IncomingHttpHeaders, url: string): boolean =>
-  /^\/v1beta/.test(url) || headers['x-goog-api-key'] !== undefined || queryKey(url) !== undefined;
+  url.startsWith('/v1beta') || headers['x-goog-api-key'] !== undefined || queryKey(url) !== undefined;
 
 /** The convention of URLs without an endpoint, by their first segment. */
 const rootConventions: Readonly<Record<string, ClientConvention>> = {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../base/refusal.ts';
 import { chunk, completion, streamOf } from '../../../test/support/scripted-vendor.ts';
 import type { VendorCall } from '../adapter.ts';
+import { vendors } from '../index.ts';
 import { isFault } from '../formats/fault.ts';
 import { openSignature, ownSignature } from '../formats/gemini/signature.ts';
 import { openaiChat } from '../formats/openai-chat/adapter.ts';
@@ -417,4 +418,26 @@ test('citations are sources whose offsets count bytes', () => {
       { segment: { startIndex: 3, endIndex: 5, text: ' b' }, groundingChunkIndices: [0] },
     ],
   });
+});
+
+test.each([
+  ['gemini', 'gemini-3-flash', '/models/gemini-3-flash:countTokens', '{"totalTokens":7}'],
+  ['vertex', 'gemini-3-flash', '/models/gemini-3-flash:countTokens', '{"totalTokens":7}'],
+  [
+    'vertex',
+    'claude-haiku-4-5',
+    '/publishers/anthropic/models/count-tokens:rawPredict',
+    '{"input_tokens":7}',
+  ],
+])('%s counts the tokens of %s in its publisher’s format', (vendor, upstreamModel, path, reply) => {
+  const counter = vendors.get(vendor)?.counts?.generate_content;
+  const call = callFor({ system_instruction: { parts: [{ text: 'Be brief.' }] } }, { upstreamModel });
+  const request = counter?.ask(call);
+  expect(request?.path).toBe(path);
+  const text = request?.body.toString('utf8') ?? '';
+  expect(text).toContain('Hello');
+  expect(text).toContain('Be brief.');
+  expect(text).not.toContain('max_tokens');
+  const read = counter?.read(Buffer.from(reply), 'application/json', call);
+  expect(read && 'body' in read && read.body.toString('utf8')).toBe('{"totalTokens":7}');
 });

@@ -6,7 +6,7 @@ import type { VendorAdapters, Vendor } from '../vendor.ts';
 import { compactOverResponses } from './compact-over-responses.ts';
 import { completionsOverChat } from './completions-over-chat.ts';
 import { embedOverEmbeddings } from './embed-over-embeddings.ts';
-import { generateOverChat } from './generate-over-chat.ts';
+import { generateAsChat, generateOverChat } from './generate-over-chat.ts';
 import { messagesOverChat, messagesAsChat } from './messages-over-chat.ts';
 import { responsesOverChat, responsesAsChat } from './responses-over-chat.ts';
 
@@ -37,7 +37,7 @@ export function adaptersOf({ adapters: speaks, readsCacheMarks = false }: Vendor
 export function countsOverChat(
   count: ChatCount,
   marks = false,
-): Readonly<Record<'messages' | 'responses', BaseAdapter>> {
+): Readonly<Record<'messages' | 'responses' | 'generate_content', BaseAdapter>> {
   return {
     messages: counterOver(
       count,
@@ -48,6 +48,7 @@ export function countsOverChat(
       object: 'response.input_tokens',
       input_tokens: tokens,
     })),
+    generate_content: counterOver(count, generateAsChat, (tokens) => ({ totalTokens: tokens })),
   };
 }
 

@@ -2,7 +2,7 @@ import { googleCredentials, googleAuthorizer } from '../authorizers.ts';
 import type { Adapter, VendorCall, BaseAdapter } from '../adapter.ts';
 import { countsOverChat } from '../bridges/index.ts';
 import { embedOverEmbeddings } from '../bridges/embed-over-embeddings.ts';
-import { generateOverChat } from '../bridges/generate-over-chat.ts';
+import { generateAsChat, generateOverChat } from '../bridges/generate-over-chat.ts';
 import { messagesOverChat } from '../bridges/messages-over-chat.ts';
 import type { MessagesHost } from '../formats/anthropic-messages/request.ts';
 import { anthropicCountAt, anthropicNative } from '../formats/anthropic-messages/native.ts';
@@ -10,7 +10,8 @@ import { anthropicMessages } from '../formats/anthropic-messages/adapter.ts';
 import { geminiNative, vertexNativeCount } from '../formats/gemini/native.ts';
 import { vertexCount, geminiChat } from '../formats/gemini/adapter.ts';
 import { geminiSpeech } from '../formats/audio/gemini.ts';
-import { isObject, parse } from '../../base/json.ts';
+import { countOf, isObject, objectOf, parse } from '../../base/json.ts';
+import { protocolFault } from '../formats/fault.ts';
 import { geminiImages, imagen } from '../formats/images/gemini.ts';
 import { forAllImageOperations, picturesPerCall, perCall } from '../formats/adapters.ts';
 import { vertexVideo } from '../formats/video/veo.ts';
@@ -64,6 +65,23 @@ const claudeCount = anthropicCountAt(
   '/publishers/anthropic/models/count-tokens:rawPredict',
   onVertex.bodyVersion,
 );
+
+/** The same for clients of `generateContent`: the request is translated to Claude's format. */
+const claudeGenerateCount: BaseAdapter = {
+  ask(call) {
+    const { body } = anthropicMessages(onVertex).ask(generateAsChat(call));
+    const { max_tokens: _, stream: __, ...counted } = objectOf(parse(body.toString('utf8'))) ?? {};
+    const bytes = Buffer.from(JSON.stringify({ model: call.upstreamModel, ...counted }));
+    return claudeCount.ask({ ...call, body: counted, bytes, skeleton: undefined });
+  },
+  read(reply) {
+    const tokens = countOf(objectOf(parse(reply.toString('utf8')))?.['input_tokens']);
+    if (tokens === undefined) return protocolFault('a count that tells no tokens');
+    const body = Buffer.from(JSON.stringify({ totalTokens: tokens }));
+    return { body, quantities: undefined, upstreamId: undefined, outputText: '' };
+  },
+  fault: claudeCount.fault,
+};
 
 function countByPublisher(claude: BaseAdapter, gemini: BaseAdapter): BaseAdapter {
   const of = (call: VendorCall): BaseAdapter => (isClaude(call) ? claude : gemini);
@@ -122,6 +140,6 @@ export const vertex = defineVendor({
   counts: {
     ...countsOverChat(vertexCount),
     messages: countByPublisher(claudeCount, countsOverChat(vertexCount).messages),
-    generate_content: vertexNativeCount,
+    generate_content: countByPublisher(claudeGenerateCount, vertexNativeCount),
   },
 });

@@ -89,8 +89,7 @@ export class NativeGenerateStream implements StreamTranslator {
       const ends = candidate.finishReason != null;
       this.#candidates.set(index, ends || this.#candidates.get(index) === true);
     }
-    const finished = this.#isFinished(body);
-    this.meter.finished ||= finished;
+    this.meter.finished = this.#isFinished(body);
     this.#usage.add(body);
     if (this.meter.finished || this.#usage.countsOutput) {
       this.meter.quantities = this.#usage.quantities;
@@ -108,7 +107,9 @@ export class NativeGenerateStream implements StreamTranslator {
       this.#held += start + event;
       this.#start = undefined;
     } else if (this.#start === undefined || begins) {
-      this.#out += start + event;
+      // Another candidate may begin after the first ones have ended.
+      this.#out += this.#held + start + event;
+      this.#held = '';
       this.#start = undefined;
     } else this.#start += event;
   }

@@ -122,3 +122,23 @@ test('a blocked prompt is told as the vendor tells it', () => {
   expect(translator.end()).toBe(`data: ${reply}\n\n`);
   expect(translator.meter).toMatchObject({ finished: true, quantities: { input: 9 } });
 });
+
+test('of several answers, the last events wait until all of them have ended', () => {
+  const piece = (index: number, more = '') =>
+    `{"candidates":[{"index":${index},"content":{"parts":[{"text":"x"}]}${more}}]}`;
+  const end = ',"finishReason":"STOP"';
+  const chunks = [piece(0), piece(0, end), piece(1), piece(1, end)];
+  const translator = geminiNative.stream(callOf());
+  const told = chunks.map((chunk) => translator.push(Buffer.from(`data: ${chunk}\n\n`)));
+  expect(told).toEqual([
+    `data: ${chunks[0]}\n\n`,
+    '',
+    `data: ${chunks[1]}\n\ndata: ${chunks[2]}\n\n`,
+    '',
+  ]);
+  expect(translator.end()).toBe(`data: ${chunks[3]}\n\n`);
+  const broken = geminiNative.stream(callOf());
+  for (const chunk of chunks.slice(0, 3)) broken.push(Buffer.from(`data: ${chunk}\n\n`));
+  broken.end();
+  expect(broken.meter.fault?.kind).toBe('protocol');
+});
