@@ -1,7 +1,20 @@
 import type { Ended, Run } from './program.ts';
 
-export const features = ['tools', 'second turn', 'schema'] as const;
+export const features = [
+  'tools',
+  'second turn',
+  'schema',
+  'pictures',
+  'streams',
+  'errors',
+  'models',
+  'counts',
+  'vectors',
+] as const;
 export type Feature = (typeof features)[number];
+
+/** The models of `npm run clients` that see no pictures: a client is refused one. */
+export const blind: ReadonlySet<string> = new Set(['deepseek-chat', 'llama-3.3-70b']);
 
 /** One try: a feature, in one of the client's formats, on one model. */
 export interface Outcome {

@@ -2,6 +2,7 @@ import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
+  blind,
   type Client,
   type Feature,
   features,
@@ -29,12 +30,16 @@ export const libraries: readonly Client[] = [
     langchain: '1.4.7',
     'langchain-openai': '1.7.3',
     'langchain-anthropic': '1.7.7',
+    'langchain-google-genai': '4.4.3',
   }),
+  python('google-genai', 'google-genai (Python)', { 'google-genai': '3.6.1' }),
+  python('anthropic-old', 'Anthropic’s SDK (Python) of 2025', { anthropic: '0.49.0' }),
   javascript('ai-sdk', 'AI SDK', {
     ai: '7.0.173',
     '@ai-sdk/openai': '4.0.118',
     '@ai-sdk/openai-compatible': '3.0.92',
     '@ai-sdk/anthropic': '4.0.105',
+    '@ai-sdk/google': '4.0.121',
     zod: '4.6.7',
   }),
   javascript('langchain-js', 'LangChain (JavaScript)', {
@@ -42,6 +47,15 @@ export const libraries: readonly Client[] = [
     '@langchain/core': '1.4.0',
     '@langchain/openai': '1.6.0',
     '@langchain/anthropic': '1.5.11',
+    '@langchain/google-genai': '2.3.2',
+    zod: '4.6.7',
+  }),
+  javascript('google-genai-js', 'google-genai (JavaScript)', {
+    '@google/genai': '3.3.0',
+    zod: '4.6.7',
+  }),
+  javascript('anthropic-old-js', 'Anthropic’s SDK (JavaScript) of 2025', {
+    '@anthropic-ai/sdk': '0.39.0',
     zod: '4.6.7',
   }),
 ];
@@ -92,7 +106,13 @@ async function script(
   args: readonly string[],
   quiet: Readonly<Record<string, string>>,
 ): Promise<readonly Outcome[]> {
-  const env = { TOLLGATE_URL: url, TOLLGATE_API_KEY: key, MODELS: models.join(','), ...quiet };
+  const env = {
+    TOLLGATE_URL: url,
+    TOLLGATE_API_KEY: key,
+    MODELS: models.join(','),
+    BLIND: [...blind].join(','),
+    ...quiet,
+  };
   const ended = await run(command, args, { env, timeoutMs });
   const outcomes = ended.stdout
     .split('\n')

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { aider } from './aider.ts';
 import { claudeCode } from './claude-code.ts';
-import { type Client, features, type Outcome, type Session } from './client.ts';
+import { blind, type Client, features, type Outcome, type Session } from './client.ts';
 import { codex } from './codex.ts';
+import { geminiCli } from './gemini-cli.ts';
 import { type Demo, startDemo } from './gateway.ts';
 import { install, newerNode } from './install.ts';
 import { libraries } from './libraries.ts';
@@ -17,7 +18,15 @@ import { compliance, suiteMissing } from './open-responses.ts';
 import { opencode } from './opencode.ts';
 import { run } from './program.ts';
 
-const clients: readonly Client[] = [codex, claudeCode, opencode, aider, llm, ...libraries];
+const clients: readonly Client[] = [
+  codex,
+  claudeCode,
+  geminiCli,
+  opencode,
+  aider,
+  llm,
+  ...libraries,
+];
 
 /** The model of each vendor that the clients use. */
 const modelOf: Readonly<Record<string, string>> = {
@@ -28,8 +37,6 @@ const modelOf: Readonly<Record<string, string>> = {
   groq: 'llama-3.3-70b',
   mistral: 'mistral-small-latest',
 };
-/** The models of these that see images, which the compliance suite needs. */
-const seesPictures = new Set(['openai', 'claude', 'gemini', 'mistral']);
 const suite = 'open-responses';
 /** The gateway writes its log every half second. */
 const logMs = 1_000;
@@ -139,7 +146,8 @@ async function playSuite(session: Session): Promise<void> {
     skipped.push(`Open Responses compliance: ${missing}`);
     return;
   }
-  const seeing = vendors.filter((vendor) => seesPictures.has(vendor));
+  // The suite needs models that see pictures.
+  const seeing = vendors.filter((vendor) => !blind.has(modelOf[vendor] ?? ''));
   const told = await compliance({
     ...session,
     models: seeing.map((vendor) => modelOf[vendor] ?? ''),

@@ -1,22 +1,31 @@
-// AI SDK: OpenAI's provider over Responses and chat, the one for compatible servers, and Anthropic's.
+// AI SDK: OpenAI's provider over Responses and chat, the one for compatible servers, Anthropic's and
+// Google's.
+import assert from 'node:assert/strict';
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateText, isStepCount, Output, streamText, tool } from 'ai';
+import { embedMany, generateText, isStepCount, Output, streamText, tool } from 'ai';
 import {
   apiKey,
   baseURL,
   City,
   expectAda,
+  expectRefused,
+  expectSight,
   expectWords,
+  failing,
   getWeather,
   name,
   Person,
   person,
+  picture,
   play,
   question,
   secondTurn,
+  url,
   weather,
+  what,
   who,
 } from './play.mjs';
 
@@ -29,6 +38,7 @@ const compatible = createOpenAICompatible({
   supportsStructuredOutputs: true,
 });
 const anthropic = createAnthropic({ baseURL, apiKey });
+const google = createGoogleGenerativeAI({ baseURL: `${url}/v1beta`, apiKey });
 const once = { maxRetries: 0 };
 
 const doors = {
@@ -36,6 +46,7 @@ const doors = {
   'chat (compatible)': (model) => compatible(model),
   responses: (model) => openai(model),
   messages: (model) => anthropic(model),
+  gemini: (model) => google(model),
 };
 
 await play(doors, {
@@ -76,7 +87,32 @@ await play(doors, {
     });
     expectAda(output);
   },
+  async pictures(model, id) {
+    const content = [
+      { type: 'file', mediaType: 'image/png', data: picture },
+      { type: 'text', text: what },
+    ];
+    const messages = [{ role: 'user', content }];
+    await expectSight(id, async () => (await generateText({ ...once, model, messages })).text);
+  },
+  async errors(model, id, modelOf) {
+    const ask = (more) => generateText({ ...once, model, prompt: name, ...more });
+    await expectRefused(404, () => ask({ model: modelOf('no-such') }));
+    await assert.rejects(() => streamed({ ...once, model: modelOf(failing), prompt: name }));
+  },
 });
+await play(
+  { gemini: (model) => model },
+  {
+    async vectors(model) {
+      for (const one of ['gemini-embedding-001', 'text-embedding-3-small']) {
+        const asked = { ...once, model: google.embeddingModel(one), values: [name, who, model] };
+        const { embeddings } = await embedMany(asked);
+        assert.ok(embeddings.length === 3 && embeddings.every((each) => each.length > 100));
+      }
+    },
+  },
+);
 
 async function streamed(options) {
   let failure;

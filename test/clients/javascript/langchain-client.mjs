@@ -1,5 +1,7 @@
-// LangChain: agents and structured output over chat, Responses and Messages.
+// LangChain: agents and structured output over chat, Responses, Messages and Gemini's format.
+import assert from 'node:assert/strict';
 import { ChatAnthropic } from '@langchain/anthropic';
+import { ChatGoogleGenerativeAI } from '@langchain/google-genai';
 import { ChatOpenAI } from '@langchain/openai';
 import { createAgent, tool } from 'langchain';
 import {
@@ -7,16 +9,21 @@ import {
   baseURL,
   City,
   expectAda,
+  expectRefused,
+  expectSight,
   expectWords,
+  failing,
   getWeather,
   name,
   Person,
   person,
+  picture,
   play,
   question,
   secondTurn,
   url,
   weather,
+  what,
   who,
 } from './play.mjs';
 
@@ -26,6 +33,7 @@ const doors = {
   responses: (model) => new ChatOpenAI({ ...openai, model, useResponsesApi: true }),
   messages: (model) =>
     new ChatAnthropic({ model, apiKey, anthropicApiUrl: url, maxRetries: 0, maxTokens: 1000 }),
+  gemini: (model) => new ChatGoogleGenerativeAI({ model, apiKey, baseUrl: url, maxRetries: 0 }),
 };
 
 await play(doors, {
@@ -50,5 +58,19 @@ await play(doors, {
   },
   async schema(model) {
     expectAda(await model.withStructuredOutput(Person, { method: 'jsonSchema' }).invoke(person));
+  },
+  async pictures(model, id) {
+    const image_url = { url: `data:image/png;base64,${picture}` };
+    const content = [
+      { type: 'image_url', image_url },
+      { type: 'text', text: what },
+    ];
+    await expectSight(id, async () => (await model.invoke([{ role: 'user', content }])).text);
+  },
+  async errors(model, id, modelOf) {
+    await expectRefused(404, () => modelOf('no-such').invoke(name));
+    await assert.rejects(async () => {
+      for await (const chunk of await modelOf(failing).stream(name)) assert.ok(chunk);
+    });
   },
 });

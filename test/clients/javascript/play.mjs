@@ -15,6 +15,16 @@ export const person = 'We met Ada, who is 36 years old.';
 export const Person = z.object({ name: z.string(), age: z.number().int() });
 export const City = z.object({ city: z.string() });
 
+/** A picture of three by two points, and what a model says of it. */
+export const picture =
+  'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGNgYPgPRgwQCgAd7gP9N/RE0AAAAABJRU5ErkJggg==';
+export const what = 'What do you see?';
+export const seen = '3×2 pixels';
+/** The models that see no pictures. */
+const blind = new Set(process.env.BLIND.split(','));
+/** A model whose stream fails after three pieces. */
+export const failing = 'sim-error-in-stream';
+
 export function getWeather({ city }) {
   assert.equal(city, 'Paris');
   return weather;
@@ -28,6 +38,25 @@ export function expectAda(value) {
   assert.deepEqual({ ...value }, { name: 'Ada', age: 36 });
 }
 
+/** A model that sees pictures says what it sees; another one refuses with status 400. */
+export async function expectSight(model, ask) {
+  if (blind.has(model)) await expectRefused(400, ask);
+  else expectWords(seen, await ask());
+}
+
+export async function expectRefused(status, ask) {
+  let error;
+  try {
+    await ask();
+  } catch (problem) {
+    error = problem;
+  }
+  assert.ok(error !== undefined, `no refusal with ${status}`);
+  const told = error.status ?? error.statusCode;
+  assert.equal(told, status, `${told} instead of ${status}: ${error.message}`);
+  return error;
+}
+
 /** `doors`: makes a model of each format; `features`: the tries. */
 export async function play(doors, features) {
   for (const model of process.env.MODELS.split(',')) {
@@ -35,7 +64,7 @@ export async function play(doors, features) {
       for (const [feature, attempt] of Object.entries(features)) {
         let error = null;
         try {
-          await attempt(modelOf(model));
+          await attempt(modelOf(model), model, modelOf);
         } catch (problem) {
           error = `${problem?.name}: ${problem?.message}`.slice(0, 1500);
           console.error(problem);

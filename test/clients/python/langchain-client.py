@@ -1,15 +1,37 @@
-"""LangChain: agents and structured output over chat, Responses and Messages."""
+"""LangChain: agents and structured output over chat, Responses, Messages and Gemini's format."""
 
 from langchain.agents import create_agent
 from langchain_anthropic import ChatAnthropic
+from langchain_google_genai import ChatGoogleGenerativeAI
 from langchain_openai import ChatOpenAI
 
-from play import BASE_URL, KEY, NAME, PERSON, QUESTION, SECOND_TURN, URL, WEATHER, WHO, Person, expect_ada, expect_words, get_weather, play
+from play import (
+    BASE_URL,
+    FAILING,
+    KEY,
+    NAME,
+    PERSON,
+    PICTURE,
+    QUESTION,
+    SECOND_TURN,
+    URL,
+    WEATHER,
+    WHAT,
+    WHO,
+    Person,
+    expect_ada,
+    expect_refused,
+    expect_sight,
+    expect_words,
+    get_weather,
+    play,
+)
 
 DOORS = {
     "chat": lambda model: ChatOpenAI(model=model, base_url=BASE_URL, api_key=KEY, max_retries=0),
     "responses": lambda model: ChatOpenAI(model=model, base_url=BASE_URL, api_key=KEY, max_retries=0, use_responses_api=True),
     "messages": lambda model: ChatAnthropic(model=model, base_url=URL, api_key=KEY, max_retries=0, max_tokens=1000),
+    "gemini": lambda model: ChatGoogleGenerativeAI(model=model, base_url=URL, google_api_key=KEY, max_retries=1),
 }
 
 
@@ -41,5 +63,22 @@ def schema(door):
     return attempt
 
 
-plays = {"tools": tool_loop, "second turn": second_turn, "schema": schema}
+def pictures(door):
+    def attempt(model):
+        image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}}
+        content = [image, {"type": "text", "text": WHAT}]
+        expect_sight(model, lambda: door(model).invoke([("user", content)]).text)
+
+    return attempt
+
+
+def errors(door):
+    def attempt(model):
+        expect_refused("404", lambda: door("no-such").invoke(NAME))
+        expect_refused("", lambda: list(door(FAILING).stream(NAME)))
+
+    return attempt
+
+
+plays = {"tools": tool_loop, "second turn": second_turn, "schema": schema, "pictures": pictures, "errors": errors}
 play({(name, feature): made(door) for name, door in DOORS.items() for feature, made in plays.items()})

@@ -16,6 +16,13 @@ NAME = "My name is Ada."
 WHO = "What is my name?"
 SECOND_TURN = "turn 2 of our conversation"
 PERSON = "We met Ada, who is 36 years old."
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGNgYPgPRgwQCgAd7gP9N/RE0AAAAABJRU5ErkJggg=="
+WHAT = "What do you see?"
+SEEN = "3×2 pixels"
+# The models that see no pictures.
+BLIND = os.environ["BLIND"].split(",")
+# A model whose stream fails after three pieces.
+FAILING = "sim-error-in-stream"
 
 
 class Person(BaseModel):
@@ -40,6 +47,24 @@ def expect_words(words: str, said: str) -> None:
 
 def expect_ada(person: Person) -> None:
     expect(person.name == "Ada" and person.age == 36, f"not Ada, 36: {person!r}")
+
+
+def expect_refused(words: str, ask) -> None:
+    """The client raises an error whose message has these words."""
+    try:
+        said = ask()
+    except Exception as problem:
+        expect(words in f"{type(problem).__name__}: {problem}", f"another error than {words}: {problem!r}")
+        return
+    raise AssertionError(f"no error, but {said!r}")
+
+
+def expect_sight(model: str, ask) -> None:
+    """A model that sees pictures says what it sees; another one refuses with status 400."""
+    if model in BLIND:
+        expect_refused("400", ask)
+    else:
+        expect_words(SEEN, ask())
 
 
 def play(tries) -> None:
