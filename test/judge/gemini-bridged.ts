@@ -1,0 +1,256 @@
+import { answerMeaning, type Meaning, streamMeaning } from '../chat-meaning.ts';
+import { geminiMeaning } from '../gemini-meaning.ts';
+import type { Recording } from '../recorded-traffic.ts';
+import { type Dict, dict, list, parsed, string } from '../support/loose-json.ts';
+import type { Form, GeminiCase } from './gemini-cases.ts';
+import { isStream, piecesOf } from './gemini-cases.ts';
+import { chatSaid, member, nativeSaid, type Said, usageAddsUp } from './gemini-said.ts';
+import { type Answered, type Exchange, type Reply, type Stage, vendorKey } from './gemini-stage.ts';
+import { firstOf, wrongError } from './gemini-passed-on.ts';
+
+// Gemini's format on the client's side and OpenAI's chat on the vendor's: what either side is told
+// is compared by its meaning.
+
+/** Vendors of OpenAI's format whose answers were recorded, each with a model of theirs. */
+export const answering: Readonly<Record<string, string>> = {
+  openai: 'gpt-4o',
+  deepseek: 'deepseek-chat',
+  groq: 'llama-3.3-70b-versatile',
+  mistral: 'mistral-small-latest',
+  xai: 'grok-4',
+  zhipu: 'glm-4.6',
+  openrouter: 'openai/gpt-4o',
+};
+/** The vendor of the recorded requests: OpenAI's format without any house's rules. */
+export const plainVendor = 'openai-compatible';
+
+const bridgeId = (vendor: string): string => `bridge/${vendor}`;
+
+/** A gateway that sells one model of each of these vendors. */
+export function bridgedConfiguration(url: string): string {
+  const all = { ...answering, [plainVendor]: 'some-model' };
+  const models = Object.keys(all).map(
+    (vendor) =>
+      `  - { id: "${bridgeId(vendor)}", owned_by: judge, kind: chat, price: { input: 1, output: 1 } }`,
+  );
+  const channels = Object.entries(all).map(
+    ([vendor, model]) =>
+      `  - { name: ${vendor}, vendor: ${vendor}, base_url: "${url}/v1", api_key: "${vendorKey}", groups: [default], models: [{ id: "${bridgeId(vendor)}", upstream: "${model}" }] }`,
+  );
+  return `
+groups:
+  - { name: default, price_multiplier: 1.0 }
+models:
+${models.join('\n')}
+channels:
+${channels.join('\n')}
+`;
+}
+
+const path = (vendor: string, stream: boolean, form: Form): string =>
+  `/v1beta/models/${bridgeId(vendor)}:${
+    stream ? `streamGenerateContent${form === 'events' ? '?alt=sse' : ''}` : 'generateContent'
+  }`;
+
+const created = 1_741_569_952;
+const plainAnswer = JSON.stringify({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: '{}' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 19, completion_tokens: 10, total_tokens: 29 },
+});
+const plainStream = [
+  { choices: [{ index: 0, delta: { role: 'assistant', content: '{}' }, finish_reason: null }] },
+  { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  { choices: [], usage: { prompt_tokens: 19, completion_tokens: 10, total_tokens: 29 } },
+]
+  .map((more) => ({ id: 'c', object: 'chat.completion.chunk', created, model: 'm', ...more }))
+  .map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+  .join('');
+
+const plainReply = (stream: boolean): Reply => ({
+  status: 200,
+  type: stream ? 'text/event-stream' : 'application/json',
+  pieces: [Buffer.from(stream ? `${plainStream}data: [DONE]\n\n` : plainAnswer)],
+  end: 'end',
+});
+
+/** Sends a recorded request to a chat model: what of it did not arrive. */
+export async function bridgedRequest(stage: Stage, one: GeminiCase): Promise<readonly string[]> {
+  const stream = isStream(one);
+  const exchange = await stage.exchange(path(plainVendor, stream, 'events'), one.body, () =>
+    plainReply(stream),
+  );
+  const native = dict(parsed(one.body.toString('utf8')));
+  const { answered, sent } = exchange;
+  const why = unsayable(native);
+  if (why !== undefined) return wrongRefusal(exchange, why);
+  const [received] = sent;
+  if (received === undefined || answered.status !== 200)
+    return [`status ${answered.status}: ${answered.body.slice(0, 300)}`];
+  const chat = dict(parsed(received.text));
+  return [
+    ...((chat['stream'] === true) === stream ? [] : ['stream: another way of answering']),
+    ...wrongSaid(chatSaid(chat), nativeSaid(native)),
+  ];
+}
+
+/** What chat has no word for: such a request is refused, and reaches no vendor. */
+export function unsayable(native: Dict): string | undefined {
+  const tools = list(native['tools']).map(dict);
+  const own = tools.flatMap((tool) =>
+    Object.keys(tool).filter((name) => !/^function_?[dD]eclarations$/.test(name)),
+  );
+  if (own.length > 0) return `the tool ${own[0]}`;
+  if (member(native, 'cachedContent') !== undefined) return 'cachedContent';
+  const parts = [native['contents']]
+    .flat()
+    .flatMap((content) => [dict(content)['parts']].flat())
+    .map(dict);
+  for (const name of ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'])
+    if (parts.some((part) => member(part, name) !== undefined)) return `the part ${name}`;
+  for (const part of parts) {
+    const uri = string(member(dict(member(part, 'fileData')), 'fileUri'));
+    if (uri !== '' && (!/^https?:/.test(uri) || /youtu\.?be|generativelanguage/.test(uri)))
+      return `the file ${uri.slice(0, 40)}`;
+  }
+  return undefined;
+}
+
+function wrongRefusal({ answered, sent }: Exchange, why: string): string[] {
+  if (answered.status !== 400)
+    return [`${why} is answered with ${answered.status}: ${answered.body.slice(0, 200)}`];
+  return [
+    ...(sent.length > 0 ? [`${why} is refused, and has reached the vendor`] : []),
+    ...wrongError(firstOf(parsed(answered.body)), 400),
+  ];
+}
+
+function wrongSaid(got: Said, want: Said): string[] {
+  const wrong = (['system', 'tools', 'choice', 'format'] as const).flatMap((name) =>
+    sameJson(got[name], want[name]) ? [] : [`${name}: ${shown(got[name], want[name])}`],
+  );
+  if (got.turns.length !== want.turns.length)
+    wrong.push(`turns: ${got.turns.length} instead of ${want.turns.length}`);
+  for (const [i, turn] of want.turns.entries())
+    if (!sameJson(got.turns[i], turn)) wrong.push(`turns[${i}]: ${shown(got.turns[i], turn)}`);
+  for (const name of new Set([...Object.keys(got.settings), ...Object.keys(want.settings)])) {
+    const [is, was] = [got.settings[name], want.settings[name]];
+    // A model that does not think has no word for not thinking.
+    if (name === 'effort' && is === undefined && was === 'none') continue;
+    if (!sameJson(is, was)) wrong.push(`${name}: ${shown(is, was)}`);
+  }
+  return wrong;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, below]) => below !== undefined)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, below]) => [name, sorted(below)]),
+  );
+}
+const sameJson = (got: unknown, want: unknown): boolean =>
+  JSON.stringify(sorted(got)) === JSON.stringify(sorted(want));
+const shown = (got: unknown, want: unknown): string =>
+  `${(JSON.stringify(got) ?? 'nothing').slice(0, 240)} instead of ${(JSON.stringify(want) ?? 'nothing').slice(0, 240)}`;
+
+const question = (calls: readonly string[]): Buffer =>
+  Buffer.from(
+    JSON.stringify({
+      contents: [{ role: 'user', parts: [{ text: 'Go on.' }] }],
+      generationConfig: { thinkingConfig: { includeThoughts: true } },
+      ...(calls.length === 0
+        ? {}
+        : {
+            tools: [{ functionDeclarations: calls.map((name) => ({ name, description: name })) }],
+          }),
+    }),
+  );
+
+/** The meaning of a recorded chat answer, read without the gateway. */
+export function chatMeaning({ streamed, reply }: Recording): Meaning {
+  const text = reply.toString('utf8');
+  return streamed ? streamMeaning(text) : answerMeaning(text);
+}
+
+/** Plays a recorded chat answer to a client of Gemini's format: what it is told wrongly. */
+export async function bridgedAnswer(
+  stage: Stage,
+  recording: Recording,
+  form: Form,
+  pieces: Iterable<Buffer>,
+): Promise<readonly string[]> {
+  const want = chatMeaning(recording);
+  const body = question([...new Set(want.calls.map(({ name }) => name))]);
+  const { answered } = await stage.exchange(
+    path(recording.vendor, recording.streamed, form),
+    body,
+    () => ({
+      status: recording.status,
+      type: recording.streamed ? 'text/event-stream' : 'application/json',
+      pieces,
+      end: 'end',
+    }),
+  );
+  if (want.error !== undefined || want.finish === undefined) return wrongFailure(answered);
+  if (answered.status !== 200) return [`status ${answered.status}: ${answered.body.slice(0, 300)}`];
+  if (answered.broken) return ['the connection broke'];
+  return wrongMeaning(answered.body, want);
+}
+
+/** A vendor that failed: an error of its own status, or one at the end of a broken stream. */
+function wrongFailure({ status, body, broken }: Answered): string[] {
+  if (status !== 200) return wrongError(firstOf(parsed(body)), status);
+  if (!broken) return ['the vendor failed, and the stream ends in order'];
+  const last = piecesOf(body).at(-1) ?? '';
+  return last.startsWith('{"error"') ? [] : [`the last piece is ${last.slice(0, 100)}`];
+}
+
+const finishes: Readonly<Record<string, string>> = {
+  stop: 'STOP',
+  tool_calls: 'STOP',
+  function_call: 'STOP',
+  length: 'MAX_TOKENS',
+  content_filter: 'SAFETY',
+};
+
+function wrongMeaning(body: string, want: Meaning): string[] {
+  const got = geminiMeaning(body);
+  const pieces = piecesOf(body.trimStart().startsWith('{') ? `[${body}]` : body).map((piece) =>
+    dict(parsed(piece)),
+  );
+  const wrong: string[] = [];
+  const compare = (name: string, is: unknown, was: unknown): void => {
+    if (!sameJson(is, was)) wrong.push(`${name}: ${shown(is, was)}`);
+  };
+  compare('text', got.text, want.text);
+  compare('reasoning', got.reasoning, want.reasoning);
+  const called = ({ calls }: Meaning): unknown =>
+    calls.map(({ name, args }) => ({ name, args: parsed(args === '' ? '{}' : args) }));
+  compare('calls', called(got), called(want));
+  const reasons = pieces.flatMap((piece) =>
+    list(piece['candidates']).flatMap((candidate) => {
+      const { index = 0, finishReason } = dict(candidate);
+      return index === 0 && finishReason !== undefined ? [finishReason] : [];
+    }),
+  );
+  compare('finish', reasons, [finishes[want.finish ?? ''] ?? 'OTHER']);
+  if (want.usage !== undefined && want.usage.total > 0) {
+    const { prompt, completion, cached, reasoning } = want.usage;
+    const { total: _, ...told } = got.usage ?? { total: 0 };
+    compare('usage', told, { prompt, completion, cached, reasoning });
+  }
+  const usage = pieces
+    .map((piece) => dict(piece['usageMetadata']))
+    .findLast((one) => Object.keys(one).length > 0);
+  if (usage === undefined || !usageAddsUp(usage)) wrong.push(`usage: ${JSON.stringify(usage)}`);
+  for (const piece of pieces)
+    if (!Array.isArray(piece['candidates'])) wrong.push('a piece has no candidates');
+  return wrong;
+}

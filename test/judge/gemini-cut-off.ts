@@ -1,0 +1,79 @@
+import type { Random } from '../../src/base/random.ts';
+import { parsed } from '../support/loose-json.ts';
+import { type Form, type GeminiCase, piecesOf, streamIn } from './gemini-cases.ts';
+import { clientBody, ended, pathOf } from './gemini-passed-on.ts';
+import { type Answered, type Reply, type Stage } from './gemini-stage.ts';
+
+// A vendor's stream that ends too early: the client gets what came, an error, and a broken
+// connection, and pays for what came.
+
+/** A random place before the stream's end. */
+export const somewhereIn = (reply: Buffer, random: Random): number =>
+  1 + Math.floor(random() * (reply.length - 1));
+
+/** Cuts a recorded stream off at an offset: what is wrong with the client's answer and charge. */
+export async function cutOff(
+  stage: Stage,
+  one: GeminiCase,
+  form: Form,
+  offset: (reply: Buffer) => number,
+  end: Reply['end'],
+): Promise<readonly string[]> {
+  let came: Buffer = Buffer.alloc(0);
+  const { answered } = await stage.exchange(pathOf(one, form), clientBody(one), ({ url }) => {
+    const asked = url.includes('alt=sse') ? 'events' : 'array';
+    const reply = streamIn(asked, one.reply);
+    came = reply.subarray(0, offset(reply));
+    const type = asked === 'events' ? 'text/event-stream' : 'application/json; charset=UTF-8';
+    return { status: 200, type, pieces: [came], end };
+  });
+  const whole = wholePieces(came.toString('utf8'));
+  return [...wrongEnd(whole, form, answered), ...(await wrongCharge(stage, whole, answered))];
+}
+
+/** The pieces that came to their ends. */
+function wholePieces(text: string): readonly string[] {
+  if (text.trimStart().startsWith('[')) return piecesOf(text);
+  const end = Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'));
+  return end < 0 ? [] : piecesOf(text.slice(0, end + 2));
+}
+
+/** Answers with words of the model, which a client is charged for. */
+const wordy = (piece: string): boolean =>
+  /"text"\s*:\s*"[^"]|"functionCall"|"inlineData"/.test(piece);
+
+function wrongEnd(came: readonly string[], form: Form, answered: Answered): string[] {
+  const { status, body, broken } = answered;
+  if (came.some(ended)) return status === 200 ? [] : [`status ${status} after a whole answer`];
+  if (status !== 200)
+    return came.some(wordy)
+      ? [`status ${status} although ${came.length} pieces came: ${body.slice(0, 200)}`]
+      : [];
+  const wrong = broken ? [] : ['the connection ends in order'];
+  const got = piecesOf(body);
+  const last = got.at(-1) ?? '';
+  if (!last.startsWith('{"error"') || parsed(last) === undefined)
+    wrong.push(`the last piece is ${last.slice(0, 100)}`);
+  if (got.length - 1 !== came.length)
+    wrong.push(`${got.length - 1} pieces were delivered, and ${came.length} came`);
+  if (form === 'events' && !/\n\n$|\n\r\n$/.test(body)) wrong.push('the error has no delimiter');
+  return wrong;
+}
+
+/** What was delivered is charged, what was not is free; the record is there before the end. */
+async function wrongCharge(
+  { running }: Stage,
+  came: readonly string[],
+  { status, id }: Answered,
+): Promise<string[]> {
+  const [row] = await running.gateway.database.query('SELECT * FROM usage WHERE id = ?', [id]);
+  if (status !== 200)
+    return row === undefined || BigInt(String(row['cost'])) === 0n
+      ? []
+      : [`status ${status} cost ${String(row['cost'])}`];
+  if (row === undefined) return ['there is no usage record'];
+  const paid = BigInt(String(row['cost'])) > 0n;
+  const wrong = paid || !came.some(wordy) ? [] : ['what was delivered is not charged'];
+  if (!came.some(ended) && row['status'] === 'ok') wrong.push('the record calls it whole');
+  return wrong;
+}
