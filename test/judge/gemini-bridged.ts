@@ -5,8 +5,8 @@ import { type Dict, dict, list, parsed, string } from '../support/loose-json.ts'
 import type { Form, GeminiCase } from './gemini-cases.ts';
 import { isStream, piecesOf } from './gemini-cases.ts';
 import { chatSaid, member, nativeSaid, type Said, usageAddsUp } from './gemini-said.ts';
-import { type Answered, type Exchange, type Reply, type Stage, vendorKey } from './gemini-stage.ts';
-import { firstOf, wrongError } from './gemini-passed-on.ts';
+import { type Answered, type Reply, type Stage, vendorKey } from './gemini-stage.ts';
+import { firstOf, wrongError, wrongRefusal } from './gemini-passed-on.ts';
 
 // Gemini's format on the client's side and OpenAI's chat on the vendor's: what either side is told
 // is compared by its meaning.
@@ -99,12 +99,15 @@ export async function bridgedRequest(stage: Stage, one: GeminiCase): Promise<rea
 
 /** What chat has no word for: such a request is refused, and reaches no vendor. */
 export function unsayable(native: Dict): string | undefined {
-  const tools = list(native['tools']).map(dict);
-  const own = tools.flatMap((tool) =>
-    Object.keys(tool).filter((name) => !/^function_?[dD]eclarations$/.test(name)),
-  );
-  if (own.length > 0) return `the tool ${own[0]}`;
-  if (member(native, 'cachedContent') !== undefined) return 'cachedContent';
+  const own = [native['tools']]
+    .flat()
+    .flatMap((tool) => Object.entries(dict(tool)))
+    .find(([name, value]) => value !== null && !/^function_?[dD]eclarations$/.test(name));
+  if (own !== undefined) return `the tool ${own[0]}`;
+  if ((member(native, 'cachedContent') ?? null) !== null) return 'cachedContent';
+  const config = dict(member(native, 'generationConfig'));
+  const modalities = list(member(config, 'responseModalities'));
+  if (modalities.some((one) => !/^text$/i.test(string(one)))) return 'an answer beyond text';
   const parts = [native['contents']]
     .flat()
     .flatMap((content) => [dict(content)['parts']].flat())
@@ -112,20 +115,17 @@ export function unsayable(native: Dict): string | undefined {
   for (const name of ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'])
     if (parts.some((part) => member(part, name) !== undefined)) return `the part ${name}`;
   for (const part of parts) {
-    const uri = string(member(dict(member(part, 'fileData')), 'fileUri'));
-    if (uri !== '' && (!/^https?:/.test(uri) || /youtu\.?be|generativelanguage/.test(uri)))
+    const file = dict(member(part, 'fileData'));
+    const uri = string(member(file, 'fileUri'));
+    if (uri === '') continue;
+    if (!/^https?:/.test(uri) || /youtu\.?be|generativelanguage/.test(uri))
       return `the file ${uri.slice(0, 40)}`;
+    if (/^audio/.test(string(member(file, 'mimeType')))) return `the address ${uri}`;
   }
+  const results = parts.flatMap((part) => list(dict(member(part, 'functionResponse'))['parts']));
+  if (results.some((part) => member(dict(part), 'fileData') !== undefined))
+    return 'an address in a result';
   return undefined;
-}
-
-function wrongRefusal({ answered, sent }: Exchange, why: string): string[] {
-  if (answered.status !== 400)
-    return [`${why} is answered with ${answered.status}: ${answered.body.slice(0, 200)}`];
-  return [
-    ...(sent.length > 0 ? [`${why} is refused, and has reached the vendor`] : []),
-    ...wrongError(firstOf(parsed(answered.body)), 400),
-  ];
 }
 
 function wrongSaid(got: Said, want: Said): string[] {
@@ -173,10 +173,47 @@ const question = (calls: readonly string[]): Buffer =>
     }),
   );
 
-/** The meaning of a recorded chat answer, read without the gateway. */
-export function chatMeaning({ streamed, reply }: Recording): Meaning {
+/** The meaning of a recorded chat answer, read without the gateway, as Gemini can say it. */
+function chatMeaning({ streamed, reply }: Recording): Meaning {
   const text = reply.toString('utf8');
-  return streamed ? streamMeaning(text) : answerMeaning(text);
+  const said = streamed ? streamMeaning(text) : answerMeaning(text);
+  const refusal = refusalIn(text);
+  const refused = said.text === '' && refusal !== '';
+  return {
+    ...said,
+    text: refused ? refusal : said.text,
+    finish: refused ? 'content_filter' : said.finish,
+    usage: said.usage && usageOf(said.usage, text),
+  };
+}
+
+/** What an answer says in place of its content. */
+function refusalIn(text: string): string {
+  const whole = parsed(text);
+  const chunks =
+    whole === undefined
+      ? text.split('\n').map((line) => parsed(line.replace(/^data: ?/, '')))
+      : [whole];
+  return chunks
+    .map((chunk) => dict(list(dict(chunk)['choices'])[0]))
+    .map((choice) => string(dict(choice['message'] ?? choice['delta'])['refusal']))
+    .join('');
+}
+
+/**
+ * Vendors differ in what their completion counts, and where they tell what was cached; thoughts are
+ * no more than what was written.
+ */
+function usageOf(told: NonNullable<Meaning['usage']>, text: string): Meaning['usage'] {
+  const beside = told.prompt + told.completion + told.reasoning === told.total;
+  const completion = beside ? told.completion + told.reasoning : told.completion;
+  const cached = /"num_cached_tokens"\s*:\s*(\d+)/.exec(text)?.[1];
+  return {
+    ...told,
+    completion,
+    cached: cached === undefined ? told.cached : Number(cached),
+    reasoning: Math.min(told.reasoning, completion),
+  };
 }
 
 /** Plays a recorded chat answer to a client of Gemini's format: what it is told wrongly. */
@@ -220,37 +257,60 @@ const finishes: Readonly<Record<string, string>> = {
   content_filter: 'SAFETY',
 };
 
+/** Calls whose arguments are whole; `null` is no argument. */
+function wholeCalls({ calls }: Meaning): { readonly all: boolean; readonly calls: unknown[] } {
+  const read = calls.map(({ name, args }) => ({ name, args: parsed(args === '' ? '{}' : args) }));
+  const whole = read.filter(({ args }) => args !== undefined);
+  return {
+    all: whole.length === read.length,
+    calls: whole.map(({ name, args }) => ({ name, args: args ?? {} })),
+  };
+}
+
+/** The first candidate's chunks alone: of several answers only the first is compared. */
+function firstAnswer(body: string): { readonly text: string; readonly chunks: readonly Dict[] } {
+  const pieces = piecesOf(body.trimStart().startsWith('{') ? `[${body}]` : body);
+  const chunks = pieces.map((piece) => dict(parsed(piece)));
+  const first = chunks.map((chunk) => ({
+    ...chunk,
+    candidates: list(chunk['candidates']).filter(
+      (candidate) => (dict(candidate)['index'] ?? 0) === 0,
+    ),
+  }));
+  return { text: JSON.stringify(first), chunks };
+}
+
 function wrongMeaning(body: string, want: Meaning): string[] {
-  const got = geminiMeaning(body);
-  const pieces = piecesOf(body.trimStart().startsWith('{') ? `[${body}]` : body).map((piece) =>
-    dict(parsed(piece)),
-  );
+  const { text, chunks } = firstAnswer(body);
+  const got = geminiMeaning(text);
   const wrong: string[] = [];
   const compare = (name: string, is: unknown, was: unknown): void => {
     if (!sameJson(is, was)) wrong.push(`${name}: ${shown(is, was)}`);
   };
   compare('text', got.text, want.text);
   compare('reasoning', got.reasoning, want.reasoning);
-  const called = ({ calls }: Meaning): unknown =>
-    calls.map(({ name, args }) => ({ name, args: parsed(args === '' ? '{}' : args) }));
-  compare('calls', called(got), called(want));
-  const reasons = pieces.flatMap((piece) =>
-    list(piece['candidates']).flatMap((candidate) => {
+  const wanted = wholeCalls(want);
+  compare('calls', wholeCalls(got).calls, wanted.calls);
+  const reasons = chunks.flatMap((chunk) =>
+    list(chunk['candidates']).flatMap((candidate) => {
       const { index = 0, finishReason } = dict(candidate);
       return index === 0 && finishReason !== undefined ? [finishReason] : [];
     }),
   );
-  compare('finish', reasons, [finishes[want.finish ?? ''] ?? 'OTHER']);
+  const reason = finishes[want.finish ?? ''] ?? 'OTHER';
+  compare('finish', reasons, [
+    wanted.all || reason === 'MAX_TOKENS' ? reason : 'MALFORMED_FUNCTION_CALL',
+  ]);
   if (want.usage !== undefined && want.usage.total > 0) {
-    const { prompt, completion, cached, reasoning } = want.usage;
-    const { total: _, ...told } = got.usage ?? { total: 0 };
-    compare('usage', told, { prompt, completion, cached, reasoning });
+    const { total: _, ...told } = want.usage;
+    const { total: __, ...is } = got.usage ?? { total: 0 };
+    compare('usage', is, told);
   }
-  const usage = pieces
-    .map((piece) => dict(piece['usageMetadata']))
+  const usage = chunks
+    .map((chunk) => dict(chunk['usageMetadata']))
     .findLast((one) => Object.keys(one).length > 0);
   if (usage === undefined || !usageAddsUp(usage)) wrong.push(`usage: ${JSON.stringify(usage)}`);
-  for (const piece of pieces)
-    if (!Array.isArray(piece['candidates'])) wrong.push('a piece has no candidates');
+  for (const chunk of chunks)
+    if (!Array.isArray(chunk['candidates'])) wrong.push('a piece has no candidates');
   return wrong;
 }

@@ -34,8 +34,11 @@ export async function cutOff(
 /** The pieces that came to their ends. */
 function wholePieces(text: string): readonly string[] {
   if (text.trimStart().startsWith('[')) return piecesOf(text);
-  const end = Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'));
-  return end < 0 ? [] : piecesOf(text.slice(0, end + 2));
+  const pieces = piecesOf(text);
+  const last = pieces.at(-1) ?? '';
+  // An event without its delimiter counts when it is the answer's last one.
+  const whole = /\n\r?\n$/.test(text) || (parsed(last) !== undefined && ended(last));
+  return whole ? pieces : pieces.slice(0, -1);
 }
 
 /** Answers with words of the model, which a client is charged for. */

@@ -1,57 +1,71 @@
 import type { Random } from '../../src/base/random.ts';
 import { fewCuts } from '../cuts.ts';
-import { dict, parsed } from '../support/loose-json.ts';
+import { type Dict, dict, parsed } from '../support/loose-json.ts';
 import type { Received } from '../support/scripted-vendor.ts';
 import { type Form, type GeminiCase, isStream, piecesOf, streamIn } from './gemini-cases.ts';
+import { member } from './gemini-said.ts';
 import { type Answered, type Exchange, type Reply, type Stage, vendorKey } from './gemini-stage.ts';
 
 // Gemini's format on both sides: what reached the vendor and what reached the client are compared
 // with the recording, byte by byte but for the names of the model.
 
-/** The id that clients call a vendor's model by. */
-export const publicId = (vendor: GeminiCase['vendor'], model: string): string =>
-  `${vendor}-judge/${model}`;
+/**
+ * The id that clients call a case's model by. A refusal may park its channel: each recorded one has
+ * a model and a channel of its own.
+ */
+export const publicId = ({ id, vendor, model, status }: GeminiCase): string =>
+  status < 400 ? `${vendor}-judge/${model}` : `refused-${id}/${model}`;
 
 /** A gateway that sells every recorded model, with a fee for each tool that a vendor runs. */
 export function nativeConfiguration(cases: readonly GeminiCase[]): (url: string) => string {
   const fees =
     'grounding_query: 0.1, code_session: 0.1, file_search: 0.1, web_search: 0.1, web_fetch: 0.1';
-  const sold = [...new Set(cases.map(({ vendor, model }) => `${vendor} ${model}`))].map((words) => {
-    const [vendor, model = ''] = words.split(' ');
-    return { vendor: vendor === 'vertex' ? ('vertex' as const) : ('gemini' as const), model };
-  });
-  const modelLines = sold.map(({ vendor, model }) => {
-    const vector = model.includes('embedding');
+  const sold = [...new Map(cases.map((one) => [publicId(one), one])).values()];
+  const modelLines = sold.map((one) => {
+    const vector = one.model.includes('embedding') && !one.method.startsWith('count');
     const price = vector ? '{ input: 1 }' : `{ input: 1, output: 1, ${fees} }`;
-    return `  - { id: "${publicId(vendor, model)}", owned_by: google, kind: ${vector ? 'embedding' : 'chat'}, price: ${price} }`;
+    return `  - { id: "${publicId(one)}", owned_by: google, kind: ${vector ? 'embedding' : 'chat'}, price: ${price} }`;
   });
-  const listed = (wanted: string): string =>
-    sold
-      .filter(({ vendor }) => vendor === wanted)
-      .map(({ vendor, model }) => `{ id: "${publicId(vendor, model)}", upstream: "${model}" }`)
-      .join(', ');
+  const channel = (url: string, name: string, all: readonly GeminiCase[]): string => {
+    const [{ vendor } = { vendor: 'gemini' }] = all;
+    const base = vendor === 'gemini' ? '/v1beta' : '/v1/projects/p/locations/global';
+    const listed = all.map((one) => `{ id: "${publicId(one)}", upstream: "${one.model}" }`);
+    return `  - { name: ${name}, vendor: ${vendor}, base_url: "${url}${base}", api_key: "${vendorKey}", groups: [default], models: [${listed.join(', ')}] }`;
+  };
+  const good = sold.filter(({ status }) => status < 400);
   return (url) => `
 groups:
   - { name: default, price_multiplier: 1.0 }
 models:
 ${modelLines.join('\n')}
 channels:
-  - { name: gemini, vendor: gemini, base_url: "${url}/v1beta", api_key: "${vendorKey}", groups: [default], models: [${listed('gemini')}] }
-  - { name: vertex, vendor: vertex, base_url: "${url}/v1/projects/p/locations/global", api_key: "${vendorKey}", groups: [default], models: [${listed('vertex')}] }
+${(['gemini', 'vertex'] as const)
+  .map((name) =>
+    channel(
+      url,
+      name,
+      good.filter(({ vendor }) => vendor === name),
+    ),
+  )
+  .join('\n')}
+${sold
+  .filter(({ status }) => status >= 400)
+  .map((one) => channel(url, one.id, [one]))
+  .join('\n')}
 `;
 }
 
 /** The path at which a client asks for a case. */
-export function pathOf({ vendor, model, method }: GeminiCase, form: Form): string {
-  const query = method === 'streamGenerateContent' && form === 'events' ? '?alt=sse' : '';
-  return `/v1beta/models/${publicId(vendor, model)}:${method}${query}`;
+export function pathOf(one: GeminiCase, form: Form): string {
+  const query = isStream(one) && form === 'events' ? '?alt=sse' : '';
+  return `/v1beta/models/${publicId(one)}:${one.method}${query}`;
 }
 
 /** What the client sends: the recorded bytes, in which it names the model by its public id. */
-export function clientBody({ body, vendor, model }: GeminiCase): Buffer {
-  const named = body
+export function clientBody(one: GeminiCase): Buffer {
+  const named = one.body
     .toString('utf8')
-    .replaceAll(`"models/${model}"`, `"models/${publicId(vendor, model)}"`);
+    .replaceAll(`"models/${one.model}"`, `"models/${publicId(one)}"`);
   return Buffer.from(named);
 }
 
@@ -84,11 +98,35 @@ export async function passedOn(
   const cut = (reply: Buffer): Iterable<Buffer> =>
     random === undefined ? [reply] : ([...fewCuts(reply, random)].at(-1) ?? [reply]);
   const body = clientBody(one);
+  const kept = keptThere(dict(parsed(one.body.toString('utf8'))));
   const exchange = await stage.exchange(pathOf(one, form), body, replyOf(one, cut, 'end'));
+  if (kept !== undefined) return wrongRefusal(exchange, kept);
   return [
     ...wrongRequest(one, form, exchange),
     ...wrongAnswer(one, form, exchange.answered),
     ...leaks(exchange, stage.running.key),
+  ];
+}
+
+/**
+ * What lies at the vendor, in the account of all clients: it is nobody's, and a request that names
+ * it is refused.
+ */
+function keptThere(native: Dict): string | undefined {
+  if ((member(native, 'cachedContent') ?? null) !== null) return 'cachedContent';
+  const tools = [native['tools']].flat().map(dict);
+  return tools.some((tool) => (member(tool, 'fileSearch') ?? null) !== null)
+    ? 'fileSearch'
+    : undefined;
+}
+
+/** A request that has to be refused reaches no vendor, and costs nothing. */
+export function wrongRefusal({ answered, sent }: Exchange, why: string): string[] {
+  if (answered.status !== 400)
+    return [`${why} is answered with ${answered.status}: ${answered.body.slice(0, 200)}`];
+  return [
+    ...(sent.length > 0 ? [`${why} is refused, and has reached the vendor`] : []),
+    ...wrongError(firstOf(parsed(answered.body)), 400),
   ];
 }
 
@@ -150,12 +188,10 @@ function wrongAnswer(one: GeminiCase, form: Form, answered: Answered): string[] 
     return [`answer: status ${answered.status}: ${answered.body.slice(0, 300)}`];
   if (answered.broken) return ['answer: the connection broke'];
   const named = (text: string): string =>
-    text.replaceAll(/("modelVersion"\s*:\s*)"([^"]*)"/g, '$1"…"');
+    text.replaceAll(/("(?:modelVersion|responseId)"\s*:\s*)"([^"]*)"/g, '$1"…"');
   const wrongName = /"modelVersion"\s*:\s*"([^"]*)"/.exec(answered.body)?.[1];
   const wrong =
-    wrongName === undefined ||
-    reply.includes(`"${wrongName}"`) ||
-    wrongName === publicId(one.vendor, one.model)
+    wrongName === undefined || reply.includes(`"${wrongName}"`) || wrongName === publicId(one)
       ? []
       : [`answer: the model is called ${wrongName}`];
   const [got, want] = [named(answered.body), named(reply)];
@@ -179,7 +215,9 @@ function wrongStream(got: string, want: string, form: Form, type: string): strin
   const pieces = piecesOf(want);
   const recorded = want.trimStart().startsWith('[') ? 'array' : 'events';
   if (form === 'events') {
-    if (recorded === 'events' && got !== want) wrong.push(`answer: ${difference(got, want)}`);
+    // The door writes its own line ends.
+    const lines = want.replaceAll('\r\n', '\n');
+    if (recorded === 'events' && got !== lines) wrong.push(`answer: ${difference(got, lines)}`);
     const stray = got.split(/\r?\n/).find((line) => line !== '' && !line.startsWith('data: '));
     if (stray !== undefined) wrong.push(`answer: the line ${stray.slice(0, 60)}`);
     if (!/\n\r?\n$/.test(got)) wrong.push('answer: the stream does not end with its delimiter');
@@ -188,12 +226,12 @@ function wrongStream(got: string, want: string, form: Form, type: string): strin
   if (arrived.length !== pieces.length)
     wrong.push(`answer: ${arrived.length} pieces instead of ${pieces.length}`);
   for (const [i, piece] of arrived.entries())
-    if (piece !== pieces[i] && !sameJson(piece, pieces[i] ?? '', form === recorded))
+    if (piece !== pieces[i] && !sameJson(piece, pieces[i] ?? '', recorded === 'events'))
       wrong.push(`answer: piece ${i}: ${difference(piece, pieces[i] ?? '')}`);
   return wrong;
 }
 
-/** A form that was not recorded has been rewritten: there the JSON counts. */
+/** Vendors are asked for events. A recorded array was rewritten into them: its JSON counts. */
 const sameJson = (got: string, want: string, exact: boolean): boolean =>
   !exact && JSON.stringify(parsed(got)) === JSON.stringify(parsed(want));
 

@@ -86,10 +86,18 @@ function readPart(part: Dict, turns: Turn[], role: Turn['role']): void {
     const turn = turnOf(turns, role);
     turn.results.push({ name: result['name'], told: result['response'] ?? {} });
     for (const media of one(result['parts']).map(dict))
-      turn.media.push(string(dict(member(media, 'inlineData'))['data']));
-  } else if (inline['data'] !== undefined) turnOf(turns, role).media.push(string(inline['data']));
-  else if (file['fileUri'] ?? file['file_uri'])
+      readInline(dict(member(media, 'inlineData')), turn);
+  } else if (inline['data'] !== undefined) readInline(inline, turnOf(turns, role));
+  else if (typeof member(file, 'fileUri') === 'string')
     turnOf(turns, role).media.push(string(member(file, 'fileUri')));
+}
+
+/** Google takes both alphabets of base64; a text is a text to a chat model. */
+function readInline(inline: Dict, turn: Turn): void {
+  const data = string(inline['data']).replaceAll('-', '+').replaceAll('_', '/');
+  if (string(member(inline, 'mimeType')).startsWith('text/'))
+    turn.text += blank(Buffer.from(data, 'base64').toString('utf8'));
+  else turn.media.push(data);
 }
 
 function nativeChoice(native: Dict): Dict {
@@ -186,7 +194,9 @@ const chatText = (content: unknown): string =>
         .join('');
 
 function readMessage(message: Dict, turns: Turn[], names: Map<string, string>): void {
-  const [text, media] = [blank(chatText(message['content'])), chatMedia(message['content'])];
+  const media = chatMedia(message['content']);
+  // A medium of a tool's result comes after the results, under the name of its call.
+  const text = blank(chatText(message['content'])).replaceAll(/Resultofthecall[^:]*:/g, '');
   const calls = list(message['tool_calls']).map(dict);
   if (text === '' && media.length + calls.length === 0) return;
   const turn = turnOf(turns, message['role'] === 'assistant' ? 'model' : 'user');
@@ -252,6 +262,9 @@ function chatSettings(chat: Dict): Readonly<Record<string, unknown>> {
   });
 }
 
+/** Google's types, which some clients write as numbers. */
+const numbered = ['unknown', 'string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
+
 /**
  * A schema by what it demands: types in lower case, `nullable` as the type null, members, choices
  * and items. Descriptions and titles do not count.
@@ -260,7 +273,9 @@ export function core(schema: unknown): unknown {
   const { nullable, ...all } = dict(schema);
   if (Object.keys(all).length === 0) return {};
   const none = nullable === true ? [{ types: ['null'] }] : [];
-  const types = one(all['type']).map((type) => String(type).toLowerCase());
+  const types = one(all['type']).map((type) =>
+    typeof type === 'number' ? (numbered[type] ?? 'unknown') : String(type).toLowerCase(),
+  );
   const choices = one(all['anyOf'] ?? all['any_of'] ?? all['oneOf']).map(core);
   const properties = Object.entries(dict(all['properties'])).map(
     ([name, value]) => [name, core(value)] as const,
