@@ -57,6 +57,9 @@ export async function expectRefused(status, ask) {
   return error;
 }
 
+/** What a try returns when the package itself has no such thing for this model. */
+export const notOffered = Symbol('not offered');
+
 /** `doors`: makes a model of each format; `features`: the tries. */
 export async function play(doors, features) {
   for (const model of process.env.MODELS.split(',')) {
@@ -64,7 +67,7 @@ export async function play(doors, features) {
       for (const [feature, attempt] of Object.entries(features)) {
         let error = null;
         try {
-          await attempt(modelOf(model), model, modelOf);
+          if ((await attempt(modelOf(model), model, modelOf)) === notOffered) continue;
         } catch (problem) {
           error = `${problem?.name}: ${problem?.message}`.slice(0, 1500);
           console.error(problem);
