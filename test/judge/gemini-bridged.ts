@@ -4,7 +4,7 @@ import type { Recording } from '../recorded-traffic.ts';
 import { type Dict, dict, list, parsed, string } from '../support/loose-json.ts';
 import type { Form, GeminiCase } from './gemini-cases.ts';
 import { isStream, piecesOf } from './gemini-cases.ts';
-import { chatSaid, member, nativeSaid, type Said, usageAddsUp } from './gemini-said.ts';
+import { chatSaid, member, nativeSaid, type Said, sameJson, usageAddsUp } from './gemini-said.ts';
 import { type Answered, type Reply, type Stage, vendorKey } from './gemini-stage.ts';
 import { firstOf, wrongError, wrongRefusal } from './gemini-passed-on.ts';
 
@@ -145,18 +145,6 @@ function wrongSaid(got: Said, want: Said): string[] {
   return wrong;
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, below]) => below !== undefined)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, below]) => [name, sorted(below)]),
-  );
-}
-const sameJson = (got: unknown, want: unknown): boolean =>
-  JSON.stringify(sorted(got)) === JSON.stringify(sorted(want));
 const shown = (got: unknown, want: unknown): string =>
   `${(JSON.stringify(got) ?? 'nothing').slice(0, 240)} instead of ${(JSON.stringify(want) ?? 'nothing').slice(0, 240)}`;
 

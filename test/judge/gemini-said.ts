@@ -102,7 +102,10 @@ function readInline(inline: Dict, turn: Turn): void {
 
 function nativeChoice(native: Dict): Dict {
   const calling = dict(member(dict(member(native, 'toolConfig')), 'functionCallingConfig'));
-  return { mode: calling['mode'], allowed: member(calling, 'allowedFunctionNames') };
+  return {
+    mode: string(calling['mode']).toUpperCase(),
+    allowed: member(calling, 'allowedFunctionNames'),
+  };
 }
 
 /** Chat's word for Gemini's mode. */
@@ -319,3 +322,17 @@ export function usageAddsUp(usage: Dict): boolean {
   ].map((name) => number(usage[name]));
   return parts.reduce((sum, part) => sum + part, 0) === number(usage['totalTokenCount']);
 }
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, below]) => below !== undefined)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, below]) => [name, sorted(below)]),
+  );
+}
+/** The same JSON, whatever the order of members. */
+export const sameJson = (got: unknown, want: unknown): boolean =>
+  JSON.stringify(sorted(got)) === JSON.stringify(sorted(want));
