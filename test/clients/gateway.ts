@@ -9,7 +9,7 @@ import { open } from '../../src/storage/open.ts';
 import { run } from './program.ts';
 
 const entry = fileURLToPath(new URL('../../bin/tollgate.js', import.meta.url));
-const startMsMax = 30_000;
+const startMsMax = 120_000;
 const settleMs = 1_500;
 
 /** A line of the gateway's log. */
