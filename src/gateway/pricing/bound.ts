@@ -186,10 +186,10 @@ const roundsOf = ({ body }: ApiRequest, { quote }: Admission): number =>
 /** Whether the request has tools, or MCP servers, that the vendor runs. */
 export function usesVendorTools({ tools, mcp_servers: servers }: ApiRequest['body']): boolean {
   if (Array.isArray(servers) && servers.length > 0) return true;
-  return Array.isArray(tools) && tools.some(isVendorTool);
+  return Array.isArray(tools) ? tools.some(isVendorTool) : isObject(tools) && isVendorTool(tools);
 }
 
-/** In one format tools have no type. */
+/** In one format tools have no type, and a single one may stand without a list. */
 function isVendorTool(tool: unknown): boolean {
   const type = typeOf(tool);
   return type === undefined

@@ -40,6 +40,12 @@ test('a request without snake_case is the same object', () => {
   expect(inCamelCase(body)).toBe(body);
 });
 
+test('a single tool or declaration becomes a list', () => {
+  expect(inCamelCase({ tools: { function_declarations: { name: 'f' } } })).toEqual({
+    tools: [{ functionDeclarations: [{ name: 'f' }] }],
+  });
+});
+
 test.each([
   [{ topK: 1, top_k: 2 }, 'topK'],
   [{ a: [{ top_k: 2, topK: 1 }] }, 'a[0].topK'],

@@ -13,14 +13,16 @@ const clientNamed: ReadonlySet<string> = new Set([
 ]);
 /** Members whose names are the client's and whose values are of the format again. */
 const clientKeyed: ReadonlySet<string> = new Set(['properties', 'defs']);
+/** Lists of which the format takes a single element as well (recorded, 2025-02). */
+const listed: ReadonlySet<string> = new Set(['tools', 'functionDeclarations']);
 
 const camel = (name: string): string =>
   name.replace(/(?!^)_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /**
  * The same request with every name in camelCase: the format takes snake_case as well
- * (protobuf.dev/programming-guides/json, 2026-11). Returns the request itself where nothing is
- * spelled otherwise. Throws the Refusal of a member that stands there in both spellings, since only
+ * (protobuf.dev/programming-guides/json, 2026-11). A single tool or declaration becomes a list.
+ * Returns the request itself where nothing is spelled otherwise. Throws the Refusal of a member that stands there in both spellings, since only
  * one of them can be meant.
  */
 export const inCamelCase = (body: JsonObject): JsonObject => object(body, '');
@@ -42,6 +44,7 @@ function object(value: JsonObject, at: string): JsonObject {
 
 function valueOf(name: string, value: unknown, param: string): unknown {
   if (clientNamed.has(name)) return value;
+  if (listed.has(name) && isObject(value)) return [object(value, `${param}[0]`)];
   if (clientKeyed.has(name) && isObject(value)) return keyed(value, param);
   return any(value, param);
 }
