@@ -171,7 +171,7 @@ function sign(parts: string[], details: readonly unknown[]): void {
 function callParts({ calls, details }: Answered): string[] | undefined {
   const parts: string[] = [];
   for (const [i, { id, name, args }] of calls.entries()) {
-    const text = args.trim() === '' ? '{}' : args.trim();
+    const text = /^(?:null)?$/.test(args.trim()) ? '{}' : args.trim();
     if (!isObject(parse(text))) return undefined;
     const signed = i === 0 ? `,"thoughtSignature":"${ownSignature(details)}"` : '';
     const members = `"id":${jsonText(id)},"name":${jsonText(name)},"args":${latin1(text)}`;
