@@ -13,15 +13,8 @@ const wholeLimits: ReadonlySet<string> = new Set([
 /** Members that JSON Schema does not have, or that only order the members of an answer. */
 const leftOut: ReadonlySet<string> = new Set(['propertyOrdering', 'nullable', 'example']);
 const maps: ReadonlySet<string> = new Set(['properties', 'defs', '$defs']);
-const types: ReadonlySet<string> = new Set([
-  'string',
-  'number',
-  'integer',
-  'boolean',
-  'array',
-  'object',
-  'null',
-]);
+/** In the order of Google's numbers, of which 0 is unspecified. */
+const types = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
 
 /**
  * Google's `Schema`, which is a subset of OpenAPI's, as JSON Schema (ai.google.dev/api/caching#Schema,
@@ -55,15 +48,18 @@ function schemasIn(value: unknown, param: string): JsonObject {
   );
 }
 
-/** Types may be in upper or lower case; an unspecified one is any. */
+/**
+ * Types may be in upper or lower case, or numbers (ai.google.dev/api/caching#Type, 2026-11); an
+ * unspecified one is any.
+ */
 function typeOf(value: unknown, param: string): unknown {
   if (Array.isArray(value)) return value.map((one, i) => typeOf(one, `${param}[${i}]`));
-  const type = textOf(value)?.toLowerCase();
-  if (type === 'type_unspecified') return undefined;
-  if (type === undefined || !types.has(type))
+  const type = typeof value === 'number' ? types[value - 1] : textOf(value)?.toLowerCase();
+  if (value === 0 || type === 'type_unspecified') return undefined;
+  if (type === undefined || !types.includes(type))
     refuse('invalid_value', {
       param,
-      why: `expected one of ${[...types].join(', ')}, in upper or lower case.`,
+      why: `expected one of ${types.join(', ')}, in upper or lower case.`,
     });
   return type;
 }

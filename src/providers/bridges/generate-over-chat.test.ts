@@ -199,7 +199,7 @@ describe('what chat cannot express is refused by its name', () => {
         tools: [
           {
             functionDeclarations: [
-              { name: 'f', parameters: { type: 'object', properties: { a: { type: 7 } } } },
+              { name: 'f', parameters: { type: 'object', properties: { a: { type: 'text' } } } },
             ],
           },
         ],
@@ -333,6 +333,30 @@ test('a call whose arguments are no object is MALFORMED_FUNCTION_CALL; one that 
     finishReason: 'MAX_TOKENS',
     content: { parts: [{ text: '' }] },
   });
+});
+
+test.each(['', ' ', 'null'])('a call with the arguments %j has none', (args) => {
+  const call = { id: 'c', function: { name: 'f', arguments: args } };
+  const message = { role: 'assistant', content: null, tool_calls: [call] };
+  const reply = completion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] });
+  expect(answered(reply).candidates[0]).toMatchObject({
+    finishReason: 'STOP',
+    content: { parts: [{ functionCall: { id: 'c', name: 'f', args: {} } }] },
+  });
+});
+
+test('types of a schema may be Google’s numbers', () => {
+  const parameters = {
+    type: 6,
+    properties: { a: { type: 1 }, b: { type: 5, items: { type: 0 } } },
+  };
+  const body = { tools: { functionDeclarations: { name: 'f', parameters } } };
+  expect(sent(body)['tools'][0].function.parameters).toEqual({
+    type: 'object',
+    properties: { a: { type: 'string' }, b: { type: 'array', items: {} } },
+  });
+  const wrong = { tools: [{ functionDeclarations: [{ name: 'f', parameters: { type: 8 } }] }] };
+  expect(refusalOf(wrong).message).toContain('parameters.type');
 });
 
 test('a stream: pieces of text as they come, calls whole in the last event, and usage there', () => {
