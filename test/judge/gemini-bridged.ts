@@ -5,7 +5,7 @@ import { type Dict, dict, list, parsed, string } from '../support/loose-json.ts'
 import type { Form, GeminiCase } from './gemini-cases.ts';
 import { isStream, piecesOf } from './gemini-cases.ts';
 import { chatSaid, member, nativeSaid, type Said, sameJson, usageAddsUp } from './gemini-said.ts';
-import { type Answered, type Reply, type Stage, vendorKey } from './gemini-stage.ts';
+import { type Answered, type Exchange, type Reply, type Stage, vendorKey } from './gemini-stage.ts';
 import { firstOf, wrongError, wrongRefusal } from './gemini-passed-on.ts';
 
 // Gemini's format on the client's side and OpenAI's chat on the vendor's: what either side is told
@@ -128,7 +128,8 @@ export function unsayable(native: Dict): string | undefined {
   return undefined;
 }
 
-function wrongSaid(got: Said, want: Said): string[] {
+/** What one request tells a model, and another does not. */
+export function wrongSaid(got: Said, want: Said): string[] {
   const wrong = (['system', 'tools', 'choice', 'format'] as const).flatMap((name) =>
     sameJson(got[name], want[name]) ? [] : [`${name}: ${shown(got[name], want[name])}`],
   );
@@ -204,6 +205,21 @@ function usageOf(told: NonNullable<Meaning['usage']>, text: string): Meaning['us
   };
 }
 
+/** Asks the vendor of a recording, in whose answer the client's functions are called. */
+export function askBridged(
+  stage: Stage,
+  recording: Recording,
+  form: Form,
+  reply: Reply,
+): Promise<Exchange> {
+  const { calls } = chatMeaning(recording);
+  return stage.exchange(
+    path(recording.vendor, recording.streamed, form),
+    question([...new Set(calls.map(({ name }) => name))]),
+    () => reply,
+  );
+}
+
 /** Plays a recorded chat answer to a client of Gemini's format: what it is told wrongly. */
 export async function bridgedAnswer(
   stage: Stage,
@@ -212,17 +228,12 @@ export async function bridgedAnswer(
   pieces: Iterable<Buffer>,
 ): Promise<readonly string[]> {
   const want = chatMeaning(recording);
-  const body = question([...new Set(want.calls.map(({ name }) => name))]);
-  const { answered } = await stage.exchange(
-    path(recording.vendor, recording.streamed, form),
-    body,
-    () => ({
-      status: recording.status,
-      type: recording.streamed ? 'text/event-stream' : 'application/json',
-      pieces,
-      end: 'end',
-    }),
-  );
+  const { answered } = await askBridged(stage, recording, form, {
+    status: recording.status,
+    type: recording.streamed ? 'text/event-stream' : 'application/json',
+    pieces,
+    end: 'end',
+  });
   if (want.error !== undefined || want.finish === undefined) return wrongFailure(answered);
   if (answered.status !== 200) return [`status ${answered.status}: ${answered.body.slice(0, 300)}`];
   if (answered.broken) return ['the connection broke'];
@@ -268,7 +279,8 @@ function firstAnswer(body: string): { readonly text: string; readonly chunks: re
   return { text: JSON.stringify(first), chunks };
 }
 
-function wrongMeaning(body: string, want: Meaning): string[] {
+/** What an answer of this door tells, and the meaning of the vendor's does not. */
+export function wrongMeaning(body: string, want: Meaning): string[] {
   const { text, chunks } = firstAnswer(body);
   const got = geminiMeaning(text);
   const wrong: string[] = [];

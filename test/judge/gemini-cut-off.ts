@@ -1,5 +1,9 @@
 import type { Random } from '../../src/base/random.ts';
+import { streamMeaning } from '../chat-meaning.ts';
+import { geminiMeaning } from '../gemini-meaning.ts';
+import type { Recording } from '../recorded-traffic.ts';
 import { parsed } from '../support/loose-json.ts';
+import { askBridged } from './gemini-bridged.ts';
 import { type Form, type GeminiCase, piecesOf, streamIn } from './gemini-cases.ts';
 import { clientBody, ended, pathOf } from './gemini-passed-on.ts';
 import { type Answered, type Reply, type Stage } from './gemini-stage.ts';
@@ -46,19 +50,26 @@ const wordy = (piece: string): boolean =>
   /"text"\s*:\s*"[^"]|"functionCall"|"inlineData"/.test(piece);
 
 function wrongEnd(came: readonly string[], form: Form, answered: Answered): string[] {
-  const { status, body, broken } = answered;
+  const { status, body } = answered;
   if (came.some(ended)) return status === 200 ? [] : [`status ${status} after a whole answer`];
   if (status !== 200)
     return came.some(wordy)
       ? [`status ${status} although ${came.length} pieces came: ${body.slice(0, 200)}`]
       : [];
-  const wrong = broken ? [] : ['the connection ends in order'];
   const got = piecesOf(body);
-  const last = got.at(-1) ?? '';
+  const delivered =
+    got.length - 1 === came.length
+      ? []
+      : [`${got.length - 1} pieces were delivered, and ${came.length} came`];
+  return [...wrongFailure(form, answered), ...delivered];
+}
+
+/** A failed stream ends with an error of this door, and its connection breaks. */
+function wrongFailure(form: Form, { body, broken }: Answered): string[] {
+  const wrong = broken ? [] : ['the connection ends in order'];
+  const last = piecesOf(body).at(-1) ?? '';
   if (!last.startsWith('{"error"') || parsed(last) === undefined)
     wrong.push(`the last piece is ${last.slice(0, 100)}`);
-  if (got.length - 1 !== came.length)
-    wrong.push(`${got.length - 1} pieces were delivered, and ${came.length} came`);
   if (form === 'events' && !/\n\n$|\n\r\n$/.test(body)) wrong.push('the error has no delimiter');
   return wrong;
 }
@@ -79,4 +90,29 @@ async function wrongCharge(
   const wrong = paid || !came.some(wordy) ? [] : ['what was delivered is not charged'];
   if (!came.some(ended) && row['status'] === 'ok') wrong.push('the record calls it whole');
   return wrong;
+}
+
+/** Cuts a recorded chat stream off: what a client of Gemini's format is told and charged wrongly. */
+export async function chatCutOff(
+  stage: Stage,
+  recording: Recording,
+  form: Form,
+  offset: (reply: Buffer) => number,
+): Promise<readonly string[]> {
+  const came = recording.reply.subarray(0, offset(recording.reply));
+  const { answered } = await askBridged(stage, recording, form, {
+    status: 200,
+    type: 'text/event-stream',
+    pieces: [came],
+    end: 'end',
+  });
+  if (streamMeaning(came.toString('utf8')).finish !== undefined) return [];
+  const delivered = answered.status === 200 ? piecesOf(answered.body).slice(0, -1) : [];
+  const whole = streamMeaning(recording.reply.toString('utf8')).text;
+  const text = geminiMeaning(delivered.map((piece) => `data: ${piece}\n\n`).join('')).text;
+  return [
+    ...(answered.status === 200 ? wrongFailure(form, answered) : []),
+    ...(whole.startsWith(text) ? [] : [`the text ${text.slice(0, 100)} did not come`]),
+    ...(await wrongCharge(stage, delivered, answered)),
+  ];
 }

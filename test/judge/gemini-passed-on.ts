@@ -183,7 +183,8 @@ export function wrongError(body: unknown, status: number): string[] {
   return wrong;
 }
 
-function wrongAnswer(one: GeminiCase, form: Form, answered: Answered): string[] {
+/** What is wrong with an answer that was passed on. */
+export function wrongAnswer(one: GeminiCase, form: Form, answered: Answered): string[] {
   const reply = one.reply.toString('utf8');
   // A vendor that does not count leaves it to the gateway.
   if (one.status >= 400 && one.method === 'countTokens' && answered.status === 200)

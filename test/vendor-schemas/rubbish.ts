@@ -88,5 +88,10 @@ export const rubbish: readonly {
   { file: 'test/matrix.test.ts', why: 'a judge of its own, which counts what it finds' },
   { file: 'test/round-trips.test.ts', why: 'the same' },
   { file: 'test/native-comparison.test.ts', why: 'the same' },
+  {
+    file: 'test/gemini-judge.test.ts',
+    test: 'passed on, whole',
+    why: 'requests that were refused when they were recorded are repeated',
+  },
   { file: 'test/fuzz/', why: 'rubbish is what it sends' },
 ];
