@@ -1,19 +1,26 @@
 import { systemClock } from '../src/base/clock.ts';
 import { migrations } from '../src/app/schema.ts';
 import { migrate } from '../src/storage/migrate.ts';
+import { requestLogLimits } from '../src/request-log/entry.ts';
 import { open } from '../src/storage/open.ts';
 import { noStatementTimeout } from '../src/storage/sql.ts';
 import { rollUp } from '../src/usage/rollup.ts';
 import { createPartitions } from '../src/usage/partitions.ts';
 import { measurePages } from './console-pages.ts';
 import { countOf, historyDays, makeHistory } from './history.ts';
+import { makeRequestLog } from './request-log-rows.ts';
 
 /**
- * `npm run bench:console -- sqlite:/path/file.db 10000000 [1000000]`: creates that many usage
- * records (at most the third number at a time, and as many hourly figures: call it again), and
- * prints how long each page of the console takes.
+ * `npm run bench:console -- sqlite:/path/file.db 10000000 [1000000] [1000000]`: creates that many
+ * usage records (at most the third number at a time, and as many hourly figures: call it again) and
+ * a request log with the fourth number of rows, and prints how long each page of the console takes.
  */
-const [url = 'sqlite::memory:', wanted = '1000000', atOnce = wanted] = process.argv.slice(2);
+const [
+  url = 'sqlite::memory:',
+  wanted = '1000000',
+  atOnce = wanted,
+  logged = String(requestLogLimits.rowsMax),
+] = process.argv.slice(2);
 const whole = Number(wanted);
 const database = await open(url);
 await migrate(database, migrations);
@@ -41,6 +48,7 @@ let hours = 0;
 let left = true;
 for (; records === whole && left && hours < hoursMax; hours++)
   left = (await rollUp(database, to + hourMs)) !== undefined;
+if (!left) await makeRequestLog(database, history, Number(logged));
 if (database.dialect === 'postgres' && !left)
   await database.transact(function* () {
     yield* noStatementTimeout(database);
@@ -52,9 +60,9 @@ console.log(
 );
 if (!left) {
   const pages = await measurePages(database, history);
-  for (const { page, user, medianMs, worstMs } of pages)
+  for (const { page, user, medianMs, p95Ms } of pages)
     console.log(
-      `${page.padEnd(44)} ${user.padEnd(6)} ${medianMs.toFixed(0).padStart(6)} ms  ${worstMs.toFixed(0).padStart(6)} ms`,
+      `${page.padEnd(52)} ${user.padEnd(8)} ${medianMs.toFixed(0).padStart(6)} ms  ${p95Ms.toFixed(0).padStart(6)} ms`,
     );
 }
 await database.close();

@@ -20,6 +20,7 @@ import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { AuditTrail } from './audit-trail.tsx';
 import { MoneyDialog } from './user-money.tsx';
+import { InviteAgain } from './new-user.tsx';
 import { type Turn, TurnDialog } from './user-turns.tsx';
 import { UserFailed, UserKeys, UserOrders, UserStatement, UserUsage } from './user-tabs.tsx';
 import { RoleBadge, UserBadge } from './users.tsx';
@@ -69,10 +70,11 @@ function Note({ user, at }: { readonly user: UserView; readonly at: string }): R
 }
 
 function Actions({ user }: { readonly user: UserView }): ReactNode {
-  const { user: words } = useWords(peopleWords);
+  const { user: words, users } = useWords(peopleWords);
   const { actions } = useWords(operatorWords);
   const me = useMe();
-  const [open, setOpen] = useState<'credit' | 'debit' | Turn>();
+  const neverIn = user.sign_ins.length === 0 && user.last_seen_at === null;
+  const [open, setOpen] = useState<'credit' | 'debit' | 'invite' | Turn>();
   const close = () => setOpen(undefined);
   return (
     <>
@@ -81,6 +83,11 @@ function Actions({ user }: { readonly user: UserView }): ReactNode {
         {words.credit}
       </Button>
       <Menu trigger={<IconButton icon="more" label={actions(user.name)} look="secondary" />}>
+        {neverIn && (
+          <MenuItem icon="copy" onSelect={() => setOpen('invite')}>
+            {users.create.invite}
+          </MenuItem>
+        )}
         <MenuItem
           icon="shield"
           onSelect={() => setOpen(user.role === 'operator' ? 'user' : 'operator')}
@@ -105,7 +112,8 @@ function Actions({ user }: { readonly user: UserView }): ReactNode {
       {(open === 'credit' || open === 'debit') && (
         <MoneyDialog user={user} kind={open} onClose={close} />
       )}
-      {open !== undefined && open !== 'credit' && open !== 'debit' && (
+      {open === 'invite' && <InviteAgain userId={user.id} onClose={close} />}
+      {open !== undefined && open !== 'credit' && open !== 'debit' && open !== 'invite' && (
         <TurnDialog user={user} turn={open} onClose={close} />
       )}
     </>

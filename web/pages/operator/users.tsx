@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Page as PageOf, UserView } from '../../../src/console/contract.ts';
 import { data, queryClient, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
@@ -16,9 +16,12 @@ import { formatCount } from '../../format/count.ts';
 import { operatorWords, peopleWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { SearchField } from '../../components/search-field.tsx';
+import { NewUser } from './new-user.tsx';
 import { pathName } from './parts.tsx';
+import { UsersBulk } from './users-bulk.tsx';
 
-const searchDefaults = { q: '', role: '', state: '', after: '' };
+const searchDefaults = { q: '', role: '', state: '', sort: '', form: '', after: '' };
+const sorts = ['name', 'balance', 'spent', 'seen'] as const;
 
 export const ahead = () => void queryClient.prefetchQuery(data<PageOf<UserView>>('operator/users'));
 
@@ -26,12 +29,28 @@ export function UsersPage(): ReactNode {
   const { users: words } = useWords(peopleWords);
   const { actions } = useWords(sharedWords);
   const [state, setState] = useSearchState(searchDefaults);
-  const filter = Object.fromEntries(Object.entries(state).filter(([, value]) => value !== ''));
+  const { form, ...asked } = state;
+  const filter = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== ''));
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const users = useData<PageOf<UserView>>('operator/users', filter);
   const { q, role, state: turn } = state;
   const filtered = q !== '' || role !== '' || turn !== '';
   return (
-    <Page title={words.title} wide note={users.data && <ZoneNote at={users.data.as_of} />}>
+    <Page
+      title={words.title}
+      wide
+      note={users.data && <ZoneNote at={users.data.as_of} />}
+      actions={
+        <Button
+          look="primary"
+          icon="plus"
+          data-shortcut="create"
+          onClick={() => setState({ form: 'new', after: state.after })}
+        >
+          {words.create.open}
+        </Button>
+      }
+    >
       <div className="grid grid-cols-2 gap-2 md:flex">
         <SearchField
           label={words.search}
@@ -60,12 +79,31 @@ export function UsersPage(): ReactNode {
           <option value="active">{words.states.active}</option>
           <option value="suspended">{words.states.suspended}</option>
         </Select>
+        <Select
+          className="max-md:col-span-2 md:w-44"
+          aria-label={words.sort}
+          value={state.sort}
+          onChange={({ target }) => setState({ sort: target.value })}
+        >
+          <option value="">{words.sorts.created}</option>
+          {sorts.map((each) => (
+            <option key={each} value={each}>
+              {words.sorts[each]}
+            </option>
+          ))}
+        </Select>
       </div>
+      <UsersBulk
+        users={users.data?.items.filter(({ id }) => picked.has(id)) ?? []}
+        onClear={() => setPicked(new Set())}
+      />
       <Panel flush>
         <Loaded query={users}>
           {(page) => (
             <>
-              {page.items.length > 0 && <UserTable users={page.items} />}
+              {page.items.length > 0 && (
+                <UserTable users={page.items} picked={picked} onPick={setPicked} />
+              )}
               {page.items.length === 0 && (
                 <EmptyState text={filtered ? words.nothing : words.empty}>
                   {filtered && (
@@ -83,16 +121,38 @@ export function UsersPage(): ReactNode {
           )}
         </Loaded>
       </Panel>
+      {form === 'new' && <NewUser onClose={() => setState({ form: '', after: state.after })} />}
     </Page>
   );
 }
 
-function UserTable({ users }: { readonly users: readonly UserView[] }): ReactNode {
+interface UserTableProps {
+  readonly users: readonly UserView[];
+  readonly picked: ReadonlySet<string>;
+  readonly onPick: (picked: ReadonlySet<string>) => void;
+}
+
+function UserTable({ users, picked, onPick }: UserTableProps): ReactNode {
   const { users: words } = useWords(peopleWords);
   const { comma } = useWords(operatorWords);
   const { columns } = words;
   const ways = ({ sign_ins: all }: UserView) =>
     all.length === 0 ? words.byLink : all.map((way) => words.ways[way] ?? way).join(comma);
+  const box = ({ id, name }: UserView) => (
+    <label className="flex size-6 items-center justify-center touch:size-11">
+      <input
+        type="checkbox"
+        className="size-4 accent-accent"
+        aria-label={words.bulk.pick(name)}
+        checked={picked.has(id)}
+        onChange={() =>
+          onPick(
+            new Set(picked.has(id) ? [...picked].filter((each) => each !== id) : [...picked, id]),
+          )
+        }
+      />
+    </label>
+  );
   const rows: readonly Column<UserView>[] = [
     {
       id: 'name',
@@ -126,6 +186,13 @@ function UserTable({ users }: { readonly users: readonly UserView[] }): ReactNod
       cell: (user) => <Time at={user.last_seen_at} as="relative" absent={words.never} />,
     },
     { id: 'state', header: columns.state, cell: (user) => <UserBadge user={user} /> },
+    {
+      id: 'pick',
+      header: <span className="sr-only">{words.bulk.column}</span>,
+      cell: box,
+      className: 'w-10',
+      pinned: true,
+    },
   ];
   return (
     <Table
@@ -137,6 +204,7 @@ function UserTable({ users }: { readonly users: readonly UserView[] }): ReactNod
       card={(user) => ({
         title: user.name,
         value: <Money amount={user.balance} as="balance" />,
+        menu: box(user),
         detail: (
           <>
             <UserBadge user={user} />

@@ -28,6 +28,44 @@ export default {
     >,
     never: 'never',
     byLink: 'one-time link',
+    sort: 'Sort by',
+    sorts: {
+      created: 'Newest first',
+      name: 'Name',
+      balance: 'Highest balance',
+      spent: 'Most spent',
+      seen: 'Last seen',
+    },
+    bulk: {
+      column: 'Select',
+      pick: (name: string) => `Select ${name}`,
+      count: (count: number) => (count === 1 ? '1 user selected' : `${count} users selected`),
+      clear: 'Clear',
+      suspendTitle: (count: number) =>
+        count === 1 ? 'Suspend 1 user?' : `Suspend ${count} users?`,
+      restoreTitle: (count: number) =>
+        count === 1 ? 'Restore 1 user?' : `Restore ${count} users?`,
+      suspendText: 'Their keys stop at once, and they cannot sign in. Their money stays.',
+      restoreText: 'Their keys work again, and they can sign in.',
+      suspended: (count: number) =>
+        count === 1 ? '1 user is suspended.' : `${count} users are suspended.`,
+      restored: (count: number) =>
+        count === 1 ? '1 user is restored.' : `${count} users are restored.`,
+      stopped: (done: number, name: string) => `${done} done. ${name} was refused:`,
+    },
+    create: {
+      open: 'Add user',
+      title: 'Add user',
+      name: 'Name',
+      nameHelp: 'The user can change it later.',
+      submit: 'Create and show the link',
+      invite: 'New invitation',
+      linkTitle: (name: string) => `Invitation for ${name}`,
+      linkText: (until: string) =>
+        `Send this link to the user. It signs the user in once, until ${until}. It is not shown again.`,
+      link: 'Invitation link',
+      copy: 'Copy link',
+    },
   },
   user: {
     id: 'User ID',

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import en from '../../web/words/en/operator-people.ts';
+import zh from '../../web/words/zh/operator-people.ts';
+import {
+  expectAccessible,
+  looksAt,
+  nameOf,
+  noChromium,
+  openWindow,
+  picture,
+  settled,
+  withChromium,
+} from './chromium.ts';
+import { faultsOf } from './eyes.ts';
+import { startLiveConsole } from './gateway.ts';
+
+withChromium();
+
+const wordsOf = { en, zh } as const;
+const reasonOf = { en: 'Reason', zh: '原因' } as const;
+
+describe.skipIf(noChromium)('an operator and the users, in Chromium', () => {
+  test.each(looksAt())(
+    'at $width px, $theme, $language: orders them, invites one, and suspends two at once',
+    async (seen) => {
+      const words = wordsOf[seen.language];
+      const live = await startLiveConsole();
+      await live.newUser({ name: 'Poor', yuan: 1n });
+      await live.newUser({ name: 'Rich', yuan: 300n });
+      const operator = await live.newUser({ role: 'operator', name: 'Wu' });
+      const { page, go } = await openWindow(live.url, operator.cookie, seen);
+      const look = async (name: string) => {
+        await expectAccessible(page, name);
+        expect(await faultsOf(page), name).toEqual([]);
+        await picture(page, `${name}-${nameOf(seen)}`);
+      };
+      await go('/operator/users');
+      await page.getByRole('combobox', { name: words.users.sort }).selectOption('balance');
+      const rows = page.getByRole('main').locator('[data-row-link]');
+      await expect.poll(async () => (await rows.allInnerTexts()).join()).toBe('Rich,Poor,Wu');
+
+      await page.getByRole('button', { name: words.users.create.open }).click();
+      const form = page.getByRole('dialog', { name: words.users.create.title });
+      await form.getByRole('button', { name: words.users.create.submit }).click();
+      await form.locator('[aria-invalid="true"]').waitFor();
+      await form.getByRole('textbox', { name: words.users.create.name }).fill('Guest');
+      await look('new-user');
+      await form.getByRole('button', { name: words.users.create.submit }).click();
+      const invitation = page.getByRole('dialog', { name: words.users.create.linkTitle('Guest') });
+      const link = await invitation.getByLabel(words.users.create.link).innerText();
+      await look('invitation');
+      await page.keyboard.press('Escape');
+
+      const guest = await openWindow(live.url, undefined, seen);
+      await guest.page.goto(link);
+      await guest.page.getByRole('button').first().click();
+      await guest.page.getByRole('main').waitFor();
+      await settled(guest.page);
+      const name: string = await guest.page.evaluate(
+        "fetch('/console/api/session').then((answer) => answer.json()).then(({ me }) => me.name)",
+      );
+      expect(name).toBe('Guest');
+
+      await go('/operator/users');
+      for (const name of ['Rich', 'Guest'])
+        await page.getByRole('checkbox', { name: words.users.bulk.pick(name) }).check();
+      await page.getByText(words.users.bulk.count(2)).waitFor();
+      await look('users-selected');
+      const bar = page.getByRole('region', { name: words.users.bulk.column });
+      await bar.getByRole('button', { name: words.user.suspend }).click();
+      const asked = page.getByRole('dialog', { name: words.users.bulk.suspendTitle(2) });
+      await asked.getByLabel(reasonOf[seen.language]).fill('abuse');
+      await look('users-suspend');
+      await asked.getByRole('button', { name: words.user.suspend }).click();
+      await page.getByText(words.users.bulk.suspended(2)).first().waitFor();
+      const { json } = await operator.ask('operator/users?state=suspended');
+      expect(json.items.map(({ name }: { name: string }) => name)).toEqual(['Guest', 'Rich']);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,131 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { Invitation, NewUserBody, RoleName } from '../../../src/console/contract.ts';
+import { newIdempotencyKey, send } from '../../api/client.ts';
+import { Button } from '../../components/button.tsx';
+import { CopyButton } from '../../components/copy.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field, Select, TextInput } from '../../components/field.tsx';
+import { FormButtons } from '../../components/form-end.tsx';
+import { useZone } from '../../components/time.tsx';
+import { formatTime } from '../../format/time.ts';
+import { peopleWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { fieldErrors, FormProblem, pathName, refresh } from './parts.tsx';
+
+/** Makes a user, and shows the link by which the user signs in for the first time. */
+export function NewUser({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { users: words } = useWords(peopleWords);
+  const [idempotencyKey] = useState(newIdempotencyKey);
+  const [name, setName] = useState('');
+  const [role, setRole] = useState<RoleName>('user');
+  const [empty, setEmpty] = useState(false);
+  const create = useMutation({
+    mutationFn: (body: NewUserBody) =>
+      send<Invitation>('POST', 'operator/users', { body, idempotencyKey }),
+    onSuccess: () => void refresh('operator/users'),
+  });
+  if (create.data !== undefined)
+    return <InvitationDialog invitation={create.data} onClose={onClose} />;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setEmpty(name.trim() === '');
+    if (name.trim() !== '') create.mutate({ name: name.trim(), role });
+  };
+  return (
+    <Dialog open onClose={onClose} title={words.create.title}>
+      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <Field
+          label={words.create.name}
+          help={words.create.nameHelp}
+          error={empty ? 'required' : fieldErrors(create.error)['name']}
+        >
+          {(tied) => (
+            <TextInput
+              {...tied}
+              name="name"
+              maxLength={64}
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+            />
+          )}
+        </Field>
+        <Field label={words.role}>
+          {(tied) => (
+            <Select
+              {...tied}
+              value={role}
+              onChange={({ target }) => setRole(target.value === 'operator' ? 'operator' : 'user')}
+            >
+              <option value="user">{words.roles.user}</option>
+              <option value="operator">{words.roles.operator}</option>
+            </Select>
+          )}
+        </Field>
+        <FormProblem error={create.error} />
+        <FormButtons submit={words.create.submit} busy={create.isPending} onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+/** Asks for another link for a user who never signed in. */
+export function InviteAgain({
+  userId,
+  onClose,
+}: {
+  readonly userId: string;
+  readonly onClose: () => void;
+}): ReactNode {
+  const { users: words } = useWords(peopleWords);
+  const invite = useMutation({
+    mutationFn: () => send<Invitation>('POST', `operator/users/${pathName(userId)}/link`),
+    onSuccess: () => void refresh('operator/users'),
+  });
+  if (invite.data !== undefined)
+    return <InvitationDialog invitation={invite.data} onClose={onClose} />;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    invite.mutate();
+  };
+  return (
+    <Dialog open onClose={onClose} title={words.create.invite}>
+      <form onSubmit={submit} className="flex flex-col gap-4">
+        <FormProblem error={invite.error} />
+        <FormButtons submit={words.create.invite} busy={invite.isPending} onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+function InvitationDialog({
+  invitation: { user, path, expires_at: until },
+  onClose,
+}: {
+  readonly invitation: Invitation;
+  readonly onClose: () => void;
+}): ReactNode {
+  const { create: words } = useWords(peopleWords).users;
+  const { actions } = useWords(sharedWords);
+  const zone = useZone();
+  const link = new URL(path, location.origin).href;
+  return (
+    <Dialog open locked onClose={onClose} title={words.linkTitle(user.name)}>
+      <div className="flex flex-col gap-4">
+        <p>{words.linkText(formatTime(until, zone))}</p>
+        <code
+          aria-label={words.link}
+          className="block rounded-control border border-line bg-sunken p-3 font-mono text-table break-all select-all"
+        >
+          {link}
+        </code>
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{actions.close}</Button>
+          <CopyButton text={link} look="primary">
+            {words.copy}
+          </CopyButton>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

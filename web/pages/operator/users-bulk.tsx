@@ -1,0 +1,105 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { UserAnswer, UserView } from '../../../src/console/contract.ts';
+import { send } from '../../api/client.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { FormButtons } from '../../components/form-end.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { peopleWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { FormProblem, pathName, ReasonField, refresh } from './parts.tsx';
+
+interface BulkProps {
+  readonly users: readonly UserView[];
+  readonly onClear: () => void;
+}
+
+/** What can be done with the selected users. */
+export function UsersBulk({ users, onClear }: BulkProps): ReactNode {
+  const { users: words, user: acts } = useWords(peopleWords);
+  const [turn, setTurn] = useState<'suspend' | 'restore'>();
+  if (users.length === 0) return null;
+  return (
+    <div
+      role="region"
+      aria-label={words.bulk.column}
+      className="flex flex-wrap items-center gap-2 rounded-control border border-line bg-accent-soft px-3 py-2 text-table"
+    >
+      <span className="mr-auto font-medium">{words.bulk.count(users.length)}</span>
+      <Button size="small" onClick={() => setTurn('suspend')}>
+        {acts.suspend}
+      </Button>
+      <Button size="small" onClick={() => setTurn('restore')}>
+        {acts.restore}
+      </Button>
+      <Button size="small" onClick={onClear}>
+        {words.bulk.clear}
+      </Button>
+      {turn !== undefined && (
+        <BulkDialog users={users} turn={turn} onClose={() => setTurn(undefined)} onDone={onClear} />
+      )}
+    </div>
+  );
+}
+
+interface BulkDialogProps {
+  readonly users: readonly UserView[];
+  readonly turn: 'suspend' | 'restore';
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** One user after the other; the first that is refused ends it, and is named. */
+function BulkDialog({ users, turn, onClose, onDone }: BulkDialogProps): ReactNode {
+  const { bulk: words } = useWords(peopleWords).users;
+  const { user: acts } = useWords(peopleWords);
+  const toast = useToast();
+  const [reason, setReason] = useState('');
+  const [empty, setEmpty] = useState(false);
+  const [done, setDone] = useState(0);
+  const act = useMutation({
+    async mutationFn() {
+      for (const [index, { id }] of users.entries()) {
+        if (index < done) continue;
+        const body = { reason: reason.trim() };
+        await send<UserAnswer>('POST', `operator/users/${pathName(id)}/${turn}`, { body });
+        setDone(index + 1);
+      }
+    },
+    onSuccess() {
+      const { length } = users;
+      toast({
+        tone: 'done',
+        text: turn === 'suspend' ? words.suspended(length) : words.restored(length),
+      });
+      onDone();
+    },
+    onSettled() {
+      void refresh('operator/users');
+      void refresh('operator/audit');
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setEmpty(reason.trim() === '');
+    if (reason.trim() !== '') act.mutate();
+  };
+  const title = turn === 'suspend' ? words.suspendTitle : words.restoreTitle;
+  return (
+    <Dialog open onClose={onClose} title={title(users.length)}>
+      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <p>{turn === 'suspend' ? words.suspendText : words.restoreText}</p>
+        <ReasonField value={reason} onChange={setReason} error={empty ? 'required' : undefined} />
+        {act.error !== null && <p>{words.stopped(done, users[done]?.name ?? '')}</p>}
+        <FormProblem error={act.error} />
+        <FormButtons
+          submit={turn === 'suspend' ? acts.suspend : acts.restore}
+          look={turn === 'suspend' ? 'danger' : 'primary'}
+          busy={act.isPending}
+          onCancel={onClose}
+        />
+      </form>
+    </Dialog>
+  );
+}
