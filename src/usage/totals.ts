@@ -30,9 +30,6 @@ export interface SoldQuantity {
   readonly micros: bigint;
 }
 
-// Reads each user's part of the key, and nothing else.
-const hoursOfAll =
-  'FROM users u CROSS JOIN usage_hour_line h WHERE h.account=u.id AND h.hour>=$1 AND h.hour<$2';
 const quantity = 'CAST(SUM(h.quantity) AS BIGINT) AS quantity';
 
 export function* soldByModel(
@@ -198,16 +195,25 @@ export interface SoldToAccount extends Omit<SoldQuantity, 'model'> {
   readonly group: string;
 }
 
-export async function soldTo(
-  database: Database,
+export function* soldTo(
+  database: Pick<Database, 'dialect'>,
   model: string,
-  { from, to }: TimeRange,
-): Promise<readonly SoldToAccount[]> {
+  { tail, from, to }: RangeWithTail,
+): Transaction<readonly SoldToAccount[]> {
+  const places = new SqlParameters();
+  const lines = jsonRows(database, 'r.lines');
+  const records = (span: TimeRange) =>
+    `SELECT r.account, r.key_id, ${lines.text(0)} AS measure,
+      CAST(ROUND(${lines.number(1)}*1000000) AS BIGINT) AS quantity
+      ${recordsOf(places, span, ` CROSS JOIN ${lines.from}`)} AND r.model=${places.add(model)}`;
+  const rolled = `SELECT h.account, h.key_id, h.measure, h.quantity
+    FROM users u CROSS JOIN usage_hour_line h WHERE h.account=u.id
+      AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)} AND h.model=${places.add(model)}`;
   const sql = `SELECT s.account, k.group_name, s.measure, CAST(SUM(s.quantity) AS BIGINT) AS quantity
-    FROM (SELECT h.account, h.key_id, h.measure, ${quantity} ${hoursOfAll} AND h.model=$3 GROUP BY h.account, h.key_id, h.measure) s
+    FROM (SELECT h.account, h.key_id, h.measure, ${quantity}
+      FROM (${union([rolled, tail && records(tail)])}) h GROUP BY h.account, h.key_id, h.measure) s
     JOIN api_keys k ON k.id=s.key_id GROUP BY s.account, k.group_name, s.measure`;
-  const rows = await database.query(sql, [from, to, model]);
-  return rows.map((row) => ({
+  return (yield { sql, params: places.params }).map((row) => ({
     account: String(row['account']),
     group: String(row['group_name']),
     ...meteredOf(row),

@@ -283,6 +283,16 @@ forEachDatabase((_name, openFresh) => {
       await post('prices/preview', { model: 'glm', price: { ...price, list_fees: false } })
     ).json;
     expect(without.revenue.new).toBe('14.740000000');
+    // A request of a moment ago is in no hour yet.
+    await charge(database, {
+      id: 'req_3',
+      account: heavy.userId,
+      keyId: heavy.key.id,
+      at: noon - 30_000,
+      lines: [line('output', 1_000_000, 10n * yuan)],
+    });
+    const recent = (await post('prices/preview', { model: 'glm', price })).json;
+    expect(recent.revenue).toMatchObject({ now: '24.790000000', new: '26.280000000' });
     const warned = (await post('prices/preview', { model: 'glm', price: { ...price, input: '1' } }))
       .json.warnings;
     expect(

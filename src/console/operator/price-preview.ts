@@ -6,7 +6,7 @@ import { priceDifferences } from '../../catalog/price-differences.ts';
 import type { StoredCatalog, StoredModel } from '../../catalog/stored-catalog.ts';
 import type { Database } from '../../storage/database.ts';
 import { channelShares, type SoldToAccount, soldTo } from '../../usage/totals.ts';
-import { hourMs } from '../../usage/ranges.ts';
+import { hourMs, recentOf } from '../../usage/ranges.ts';
 import type { PreviewLine, PricePreview, PriceWarning } from '../contract.ts';
 import { costOfQuantities } from './vendor-costs.ts';
 import { multiplierText, wholePpm, pricesOf, unitPrice } from '../prices.ts';
@@ -57,7 +57,10 @@ export async function pricePreview(
   const old = chargedBy(catalogue, model, model.price, listFees);
   const wanted = chargedBy(catalogue, model, price, listFees);
   const span = { from: now - (now % hourMs) - weekMs, to: now };
-  const sold = await soldTo(database, model.id, span);
+  const sold = await database.snapshot(function* () {
+    const { tail } = yield* recentOf(span, now);
+    return yield* soldTo(database, model.id, { ...span, tail });
+  });
   const multipliers = new Map(
     catalogue.groups.map(({ name, multiplierPpm }) => [name, multiplierPpm]),
   );
