@@ -273,6 +273,15 @@ export async function listOrders(
   database: Database,
   filter: OrderFilter,
 ): Promise<readonly Order[]> {
+  const where = ordersWhere(filter);
+  where.add(filter.newer === true ? 'id>?' : 'id<?', filter.beyond);
+  const order = filter.newer === true ? 'ASC' : 'DESC';
+  const sql = `SELECT * FROM payment_order${where.text} ORDER BY id ${order} LIMIT ${where.place(filter.limit)}`;
+  const orders = (await database.query(sql, where.params)).map(readOrder);
+  return filter.newer === true ? orders.reverse() : orders;
+}
+
+function ordersWhere(filter: Omit<OrderFilter, 'limit'>): WhereClause {
   const where = new WhereClause();
   where.add('account=?', filter.account);
   where.add('wallet=?', filter.wallet);
@@ -280,11 +289,33 @@ export async function listOrders(
   where.add('created_at>=?', filter.from);
   where.add('created_at<?', filter.to);
   where.add('(id=? OR number=?)', filter.search);
-  where.add(filter.newer === true ? 'id>?' : 'id<?', filter.beyond);
-  const order = filter.newer === true ? 'ASC' : 'DESC';
-  const sql = `SELECT * FROM payment_order${where.text} ORDER BY id ${order} LIMIT ${where.place(filter.limit)}`;
-  const orders = (await database.query(sql, where.params)).map(readOrder);
-  return filter.newer === true ? orders.reverse() : orders;
+  return where;
+}
+
+export interface OrderTotals {
+  readonly orders: number;
+  readonly credited: { readonly orders: number; readonly amount: Nano };
+  readonly refunded: Nano;
+}
+
+/** The sums of all orders that a list shows, not of one page alone. */
+export async function orderTotals(
+  database: Database,
+  filter: Omit<OrderFilter, 'limit' | 'beyond' | 'newer'>,
+): Promise<OrderTotals> {
+  const where = ordersWhere(filter);
+  const credited = (value: string): string =>
+    `CAST(COALESCE(SUM(CASE WHEN state='credited' THEN ${value} ELSE 0 END), 0) AS BIGINT)`;
+  const [row] = await database.query(
+    `SELECT COUNT(*) AS orders, ${credited('1')} AS paid, ${credited('amount')} AS amount,
+      CAST(COALESCE(SUM(refunded), 0) AS BIGINT) AS refunded FROM payment_order${where.text}`,
+    where.params,
+  );
+  return {
+    orders: Number(row?.['orders'] ?? 0),
+    credited: { orders: Number(row?.['paid'] ?? 0), amount: BigInt(row?.['amount'] ?? 0) },
+    refunded: BigInt(row?.['refunded'] ?? 0),
+  };
 }
 
 /** The orders with these ids. */

@@ -570,6 +570,16 @@ export interface OperatorOrder extends OrderView {
   readonly user: { readonly id: string; readonly name: string };
 }
 
+/** GET `operator/order-totals`, with the filter of `operator/orders`: the sums of all its pages. */
+export interface OperatorOrderTotals {
+  readonly orders: number;
+  readonly credited: { readonly orders: number; readonly amount: Yuan };
+  readonly refunded: Yuan;
+  /** Credited less refunded. */
+  readonly kept: Yuan;
+  readonly as_of: Instant;
+}
+
 /** POST `operator/orders/:id/refund`, with `idempotency-key`. */
 export interface RefundBody {
   readonly amount: Yuan;

@@ -1,6 +1,11 @@
 import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
-import { type Order, type PaymentOrderState, findOrder } from '../../payments/orders.ts';
+import {
+  type Order,
+  orderTotals,
+  type PaymentOrderState,
+  findOrder,
+} from '../../payments/orders.ts';
 import {
   type Difference,
   type ReconciliationReport,
@@ -10,7 +15,12 @@ import {
 } from '../../payments/reconciliation.ts';
 import type { NewRefundResult } from '../../payments/payments.ts';
 import { type WalletId, walletIds } from '../../payments/wallet.ts';
-import type { OperatorOrder, Reconciliation, RefundAnswer } from '../contract.ts';
+import type {
+  OperatorOrder,
+  OperatorOrderTotals,
+  Reconciliation,
+  RefundAnswer,
+} from '../contract.ts';
 import { idempotencyKeyIn, dayInput, relativeTimeInput, moneyInput, pageLimit } from '../input.ts';
 import { operatorOrders, refundView, type OrdersContext, ordersPage } from '../user/orders.ts';
 import { byOperator } from './context.ts';
@@ -49,6 +59,13 @@ export function operatorOrderRoutes(rooms: OrdersContext): readonly ConsoleRoute
       role,
       input: filtered,
       handle: (visit) => list(rooms, visit),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'operator/order-totals',
+      role,
+      input: filtered,
+      handle: (visit) => totals(rooms, visit),
     }),
     defineRoute({
       method: 'GET',
@@ -98,11 +115,36 @@ export function operatorOrderRoutes(rooms: OrdersContext): readonly ConsoleRoute
   ];
 }
 
-function list(rooms: OrdersContext, { input, at }: SignedInRequest<z.output<typeof filtered>>) {
+type Filtered = z.output<typeof filtered>;
+
+const filterOf = ({ state, wallet: by, user, q, from, to }: Filtered, at: number) => ({
+  state,
+  wallet: by,
+  account: user,
+  search: q,
+  from: from?.(at),
+  to: to?.(at),
+});
+
+async function totals(
+  { database }: OrdersContext,
+  { input, at }: SignedInRequest<Filtered>,
+): Promise<OperatorOrderTotals> {
+  const { orders, credited, refunded: back } = await orderTotals(database, filterOf(input, at));
+  return {
+    orders,
+    credited: { orders: credited.orders, amount: yuan(credited.amount) },
+    refunded: yuan(back),
+    kept: yuan(credited.amount - back),
+    as_of: instant(at),
+  };
+}
+
+function list(rooms: OrdersContext, { input, at }: SignedInRequest<Filtered>) {
   const { limit, after, from, to, user, q, ...more } = input;
   // A relative range (`-7d`) means the same list a moment later.
   const of = ['operator orders', more, user, q, from?.(0), to?.(0)];
-  const filter = { ...more, account: user, search: q, from: from?.(at), to: to?.(at) };
+  const filter = filterOf(input, at);
   return ordersPage(rooms, of, filter, { limit, after }, at, (orders) =>
     operatorOrders(rooms.database, orders),
   );

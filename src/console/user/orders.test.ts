@@ -182,6 +182,19 @@ forEachDatabase((_name, _openFresh, fresh) => {
     ).toEqual([{ target: id, reason: 'too much' }]);
     const listed = await operator.ask(`operator/orders?wallet=alipay&state=credited&q=${id}`);
     expect(listed.json.items).toMatchObject([{ id }]);
+    const sums = (query: string) => operator.ask(`operator/order-totals?${query}`);
+    expect((await sums('')).json).toMatchObject({
+      orders: 1,
+      credited: { orders: 1, amount: '5.000000000' },
+      refunded: '2.000000000',
+      kept: '3.000000000',
+    });
+    expect((await sums('wallet=wechat_pay')).json).toMatchObject({
+      orders: 0,
+      credited: { orders: 0, amount: '0.000000000' },
+      kept: '0.000000000',
+    });
+    expect((await user.ask('operator/order-totals')).status).toBe(403);
     expect(
       (await operator.ask('operator/reconciliation?date=2026-01-01&wallet=alipay')).json,
     ).toMatchObject({

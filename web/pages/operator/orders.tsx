@@ -1,9 +1,15 @@
 import type { ReactNode } from 'react';
-import type { OperatorOrder, Page as PageOf } from '../../../src/console/contract.ts';
+import type {
+  OperatorOrder,
+  OperatorOrderTotals,
+  Page as PageOf,
+} from '../../../src/console/contract.ts';
+import type { Query } from '../../api/client.ts';
 import { data, queryClient, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
+import { FigureCard, Figures, FiguresSkeleton } from '../../components/figure.tsx';
 import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
@@ -12,6 +18,7 @@ import { Page, Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { type Column, Pager, Table } from '../../components/table.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
+import { formatCount } from '../../format/count.ts';
 import { operatorWords, peopleWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { OrderDrawer } from './order-drawer.tsx';
@@ -55,6 +62,7 @@ export function OrdersPage(): ReactNode {
   return (
     <Page title={words.title} wide note={orders.data && <ZoneNote at={orders.data.as_of} />}>
       <FilterBar fields={fields} value={state} onChange={setState} />
+      <Totals filter={set} />
       <Panel flush>
         <Loaded query={orders}>
           {(page) => (
@@ -81,6 +89,28 @@ export function OrdersPage(): ReactNode {
         />
       )}
     </Page>
+  );
+}
+
+/** The sums of all orders that the filter leaves, not of one page alone. */
+function Totals({ filter }: { readonly filter: Query }): ReactNode {
+  const { totals: words } = useWords(peopleWords).orders;
+  const totals = useData<OperatorOrderTotals>('operator/order-totals', filter);
+  return (
+    <Loaded query={totals} skeleton={<FiguresSkeleton count={4} />}>
+      {({ orders, credited, refunded, kept }) => (
+        <Figures>
+          <FigureCard label={words.orders} value={formatCount(orders)} />
+          <FigureCard
+            label={words.credited}
+            value={<Money amount={credited.amount} as="balance" />}
+            note={words.of(formatCount(credited.orders))}
+          />
+          <FigureCard label={words.refunded} value={<Money amount={refunded} as="balance" />} />
+          <FigureCard label={words.kept} value={<Money amount={kept} as="balance" />} />
+        </Figures>
+      )}
+    </Loaded>
   );
 }
 

@@ -166,6 +166,13 @@ export default {
     title: 'Orders',
     empty: 'No orders yet.',
     nothing: 'No matches.',
+    totals: {
+      orders: 'Orders',
+      credited: 'Credited',
+      of: (count: string) => (count === '1' ? '1 order' : `${count} orders`),
+      refunded: 'Refunded',
+      kept: 'Credited less refunds',
+    },
     filters: {
       state: 'State',
       wallet: 'Wallet',

@@ -150,6 +150,13 @@ export default {
     title: '订单',
     empty: '还没有订单。',
     nothing: '没有匹配的订单。',
+    totals: {
+      orders: '订单',
+      credited: '已到账',
+      of: (count) => `${count} 个订单`,
+      refunded: '已退款',
+      kept: '到账减退款',
+    },
     filters: {
       state: '状态',
       wallet: '钱包',
