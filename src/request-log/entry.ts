@@ -95,8 +95,8 @@ export function outcomesNamed(text: string): readonly string[] {
 }
 
 /**
- * The refusal's message with the values that the log keeps (id, model, parameter) and `…` for all
- * others; undefined: there is none.
+ * The refusal's message with the values that the log keeps (id, model, parameter), without a reason
+ * at the end of a sentence, and with `…` for all others; undefined: there is none.
  */
 export function refusalText({
   outcome,
@@ -108,5 +108,6 @@ export function refusalText({
   const values: Readonly<Record<string, string | undefined>> = known;
   return message
     .replace(/\{(id|model|param)\}/g, (place, name: string) => values[name] ?? place)
+    .replace(/: \{\w+\}\.?(?= |$)/g, '.')
     .replace(/'?\{\w+\}'?/g, '…');
 }

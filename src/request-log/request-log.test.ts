@@ -87,8 +87,9 @@ forEachDatabase((_name, openFresh) => {
     const known = { id: 'req_1', model: 'gone', param: 'model' };
     expect(refusalText({ ...known, outcome: 'model_not_found' })).toContain("'gone'");
     expect(refusalText({ ...known, outcome: 'unavailable' })).toBe(
-      'The service is temporarily unavailable: …. Please retry later. (request id: req_1)',
+      'The service is temporarily unavailable. Please retry later. (request id: req_1)',
     );
+    expect(refusalText({ ...known, outcome: 'invalid_value' })).toBe("Invalid value for 'model'.");
     expect(refusalText({ ...known, outcome: 'vendor_bad_request' })).toBeUndefined();
     expect(outcomesNamed('invalid_request_error')).toContain('invalid_type');
   });

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import type { KeyView, ModelsView, Page } from '../../src/console/contract.ts';
 import type { Query } from '../api/client.ts';
 import { data } from '../api/data.ts';
@@ -11,6 +12,7 @@ import { requestWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { usualCodes } from './request-parts.tsx';
 import { RangeField } from './range-field.tsx';
+import { type filterMeant, UsageSearchField } from './usage-search.tsx';
 
 /** The default filter. A custom period is days, both included; a relative one stays relative. */
 export const usageSearch = {
@@ -112,6 +114,11 @@ export function UsageFilter({ of, state, onChange, children }: UsageFilterProps)
   const models = useQuery({ ...data<ModelsView>('models'), enabled: opened });
   const charges = useChargeFields();
   const failed = useFailedFields();
+  const navigate = useNavigate();
+  const found = (meant: ReturnType<typeof filterMeant>) => {
+    if (of === 'charges' || meant.request === undefined) return onChange(meant);
+    void navigate({ to: '/requests/$id', params: { id: meant.request } });
+  };
   const fields = [
     {
       name: 'key',
@@ -128,6 +135,12 @@ export function UsageFilter({ of, state, onChange, children }: UsageFilterProps)
   return (
     <div className="flex flex-wrap items-start gap-2">
       <Period presets={presets} state={state} onChange={onChange} />
+      <UsageSearchField
+        keys={keys.data?.items.map(({ id, name }) => [id, name] as const) ?? []}
+        models={models.data?.items.map(({ id }) => id) ?? []}
+        onEnter={() => setOpened(true)}
+        onFound={found}
+      />
       <div className="min-w-0 flex-1">
         <FilterBar fields={fields} value={state} onChange={onChange} onOpen={() => setOpened(true)}>
           {children}

@@ -17,6 +17,8 @@ export default {
     to: 'Last day',
   },
   filter: {
+    search: 'Search requests',
+    searchPlaceholder: 'Model, key or request id …',
     key: 'Key',
     model: 'Model',
     kind: 'Kind',

@@ -19,6 +19,8 @@ export default {
     to: '结束日期',
   },
   filter: {
+    search: '搜索请求',
+    searchPlaceholder: '模型、密钥或请求 ID …',
     key: '密钥',
     model: '模型',
     kind: '类型',
