@@ -7,8 +7,11 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { startSim } from '../sim/index.ts';
+import { wav } from '../sim/media/wav.ts';
+import { speechSample, transcriptionSample } from '../web/samples/audio.ts';
 import { chatSample } from '../web/samples/chat.ts';
 import { type CodeTab, codeTabs, type Sample } from '../web/samples/client.ts';
+import { embeddingSample } from '../web/samples/embedding.ts';
 import { editSample, imageSample } from '../web/samples/image.ts';
 import { videoSample } from '../web/samples/video.ts';
 import { FileData } from '../web/samples/written.ts';
@@ -48,6 +51,7 @@ async function startTerminal() {
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   await writeFile(join(folder, "fox's.png"), png);
   await writeFile(join(folder, 'mask.png'), mask);
+  await writeFile(join(folder, "fox's.wav"), wav('Hello from the fox'));
   const env = { ...process.env, TOLLGATE_API_KEY: running.key, NO_PROXY: '127.0.0.1' };
   const ask = async (command: string, ...given: readonly string[]) =>
     (await run(command, given, { cwd: folder, env })).stdout;
@@ -131,5 +135,30 @@ describe('code samples, as they are printed,', () => {
     const terminal = await startTerminal();
     const body = { model: 'sora-2', prompt: odd, duration: 5, async: true };
     await expectEach(terminal, videoSample(terminal.baseUrl, body), /http\S+/);
+  }, 120_000);
+
+  test('a text is read aloud, and a recording is written down', async () => {
+    const terminal = await startTerminal();
+    const body = { model: 'tts-1', input: odd, voice: 'alloy', response_format: 'wav' };
+    const made = speechSample(terminal.baseUrl, body, 'speech.wav');
+    await terminal.programs.curl(`${made.curl}\nls -l speech.wav && mv speech.wav curl.wav`);
+    await terminal.programs.typescript(made.typescript);
+    await terminal.programs.curl('cmp speech.wav curl.wav');
+    await terminal.programs.python(made.python);
+    const heard = new FileData("fox's.wav", 'audio/wav');
+    const asked = { model: 'whisper-1', prompt: odd };
+    const sample = transcriptionSample(terminal.baseUrl, asked, heard);
+    await expectEach(terminal, sample, /Hello from the fox/);
+    const srt = { ...asked, response_format: 'srt' };
+    const timed = transcriptionSample(terminal.baseUrl, srt, heard);
+    await expectEach(terminal, timed, /00:00:00,000 -->/);
+  }, 120_000);
+
+  test('texts become vectors', async () => {
+    const terminal = await startTerminal();
+    const body = { model: 'text-embedding-3-small', input: [odd, 'fox'], dimensions: 8 };
+    const sample = embeddingSample(terminal.baseUrl, body);
+    await expectEach(terminal, { ...sample, curl: `${sample.curl}; echo 1 8 [` }, /1 8 \[/);
+    expect(await terminal.programs.curl(sample.curl)).toContain('"embedding"');
   }, 120_000);
 });

@@ -133,6 +133,9 @@ const playgroundPaths: Readonly<Record<PlaygroundEndpoint, string>> = {
   images: '/images/generations',
   'images/edits': '/images/edits',
   videos: '/video/generations',
+  speech: '/audio/speech',
+  transcriptions: '/audio/transcriptions',
+  embeddings: '/embeddings',
 };
 
 /** The API's own endpoints, for clients with a session instead of a key. */

@@ -31,6 +31,8 @@ export function withChromium(): void {
       '--disable-gpu',
       '--disable-background-networking',
       '--force-color-profile=srgb',
+      // A microphone that beeps, for those who may listen.
+      '--use-fake-device-for-media-stream',
     ];
     browser = await chromium.launch({ executablePath, args });
   });

@@ -10,6 +10,7 @@ import {
   withChromium,
 } from './chromium.ts';
 import { type LiveConsole, startLiveConsole } from './gateway.ts';
+import { wav } from '../../sim/media/wav.ts';
 
 withChromium();
 
@@ -72,7 +73,7 @@ describe.skipIf(noChromium)('the models of the playground', () => {
     const live = await startLiveConsole();
     const { page } = await openAt(
       live,
-      '/playground/chat?model=gpt-4o&beside=claude-haiku-4-5,sim-think',
+      '/playground/chat?model=gpt-4o&beside=claude-haiku-4-5&beside2=sim-think',
     );
     await page.getByRole('button', { name: 'Add a model' }).click();
     await page.getByRole('combobox', { name: 'Model 4' }).fill('sim-500');
@@ -121,6 +122,76 @@ describe.skipIf(noChromium)('the models of the playground', () => {
     await alert.getByRole('link', { name: 'What happened' }).click();
     await page.waitForURL('**/requests/req_*');
     await page.getByRole('main').getByText('sim-500').first().waitFor();
+  }, 60_000);
+});
+
+describe.skipIf(noChromium)('sound and vectors', () => {
+  test('a text is read aloud, and the recording plays and is downloaded', async () => {
+    const live = await startLiveConsole();
+    const { page } = await openAt(live, '/playground/speech?model=tts-1');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('Enter the text to read.').waitFor();
+    await page.getByLabel('Text', { exact: true }).fill('Hello, fox');
+    expect(await page.getByRole('main').innerText()).toContain('at most ¥0.001065');
+    await page.getByLabel('Format').selectOption('wav');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await charges(page).waitFor();
+    expect(await charges(page).getAttribute('data-charge')).toBe('0.001065000');
+    const seconds: number = await page.evaluate(
+      `new Promise((resolve) => { const sound = document.querySelector('audio'); if (sound.readyState > 0) resolve(sound.duration); sound.onloadedmetadata = () => resolve(sound.duration); })`,
+    );
+    expect(seconds).toBeGreaterThan(0.4);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('speech.wav');
+    await expectAccessible(page, 'speech');
+    await page.getByLabel('Voice').fill('nobody');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('alert').getByText('req_').waitFor();
+  }, 60_000);
+
+  test('a file or the microphone is written down, at the cost of its length', async () => {
+    const live = await startLiveConsole();
+    const { page, context } = await openAt(live, '/playground/transcription?model=whisper-1');
+    await context.grantPermissions(['microphone', 'clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('Choose a file or record one.').waitFor();
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'fox.wav',
+      mimeType: 'audio/wav',
+      buffer: wav('Hello from the fox'),
+    });
+    await page.getByText(/about ¥0\.00/).waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await charges(page).waitFor();
+    expect(await page.getByRole('region', { name: 'Transcript' }).innerText()).toContain(
+      'Hello from the fox',
+    );
+    await expectAccessible(page, 'transcription');
+    await picture(page, 'play-transcription-1440-light-en');
+    await page.getByRole('button', { name: 'Record', exact: true }).click();
+    await page.getByRole('button', { name: 'Stop recording (1 s)' }).click();
+    await page.getByText('recording.webm', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await charges(page).waitFor();
+  }, 60_000);
+
+  test('texts are compared', async () => {
+    const live = await startLiveConsole();
+    const { page } = await openAt(live, '/playground/embedding?model=text-embedding-3-small');
+    await page.getByLabel('Texts').fill('one');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('Enter 2 to 12 texts, one per line.').waitFor();
+    await page.getByLabel('Texts').fill('a fox\na fox\n<b>shares</b> fell \u202eodd');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await charges(page).waitFor();
+    const table = page.getByRole('table');
+    expect(await table.getByRole('row').nth(1).innerText()).toMatch(/1\.000\s+1\.000/);
+    expect(await table.innerText()).toContain('<b>shares</b>');
+    await expectAccessible(page, 'embeddings');
+    await picture(page, 'play-embedding-1440-light-en');
   }, 60_000);
 });
 

@@ -7,6 +7,8 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 export interface SendOptions {
   readonly query?: Query;
   readonly body?: unknown;
+  /** In place of a body: fields and files. */
+  readonly form?: FormData;
   /** The version that the request changes, for `If-Match`. */
   readonly ifMatch?: number;
   /**
@@ -107,12 +109,13 @@ async function call<T>(method: string, path: string, options: SendOptions): Prom
 }
 
 async function attempt(method: string, path: string, options: SendOptions): Promise<Response> {
-  const { body, signal } = options;
+  const { body, form, signal } = options;
   try {
     const response = await fetch(addressOf(path, options.query), {
       method,
       headers: headersOf(method, options),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(form && { body: form }),
       ...(signal && { signal }),
     });
     if (isGateway(response)) return response;

@@ -82,6 +82,9 @@ const playgrounds: Readonly<Partial<Record<ModelDetail['kind'], string>>> = {
   chat: 'chat',
   image: 'image',
   video: 'video',
+  speech: 'speech',
+  transcription: 'transcription',
+  embedding: 'embedding',
 };
 const playgroundOf = (kind: ModelDetail['kind']): string | undefined => playgrounds[kind];
 

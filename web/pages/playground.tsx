@@ -18,13 +18,26 @@ const Videos = lazy(() =>
   import('./play/videos.tsx').then(({ Videos: default_ }) => ({ default: default_ })),
 );
 
-const kinds = ['chat', 'image', 'video'] as const;
+const Speech = lazy(() =>
+  import('./play/speech.tsx').then(({ Speech: default_ }) => ({ default: default_ })),
+);
+const Transcription = lazy(() =>
+  import('./play/transcription.tsx').then(({ Transcription: default_ }) => ({ default: default_ })),
+);
+const Embedding = lazy(() =>
+  import('./play/embedding.tsx').then(({ Embedding: default_ }) => ({ default: default_ })),
+);
+
+const kinds = ['chat', 'image', 'video', 'speech', 'transcription', 'embedding'] as const;
 type Kind = (typeof kinds)[number];
 
 const benches: Readonly<Record<Kind, ComponentType<Payer>>> = {
   chat: Chat,
   image: Images,
   video: Videos,
+  speech: Speech,
+  transcription: Transcription,
+  embedding: Embedding,
 };
 
 export const ahead = () =>
@@ -53,7 +66,7 @@ function Kinds({ open }: { readonly open: Kind }): ReactNode {
   return (
     <nav
       aria-label={words.kindsLabel}
-      className="inline-flex rounded-control border border-line bg-sunken p-0.5"
+      className="flex max-w-[calc(100vw-2rem)] overflow-x-auto rounded-control border border-line bg-sunken p-0.5"
     >
       {kinds.map((kind) => (
         <Link
@@ -62,7 +75,7 @@ function Kinds({ open }: { readonly open: Kind }): ReactNode {
           params={{ kind }}
           aria-current={kind === open ? 'page' : undefined}
           className={clsx(
-            'inline-flex h-7 items-center rounded-badge px-3 text-table font-medium touch:h-10',
+            'inline-flex h-7 shrink-0 items-center rounded-badge px-3 text-table font-medium touch:h-10',
             kind === open
               ? 'bg-surface text-text shadow-[0_0_0_1px_var(--color-line)]'
               : 'text-muted hover:text-text',

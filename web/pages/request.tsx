@@ -1,8 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { RequestTimeline } from '../../src/console/contract.ts';
 import { ApiError } from '../api/client.ts';
-import { data, queryClient, useData } from '../api/data.ts';
+import { data, queryClient } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
@@ -26,12 +27,20 @@ export const ahead = ({
   readonly params: Readonly<Record<string, string | undefined>>;
 }) => void queryClient.prefetchQuery(data<RequestTimeline>(address(id)));
 
+/** A request is recorded a second after its end, and a link at its failure may be faster. */
+const recordAttemptsMax = 3;
+const isRefused = (error: unknown): boolean =>
+  error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 404;
+
 /** Any request of the user by its id: how it ended, its attempts, and what to do next. */
 export function RequestPage(): ReactNode {
   const words = useWords(requestWords);
   const { title: usage } = useWords(usageWords);
   const { id = '' } = useParams({ strict: false });
-  const request = useData<RequestTimeline>(address(id));
+  const request = useQuery({
+    ...data<RequestTimeline>(address(id)),
+    retry: (failures, error) => failures < recordAttemptsMax && !isRefused(error),
+  });
   const isMissing = request.error instanceof ApiError && request.error.status === 404;
   return (
     <Page

@@ -5,7 +5,16 @@ import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
 /** The endpoints of the playground: each is one of the API, with its body and its response. */
-export type PlaygroundEndpoint = 'chat' | 'images' | 'images/edits' | 'videos';
+const playgroundEndpoints = [
+  'chat',
+  'images',
+  'images/edits',
+  'videos',
+  'speech',
+  'transcriptions',
+  'embeddings',
+] as const;
+export type PlaygroundEndpoint = (typeof playgroundEndpoints)[number];
 
 /**
  * Runs a request as the API does for a client with this key; resolves when the response has ended.
@@ -23,8 +32,6 @@ export interface PlaygroundContext {
   readonly playBytesMax: number;
 }
 
-const paths: readonly PlaygroundEndpoint[] = ['chat', 'images', 'images/edits', 'videos'];
-
 /**
  * The playground: the API itself, paid by one of the user's own keys, which the page knows only by
  * its id.
@@ -34,7 +41,7 @@ export function playgroundRoutes({
   play,
   playBytesMax,
 }: PlaygroundContext): readonly ConsoleRoute[] {
-  return paths.map((what) =>
+  return playgroundEndpoints.map((what) =>
     defineRoute({
       method: 'POST',
       path: `play/${what}`,

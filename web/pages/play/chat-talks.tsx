@@ -75,8 +75,14 @@ function Bar({ panes, form, view, onView }: BarProps): ReactNode {
       />
       <span className="mr-auto text-caption text-muted max-xl:sr-only">{words.notSaved}</span>
       {panes.add !== undefined && (
-        <Button size="small" look="ghost" icon="plus" onClick={panes.add}>
-          {words.addModel}
+        <Button
+          size="small"
+          look="ghost"
+          icon="plus"
+          aria-label={words.addModel}
+          onClick={panes.add}
+        >
+          <span className="max-sm:hidden">{words.addModel}</span>
         </Button>
       )}
       {!empty && (

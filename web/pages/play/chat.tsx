@@ -68,7 +68,7 @@ export function Chat(payer: Payer): ReactNode {
       work={
         <Panel
           flush
-          className="flex h-[calc(100dvh-12.5rem)] min-h-84 flex-col md:h-[max(28rem,calc(100dvh-13rem))] [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col"
+          className="flex h-[calc(100dvh-15.5rem)] min-h-84 flex-col md:h-[max(28rem,calc(100dvh-13rem))] [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col"
         >
           <Talks
             panes={panes}

@@ -82,6 +82,8 @@ export function Composer({
       <Unfit texts={unfit} />
       <Textarea
         rows={3}
+        dir="auto"
+        className="max-sm:h-16"
         aria-label={chat.message}
         placeholder={over ? chat.drop : chat.placeholder}
         value={draft.text}

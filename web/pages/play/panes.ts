@@ -4,9 +4,9 @@ import { type Conversation, useConversation } from './conversation.ts';
 import type { Payer } from './payer.tsx';
 import { rememberModel } from './recent-models.ts';
 
-export const panesMax = 4;
-/** The models beside the first, with commas between. */
-const searchDefaults = { beside: '' };
+const panesMax = 4;
+/** The models beside the first. */
+const searchDefaults = { beside: '', beside2: '', beside3: '' };
 
 /** A model and its conversation. */
 export interface Pane {
@@ -25,10 +25,11 @@ export interface Panes {
 
 /** The model of the address, and up to three beside it. */
 export function usePanes({ model, models }: Payer): Panes {
-  const [{ beside }, setSearch] = useSearchState(searchDefaults);
+  const [search, setSearch] = useSearchState(searchDefaults);
   const talks = useTalks();
-  const others = besides(models, beside);
-  const set = (ids: readonly string[]) => setSearch({ beside: ids.join(',') }, { replace: true });
+  const others = besides(models, [search.beside, search.beside2, search.beside3]);
+  const set = ([beside = '', beside2 = '', beside3 = '']: readonly string[]) =>
+    setSearch({ beside, beside2, beside3 }, { replace: true });
   const ids = others.map(({ id }) => id);
   const next = models.find(({ id }) => id !== model.id && !ids.includes(id));
   return {
@@ -52,13 +53,9 @@ export function usePanes({ model, models }: Payer): Panes {
   };
 }
 
-/** The models beside the first. Names that this group does not have are left out. */
-export function besides(models: readonly ModelRow[], beside: string): readonly ModelRow[] {
-  return beside
-    .split(',')
-    .flatMap((wanted) => models.find(({ id }) => id === wanted) ?? [])
-    .slice(0, panesMax - 1);
-}
+/** Names that this group does not have are left out. */
+const besides = (models: readonly ModelRow[], wanted: readonly string[]): readonly ModelRow[] =>
+  wanted.flatMap((name) => models.find(({ id }) => id === name) ?? []);
 
 function useTalks(): readonly [Conversation, ...Conversation[]] {
   return [useConversation(), useConversation(), useConversation(), useConversation()];

@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react';
+import { Button } from '../../components/button.tsx';
+import { playgroundWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+
+interface RunBarProps {
+  readonly running: boolean;
+  /** The cost before. */
+  readonly cost: ReactNode;
+  readonly onRun: () => void;
+  readonly onStop: () => void;
+  readonly children?: ReactNode;
+}
+
+/** What it will cost, and the button that runs or stops it. */
+export function RunBar({ running, cost, onRun, onStop, children }: RunBarProps): ReactNode {
+  const words = useWords(playgroundWords);
+  return (
+    <div className="flex flex-wrap items-center justify-end gap-2">
+      {children}
+      <span className="ml-auto text-caption text-muted">{cost}</span>
+      {running ? (
+        <Button icon="stop" onClick={onStop}>
+          {words.stop}
+        </Button>
+      ) : (
+        <Button look="primary" icon="play" onClick={onRun}>
+          {words.run}
+        </Button>
+      )}
+    </div>
+  );
+}

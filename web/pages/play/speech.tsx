@@ -1,0 +1,216 @@
+import { type ReactNode, useId, useState } from 'react';
+import { useSession } from '../../api/data.ts';
+import { ButtonAnchor } from '../../components/button.tsx';
+import { Field, Select, TextInput, Textarea } from '../../components/field.tsx';
+import { Panel } from '../../components/page.tsx';
+import { formatYuan } from '../../format/money.ts';
+import { costOf } from '../../format/price.ts';
+import { speechSample } from '../../samples/audio.ts';
+import { playgroundWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { useAddress } from './blob-address.ts';
+import { ChargeLine, Refused } from './charge.tsx';
+import { numberOf } from './chat-form.ts';
+import { Bench } from './layout.tsx';
+import type { Payer } from './payer.tsx';
+import { RunBar } from './run-bar.tsx';
+import { type Run, useRun } from './run.ts';
+import { SliderField } from './slider-field.tsx';
+
+const formats = ['mp3', 'wav', 'opus', 'aac', 'flac'] as const;
+/** Names that many vendors know; each has others, which can be typed. */
+const voices = ['alloy', 'ash', 'coral', 'echo', 'fable', 'nova', 'onyx', 'sage', 'shimmer'];
+const speeds = { least: 0.25, most: 4, step: 0.05, rest: 1 };
+
+interface SpeechForm {
+  readonly text: string;
+  readonly voice: string;
+  readonly format: string;
+  readonly speed: string;
+  readonly instructions: string;
+}
+
+const emptyForm: SpeechForm = { text: '', voice: 'alloy', format: '', speed: '', instructions: '' };
+
+/** Reads a text aloud. */
+export function Speech(payer: Payer): ReactNode {
+  const { speech: words } = useWords(playgroundWords);
+  const { base_url: baseUrl } = useSession();
+  const [form, setForm] = useState<SpeechForm>(emptyForm);
+  const [checked, setChecked] = useState(false);
+  const { run, start, stop } = useRun(payer, (response) => response.blob());
+  const change = (next: Partial<SpeechForm>) => setForm({ ...form, ...next });
+  const speed = numberOf(form.speed, speeds);
+  const body = {
+    model: payer.model.id,
+    input: form.text || words.placeholder,
+    voice: form.voice || emptyForm.voice,
+    ...(form.instructions !== '' && { instructions: form.instructions }),
+    ...(form.format !== '' && { response_format: form.format }),
+    ...(speed != null && { speed }),
+  };
+  const go = () => {
+    setChecked(true);
+    if (form.text.trim() === '' || form.voice.trim() === '' || speed === null) return;
+    void start('play/speech', { body });
+  };
+  const name = `speech.${form.format || 'mp3'}`;
+  return (
+    <Bench
+      workFirst
+      sample={speechSample(baseUrl, body, name)}
+      settings={
+        <>
+          {payer.choices}
+          <SpeechSettings form={form} checked={checked} onChange={change} />
+        </>
+      }
+      work={
+        <div className="flex flex-col gap-4">
+          <Panel>
+            <div className="flex flex-col gap-3">
+              <Field
+                label={words.text}
+                error={checked && form.text.trim() === '' ? words.needText : undefined}
+              >
+                {(tied) => (
+                  <Textarea
+                    {...tied}
+                    dir="auto"
+                    rows={5}
+                    maxLength={4096}
+                    placeholder={words.placeholder}
+                    value={form.text}
+                    onChange={(event) => change({ text: event.target.value })}
+                  />
+                )}
+              </Field>
+              <RunBar
+                running={run.state === 'running'}
+                cost={<Cost payer={payer} text={form.text} />}
+                onRun={go}
+                onStop={stop}
+              />
+            </div>
+          </Panel>
+          <Panel>
+            <Spoken run={run} name={name} />
+          </Panel>
+        </div>
+      }
+    />
+  );
+}
+
+/** What so many characters cost, where the model is sold by them. */
+function Cost({ payer: { model }, text }: { readonly payer: Payer; readonly text: string }) {
+  const words = useWords(playgroundWords);
+  const price = model.prices.find((each) => each.class === 'character');
+  return price === undefined
+    ? words.byUse
+    : words.atMost(formatYuan(costOf(price, [...text].length), 'row'));
+}
+
+interface SpeechSettingsProps {
+  readonly form: SpeechForm;
+  readonly checked: boolean;
+  readonly onChange: (change: Partial<SpeechForm>) => void;
+}
+
+function SpeechSettings({ form, checked, onChange }: SpeechSettingsProps): ReactNode {
+  const { speech: words, chat } = useWords(playgroundWords);
+  const known = useId();
+  return (
+    <>
+      <Field
+        label={words.voice}
+        help={words.voiceHelp}
+        error={checked && form.voice.trim() === '' ? 'required' : undefined}
+      >
+        {(tied) => (
+          <>
+            <TextInput
+              {...tied}
+              list={known}
+              value={form.voice}
+              onChange={(event) => onChange({ voice: event.target.value })}
+            />
+            <datalist id={known}>
+              {voices.map((voice) => (
+                <option key={voice} value={voice} />
+              ))}
+            </datalist>
+          </>
+        )}
+      </Field>
+      <Field label={words.format}>
+        {(tied) => (
+          <Select
+            {...tied}
+            value={form.format}
+            onChange={(event) => onChange({ format: event.target.value })}
+          >
+            <option value="">{chat.notSent}</option>
+            {formats.map((format) => (
+              <option key={format}>{format}</option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <SliderField
+        label={words.speed}
+        range={speeds}
+        value={form.speed}
+        error={
+          numberOf(form.speed, speeds) === null
+            ? chat.between(String(speeds.least), String(speeds.most))
+            : undefined
+        }
+        onChange={(speed) => onChange({ speed })}
+      />
+      <Field label={words.instructions}>
+        {(tied) => (
+          <Textarea
+            {...tied}
+            rows={2}
+            placeholder={words.instructionsPlaceholder}
+            value={form.instructions}
+            onChange={(event) => onChange({ instructions: event.target.value })}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
+function Spoken({
+  run: { state, answer, error, charge },
+  name,
+}: {
+  readonly run: Run<Blob>;
+  readonly name: string;
+}): ReactNode {
+  const { speech: words } = useWords(playgroundWords);
+  const address = useAddress(answer);
+  return (
+    <div className="flex flex-col gap-3">
+      {state === 'none' && <p className="py-10 text-center text-muted">{words.empty}</p>}
+      {state === 'running' && <p role="status">{words.speaking}</p>}
+      {state === 'failed' && <Refused error={error} />}
+      {address !== undefined && (
+        <div className="flex flex-wrap items-center gap-3">
+          <audio
+            controls
+            src={address}
+            aria-label={words.sound}
+            className="min-w-0 flex-1 basis-60"
+          />
+          <ButtonAnchor icon="download" href={address} download={name}>
+            {words.download}
+          </ButtonAnchor>
+        </div>
+      )}
+      {state === 'done' && <ChargeLine charge={charge} />}
+    </div>
+  );
+}

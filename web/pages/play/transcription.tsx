@@ -1,0 +1,199 @@
+import { type ReactNode, useState } from 'react';
+import { useSession } from '../../api/data.ts';
+import { CopyButton } from '../../components/copy.tsx';
+import { Field, Select, TextInput } from '../../components/field.tsx';
+import { Panel } from '../../components/page.tsx';
+import { formatYuan } from '../../format/money.ts';
+import { costOf } from '../../format/price.ts';
+import { transcriptionSample } from '../../samples/audio.ts';
+import { FileData } from '../../samples/written.ts';
+import { playgroundWords, sharedWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+import { ChargeLine, Refused } from './charge.tsx';
+import { Bench } from './layout.tsx';
+import type { Payer } from './payer.tsx';
+import type { Recording } from './recorder.ts';
+import { RecordingPicker } from './recording-picker.tsx';
+import { RunBar } from './run-bar.tsx';
+import { type Run, useRun } from './run.ts';
+
+/** Besides the plain text. */
+const formats = ['srt', 'vtt', 'verbose_json'] as const;
+
+interface TranscriptionForm {
+  readonly format: string;
+  readonly language: string;
+  readonly prompt: string;
+}
+
+const emptyForm: TranscriptionForm = { format: '', language: '', prompt: '' };
+
+/** Writes down what is said in a recording. */
+export function Transcription(payer: Payer): ReactNode {
+  const { transcription: words } = useWords(playgroundWords);
+  const { base_url: baseUrl } = useSession();
+  const [form, setForm] = useState<TranscriptionForm>(emptyForm);
+  const [recording, setRecording] = useState<Recording>();
+  const [checked, setChecked] = useState(false);
+  const { run, start, stop } = useRun(payer, textOf);
+  const body = {
+    model: payer.model.id,
+    ...(form.format !== '' && { response_format: form.format }),
+    ...(form.language.trim() !== '' && { language: form.language.trim() }),
+    ...(form.prompt !== '' && { prompt: form.prompt }),
+  };
+  const go = () => {
+    setChecked(true);
+    if (recording === undefined) return;
+    void start('play/transcriptions', { form: formOf(recording.file, body) });
+  };
+  const { name = 'recording.mp3', type = 'audio/mpeg' } = recording?.file ?? {};
+  return (
+    <Bench
+      workFirst
+      sample={transcriptionSample(baseUrl, body, new FileData(name, type))}
+      settings={
+        <>
+          {payer.choices}
+          <Settings form={form} onChange={(change) => setForm({ ...form, ...change })} />
+        </>
+      }
+      work={
+        <div className="flex flex-col gap-4">
+          <Panel>
+            <div className="flex flex-col gap-3">
+              <RecordingPicker recording={recording} onChange={setRecording} />
+              {checked && recording === undefined && (
+                <p role="alert" className="text-caption text-bad">
+                  {words.needRecording}
+                </p>
+              )}
+              <RunBar
+                running={run.state === 'running'}
+                cost={<Cost payer={payer} seconds={recording?.seconds} />}
+                onRun={go}
+                onStop={stop}
+              />
+            </div>
+          </Panel>
+          <Panel>
+            <Heard run={run} />
+          </Panel>
+        </div>
+      }
+    />
+  );
+}
+
+function formOf(file: File, body: Readonly<Record<string, string>>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body)) form.set(name, value);
+  form.set('file', file);
+  return form;
+}
+
+/** The text alone of a plain answer; others as they came. */
+async function textOf(response: Response): Promise<string> {
+  const text = await response.text();
+  if (!response.headers.get('content-type')?.includes('json')) return text;
+  const answer: { text?: string; segments?: unknown } = JSON.parse(text); // parsing: the API's own
+  return answer.segments === undefined && answer.text !== undefined
+    ? answer.text
+    : JSON.stringify(answer, undefined, 2);
+}
+
+interface CostProps {
+  readonly payer: Payer;
+  readonly seconds: number | undefined;
+}
+
+/** What a recording of this length costs, where the model is sold by the second. */
+function Cost({ payer: { model }, seconds }: CostProps): ReactNode {
+  const words = useWords(playgroundWords);
+  const price = model.prices.find((each) => each.class === 'second');
+  return price === undefined || seconds === undefined
+    ? words.byUse
+    : words.aboutAmount(formatYuan(costOf(price, seconds), 'row'));
+}
+
+interface SettingsProps {
+  readonly form: TranscriptionForm;
+  readonly onChange: (change: Partial<TranscriptionForm>) => void;
+}
+
+function Settings({ form, onChange }: SettingsProps): ReactNode {
+  const { transcription: words, chat } = useWords(playgroundWords);
+  return (
+    <>
+      <Field label={words.language} help={words.languageHelp}>
+        {(tied) => (
+          <TextInput
+            {...tied}
+            placeholder={chat.notSent}
+            value={form.language}
+            onChange={(event) => onChange({ language: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label={words.format}>
+        {(tied) => (
+          <Select
+            {...tied}
+            value={form.format}
+            onChange={(event) => onChange({ format: event.target.value })}
+          >
+            <option value="">{words.plain}</option>
+            {formats.map((format) => (
+              <option key={format}>{format}</option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Field label={words.prompt} help={words.promptHelp}>
+        {(tied) => (
+          <TextInput
+            {...tied}
+            placeholder={chat.notSent}
+            value={form.prompt}
+            onChange={(event) => onChange({ prompt: event.target.value })}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
+function Heard({
+  run: { state, answer, error, charge },
+}: {
+  readonly run: Run<string>;
+}): ReactNode {
+  const { transcription: words } = useWords(playgroundWords);
+  const { actions } = useWords(sharedWords);
+  return (
+    <div className="flex flex-col gap-3">
+      {state === 'none' && <p className="py-10 text-center text-muted">{words.empty}</p>}
+      {state === 'running' && <p role="status">{words.listening}</p>}
+      {state === 'failed' && <Refused error={error} />}
+      {answer !== undefined && (
+        <>
+          <p
+            dir="auto"
+            role="region"
+            aria-label={words.text}
+            tabIndex={0}
+            className="max-h-[60dvh] overflow-y-auto break-words whitespace-pre-wrap"
+          >
+            {answer}
+          </p>
+          <div>
+            <CopyButton text={answer} size="small">
+              {actions.copy}
+            </CopyButton>
+          </div>
+        </>
+      )}
+      {state === 'done' && <ChargeLine charge={charge} />}
+    </div>
+  );
+}
