@@ -88,7 +88,20 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(await ask('chat', { ...hello, model: 'nobody' })).toMatchObject({
       code: 'model_not_found',
     });
-    expect(await ask('chat', { model: 'm1' })).toMatchObject({ param: 'messages' });
+    const incomplete = await ask('chat', { model: 'm1' });
+    expect(incomplete).toMatchObject({ param: 'messages' });
+    const recorded = async () => (await browser.ask(`requests/${incomplete.request_id}`)).json;
+    await expect.poll(recorded, { timeout: 10_000 }).toMatchObject({
+      status: 400,
+      code: 'invalid_request_error',
+      model: 'm1',
+      param: 'messages',
+    });
+    for (const [path, body] of [
+      ['embeddings', { model: 'm1', input: 'x' }],
+      ['speech', { model: 'm1', input: 'x', voice: 'alloy' }],
+    ] as const)
+      expect((await ask(path, body)).message).toContain('/v1/chat/completions');
     expect(await ask('images', { model: 'm1', prompt: 'x' })).toMatchObject({
       type: 'invalid_request_error',
     });

@@ -424,7 +424,7 @@ class EndpointEntry implements ApiEntry {
 const readAgainBytesMax = 1024 * 1024;
 
 /** The model that a JSON body names. */
-function modelIn(body: unknown): string | undefined {
+export function modelIn(body: unknown): string | undefined {
   if (!Buffer.isBuffer(body) || body.length > readAgainBytesMax) return undefined;
   return textOf(objectOf(parse(body.toString('utf8')))?.['model']);
 }

@@ -3,8 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Principal } from '../accounts/principal.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import { limitRefusal } from '../api/errors.ts';
-import { chatConvention } from '../api/entry.ts';
+import { type EntryLog, chatConvention, modelIn } from '../api/entry.ts';
 import { systemClock } from '../base/clock.ts';
+import { Refusal } from '../base/refusal.ts';
 import { listFeesAt } from '../catalog/build-snapshot.ts';
 import { defaultUsdRatePpm, loadBundled } from '../catalog/bundled.ts';
 import { utcDate } from '../catalog/configuration.ts';
@@ -102,6 +103,8 @@ interface UserPageParts {
   readonly sealer: Sealer;
   readonly parts: Pick<GatewayParts, 'clock' | 'catalog' | 'files' | 'limits'>;
   readonly endpoints: readonly Endpoint[];
+  /** Records a request of the playground that was refused. */
+  readonly refusedOfKey: EntryLog['refusedOfKey'];
 }
 
 /** What other parts of the console supply to the pages of users. */
@@ -109,7 +112,7 @@ type UserPageSources = Pick<UserContext, 'site' | 'shell' | 'ordersSince'>;
 
 /** The routes of all pages of users. */
 function openUserRoutes(
-  { database, sealer, parts: { clock, catalog, files, limits }, endpoints }: UserPageParts,
+  { database, sealer, parts: { clock, catalog, files, limits }, ...pages }: UserPageParts,
   beside: UserPageSources,
 ): readonly ConsoleRoute[] {
   return userRoutes({
@@ -123,7 +126,7 @@ function openUserRoutes(
     announced: (userId, now) => announcementsFor(database, userId, now),
     cursors: new Cursors(sealer.key('cursors of the console')),
     released: (ownerId, from, to) => releasedTasks(database, ownerId, from, to),
-    play: openPlayground(endpoints),
+    play: openPlayground(pages),
     playBytesMax: serverLimits.jsonBodyBytesMax,
   });
 }
@@ -139,7 +142,10 @@ const playgroundPaths: Readonly<Record<PlaygroundEndpoint, string>> = {
 };
 
 /** The API's own endpoints, for clients with a session instead of a key. */
-function openPlayground(endpoints: readonly Endpoint[]): PlaygroundCall {
+function openPlayground({
+  endpoints,
+  refusedOfKey,
+}: Pick<UserPageParts, 'endpoints' | 'refusedOfKey'>): PlaygroundCall {
   const posted = new Map(
     endpoints.flatMap((endpoint) =>
       endpoint.method === 'POST' ? [[endpoint.path, endpoint] as const] : [],
@@ -162,7 +168,12 @@ function openPlayground(endpoints: readonly Endpoint[]): PlaygroundCall {
         convention: chatConvention,
       });
     } catch (error) {
-      throw error instanceof LimitReached ? limitRefusal(error) : error;
+      const why = error instanceof LimitReached ? limitRefusal(error) : error;
+      const { userId: account, keyId } = principal;
+      const model = (): string | undefined => modelIn(body);
+      if (why instanceof Refusal)
+        refusedOfKey({ id, at, account, keyId, endpoint: `POST /v1${path}`, model }, why);
+      throw why;
     }
   };
 }

@@ -84,6 +84,7 @@ export async function openServers(
     sealer,
     parts,
     endpoints,
+    refusedOfKey: entryLog.refusedOfKey,
     usdRatePpm,
     payments: payments.payments,
     email: options.notifications?.email !== undefined,

@@ -61,7 +61,7 @@ describe.skipIf(noChromium)('what a model answers, in Chromium', () => {
     const { page, log, foreign } = await answerOf(scripts);
     const links: (string | null)[] = await log
       .locator('a[href]')
-      .evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+      .evaluateAll("all => all.map((link) => link.getAttribute('href'))");
     expect(links.filter((href) => !href?.startsWith('/usage/'))).toEqual([
       'https://tracker.example/pixel.png',
       'https://example.com/page',

@@ -27,8 +27,8 @@ export interface SendOptions {
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  /** The server gave the code. */
-  readonly named: boolean;
+  /** The code of the server, else its type; undefined: it gave none. */
+  readonly named: string | undefined;
   readonly fields: Readonly<Record<string, string>>;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
@@ -39,7 +39,7 @@ export class ApiError extends Error {
     super(body.error?.message ?? `status ${status}`);
     this.status = status;
     this.code = body.error?.code ?? (status === 0 ? 'offline' : 'bug');
-    this.named = body.error?.code != null;
+    this.named = body.error?.code || body.error?.type || undefined;
     this.fields = body.error?.fields ?? {};
     this.requestId = body.error?.request_id ?? headers?.get('x-request-id') ?? undefined;
     const seconds = Number(headers?.get('retry-after') ?? Number.NaN);

@@ -28,7 +28,7 @@ export const ahead = ({
 }) => void queryClient.prefetchQuery(data<RequestTimeline>(address(id)));
 
 /** A request is recorded a second after its end, and a link at its failure may be faster. */
-const recordAttemptsMax = 3;
+const recordAttemptsMax = 5;
 const isRefused = (error: unknown): boolean =>
   error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 404;
 

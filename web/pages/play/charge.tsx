@@ -87,8 +87,11 @@ export function ChargeLine({ charge, firstByteMs }: ChargeLineProps): ReactNode 
 }
 
 /** Status and code; a stream that broke off began with 200, which is no failure. */
-const nameOf = ({ status, code, named }: ApiError): string =>
-  [status >= 400 && status, named && code].filter(Boolean).join(' ');
+const nameOf = ({ status, named }: ApiError): string =>
+  [status >= 400 && status, named].filter(Boolean).join(' ');
+
+/** The id is shown by itself. */
+const withoutId = (message: string): string => message.replace(/ \(request id: \w+\)$/, '');
 
 /** A failure in the gateway's words: its code, its request id, and a link to its timeline. */
 export function Refused({ error }: { readonly error: unknown }): ReactNode {
@@ -107,7 +110,7 @@ export function Refused({ error }: { readonly error: unknown }): ReactNode {
             {api !== undefined && <code className="font-mono text-caption">{nameOf(api)}</code>}
           </p>
           <p dir="auto" className="break-words">
-            {told ? api.message : errorText(error, shared)}
+            {told ? withoutId(api.message) : errorText(error, shared)}
           </p>
           {api !== undefined && remedies[api.code] !== undefined && <p>{remedies[api.code]}</p>}
           <p className="flex flex-wrap items-center gap-x-3">

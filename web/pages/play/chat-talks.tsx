@@ -34,7 +34,7 @@ export function Talks({ panes, form, running, onRun, onModel, ...rest }: TalksPr
       <Bar panes={panes} form={form} view={view} onView={setView} />
       <div className="flex min-h-0 flex-1 snap-x divide-x divide-line overflow-x-auto">
         {panes.all.map((pane, at) => (
-          <div key={at} className="flex min-w-[min(88%,22rem)] flex-1 snap-start flex-col">
+          <div key={at} className="flex min-w-[88%] sm:min-w-52 flex-1 snap-start flex-col">
             <PaneHead
               {...rest}
               pane={pane}
