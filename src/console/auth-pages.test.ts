@@ -28,7 +28,7 @@ forEachDatabase((_, openFresh) => {
     for (let i = 0; i < 3; i++) {
       const page = await previewer.get(address);
       expect([page.status, page.headers['set-cookie']]).toEqual([200, undefined]);
-      expect(page.text).toContain('It signs you in as “');
+      expect(page.text).toContain('Sign in as “');
     }
     const used = await mine.post(`${site.url}/auth/link`, { token });
     expect([used.status, used.headers.location]).toEqual([303, '/']);

@@ -71,7 +71,7 @@ class AuthHandlers {
         .code(429)
         .header('retry-after', String(seconds))
         .type('text/plain; charset=utf-8')
-        .send('Too often. Please wait a minute.\n请求过于频繁，请稍后再试。\n');
+        .send('Too many requests. Please wait a minute.\n请求过于频繁，请稍候再试。\n');
       return;
     }
     pass.finish(0);
@@ -281,7 +281,7 @@ const linkTexts = {
   zh: {
     lang: 'zh-CN',
     title: '登录 Tollgate',
-    as: { user: '以「{name}」的身份登录。', operator: '以管理员「{name}」的身份登录。' },
+    as: { user: '以“{name}”的身份登录。', operator: '以管理员“{name}”的身份登录。' },
     once: '此链接只能使用一次。',
     enter: '登录',
     gone: '此链接已使用或已过期，请在服务器上重新生成。',
@@ -290,12 +290,12 @@ const linkTexts = {
     lang: 'en',
     title: 'Sign in to Tollgate',
     as: {
-      user: 'It signs you in as “{name}”.',
-      operator: 'It signs you in as “{name}”, an operator.',
+      user: 'Sign in as “{name}”.',
+      operator: 'Sign in as “{name}”, an operator.',
     },
     once: 'This link works once.',
     enter: 'Sign in',
-    gone: 'This link was used or has expired; make a new one on the server.',
+    gone: 'This link was used or has expired. Make a new one on the server.',
   },
 } as const;
 

@@ -221,11 +221,11 @@ interface Mail {
 
 /** The reason for a channel's trouble, by the errors of its last attempts. */
 const reasons: Readonly<Record<string, { readonly zh: string; readonly en: string }>> = {
-  credentials: { zh: '供应商拒绝了密钥', en: 'the vendor refuses its key' },
-  quota: { zh: '在供应商处的账户余额已用完', en: 'its account at the vendor is empty' },
-  rate_limited: { zh: '供应商要求暂停请求', en: 'the vendor asks us to stay away' },
+  credentials: { zh: '凭据失效，厂商拒绝了密钥', en: 'the vendor refused its key' },
+  quota: { zh: '厂商账户余额不足', en: 'the vendor account is empty' },
+  rate_limited: { zh: '厂商限制了请求速率', en: 'rate limited by the vendor' },
 };
-const otherReason = { zh: '供应商没有正常应答', en: 'the vendor does not answer as it should' };
+const otherReason = { zh: '厂商没有正常响应', en: 'the vendor does not answer correctly' };
 
 /**
  * Contains no text that a user can write: the address may belong to another person. In the reader's
@@ -251,7 +251,7 @@ const mailTexts: Readonly<
     if (event.type === 'balance.low')
       return {
         subject: '余额不足提醒',
-        text: `您的余额为 ¥${event.balance}，低于您设置的 ¥${event.threshold}。充值之前不会再次提醒。${linkTo(home, '/top-up')}`,
+        text: `你的余额为 ¥${event.balance}，低于你设置的 ¥${event.threshold}。充值之前不会再次提醒。${linkTo(home, '/top-up')}`,
       };
     if (event.type === 'channel.recovered')
       return {
@@ -268,17 +268,17 @@ const mailTexts: Readonly<
     if (event.type === 'balance.low')
       return {
         subject: 'Your balance is low',
-        text: `Your balance is ¥${event.balance}, below the ¥${event.threshold} that you asked to be told of. You are not told again before it is topped up.${linkTo(home, '/top-up')}`,
+        text: `Your balance is ¥${event.balance}, below your limit of ¥${event.threshold}. You will not be warned again before you top up.${linkTo(home, '/top-up')}`,
       };
     if (event.type === 'channel.recovered')
       return {
-        subject: `Channel ${event.channel} is well again`,
-        text: `Channel ${event.channel} is well again.`,
+        subject: `Channel ${event.channel} has recovered`,
+        text: `Channel ${event.channel} works again.`,
       };
     const reason = reasons[event.why] ?? otherReason;
     return {
-      subject: `Channel ${event.channel} is in trouble`,
-      text: `Channel ${event.channel} has been in trouble since ${event.since}: ${reason.en}.${linkTo(home, '/operator/channels')}`,
+      subject: `Channel ${event.channel} has a fault`,
+      text: `Channel ${event.channel} has not worked correctly since ${event.since}: ${reason.en}.${linkTo(home, '/operator/channels')}`,
     };
   },
 };

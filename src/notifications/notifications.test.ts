@@ -147,7 +147,7 @@ forEachDatabase((_name, openFresh) => {
     );
     expect(mine?.text).toMatch(/^Subject: Your balance is low\r$/m);
     expect(mine && bodyOf(mine)).toContain('https://ai.example.com/top-up');
-    expect(theirs && bodyOf(theirs)).toContain('您的余额为 ¥5.00，低于您设置的 ¥10.00');
+    expect(theirs && bodyOf(theirs)).toContain('你的余额为 ¥5.00，低于你设置的 ¥10.00');
     const grant = { account: ada, from: 'grants', code: 'grant', at: clock.now() };
     await credit(database, { ...grant, id: 'more', amount: 20_000_000_000n });
     await notifications.look();
