@@ -69,24 +69,24 @@ type Task = 'transcriptions' | 'translations';
 const translationFormats = transcriptFormats.filter((format) => format !== 'diarized_json');
 /** Fields that may be repeated, and whose name may end in brackets. */
 const listFields = {
-  timestamp_granularities: schema.choice('Times of what; with `verbose_json`. May be repeated.', [
-    'word',
-    'segment',
-  ]),
-  include: schema.choice('What else to tell; with `json`.', ['logprobs']),
+  timestamp_granularities: schema.choice(
+    'Timestamps to include; only with `verbose_json`. Can be repeated.',
+    ['word', 'segment'],
+  ),
+  include: schema.choice('Additional output; only with `json`.', ['logprobs']),
 };
-const transcriptionForm = formOf('A model that hears.', transcriptFormats, {
+const transcriptionForm = formOf('A transcription model.', transcriptFormats, {
   language: schema.checkedBy(
     checkLanguage,
     schema.string('ISO 639, such as `en` or `zh`.', {
       pattern: '^[A-Za-z]+(?:[-_][A-Za-z0-9]+)*$',
     }),
   ),
-  stream: schema.choice('Pieces as events.', ['true', 'false']),
+  stream: schema.choice('Whether to stream events.', ['true', 'false']),
   'timestamp_granularities[]': listFields.timestamp_granularities,
   'include[]': listFields.include,
 });
-const translationForm = formOf('A model that translates.', translationFormats, {});
+const translationForm = formOf('A translation model.', translationFormats, {});
 
 /** The forms by the names that the document gives them. */
 export const transcriptionSchemas = {
@@ -119,8 +119,8 @@ function formOf<More extends Readonly<Record<string, schema.Schema>>>(
       } satisfies schema.Schema,
     },
     {
-      prompt: schema.string('Words that may occur.'),
-      response_format: schema.choice('How the text comes; `json` by default.', formats),
+      prompt: schema.string('Words that may occur in the recording.'),
+      response_format: schema.choice('Format of the text; default `json`.', formats),
       temperature: schema.number('Sampling temperature.', 0, 1),
       ...more,
     },
@@ -313,7 +313,7 @@ const speechSpeedMax = 4;
 
 export const speechRequestSchema = schema.request(
   {
-    model: schema.string('A model that speaks.', { minLength: 1 }),
+    model: schema.string('A speech model.', { minLength: 1 }),
     // Counted as characters, not as JavaScript's units, by `speechOptionsOf`.
     input: schema.string('The text.', {
       minLength: 1,
@@ -325,18 +325,18 @@ export const speechRequestSchema = schema.request(
       schema.anyOf(
         'Its name, or an object with the `id` of a voice of your own.',
         { type: 'string', minLength: 1 },
-        schema.request({ id: schema.string('Of the voice.') }),
+        schema.request({ id: schema.string('Id of the voice.') }),
       ),
     ),
   },
   {
-    instructions: schema.string('How it is read.', { maxLength: speechCharactersMax }),
+    instructions: schema.string('How to read the text.', { maxLength: speechCharactersMax }),
     response_format: schema.choice(
       'The sound’s format; mp3 where the vendor makes it.',
       speechFormats,
     ),
-    speed: schema.number('1 by default.', speechSpeedMin, speechSpeedMax),
-    stream_format: schema.choice('Bytes, or events.', ['audio', 'sse']),
+    speed: schema.number('Speed; default 1.', speechSpeedMin, speechSpeedMax),
+    stream_format: schema.choice('`audio` for bytes, `sse` for events.', ['audio', 'sse']),
   },
 );
 const read = readersOf(speechRequestSchema);

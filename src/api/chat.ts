@@ -66,30 +66,32 @@ const part = schema.request(
     ),
   },
   {
-    text: schema.forwarded('Of a `text` part.'),
-    image_url: schema.forwarded('Of an image: `{"url": "https://…"}` or a data URL, and `detail`.'),
+    text: schema.forwarded('Text of a `text` part.'),
+    image_url: schema.forwarded(
+      'For an image: `{"url": "https://…"}` or a data URL, and `detail`.',
+    ),
   },
   { allOf: [textOfText] },
 );
 
 const message = schema.request(
-  { role: schema.choice('Who speaks.', chatRoles) },
+  { role: schema.choice('Role of the author.', chatRoles) },
   {
     content: schema.anyOf(
       'What is said: a text, or parts. An assistant’s message may go without when it called tools, refused, spoke or thought instead.',
       { type: 'string' },
       { type: 'array', items: schema.ref('ContentPart') },
     ),
-    name: schema.forwarded('Tells speakers of one role apart.'),
-    tool_calls: schema.forwarded('Calls that the assistant made.'),
-    tool_call_id: schema.forwarded('The call that a `tool` message answers.'),
+    name: schema.forwarded('Name of the author, to distinguish authors with the same role.'),
+    tool_calls: schema.forwarded('Tool calls of the assistant.'),
+    tool_call_id: schema.forwarded('Id of the call that a `tool` message answers.'),
   },
   { allOf: [speaking] },
 );
 
 const streamOptions = schema.request(
   {},
-  { include_usage: schema.boolean('A last chunk with `usage` and no choices.') },
+  { include_usage: schema.boolean('Whether to send a last chunk with `usage` and no choices.') },
 );
 
 /** Members of a stream that chat and text completions share. */
@@ -108,12 +110,12 @@ const readStream = readersOf(schema.request({}, streamMembers));
 
 /** Sampling parameters that chat and text completions share. */
 export const sampling = {
-  temperature: schema.number('Sampling temperature, 1 by default.', 0, 2),
+  temperature: schema.number('Sampling temperature; default 1.', 0, 2),
   top_p: schema.number('Nucleus sampling.', 0, 1),
-  frequency_penalty: schema.number('Against repetition.', -2, 2),
-  presence_penalty: schema.number('Against staying with a subject.', -2, 2),
-  seed: { type: 'integer', description: 'For answers that repeat, as far as the model can.' },
-  logit_bias: schema.object('Token → bias.'),
+  frequency_penalty: schema.number('Reduces repetition of frequent tokens.', -2, 2),
+  presence_penalty: schema.number('Encourages new topics.', -2, 2),
+  seed: { type: 'integer', description: 'For repeatable answers, if the model supports it.' },
+  logit_bias: schema.object('Map of token to bias.'),
   stop: schema.checkedBy(
     checkStop,
     schema.anyOf(
@@ -122,28 +124,32 @@ export const sampling = {
       { type: 'array', items: { type: 'string' }, maxItems: stopsMax },
     ),
   ),
-  user: schema.forwarded('Your name for your user.'),
+  user: schema.forwarded('Your id for your end user.'),
 };
 
 const wishes = {
-  top_logprobs: schema.integer('Likeliest tokens told of each place.', 0, topLogprobsMax),
-  logprobs: schema.forwarded('Whether to tell probabilities.'),
+  top_logprobs: schema.integer(
+    'Number of most likely tokens to return for each position.',
+    0,
+    topLogprobsMax,
+  ),
+  logprobs: schema.forwarded('Whether to return log probabilities.'),
   tools: schema.array(
     'What the model may call.',
     schema.object('`{"type": "function", "function": {"name", "description", "parameters"}}`'),
   ),
   tool_choice: schema.forwarded('`auto`, `none`, `required`, or the function that must be called.'),
-  parallel_tool_calls: schema.boolean('Whether several calls may come at once.'),
+  parallel_tool_calls: schema.boolean('Whether the model may make several calls at the same time.'),
   response_format: schema.request(
     { type: schema.string('`text`, `json_object` or `json_schema`.') },
     { json_schema: schema.forwarded('The schema.') },
   ),
-  reasoning_effort: schema.forwarded('How much is thought before the answer.'),
+  reasoning_effort: schema.forwarded('How much the model reasons before it answers.'),
 };
 
 const chatRequest = schema.request(
   {
-    model: schema.string('Which model answers; `GET /v1/models` lists them.', { minLength: 1 }),
+    model: schema.string('The model to use; `GET /v1/models` lists them.', { minLength: 1 }),
     messages: schema.checkedBy(
       checkMessages,
       schema.array('The conversation, oldest first.', schema.ref('ChatMessage'), { minItems: 1 }),
@@ -151,12 +157,12 @@ const chatRequest = schema.request(
   },
   {
     ...sampling,
-    max_tokens: schema.integer('Tokens that are written at most.', 1),
+    max_tokens: schema.integer('Maximum number of output tokens.', 1),
     max_completion_tokens: schema.integer(
       'The same under its newer name, which is preferred where both are given.',
       1,
     ),
-    n: schema.integer('Answers.', 1, choicesMax),
+    n: schema.integer('Number of answers.', 1, choicesMax),
     models: fallbackModels,
     usage: costWish,
     ...streamMembers,

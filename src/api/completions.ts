@@ -29,15 +29,19 @@ const promptsMax = 2_048;
 const logprobsMax = 20;
 
 const writing = {
-  logprobs: schema.integer('Likeliest tokens told of each place.', 0, logprobsMax),
-  echo: schema.boolean('Tell the prompt as well.'),
-  suffix: schema.string('What comes after the answer.'),
+  logprobs: schema.integer(
+    'Number of most likely tokens to return for each position.',
+    0,
+    logprobsMax,
+  ),
+  echo: schema.boolean('Whether to repeat the prompt in the answer.'),
+  suffix: schema.string('Text after the answer.'),
 };
 
 /** The schema of a request's body. */
 export const completionRequestSchema = schema.request(
   {
-    model: schema.string('Any chat model, or one that completes texts.', { minLength: 1 }),
+    model: schema.string('Any chat model or completion model.', { minLength: 1 }),
     prompt: schema.checkedBy(
       checkPrompt,
       schema.anyOf(
@@ -56,8 +60,8 @@ export const completionRequestSchema = schema.request(
   },
   {
     ...sampling,
-    max_tokens: schema.integer('Tokens that are written at most.', 0),
-    n: schema.integer('Answers to each prompt.', 1, choicesMax),
+    max_tokens: schema.integer('Maximum number of output tokens.', 0),
+    n: schema.integer('Number of answers per prompt.', 1, choicesMax),
     best_of: schema.integer(
       'Answers that are written for each prompt, of which the best `n` are told; all are paid for.',
       1,

@@ -50,39 +50,51 @@ const choice = (description: string, known: readonly string[]) =>
 
 /** In the order in which they are checked. */
 const choices = {
-  response_format: choice('What an item holds: an address that is good for a day, or the bytes.', [
+  response_format: choice('What an item has: a URL that expires after a day, or the bytes.', [
     'url',
     'b64_json',
   ]),
-  background: choice('Of models that make transparent pictures.', [
+  background: choice('For models that support transparent images.', [
     'transparent',
     'opaque',
     'auto',
   ]),
-  output_format: choice('Of models that make several.', ['png', 'jpeg', 'webp', 'gif', 'svg']),
-  moderation: choice('How strict, of models that can choose.', ['low', 'auto']),
-  style: choice('Of models that know both.', ['vivid', 'natural']),
-  input_fidelity: choice('How close to the given pictures to stay.', ['high', 'low']),
-  output_compression: schema.integer('Per cent, of `jpeg` and `webp`.', 0, 100),
+  output_format: choice('For models that support several formats.', [
+    'png',
+    'jpeg',
+    'webp',
+    'gif',
+    'svg',
+  ]),
+  moderation: choice('How strict; for models that support it.', ['low', 'auto']),
+  style: choice('For models that support styles.', ['vivid', 'natural']),
+  input_fidelity: choice('How close to stay to the input images.', ['high', 'low']),
+  output_compression: schema.integer('Percent; for `jpeg` and `webp`.', 0, 100),
 };
 
 /** The members of a JSON body or a form, the pictures apart. */
 export const imageMembers = {
-  prompt: schema.string('What is to be seen. How long it may be depends on the model.', {
+  prompt: schema.string('What the image should show. The maximum length depends on the model.', {
     minLength: 1,
   }),
-  model: schema.string('An image model. Absent: the gateway’s default, where there is one.', {
+  model: schema.string('An image model. Default: the gateway’s default model, if there is one.', {
     minLength: 1,
   }),
-  n: schema.integer('Pictures, 1 by default. How many at once depends on the model.', 1),
+  n: schema.integer('Number of images; default 1. The maximum depends on the model.', 1),
   size: schema.string(
     '`<width>x<height>` or `auto`. Which sizes there are depends on the model; the refusal lists them.',
   ),
-  quality: schema.string('`standard` or `hd`, or what else the model has.'),
+  quality: schema.string('`standard`, `hd`, or another quality of the model.'),
   ...choices,
-  stream: schema.boolean('Pictures as events, with previews where the model makes them.'),
-  partial_images: schema.integer('Previews of each picture; goes with `stream`.', 0, partialsMax),
-  user: schema.string('Your name for your user.'),
+  stream: schema.boolean(
+    'Whether to stream images as events, with previews if the model supports them.',
+  ),
+  partial_images: schema.integer(
+    'Number of previews per image; only with `stream`.',
+    0,
+    partialsMax,
+  ),
+  user: schema.string('Your id for your end user.'),
 };
 const { prompt: promptMember, ...optionalMembers } = imageMembers;
 const read = readersOf(schema.request({ prompt: promptMember }, optionalMembers));

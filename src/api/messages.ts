@@ -31,8 +31,8 @@ const block = schema.request(
     ),
   },
   {
-    text: schema.forwarded('Of a `text` block.'),
-    source: schema.forwarded('Of an image or a document: base64, or an address.'),
+    text: schema.forwarded('Text of a `text` block.'),
+    source: schema.forwarded('For an image or a document: base64 or a URL.'),
   },
 );
 
@@ -44,7 +44,7 @@ const content = (description: string) =>
   );
 
 const question = {
-  model: schema.string('Any chat model, whoever makes it.', { minLength: 1 }),
+  model: schema.string('Any chat model of any vendor.', { minLength: 1 }),
   messages: schema.checkedBy(
     checkMessages,
     schema.array('The conversation, oldest first.', schema.ref('MessageTurn'), {
@@ -54,7 +54,7 @@ const question = {
 };
 
 const around = {
-  system: content('Instructions that stand before the conversation.'),
+  system: content('Instructions before the conversation.'),
   tools: schema.checkedBy(
     checkTools,
     schema.array(
@@ -63,10 +63,10 @@ const around = {
         anyOf: [
           schema.request(
             {
-              name: schema.string('What it is called.'),
-              input_schema: schema.object('What it takes.'),
+              name: schema.string('Name of the tool.'),
+              input_schema: schema.object('Schema of its input.'),
             },
-            { type: schema.choice('Or none.', ['custom']) },
+            { type: schema.choice('Optional.', ['custom']) },
           ),
           {
             type: 'object',
@@ -78,35 +78,39 @@ const around = {
     ),
   ),
   tool_choice: schema.request(
-    { type: schema.choice('Whether a tool is called.', toolChoices) },
-    { name: schema.forwarded('Which, where it is `tool`.') },
+    { type: schema.choice('Whether the model calls a tool.', toolChoices) },
+    { name: schema.forwarded('Name of the tool, if the type is `tool`.') },
   ),
   thinking: schema.request(
     { type: schema.string('`enabled`, `adaptive` or `disabled`.') },
-    { budget_tokens: schema.forwarded('Tokens to think in.') },
+    { budget_tokens: schema.forwarded('Maximum number of reasoning tokens.') },
   ),
-  output_config: schema.object('Effort, and the schema of the answer.'),
+  output_config: schema.object('Effort and schema of the answer.'),
 };
 
 /** Older LangChain sends it with every request: see `switchedOff`. */
-const off = schema.integer('Not set: it is left out, and named in `x-tollgate-dropped`.', -1, -1);
+const off = schema.integer(
+  'Not set: the member is left out and named in `x-tollgate-dropped`.',
+  -1,
+  -1,
+);
 const orOff = (param: string, description: string, usual: schema.SchemaOf<number>) =>
   schema.checkedBy(checkOf(usual, param), schema.anyOf(description, usual, off));
 
 const sampling = {
   temperature: schema.number('Sampling temperature.', 0, 1),
   top_p: orOff('top_p', 'Nucleus sampling.', schema.number('The share.', 0, 1)),
-  top_k: orOff('top_k', 'How many tokens are considered.', schema.integer('So many.', 0)),
+  top_k: orOff('top_k', 'Number of tokens to consider.', schema.integer('The number.', 0)),
 };
 
 const messageRequest = schema.request(
-  { ...question, max_tokens: schema.integer('Tokens that are written at most.', 0) },
+  { ...question, max_tokens: schema.integer('Maximum number of output tokens.', 0) },
   {
     ...around,
-    stream: schema.boolean('Events as they come.'),
+    stream: schema.boolean('Whether to stream events.'),
     ...sampling,
-    stop_sequences: schema.array('Where the model stops.', { type: 'string' }),
-    metadata: schema.object('`user_id`: your name for your user.'),
+    stop_sequences: schema.array('Sequences at which the model stops.', { type: 'string' }),
+    metadata: schema.object('`user_id`: your id for your end user.'),
     models: fallbackModels,
   },
 );
@@ -119,8 +123,8 @@ export const tokenCountRequestSchema = schema.request(question, around);
 export const messagesSchemas = {
   MessageBlock: block,
   MessageTurn: schema.request({
-    role: schema.choice('Who speaks.', messagesRoles),
-    content: content('What is said: a text, or blocks.'),
+    role: schema.choice('Role of the author.', messagesRoles),
+    content: content('Text or blocks.'),
   }),
   MessageRequest: messageRequest,
 };

@@ -70,12 +70,12 @@ const conversation = {
       { type: 'array', items: schema.ref('ResponseItem') },
     ),
   ),
-  instructions: schema.string('What stands before the conversation.'),
+  instructions: schema.string('Instructions before the conversation.'),
   previous_response_id: schema.string('A stored response that this one continues.'),
-  prompt: schema.forwarded('A prompt that is kept at the vendor.'),
+  prompt: schema.forwarded('A prompt stored at the vendor.'),
   conversation: {
     type: 'null',
-    description: 'Conversations are not kept here: use `previous_response_id`.',
+    description: 'The gateway does not store conversations: use `previous_response_id`.',
     check: refuseConversation,
   },
   tools: schema.checkedBy(
@@ -83,8 +83,8 @@ const conversation = {
     schema.array(
       'What the model may call.',
       schema.request(
-        { type: schema.string('`function`, or a tool of the vendor’s own.') },
-        { name: schema.forwarded('Of a function.') },
+        { type: schema.string('`function`, or a tool that the vendor runs.') },
+        { name: schema.forwarded('Name of the function.') },
       ),
     ),
   ),
@@ -94,26 +94,30 @@ const responseRequest = schema.request(
   { model },
   {
     ...conversation,
-    stream: schema.boolean('Events as they come.'),
-    store: schema.boolean('Kept for 30 days, to be continued and asked for; `true` by default.'),
-    background: schema.boolean('Answered at once and worked on afterwards; needs `store`.'),
-    max_output_tokens: schema.integer('Tokens that are written at most.', responsesOutputTokensMin),
-    max_tool_calls: schema.integer('Calls of the vendor’s own tools.', 1),
+    stream: schema.boolean('Whether to stream events.'),
+    store: schema.boolean('Whether to store the response for 30 days; default `true`.'),
+    background: schema.boolean(
+      'Whether to answer immediately and run in the background; needs `store`.',
+    ),
+    max_output_tokens: schema.integer('Maximum number of output tokens.', responsesOutputTokensMin),
+    max_tool_calls: schema.integer('Maximum number of calls of tools that the vendor runs.', 1),
     temperature: schema.number('Sampling temperature.', 0, 2),
     top_p: schema.number('Nucleus sampling.', 0, 1),
     top_logprobs: schema.integer(
-      'Likeliest tokens told of each place.',
+      'Number of most likely tokens to return for each position.',
       0,
       responsesTopLogprobsMax,
     ),
-    parallel_tool_calls: schema.boolean('Whether several calls may come at once.'),
+    parallel_tool_calls: schema.boolean(
+      'Whether the model may make several calls at the same time.',
+    ),
     tool_choice: schema.forwarded('`auto`, `none`, `required`, or the tool that must be called.'),
-    include: schema.array('What else to tell.', {
+    include: schema.array('Additional output.', {
       description: 'Such as `reasoning.encrypted_content`.',
     }),
     reasoning: schema.object('`effort` and `summary`.'),
     text: schema.object('`format`: text, or a schema of the answer.'),
-    metadata: schema.object('Your own notes, kept with the response.'),
+    metadata: schema.object('Your own data, stored with the response.'),
     models: fallbackModels,
   },
   something,

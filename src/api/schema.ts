@@ -97,7 +97,7 @@ export const checkedBy = <Value>(
  * be.
  */
 export const forwarded = (description: string): Schema => ({
-  description: `${description} Passed on as it is.`,
+  description: `${description} Forwarded unchanged.`,
 });
 /** As `forwarded`, for values that have to be objects. */
 export const object = (description: string): SchemaOf<JsonObject> => ({
@@ -142,9 +142,9 @@ export const onlyWith = (
 
 /** The query parameters of a list, and the page. */
 export const pageQuery = (most: number): Members => ({
-  order: choice('By time; `desc` by default.', ['asc', 'desc']),
-  limit: integer('Of one page, 20 by default.', 1, most),
-  after: string('The last of the page before.'),
+  order: choice('Order by time; default `desc`.', ['asc', 'desc']),
+  limit: integer('Number of entries per page; default 20.', 1, most),
+  after: string('Id of the last entry of the previous page.'),
 });
 export const page = (items: Schema): Schema =>
   answer(
@@ -153,7 +153,10 @@ export const page = (items: Schema): Schema =>
       data: array('One page.', items),
       has_more: boolean('Whether there is another page.'),
     },
-    { first_id: string('Of the first.'), last_id: string('Of the last, for `after`.') },
+    {
+      first_id: string('Id of the first entry.'),
+      last_id: string('Id of the last entry, for `after`.'),
+    },
   );
 
 /** An object in a response; members in `sometimes` may be absent or null. */

@@ -10,7 +10,7 @@ import { chatEnvelope } from './errors.ts';
 import * as schema from './schema.ts';
 import { type RequestBody, checkLength, readersOf, refuseType } from './request-body.ts';
 
-const model = schema.string('Which model.', { minLength: 1 });
+const model = schema.string('The model to use.', { minLength: 1 });
 
 /**
  * The format of endpoints that never stream. `counted` writes Tollgate's count into a response
@@ -54,12 +54,9 @@ export const embeddingsRequestSchema = schema.request(
     ),
   },
   {
-    encoding_format: schema.choice('How vectors are written; `float` by default.', [
-      'float',
-      'base64',
-    ]),
-    dimensions: schema.integer('Of each vector, for models that can choose.', 1),
-    user: schema.string('Your name for your user.'),
+    encoding_format: schema.choice('Format of the vectors; default `float`.', ['float', 'base64']),
+    dimensions: schema.integer('Number of dimensions; for models that support it.', 1),
+    user: schema.string('Your id for your end user.'),
   },
 );
 const readEmbeddings = readersOf(embeddingsRequestSchema);
@@ -159,18 +156,21 @@ const countedTokensMax = 1_000_000;
 export const rerankRequestSchema = schema.request(
   {
     model,
-    query: schema.string('The question.', { minLength: 1 }),
+    query: schema.string('The query.', { minLength: 1 }),
     documents: schema.array(
       'Texts, or objects with a `text`.',
       {
-        anyOf: [{ type: 'string' }, schema.request({ text: schema.string('Of the document.') })],
+        anyOf: [
+          { type: 'string' },
+          schema.request({ text: schema.string('Text of the document.') }),
+        ],
       },
       { minItems: 1, maxItems: documentsMax },
     ),
   },
   {
-    top_n: schema.integer('How many of the best are told; all by default.', 1),
-    return_documents: schema.boolean('Whether their texts are told again.'),
+    top_n: schema.integer('Number of results; default: all.', 1),
+    return_documents: schema.boolean('Whether to return the documents.'),
   },
 );
 const readRerank = readersOf(rerankRequestSchema);
@@ -247,7 +247,9 @@ export const moderationRequestSchema = schema.request(
           type: 'array',
           minItems: 1,
           maxItems: moderationInputsMax,
-          items: schema.request({ type: schema.choice('Of a part.', ['text', 'image_url']) }),
+          items: schema.request({
+            type: schema.choice('Type of the part.', ['text', 'image_url']),
+          }),
         },
       ),
     ),

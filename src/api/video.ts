@@ -27,7 +27,7 @@ export const videoDurations: readonly number[] = [5, 10, 15, 20];
 
 /** As in the convention. */
 const promptCharsMax = 32_000;
-export const videoPrompt = schema.string('What is to be seen.', {
+export const videoPrompt = schema.string('What the video should show.', {
   minLength: 1,
   maxLength: promptCharsMax,
   check: checkPrompt,
@@ -50,7 +50,7 @@ export const videoSize = patternSchema(
   '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
   'it is a width and a height in pixels, such as 1280x720.',
 );
-const imageSchema = schema.forwarded('A picture: an address, or a data URL.');
+const imageSchema = schema.forwarded('An image: a URL or a data URL.');
 
 /** All other members go on unchanged, to vendors that know them by these names. */
 export const videoTaskRequestSchema = schema.request(
@@ -59,7 +59,7 @@ export const videoTaskRequestSchema = schema.request(
     prompt: videoPrompt,
     async: {
       type: 'boolean',
-      description: 'Films are made asynchronously.',
+      description: 'Videos are generated asynchronously.',
       const: true,
       check: checkAsync,
     },
@@ -67,7 +67,7 @@ export const videoTaskRequestSchema = schema.request(
   {
     duration: {
       type: 'integer',
-      description: `Seconds: ${videoDurations.join(', ')}, or what else the model makes.`,
+      description: `Seconds: ${videoDurations.join(', ')}, or another length of the model.`,
       examples: videoDurations,
       check: checkDuration,
     },
@@ -82,13 +82,13 @@ export const videoTaskRequestSchema = schema.request(
       '^(?:[0-9]{3,4}[pP]|[248][kK])$',
       'it is such as 720p, 1080p or 4k.',
     ),
-    negative_prompt: schema.string('What is not to be seen.'),
-    seed: schema.integer('For films that repeat, as far as the model can.', 0),
-    audio: schema.boolean('Whether there is sound, where the model can choose.'),
+    negative_prompt: schema.string('What the video should not show.'),
+    seed: schema.integer('For repeatable videos, if the model supports it.', 0),
+    audio: schema.boolean('Whether the video has sound; for models that support both.'),
     image: imageSchema,
     last_image: imageSchema,
-    images: schema.array('Pictures to go by; a single one is where the film begins.', imageSchema),
-    reference_images: schema.array('Pictures to go by.', imageSchema),
+    images: schema.array('Reference images; a single one is the first frame.', imageSchema),
+    reference_images: schema.array('Reference images.', imageSchema),
   },
 );
 const readMember = readersOf(videoTaskRequestSchema);

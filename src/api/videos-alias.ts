@@ -57,9 +57,12 @@ const read = new Set([
   nested('file_id'),
 ]);
 
-const usual = schema.string('A video model. Absent: the gateway’s default, where there is one.', {
-  minLength: 1,
-});
+const usual = schema.string(
+  'A video model. Default: the gateway’s default model, if there is one.',
+  {
+    minLength: 1,
+  },
+);
 const videoRequest = schema.request(
   { prompt: videoPrompt },
   {
@@ -69,13 +72,13 @@ const videoRequest = schema.request(
       schema.anyOf(
         'Of film, as text.',
         { type: 'string', pattern: '^[0-9]{1,2}$' },
-        schema.integer('A number is understood as well.', 1, secondsMax),
+        schema.integer('A number also works.', 1, secondsMax),
       ),
     ),
     size: videoSize,
     input_reference: schema.checkedBy(
       checkReference,
-      schema.forwarded('A picture to begin with: an address, or `{"image_url": …}`.'),
+      schema.forwarded('The first frame: a URL, or `{"image_url": …}`.'),
     ),
   },
 );
@@ -88,7 +91,7 @@ export const videosSchemas = {
     { prompt: videoPrompt },
     {
       model: usual,
-      seconds: schema.string('Of film.'),
+      seconds: schema.string('Length of the video in seconds.'),
       size: videoSize,
       input_reference: { type: 'string', format: 'binary', description: 'PNG, JPEG or WebP.' },
     },

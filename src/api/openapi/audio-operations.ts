@@ -2,22 +2,22 @@ import { speechRequestSchema, transcriptionSchemas } from '../audio.ts';
 import * as schema from '../schema.ts';
 
 const script = schema.answer(
-  { text: schema.string('What was said.') },
+  { text: schema.string('The transcript.') },
   {
-    language: schema.string('Of `verbose_json`.'),
+    language: schema.string('Only with `verbose_json`.'),
     duration: { type: 'number', description: 'Seconds.' },
-    segments: schema.array('Of `verbose_json` and `diarized_json`.', { type: 'object' }),
-    words: schema.array('Where they were asked for.', { type: 'object' }),
+    segments: schema.array('Only with `verbose_json` and `diarized_json`.', { type: 'object' }),
+    words: schema.array('If requested.', { type: 'object' }),
     usage: { type: 'object', description: 'Tokens or seconds.' },
   },
 );
-const captions = schema.string('Of `text`, `srt` and `vtt`.');
+const captions = schema.string('With `text`, `srt` and `vtt`.');
 
 export const audioOperations: schema.Operations = {
   'POST /audio/transcriptions': {
     id: 'createTranscription',
     tag: 'Audio',
-    summary: 'Write down what is said',
+    summary: 'Transcribe speech',
     schemas: {
       TranscriptionForm: transcriptionSchemas.TranscriptionForm,
       Transcription: script,
@@ -32,7 +32,7 @@ export const audioOperations: schema.Operations = {
   'POST /audio/translations': {
     id: 'createTranslation',
     tag: 'Audio',
-    summary: 'Write down in English what is said in any language',
+    summary: 'Translate speech into English text',
     schemas: {
       TranslationForm: transcriptionSchemas.TranslationForm,
     },
@@ -42,13 +42,13 @@ export const audioOperations: schema.Operations = {
   'POST /audio/speech': {
     id: 'createSpeech',
     tag: 'Audio',
-    summary: 'Read a text aloud',
+    summary: 'Turn text into speech',
     schemas: {
       SpeechRequest: speechRequestSchema,
     },
     body: { 'application/json': schema.ref('SpeechRequest') },
     answer: {
-      'audio/*': { type: 'string', format: 'binary', description: 'The sound, as it is made.' },
+      'audio/*': { type: 'string', format: 'binary', description: 'The audio, streamed.' },
       'text/event-stream': schema.string('`speech.audio.delta`, `speech.audio.done`.'),
     },
   },

@@ -28,53 +28,53 @@ const accountFunds = {
 const keyInfo = schema.answer(
   {
     label: schema.string('The key’s name.'),
-    currency: schema.string('Of all amounts: `CNY`.'),
+    currency: schema.string('Currency of all amounts: `CNY`.'),
     limits: schema.array('The key’s spend limits.', limit),
     usage: amount('What the key has spent since it was made.'),
     usage_daily: amount('The same for today, by the operator’s calendar.'),
     usage_weekly: amount('The same since Monday.'),
     usage_monthly: amount('The same for this month.'),
-    requests: schema.integer('The requests that were charged.', 0),
+    requests: schema.integer('Number of charged requests.', 0),
     ...funds,
-    group: schema.string('The group whose prices hold.'),
-    rate_limit: schema.object('`requests` in one `interval`; -1: any number.'),
+    group: schema.string('The group that sets the prices.'),
+    rate_limit: schema.object('`requests` per `interval`; -1: no limit.'),
   },
   {
     limit: amount('The total limit, else the month’s, else the day’s.'),
     limit_remaining: amount('What is left of it.'),
-    limit_reset: schema.choice('When it begins anew.', ['monthly', 'daily']),
+    limit_reset: schema.choice('When the limit resets.', ['monthly', 'daily']),
     ...accountFunds,
-    expires_at: schema.string('When the key ends; RFC 3339.'),
+    expires_at: schema.string('When the key expires; RFC 3339.'),
   },
 );
 
 const keyUsage = schema.answer(
   {
     object: { type: 'string', const: 'usage' },
-    is_active: schema.boolean('Whether anything can be spent.'),
-    currency: schema.string('Of all amounts: `CNY`.'),
+    is_active: schema.boolean('Whether the key can spend anything.'),
+    currency: schema.string('Currency of all amounts: `CNY`.'),
     ...funds,
     ...accountFunds,
     remaining: amount('As `available`.'),
     limits: schema.array('The key’s spend limits.', limit),
     total: schema.answer({
-      requests: schema.integer('Charged since the key was made.', 0),
+      requests: schema.integer('Charged since the key was created.', 0),
       cost: amount('Spent since the key was made.'),
     }),
-    from: schema.string('Where the period begins; RFC 3339.'),
-    to: schema.string('Where it ends.'),
+    from: schema.string('Start of the period; RFC 3339.'),
+    to: schema.string('End of the period; RFC 3339.'),
     requests: schema.integer('Charged in the period.', 0),
     cost: amount('Spent in the period.'),
     data: schema.array(
       'By model, the most expensive first.',
       schema.answer({
-        model: schema.string('Its id.'),
+        model: schema.string('The model id.'),
         requests: schema.integer('Charged.', 0),
         cost: amount('Spent.'),
       }),
     ),
   },
-  { expires_at: schema.string('When the key ends; RFC 3339.') },
+  { expires_at: schema.string('When the key expires; RFC 3339.') },
 );
 
 const generation = schema.answer({
@@ -106,14 +106,14 @@ const rows: readonly Row[] = [
   [
     '/key',
     'getKey',
-    'What this key may spend and has spent',
+    'Limits and spending of this key',
     schema.answer({ data: schema.ref('KeyInfo') }),
-    'As OpenRouter’s clients read it, in yuan. Also at `/api/v1/key`, `/api/v1/auth/key` and `/v1/auth/key`.',
+    'In OpenRouter’s format, in yuan. Also at `/api/v1/key`, `/api/v1/auth/key` and `/v1/auth/key`.',
   ],
   [
     '/credits',
     'getCredits',
-    'What this key can spend and has spent',
+    'Balance and spending of this key',
     schema.answer({
       data: schema.answer({
         total_credits: amount('What it can spend and what it has spent, together; yuan.'),
@@ -121,14 +121,14 @@ const rows: readonly Row[] = [
         currency: schema.string('`CNY`.'),
       }),
     }),
-    'As OpenRouter’s clients read it, in yuan. Also at `/api/v1/credits`.',
+    'In OpenRouter’s format, in yuan. Also at `/api/v1/credits`.',
   ],
   [
     '/user/balance',
     'getUserBalance',
-    'What this key can spend, as DeepSeek’s clients read it',
+    'Balance of this key, in DeepSeek’s format',
     schema.answer({
-      is_available: schema.boolean('Whether anything can be spent.'),
+      is_available: schema.boolean('Whether the key can spend anything.'),
       balance_infos: schema.array(
         'One entry, in yuan.',
         schema.object('`total_balance` and so on.'),
@@ -142,7 +142,7 @@ const rows: readonly Row[] = [
   [
     '/users/me/balance',
     'getMyBalance',
-    'What this key can spend, as Moonshot’s clients read it',
+    'Balance of this key, in Moonshot’s format',
     schema.answer({
       code: schema.integer('0.', 0),
       data: schema.answer({
@@ -157,7 +157,7 @@ const rows: readonly Row[] = [
   [
     '/user/info',
     'getUserInfo',
-    'What this key can spend, as SiliconFlow’s clients read it',
+    'Balance of this key, in SiliconFlow’s format',
     schema.answer({
       code: schema.integer('20000.', 0),
       message: schema.string('`OK`.'),
@@ -175,7 +175,7 @@ const rows: readonly Row[] = [
   [
     '/dashboard/billing/subscription',
     'getSubscription',
-    'What this key can spend and has spent, in dollars',
+    'Balance and spending of this key, in dollars',
     schema.answer({
       object: { type: 'string', const: 'billing_subscription' },
       has_payment_method: schema.boolean('`true`.'),
@@ -184,12 +184,12 @@ const rows: readonly Row[] = [
       system_hard_limit_usd: amount('As `hard_limit_usd`.'),
       access_until: schema.integer('0.', 0),
     }),
-    'At the configured `usd_rate`. Other gateways read it as the balance of a channel, less `total_usage` of `/v1/dashboard/billing/usage`. Also without `/v1`.',
+    'At the configured `usd_rate`. Other gateways subtract `total_usage` of `/v1/dashboard/billing/usage` from it to get a channel’s balance. Also without `/v1`.',
   ],
   [
     '/dashboard/billing/usage',
     'getBilledUsage',
-    'What this key has spent since it was made, in cents of a dollar',
+    'Spending of this key since its creation, in US cents',
     schema.answer({
       object: { type: 'string', const: 'list' },
       total_usage: amount('Cents. Dates in the query are ignored.'),
@@ -199,32 +199,32 @@ const rows: readonly Row[] = [
   [
     '/dashboard/billing/credit_grants',
     'getCreditGrants',
-    'The same as one answer, in dollars',
+    'Balance and spending of this key in one answer, in dollars',
     schema.answer({
       object: { type: 'string', const: 'credit_summary' },
-      total_granted: amount('Used and available, together.'),
+      total_granted: amount('Used plus available.'),
       total_used: amount('What the key has spent.'),
-      total_available: amount('What it can spend.'),
+      total_available: amount('What the key can spend.'),
     }),
     'Also without `/v1`.',
   ],
   [
     '/usage/token',
     'getTokenUsage',
-    'The same as new-api’s clients read it, in 1/500,000 of a dollar',
+    'Balance and spending of this key, in new-api’s format, in 1/500,000 of a dollar',
     schema.answer({
       code: schema.boolean('`true`.'),
       message: schema.string('`ok`.'),
       data: schema.answer({
         object: { type: 'string', const: 'token_usage' },
         name: schema.string('The key’s name.'),
-        total_granted: schema.integer('Used and available, together.', 0),
+        total_granted: schema.integer('Used plus available.', 0),
         total_used: schema.integer('What the key has spent.', 0),
-        total_available: schema.integer('What it can spend.', 0),
+        total_available: schema.integer('What the key can spend.', 0),
         unlimited_quota: schema.boolean('`false`.'),
-        model_limits: schema.object('The models that it may use, where they are limited.'),
-        model_limits_enabled: schema.boolean('Whether they are limited.'),
-        expires_at: schema.integer('When the key ends; Unix time, seconds. 0: never.', 0),
+        model_limits: schema.object('The allowed models, if they are limited.'),
+        model_limits_enabled: schema.boolean('Whether the models are limited.'),
+        expires_at: schema.integer('When the key expires; Unix time in seconds. 0: never.', 0),
       }),
     }),
     'Also at `/api/usage/token`.',
@@ -262,13 +262,13 @@ export const balanceOperations: schema.Operations = {
   'GET /usage': {
     id: 'getUsage',
     tag: 'Balance',
-    summary: 'What this key has spent, by model',
+    summary: 'Spending of this key by model',
     schemas: { KeyInfo: keyInfo, KeyUsage: keyUsage },
     query: {
       start_date: schema.string(
-        'The first day, such as `2026-11-01`; the month’s first by default.',
+        'The first day, such as `2026-11-01`; default: the first day of this month.',
       ),
-      end_date: schema.string('The last day; today by default.'),
+      end_date: schema.string('The last day; default: today.'),
     },
     answer: { 'application/json': schema.ref('KeyUsage') },
   },

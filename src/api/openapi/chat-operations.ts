@@ -7,22 +7,22 @@ export const tokensDescription =
 
 const usage = schema.answer(
   {
-    prompt_tokens: schema.integer('Tokens that were read.', 0),
-    completion_tokens: schema.integer('Tokens that were written, thoughts included.', 0),
-    total_tokens: schema.integer('Both.', 0),
+    prompt_tokens: schema.integer('Input tokens.', 0),
+    completion_tokens: schema.integer('Output tokens, including reasoning.', 0),
+    total_tokens: schema.integer('Input plus output tokens.', 0),
   },
   {
-    prompt_tokens_details: schema.object('Among them: `cached_tokens`.'),
-    completion_tokens_details: schema.object('Among them: `reasoning_tokens`.'),
+    prompt_tokens_details: schema.object('Includes `cached_tokens`.'),
+    completion_tokens_details: schema.object('Includes `reasoning_tokens`.'),
   },
 );
 
 const choice = (members: Readonly<Record<string, schema.Schema>>) =>
   schema.answer(
-    { index: schema.integer('Which answer.', 0), ...members },
+    { index: schema.integer('Number of the answer, from 0.', 0), ...members },
     {
       finish_reason: schema.string('`stop`, `length`, `tool_calls`, `content_filter`.'),
-      logprobs: schema.object('Where they were asked for.'),
+      logprobs: schema.object('If requested.'),
     },
   );
 
@@ -33,10 +33,10 @@ const completionOf = (
 ) =>
   schema.answer(
     {
-      id: schema.string('Names this answer.'),
+      id: schema.string('Id of this answer.'),
       object: { type: 'string', const: object },
-      created: schema.integer('Unix time, seconds.', 0),
-      model: schema.string('The model that was asked for.'),
+      created: schema.integer('Unix time in seconds.', 0),
+      model: schema.string('The requested model.'),
       choices: { type: 'array', items: choices },
     },
     more,
@@ -46,9 +46,9 @@ export const chatOperations: schema.Operations = {
   'POST /chat/completions': {
     id: 'createChatCompletion',
     tag: 'Chat',
-    summary: 'Answer a conversation',
+    summary: 'Create a chat completion',
     description:
-      'Every chat model of every vendor. Members that are not listed are passed on to the model’s vendor as they came, where it speaks this format; elsewhere they are translated as far as it has them.',
+      'For every chat model of every vendor. If the vendor uses this format, members that are not listed are forwarded unchanged; otherwise they are translated if the vendor has an equivalent.',
     schemas: {
       Usage: { ...usage, description: tokensDescription },
       ...chatSchemas,
@@ -60,7 +60,7 @@ export const chatOperations: schema.Operations = {
             {
               content: schema.string('The answer.'),
               tool_calls: schema.array(
-                'Calls to be made.',
+                'Tool calls to run.',
                 schema.object('`{"id", "type", "function": {"name", "arguments"}}`'),
               ),
             },
@@ -75,11 +75,11 @@ export const chatOperations: schema.Operations = {
             {},
             {
               role: schema.string('In the first chunk.'),
-              content: schema.string('The next piece.'),
+              content: schema.string('The next part of the answer.'),
             },
           ),
         }),
-        { usage: schema.anyOf('In the last chunk, where it was asked for.', schema.ref('Usage')) },
+        { usage: schema.anyOf('In the last chunk, if requested.', schema.ref('Usage')) },
       ),
     },
     body: { 'application/json': schema.ref('ChatRequest') },
@@ -94,14 +94,14 @@ export const chatOperations: schema.Operations = {
   'POST /completions': {
     id: 'createCompletion',
     tag: 'Chat',
-    summary: 'Continue a text',
+    summary: 'Create a completion',
     description:
-      'The older form. Chat models whose vendor has it no more are asked as in a conversation of one message.',
+      'The legacy endpoint. Chat models whose vendor no longer has it get the prompt as a conversation of one message.',
     schemas: {
       CompletionRequest: completionRequestSchema,
       Completion: completionOf(
         'text_completion',
-        choice({ text: schema.string('What was written.') }),
+        choice({ text: schema.string('The generated text.') }),
         {
           usage: schema.ref('Usage'),
         },

@@ -26,20 +26,20 @@ const file: schema.Schema = {
 
 const result = schema.answer(
   {
-    created: schema.integer('Unix time, seconds.', 0),
+    created: schema.integer('Unix time in seconds.', 0),
     data: schema.array(
-      'One for each picture.',
+      'One entry per image.',
       schema.answer(
         {},
         {
-          url: schema.string('Good for a day.'),
-          b64_json: schema.string('The bytes.'),
-          revised_prompt: schema.string('What the model made of the prompt.'),
+          url: schema.string('URL of the image; expires after a day.'),
+          b64_json: schema.string('The bytes of the image, in base64.'),
+          revised_prompt: schema.string('The prompt as the model rewrote it.'),
         },
       ),
     ),
   },
-  { usage: schema.object('Tokens, of models that are sold by them.') },
+  { usage: schema.object('Tokens, for models priced by tokens.') },
 );
 
 const answer: schema.Operation['answer'] = {
@@ -53,7 +53,7 @@ export const imageOperations: schema.Operations = {
   'POST /images/generations': {
     id: 'createImage',
     tag: 'Images',
-    summary: 'Make pictures of words',
+    summary: 'Generate images',
     schemas: {
       ImageRequest: {
         ...schema.request({ prompt }, { model, ...ofGeneration }),
@@ -68,7 +68,7 @@ export const imageOperations: schema.Operations = {
   'POST /images/edits': {
     id: 'editImage',
     tag: 'Images',
-    summary: 'Change pictures, or make new ones of them',
+    summary: 'Edit images',
     schemas: {
       ImageEditForm: schema.request(
         { prompt, image: file },
@@ -77,7 +77,7 @@ export const imageOperations: schema.Operations = {
           mask: {
             type: 'string',
             format: 'binary',
-            description: 'A PNG of the same size, transparent where the picture is to change.',
+            description: 'A PNG of the same size, transparent where the image should change.',
           },
           ...ofGiven,
         },
@@ -100,7 +100,7 @@ export const imageOperations: schema.Operations = {
   'POST /images/variations': {
     id: 'createImageVariation',
     tag: 'Images',
-    summary: 'Make the same picture anew',
+    summary: 'Create variations of an image',
     schemas: {
       ImageVariationForm: schema.request({ image: file }, { model, ...ofVariations }),
       ImageVariationRequest: {

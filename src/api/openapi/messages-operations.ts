@@ -5,25 +5,25 @@ export const messagesOperations: schema.Operations = {
   'POST /messages': {
     id: 'createMessage',
     tag: 'Messages',
-    summary: 'Answer a conversation, in the format of messages',
-    description: 'Every chat model, whoever makes it. The key may come in `x-api-key`.',
+    summary: 'Create a message',
+    description: 'For every chat model of every vendor. You can send the key in `x-api-key`.',
     schemas: {
       ...messagesSchemas,
       Message: schema.answer(
         {
-          id: schema.string('Names this answer.'),
+          id: schema.string('Id of this answer.'),
           type: { type: 'string', const: 'message' },
           role: { type: 'string', const: 'assistant' },
-          model: schema.string('The model that was asked for.'),
-          content: schema.array('What was said.', schema.ref('MessageBlock')),
+          model: schema.string('The requested model.'),
+          content: schema.array('The content of the answer.', schema.ref('MessageBlock')),
           usage: schema.answer({
-            input_tokens: schema.integer('Tokens that were read, cached ones apart.', 0),
-            output_tokens: schema.integer('Tokens that were written.', 0),
+            input_tokens: schema.integer('Input tokens without cached ones.', 0),
+            output_tokens: schema.integer('Output tokens.', 0),
           }),
         },
         {
           stop_reason: schema.string('`end_turn`, `max_tokens`, `tool_use`, `stop_sequence`, …'),
-          stop_sequence: schema.string('Which.'),
+          stop_sequence: schema.string('The sequence that stopped the answer.'),
         },
       ),
     },
@@ -39,14 +39,11 @@ export const messagesOperations: schema.Operations = {
   'POST /messages/count_tokens': {
     id: 'countMessageTokens',
     tag: 'Messages',
-    summary: 'Count the tokens of a conversation; free',
+    summary: 'Count the tokens of a conversation (not charged)',
     schemas: {
       MessageCountRequest: tokenCountRequestSchema,
       TokenCount: schema.answer({
-        input_tokens: schema.integer(
-          'As the vendor counts where it tells, else an estimate of ours.',
-          0,
-        ),
+        input_tokens: schema.integer('The vendor’s count if it has one, otherwise an estimate.', 0),
       }),
     },
     body: { 'application/json': schema.ref('MessageCountRequest') },

@@ -9,13 +9,13 @@ const response = schema.answer(
     status: schema.string(
       '`completed`, `incomplete`, `failed`, `in_progress`, `queued` or `cancelled`.',
     ),
-    model: schema.string('The model that was asked for.'),
-    output: schema.array('Messages, thoughts and calls, in their order.', { type: 'object' }),
+    model: schema.string('The requested model.'),
+    output: schema.array('Messages, reasoning and tool calls in order.', { type: 'object' }),
   },
   {
-    created_at: { type: 'number', description: 'Unix time, seconds.' },
+    created_at: { type: 'number', description: 'Unix time in seconds.' },
     usage: schema.object('`input_tokens`, `output_tokens`, `total_tokens`, and their details.'),
-    error: schema.object('What went wrong.'),
+    error: schema.object('The error.'),
   },
 );
 
@@ -25,9 +25,9 @@ export const responsesOperations: schema.Operations = {
   'POST /responses': {
     id: 'createResponse',
     tag: 'Responses',
-    summary: 'Answer, and remember the answer',
+    summary: 'Create a response',
     description:
-      'Passed on where the vendor speaks this format, translated elsewhere. Responses are stored here, not at the vendor, and belong to the account.',
+      'Forwarded if the vendor uses this format, otherwise translated. Responses are stored in the gateway, not at the vendor, and belong to the account.',
     schemas: {
       ...responsesSchemas,
       Response: response,
@@ -44,12 +44,12 @@ export const responsesOperations: schema.Operations = {
   'POST /responses/input_tokens': {
     id: 'countResponseTokens',
     tag: 'Responses',
-    summary: 'Count the tokens of an input; free',
+    summary: 'Count the tokens of an input (not charged)',
     schemas: {
       ResponseCountRequest: inputCountRequestSchema,
       ResponseTokenCount: schema.answer({
         object: { type: 'string', const: 'response.input_tokens' },
-        input_tokens: schema.integer('As the vendor counts where it tells.', 0),
+        input_tokens: schema.integer('The vendor’s count if it has one, otherwise an estimate.', 0),
       }),
     },
     body: { 'application/json': schema.ref('ResponseCountRequest') },
@@ -58,11 +58,11 @@ export const responsesOperations: schema.Operations = {
   'POST /responses/compact': {
     id: 'compactResponse',
     tag: 'Responses',
-    summary: 'Shorten a conversation',
+    summary: 'Compact a conversation',
     schemas: {
       CompactedResponse: schema.answer({
         object: schema.string('`response.compaction`'),
-        output: schema.array('What the user said, and one item in place of everything else.', {
+        output: schema.array('The user’s messages, and one item that replaces everything else.', {
           type: 'object',
         }),
       }),
@@ -73,19 +73,19 @@ export const responsesOperations: schema.Operations = {
   'GET /responses/:id': {
     id: 'getResponse',
     tag: 'Responses',
-    summary: 'A stored response',
+    summary: 'Get a stored response',
     path: id,
     answer: { 'application/json': schema.ref('Response') },
   },
   'DELETE /responses/:id': {
     id: 'deleteResponse',
     tag: 'Responses',
-    summary: 'Forget a stored response',
+    summary: 'Delete a stored response',
     path: id,
     schemas: {
       Deleted: schema.answer({
-        id: schema.string('What was deleted.'),
-        object: schema.string('Its kind.'),
+        id: schema.string('Id of the deleted object.'),
+        object: schema.string('Type of the deleted object.'),
         deleted: { type: 'boolean', const: true },
       }),
     },
@@ -94,14 +94,14 @@ export const responsesOperations: schema.Operations = {
   'POST /responses/:id/cancel': {
     id: 'cancelResponse',
     tag: 'Responses',
-    summary: 'Cancel a response in the background',
+    summary: 'Cancel a background response',
     path: id,
     answer: { 'application/json': schema.ref('Response') },
   },
   'GET /responses/:id/input_items': {
     id: 'listResponseInputs',
     tag: 'Responses',
-    summary: 'What a stored response was asked',
+    summary: 'List the input items of a stored response',
     path: id,
     query: schema.pageQuery(storedResponsesPageMax),
     schemas: { Page: schema.page({ type: 'object' }) },

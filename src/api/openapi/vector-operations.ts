@@ -9,20 +9,20 @@ export const vectorOperations: schema.Operations = {
   'POST /embeddings': {
     id: 'createEmbeddings',
     tag: 'Vectors and scores',
-    summary: 'Make vectors of texts',
+    summary: 'Create embeddings',
     schemas: {
       EmbeddingsRequest: embeddingsRequestSchema,
       VectorUsage: schema.answer({
-        prompt_tokens: schema.integer('Tokens that were read.', 0),
-        total_tokens: schema.integer('The same.', 0),
+        prompt_tokens: schema.integer('Input tokens.', 0),
+        total_tokens: schema.integer('The same number.', 0),
       }),
       Embeddings: schema.answer({
         object: { type: 'string', const: 'list' },
         data: schema.array(
-          'One for each input, in its order.',
+          'One entry per input, in the same order.',
           schema.answer({
             object: { type: 'string', const: 'embedding' },
-            index: schema.integer('Of which input.', 0),
+            index: schema.integer('Index of the input.', 0),
             embedding: schema.anyOf(
               'The vector: numbers, or base64 of little-endian floats.',
               { type: 'array', items: { type: 'number' } },
@@ -30,7 +30,7 @@ export const vectorOperations: schema.Operations = {
             ),
           }),
         ),
-        model: schema.string('The model that was asked for.'),
+        model: schema.string('The requested model.'),
         usage: schema.ref('VectorUsage'),
       }),
     },
@@ -41,18 +41,18 @@ export const vectorOperations: schema.Operations = {
   'POST /moderations': {
     id: 'createModeration',
     tag: 'Vectors and scores',
-    summary: 'Judge texts and pictures',
+    summary: 'Check text and images for unsafe content',
     schemas: {
       ModerationRequest: moderationRequestSchema,
       Moderation: schema.answer({
-        id: schema.string('Names this answer.'),
-        model: schema.string('The model that judged.'),
+        id: schema.string('Id of this answer.'),
+        model: schema.string('The model that checked.'),
         results: schema.array(
-          'One for each text, or one for all parts.',
+          'One entry per text, or one for all parts.',
           schema.answer({
-            flagged: schema.boolean('Whether anything was found.'),
-            categories: schema.object('What.'),
-            category_scores: schema.object('How surely.'),
+            flagged: schema.boolean('Whether unsafe content was found.'),
+            categories: schema.object('The categories that were found.'),
+            category_scores: schema.object('Score of each category.'),
           }),
         ),
       }),
@@ -63,25 +63,25 @@ export const vectorOperations: schema.Operations = {
   'POST /rerank': {
     id: 'createRerank',
     tag: 'Vectors and scores',
-    summary: 'Order documents by what they have to do with a question',
+    summary: 'Rank documents by relevance',
     schemas: {
       RerankRequest: rerankRequestSchema,
       Rerank: schema.answer(
         {
           results: schema.array(
-            'The best first.',
+            'Most relevant first.',
             schema.answer(
               {
-                index: schema.integer('Of which document.', 0),
+                index: schema.integer('Index of the document.', 0),
                 relevance_score: { type: 'number', description: 'From 0 to 1.' },
               },
-              { document: schema.object('Where it was asked for.') },
+              { document: schema.object('If requested.') },
             ),
           ),
         },
         {
-          id: schema.string('Names this answer.'),
-          model: schema.string('The model that was asked for.'),
+          id: schema.string('Id of this answer.'),
+          model: schema.string('The requested model.'),
           usage: schema.ref('VectorUsage'),
         },
       ),

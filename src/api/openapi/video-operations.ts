@@ -7,50 +7,50 @@ const seconds = (description: string): schema.Schema => schema.integer(descripti
 
 const task = schema.answer(
   {
-    id: schema.string('`video_…`; can be asked for within 24 hours.'),
-    status: schema.choice('How far it is.', ['pending', 'processing', 'completed', 'failed']),
-    created_at: seconds('Unix time, seconds.'),
+    id: schema.string('`video_…`; kept for 24 hours.'),
+    status: schema.choice('State of the task.', ['pending', 'processing', 'completed', 'failed']),
+    created_at: seconds('Unix time in seconds.'),
   },
   {
     object: schema.string('`video`'),
-    model: schema.string('The model that was asked for.'),
-    progress: schema.integer('Per cent, as far as the vendor tells.', 0, 100),
-    completed_at: seconds('When it was there.'),
-    expires_at: seconds('When it goes.'),
-    duration: { type: 'number', description: 'Seconds of film.' },
-    video_url: schema.string('Where the film is, once it is `completed`.'),
-    error: schema.string('Why it `failed`.'),
+    model: schema.string('The requested model.'),
+    progress: schema.integer('Percent, if the vendor reports it.', 0, 100),
+    completed_at: seconds('When it was completed.'),
+    expires_at: seconds('When it expires.'),
+    duration: { type: 'number', description: 'Length of the video in seconds.' },
+    video_url: schema.string('URL of the video after it is `completed`.'),
+    error: schema.string('The reason if it `failed`.'),
   },
 );
 
 const resource = schema.answer(
   {
-    id: schema.string('The same `video_…`.'),
+    id: schema.string('The same id, `video_…`.'),
     object: { type: 'string', const: 'video' },
-    model: schema.string('The model that was asked for.'),
-    status: schema.choice('How far it is.', ['queued', 'in_progress', 'completed', 'failed']),
-    progress: schema.integer('Per cent.', 0, 100),
-    created_at: seconds('Unix time, seconds.'),
-    expires_at: seconds('When it goes.'),
-    seconds: schema.string('Of film.'),
+    model: schema.string('The requested model.'),
+    status: schema.choice('State of the task.', ['queued', 'in_progress', 'completed', 'failed']),
+    progress: schema.integer('Percent.', 0, 100),
+    created_at: seconds('Unix time in seconds.'),
+    expires_at: seconds('When it expires.'),
+    seconds: schema.string('Length of the video in seconds.'),
   },
   {
-    completed_at: seconds('When it was there.'),
-    prompt: schema.string('In the answer to its submission alone: prompts are not kept.'),
-    size: schema.string('Where it was chosen.'),
+    completed_at: seconds('When it was completed.'),
+    prompt: schema.string('Only in the first answer: prompts are not stored.'),
+    size: schema.string('If it was chosen.'),
     error: schema.object('`code` and `message`.'),
   },
 );
 
-const id = { video_id: 'A video of this account, not a day old.' };
+const id = { video_id: 'A video of this account, less than a day old.' };
 
 export const videoOperations: schema.Operations = {
   'POST /video/generations': {
     id: 'submitVideo',
     tag,
-    summary: 'Have a film made',
+    summary: 'Generate a video',
     description:
-      'Answered at once with an id: ask for that every 5 to 30 seconds until it is `completed` or `failed`. Other members are passed on to vendors of the same words.',
+      'Returns an id immediately. Ask for it every 5 to 30 seconds until it is `completed` or `failed`. Other members are forwarded to vendors with the same format.',
     schemas: {
       VideoTaskRequest: videoTaskRequestSchema,
       VideoTask: task,
@@ -62,14 +62,14 @@ export const videoOperations: schema.Operations = {
   'GET /video/generations/:id': {
     id: 'getVideoTask',
     tag,
-    summary: 'How far a film is, and where',
-    path: { task_id: 'As it was given at its submission.' },
+    summary: 'Get a video task',
+    path: { task_id: 'The id of the first answer.' },
     answer: { 'application/json': schema.ref('VideoTask') },
   },
   'POST /videos': {
     id: 'createVideo',
     tag,
-    summary: 'Have a film made, in the other words for it',
+    summary: 'Generate a video, in OpenAI’s format',
     schemas: {
       ...videosSchemas,
       Video: resource,
@@ -84,7 +84,7 @@ export const videoOperations: schema.Operations = {
   'GET /videos': {
     id: 'listVideos',
     tag,
-    summary: 'Films of this account',
+    summary: 'List videos of this account',
     query: schema.pageQuery(videosPageMax),
     schemas: { VideoList: schema.page(schema.ref('Video')) },
     answer: { 'application/json': schema.ref('VideoList') },
@@ -92,25 +92,25 @@ export const videoOperations: schema.Operations = {
   'GET /videos/:id': {
     id: 'getVideo',
     tag,
-    summary: 'How far a film is',
+    summary: 'Get a video',
     path: id,
     answer: { 'application/json': schema.ref('Video') },
   },
   'DELETE /videos/:id': {
     id: 'deleteVideo',
     tag,
-    summary: 'Delete a film that is completed or failed',
+    summary: 'Delete a completed or failed video',
     path: id,
     answer: { 'application/json': schema.ref('Deleted') },
   },
   'GET /videos/:id/content': {
     id: 'downloadVideo',
     tag,
-    summary: 'The film itself',
-    description: 'Ranges work.',
+    summary: 'Download a video',
+    description: 'Range requests are supported.',
     path: id,
-    query: { variant: schema.choice('There is one.', ['video']) },
-    answer: { 'video/*': { type: 'string', format: 'binary', description: 'The film.' } },
+    query: { variant: schema.choice('Only `video`.', ['video']) },
+    answer: { 'video/*': { type: 'string', format: 'binary', description: 'The video file.' } },
     also: [416],
   },
 };
