@@ -118,7 +118,7 @@ test('what does not exist is named: unknown URLs are 404, wrong methods 405, bot
   });
   for (const path of ['/v1/v1/messages', '/v1/v1/v1/messages', '/messages'])
     expect((await send('POST', path, {}, '{}')).error.message).toBe(
-      `Invalid URL (POST ${path}). It is /v1/messages here: check the base address that your client was given.`,
+      `Invalid URL (POST ${path}). Use /v1/messages: check the base URL of your client.`,
     );
   for (const path of ['/v1/v1/files', '/files', '/models/:id(', '/*', '/models/*'])
     expect((await send('POST', path, {}, '{}')).error.message).toBe(`Invalid URL (POST ${path})`);

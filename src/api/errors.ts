@@ -216,7 +216,7 @@ const unreadableRefusals: Readonly<Record<Parameters<UnreadableAnswer>[0], Refus
 
 /** The end of the message of `unknown_url` when another path has the endpoint. */
 export const endpointHint = (path: string): string =>
-  `. It is ${path} here: check the base address that your client was given.`;
+  `. Use ${path}: check the base URL of your client.`;
 
 /** Answers bytes that are no readable request: in chat's error shape, with a new request id. */
 export const answerUnreadable =
