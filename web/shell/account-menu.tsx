@@ -4,6 +4,7 @@ import { useMe } from '../api/data.ts';
 import { send } from '../api/client.ts';
 import { setTheme, themes, useTheme } from '../browser/theme.ts';
 import { errorText } from '../components/error-panel.tsx';
+import { Icon } from '../components/icon.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuRule } from '../components/menu.tsx';
 import { Badge } from '../components/status-badge.tsx';
 import { useToast } from '../components/toast.tsx';
@@ -53,6 +54,12 @@ export function AccountMenu({ trigger, compact }: AccountMenuProps): ReactNode {
       )}
       <MenuItem icon="settings" onSelect={() => void navigate({ to: '/settings' })}>
         {words.nav.settings}
+      </MenuItem>
+      <MenuItem asChild>
+        <a href="/docs" target="_blank" rel="noreferrer">
+          <Icon name="external" className="text-muted" />
+          {words.nav.docs}
+        </a>
       </MenuItem>
       {compact && (
         <>

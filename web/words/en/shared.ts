@@ -9,6 +9,7 @@ export default {
     playground: 'Playground',
     tasks: 'Tasks',
     settings: 'Settings',
+    docs: 'API documentation',
     more: 'More',
     operator: 'Operator',
     operatorOverview: 'Overview',

@@ -11,6 +11,7 @@ export default {
     playground: '试用',
     tasks: '任务',
     settings: '设置',
+    docs: '接口文档',
     more: '更多',
     operator: '管理',
     operatorOverview: '总览',
