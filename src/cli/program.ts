@@ -161,20 +161,22 @@ command(program, 'usage', 'show usage and cost of a period by model, key or user
 
 const user = program.command('user').description('manage users and their balances');
 command(user, 'create', 'create a user')
-  .requiredOption('--name <name>')
-  .addOption(new Option('--role <role>').choices(['user', 'operator']).default('user'))
+  .requiredOption('--name <name>', 'name of the user')
+  .addOption(
+    new Option('--role <role>', 'role of the user').choices(['user', 'operator']).default('user'),
+  )
   .action(async (options) => (await import('./user.ts')).createUserCommand(options, process.env));
 command(user, 'credit', 'add money to a balance')
-  .requiredOption('--user <id>')
-  .requiredOption('--amount <yuan>', 'such as 10.00')
-  .requiredOption('--reason <text>', 'stored with the transfer')
-  .option('--id <id>', 'repeat-safe: the same id is credited once, however often the command runs')
+  .requiredOption('--user <id>', 'id of the user')
+  .requiredOption('--amount <yuan>', 'amount in yuan, such as 10.00')
+  .requiredOption('--reason <text>', 'reason, stored with the transfer')
+  .option('--id <id>', 'an id of your choice: a credit with the same id happens only once')
   .action(async (options) => (await import('./user.ts')).creditUserCommand(options, process.env));
 command(user, 'debit', 'take money from a balance, at most what is available')
-  .requiredOption('--user <id>')
-  .requiredOption('--amount <yuan>', 'such as 10.00')
-  .requiredOption('--reason <text>', 'stored with the transfer; the user can read it')
-  .option('--id <id>', 'repeat-safe: the same id is debited once, however often the command runs')
+  .requiredOption('--user <id>', 'id of the user')
+  .requiredOption('--amount <yuan>', 'amount in yuan, such as 10.00')
+  .requiredOption('--reason <text>', 'reason, stored with the transfer; the user can read it')
+  .option('--id <id>', 'an id of your choice: a debit with the same id happens only once')
   .action(async (options) => (await import('./user.ts')).debitUserCommand(options, process.env));
 command(user, 'list', 'list all users').action(async (options) =>
   (await import('./user.ts')).listUsersCommand(options, process.env),
@@ -184,14 +186,14 @@ for (const [name, suspended, description] of [
   ['resume <id>', false, 'restore a suspended user'],
 ] as const)
   command(user, name, description)
-    .requiredOption('--reason <text>', 'stored in the audit trail; the user can read it')
+    .requiredOption('--reason <text>', 'reason, stored in the audit trail; the user can read it')
     .action(async (id: string, options) =>
       (await import('./user.ts')).suspendUserCommand(id, suspended, options, process.env),
     );
 
 const key = program.command('key').description('manage API keys');
 command(key, 'create', 'create a key; it is shown once')
-  .requiredOption('--user <id>')
+  .requiredOption('--user <id>', 'id of the user')
   .requiredOption('--group <name>', 'sets the models and prices of the key')
   .option('--name <name>', 'name of the key')
   .option('--expires <time>', 'end of validity, such as 2027-01-31 or 2027-01-31T12:00:00Z')
@@ -267,14 +269,23 @@ command(model, 'list', 'list all models with their prices')
 const order = program.command('order').description('show top-up orders');
 command(order, 'list', 'list top-up orders, newest first')
   .addOption(userFilter)
-  .addOption(new Option('--state <state>').choices(['waiting', 'closed', 'failed', 'credited']))
-  .addOption(new Option('--wallet <name>').choices(['wechat_pay', 'alipay']))
+  .addOption(
+    new Option('--state <state>', 'only orders in this state').choices([
+      'waiting',
+      'closed',
+      'failed',
+      'credited',
+    ]),
+  )
+  .addOption(
+    new Option('--wallet <name>', 'only orders of this wallet').choices(['wechat_pay', 'alipay']),
+  )
   .option('--since <time>', sinceText)
   .addOption(limitOption(50))
   .action(async (options) => (await import('./order.ts')).listOrdersCommand(options, process.env));
 
 command(program, 'link', 'print a one-time link that signs a user in to the console')
-  .requiredOption('--user <id>')
+  .requiredOption('--user <id>', 'id of the user')
   .addOption(portOption("the gateway's port; default 8080"))
   .addOption(
     new Option('--host <address>', "the gateway's address").env('HOST').default('127.0.0.1'),
@@ -350,7 +361,7 @@ command(imports, 'litellm <config>', "make a configuration file from LiteLLM's")
 program
   .command('completion')
   .description('print a shell script that completes commands, options and their values')
-  .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+  .addArgument(new Argument('<shell>', 'your shell').choices(shells))
   .action((shell: Shell) => console.log(completionScript(shell, program).trimEnd()));
 
 dressHelp(program);

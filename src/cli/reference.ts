@@ -10,9 +10,10 @@ export function cliReference(program: Command): string {
 
 const introduction = `# Commands
 
-Made of the program's own definitions by \`npm run docs\`; a test says when it is out of date. In a checkout a command is \`node bin/tollgate.js <command>\`, where the package is installed
-\`tollgate <command>\`. Each has \`--help\` with examples. With \`--json\` it prints one JSON value on standard output, errors on standard error; the exit code is 0 or 1.
-[Environment variables](environment.md) say what options do not.
+\`npm run docs\` writes this page from the program's own definitions; a test fails when it is out of date. In a checkout, run
+\`node bin/tollgate.js <command>\`; with the package installed, \`tollgate <command>\`. Each command has \`--help\` with examples. With
+\`--json\`, a command prints one JSON value on standard output and errors on standard error; the exit code is 0 or 1.
+Settings without an option are [environment variables](environment.md).
 `;
 
 function entry(command: Command): string {
@@ -32,7 +33,7 @@ function cell({ description, mandatory, envVar, defaultValue, argChoices }: Opti
     argChoices === undefined ? '' : argChoices.map((choice) => `\`${choice}\``).join(', '),
     mandatory ? 'required' : '',
     (typeof defaultValue === 'string' && defaultValue !== '') || typeof defaultValue === 'number'
-      ? `\`${defaultValue}\` by default`
+      ? `default \`${defaultValue}\``
       : '',
     envVar === undefined ? '' : `variable \`${envVar}\``,
   ];
