@@ -258,7 +258,7 @@ describe('what an operator got wrong ends the command with one line and exit cod
     [
       'an address of clients that is none',
       () => tollgate(['serve', '--port', '0'], { PUBLIC_URL: 'ai.example.com' }),
-      /PUBLIC_URL is how clients/,
+      /PUBLIC_URL is the URL at which clients/,
     ],
     ...[
       ['check'],
@@ -316,7 +316,7 @@ test('a master key that somebody typed is told for what it is', async () => {
   server.kill();
   await gone;
   expect(errors).toMatch(
-    /the master key is a pattern that can be guessed\. Make one with: openssl/,
+    /the master key is easy to guess\. Make a new one with: openssl/,
   );
 });
 
