@@ -10,16 +10,17 @@ import { moneyNumber } from './money-json.ts';
 import * as schema from './schema.ts';
 import {
   addMediaText,
-  type PromptMedia,
-  noMedia,
-  type RequestBody,
   checkLength,
   checkOf,
   checksOf,
-  readersOf,
-  refuseType,
+  collectText,
   costWish,
   fallbackModels,
+  noMedia,
+  type PromptMedia,
+  readersOf,
+  refuseType,
+  type RequestBody,
   withCost,
   withFallbacks,
 } from './request-body.ts';
@@ -371,16 +372,8 @@ const mediaMembers = new Set(['data', 'file_data', 'url', 'image_url']);
 /** The text in messages, tools and response format that a model reads, for counting tokens. */
 function chatText(body: RequestBody): string {
   const pieces: string[] = [];
-  collect(body['messages'], pieces);
+  collectText(body['messages'], mediaMembers, pieces);
   if (body['tools'] !== undefined) pieces.push(JSON.stringify(body['tools']));
   if (body['response_format'] !== undefined) pieces.push(JSON.stringify(body['response_format']));
   return pieces.join('\n');
-}
-
-function collect(value: unknown, pieces: string[]): void {
-  if (typeof value === 'string') pieces.push(value);
-  else if (Array.isArray(value)) for (const item of value) collect(item, pieces);
-  else if (isObject(value))
-    for (const [member, inner] of Object.entries(value))
-      if (!mediaMembers.has(member)) collect(inner, pieces);
 }

@@ -523,3 +523,12 @@ export function jsonEndpoint(
     },
   };
 }
+
+/** Adds the strings of a value that a model reads as text; members named in `media` hold media. */
+export function collectText(value: unknown, media: ReadonlySet<string>, pieces: string[]): void {
+  if (typeof value === 'string') pieces.push(value);
+  else if (Array.isArray(value)) for (const item of value) collectText(item, media, pieces);
+  else if (isObject(value))
+    for (const [member, inner] of Object.entries(value))
+      if (!media.has(member)) collectText(inner, media, pieces);
+}

@@ -8,12 +8,13 @@ import { responsesErrorEvent } from './errors.ts';
 import * as schema from './schema.ts';
 import {
   addMediaText,
-  type PromptMedia,
+  collectText,
+  fallbackModels,
   noMedia,
-  type RequestBody,
+  type PromptMedia,
   readersOf,
   refuseType,
-  fallbackModels,
+  type RequestBody,
   withFallbacks,
 } from './request-body.ts';
 
@@ -330,17 +331,9 @@ const mediaMembers = new Set(['image_url', 'file_data', 'file_url', 'data', 'enc
 /** Everything in instructions, input and tools that a model reads as text, for counting. */
 function responsesText(body: RequestBody): string {
   const pieces: string[] = [];
-  collect(body['instructions'], pieces);
-  collect(body['input'], pieces);
+  collectText(body['instructions'], mediaMembers, pieces);
+  collectText(body['input'], mediaMembers, pieces);
   if (body['tools'] !== undefined) pieces.push(JSON.stringify(body['tools']));
   if (body['text'] !== undefined) pieces.push(JSON.stringify(body['text']));
   return pieces.join('\n');
-}
-
-function collect(value: unknown, pieces: string[]): void {
-  if (typeof value === 'string') pieces.push(value);
-  else if (Array.isArray(value)) for (const item of value) collect(item, pieces);
-  else if (isObject(value))
-    for (const [member, inner] of Object.entries(value))
-      if (!mediaMembers.has(member)) collect(inner, pieces);
 }
