@@ -41,7 +41,7 @@ export async function tryChannels(
   progress: RequestProgress,
 ): Promise<AttemptOutcome> {
   const { parts } = funded;
-  const trial = new AttemptLoop(funded, progress);
+  const loop = new AttemptLoop(funded, progress);
   const hedgeMs = hedgeAfter(funded);
   if (hedgeMs !== undefined) parts.hedges.earn(funded.request.model);
   let last: ChannelOutcome | undefined;
@@ -49,14 +49,14 @@ export async function tryChannels(
   const attemptsMax = progress.attempts + parts.limits.attemptsMax;
   while (progress.attempts < attemptsMax && !progress.left) {
     const nowMs = parts.clock.monotonicMs();
-    const candidate = trial.pick(nowMs);
+    const candidate = loop.pick(nowMs);
     if (candidate === undefined) break;
     const begunMs = nowMs - funded.startedAtMs;
     progress.beforeMs ??= begunMs;
     try {
       last = await (hedgeMs === undefined
-        ? trial.ask(candidate, begunMs)
-        : askHedged(trial, candidate, begunMs, hedgeMs));
+        ? loop.ask(candidate, begunMs)
+        : askHedged(loop, candidate, begunMs, hedgeMs));
     } finally {
       progress.vendorMs += elapsedMs(funded) - begunMs;
     }
@@ -64,8 +64,8 @@ export async function tryChannels(
     if (last.result.kind === 'fault') failed = last;
   }
   if (progress.left) return { result: { kind: 'left' }, receiver: undefined };
-  if (failed === undefined && trial.refusal !== undefined && !trial.isAcceptedElsewhere())
-    return refusedByAll(trial, trial.refusal);
+  if (failed === undefined && loop.refusal !== undefined && !loop.isAcceptedElsewhere())
+    return refusedByAll(loop, loop.refusal);
   return {
     result: failed?.result ?? { kind: 'fault', stage: 'connecting', fault: noChannel },
     receiver: undefined,
@@ -76,16 +76,16 @@ export async function tryChannels(
  * No channel takes the request. A vendor that itself refuses it is called all the same: our table
  * may be older than its model.
  */
-async function refusedByAll(trial: AttemptLoop, why: Refusal): Promise<AttemptOutcome> {
-  const { funded, progress } = trial;
-  if (trial.refusing === undefined)
+async function refusedByAll(loop: AttemptLoop, why: Refusal): Promise<AttemptOutcome> {
+  const { funded, progress } = loop;
+  if (loop.refusing === undefined)
     return {
       result: { kind: 'refused', refusal: withAlternatives(funded, why) },
       receiver: undefined,
     };
   const begunMs = elapsedMs(funded);
-  trial.insists = true;
-  const { result, receiver } = await trial.ask(trial.refusing, begunMs);
+  loop.insists = true;
+  const { result, receiver } = await loop.ask(loop.refusing, begunMs);
   progress.vendorMs += elapsedMs(funded) - begunMs;
   if (result.kind !== 'fault' || result.fault.kind !== 'bad_request' || why.param === null)
     return { result, receiver };
