@@ -161,7 +161,10 @@ async function answer(
 
 function listModels(response: ServerResponse, { vendor }: Dialect): void {
   const data = ['sim-chat', ...upstreamModels(vendor)].map((id) => ({
-    ...{ id, object: 'model', created: 0, owned_by: vendor },
+    id,
+    object: 'model',
+    created: 0,
+    owned_by: vendor,
   }));
   sendJson(response, 200, JSON.stringify({ object: 'list', data }));
 }

@@ -175,13 +175,14 @@ export const qwen: OwnListener = {
     const audio = Math.ceil(hearing.seconds * 25);
     const output = countTokens(hearing.text);
     const usage = {
-      ...{
-        prompt_tokens: audio + 10,
-        completion_tokens: output,
-        total_tokens: audio + 10 + output,
-        seconds: Math.ceil(hearing.seconds),
+      prompt_tokens: audio + 10,
+      completion_tokens: output,
+      total_tokens: audio + 10 + output,
+      seconds: Math.ceil(hearing.seconds),
+      prompt_tokens_details: {
+        audio_tokens: audio,
+        text_tokens: 10,
       },
-      prompt_tokens_details: { audio_tokens: audio, text_tokens: 10 },
     };
     const message = {
       role: 'assistant',

@@ -193,9 +193,21 @@ export const gemini: OwnSpeaker = {
     const audio = Math.ceil(secondsOf(input) * 25);
     const tokens = countTokens(input);
     const usageMetadata = {
-      ...{ promptTokenCount: tokens, candidatesTokenCount: audio, totalTokenCount: tokens + audio },
-      promptTokensDetails: [{ modality: 'TEXT', tokenCount: tokens }],
-      candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: audio }],
+      promptTokenCount: tokens,
+      candidatesTokenCount: audio,
+      totalTokenCount: tokens + audio,
+      promptTokensDetails: [
+        {
+          modality: 'TEXT',
+          tokenCount: tokens,
+        },
+      ],
+      candidatesTokensDetails: [
+        {
+          modality: 'AUDIO',
+          tokenCount: audio,
+        },
+      ],
     };
     const mimeType = `audio/L16;codec=pcm;rate=${sampleHz}`;
     const pieces = inPieces(samplesOf(input), 12_000).map((piece) => ({

@@ -70,19 +70,23 @@ function mistral(form: SentForm, model: string, hearing: Hearing, silent: boolea
   const timestamps = form.fields.some(([name]) => name === 'timestamp_granularities[]');
   const diarized = form.fields.some(([name, value]) => name === 'diarize' && value === 'true');
   const segments = sentences(hearing).map(({ text, start, end }, i) => ({
-    ...{ type: 'transcription_segment', text, start, end },
+    type: 'transcription_segment',
+    text,
+    start,
+    end,
     ...(diarized ? { speaker_id: `speaker_${(i % 2) + 1}` } : {}),
   }));
   const audio = Math.ceil(hearing.seconds) * 125;
   const output = countTokens(hearing.text);
   const usage = {
-    ...{
-      prompt_audio_seconds: Math.ceil(hearing.seconds),
-      prompt_tokens: 5,
-      total_tokens: 5 + audio + output,
-      completion_tokens: output,
+    prompt_audio_seconds: Math.ceil(hearing.seconds),
+    prompt_tokens: 5,
+    total_tokens: 5 + audio + output,
+    completion_tokens: output,
+    prompt_tokens_details: {
+      cached_tokens: 0,
+      audio_tokens: audio,
     },
-    prompt_tokens_details: { cached_tokens: 0, audio_tokens: audio },
   };
   const whole = {
     model,

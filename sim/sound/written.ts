@@ -54,32 +54,35 @@ export function written(
     );
   if (format === 'diarized_json') {
     const segments = parts.map((part, i) => ({
-      ...{
-        type: 'transcript.text.segment',
-        text: part.text,
-        speaker: i % 2 ? 'B' : 'A',
-        start: part.start,
-        end: part.end,
-        id: `seg_${i}`,
-      },
+      type: 'transcript.text.segment',
+      text: part.text,
+      speaker: i % 2 ? 'B' : 'A',
+      start: part.start,
+      end: part.end,
+      id: `seg_${i}`,
     }));
     return json({ text, task: 'transcribe', duration: seconds, segments, ...usageMember });
   }
   if (format !== 'verbose_json') return json({ text, ...usageMember });
   const segments = parts.map((part, id) => ({
+    id,
+    seek: 0,
+    start: part.start,
+    end: part.end,
+    text: ` ${part.text}`,
+    tokens: [50364],
+    temperature: 0,
     ...{
-      id,
-      seek: 0,
-      start: part.start,
-      end: part.end,
-      text: ` ${part.text}`,
-      tokens: [50_364],
-      temperature: 0,
+      avg_logprob: -0.2,
+      compression_ratio: 1.1,
+      no_speech_prob: 0.01,
     },
-    ...{ avg_logprob: -0.2, compression_ratio: 1.1, no_speech_prob: 0.01 },
   }));
   return json({
-    ...{ task: 'transcribe', language: 'english', duration: seconds, text },
+    task: 'transcribe',
+    language: 'english',
+    duration: seconds,
+    text,
     ...(granularities.length === 0 || granularities.includes('segment') ? { segments } : {}),
     ...(granularities.includes('word') ? { words: timed(hearing) } : {}),
     ...usageMember,

@@ -52,8 +52,14 @@ const valuesOf = ({
   to,
   group,
 }: NewAnnouncement): readonly SqlValue[] => [
-  ...[title.zh, title.en, text.zh, text.en, level, from],
-  ...[to ?? null, group ?? null],
+  title.zh,
+  title.en,
+  text.zh,
+  text.en,
+  level,
+  from,
+  to ?? null,
+  group ?? null,
 ];
 
 /** Makes one announcement for each `madeWith` of one author. */

@@ -69,8 +69,17 @@ export function* writeAudit(at: number, act: AuditedAction): Transaction<string>
     sql: `INSERT INTO audit (id, at, actor_kind, actor, action, target, account, before, after, reason, ip)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     params: [
-      ...[id, at, act.actorKind, act.actor ?? null, act.action, act.target, act.account ?? null],
-      ...[before ?? null, after ?? null, act.reason ?? null, act.ip ?? null],
+      id,
+      at,
+      act.actorKind,
+      act.actor ?? null,
+      act.action,
+      act.target,
+      act.account ?? null,
+      before ?? null,
+      after ?? null,
+      act.reason ?? null,
+      act.ip ?? null,
     ],
   };
   return id;

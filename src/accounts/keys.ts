@@ -212,17 +212,19 @@ export function* importKey(key: ImportedKey): Transaction<Key | 'there' | 'other
     sql: `INSERT INTO api_keys (id, user_id, name, group_name, hash, prefix, last4, status, spend_limit, expires_at, created_at, last_used_at, ${termColumns.join()})
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT (hash) DO NOTHING RETURNING ${keyColumns}`,
     params: [
-      ...[
-        orderedId('key_', at),
-        userId,
-        name,
-        group,
-        hash,
-        secret.slice(0, 5),
-        secret.slice(-4),
-        enabled ? 'active' : 'disabled',
-      ],
-      ...[limit ?? null, expiresAt ?? null, at, lastUsedAt ?? null, ...termValues(key)],
+      orderedId('key_', at),
+      userId,
+      name,
+      group,
+      hash,
+      secret.slice(0, 5),
+      secret.slice(-4),
+      enabled ? 'active' : 'disabled',
+      limit ?? null,
+      expiresAt ?? null,
+      at,
+      lastUsedAt ?? null,
+      ...termValues(key),
     ],
   };
   if (row !== undefined) return keyOf(row);

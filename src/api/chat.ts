@@ -34,8 +34,13 @@ const chatRoles = ['system', 'developer', 'user', 'assistant', 'tool', 'function
 
 /** An assistant's message needs no content when it has one of these members instead. */
 const contentAlternatives = [
-  ...['tool_calls', 'function_call', 'refusal', 'audio'],
-  ...['reasoning_content', 'reasoning', 'reasoning_details'],
+  'tool_calls',
+  'function_call',
+  'refusal',
+  'audio',
+  'reasoning_content',
+  'reasoning',
+  'reasoning_details',
 ];
 
 const isThere = (name: string): schema.Schema => ({

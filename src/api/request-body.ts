@@ -266,28 +266,24 @@ function requireJson(contentType: string | undefined): void {
 
 /** The members that decide the price of a request. */
 const decisive = new Set([
-  ...[
-    'model',
-    'stream',
-    'n',
-    'best_of',
-    'max_tokens',
-    'max_completion_tokens',
-    'max_output_tokens',
-  ],
-  ...[
-    'messages',
-    'prompt',
-    'input',
-    'query',
-    'documents',
-    'size',
-    'quality',
-    'partial_images',
-    'duration',
-    'seconds',
-    'resolution',
-  ],
+  'model',
+  'stream',
+  'n',
+  'best_of',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'messages',
+  'prompt',
+  'input',
+  'query',
+  'documents',
+  'size',
+  'quality',
+  'partial_images',
+  'duration',
+  'seconds',
+  'resolution',
 ]);
 
 const usualName = /^[a-z0-9_]*$/;

@@ -213,19 +213,21 @@ function parse(
     more: Object.fromEntries(Object.entries(body).filter(([name]) => !read.has(name))),
   };
   return {
-    ...{
-      id,
-      taskId: newTaskId(),
-      principal,
-      model,
-      options,
-      usualDurations: videoDurations,
-      idempotencyKey,
-      begin,
-    },
+    id,
+    taskId: newTaskId(),
+    principal,
+    model,
+    options,
+    usualDurations: videoDurations,
+    idempotencyKey,
+    begin,
     seconds: readMember.seconds(body),
     moreSeconds: ownSeconds,
-    names: { ...videoParamNames, duration: 'seconds', image: 'input_reference' },
+    names: {
+      ...videoParamNames,
+      duration: 'seconds',
+      image: 'input_reference',
+    },
   };
 }
 

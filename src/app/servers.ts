@@ -64,8 +64,15 @@ export async function openServers(
   const server = openServer(serverLimits, unreadable);
   const { defaultModels, usdRatePpm } = options.configuration ?? {};
   const endpoints = endpointsOf(parts, {
-    ...{ memory, submissions, tasks, fileHandler, database },
-    ...{ defaultModels, usdRatePpm },
+    memory,
+    submissions,
+    tasks,
+    fileHandler,
+    database,
+    ...{
+      defaultModels,
+      usdRatePpm,
+    },
   });
   const entry = openApiEntry(
     server.server,

@@ -79,7 +79,11 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
     const terms = await termsFrom(options, database);
     const made = await database.transact(() =>
       making({
-        ...{ userId, name, group, expiresAt, at },
+        userId,
+        name,
+        group,
+        expiresAt,
+        at,
         limit: limit ?? undefined,
         dailyLimit: dailyLimit ?? undefined,
         monthlyLimit: monthlyLimit ?? undefined,

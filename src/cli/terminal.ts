@@ -38,8 +38,17 @@ export const forStream = (text: string, stream: OutputStream, env: Env): string 
 
 const good = new Set(['active', 'healthy', 'ok', 'credited', 'running', 'answered', 'sold']);
 const middling = new Set([
-  ...['degraded', 'cooling', 'draining', 'drained', 'waiting', 'scanned', 'expired', 'closed'],
-  ...['left', 'length', 'no node'],
+  'degraded',
+  'cooling',
+  'draining',
+  'drained',
+  'waiting',
+  'scanned',
+  'expired',
+  'closed',
+  'left',
+  'length',
+  'no node',
 ]);
 
 /** A state is green, yellow or red. A status is a state by its first digit. */

@@ -175,17 +175,16 @@ type RatioTable = ReadonlyMap<string, Fraction>;
 
 /** The saved options that the importer reads. */
 const importedOptions = new Set([
-  ...[
-    'ModelRatio',
-    'ModelPrice',
-    'CompletionRatio',
-    'CacheRatio',
-    'CreateCacheRatio',
-    'ImageRatio',
-    'AudioRatio',
-    'AudioCompletionRatio',
-  ],
-  ...['GroupRatio', 'billing_setting.billing_mode'],
+  'ModelRatio',
+  'ModelPrice',
+  'CompletionRatio',
+  'CacheRatio',
+  'CreateCacheRatio',
+  'ImageRatio',
+  'AudioRatio',
+  'AudioCompletionRatio',
+  'GroupRatio',
+  'billing_setting.billing_mode',
 ]);
 
 /**

@@ -333,14 +333,15 @@ async function run(
     await database.query(
       'UPDATE ledger_check SET ok=$1, took_ms=$2, accounts=$3, transfers=$4, holds=$5, sums=$6, rules=$7, seen_at=$8 WHERE id=$9',
       [
-        ...[
-          report.ok ? 1 : 0,
-          Math.round(clock.monotonicMs() - begun),
-          report.accounts,
-          report.transfers,
-          report.holds,
-        ],
-        ...[sumsText(sums), JSON.stringify(rules), clock.now(), id],
+        report.ok ? 1 : 0,
+        Math.round(clock.monotonicMs() - begun),
+        report.accounts,
+        report.transfers,
+        report.holds,
+        sumsText(sums),
+        JSON.stringify(rules),
+        clock.now(),
+        id,
       ],
     );
   } catch {

@@ -119,8 +119,15 @@ function* claim(submission: IdempotentRequest, now: number): Transaction<Idempot
     sql: `UPDATE answer SET digest=$3, holder=$4, lease_until=$5, expires_at=$6, content_type=NULL, body=NULL
       WHERE account=$1 AND key=$2 AND holder=$7 AND expires_at=$8 AND (lease_until=$9 OR (lease_until IS NULL AND $9=0)) RETURNING key`,
     params: [
-      ...[account, key, digest, id, now + answerLeaseMs, now + answerRetentionMs],
-      ...[holder, timeOf(row, 'expires_at'), timeOf(row, 'lease_until')],
+      account,
+      key,
+      digest,
+      id,
+      now + answerLeaseMs,
+      now + answerRetentionMs,
+      holder,
+      timeOf(row, 'expires_at'),
+      timeOf(row, 'lease_until'),
     ],
   };
   if (taken.length === 0) return { kind: 'running' };

@@ -4,16 +4,35 @@ import { type LoggedAttempt, type LoggedRequest, outcomesNamed } from './entry.t
 
 /** Columns in the order in which `writeRequests` fills them. */
 const columns = [
-  ...['id', 'at', 'account', 'key_id', 'endpoint', 'model', 'channel', 'status', 'outcome'],
-  ...['param', 'duration_ms', 'attempts'],
+  'id',
+  'at',
+  'account',
+  'key_id',
+  'endpoint',
+  'model',
+  'channel',
+  'status',
+  'outcome',
+  'param',
+  'duration_ms',
+  'attempts',
 ];
 
 /** Writes the requests. One that is written already stays as it is. */
 export function* writeRequests(requests: readonly LoggedRequest[]): Transaction<void> {
   const params: SqlValue[] = requests.flatMap((request) => [
-    ...[request.id, request.at, request.account, request.keyId, request.endpoint ?? null],
-    ...[request.model ?? null, request.channel ?? null, request.status, request.outcome],
-    ...[request.param ?? null, request.durationMs, JSON.stringify(request.attempts)],
+    request.id,
+    request.at,
+    request.account,
+    request.keyId,
+    request.endpoint ?? null,
+    request.model ?? null,
+    request.channel ?? null,
+    request.status,
+    request.outcome,
+    request.param ?? null,
+    request.durationMs,
+    JSON.stringify(request.attempts),
   ]);
   const places = requests.map(
     (_, i) => `(${columns.map((__, j) => `$${i * columns.length + j + 1}`).join()})`,

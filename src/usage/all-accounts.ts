@@ -8,7 +8,12 @@ import { firstChargeOfAll, hourMs, rolledUntil, type TimeRange, totalsUntil } fr
  * whole, so that computing them again is right at any time.
  */
 export const allAccountsTables = [
-  ...['model_hour', 'model_hour_line', 'model_day', 'model_day_line', 'spend_day', 'channel_day'],
+  'model_hour',
+  'model_hour_line',
+  'model_day',
+  'model_day_line',
+  'spend_day',
+  'channel_day',
 ] as const;
 
 /**

@@ -32,7 +32,9 @@ export function RotateKey({ keyView: shown, onClose }: ActProps): ReactNode {
   const rotation = useMutation({
     mutationFn: (body: KeyRotation) =>
       send<RotatedKey>('POST', `keys/${key.id}/rotate`, {
-        ...{ body, ifMatch: key.version, idempotencyKey },
+        body,
+        ifMatch: key.version,
+        idempotencyKey,
       }),
     gcTime: 0, // the secret stays in no cache
     onSettled: () => refreshKeys(),

@@ -102,21 +102,17 @@ async function* csv(
       .map(
         ({ at, actorKind, actor, action, target, account, reason, ip, before: was, after: is }) =>
           csvLine([
-            ...[
-              instant(at),
-              actorKind,
-              actor ?? null,
-              names.get(actor ?? '') ?? null,
-              action,
-              target,
-              account ?? null,
-              reason ?? null,
-              ip ?? null,
-            ],
-            ...[
-              was === undefined ? null : JSON.stringify(was),
-              is === undefined ? null : JSON.stringify(is),
-            ],
+            instant(at),
+            actorKind,
+            actor ?? null,
+            names.get(actor ?? '') ?? null,
+            action,
+            target,
+            account ?? null,
+            reason ?? null,
+            ip ?? null,
+            was === undefined ? null : JSON.stringify(was),
+            is === undefined ? null : JSON.stringify(is),
           ]),
       )
       .join('');

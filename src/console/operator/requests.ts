@@ -151,8 +151,20 @@ const attemptView = ({
 
 const csvPage = 500;
 const header = [
-  ...['time', 'request_id', 'user', 'user_name', 'key', 'endpoint', 'model', 'channel'],
-  ...['status', 'outcome', 'code', 'param', 'total_ms', 'attempts'],
+  'time',
+  'request_id',
+  'user',
+  'user_name',
+  'key',
+  'endpoint',
+  'model',
+  'channel',
+  'status',
+  'outcome',
+  'code',
+  'param',
+  'total_ms',
+  'attempts',
 ];
 
 async function* csv(

@@ -38,7 +38,14 @@ export function operatorRoutes(rooms: OperatorContext): readonly ConsoleRoute[] 
 
 /** The routes that a user reads about the user's own account, and an operator about a user. */
 const families = [
-  ...['statement', 'statement.csv', 'usage', 'usage.csv', 'requests', 'keys', 'orders', 'tasks'],
+  'statement',
+  'statement.csv',
+  'usage',
+  'usage.csv',
+  'requests',
+  'keys',
+  'orders',
+  'tasks',
 ];
 
 /**

@@ -232,7 +232,9 @@ export class ChannelCounts {
     const last = this.#minutes.at(-1);
     if (last?.at === at) return last;
     const minute = {
-      ...{ at, requests: 0, errors: 0 },
+      at,
+      requests: 0,
+      errors: 0,
       firsts: new Map<number, number>(),
       answered: new Map<string, number>(),
       failed: new Map<string, number>(),

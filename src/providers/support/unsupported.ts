@@ -146,18 +146,24 @@ interface Translation {
 
 /** Members that every translation of a chat request reads. */
 const readByAll = [
-  ...['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'],
-  ...[
-    'tools',
-    'tool_choice',
-    'functions',
-    'response_format',
-    'temperature',
-    'top_p',
-    'top_k',
-    'stop',
-  ],
-  ...['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking'],
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'tools',
+  'tool_choice',
+  'functions',
+  'response_format',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'reasoning_effort',
+  'reasoning',
+  'thinking',
+  'enable_thinking',
 ];
 
 /**

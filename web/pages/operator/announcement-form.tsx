@@ -250,7 +250,11 @@ function textOf(announcement: OperatorAnnouncement | undefined, zone: string): T
     };
   const { title, text, level, group, from, to } = announcement;
   return {
-    ...{ titleZh: title.zh, titleEn: title.en, textZh: text.zh, textEn: text.en, level },
+    titleZh: title.zh,
+    titleEn: title.en,
+    textZh: text.zh,
+    textEn: text.en,
+    level,
     group: group ?? '',
     from: clockOf(from, zone),
     to: to === null ? '' : clockOf(to, zone),

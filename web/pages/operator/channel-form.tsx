@@ -230,7 +230,10 @@ function textOf(channel: ChannelView): ChannelText {
   } = channel;
   const lines = models.map(({ id, upstream }) => (id === upstream ? id : `${id} = ${upstream}`));
   return {
-    ...{ name, vendor, groups, keys: slotsOf(channel) },
+    name,
+    vendor,
+    groups,
+    keys: slotsOf(channel),
     baseUrl: baseUrl ?? '',
     models: lines.join('\n'),
     newPrices: {},

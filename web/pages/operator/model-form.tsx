@@ -243,7 +243,9 @@ function textOf(model: OperatorModel): Text {
     shutdown_date: shutdown,
   } = model;
   return {
-    ...{ id, kind, owner: vendor },
+    id,
+    kind,
+    owner: vendor,
     context: context === null ? '' : String(context),
     output: output === null ? '' : String(output),
     durations: (durations ?? []).join(', '),

@@ -123,7 +123,12 @@ const transcriptSeconds = ({ seconds }: Transcript, request: TranscriptionReques
 
 function verbose(transcript: Transcript, request: TranscriptionRequest, usage: object): unknown {
   const segments = segmentsOf(transcript, request).map(({ text, start, end }, id) => ({
-    ...{ id, seek: 0, start, end, text, tokens: [] },
+    id,
+    seek: 0,
+    start,
+    end,
+    text,
+    tokens: [],
     ...{
       temperature: request.temperature ?? 0,
       avg_logprob: 0,
@@ -134,7 +139,10 @@ function verbose(transcript: Transcript, request: TranscriptionRequest, usage: o
   const words = transcript.words?.map(({ text: word, start, end }) => ({ word, start, end }));
   const { text, language = request.language ?? '' } = transcript;
   return {
-    ...{ task: 'transcribe', language, duration: transcriptSeconds(transcript, request), text },
+    task: 'transcribe',
+    language,
+    duration: transcriptSeconds(transcript, request),
+    text,
     ...(request.timestamps.length === 0 || request.timestamps.includes('segment')
       ? { segments }
       : {}),
@@ -150,14 +158,12 @@ function bySpeaker(transcript: Transcript, request: TranscriptionRequest): unkno
     return letters.get(speaker) ?? 'A';
   };
   return segmentsOf(transcript, request).map(({ text, start, end, speaker }, i) => ({
-    ...{
-      type: 'transcript.text.segment',
-      id: `seg_${i}`,
-      start,
-      end,
-      text,
-      speaker: letterOf(speaker),
-    },
+    type: 'transcript.text.segment',
+    id: `seg_${i}`,
+    start,
+    end,
+    text,
+    speaker: letterOf(speaker),
   }));
 }
 

@@ -194,9 +194,9 @@ function commonBody(call: VideoCall): object {
     generate_audio: audio,
     seed,
   };
-  const metadata = {
-    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
-  };
+  const metadata = Object.fromEntries(
+    Object.entries(said).filter(([, value]) => value !== undefined),
+  );
   const [image] = images;
   return {
     model: call.upstreamModel,
