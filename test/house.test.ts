@@ -80,6 +80,7 @@ const entries = [
   'bench/profile.ts',
   'bench/ledger-worker.ts',
   'test/global-setup.ts',
+  'test/setup.ts',
   'test/clients/main.ts',
   'test/judge/print-matrix.ts',
   'test/judge/print-turns.ts',

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const ownEntry = fileURLToPath(new URL('../../bin/tollgate.js', import.meta.url));
-const startMsMax = 20_000;
+const startMsMax = 40_000;
 
 /** The product as an operator runs it: its own process, from dist/. */
 export interface GatewayProcess {
