@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { processorMs } from '../../test/support/processor-time.ts';
 import { type StringContents, longStringBytesMin } from '../base/long-strings.ts';
 import {
   depthMax,
@@ -89,12 +90,12 @@ test('R9: names that stand once are counted as often as they are written', () =>
 });
 
 test('members that stand there a hundred thousand times, or at every level, take no long time', () => {
-  const started = performance.now();
+  const started = processorMs();
   const deep = `${'{"a":1,"a":'.repeat(depthMax)}1${'}'.repeat(depthMax)}`;
   expect(withoutDuplicateMembers(Buffer.from(deep)).toString()).toBe(
     `${'{"a":'.repeat(depthMax)}1${'}'.repeat(depthMax)}`,
   );
   const wide = `{${Array.from({ length: 100_000 }, (_, i) => `"a":${i}`).join(',')}}`;
   expect(withoutDuplicateMembers(Buffer.from(wide)).toString()).toBe('{"a":99999}');
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(processorMs() - started).toBeLessThan(2_000);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { processorMs } from '../../test/support/processor-time.ts';
 import { fileType } from './content-type.ts';
 import type { FileKind } from './files.ts';
 
@@ -36,7 +37,7 @@ test.each<[string, FileKind, string | undefined]>([
 });
 
 test('what looks for a drawing for a long time does not find one any later', () => {
-  const started = performance.now();
+  const started = processorMs();
   for (const bomb of [
     '<!--',
     '<!---->',
@@ -48,5 +49,5 @@ test('what looks for a drawing for a long time does not find one any later', () 
     '<!--<!--',
   ])
     expect(fileType(Buffer.from(bomb.repeat(1_000)), 'image')).toBeUndefined();
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(processorMs() - started).toBeLessThan(1_000);
 });

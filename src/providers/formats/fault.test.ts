@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { processorMs } from '../../../test/support/processor-time.ts';
 import type { FaultKind } from '../../base/fault.ts';
 import type { Adapter } from '../adapter.ts';
 import { sanitizeVendorMessage } from '../vendor-message.ts';
@@ -103,7 +104,7 @@ test('our team and key at the vendor are not told', () => {
 });
 
 test('a vendor that repeats a long text to us does not stop everybody else', () => {
-  const started = performance.now();
+  const started = processorMs();
   for (const text of ['sk-', '<title', 'Bearer ', '\u0001', 'org-'])
     chatOf(openai).fault(
       400,
@@ -111,5 +112,5 @@ test('a vendor that repeats a long text to us does not stop everybody else', () 
       JSON.stringify({ error: { message: text.repeat(250_000 / text.length) } }),
     );
   chatOf(openai).fault(502, {}, '<title'.repeat(40_000));
-  expect(performance.now() - started).toBeLessThan(250);
+  expect(processorMs() - started).toBeLessThan(250);
 });
