@@ -61,13 +61,20 @@ export function openServer(limits: ServerLimits, unreadable: UnreadableAnswer): 
 }
 
 /**
+ * How many connections may wait to be accepted. Node's own 511 are too few: while the process is
+ * busy for some seconds, the kernel resets what comes beyond them. The system has a limit of its own
+ * (on Linux `net.core.somaxconn`, 4,096).
+ */
+const waitingConnectionsMax = 4_096;
+
+/**
  * Listens at this host. `localhost` has several addresses, and the connections of all of them reach
  * this one server: the framework itself would make another server for each.
  */
 export async function listenAt(server: FastifyInstance, host: string, port: number): Promise<void> {
   const addresses = host === 'localhost' ? await lookup(host, { all: true }) : [{ address: host }];
   const [first, ...others] = addresses.map(({ address }) => address);
-  await server.listen({ host: first ?? host, port });
+  await server.listen({ host: first ?? host, port, backlog: waitingConnectionsMax });
   const taken = server.server.address();
   for (const other of others) {
     const beside = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
@@ -76,7 +83,11 @@ export async function listenAt(server: FastifyInstance, host: string, port: numb
     await new Promise<void>((listening) => {
       // The first address is enough.
       beside.on('error', () => listening()).on('listening', () => listening());
-      beside.listen(typeof taken === 'object' ? taken?.port : undefined, other);
+      beside.listen({
+        host: other,
+        port: typeof taken === 'object' ? taken?.port : undefined,
+        backlog: waitingConnectionsMax,
+      });
     });
     server.server.once('close', () => beside.close());
   }
