@@ -1,5 +1,6 @@
-// src/ and web/ → dist/: the console, the command line, and the code of SQLite's thread. Everything
-// is bundled but the native SQLite: one file opens faster than two thousand.
+// src/, web/ and docs/ → dist/: the console, the documents, the command line, and the code of
+// SQLite's thread. Everything is bundled but the native SQLite: one file opens faster than two
+// thousand.
 import {
   existsSync,
   mkdirSync,
@@ -12,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { buildConsole } from './build-console.mjs';
+import { buildDocs, docsPackages } from './build-docs.mjs';
 import { root, sourcesHash } from './sources.mjs';
 
 const hash = sourcesHash();
@@ -38,11 +40,12 @@ const gateway = build({
     js: "import { createRequire as bundleRequire } from 'node:module'; const require = bundleRequire(import.meta.url);",
   },
 });
+const docs = buildDocs(join(fresh, 'docs'), join(dist, 'docs'));
 const { built, packages } = await buildConsole(join(fresh, 'console'), join(dist, 'console'));
-const result = await gateway;
+const [result] = await Promise.all([gateway, docs]);
 writeFileSync(
   join(fresh, 'LICENSES.txt'),
-  licenses([...Object.keys(result.metafile.inputs), ...packages]),
+  licenses([...Object.keys(result.metafile.inputs), ...packages, ...docsPackages]),
 );
 writeFileSync(join(fresh, '.sources'), hash);
 replace(dist, fresh);

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 /** The build writes the hash of its sources here. */
 export const stampFile = join(root, 'dist', '.sources');
-const inputs = ['src', 'sim', 'web', 'scripts', 'package-lock.json'];
+const inputs = ['src', 'sim', 'web', 'docs', 'scripts', 'package-lock.json'];
 const consoleInputs = ['web', 'scripts/build-console.mjs', 'package-lock.json'];
+const guideInputs = ['docs', 'scripts/build-docs.mjs', 'package-lock.json'];
+/** VitePress writes there while it builds. */
+const passing = new Set(['docs/.vitepress/cache', 'docs/.vitepress/.temp']);
 
 /**
  * One hash of everything that decides the content of dist/. Tests are left out, so that editing one
@@ -17,6 +20,9 @@ export const sourcesHash = () => hashOf(inputs);
 
 /** The same for dist/console/ alone, which is kept as long as only the gateway changes. */
 export const consoleHash = () => hashOf(consoleInputs);
+
+/** The same for dist/docs/guide/ alone. */
+export const guideHash = () => hashOf(guideInputs);
 
 function hashOf(paths) {
   const hash = createHash('sha256');
@@ -32,8 +38,8 @@ function hashOf(paths) {
 
 function filesUnder(path) {
   const full = join(root, path);
-  if (!existsSync(full)) return [];
-  if (/\.\w+$/.test(path)) return path.includes('.test.') ? [] : [path];
+  if (!existsSync(full) || passing.has(path)) return [];
+  if (statSync(full).isFile()) return path.includes('.test.') ? [] : [path];
   return readdirSync(full, { withFileTypes: true }).flatMap((entry) => {
     const child = `${path}/${entry.name}`;
     if (entry.isDirectory()) return filesUnder(child);

@@ -86,6 +86,7 @@ const entries = [
   'test/judge/print-turns.ts',
   'test/net/main.ts',
   'web/main.tsx',
+  'web/reference/main.ts',
   'web/vite.config.ts',
 ];
 const isRoot = (path: string) => isTest(path) || entries.includes(path);

@@ -34,6 +34,8 @@ export interface ServerOptions extends ConsoleOptions, PaymentOptions, Notificat
   readonly configuration: Configuration | undefined;
   /** The folder of the built console; undefined or missing: there is no console. */
   readonly consoleFolder?: string | undefined;
+  /** The folder of the built documents; undefined or missing: there are none below `/docs`. */
+  readonly docsFolder?: string | undefined;
   /** Bearer token of `/metrics`; undefined: there is no such page. */
   readonly metricsToken: string | undefined;
   readonly workers?: MetricsMerger | undefined;
@@ -98,7 +100,8 @@ export async function openServers(
     publicModels: options.publicModels,
   });
   const console = await mountConsole(server, { database, log, pages: pagesOf }, options);
-  openDocuments(server, endpoints, { version: about.version, publicUrl: options.publicUrl });
+  const described = { version: about.version, publicUrl: options.publicUrl };
+  openDocuments(server, endpoints, described, options.docsFolder);
   const pages = openAssets(server, options.consoleFolder, options.publicUrl);
   checkHeads(server.server, unreadable);
   const ready = () => entry.open && parts.till.admitting;

@@ -26,10 +26,11 @@ export interface ServeOptions extends SharedOptions {
 
 export const defaultPort = 8_080;
 
-/** The built console: beside this file in dist/, or in dist/ when the sources run. */
-const consoleFolders = ['./console/', '../../dist/console/'].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-);
+/** A part of the build: beside this file in dist/, or in dist/ when the sources run. */
+const builtFolder = (name: string): string | undefined =>
+  [`./${name}/`, `../../dist/${name}/`]
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((folder) => existsSync(folder));
 
 /** The gateway's options, from the command, the configuration and the environment. */
 export async function gatewayOptions(
@@ -55,7 +56,8 @@ export async function gatewayOptions(
     host: options.host,
     port: options.port ?? defaultPort,
     sqliteThread: sqliteThread(),
-    consoleFolder: consoleFolders.find((folder) => existsSync(folder)),
+    consoleFolder: builtFolder('console'),
+    docsFolder: builtFolder('docs'),
     logLevel: logLevel(env, process.stdout.isTTY),
     metricsToken: env['TOLLGATE_METRICS_TOKEN'] || undefined,
     limits: { utcOffsetMinutes: utcOffset(env) },

@@ -101,7 +101,7 @@ export interface Window {
   go(path: string): Promise<void>;
   /**
    * Whatever the browser complained about: errors of scripts, breaches of the policy, files that
-   * are not there.
+   * are not there; and what the page asked of another host.
    */
   readonly complaints: readonly string[];
 }
@@ -143,6 +143,11 @@ export async function openWindow(
       !expected.test(message.text()) &&
       complaints.push(message.text()),
   );
+  page.on('request', (request) => {
+    const asked = new URL(request.url());
+    if (asked.host !== '' && asked.hostname !== new URL(url).hostname)
+      complaints.push(`The page asks another host: ${asked.href}`);
+  });
   onTestFinished(async () => {
     await context.close();
     expect(complaints).toEqual([]);
@@ -215,6 +220,9 @@ export async function picture(
   await page.screenshot({ path: join(pictures, `${name}.png`) });
   if (size !== null && whole > size.height) await page.setViewportSize(size);
 }
+
+/** The API reference and the guides as `npm run build` leaves them. */
+export const builtDocs = fileURLToPath(new URL('../../dist/docs', import.meta.url));
 
 /**
  * The console as `npm run build` leaves it, or another build in the folder that `CONSOLE` names.

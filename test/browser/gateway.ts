@@ -16,7 +16,7 @@ import { signinSettings } from '../../src/signin/settings.ts';
 import { sqliteUrl } from '../databases.ts';
 import { type Browser, signedInAs } from '../support/console.ts';
 import { quietOptions } from '../support/running.ts';
-import { builtConsole } from './chromium.ts';
+import { builtConsole, builtDocs } from './chromium.ts';
 
 export interface LiveConsole {
   readonly url: string;
@@ -57,6 +57,7 @@ export async function startLiveConsole(
     signin,
     payments,
     consoleFolder: builtConsole(),
+    docsFolder: builtDocs,
     ...(await more(simulator.url)),
   });
   onTestFinished(async () => {

@@ -156,11 +156,13 @@ function operationObject(operation: schema.Operation): object {
   };
 }
 
+/** The example stands beside JSON where that is taken, else beside the form. */
 function contentOf(schemas: Readonly<Record<string, object>>, example: object | undefined): object {
+  const first = 'application/json' in schemas ? 'application/json' : 'multipart/form-data';
   return Object.fromEntries(
     Object.entries(schemas).map(([type, schema]) => [
       type,
-      { schema, ...(example && type === 'application/json' && { example }) },
+      { schema, ...(example && type === first && { example }) },
     ]),
   );
 }

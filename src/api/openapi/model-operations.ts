@@ -5,7 +5,7 @@ import * as schema from '../schema.ts';
 export const modelOperations: schema.Operations = {
   'GET /models': {
     id: 'listModels',
-    tag: 'Models',
+    tag: 'Model list',
     summary: 'What this key can use',
     description: `In the shape of messages’ clients where \`${messagesVersionHeader}\`, \`x-api-key\` or \`limit\` is sent, else in that of chat’s. Under \`/v1beta/models\`, or where the key comes in \`x-goog-api-key\` or in the query, in the shape of \`generateContent\`’s clients, with \`pageSize\` and \`pageToken\`. The key may come in \`x-api-key\`.`,
     schemas: {
@@ -80,7 +80,7 @@ export const modelOperations: schema.Operations = {
   },
   'GET /models/*': {
     id: 'getModel',
-    tag: 'Models',
+    tag: 'Model list',
     summary: 'One model',
     path: { model: 'Its id, which may contain `/`.' },
     answer: { 'application/json': schema.ref('Model') },
