@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { FailedRequest, Page } from '../../src/console/contract.ts';
 import { CopyText } from '../components/copy.tsx';
+import { DocsLink } from '../components/docs-link.tsx';
 import { Badge } from '../components/status-badge.tsx';
 import { type Column, fromFirst, Pager, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
@@ -44,6 +45,17 @@ export function HttpStatus({
 /** The error code; the refusal's name where it has none. */
 export const codeOf = ({ code, outcome, message }: FailedRequest): string =>
   code ?? (message === null ? '—' : outcome);
+
+/** The error code, with the chapter that explains it where it is one of ours. */
+export function ErrorCode({ request }: { readonly request: FailedRequest }): ReactNode {
+  const code = <span className="font-mono break-all">{codeOf(request)}</span>;
+  if (request.code === null && request.message === null) return code;
+  return (
+    <DocsLink to="errors" heading={request.outcome}>
+      {code}
+    </DocsLink>
+  );
+}
 
 /** Why there was no answer: the error's text, or a sentence about the end. */
 export function useReason(): (request: FailedRequest) => string {

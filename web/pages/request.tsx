@@ -16,7 +16,7 @@ import { Time, ZoneNote } from '../components/time.tsx';
 import { formatDuration } from '../format/time.ts';
 import { requestWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { codeOf, HttpStatus, useReason } from './request-parts.tsx';
+import { ErrorCode, HttpStatus, useReason } from './request-parts.tsx';
 import { Timeline } from './request-timeline.tsx';
 
 const address = (id: string): string => `requests/${encodeURIComponent(id)}`;
@@ -94,7 +94,9 @@ function Ended({ request }: { readonly request: RequestTimeline }): ReactNode {
       <div className="flex flex-col gap-3">
         <div className="flex flex-wrap items-center gap-2">
           <HttpStatus request={request} />
-          <span className="font-mono text-table break-all">{codeOf(request)}</span>
+          <span className="text-table">
+            <ErrorCode request={request} />
+          </span>
         </div>
         {remedy === null ? (
           <p className="text-body">{reason}</p>

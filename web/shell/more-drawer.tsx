@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useMe } from '../api/data.ts';
 import { Drawer } from '../components/dialog.tsx';
+import { DocsLink } from '../components/docs-link.tsx';
 import { Icon } from '../components/icon.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { sharedWords } from '../words/families.ts';
@@ -34,6 +35,13 @@ function More({ onGo }: { readonly onGo: () => void }): ReactNode {
           <Entries destinations={operatorDestinations} onGo={onGo} />
         </>
       )}
+      <DocsLink
+        to="index"
+        className="mt-4 flex h-11 items-center gap-2.5 border-t border-line px-2 text-body text-text"
+      >
+        <Icon name="help" className="text-muted" />
+        {words.nav.help}
+      </DocsLink>
     </>
   );
 }

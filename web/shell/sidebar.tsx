@@ -3,6 +3,7 @@ import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { useMe, useSession } from '../api/data.ts';
 import { IconButton } from '../components/button.tsx';
+import { DocsLink } from '../components/docs-link.tsx';
 import { Icon } from '../components/icon.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { sharedWords } from '../words/families.ts';
@@ -54,6 +55,14 @@ export function Sidebar({ narrow, onToggle }: SidebarProps): ReactNode {
           ))}
         </>
       )}
+      <DocsLink
+        to="index"
+        label={narrow ? words.nav.help : undefined}
+        className={clsx(entryLook, 'mt-3 text-muted hover:bg-sunken hover:text-text')}
+      >
+        <Icon name="help" />
+        {!narrow && words.nav.help}
+      </DocsLink>
       {onToggle !== undefined && (
         <div
           className={clsx(
@@ -74,6 +83,9 @@ export function Sidebar({ narrow, onToggle }: SidebarProps): ReactNode {
   );
 }
 
+const entryLook =
+  'flex h-8 shrink-0 items-center gap-2.5 rounded-control px-2.5 text-table touch:h-11';
+
 function Entry({
   destination,
   narrow,
@@ -91,7 +103,7 @@ function Entry({
       aria-current={here ? 'page' : undefined}
       {...(narrow && { 'data-tip': label, 'aria-label': label })}
       className={clsx(
-        'flex h-8 shrink-0 items-center gap-2.5 rounded-control px-2.5 text-table touch:h-11',
+        entryLook,
         here
           ? 'bg-accent-soft font-medium text-accent'
           : 'text-muted hover:bg-sunken hover:text-text',

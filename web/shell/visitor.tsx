@@ -2,6 +2,7 @@ import { Outlet, useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useSession } from '../api/data.ts';
 import { buttonLook } from '../components/button.tsx';
+import { DocsLink } from '../components/docs-link.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -29,6 +30,9 @@ function VisitorFrame(): ReactNode {
           <Mark />
           {site}
         </PathLink>
+        <DocsLink to="index" className={buttonLook({ look: 'ghost' })}>
+          {nav.help}
+        </DocsLink>
         <LanguageButton />
         <ThemeButton />
         <PathLink

@@ -13,7 +13,7 @@ import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatDuration } from '../../format/time.ts';
 import { operatorRequestWords, requestWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { codeOf, HttpStatus, useReason } from '../request-parts.tsx';
+import { ErrorCode, HttpStatus, useReason } from '../request-parts.tsx';
 import { Timeline } from '../request-timeline.tsx';
 import { operatorModelPath } from './model-parts.ts';
 import { pathName } from './parts.tsx';
@@ -207,7 +207,9 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
         <span className="font-mono text-caption">{request.outcome}</span>
       </Fact>
       <Fact name={columns.code}>
-        <span className="font-mono text-caption">{codeOf(request)}</span>
+        <span className="text-caption">
+          <ErrorCode request={request} />
+        </span>
       </Fact>
       <Fact name={columns.message}>{reason}</Fact>
       {request.param !== null && (

@@ -10,6 +10,7 @@ export default {
     tasks: 'Tasks',
     settings: 'Settings',
     docs: 'API documentation',
+    help: 'Help',
     more: 'More',
     operator: 'Operator',
     operatorOverview: 'Overview',

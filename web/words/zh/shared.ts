@@ -12,6 +12,7 @@ export default {
     tasks: '任务',
     settings: '设置',
     docs: '接口文档',
+    help: '帮助',
     more: '更多',
     operator: '管理',
     operatorOverview: '总览',
