@@ -24,7 +24,7 @@ async function openReference(live: LiveConsole, look: (typeof looks)[number]) {
   const opened = await openWindow(live.url, undefined, look);
   // What is not in sight yet says that it is busy for as long as nobody scrolls there.
   await opened.page.goto(`${live.url}/docs`);
-  await opened.page.getByText('/v1/chat/completions').first().waitFor();
+  await opened.page.getByText('/v1/chat/completions').first().waitFor({ timeout: 90_000 });
   return opened;
 }
 
@@ -60,7 +60,7 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
       .first()
       .click();
     const client = page.getByRole('dialog').last();
-    await client.getByRole('textbox', { name: /Token/ }).first().fill(key.secret);
+    await client.getByPlaceholder('Token').first().fill(key.secret);
     await client.getByRole('button', { name: /^Send/ }).first().click();
     await client.getByText('200 OK').waitFor();
     await picture(page, 'docs-tried');

@@ -15,7 +15,7 @@ const mends: readonly Mend[] = [
     'button[role="search"]',
     (button) => {
       button.removeAttribute('role');
-      button.setAttribute('aria-label', button.textContent.replace(/\s+/g, ' ').trim());
+      button.setAttribute('aria-label', seenText(button));
     },
   ],
   ['aside[role="navigation"]', (sidebar) => sidebar.removeAttribute('role')],
@@ -28,12 +28,29 @@ function named(name: string): (element: Element) => void {
   return (element) => element.setAttribute('aria-label', name);
 }
 
+/** What a button shows, without the words that only screen readers get. */
+function seenText(button: Element): string {
+  const words = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
+  const seen: string[] = [];
+  for (let node = words.nextNode(); node !== null; node = words.nextNode())
+    if (node.parentElement?.closest('.screenreader-only, .sr-only') === null)
+      seen.push(node.textContent?.trim() ?? '');
+  return seen.filter((word) => word !== '').join(' ');
+}
+
 /** Mends what the component gets wrong for assistive technology, whenever it draws. */
 export function mendReference(place: HTMLElement): void {
+  let waits = false;
   const mendAll = () => {
+    waits = false;
     for (const [selector, mend] of mends) place.querySelectorAll(selector).forEach(mend);
   };
-  new MutationObserver(mendAll).observe(place, {
+  // Once a picture: while the page is built, the component draws hundreds of times.
+  const mendLater = () => {
+    if (!waits) requestAnimationFrame(mendAll);
+    waits = true;
+  };
+  new MutationObserver(mendLater).observe(place, {
     subtree: true,
     childList: true,
     attributes: true,
