@@ -46,6 +46,9 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
     for (const { summary } of Object.values(operations)) expect(shown).toContain(summary);
     expect(shown.split('\n')).toContain('Models');
 
+    // Samples are drawn once they come into sight.
+    await sidebar.getByText('Answer a conversation').first().click();
+    await page.locator('pre').first().waitFor({ timeout: 60_000 });
     expect(await page.locator('pre').first().innerText()).toContain(
       `curl ${live.url}/v1/chat/completions`,
     );

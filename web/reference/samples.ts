@@ -11,6 +11,8 @@ import {
 } from '../samples/written.ts';
 
 type Example = { readonly [name: string]: Value | undefined };
+/** Fields of a form are texts. */
+type Fields = Readonly<Record<string, string>>;
 type Content = Readonly<Record<string, { readonly example?: Example }>>;
 
 interface Operation {
@@ -29,7 +31,7 @@ interface Call {
   readonly method: string;
   readonly address: string;
   readonly json: Example | undefined;
-  readonly form: Example | undefined;
+  readonly form: Fields | undefined;
   /** Where an answer that is no JSON is kept. */
   readonly file: string | undefined;
 }
@@ -57,14 +59,22 @@ function callOf(address: string, method: string, { requestBody, responses }: Ope
     method: method.toUpperCase(),
     address: address.replace(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase()),
     json: json?.example,
-    form:
-      json === undefined && form !== undefined ? { file: recording, ...form.example } : undefined,
+    form: json === undefined && form !== undefined ? fieldsOf(form.example ?? {}) : undefined,
     file: type === 'application/json' ? undefined : files[type.split('/')[0] ?? ''],
   };
 }
 
 /** What every form without JSON beside it takes. */
 const recording = 'speech.mp3';
+const fieldsOf = (example: Example): Fields =>
+  Object.fromEntries([
+    ['file', recording],
+    ...membersOf(example).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  ]);
+
 const files: Readonly<Record<string, string>> = { audio: 'answer.mp3', video: 'answer.mp4' };
 
 function samplesOf(call: Call) {
@@ -80,14 +90,14 @@ function curlOf({ method, address, json, form, file }: Call): string {
   if (json !== undefined) return curlJson(address, json, save);
   const verb = method === 'DELETE' ? '-X DELETE ' : '';
   const fields = Object.entries(form ?? {}).map(
-    ([name, value]) => `  -F ${name}=${name === 'file' ? '@' : ''}${shellQuoted(String(value))}`,
+    ([name, value]) => `  -F ${name}=${name === 'file' ? '@' : ''}${shellQuoted(value)}`,
   );
   const head = `curl ${verb}${save}${address}`;
   return [head, '  -H "Authorization: Bearer $TOLLGATE_API_KEY"', ...fields].join(' \\\n');
 }
 
 function pythonOf({ method, address, json, form, file }: Call): string {
-  const fields = membersOf(form ?? {}).filter(([name]) => name !== 'file');
+  const fields = Object.entries(form ?? {}).filter(([name]) => name !== 'file');
   const lines = [
     `    ${quoted(address)},`,
     `    headers={"Authorization": f"Bearer {os.environ['TOLLGATE_API_KEY']}"},`,
@@ -96,7 +106,7 @@ function pythonOf({ method, address, json, form, file }: Call): string {
       ? []
       : [
           `    data=${written(Object.fromEntries(fields), python, '    ')},`,
-          `    files={"file": open(${quoted(String(form['file']))}, "rb")},`,
+          `    files={"file": open(${quoted(form['file'] ?? '')}, "rb")},`,
         ]),
   ];
   return [
@@ -145,11 +155,11 @@ function typescriptOf({ method, address, json, form, file }: Call): string {
   ].join('\n');
 }
 
-const formLines = (form: Example): readonly string[] =>
-  membersOf(form).map(([name, value]) =>
+const formLines = (form: Fields): readonly string[] =>
+  Object.entries(form).map(([name, value]) =>
     name === 'file'
-      ? `form.set('file', await openAsBlob(${quoted(String(value))}), ${quoted(String(value))});`
-      : `form.set(${quoted(name)}, ${quoted(String(value))});`,
+      ? `form.set('file', await openAsBlob(${quoted(value)}), ${quoted(value)});`
+      : `form.set(${quoted(name)}, ${quoted(value)});`,
   );
 
 const indented = (value: Value, tongue: Tongue): string => written(value, tongue, '    ');
