@@ -22,9 +22,11 @@ const looks = everyLook
 
 async function openReference(live: LiveConsole, look: (typeof looks)[number]) {
   const opened = await openWindow(live.url, undefined, look);
+  // The component draws all endpoints at once, which keeps a busy machine for half a minute.
+  opened.page.setDefaultTimeout(90_000);
   // What is not in sight yet says that it is busy for as long as nobody scrolls there.
   await opened.page.goto(`${live.url}/docs`);
-  await opened.page.getByText('/v1/chat/completions').first().waitFor({ timeout: 90_000 });
+  await opened.page.getByText('/v1/chat/completions').first().waitFor();
   return opened;
 }
 
@@ -48,7 +50,7 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
 
     // Samples are drawn once they come into sight.
     await sidebar.getByText('Answer a conversation').first().click();
-    await page.locator('pre').first().waitFor({ timeout: 60_000 });
+    await page.locator('pre').first().waitFor();
     expect(await page.locator('pre').first().innerText()).toContain(
       `curl ${live.url}/v1/chat/completions`,
     );
