@@ -315,9 +315,7 @@ test('a master key that somebody typed is told for what it is', async () => {
   const gone = new Promise((resolve) => server.once('exit', resolve));
   server.kill();
   await gone;
-  expect(errors).toMatch(
-    /the master key is easy to guess\. Make a new one with: openssl/,
-  );
+  expect(errors).toMatch(/the master key is easy to guess\. Make a new one with: openssl/);
 });
 
 test('a second gateway on the same folder is told who serves it and what to do; commands work beside the first', async () => {

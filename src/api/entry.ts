@@ -519,7 +519,9 @@ function queryKey(url: string): string | undefined {
  * path, or where the key is, shows it.
  */
 export const speaksGenerate = (headers: IncomingHttpHeaders, url: string): boolean =>
-  url.startsWith('/v1beta') || headers['x-goog-api-key'] !== undefined || queryKey(url) !== undefined;
+  url.startsWith('/v1beta') ||
+  headers['x-goog-api-key'] !== undefined ||
+  queryKey(url) !== undefined;
 
 /** The convention of URLs without an endpoint, by their first segment. */
 const rootConventions: Readonly<Record<string, ClientConvention>> = {

@@ -455,7 +455,10 @@ test.each([
   ],
 ])('%s counts the tokens of %s in its publisher’s format', (vendor, upstreamModel, path, reply) => {
   const counter = vendors.get(vendor)?.counts?.generate_content;
-  const call = callFor({ system_instruction: { parts: [{ text: 'Be brief.' }] } }, { upstreamModel });
+  const call = callFor(
+    { system_instruction: { parts: [{ text: 'Be brief.' }] } },
+    { upstreamModel },
+  );
   const request = counter?.ask(call);
   expect(request?.path).toBe(path);
   const text = request?.body.toString('utf8') ?? '';
