@@ -5,7 +5,7 @@ import type { RequestTimeline } from '../../src/console/contract.ts';
 import { ApiError } from '../api/client.ts';
 import { data, queryClient } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
-import { ButtonLink, linkLook } from '../components/button.tsx';
+import { ButtonLink } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
 import { EmptyState } from '../components/error-panel.tsx';
 import { Fact, Facts } from '../components/facts.tsx';
@@ -114,9 +114,6 @@ function Ended({ request }: { readonly request: RequestTimeline }): ReactNode {
               </ButtonLink>
             )}
             {outcome === 'model_not_found' && <ButtonLink to="/models">{words.models}</ButtonLink>}
-            <a href="/docs" target="_blank" rel="noreferrer" className={linkLook}>
-              {words.docs}
-            </a>
           </div>
         )}
         {charged && (

@@ -45,7 +45,8 @@ export default {
         count === 1 ? 'Suspend 1 user?' : `Suspend ${count} users?`,
       restoreTitle: (count: number) =>
         count === 1 ? 'Restore 1 user?' : `Restore ${count} users?`,
-      suspendText: 'Their keys stop at once, and they cannot sign in. Their money stays.',
+      suspendText:
+        'Their keys stop working immediately, and they cannot sign in. Their balances stay.',
       restoreText: 'Their keys work again, and they can sign in.',
       suspended: (count: number) =>
         count === 1 ? '1 user is suspended.' : `${count} users are suspended.`,

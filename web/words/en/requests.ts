@@ -37,7 +37,6 @@ export default {
   next: 'What to do next',
   topUp: 'Top up',
   models: 'See the models',
-  docs: 'Errors of each endpoint in the API documentation',
   ended: {
     ok: 'Answered.',
     length: 'Answered; the balance limited the output.',

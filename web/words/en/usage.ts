@@ -18,7 +18,7 @@ export default {
   },
   filter: {
     search: 'Search requests',
-    searchPlaceholder: 'Model, key or request id …',
+    searchPlaceholder: 'Model, key or request ID …',
     key: 'Key',
     model: 'Model',
     kind: 'Kind',

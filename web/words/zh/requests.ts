@@ -37,7 +37,6 @@ export default {
   next: '如何处理',
   topUp: '去充值',
   models: '查看模型',
-  docs: '在接口文档中查看各接口的错误',
   ended: {
     ok: '已正常返回。',
     length: '已返回，输出受余额限制。',

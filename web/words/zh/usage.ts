@@ -20,7 +20,7 @@ export default {
   },
   filter: {
     search: '搜索请求',
-    searchPlaceholder: '模型、密钥或请求 ID …',
+    searchPlaceholder: '模型、密钥或请求 ID……',
     key: '密钥',
     model: '模型',
     kind: '类型',
