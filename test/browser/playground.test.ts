@@ -217,7 +217,7 @@ describe.skipIf(noChromium)('every part of the playground', () => {
       await charges(page).nth(1).waitFor();
       await seen('two');
       await go('/playground/speech?model=tts-1');
-      await page.getByRole('textbox').first().fill('Hello');
+      await page.locator('textarea[dir=auto]').first().fill('Hello');
       await page.getByRole('button', { name: /^(Run|运行)$/ }).click();
       await charges(page).waitFor();
       await seen('speech');
@@ -225,7 +225,7 @@ describe.skipIf(noChromium)('every part of the playground', () => {
       await seen('transcription');
       await go('/playground/embedding?model=text-embedding-3-small');
       await page
-        .getByRole('textbox')
+        .locator('textarea[dir=auto]')
         .first()
         .fill('A fox\nA long text about a fox that crosses the river\n狐狸');
       await page.getByRole('button', { name: /^(Run|运行)$/ }).click();
