@@ -21,9 +21,12 @@ export interface PageTime {
   readonly user: 'heavy' | 'usual' | 'operator';
   readonly medianMs: number;
   readonly p95Ms: number;
+  /** The processor's time of this process for one response, in which SQLite has its share. */
+  readonly cpuMs: number;
 }
 
-const runs = 20;
+/** `RUNS` in the environment: fewer where the machine has other work. */
+const runs = Number(process.env['RUNS'] ?? 20);
 
 /**
  * The requests of users' console pages over real HTTP, as of the end of the history. The first
@@ -32,6 +35,7 @@ const runs = 20;
 export async function measurePages(
   database: Database,
   history: History,
+  onPage: (time: PageTime) => void = () => undefined,
 ): Promise<readonly PageTime[]> {
   const { url, close } = await consoleOn(database, history);
   const times: PageTime[] = [];
@@ -53,8 +57,11 @@ export async function measurePages(
       user === 'operator'
         ? await operatorPages(database, history)
         : await pagesOf(database, id ?? '', history);
-    for (const page of pages)
-      times.push({ page, user, ...(await timed(`${url}/console/api/${page}`, secret)) });
+    for (const page of pages) {
+      const time = { page, user, ...(await timed(`${url}/console/api/${page}`, secret)) };
+      times.push(time);
+      onPage(time);
+    }
   }
   await close();
   return times;
@@ -206,17 +213,25 @@ async function operatorPages(
   return pages.map((page) => `operator/${page}`);
 }
 
-async function timed(url: string, secret: string): Promise<Pick<PageTime, 'medianMs' | 'p95Ms'>> {
+async function timed(
+  url: string,
+  secret: string,
+): Promise<Pick<PageTime, 'medianMs' | 'p95Ms' | 'cpuMs'>> {
   const taken: number[] = [];
+  const used: number[] = [];
   for (let run = 0; run <= runs; run++) {
     const started = systemClock.monotonicMs();
+    const before = process.cpuUsage();
     const status = await answered(url, secret);
     if (status >= 500) throw new Error(`${url} answers ${status}`);
-    if (run > 0) taken.push(systemClock.monotonicMs() - started);
+    if (run === 0) continue;
+    taken.push(systemClock.monotonicMs() - started);
+    const { user, system } = process.cpuUsage(before);
+    used.push((user + system) / 1_000);
   }
-  taken.sort((a, b) => a - b);
-  const at = (share: number): number => taken[Math.ceil(runs * share) - 1] ?? 0;
-  return { medianMs: at(0.5), p95Ms: at(0.95) };
+  const at = (values: readonly number[], share: number): number =>
+    values.toSorted((a, b) => a - b)[Math.ceil(runs * share) - 1] ?? 0;
+  return { medianMs: at(taken, 0.5), p95Ms: at(taken, 0.95), cpuMs: at(used, 0.5) };
 }
 
 function answered(url: string, secret: string): Promise<number> {

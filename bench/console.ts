@@ -59,11 +59,15 @@ console.log(
   `${records} of ${whole} records in ${seconds(made - started)}, ${hours} hours rolled up in ${seconds(rolled - made)}`,
 );
 if (!left) {
-  const pages = await measurePages(database, history);
-  for (const { page, user, medianMs, p95Ms } of pages)
-    console.log(
-      `${page.padEnd(52)} ${user.padEnd(8)} ${medianMs.toFixed(0).padStart(6)} ms  ${p95Ms.toFixed(0).padStart(6)} ms`,
-    );
+  const line = (...cells: readonly string[]): void => console.log(cells.join('  '));
+  line('page'.padEnd(52), 'user    ', '   median', '      p95', ' CPU');
+  await measurePages(database, history, ({ page, user, medianMs, p95Ms, cpuMs }) =>
+    line(
+      page.padEnd(52),
+      user.padEnd(8),
+      ...[medianMs, p95Ms, cpuMs].map((ms) => `${ms.toFixed(0).padStart(6)} ms`),
+    ),
+  );
 }
 await database.close();
 

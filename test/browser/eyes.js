@@ -17,7 +17,9 @@
     return range.getBoundingClientRect();
   };
 
-  /** Text that ends where its box does, with neither dots nor a way to scroll. */
+  const isAmount = /^[−+≈ ]*¥/;
+
+  /** Text that ends where its box does, with neither dots nor a way to scroll; amounts with dots, too. */
   function cutOff() {
     return texts.flatMap((text) => {
       const { left, right } = boxOf(text);
@@ -31,7 +33,7 @@
           position === 'fixed' ||
           overflowX === 'auto' ||
           overflowX === 'scroll' ||
-          textOverflow === 'ellipsis'
+          (textOverflow === 'ellipsis' && !isAmount.test(text.data.trim()))
         )
           return [];
         const inside = box.getBoundingClientRect();
@@ -56,7 +58,9 @@
           0,
           ...texts.filter((text) => cell.contains(text)).map((text) => boxOf(text).right),
         );
+        // A column that stays in view lies over those that scroll below it.
         const visible =
+          getComputedStyle(cell).position !== 'sticky' &&
           cell.querySelector('.truncate') === null &&
           getComputedStyle(cell).overflowX === 'visible';
         return next !== undefined && visible && right > next.left + 8
@@ -66,7 +70,6 @@
     });
   }
 
-  const isAmount = /^[−+≈ ]*¥/;
   const aligned = (cell) =>
     getComputedStyle(cell).textAlign.replace('end', 'right').replace('start', 'left');
 

@@ -15,11 +15,12 @@ interface FigureProps {
 /** A key figure. In a row of them: `<Figures>`. */
 export function FigureCard({ label, value, note, tone, tip }: FigureProps): ReactNode {
   return (
-    <div className="min-w-0 bg-surface p-3 md:p-4">
+    <div className="@container min-w-0 bg-surface p-3 md:p-4">
       <p className="flex items-center gap-1 text-caption text-muted">{label}</p>
       <p
         className={clsx(
-          'truncate text-page font-semibold figures sm:text-figure',
+          // An amount is never cut: where cards are narrow, figures are smaller.
+          'truncate text-page font-semibold figures @min-[13rem]:text-figure',
           tone === 'warn' && 'text-warn',
           tone === 'bad' && 'text-bad',
         )}
@@ -33,12 +34,12 @@ export function FigureCard({ label, value, note, tone, tip }: FigureProps): Reac
 }
 
 /**
- * Two in a row on a phone, an odd last one across both; all in one row where there is room.
- * Hairlines between them.
+ * Two in a row on a phone, an odd last one across both; all in one row where there is room, and
+ * three in a row where five or six have none. Hairlines between them.
  */
 export function Figures({ children }: { readonly children: ReactNode }): ReactNode {
   return (
-    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line max-lg:*:last:odd:col-span-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none">
+    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line max-lg:*:last:odd:col-span-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none lg:max-xl:has-[>:nth-child(5)]:grid-flow-row lg:max-xl:has-[>:nth-child(5)]:grid-cols-3">
       {children}
     </div>
   );

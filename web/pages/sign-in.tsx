@@ -30,16 +30,17 @@ export function SignInPage(): ReactNode {
       )}
       <div className="flex flex-col gap-2">
         {offered.map((method, index) => (
-          <ButtonAnchor
-            key={method}
-            look={index === 0 ? 'primary' : 'secondary'}
-            size="large"
-            href={`/auth/${method}/start?next=${encodeURIComponent(ownPath(next))}`}
-          >
-            {words.methods[method]}
-          </ButtonAnchor>
+          <div key={method} className="flex flex-col gap-1">
+            <ButtonAnchor
+              look={index === 0 ? 'primary' : 'secondary'}
+              size="large"
+              href={`/auth/${method}/start?next=${encodeURIComponent(ownPath(next))}`}
+            >
+              {words.methods[method]}
+            </ButtonAnchor>
+            {method === 'wechat' && <p className="text-caption text-muted">{words.scan}</p>}
+          </div>
         ))}
-        {offered.includes('wechat') && <p className="text-caption text-muted">{words.scan}</p>}
         {offered.length === 0 && (
           <div className="rounded-control bg-sunken p-3 text-table">
             <p>{words.none}</p>
@@ -47,7 +48,12 @@ export function SignInPage(): ReactNode {
           </div>
         )}
       </div>
-      {features.public_models && <PathLink path="/models">{words.models}</PathLink>}
+      <p className="flex flex-wrap gap-x-4 gap-y-1 text-table">
+        {features.public_models && <PathLink path="/models">{words.models}</PathLink>}
+        <a href="/docs" className="text-accent hover:underline">
+          {words.docs}
+        </a>
+      </p>
     </Frame>
   );
 }

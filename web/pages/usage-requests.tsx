@@ -218,7 +218,12 @@ function useChargeColumns(): readonly Column<ChargeView>[] {
       className: 'text-muted',
     },
     { id: 'status', header: columns.status, cell: (row) => <ChargeStatus charge={row} /> },
-    { id: 'cost', header: columns.cost, align: 'right', cell: costOf, className: 'font-medium' },
+    {
+      ...{ id: 'cost', header: columns.cost, align: 'right', cell: costOf },
+      className: 'font-medium',
+      // The cost is in view on a narrow screen, too.
+      pinned: true,
+    },
   ];
 }
 

@@ -138,6 +138,9 @@ const icons: Readonly<Record<Found['kind'], IconName>> = {
   channel: 'channels',
 };
 
+/** As many hits of one kind as the server sends. */
+const shownOfEachKind = 5;
+
 function useChoices(typed: string): Choice[] {
   const words = useWords(sharedWords);
   const operator = useMe().role === 'operator';
@@ -173,12 +176,28 @@ function useChoices(typed: string): Choice[] {
     `${label} ${path}`.toLowerCase().includes(wanted.toLowerCase()),
   );
   const records = wanted.length > 1 ? (found.data?.items ?? []) : [];
+  // The list shows the first few of each kind; the rest is a search away.
+  const lists = [
+    { kind: 'key', path: '/keys', label: palette.all.keys },
+    { kind: 'model', path: '/models', label: palette.all.models },
+    { kind: 'user', path: '/operator/users', label: palette.all.users },
+    { kind: 'channel', path: '/operator/channels', label: palette.all.channels },
+  ] as const;
+  const whole = lists.filter(
+    ({ kind }) => records.filter((record) => record.kind === kind).length >= shownOfEachKind,
+  );
   return [
     ...matching,
     ...records.map(({ kind, title, detail, path }) => ({
       path,
       label: title,
       detail: detail ?? palette.kinds[kind],
+      icon: icons[kind],
+      section: palette.found,
+    })),
+    ...whole.map(({ kind, path, label }) => ({
+      path: `${path}?q=${encodeURIComponent(wanted)}`,
+      label: label(wanted),
       icon: icons[kind],
       section: palette.found,
     })),

@@ -149,7 +149,8 @@ export function* keyViews(keys: readonly Key[], shown: KeysShown): Transaction<r
       spent_this_month: yuan(inMonth.get(key.id) ?? 0n),
       created_at: instant(key.createdAt),
       expires_at: instantOrNull(key.expiresAt),
-      last_used_at: instantOrNull(key.lastUsedAt),
+      // The time of a first use is written within a minute of it.
+      last_used_at: instantOrNull(key.lastUsedAt ?? (cost > 0n ? at : undefined)),
       old_secret: oldSecretView(oldSecrets.get(key.id)),
       version: key.version,
       ...termsView(key),

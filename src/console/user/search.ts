@@ -21,7 +21,7 @@ const searchInput = z.object({ q: z.string().trim().max(100, 'too_long') });
 
 /**
  * The command palette's search: names of keys and models, and complete ids of the user's own
- * objects, orders also by their wallet's number; operators also find users and everybody's orders.
+ * objects, orders also by their wallet's number; operators also find users, channels and everybody's orders.
  */
 export function searchRoutes({ database, catalog }: SearchContext): readonly ConsoleRoute[] {
   return [
@@ -47,6 +47,7 @@ export function searchRoutes({ database, catalog }: SearchContext): readonly Con
             ...own,
             ...orders.map(({ id }) => orderFound(id, operator)),
             ...models(catalog(), q),
+            ...(operator ? channels(catalog(), q) : []),
             ...users.map(userFound),
           ],
         };
@@ -108,6 +109,20 @@ function models(snapshot: Snapshot, q: string): readonly Found[] {
     title: id,
     detail: ownedBy,
     path: `/models/${id}`,
+  }));
+}
+
+function channels(snapshot: Snapshot, q: string): readonly Found[] {
+  const wanted = q.toLowerCase();
+  const found = [...snapshot.channels.values()].filter(({ name }) =>
+    name.toLowerCase().includes(wanted),
+  );
+  return found.slice(0, ofEachKind).map(({ name, vendor }) => ({
+    kind: 'channel',
+    id: name,
+    title: name,
+    detail: vendor,
+    path: `/operator/channels/${encodeURIComponent(name)}`,
   }));
 }
 

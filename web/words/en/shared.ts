@@ -66,6 +66,12 @@ export default {
       user: 'User',
       channel: 'Channel',
     },
+    all: {
+      keys: (text: string) => `All keys with “${text}”`,
+      models: (text: string) => `All models with “${text}”`,
+      users: (text: string) => `All users with “${text}”`,
+      channels: (text: string) => `All channels with “${text}”`,
+    },
     createKey: 'Create a key',
   },
   shortcuts: {

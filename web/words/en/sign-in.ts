@@ -1,6 +1,7 @@
 export default {
   title: (site: string) => `Sign in to ${site}`,
   models: 'Models and prices',
+  docs: 'API documentation',
   promise: 'One address, one key, every model.',
   methods: { wechat: 'Continue with WeChat', github: 'Continue with GitHub' },
   scan: 'Scan with WeChat and confirm on your phone.',

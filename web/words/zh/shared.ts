@@ -64,6 +64,12 @@ export default {
       user: '用户',
       channel: '渠道',
     },
+    all: {
+      keys: (text) => `名称含“${text}”的全部密钥`,
+      models: (text) => `名称含“${text}”的全部模型`,
+      users: (text) => `名称含“${text}”的全部用户`,
+      channels: (text) => `名称含“${text}”的全部渠道`,
+    },
     createKey: '创建密钥',
   },
   shortcuts: {

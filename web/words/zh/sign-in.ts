@@ -3,6 +3,7 @@ import type en from '../en/sign-in.ts';
 export default {
   title: (site) => `登录 ${site}`,
   models: '模型与价格',
+  docs: 'API 文档',
   promise: '一个地址，一个密钥，所有模型。',
   methods: { wechat: '使用微信登录', github: '使用 GitHub 登录' },
   scan: '请用微信扫码，并在手机上确认。',
