@@ -66,8 +66,35 @@ export interface RequestLogQuery {
 /** How requests end whose client got the whole answer. */
 export const answeredOutcomes = ['ok', 'length', 'ok, not kept', 'length, not kept'] as const;
 
-/** A page of the log, newest first. */
+/**
+ * A page of the log, newest first. Of a class of statuses, each status is read by its index: a range
+ * of it would be sorted as a whole.
+ */
 export function* requestLogPage(question: RequestLogQuery): Transaction<readonly LoggedRequest[]> {
+  const family = /^([1-5])xx$/.exec(question.status ?? '')?.[1];
+  if (family === undefined) return yield* pageOf(question);
+  const found: LoggedRequest[] = [];
+  for (const status of yield* statusesWithin(Number(family) * 100))
+    found.push(...(yield* pageOf({ ...question, status: String(status) })));
+  return found.toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, question.limit);
+}
+
+/** The statuses of the log from this hundred to the next. */
+function* statusesWithin(hundred: number): Transaction<readonly number[]> {
+  const statuses: number[] = [];
+  for (let after = hundred - 1; ; ) {
+    const [row] = yield {
+      sql: 'SELECT MIN(status) AS status FROM request_log WHERE status>$1 AND status<$2',
+      params: [after, hundred + 100],
+    };
+    const next = row?.['status'] ?? null;
+    if (next === null) return statuses;
+    after = Number(next);
+    statuses.push(after);
+  }
+}
+
+function* pageOf(question: RequestLogQuery): Transaction<readonly LoggedRequest[]> {
   const where = new WhereClause();
   where.add('account=?', question.account);
   where.add('key_id=?', question.key);
@@ -77,7 +104,7 @@ export function* requestLogPage(question: RequestLogQuery): Transaction<readonly
   where.add('id<?', question.before);
   where.add('id>=?', question.from === undefined ? undefined : firstIdAt(question.from));
   where.add('id<?', question.to === undefined ? undefined : firstIdAt(question.to));
-  addStatus(where, question.status);
+  where.add('status=?', question.status === undefined ? undefined : Number(question.status));
   where.addNoneOf('outcome', question.failedOnly === true ? answeredOutcomes : undefined);
   where.addOneOf('outcome', question.code === undefined ? undefined : outcomesNamed(question.code));
   const rows = yield {
@@ -85,14 +112,6 @@ export function* requestLogPage(question: RequestLogQuery): Transaction<readonly
     params: where.params,
   };
   return rows.map(requestOf);
-}
-
-function addStatus(where: WhereClause, status: string | undefined): void {
-  if (status === undefined) return;
-  const family = /^([1-5])xx$/.exec(status)?.[1];
-  if (family === undefined) return where.add('status=?', Number(status));
-  where.add('status>=?', Number(family) * 100);
-  where.add('status<?', (Number(family) + 1) * 100);
 }
 
 /** One request of the log; undefined also when `account` is given and it is another account's. */
