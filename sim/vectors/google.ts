@@ -20,7 +20,7 @@ export function embedding(
   { api, models }: Surface,
 ): Reply | ModelRequest | undefined {
   if (
-    !(api === 'gemini' && method === 'batchEmbedContents') &&
+    !(api === 'gemini' && (method === 'batchEmbedContents' || method === 'embedContent')) &&
     !(api === 'vertex' && method === 'predict')
   )
     return undefined;
@@ -31,11 +31,14 @@ export function embedding(
     );
   const raw = objectIn(call.body);
   if (raw === undefined) return status(400, 'Invalid JSON payload received.');
-  return api === 'gemini' ? batch(raw, named) : predict(raw, named);
+  if (api !== 'gemini') return predict(raw, named);
+  if (method === 'batchEmbedContents') return batch(list(raw['requests']).map(object), named);
+  // The path names the model of a single request.
+  return batch([{ ...raw, model: named }], named, true);
 }
 
-function batch(raw: Json, named: string): Reply | ModelRequest {
-  const requests = list(raw['requests']).map(object);
+/** `single`: the answer has one vector. */
+function batch(requests: readonly Json[], named: string, single = false): Reply | ModelRequest {
   if (requests.length === 0 || requests.length > batchMax)
     return status(
       400,
@@ -62,8 +65,9 @@ function batch(raw: Json, named: string): Reply | ModelRequest {
   const usage = named.startsWith('gemini-embedding-001')
     ? undefined
     : { promptTokenCount: tokens, promptTokenDetails: [{ modality: 'TEXT', tokenCount: tokens }] };
+  const vectors = texts.map((one) => ({ values: vectorOf(one, size) }));
   const pen = wholePen(({ usageReported }) => ({
-    embeddings: texts.map((one) => ({ values: vectorOf(one, size) })),
+    ...(single ? { embedding: vectors[0] } : { embeddings: vectors }),
     ...(usageReported && usage && { usageMetadata: usage }),
   }));
   return modelRequest(named, asQuestion(texts), false, pen);

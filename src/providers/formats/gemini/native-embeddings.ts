@@ -2,6 +2,7 @@ import {
   countOf,
   editJsonBytes,
   type Documented,
+  jsonText,
   listOf,
   objectOf,
   parse,
@@ -30,9 +31,11 @@ export const geminiNativeEmbeddings: WholeAdapter = {
     const method = requests.length > 0 ? 'batchEmbedContents' : 'embedContent';
     const changes = [
       ...modelChanges(body, upstreamModel, []),
-      ...requests.flatMap((request, i) =>
-        modelChanges(objectOf(request), upstreamModel, ['requests', i]),
-      ),
+      // Each request of a batch has to name the model.
+      ...requests.map((_, i) => ({
+        path: ['requests', i, 'model'],
+        json: jsonText(modelPath(upstreamModel).slice(1)),
+      })),
     ];
     return {
       path: `${modelPath(upstreamModel)}:${method}`,

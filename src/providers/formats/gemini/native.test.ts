@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { VendorCall } from '../../adapter.ts';
 import { isFault } from '../fault.ts';
 import { geminiNative } from './native.ts';
+import { geminiNativeEmbeddings } from './native-embeddings.ts';
 
 const text =
   '{ "contents":[{"parts":[{"text":"Gr\\u00fc\\u00dfe 海"}]}], "m\\u006fdel":"models/public" }';
@@ -141,4 +142,17 @@ test('of several answers, the last events wait until all of them have ended', ()
   for (const chunk of chunks.slice(0, 3)) broken.push(Buffer.from(`data: ${chunk}\n\n`));
   broken.end();
   expect(broken.meter.fault?.kind).toBe('protocol');
+});
+
+test('each request of a batch of vectors names the vendor’s model', () => {
+  const requests = [
+    { content: { parts: [{ text: 'a' }] } },
+    { model: 'models/public', content: {} },
+  ];
+  const bytes = Buffer.from(JSON.stringify({ requests }));
+  const { path, body: asked } = geminiNativeEmbeddings.ask(callOf({ body: { requests }, bytes }));
+  expect(path).toBe('/models/gemini-3-flash:batchEmbedContents');
+  expect(JSON.parse(asked.toString())).toEqual({
+    requests: requests.map((request) => ({ ...request, model: 'models/gemini-3-flash' })),
+  });
 });
