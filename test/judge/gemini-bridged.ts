@@ -120,7 +120,7 @@ export function unsayable(native: Dict): string | undefined {
     if (uri === '') continue;
     if (!/^https?:/.test(uri) || /youtu\.?be|generativelanguage/.test(uri))
       return `the file ${uri.slice(0, 40)}`;
-    if (/^audio/.test(string(member(file, 'mimeType')))) return `the address ${uri}`;
+    if (string(member(file, 'mimeType')).startsWith('audio')) return `the address ${uri}`;
   }
   const results = parts.flatMap((part) => list(dict(member(part, 'functionResponse'))['parts']));
   if (results.some((part) => member(dict(part), 'fileData') !== undefined))
@@ -163,7 +163,7 @@ const question = (calls: readonly string[]): Buffer =>
   );
 
 /** The meaning of a recorded chat answer, read without the gateway, as Gemini can say it. */
-function chatMeaning({ streamed, reply }: Recording): Meaning {
+export function chatMeaning({ streamed, reply }: Recording): Meaning {
   const text = reply.toString('utf8');
   const said = streamed ? streamMeaning(text) : answerMeaning(text);
   const refusal = refusalIn(text);
@@ -267,7 +267,10 @@ function wholeCalls({ calls }: Meaning): { readonly all: boolean; readonly calls
 }
 
 /** The first candidate's chunks alone: of several answers only the first is compared. */
-function firstAnswer(body: string): { readonly text: string; readonly chunks: readonly Dict[] } {
+export function firstAnswer(body: string): {
+  readonly text: string;
+  readonly chunks: readonly Dict[];
+} {
   const pieces = piecesOf(body.trimStart().startsWith('{') ? `[${body}]` : body);
   const chunks = pieces.map((piece) => dict(parsed(piece)));
   const first = chunks.map((chunk) => ({

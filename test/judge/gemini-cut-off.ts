@@ -3,7 +3,7 @@ import { streamMeaning } from '../chat-meaning.ts';
 import { geminiMeaning } from '../gemini-meaning.ts';
 import type { Recording } from '../recorded-traffic.ts';
 import { parsed } from '../support/loose-json.ts';
-import { askBridged } from './gemini-bridged.ts';
+import { askBridged, chatMeaning, firstAnswer } from './gemini-bridged.ts';
 import { type Form, type GeminiCase, piecesOf, streamIn } from './gemini-cases.ts';
 import { clientBody, ended, pathOf } from './gemini-passed-on.ts';
 import { type Answered, type Reply, type Stage } from './gemini-stage.ts';
@@ -31,37 +31,47 @@ export async function cutOff(
     const type = asked === 'events' ? 'text/event-stream' : 'application/json; charset=UTF-8';
     return { status: 200, type, pieces: [came], end };
   });
-  const whole = wholePieces(came.toString('utf8'));
-  return [...wrongEnd(whole, form, answered), ...(await wrongCharge(stage, whole, answered))];
+  const read = readCame(came.toString('utf8'));
+  return [...wrongEnd(read, form, answered), ...(await wrongCharge(stage, read.pieces, answered))];
 }
 
-/** The pieces that came to their ends. */
-function wholePieces(text: string): readonly string[] {
-  if (text.trimStart().startsWith('[')) return piecesOf(text);
-  const pieces = piecesOf(text);
-  const last = pieces.at(-1) ?? '';
-  // An event without its delimiter counts when it is the answer's last one.
-  const whole = /\n\r?\n$/.test(text) || (parsed(last) !== undefined && ended(last));
-  return whole ? pieces : pieces.slice(0, -1);
+/** The pieces that came to their ends, and one whose delimiter alone is missing. */
+interface Came {
+  readonly pieces: readonly string[];
+  readonly last: string | undefined;
+}
+
+function readCame(text: string): Came {
+  const all = piecesOf(text);
+  if (text.trimStart().startsWith('[') || /\n\r?\n$/.test(text))
+    return { pieces: all, last: undefined };
+  const last = all.at(-1);
+  return {
+    pieces: all.slice(0, -1),
+    last: last !== undefined && parsed(last) !== undefined ? last : undefined,
+  };
 }
 
 /** Answers with words of the model, which a client is charged for. */
 const wordy = (piece: string): boolean =>
   /"text"\s*:\s*"[^"]|"functionCall"|"inlineData"/.test(piece);
 
-function wrongEnd(came: readonly string[], form: Form, answered: Answered): string[] {
+function wrongEnd({ pieces: came, last }: Came, form: Form, answered: Answered): string[] {
   const { status, body } = answered;
+  // A reader may take an event without its delimiter, or leave it.
+  if (last !== undefined && ended(last)) return [];
   if (came.some(ended)) return status === 200 ? [] : [`status ${status} after a whole answer`];
   if (status !== 200)
     return came.some(wordy)
       ? [`status ${status} although ${came.length} pieces came: ${body.slice(0, 200)}`]
       : [];
   const got = piecesOf(body);
-  const delivered =
-    got.length - 1 === came.length
-      ? []
-      : [`${got.length - 1} pieces were delivered, and ${came.length} came`];
-  return [...wrongFailure(form, answered), ...delivered];
+  const delivered = got.length - 1;
+  const right = delivered === came.length || (last !== undefined && delivered === came.length + 1);
+  return [
+    ...wrongFailure(form, answered),
+    ...(right ? [] : [`${delivered} pieces were delivered, and ${came.length} came`]),
+  ];
 }
 
 /** A failed stream ends with an error of this door, and its connection breaks. */
@@ -108,8 +118,8 @@ export async function chatCutOff(
   });
   if (streamMeaning(came.toString('utf8')).finish !== undefined) return [];
   const delivered = answered.status === 200 ? piecesOf(answered.body).slice(0, -1) : [];
-  const whole = streamMeaning(recording.reply.toString('utf8')).text;
-  const text = geminiMeaning(delivered.map((piece) => `data: ${piece}\n\n`).join('')).text;
+  const whole = chatMeaning(recording).text;
+  const { text } = geminiMeaning(firstAnswer(`[${delivered.join(',')}]`).text);
   return [
     ...(answered.status === 200 ? wrongFailure(form, answered) : []),
     ...(whole.startsWith(text) ? [] : [`the text ${text.slice(0, 100)} did not come`]),
