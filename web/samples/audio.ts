@@ -39,7 +39,8 @@ export function transcriptionSample(baseUrl: string, body: Body, { name, type }:
       '  -H "Authorization: Bearer $TOLLGATE_API_KEY"',
       `  -F ${shellQuoted(`file=@${name};type=${type}`)}`,
       ...membersOf(body).map(
-        ([member, value]) => `  --form-string ${shellQuoted(`${member}=${String(value)}`)}`,
+        ([member, value]) =>
+          `  --form-string ${shellQuoted(`${member}=${typeof value === 'string' ? value : JSON.stringify(value)}`)}`,
       ),
     ].join(' \\\n'),
     python: [

@@ -50,7 +50,7 @@ export function Composer({
   disabledFor,
   note,
 }: ComposerProps): ReactNode {
-  const { chat, ...words } = useWords(playgroundWords);
+  const { chat } = useWords(playgroundWords);
   const [over, setOver] = useState(false);
   const { unfit, add } = useAttaching(draft, takes, onChange);
   const drop = (event: DragEvent | ClipboardEvent, data: DataTransfer | null) => {
@@ -100,17 +100,24 @@ export function Composer({
           />
         )}
         <span className="ml-auto text-caption text-muted">{note}</span>
-        {running ? (
-          <Button icon="stop" onClick={onStop}>
-            {words.stop}
-          </Button>
-        ) : (
-          <Button look="primary" icon="play" disabledFor={disabledFor} onClick={onSend}>
-            {words.run}
-          </Button>
-        )}
+        <SendOrStop {...{ running, disabledFor, onSend, onStop }} />
       </div>
     </div>
+  );
+}
+
+type SendProps = Pick<ComposerProps, 'running' | 'disabledFor' | 'onSend' | 'onStop'>;
+
+function SendOrStop({ running, disabledFor, onSend, onStop }: SendProps): ReactNode {
+  const words = useWords(playgroundWords);
+  return running ? (
+    <Button icon="stop" onClick={onStop}>
+      {words.stop}
+    </Button>
+  ) : (
+    <Button look="primary" icon="play" disabledFor={disabledFor} onClick={onSend}>
+      {words.run}
+    </Button>
   );
 }
 

@@ -39,12 +39,71 @@ export function ModelPicker({
 }: ModelPickerProps & { readonly tied?: Tied }): ReactNode {
   const { picker } = useWords(playgroundWords);
   const list = useId();
+  const box = useRef<HTMLDivElement>(null);
+  const { open, typed, can, marked, found, sections, ...act } = usePicking({
+    models,
+    chosen,
+    onChange,
+  });
+  const place = usePlace(open, box);
+  return (
+    <div
+      ref={box}
+      className="relative min-w-0 flex-1"
+      onBlur={({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget)) act.close();
+      }}
+    >
+      <TextInput
+        {...(tied ?? { 'aria-label': label })}
+        role="combobox"
+        aria-expanded={open}
+        aria-controls={open ? list : undefined}
+        aria-autocomplete="list"
+        aria-activedescendant={open && found.length > 0 ? `${list}-${marked}` : undefined}
+        spellCheck={false}
+        placeholder={chosen?.id ?? picker.search}
+        value={open ? typed : (chosen?.id ?? '')}
+        onChange={(event) => act.search(event.target.value)}
+        onClick={act.show}
+        onKeyDown={act.onKey}
+        className="truncate pr-8"
+      />
+      <Icon
+        name={open ? 'search' : 'down'}
+        className="pointer-events-none absolute top-1/2 right-2.5 -translate-y-1/2 text-muted"
+      />
+      {open && (
+        <div
+          style={place}
+          className="fixed z-30 flex flex-col overflow-hidden rounded-card border border-line bg-surface shadow-overlay"
+        >
+          <Abilities models={models} can={can} onChange={act.setCan} />
+          <Options
+            id={list}
+            label={label}
+            {...{ sections, marked, chosen }}
+            onChoose={act.choose}
+          />
+          <p role="status" className="border-t border-line px-3 py-1 text-caption text-muted">
+            {picker.found(found.length)}
+          </p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What is typed, found and marked, and what the keys do. */
+function usePicking({
+  models,
+  chosen,
+  onChange,
+}: Pick<ModelPickerProps, 'models' | 'chosen' | 'onChange'>) {
   const [open, setOpen] = useState(false);
   const [typed, setTyped] = useState('');
   const [can, setCan] = useState<readonly Ability[]>([]);
   const [at, setAt] = useState(0);
-  const box = useRef<HTMLDivElement>(null);
-  const place = usePlace(open, box);
   const sections = useMemo(
     () => (open ? sectionsOf(matching(models, typed, can), recentModels()) : []),
     [open, models, typed, can],
@@ -76,51 +135,12 @@ export function ModelPicker({
     event.preventDefault();
     event.stopPropagation();
   };
-  return (
-    <div
-      ref={box}
-      className="relative min-w-0 flex-1"
-      onBlur={({ currentTarget, relatedTarget }) => {
-        if (!currentTarget.contains(relatedTarget)) close();
-      }}
-    >
-      <TextInput
-        {...(tied ?? { 'aria-label': label })}
-        role="combobox"
-        aria-expanded={open}
-        aria-controls={open ? list : undefined}
-        aria-autocomplete="list"
-        aria-activedescendant={open && found.length > 0 ? `${list}-${marked}` : undefined}
-        spellCheck={false}
-        placeholder={chosen?.id ?? picker.search}
-        value={open ? typed : (chosen?.id ?? '')}
-        onChange={(event) => {
-          show();
-          setTyped(event.target.value);
-          setAt(0);
-        }}
-        onClick={show}
-        onKeyDown={onKey}
-        className="truncate pr-8"
-      />
-      <Icon
-        name={open ? 'search' : 'down'}
-        className="pointer-events-none absolute top-1/2 right-2.5 -translate-y-1/2 text-muted"
-      />
-      {open && (
-        <div
-          style={place}
-          className="fixed z-30 flex flex-col overflow-hidden rounded-card border border-line bg-surface shadow-overlay"
-        >
-          <Abilities models={models} can={can} onChange={setCan} />
-          <Options id={list} label={label} {...{ sections, marked, chosen }} onChoose={choose} />
-          <p role="status" className="border-t border-line px-3 py-1 text-caption text-muted">
-            {picker.found(found.length)}
-          </p>
-        </div>
-      )}
-    </div>
-  );
+  const search = (text: string) => {
+    show();
+    setTyped(text);
+    setAt(0);
+  };
+  return { open, typed, can, setCan, marked, found, sections, close, show, choose, search, onKey };
 }
 
 const steps: Readonly<Record<string, number>> = {

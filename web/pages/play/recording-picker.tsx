@@ -95,6 +95,7 @@ function Listen({ recording, onChange }: ListenProps): ReactNode {
   const address = useAddress(recording.file);
   return (
     <div className="flex min-w-0 flex-col gap-1">
+      {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- the user's own recording */}
       <audio
         controls
         src={address}

@@ -137,7 +137,7 @@ function SpeechSettings({ form, checked, onChange }: SpeechSettingsProps): React
             />
             <datalist id={known}>
               {voices.map((voice) => (
-                <option key={voice} value={voice} />
+                <option key={voice}>{voice}</option>
               ))}
             </datalist>
           </>
@@ -199,6 +199,7 @@ function Spoken({
       {state === 'failed' && <Refused error={error} />}
       {address !== undefined && (
         <div className="flex flex-wrap items-center gap-3">
+          {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- its text stands above */}
           <audio
             controls
             src={address}
