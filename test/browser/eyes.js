@@ -48,6 +48,8 @@
     });
   }
 
+  const stays = (cell) => cell !== undefined && getComputedStyle(cell).position === 'sticky';
+
   /** Names that run over what stands beside them. */
   function covered() {
     return [...main.querySelectorAll('tr')].flatMap((row) => {
@@ -60,7 +62,7 @@
         );
         // A column that stays in view lies over those that scroll below it.
         const visible =
-          getComputedStyle(cell).position !== 'sticky' &&
+          ![cell, cells[index + 1]].some(stays) &&
           cell.querySelector('.truncate') === null &&
           getComputedStyle(cell).overflowX === 'visible';
         return next !== undefined && visible && right > next.left + 8

@@ -51,48 +51,7 @@ export function UsersPage(): ReactNode {
         </Button>
       }
     >
-      <div className="grid grid-cols-2 gap-2 md:flex">
-        <SearchField
-          label={words.search}
-          placeholder={words.searchPlaceholder}
-          value={q}
-          onChange={(next) => setState({ q: next }, { replace: true })}
-          className="max-md:col-span-2 md:w-72"
-        />
-        <Select
-          className="md:w-40"
-          aria-label={words.role}
-          value={role}
-          onChange={({ target }) => setState({ role: target.value })}
-        >
-          <option value="">{words.anyRole}</option>
-          <option value="user">{words.roles.user}</option>
-          <option value="operator">{words.roles.operator}</option>
-        </Select>
-        <Select
-          className="md:w-40"
-          aria-label={words.state}
-          value={turn}
-          onChange={({ target }) => setState({ state: target.value })}
-        >
-          <option value="">{words.anyState}</option>
-          <option value="active">{words.states.active}</option>
-          <option value="suspended">{words.states.suspended}</option>
-        </Select>
-        <Select
-          className="max-md:col-span-2 md:w-44"
-          aria-label={words.sort}
-          value={state.sort}
-          onChange={({ target }) => setState({ sort: target.value })}
-        >
-          <option value="">{words.sorts.created}</option>
-          {sorts.map((each) => (
-            <option key={each} value={each}>
-              {words.sorts[each]}
-            </option>
-          ))}
-        </Select>
-      </div>
+      <UserFilters state={state} onChange={setState} />
       <UsersBulk
         users={users.data?.items.filter(({ id }) => picked.has(id)) ?? []}
         onClear={() => setPicked(new Set())}
@@ -126,6 +85,64 @@ export function UsersPage(): ReactNode {
   );
 }
 
+type UserSearch = { readonly [Name in keyof typeof searchDefaults]: string };
+
+interface UserFiltersProps {
+  readonly state: UserSearch;
+  readonly onChange: (
+    change: { readonly [Name in keyof UserSearch]?: string },
+    options?: { readonly replace?: boolean },
+  ) => void;
+}
+
+function UserFilters({ state, onChange }: UserFiltersProps): ReactNode {
+  const { users: words } = useWords(peopleWords);
+  return (
+    <div className="grid grid-cols-2 gap-2 md:flex">
+      <SearchField
+        label={words.search}
+        placeholder={words.searchPlaceholder}
+        value={state.q}
+        onChange={(next) => onChange({ q: next }, { replace: true })}
+        className="max-md:col-span-2 md:w-72"
+      />
+      <Select
+        className="md:w-40"
+        aria-label={words.role}
+        value={state.role}
+        onChange={({ target }) => onChange({ role: target.value })}
+      >
+        <option value="">{words.anyRole}</option>
+        <option value="user">{words.roles.user}</option>
+        <option value="operator">{words.roles.operator}</option>
+      </Select>
+      <Select
+        className="md:w-40"
+        aria-label={words.state}
+        value={state.state}
+        onChange={({ target }) => onChange({ state: target.value })}
+      >
+        <option value="">{words.anyState}</option>
+        <option value="active">{words.states.active}</option>
+        <option value="suspended">{words.states.suspended}</option>
+      </Select>
+      <Select
+        className="max-md:col-span-2 md:w-44"
+        aria-label={words.sort}
+        value={state.sort}
+        onChange={({ target }) => onChange({ sort: target.value })}
+      >
+        <option value="">{words.sorts.created}</option>
+        {sorts.map((each) => (
+          <option key={each} value={each}>
+            {words.sorts[each]}
+          </option>
+        ))}
+      </Select>
+    </div>
+  );
+}
+
 interface UserTableProps {
   readonly users: readonly UserView[];
   readonly picked: ReadonlySet<string>;
@@ -134,10 +151,7 @@ interface UserTableProps {
 
 function UserTable({ users, picked, onPick }: UserTableProps): ReactNode {
   const { users: words } = useWords(peopleWords);
-  const { comma } = useWords(operatorWords);
   const { columns } = words;
-  const ways = ({ sign_ins: all }: UserView) =>
-    all.length === 0 ? words.byLink : all.map((way) => words.ways[way] ?? way).join(comma);
   const box = ({ id, name }: UserView) => (
     <label className="flex size-6 items-center justify-center touch:size-11">
       <input
@@ -153,7 +167,43 @@ function UserTable({ users, picked, onPick }: UserTableProps): ReactNode {
       />
     </label>
   );
-  const rows: readonly Column<UserView>[] = [
+  const rows = useUserColumns(users, box);
+  return (
+    <Table
+      label={words.title}
+      rows={users}
+      rowKey={({ id }) => id}
+      columns={rows}
+      path={({ id }) => `/operator/users/${pathName(id)}`}
+      card={(user) => ({
+        title: user.name,
+        value: <Money amount={user.balance} as="balance" />,
+        menu: box(user),
+        detail: (
+          <>
+            <UserBadge user={user} />
+            <RoleBadge user={user} />
+            <span>
+              {columns.spent} <Money amount={user.spent_30_days} as="spend" />
+            </span>
+            <Time at={user.last_seen_at} as="relative" absent={words.never} />
+          </>
+        ),
+      })}
+    />
+  );
+}
+
+function useUserColumns(
+  users: readonly UserView[],
+  box: (user: UserView) => ReactNode,
+): readonly Column<UserView>[] {
+  const { users: words } = useWords(peopleWords);
+  const { comma } = useWords(operatorWords);
+  const { columns } = words;
+  const ways = ({ sign_ins: all }: UserView) =>
+    all.length === 0 ? words.byLink : all.map((way) => words.ways[way] ?? way).join(comma);
+  return [
     {
       id: 'name',
       header: columns.name,
@@ -194,30 +244,6 @@ function UserTable({ users, picked, onPick }: UserTableProps): ReactNode {
       pinned: true,
     },
   ];
-  return (
-    <Table
-      label={words.title}
-      rows={users}
-      rowKey={({ id }) => id}
-      columns={rows}
-      path={({ id }) => `/operator/users/${pathName(id)}`}
-      card={(user) => ({
-        title: user.name,
-        value: <Money amount={user.balance} as="balance" />,
-        menu: box(user),
-        detail: (
-          <>
-            <UserBadge user={user} />
-            <RoleBadge user={user} />
-            <span>
-              {columns.spent} <Money amount={user.spent_30_days} as="spend" />
-            </span>
-            <Time at={user.last_seen_at} as="relative" absent={words.never} />
-          </>
-        ),
-      })}
-    />
-  );
 }
 
 export function UserBadge({
