@@ -33,7 +33,7 @@ models:
   - { id: dear, ${model}, price: { input: 1000, output: 1000 } }
   - { id: vectors, owned_by: openai, kind: embedding, price: { input: 1 } }
 channels:
-  - { name: a, vendor: openai, base_url: "${first.url}/v1", api_key: k, models: [cheap, vectors] }
+  - { name: a, vendor: openai, base_url: "${first.url}/v1", api_key: key-of-the-first, models: [cheap, vectors] }
   - { name: b, vendor: deepseek, base_url: "${second.url}/v1", api_key: k, models: [{ id: dear, upstream: up }] }
 `;
   return { running: await startRunning({ databaseUrl, configuration, yuan }), first, second };
@@ -54,6 +54,19 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect([sent.model, 'models' in sent]).toEqual(['up', false]);
     expect(await running.usage()).toMatchObject([{ model: 'dear', channel: 'b', cost }]);
     await running.expectBooks();
+  });
+
+  test('a refusal of the first vendor hides its own key when the other model fails too', async () => {
+    const { running, first, second } = await house((await fresh()).url);
+    const refused = { error: { message: 'bad tool for key-of-the-first' } };
+    first.answer((_request, response) => json(response, 400, JSON.stringify(refused)));
+    second.answer((_request, response) => json(response, 503, '{"error":{"message":"busy"}}'));
+    const reply = await running.post(path, { ...asked, models: ['cheap', 'dear'] });
+    const text = await reply.text();
+    expect(reply.status).toBe(400);
+    expect(text).toContain('bad tool for');
+    expect(text).not.toContain('key-of-the-first');
+    expect([first.received.length, second.received.length > 0]).toEqual([1, true]);
   });
 
   test('the list of the group holds where the request has none, without models that cannot serve', async () => {

@@ -46,7 +46,7 @@ export type AttemptResult =
    */
   | { readonly kind: 'lost_race' }
   /**
-   * The request cannot be made for this vendor, and the client has to correct it. No vendor got it.
+   * The request cannot be made for this vendor, or its pictures cannot be stored: `refusal` says why.
    */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** `status`: of the vendor's response, where there was one. */

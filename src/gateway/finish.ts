@@ -28,15 +28,17 @@ import { elapsedMs, type FundedRequest, unavailableRetryMs } from './reserve.ts'
 import { CollectingReceiver, ForwardingReceiver, type AttemptOutcome } from './stream.ts';
 
 /**
- * Charges for the last attempt's outcome and ends the response if some of it was delivered. A
+ * Charges for the deciding attempt's outcome and ends the response if some of it was delivered. A
  * refusal is left to the caller.
  */
 export async function finishRequest(
   funded: FundedRequest,
   progress: RequestProgress,
-  { result, receiver }: AttemptOutcome,
+  { result, receiver, candidate }: AttemptOutcome,
 ): Promise<RequestOutcome> {
   const { reply } = funded;
+  // Other channels may have been tried since: what is hidden and reported is of this one.
+  progress.candidate = candidate ?? progress.candidate;
   if (result.kind === 'answer') return finishWhole(funded, progress, result.answer, 'ok');
   if (result.kind === 'streamed')
     return finishStream(funded, progress, result.meter, result.tail, 'ok');

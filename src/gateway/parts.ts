@@ -41,7 +41,7 @@ export interface AsyncJobLimits {
 
 /** Limits of the pipeline. The caller that opens the gateway can set each, tests above all. */
 export interface GatewayLimits {
-  /** Channels tried for one request at most. */
+  /** Attempts for each model of one request at most. */
   readonly attemptsMax: number;
   /** The size of a vendor's whole answer. */
   readonly answerBytesMax: number;
@@ -159,7 +159,7 @@ export interface GatewayParts {
   readonly signatures: SignatureStore;
   /** Where requests are traced. */
   readonly traces?: Traces | undefined;
-  /** Called when an admitted request is over. `why`: what the client is told instead of an answer. */
+  /** Called when a request that had its money reserved is over. `why`: what the client is told instead of an answer. */
   readonly access: (line: AccessLine, why: Refusal | undefined) => void;
   /**
    * Called when a channel failed, which the client may never see. A vendor's message may repeat the

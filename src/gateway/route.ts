@@ -63,12 +63,14 @@ export async function tryChannels(
     if (!last.mayContinue) return last;
     if (last.result.kind === 'fault') failed = last;
   }
-  if (progress.left) return { result: { kind: 'left' }, receiver: undefined };
+  if (progress.left)
+    return { result: { kind: 'left' }, receiver: undefined, candidate: progress.candidate };
   if (failed === undefined && loop.refusal !== undefined && !loop.isAcceptedElsewhere())
     return refusedByAll(loop, loop.refusal);
   return {
     result: failed?.result ?? { kind: 'fault', stage: 'connecting', fault: noChannel },
     receiver: undefined,
+    candidate: failed?.candidate,
   };
 }
 
@@ -85,19 +87,20 @@ async function refusedByAll(loop: AttemptLoop, why: Refusal): Promise<AttemptOut
     };
   const begunMs = elapsedMs(funded);
   loop.insists = true;
-  const { result, receiver } = await loop.ask(loop.refusing, begunMs);
+  const asked = await loop.ask(loop.refusing, begunMs);
+  const { result } = asked;
   progress.vendorMs += elapsedMs(funded) - begunMs;
   if (result.kind !== 'fault' || result.fault.kind !== 'bad_request' || why.param === null)
-    return { result, receiver };
+    return asked;
   const { stage, fault } = result;
   const message = `${fault.message} ${alternativesFor(funded, why.param) ?? ''}`.trim();
   return {
+    ...asked,
     result: {
       kind: 'fault',
       stage,
       fault: { kind: 'bad_request', message, param: fault.param ?? why.param },
     },
-    receiver,
   };
 }
 

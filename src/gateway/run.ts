@@ -13,7 +13,8 @@ import { fundedFor, reserve, type FundedRequest } from './reserve.ts';
 import { watchStream } from './stream-watchdog.ts';
 
 /**
- * The life of a request: admit, reserve money, try channels, stream, settle, send the last byte.
+ * The life of a request: admit, reserve, try channels (an attempt streams), finish (which settles, and
+ * then sends the last byte).
  * Throws a Refusal (or LimitReached) while the client has seen nothing; after that, `run` ends the
  * response itself. Whatever happens, the reservation ends once and the limits get their place back.
  */
@@ -71,6 +72,7 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
   if (request.stream) watchStream(funded, progress);
   let settled = false;
   try {
+    // Requests with an Idempotency-Key claim it here; responses in the background record themselves.
     const begin = reply.begin ?? request.begin;
     if (begin !== undefined) await begin();
     let answering = funded;

@@ -33,10 +33,10 @@ class Payment {
   }
 
   /**
-   * True when everything up to here is paid for. False when the vendor has to wait: `paid` is
-   * called once the money is there.
+   * True when the reservation covers everything up to here. False when the vendor has to wait: `paid`
+   * is called once the money is there.
    */
-  settleUp(paid: () => void): boolean {
+  cover(paid: () => void): boolean {
     if (this.#waiting) return false;
     const { funds } = this.#funded;
     if (funds.isPast(this.#meter.outputBytes)) {
@@ -126,7 +126,7 @@ export class ForwardingReceiver implements Receiver {
     const out = this.translator.push(piece);
     if (this.translator.meter.outputBytes < this.#funded.funds.nextLookBytes)
       return this.#deliver(out);
-    if (this.#payment.settleUp(this.#paid)) return this.#deliver(out);
+    if (this.#payment.cover(this.#paid)) return this.#deliver(out);
     this.#held += out;
     return false;
   }
@@ -238,7 +238,7 @@ export class CollectingReceiver implements Receiver {
     }
     this.collector.push(piece);
     const { meter } = this.collector;
-    if (meter.outputBytes >= funds.nextLookBytes && !this.#payment.settleUp(this.#paid)) {
+    if (meter.outputBytes >= funds.nextLookBytes && !this.#payment.cover(this.#paid)) {
       this.#owed = true;
       return false;
     }
@@ -285,6 +285,8 @@ export type StreamReceiver = ForwardingReceiver | CollectingReceiver;
 export interface AttemptOutcome {
   readonly result: AttemptResult;
   readonly receiver: StreamReceiver | undefined;
+  /** Whose result it is; undefined where no channel was called. */
+  readonly candidate?: Candidate | undefined;
 }
 
 export interface ChannelOutcome extends AttemptOutcome {

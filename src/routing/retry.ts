@@ -27,9 +27,9 @@ const forgiven: Readonly<Partial<Record<FaultKind, number>>> = {
 const maybeTaken: readonly FaultKind[] = ['network', 'timeout', 'server_error', 'protocol'];
 
 /**
- * Whether a request goes on to its next channel, by the fault and how far the attempt had come.
- * `failures` counts the attempts of this request that ended with this fault, the present one
- * included.
+ * Whether another attempt may follow, by the fault and how far the attempt had come. `failures`
+ * counts the attempts of this request to its present model that ended with this fault, the present
+ * one included.
  */
 export function mayRetry(
   fault: FaultKind,

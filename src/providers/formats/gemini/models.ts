@@ -75,7 +75,7 @@ function levelOf(effort: string, model: GeminiModel): string | undefined {
 
 /**
  * The budget of an effort: Google's own numbers (ai.google.dev/gemini-api/docs/openai, 2026-08).
- * Pro cannot stop thinking, Flash-Lite thinks 512 tokens or not at all.
+ * Pro cannot stop thinking.
  */
 function budgetOf(effort: string, model: GeminiModel): number | undefined {
   const pro = model.id.includes('-pro');
