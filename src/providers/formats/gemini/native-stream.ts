@@ -22,11 +22,14 @@ import {
   type VendorCall,
 } from '../../adapter.ts';
 import { generateUsage } from '../../conversation/client-usage.ts';
-import { SseFrames } from '../../stream/frames.ts';
+import { eventBytesMax, SseFrames } from '../../stream/frames.ts';
 import { protocolFault } from '../fault.ts';
 import { geminiFaultWithin } from './fault.ts';
 import { answerChanges, GenerateUsage, wordsOf } from './native-usage.ts';
 import type { GeminiCandidate, GeminiPart, GenerateContentResponse } from './types.ts';
+
+/** The events that are held back at most, before the first content and after the last. */
+export const heldCharsMax = 2 * eventBytesMax;
 
 /** One event of a stream for a client of `generateContent`: `json` has no line ends. */
 export const generateEvent = (json: string): string => `data: ${json}\n\n`;
@@ -103,7 +106,9 @@ export class NativeGenerateStream implements StreamTranslator {
 
   #tell(event: string, begins: boolean): void {
     const start = this.#start ?? '';
-    if (this.meter.finished) {
+    if (this.#held.length + start.length + event.length > heldCharsMax)
+      this.meter.fault = protocolFault('an answer that is too long');
+    else if (this.meter.finished) {
       this.#held += start + event;
       this.#start = undefined;
     } else if (this.#start === undefined || begins) {

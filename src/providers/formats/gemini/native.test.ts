@@ -3,6 +3,7 @@ import type { VendorCall } from '../../adapter.ts';
 import { isFault } from '../fault.ts';
 import { geminiNative } from './native.ts';
 import { geminiNativeEmbeddings } from './native-embeddings.ts';
+import { heldCharsMax } from './native-stream.ts';
 
 const text =
   '{ "contents":[{"parts":[{"text":"Gr\\u00fc\\u00dfe 海"}]}], "m\\u006fdel":"models/public" }';
@@ -155,4 +156,19 @@ test('each request of a batch of vectors names the vendor’s model', () => {
   expect(JSON.parse(asked.toString())).toEqual({
     requests: requests.map((request) => ({ ...request, model: 'models/gemini-3-flash' })),
   });
+});
+
+test('events that are held back have a limit, before the first content and after the last', () => {
+  const junk = Buffer.from(
+    `data: {"candidates":[{"content":{"parts":[{"text":""}]}}],"x":"${'x'.repeat(1 << 20)}"}\n\n`,
+  );
+  const end =
+    'data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}\n\n';
+  for (const start of ['', end]) {
+    const reader = geminiNative.stream(callOf());
+    reader.push(Buffer.from(start));
+    for (let i = 0; i < 80; i++) reader.push(junk);
+    expect(reader.meter.fault).toMatchObject({ message: expect.stringContaining('too long') });
+    expect(reader.end().length).toBeLessThanOrEqual(heldCharsMax);
+  }
 });
