@@ -1,5 +1,5 @@
 import type { Principal } from '../accounts/principal.ts';
-import { editJsonBytes, isObject, jsonText, type JsonObject } from '../base/json.ts';
+import { editJsonBytes, isObject, jsonText, type JsonObject, objectOf } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import type { ApiRequest, ClientFormat } from '../gateway/api-request.ts';
 import { generateUsage } from '../providers/conversation/client-usage.ts';
@@ -222,9 +222,15 @@ function checkContents(contents: unknown): PromptMedia {
   return media;
 }
 
-/** Instructions that stand before the conversation: a turn of text. */
+/**
+ * Instructions that stand before the conversation: a turn of text alone
+ * (ai.google.dev/api/generate-content, 2026-11). Media here would be neither counted nor checked.
+ */
 function checkInstruction(content: unknown, param: string): void {
-  checkContent(content, param, noMedia());
+  const media = noMedia();
+  checkContent(content, param, media);
+  if (media.count > 0)
+    refuse('invalid_value', { param, why: 'instructions are text. Put media into `contents`.' });
 }
 
 function checkContent(content: unknown, param: string, media: PromptMedia): void {
@@ -282,7 +288,8 @@ function checkObject(value: unknown, param: string): void {
 function checkResponse(result: JsonObject, param: string, media: PromptMedia): void {
   checkObject(result['response'], `${param}.response`);
   const { parts } = result;
-  if (Array.isArray(parts))
+  if (isObject(parts)) checkPart(parts, `${param}.parts`, media);
+  else if (Array.isArray(parts))
     parts.forEach((part, i) => checkPart(part, `${param}.parts[${i}]`, media));
 }
 
@@ -295,10 +302,10 @@ function modalityOf(type: unknown): 'image' | 'audio' | 'video' | 'file' {
 function addMedium(media: PromptMedia, type: unknown, param: string): void {
   media.count += 1;
   const modality = modalityOf(type);
-  // Every model reads text.
-  if (typeof type === 'string' && type.startsWith('text/')) return;
   if (!media.kinds.has(modality)) media.kinds.set(modality, param);
 }
+
+const isTextType = (type: unknown): boolean => typeof type === 'string' && type.startsWith('text/');
 
 function checkInline({ mimeType, data }: JsonObject, param: string, media: PromptMedia): void {
   const text = checkString(data, `${param}.data`);
@@ -307,6 +314,8 @@ function checkInline({ mimeType, data }: JsonObject, param: string, media: Promp
       param: `${param}.data`,
       why: "expected base64 alone, without 'data:…;base64,' before it.",
     });
+  // Every model reads text, and it is counted as such.
+  if (isTextType(mimeType)) return;
   media.bytes += text.length;
   addMedium(media, mimeType, param);
 }
@@ -353,12 +362,20 @@ const unread: ReadonlySet<string> = new Set([
   'role',
 ]);
 
+/** Members whose value a model reads as JSON, its names too: they are the client's own. */
+const readAsJson: ReadonlySet<string> = new Set(['args', 'response']);
+/** The members of `generationConfig` that hold a schema, which counts as input. */
+const schemaMembers = ['responseSchema', 'responseJsonSchema', '_responseJsonSchema'];
+
 /** Everything that a model reads as text, for counting. */
 function promptText(body: RequestBody): string {
   const pieces: string[] = [];
   collect(body['systemInstruction'], pieces);
   collect(body['contents'], pieces);
   if (body['tools'] !== undefined) pieces.push(JSON.stringify(body['tools']));
+  const config = objectOf(body['generationConfig']) ?? {};
+  for (const member of schemaMembers)
+    if (config[member] !== undefined) pieces.push(JSON.stringify(config[member]));
   return pieces.join('\n');
 }
 
@@ -367,5 +384,14 @@ function collect(value: unknown, pieces: string[]): void {
   else if (Array.isArray(value)) for (const item of value) collect(item, pieces);
   else if (isObject(value))
     for (const [member, inner] of Object.entries(value))
-      if (!unread.has(member)) collect(inner, pieces);
+      if (readAsJson.has(member)) pieces.push(JSON.stringify(inner) ?? '');
+      else if (member === 'inlineData') collectFile(objectOf(inner), pieces);
+      else if (!unread.has(member)) collect(inner, pieces);
+}
+
+/** The text of a file of text, which stands in base64. */
+function collectFile(file: JsonObject | undefined, pieces: string[]): void {
+  const { mimeType, data } = file ?? {};
+  if (isTextType(mimeType) && typeof data === 'string')
+    pieces.push(Buffer.from(data, 'base64').toString('utf8'));
 }

@@ -406,7 +406,9 @@ function collect(value: unknown, pieces: string[]): void {
   else if (Array.isArray(value)) for (const item of value) collect(item, pieces);
   else if (isObject(value)) {
     const bytes = value['type'] === 'base64' || value['type'] === 'redacted_thinking';
+    // What a tool was called with is the client's own JSON, its names too.
     for (const [member, inner] of Object.entries(value))
-      if (!unread.has(member) || (member === 'data' && !bytes)) collect(inner, pieces);
+      if (member === 'input' && isObject(inner)) pieces.push(JSON.stringify(inner));
+      else if (!unread.has(member) || (member === 'data' && !bytes)) collect(inner, pieces);
   }
 }
