@@ -111,6 +111,13 @@ onSqlite((_name, _openFresh, fresh) => {
 
   test.for<readonly [string, string, object, string]>([
     ['a file by address, for a model of text', 'plain', file('https://a.example'), 'fileData'],
+    ['a file in a bucket', 'gem', file('gs://bucket/secret.txt'), 'fileUri'],
+    [
+      'a file in the vendor’s store',
+      'gem',
+      file('https://generativelanguage.googleapis.com/v1beta/files/abc'),
+      'fileUri',
+    ],
     [
       'media among the instructions',
       'gem',

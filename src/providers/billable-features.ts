@@ -614,6 +614,9 @@ const generateVendors: readonly string[] = ['gemini', 'vertex'];
 function readGenerate(body: JsonObject, found: FoundFeatures, model: string): void {
   const request: Documented<GenerateContentRequest> = inCamelCase(body);
   if (request.cachedContent != null) refuseStoredObject('cachedContent');
+  const single = !Array.isArray(request.contents);
+  for (const [i, turn] of (single ? [request.contents] : listOf(request.contents)).entries())
+    refuseStoredFiles(objectOf(turn)?.['parts'], `${single ? 'contents' : `contents[${i}]`}.parts`);
   const tier = request.serviceTier;
   const name = textOf(tier)?.toLowerCase();
   if (tier != null && (name === undefined || !standardTiers.has(name)))
@@ -625,6 +628,22 @@ function readGenerate(body: JsonObject, found: FoundFeatures, model: string): vo
     for (const [name, value] of Object.entries(objectOf(tool) ?? {}))
       if (value !== null && !generateClientTools.has(name))
         readGenerateTool(name, `tools[${i}].${name}`, found, model);
+}
+
+/** Where the vendor keeps files: its own store, and buckets that the operator's account reads. */
+const fileStore = /^(?!https?:)|^https?:\/\/generativelanguage\.googleapis\.com\//i;
+
+function refuseStoredFiles(parts: unknown, param: string): void {
+  const single = !Array.isArray(parts);
+  for (const [i, value] of (single ? [parts] : listOf(parts)).entries()) {
+    const part = objectOf(value);
+    const at = single ? param : `${param}[${i}]`;
+    const uri = textOf(objectOf(part?.['fileData'])?.['fileUri']);
+    if (uri !== undefined && fileStore.test(uri)) refuseStoredObject(`${at}.fileData.fileUri`);
+    const response = objectOf(part?.['functionResponse']);
+    if (response?.['parts'] != null)
+      refuseStoredFiles(response['parts'], `${at}.functionResponse.parts`);
+  }
 }
 
 function readGenerateTool(name: string, param: string, found: FoundFeatures, model: string): void {
