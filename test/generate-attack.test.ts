@@ -41,6 +41,7 @@ const answered = (args: object, response: object): object => ({
   ],
   generationConfig,
 });
+const text = { parts: [{ text: 'a' }] };
 const file = (fileUri: string): object => asking({ fileData: { mimeType: 'text/plain', fileUri } });
 
 onSqlite((_name, _openFresh, fresh) => {
@@ -146,5 +147,34 @@ onSqlite((_name, _openFresh, fresh) => {
     expect(await response.text()).toContain(param);
     expect(vendor.received).toEqual([]);
     expect(await running.balance()).toBe('1000.00');
+  });
+
+  test.for<readonly [string, object, string]>([
+    ['embedContent', { content: text, requests: [{ content: text }] }, 'requests'],
+    ['batchEmbedContents', { content: text, requests: [{ content: text }] }, 'content'],
+    [
+      'embedContent',
+      { content: { parts: [{ text: 'a', inlineData: { mimeType: 'image/png', data: 'AAAA' } }] } },
+      'inlineData',
+    ],
+  ])('%s refuses what it does not count', async ([method, body, param]) => {
+    const { vendor, ask } = await begin('1000');
+    const response = await ask(`vec:${method}`, body);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain(param);
+    expect(vendor.received).toEqual([]);
+  });
+
+  test('the title of a vector is charged', async () => {
+    const { vendor, running, ask } = await begin('1000');
+    vendor.answer((_request, response) => json(response, 200, '{"embedding":{"values":[1]}}'));
+    const response = await ask('vec:embedContent', {
+      content: text,
+      taskType: 'RETRIEVAL_DOCUMENT',
+      title: 'word '.repeat(500),
+    });
+    expect(response.status).toBe(200);
+    const [record] = await running.usage();
+    expect(Number(record?.['input_tokens'])).toBeGreaterThan(499);
   });
 });

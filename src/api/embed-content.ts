@@ -73,12 +73,21 @@ interface Asked {
 
 /** POST /v1beta/models/{model}:embedContent: the request as the pipeline takes it. */
 export function parseEmbedContent(asked: Asked, sent: ParsedJson): ApiRequest {
-  return requestOf(asked, sent, [checkOne(inCamelCase(sent.body), '')]);
+  const body = inCamelCase(sent.body);
+  refuseMember(body, 'requests', 'batchEmbedContents takes a list of requests.');
+  return requestOf(asked, sent, [checkOne(body, '')]);
+}
+
+/** A member of the other method: its text would be sent and not counted. */
+function refuseMember(body: RequestBody, param: string, why: string): void {
+  if (body[param] !== undefined && body[param] !== null) refuse('invalid_value', { param, why });
 }
 
 /** POST …:batchEmbedContents: all requests go to the model of the path. */
 export function parseBatchEmbedContents(asked: Asked, sent: ParsedJson): ApiRequest {
-  const { requests } = inCamelCase(sent.body);
+  const body = inCamelCase(sent.body);
+  refuseMember(body, 'content', 'embedContent takes one content; each of `requests` has its own.');
+  const { requests } = body;
   if (!Array.isArray(requests)) refuseType('requests', 'an array', requests);
   if (requests.length === 0)
     refuse('invalid_value', { param: 'requests', why: 'it must not be empty.' });
@@ -122,7 +131,8 @@ function checkOne(request: RequestBody, at: string): string {
   for (const [name, one] of Object.entries<schema.Schema>(settings))
     if (request[name] !== undefined && request[name] !== null)
       checkOf(one, `${at}${name}`)(request[name]);
-  return text;
+  const { title } = request;
+  return typeof title === 'string' ? `${title}\n${text}` : text;
 }
 
 function textOfContent(content: unknown, param: string): string {
@@ -137,6 +147,9 @@ function textOfContent(content: unknown, param: string): string {
     const { text } = part;
     if (typeof text !== 'string')
       refuseType(`${at}.text`, 'a string: vectors are made of text', text);
+    for (const member of ['inlineData', 'fileData'])
+      if (part[member] !== undefined && part[member] !== null)
+        refuse('invalid_value', { param: `${at}.${member}`, why: 'vectors are made of text.' });
     return text;
   });
   const text = texts.join('\n');
