@@ -150,6 +150,8 @@ export async function linkHolder(
 
 /**
  * Uses the link up, and returns its user. Undefined when it was used, has expired or never existed.
+ * The user's other links are used up with it: an operator who holds one cannot sign in as a user who
+ * has signed in.
  */
 export function* useLink(secret: string, at: number): Transaction<User | undefined> {
   if (!secretPattern.test(secret)) return undefined;
@@ -157,7 +159,10 @@ export function* useLink(secret: string, at: number): Transaction<User | undefin
     'UPDATE sign_in_links SET used_at = $2 WHERE hash = $1 AND used_at IS NULL AND expires_at > $2 RETURNING user_id';
   const [link] = yield { sql, params: [hashOf(secret), at] };
   if (link === undefined) return undefined;
-  const [row] = yield { sql: 'SELECT * FROM users WHERE id = $1', params: [link['user_id'] ?? ''] };
+  const user = link['user_id'] ?? '';
+  const others = 'UPDATE sign_in_links SET used_at = $2 WHERE user_id = $1 AND used_at IS NULL';
+  yield { sql: others, params: [user, at] };
+  const [row] = yield { sql: 'SELECT * FROM users WHERE id = $1', params: [user] };
   return row && userOf(row);
 }
 

@@ -48,6 +48,8 @@ forEachDatabase((_name, openFresh) => {
     const holder = await database.transact(() => useLink(tokenIn(path), now));
     expect(holder?.id).toBe(id);
     expect(await database.transact(() => useLink(tokenIn(path), now))).toBeUndefined();
+    const other = tokenIn(second?.json.path);
+    expect(await database.transact(() => useLink(other, now))).toBeUndefined();
   });
 
   test('another link is made for a user who never signed in, and for nobody else', async () => {

@@ -38,7 +38,7 @@ export function invitationRoutes(rooms: OperatorContext): readonly ConsoleRoute[
   ];
 }
 
-/** A form sent twice makes one user; the second answer has another link, and both links work. */
+/** A form sent twice makes one user; the second answer has another link. Either works, once. */
 async function create(
   rooms: OperatorContext,
   visit: SignedInRequest<z.output<typeof made>>,
