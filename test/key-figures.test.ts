@@ -146,7 +146,8 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const text = await reply.text();
     const [record] = await running.usage();
     const id = reply.headers.get('x-request-id') ?? '';
-    for (const asked of [id, id.replace('req_', 'chatcmpl-'), id.replace('req_', 'msg_')]) {
+    for (const word of ['req_', 'chatcmpl-', 'msg_', '']) {
+      const asked = id.replace('req_', word);
       const answer = await read(running, `/api/v1/generation?id=${asked}`);
       expect(nanoIn(answer, 'total_cost')).toBe(record?.cost);
       expect(nanoIn(answer, 'usage')).toBe(nanoIn(text, 'cost'));

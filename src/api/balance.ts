@@ -202,8 +202,10 @@ function* creditsAnswer(query: FiguresQuery): Transaction<object> {
   return { data: { total_credits: available + spent, total_usage: spent, currency: 'CNY' } };
 }
 
-/** An id of an answer: a word of its format before the 32 digits that it shares with its request. */
-const idPattern = /^[a-z]+[-_]([0-9a-f]{32})$/;
+/**
+ * An id of an answer: the 32 digits that it shares with its request, in most formats after a word.
+ */
+const idPattern = /^(?:[a-z]+[-_])?([0-9a-f]{32})$/;
 
 /**
  * GET /v1/generation?id=…: what one charged request of the account cost, by its `x-request-id` or
