@@ -637,10 +637,12 @@ function refuseStoredFiles(parts: unknown, param: string): void {
   const single = !Array.isArray(parts);
   for (const [i, value] of (single ? [parts] : listOf(parts)).entries()) {
     const part = objectOf(value);
-    const at = single ? param : `${param}[${i}]`;
-    const uri = textOf(objectOf(part?.['fileData'])?.['fileUri']);
-    if (uri !== undefined && fileStore.test(uri)) refuseStoredObject(`${at}.fileData.fileUri`);
+    const file = objectOf(part?.['fileData']);
     const response = objectOf(part?.['functionResponse']);
+    if (file === undefined && response === undefined) continue;
+    const at = single ? param : `${param}[${i}]`;
+    const uri = textOf(file?.['fileUri']);
+    if (uri !== undefined && fileStore.test(uri)) refuseStoredObject(`${at}.fileData.fileUri`);
     if (response?.['parts'] != null)
       refuseStoredFiles(response['parts'], `${at}.functionResponse.parts`);
   }
