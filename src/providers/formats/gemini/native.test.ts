@@ -4,6 +4,7 @@ import { isFault } from '../fault.ts';
 import { geminiNative } from './native.ts';
 import { geminiNativeEmbeddings } from './native-embeddings.ts';
 import { heldCharsMax } from './native-stream.ts';
+import { ownSignature } from './signature.ts';
 
 const text =
   '{ "contents":[{"parts":[{"text":"Gr\\u00fc\\u00dfe 海"}]}], "m\\u006fdel":"models/public" }';
@@ -44,6 +45,18 @@ test('only the model changes, and the limit where it has to be lower', () => {
       .replace('models/public', 'models/gemini-3-flash')
       .replace(/ \}$/, ',"generationConfig":{"maxOutputTokens":7} }'),
   );
+});
+
+test('a signature that Tollgate wrote is replaced, in lists and in a single turn or part', () => {
+  const part = { functionCall: { name: 'f' }, thoughtSignature: ownSignature([]) };
+  for (const parts of [part, [part]])
+    for (const contents of [{ parts }, [{ parts }]]) {
+      const sent = { contents };
+      const bytes = Buffer.from(JSON.stringify(sent));
+      const asked = JSON.stringify(geminiNative.ask(callOf({ body: sent, bytes })).body.toString());
+      expect(asked).toContain('skip_thought_signature_validator');
+      expect(asked).not.toContain(part.thoughtSignature);
+    }
 });
 
 test('a stream keeps its bytes but for id and model, wherever it is cut', () => {

@@ -6,7 +6,7 @@ import {
   type Documented,
   type JsonChange,
   type JsonObject,
-  listOf,
+  type JsonPath,
   objectOf,
   objectsOf,
   parse,
@@ -20,7 +20,7 @@ import { geminiFault, geminiFaultWithin } from './fault.ts';
 import { GenerateCollector, NativeGenerateStream } from './native-stream.ts';
 import { GenerateUsage, answerChanges, wordsOf } from './native-usage.ts';
 import { modelPath } from './request.ts';
-import type { GenerateContentRequest, RequestContent } from './request-types.ts';
+import type { GenerateContentRequest } from './request-types.ts';
 import { isOwnSignature } from './signature.ts';
 import { sentName } from '../../conversation/spelling.ts';
 import type { GenerateContentResponse } from './types.ts';
@@ -86,23 +86,21 @@ function limitChanges({
 const skipsValidation = '"skip_thought_signature_validator"';
 
 /** Replaces the signatures that Tollgate wrote on calls, and removes those on other parts. */
-function signatureChanges({ contents }: Documented<GenerateContentRequest>): JsonChange[] {
-  const single = !Array.isArray(contents);
-  const turns: readonly unknown[] = single ? [contents] : listOf(contents);
-  return turns.flatMap((turn, i) => {
-    const content: Documented<RequestContent> | undefined = objectOf(turn);
-    return listOf(content?.parts).flatMap((value, j): JsonChange[] => {
-      const part = objectOf(value);
-      if (part === undefined) return [];
+const signatureChanges = ({ contents }: Documented<GenerateContentRequest>): JsonChange[] =>
+  placed(contents, ['contents']).flatMap(([turn, at]) =>
+    placed(objectOf(turn)?.['parts'], [...at, 'parts']).flatMap(([value, path]): JsonChange[] => {
+      const part: JsonObject = objectOf(value) ?? {};
       const name = sentName(part, 'thoughtSignature');
-      const told: JsonObject = part;
-      if (!isOwnSignature(told[name])) return [];
-      const path = single ? ['contents', 'parts', j, name] : ['contents', i, 'parts', j, name];
-      const call = told[sentName(told, 'functionCall')];
-      return [call === undefined ? { path } : { path, json: skipsValidation }];
-    });
-  });
-}
+      if (!isOwnSignature(part[name])) return [];
+      const place = { path: [...path, name] };
+      const call = part[sentName(part, 'functionCall')];
+      return [call === undefined ? place : { ...place, json: skipsValidation }];
+    }),
+  );
+
+/** The elements of a list and their paths; one may stand without a list. */
+const placed = (value: unknown, path: JsonPath): readonly (readonly [unknown, JsonPath])[] =>
+  Array.isArray(value) ? value.map((one: unknown, i) => [one, [...path, i]]) : [[value, path]];
 
 function readWhole(reply: Buffer, call: VendorCall): VendorAnswer | Fault {
   const body: Documented<GenerateContentResponse> | undefined = objectOf(
