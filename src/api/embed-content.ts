@@ -1,10 +1,11 @@
-import type { Principal } from '../accounts/principal.ts';
 import { editJsonBytes, isObject, jsonText } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
 import { type ApiRequest, type ClientFormat, defaultsWithoutText } from '../gateway/api-request.ts';
 import { inCamelCase } from '../providers/conversation/spelling.ts';
 import { generateEnvelope } from './errors.ts';
+import type { Asked } from './generate.ts';
+import { modelIdOf } from './generate-models.ts';
 import {
   checkLength,
   type ParsedJson,
@@ -65,12 +66,6 @@ export const embedFormat: ClientFormat = {
   },
 };
 
-interface Asked {
-  readonly id: string;
-  readonly principal: Principal;
-  readonly model: string;
-}
-
 /** POST /v1beta/models/{model}:embedContent: the request as the pipeline takes it. */
 export function parseEmbedContent(asked: Asked, sent: ParsedJson): ApiRequest {
   const body = inCamelCase(sent.body);
@@ -95,7 +90,7 @@ export function parseBatchEmbedContents(asked: Asked, sent: ParsedJson): ApiRequ
   const texts = requests.map((request, i) => {
     if (!isObject(request)) refuseType(`requests[${i}]`, 'an object', request);
     const { model } = request;
-    if (typeof model === 'string' && model.replace(/^models\//, '') !== asked.model)
+    if (typeof model === 'string' && modelIdOf(model) !== asked.model)
       refuse('invalid_value', {
         param: `requests[${i}].model`,
         why: `the path names the model '${asked.model}', which makes all vectors.`,

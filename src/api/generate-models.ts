@@ -40,7 +40,10 @@ function render({ model }: Offer): object {
   };
 }
 
-/** GET /v1beta/models: a page of the models that this format can ask. A token is a place in the list. */
+/**
+ * GET /v1beta/models: a page of the models that this format can ask. `pageToken` is the index of the
+ * first one.
+ */
 export function listGenerateModels(all: readonly Offer[], url: string): string {
   const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
   const offers = all.filter(({ model }) => methodsOf[model.kind] !== undefined);

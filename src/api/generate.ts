@@ -143,7 +143,7 @@ export const generateFormat: ClientFormat = {
 };
 
 /** What a parser gets of a request beside its body. */
-interface Asked {
+export interface Asked {
   readonly id: string;
   readonly principal: Principal;
   readonly model: string;

@@ -211,7 +211,7 @@ export const costWish = schema.request(
 );
 const readCostWish = readersOf(schema.request({}, { usage: costWish }));
 
-/** Reads the wish for the answer's cost. The member stays in the body, for the vendor that takes it. */
+/** Reads the wish for the answer's cost. The member stays in the body, for vendors that take it. */
 export function withCost(request: ApiRequest): ApiRequest {
   if (request.body['usage'] === undefined) return request;
   const tellsCost = readCostWish.usage(request.body)?.include === true;
@@ -520,11 +520,11 @@ export function jsonEndpoint(
   };
 }
 
-/** Adds the strings of a value that a model reads as text; members named in `media` hold media. */
-export function collectText(value: unknown, media: ReadonlySet<string>, pieces: string[]): void {
+/** Adds the strings of a value that a model reads as text: those of members not named in `unread`. */
+export function collectText(value: unknown, unread: ReadonlySet<string>, pieces: string[]): void {
   if (typeof value === 'string') pieces.push(value);
-  else if (Array.isArray(value)) for (const item of value) collectText(item, media, pieces);
+  else if (Array.isArray(value)) for (const item of value) collectText(item, unread, pieces);
   else if (isObject(value))
     for (const [member, inner] of Object.entries(value))
-      if (!media.has(member)) collectText(inner, media, pieces);
+      if (!unread.has(member)) collectText(inner, unread, pieces);
 }

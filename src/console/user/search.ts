@@ -21,7 +21,8 @@ const searchInput = z.object({ q: z.string().trim().max(100, 'too_long') });
 
 /**
  * The command palette's search: names of keys and models, and complete ids of the user's own
- * objects, orders also by their wallet's number; operators also find users, channels and everybody's orders.
+ * objects, orders also by their wallet's number; operators also find users, channels and
+ * everybody's orders.
  */
 export function searchRoutes({ database, catalog }: SearchContext): readonly ConsoleRoute[] {
   return [

@@ -49,7 +49,7 @@ function wishesOf({ body }: Pick<VendorCall, 'body'>): Wishes {
 
 /** A choice of a chat completion, gathered from its pieces or read as a whole. */
 interface Answered {
-  /** Of a stream: the inside of a JSON string in latin1, which is parsed at its end where it is needed. */
+  /** While a stream runs: the inside of a JSON string in latin1, parsed at the end if needed. */
   text: string;
   details: readonly unknown[];
   readonly calls: ToolCallDraft[];
