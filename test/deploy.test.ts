@@ -196,7 +196,7 @@ describe('what runs the gateway', () => {
     const { services } = parse(read('deploy/docker/compose.yaml'));
     const unit = /^TimeoutStopSec=(\d+)$/m.exec(read('deploy/systemd/tollgate.service'))?.[1];
     const drainSeconds = Number(
-      /^const drainMs = (\d+)_000;$/m.exec(read('src/app/gateway.ts'))?.[1],
+      /^const drainMs = (\d+)_000;$/m.exec(read('src/app/servers.ts'))?.[1],
     );
     for (const seconds of [
       deployment.spec.template.spec.terminationGracePeriodSeconds,

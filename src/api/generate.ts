@@ -22,8 +22,9 @@ const roles = ['user', 'model', 'function', 'system'];
 
 const functionTools = schema.checkedBy(
   checkTools,
-  schema.array(
-    'What the model may call: `functionDeclarations`, or a tool of the vendor’s own by its name.',
+  schema.anyOf(
+    'What the model may call: `functionDeclarations`, or a tool of the vendor’s own by its name. One may stand without a list.',
+    { type: 'array', items: { type: 'object' } },
     { type: 'object' },
   ),
 );

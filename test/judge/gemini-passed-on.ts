@@ -1,6 +1,6 @@
 import type { Random } from '../../src/base/random.ts';
 import { fewCuts } from '../cuts.ts';
-import { type Dict, dict, parsed } from '../support/loose-json.ts';
+import { type Dict, dict, parsed, string } from '../support/loose-json.ts';
 import type { Received } from '../support/scripted-vendor.ts';
 import { type Form, type GeminiCase, isStream, piecesOf, streamIn } from './gemini-cases.ts';
 import { member, sameJson } from './gemini-said.ts';
@@ -114,6 +114,10 @@ export async function passedOn(
  */
 function keptThere(native: Dict): string | undefined {
   if ((member(native, 'cachedContent') ?? null) !== null) return 'cachedContent';
+  const turns = [native['contents']].flat().map(dict);
+  const parts = turns.flatMap((turn) => [turn['parts']].flat()).map(dict);
+  const uris = parts.map((part) => string(member(dict(member(part, 'fileData')), 'fileUri')));
+  if (uris.some((uri) => /^gs:|generativelanguage\.googleapis\.com/.test(uri))) return 'fileUri';
   const tools = [native['tools']].flat().map(dict);
   return tools.some((tool) => (member(tool, 'fileSearch') ?? null) !== null)
     ? 'fileSearch'
