@@ -5,6 +5,7 @@ import { startOperatorConsole } from '../../../test/support/console-operator.ts'
 import { sold } from '../../../test/support/console-user.ts';
 import { newCustomer } from '../../../test/support/customer.ts';
 import { invitationLifeMs, useLink } from '../../accounts/identities.ts';
+import { startSession } from '../../accounts/sessions.ts';
 import { systemClock } from '../../base/clock.ts';
 import { migrations } from '../../app/schema.ts';
 
@@ -74,6 +75,19 @@ forEachDatabase((_name, openFresh) => {
       headers: { 'idempotency-key': 'form-of-a-user' },
     });
     expect(asUser.status).toBe(403);
+  });
+
+  test('a form that is sent again makes no link once its user has signed in', async () => {
+    const { post, database } = await startOperatorConsole(await openFresh({ migrations }), sold);
+    const form = () => post('users', { name: 'Wu' }, 'form-of-wu');
+    const { json } = await form();
+    const at = systemClock.now();
+    const visit = { userId: json.user.id, way: 'link', browser: '', ip: '', at };
+    await database.transact(() => startSession(visit));
+    expect(await form()).toMatchObject({
+      status: 409,
+      json: { error: { message: expect.stringContaining('signed in before') } },
+    });
   });
 
   test('users are listed by name, balance, spending or last visit, page by page', async () => {

@@ -66,29 +66,30 @@ async function create(
   return { user: await userView(rooms, id, at), ...link };
 }
 
-/** Another link for a user who has none that works any more. Nobody else's way in is made so. */
+/** Makes another link for a user who never signed in. */
 async function inviteAgain(rooms: OperatorContext, visit: SignedInRequest): Promise<Invitation> {
   const { params, at, user, reply } = visit;
   const id = params['user'] ?? '';
   const link = await rooms.database.transact(function* () {
     if (!(yield* stillOperator(user.id))) throwProblem('operator_only');
-    const [found] = yield* userPage({ id, limit: 1 });
-    if (found === undefined) return throwProblem('not_found');
-    if (found.signIns.length > 0 || found.lastSeenAt !== undefined)
-      throwProblem('conflict', {
-        message: 'This user has signed in before. A link would let the operator in as the user.',
-      });
     return yield* linkFor(visit, id);
   });
   reply.status(201);
   return { user: await userView(rooms, id, at), ...link };
 }
 
+/** The link of a new invitation. Refuses a user who has signed in before. */
 function* linkFor(
   visit: SignedInRequest<unknown>,
   id: string,
 ): Transaction<Omit<Invitation, 'user'>> {
   const { at } = visit;
+  const [found] = yield* userPage({ id, limit: 1 });
+  if (found === undefined) return throwProblem('not_found');
+  if (found.signIns.length > 0 || found.lastSeenAt !== undefined)
+    throwProblem('conflict', {
+      message: 'This user has signed in before. A link would let the operator in as the user.',
+    });
   const link = (yield* makeLink(id, at, invitationLifeMs)) ?? throwProblem('not_found');
   const act = { action: 'sign_in_link.create', target: `user:${id}`, account: id };
   yield* writeAudit(at, { ...byOperator(visit), ...act });
