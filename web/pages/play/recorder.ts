@@ -28,16 +28,25 @@ export function useRecorder(onDone: (recording: Recording) => void): Recorder {
     const timer = setInterval(() => setSeconds((before) => before + 1), 1_000);
     return () => clearInterval(timer);
   }, [state]);
-  useEffect(() => () => silence(recorder.current), []);
+  const left = useRef(false);
+  useEffect(() => {
+    left.current = false;
+    return () => {
+      left.current = true;
+      silence(recorder.current?.stream);
+    };
+  }, []);
   const start = async () => {
     try {
       const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+      // The page may be left while the browser asks the user.
+      if (left.current) return silence(stream);
       const begunMs = performance.now();
       const made = new MediaRecorder(stream);
       const pieces: Blob[] = [];
       made.addEventListener('dataavailable', ({ data }) => pieces.push(data));
       made.addEventListener('stop', () => {
-        silence(made);
+        silence(stream);
         setState('off');
         onDone({
           file: fileOf(pieces, made.mimeType),
@@ -56,8 +65,8 @@ export function useRecorder(onDone: (recording: Recording) => void): Recorder {
 }
 
 /** Lets go of the microphone. */
-function silence(recorder: MediaRecorder | undefined): void {
-  for (const track of recorder?.stream.getTracks() ?? []) track.stop();
+function silence(stream: MediaStream | undefined): void {
+  for (const track of stream?.getTracks() ?? []) track.stop();
 }
 
 /** `audio/webm;codecs=opus` is a file `recording.webm`. */
