@@ -242,7 +242,7 @@ function checkContent(content: unknown, param: string, media: PromptMedia): void
     if (!roles.includes(role))
       refuse('invalid_value', {
         param: `${param}.role`,
-        why: `'${role}' is not one of user, model.`,
+        why: `'${role}' is not one of ${roles.join(', ')}.`,
       });
   }
   if (isObject(parts)) checkPart(parts, `${param}.parts`, media);
