@@ -71,10 +71,8 @@ export async function openServers(
     tasks,
     fileHandler,
     database,
-    ...{
-      defaultModels,
-      usdRatePpm,
-    },
+    defaultModels,
+    usdRatePpm,
   });
   const entry = openApiEntry(
     server.server,
