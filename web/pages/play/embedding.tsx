@@ -128,7 +128,11 @@ function Dimensions({ value, wrong, onChange }: DimensionsProps): ReactNode {
     <Field
       label={words.dimensions}
       help={words.dimensionsHelp}
-      error={wrong ? chat.betweenWhole('1', '100000') : undefined}
+      error={
+        wrong
+          ? chat.betweenWhole(String(dimensionsRange.least), String(dimensionsRange.most))
+          : undefined
+      }
     >
       {(tied) => (
         <TextInput
