@@ -114,7 +114,7 @@ const given = (member: string, value: unknown): JsonObject =>
   value === undefined || value === null ? {} : { [member]: value };
 
 /** Whole numbers may be written as strings (protobuf.dev/programming-guides/json, 2026-11). */
-export const wholeNumber = (value: unknown): number | undefined =>
+const wholeNumber = (value: unknown): number | undefined =>
   typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : numberOf(value);
 
 /** What chat has no word for, for adapters that read it. */
