@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '../src/base/refusal.ts';
 import { simConfig } from '../sim/catalog.ts';
 import { wav } from '../sim/media/wav.ts';
+import { fullPath } from '../src/api/endpoint.ts';
 import { parseChat } from '../src/api/chat.ts';
 import { parseCompletion } from '../src/api/completions.ts';
 import { parseEmbeddings } from '../src/api/vectors.ts';
@@ -58,7 +59,7 @@ const ask = (
   headers: Record<string, string> = {},
 ) =>
   fetch(
-    `${to.gateway.url}/v1${path.replace(/\*:embed|\*:batchEmbed/, (at) => at.replace('*', vectorModel)).replace('*:', `${textModel}:`)}`,
+    `${to.gateway.url}${fullPath({ path }).replace(/\*:embed|\*:batchEmbed/, (at) => at.replace('*', vectorModel)).replace('*:', `${textModel}:`)}`,
     {
       method,
       headers: {
@@ -99,7 +100,8 @@ describe('the document', () => {
     );
     expect(described.map((name) => name.replace(/\{.*?\}/g, '…')).sort()).toEqual(
       Object.keys(operations)
-        .map((name) => name.replace(' ', ' /v1').replace(/(?<=\/)(?::\w+|\*)/g, '…'))
+        .map((name) => name.replace(/\S+$/, (path) => fullPath({ path })))
+        .map((name) => name.replace(/(?<=\/)(?::\w+|\*)/g, '…'))
         .sort(),
     );
     const ids = named.map(([, , { id }]) => id);

@@ -44,8 +44,8 @@ export interface RequestContext extends UnidentifiedRequest {
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /**
-   * Below `/v1`: `:name` for a segment, `*` for all that are left, `*:method` for all that are left
-   * and end in `:method`.
+   * Below `/v1`, or from the root where it begins with `/v1beta/` or `/upload/`: `:name` for a
+   * segment, `*` for all that are left, `*:method` for all that are left and end in `:method`.
    */
   readonly path: string;
   /**
@@ -63,6 +63,10 @@ export interface Endpoint {
   /** Handles requests with an Idempotency-Key. Absent: `handle` does, and the key is ignored. */
   readonly handleKeyed?: Endpoint['handle'];
 }
+
+/** The path of an endpoint from the root of the server. */
+export const fullPath = ({ path }: Pick<Endpoint, 'path'>): string =>
+  /^\/(?:v1beta|upload)\//.test(path) ? path : `/v1${path}`;
 
 /** The `:id` of the request's path. */
 export function idIn({ request: { params } }: RequestContext): string {

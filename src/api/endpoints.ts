@@ -6,6 +6,7 @@ import { offerTo } from '../gateway/models/offers.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
+import type { Uploads } from '../media/uploads.ts';
 import type { ResponseStore } from '../memory/responses.ts';
 import type { Database } from '../storage/database.ts';
 import { audioEndpoints } from './audio.ts';
@@ -15,7 +16,9 @@ import { completionsFormat, parseCompletion } from './completions.ts';
 import type { Endpoint, RequestContext } from './endpoint.ts';
 import { messagesConvention } from './entry.ts';
 import type { FileHandler } from './file-handler.ts';
+import { FileParts } from './file-parts.ts';
 import { generateEndpoints } from './generate-endpoints.ts';
+import { generateFileEndpoints } from './generate-files.ts';
 import { idempotent } from './idempotency.ts';
 import { imageSpools } from './image-request.ts';
 import { imagesEndpoints } from './images.ts';
@@ -40,6 +43,7 @@ export interface EndpointParts {
   readonly submissions: IdempotentRequests;
   readonly tasks: Tasks;
   readonly fileHandler: FileHandler;
+  readonly uploads: Uploads;
   readonly database: Database;
   readonly defaultModels?: DefaultModels | undefined;
   /** Millionths of a yuan for a dollar; undefined: the default. */
@@ -48,7 +52,7 @@ export interface EndpointParts {
 
 const noDefaults: DefaultModels = { image: [], video: [] };
 
-/** All endpoints under `/v1`. */
+/** All endpoints of the API. */
 export function endpointsOf(
   parts: GatewayParts,
   {
@@ -56,6 +60,7 @@ export function endpointsOf(
     submissions,
     tasks,
     fileHandler,
+    uploads,
     database,
     defaultModels = noDefaults,
     usdRatePpm = defaultUsdRatePpm,
@@ -105,7 +110,8 @@ export function endpointsOf(
     ...responsesEndpoints(parts, memory, submissions),
     ...videoEndpoints(tasks, parts.files, submissions),
     ...videosEndpoints(tasks, parts.files, fileHandler, submissions, usualVideo),
-    ...generateEndpoints(parts),
+    ...generateEndpoints(parts, new FileParts(uploads, parts.limits.bodyBytesInFlightMax)),
+    ...generateFileEndpoints(parts, uploads),
     ...modelEndpoints(parts),
     ...balanceEndpoints(parts, database, usdRatePpm),
   ];

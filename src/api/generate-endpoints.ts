@@ -5,6 +5,7 @@ import { ArrayResponse } from '../http/array-response.ts';
 import { embedFormat, parseBatchEmbedContents, parseEmbedContent } from './embed-content.ts';
 import type { Endpoint, RequestContext } from './endpoint.ts';
 import { generateConvention } from './entry.ts';
+import type { FileParts } from './file-parts.ts';
 import { generateFormat, parseGenerate, parseTokenCountOf, renderTotalTokens } from './generate.ts';
 import { modelIdOf, modelPrefixes } from './generate-models.ts';
 import { parseJson, type ParsedJson } from './request-body.ts';
@@ -32,30 +33,31 @@ const wantsEvents = ({ request }: RequestContext): boolean =>
   new URLSearchParams(request.url.split('?', 2)[1] ?? '').get('alt') === 'sse';
 
 /** The methods of models under `/v1beta/models`. */
-export function generateEndpoints(parts: GatewayParts): readonly Endpoint[] {
+export function generateEndpoints(parts: GatewayParts, files: FileParts): readonly Endpoint[] {
   return [
     methodOf('generateContent', (context) =>
-      run(
-        parts,
-        parseGenerate(askedBy(context), bodyOf(context), false),
-        context.reply,
-        generateFormat,
+      files.handle(context, bodyOf(context), (sent) =>
+        run(parts, parseGenerate(askedBy(context), sent, false), context.reply, generateFormat),
       ),
     ),
     methodOf('streamGenerateContent', (context) =>
-      run(
-        parts,
-        parseGenerate(askedBy(context), bodyOf(context), true),
-        wantsEvents(context) ? context.reply : new ArrayResponse(context.reply),
-        generateFormat,
+      files.handle(context, bodyOf(context), (sent) =>
+        run(
+          parts,
+          parseGenerate(askedBy(context), sent, true),
+          wantsEvents(context) ? context.reply : new ArrayResponse(context.reply),
+          generateFormat,
+        ),
       ),
     ),
     methodOf('countTokens', (context) =>
-      countInput(
-        parts,
-        parseTokenCountOf(askedBy(context), bodyOf(context)),
-        context.reply,
-        renderTotalTokens,
+      files.handle(context, bodyOf(context), (sent) =>
+        countInput(
+          parts,
+          parseTokenCountOf(askedBy(context), sent),
+          context.reply,
+          renderTotalTokens,
+        ),
       ),
     ),
     methodOf('embedContent', (context) =>

@@ -57,7 +57,7 @@ export function listGenerateModels(all: readonly Offer[], url: string): string {
 }
 
 /** A parameter of the query in either spelling; absent, empty and, for a size, 0 are the same. */
-function numberIn(query: URLSearchParams, name: string, least: number): number | undefined {
+export function numberIn(query: URLSearchParams, name: string, least: number): number | undefined {
   const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const value = query.get(name) ?? query.get(snake) ?? '';
   if (value === '' || value === '0') return undefined;

@@ -1,4 +1,4 @@
-import type { ClientConvention, Endpoint, PathParams } from './endpoint.ts';
+import { type ClientConvention, type Endpoint, type PathParams, fullPath } from './endpoint.ts';
 
 /** Where a request goes. */
 export interface RouteMatch {
@@ -45,7 +45,7 @@ export class Routes {
     this.#fallback = fallback;
     this.#rootConventions = rootConventions;
     const routes = endpoints.flatMap((endpoint) =>
-      [`/v1${endpoint.path}`, ...(endpoint.aliases ?? [])].map((path): Route => {
+      [fullPath(endpoint), ...(endpoint.aliases ?? [])].map((path): Route => {
         const segments = path.slice(1).split('/');
         const convention = endpoint.convention ?? fallback;
         return { endpoint, segments, convention, params: noParams };
@@ -108,7 +108,7 @@ export class Routes {
     if (ofRoot !== undefined) return ofRoot;
     const near = this.#routes.find(
       ({ endpoint: { convention, path } }) =>
-        convention !== undefined && `${pathOfUrl(url)}/`.startsWith(`/v1${path}/`),
+        convention !== undefined && `${pathOfUrl(url)}/`.startsWith(`${fullPath({ path })}/`),
     );
     return near?.convention ?? this.#fallback;
   }

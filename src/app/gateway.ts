@@ -45,8 +45,9 @@ import { openTill } from '../ledger/till.ts';
 import { FileUrls } from '../media/file-urls.ts';
 import { VendorDownloads, Downloads } from '../media/downloads.ts';
 import type { Files } from '../media/files.ts';
-import { fileLimits, mediaLimits } from '../media/limits.ts';
+import { fileLimits, mediaLimits, uploadLimits } from '../media/limits.ts';
 import { openFiles } from '../media/stored-files.ts';
+import { Uploads } from '../media/uploads.ts';
 import { vendors } from '../providers/index.ts';
 import { toolListFees } from '../providers/tool-list-fees.ts';
 import { openResponseStore } from '../memory/responses.ts';
@@ -137,18 +138,18 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const counters = openCounters(options);
   const recorder = new RequestRecorder(database, systemClock, options.requestLog);
   const ground: Foundation = { log, database, sealer, counters, recorder, traces: options.traces };
-  const { parts, memory, submissions, changes, limits, blobs } = await openModules(ground, options);
+  const { parts, memory, submissions, uploads, changes, limits, blobs } = await openModules(ground, options);
   const { till, files, signatures, keyring, channelClients } = parts;
   const tasks = openTasks(parts, database, sealer, observeTasks(ground), options);
   if (alone) await Promise.all([submissions.release(), tasks.release()]);
   const upkeep = await startUpkeep(
     database,
     parts,
-    [memory, submissions, signatures, files, tasks],
+    [memory, submissions, signatures, uploads, files, tasks],
     openNotifications(database, log, options),
   );
   const reporter = new Reporter({ ...parts, database, counts: counters.counts });
-  const modules = { parts, memory, submissions, tasks };
+  const modules = { parts, memory, submissions, tasks, uploads };
   const { server, drainables, breakOff, ready, payments, console } = await openServers(
     ground,
     modules,
@@ -204,7 +205,7 @@ async function openModules(ground: Foundation, options: GatewayOptions) {
   });
   const keyring = openKeyring(database, systemClock);
   const blobs = openBlobs(options.media, systemClock);
-  const files = openFileStore(database, blobs, sealer, options);
+  const { files, uploads } = openFileStore(database, blobs, sealer, options);
   const memories = openMemories(database, sealer);
   const till = await openTillOf(database, log, options.till);
   const { catalog, changes } = await openCatalog(
@@ -234,7 +235,7 @@ async function openModules(ground: Foundation, options: GatewayOptions) {
     catalog,
     ...observeRequests(ground),
   } satisfies GatewayParts;
-  return { parts, ...memories, changes, limits, blobs };
+  return { parts, ...memories, uploads, changes, limits, blobs };
 }
 
 /** Waits until no request is left, then closes the modules in order. */
@@ -298,17 +299,20 @@ function openFileStore(
   blobs: Blobs,
   sealer: Sealer,
   { configuration, publicUrl }: GatewayOptions,
-): Files {
+): { readonly files: Files; readonly uploads: Uploads } {
   const limits = { ...fileLimits, ...configuration?.media?.kept };
   const addresses = new FileUrls(sealer.key('addresses of files'), publicUrl);
-  return openFiles({
-    database,
-    blobs,
-    clock: systemClock,
-    addresses,
-    copies: new VendorDownloads(limits, configuration?.media),
-    limits,
+  const common = { database, clock: systemClock, addresses };
+  const copies = new VendorDownloads(limits, configuration?.media);
+  const files = openFiles({ ...common, blobs, copies, limits });
+  const keptMs = Math.min(uploadLimits.keptMs, limits.keptMs);
+  const fileBytesMax = Math.min(uploadLimits.fileBytesMax, limits.fileBytesMax);
+  const uploads = new Uploads({
+    ...common,
+    files,
+    limits: { ...uploadLimits, keptMs, fileBytesMax },
   });
+  return { files, uploads };
 }
 
 function openTasks(

@@ -9,6 +9,7 @@ import { importsMigrations } from '../imports/import-records.ts';
 import { checksMigrations } from '../ledger/check.ts';
 import { ledgerMigrations } from '../ledger/migrations.ts';
 import { mediaMigrations } from '../media/file-table.ts';
+import { uploadMigrations } from '../media/upload-table.ts';
 import { notificationsMigrations } from '../notifications/migrations.ts';
 import { paymentProof, paymentsMigrations } from '../payments/migrations.ts';
 import { memoryMigrations } from '../memory/migrations.ts';
@@ -31,6 +32,7 @@ export const migrations: readonly Migration[] = [
   ...usageMigrations,
   ...memoryMigrations,
   ...mediaMigrations,
+  ...uploadMigrations,
   ...tasksMigrations,
   ...paymentsMigrations,
   ...reportsMigrations,

@@ -15,6 +15,7 @@ import type { Tasks } from '../gateway/tasks/tasks.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { checkHeads, openServer, serverLimits } from '../http/server.ts';
 import type { LiveTill } from '../ledger/till.ts';
+import type { Uploads } from '../media/uploads.ts';
 import type { openResponseStore } from '../memory/responses.ts';
 import type { Database } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
@@ -51,12 +52,13 @@ interface OpenModules {
   readonly memory: ReturnType<typeof openResponseStore>;
   readonly submissions: IdempotentRequests;
   readonly tasks: Tasks;
+  readonly uploads: Uploads;
 }
 
 /** The server and everything that it serves. */
 export async function openServers(
   ground: Foundation,
-  { parts, memory, submissions, tasks }: OpenModules,
+  { parts, memory, submissions, tasks, uploads }: OpenModules,
   options: ServerOptions,
 ) {
   const { log, database, sealer, counters } = ground;
@@ -70,6 +72,7 @@ export async function openServers(
     submissions,
     tasks,
     fileHandler,
+    uploads,
     database,
     defaultModels,
     usdRatePpm,

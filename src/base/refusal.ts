@@ -159,6 +159,31 @@ export const refusals = {
     message:
       'Your generated files have reached the storage limit. Wait until older files expire, or request b64_json instead of url.',
   },
+  file_storage_full: {
+    status: 429,
+    type: 'invalid_request_error',
+    code: 'file_storage_full',
+    message:
+      'Your files have reached the storage limit. Delete files, or wait until older ones expire.',
+  },
+  too_many_uploads: {
+    status: 429,
+    type: 'invalid_request_error',
+    code: 'too_many_uploads',
+    message: 'You have {limit} uploads that have not ended. Finish or cancel one, then try again.',
+  },
+  upload_not_found: {
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'upload_not_found',
+    message: "Upload '{id}' not found: it has ended, or got no bytes for too long. Begin a new one.",
+  },
+  uploaded_file_not_found: {
+    status: 403,
+    type: 'invalid_request_error',
+    code: 'file_not_found',
+    message: 'You do not have permission to access the File {id} or it may not exist.',
+  },
   generation_not_found: {
     status: 404,
     type: 'invalid_request_error',

@@ -1,3 +1,4 @@
+import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { Candidate, Offer } from '../catalog/snapshot.ts';
 import type { ClientResponse } from '../http/client-response.ts';
@@ -30,8 +31,7 @@ export async function countInput(
   refuseUnacceptable(offer, request);
   // A count has no price, but files and prompts that are kept at a vendor are refused here, too.
   billableFeatures(request.capability, request.body, request.model);
-  const entered = await enter(parts, request, offer);
-  if ('over' in entered) throw new LimitReached(entered, 0);
+  const entered = await enterFree(parts, request.principal);
   try {
     limitHeaders(entered, reply);
     const counted = await countAtVendors(parts, request, reply, offer);
@@ -46,23 +46,30 @@ export async function countInput(
 }
 
 /**
- * Counts are free. Where a group has no request limit, this one bounds them, and so the calls to
- * vendors.
+ * Counts a free request towards the requests of the key's group. Where the group has no such limit,
+ * another one bounds them, and so the calls to vendors. Throws LimitReached.
  */
-function enter(
-  { limiter, limits }: GatewayParts,
-  { principal }: ApiRequest,
-  { group }: Offer,
-): ReturnType<SharedLimiter['enter']> {
-  if (group.limits.rpm !== undefined)
-    return limiter.enter(`${principal.userId}/${group.name}`, group.limits, 0, keyShare(principal));
-  return limiter.enter(
-    `counts/${principal.keyId}`,
-    { ...group.limits, rpm: limits.countsPerMinute },
-    0,
-    keyShare(principal),
-  );
+export async function enterFree(
+  { catalog, limiter, limits }: Pick<GatewayParts, 'catalog' | 'limiter' | 'limits'>,
+  principal: Principal,
+): Promise<Admitted> {
+  const { group, userId, keyId } = principal;
+  const own = catalog().groups.get(group)?.limits ?? unlimited;
+  const entered = await (own.rpm === undefined
+    ? limiter.enter(
+        `counts/${keyId}`,
+        { ...own, rpm: limits.countsPerMinute },
+        0,
+        keyShare(principal),
+      )
+    : limiter.enter(`${userId}/${group}`, own, 0, keyShare(principal)));
+  if ('over' in entered) throw new LimitReached(entered, 0);
+  return entered;
 }
+
+type Admitted = Exclude<Awaited<ReturnType<SharedLimiter['enter']>>, { readonly over: unknown }>;
+
+const unlimited = { rpm: undefined, tpm: undefined, concurrency: undefined };
 
 /**
  * The vendor's count; undefined where no channel counts: such a channel may still serve the

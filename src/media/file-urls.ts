@@ -33,7 +33,7 @@ export class FileUrls {
   ): string {
     const path = `${filesPath}${id}.${extensionOf(type)}`;
     const expires = String(Math.floor(expiresAt / 1_000));
-    return `${this.#base(host)}${path}?expires=${expires}&signature=${this.#sign(path, expires).toString('base64url')}`;
+    return `${this.base(host)}${path}?expires=${expires}&signature=${this.#sign(path, expires).toString('base64url')}`;
   }
 
   /** The id that the address stands for; undefined when it was not made here, or has expired. */
@@ -49,7 +49,8 @@ export class FileUrls {
     return createHmac('sha256', this.#key).update(`${path}\n${expires}`).digest();
   }
 
-  #base(host: string | undefined): string {
+  /** The gateway's address, without `/` at its end. */
+  base(host: string | undefined): string {
     if (this.#publicUrl !== undefined) return this.#publicUrl;
     return host !== undefined && plainHost.test(host) ? `http://${host}` : '';
   }

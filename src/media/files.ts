@@ -10,7 +10,8 @@ export type FileKind = 'image' | 'audio' | 'video';
  */
 export interface NewFile {
   readonly account: string;
-  readonly kind: FileKind;
+  /** `piece`: bytes of a file that a client uploads, whatever they are. */
+  readonly kind: FileKind | 'piece';
   readonly expiresAt?: number;
 }
 

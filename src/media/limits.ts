@@ -64,3 +64,22 @@ export const fileLimits: FileLimits = {
   idleMs: 30_000,
   copiesAtOnceMax: 16,
 };
+
+/** Limits of files that clients upload; docs/reference/endpoints.md lists them. */
+export interface UploadLimits {
+  /** A file travels to vendors in a JSON body, as base64. */
+  readonly fileBytesMax: number;
+  /** Uploads of one account that have not ended. */
+  readonly underWayMax: number;
+  /** An upload that gets no bytes for this long is given up. */
+  readonly idleMs: number;
+  /** How long a file is kept, from the start of its upload. */
+  readonly keptMs: number;
+}
+
+export const uploadLimits: UploadLimits = {
+  fileBytesMax: 15 * mebibyte,
+  underWayMax: 16,
+  idleMs: 600_000,
+  keptMs: 2 * 86_400_000,
+};

@@ -39,6 +39,7 @@ export function openFiles(parts: FileParts): Files {
 const givenUpAfter = 2;
 const expiredAtOnce = 500;
 const removedAtOnce = 8;
+const pieceType = 'application/octet-stream';
 
 class StoredFiles implements Files {
   readonly #parts: FileParts;
@@ -89,7 +90,7 @@ class StoredFiles implements Files {
     claimed: number,
   ): Promise<StoredFile | NotStored> {
     const { database, blobs, clock, limits } = this.#parts;
-    const type = fileType(head, newFile.kind);
+    const type = newFile.kind === 'piece' ? pieceType : fileType(head, newFile.kind);
     if (type === undefined)
       return { why: 'wrong type', detail: `it is no ${newFile.kind} that we know` };
     const tooLarge: NotStored = {

@@ -8,6 +8,7 @@ import type { Files } from '../../src/media/files.ts';
 import type { Resolve } from '../../src/media/fetcher.ts';
 import { type FileLimits, fileLimits, type MediaLimits } from '../../src/media/limits.ts';
 import { mediaMigrations } from '../../src/media/file-table.ts';
+import { uploadMigrations } from '../../src/media/upload-table.ts';
 import { openFiles } from '../../src/media/stored-files.ts';
 import type { Blobs } from '../../src/storage/blobs.ts';
 import type { Database, Row } from '../../src/storage/database.ts';
@@ -58,7 +59,7 @@ export async function fileStore(
     resolve,
   }: FileStoreOptions = {},
 ): Promise<FileStore> {
-  const database = await openFresh({ migrations: mediaMigrations });
+  const database = await openFresh({ migrations: [...mediaMigrations, ...uploadMigrations] });
   const folder = there ?? (await temporaryFolder());
   const all = { ...fileLimits, ...limits };
   const store = { time: 1_800_000_000_000 };

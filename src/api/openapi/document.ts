@@ -1,5 +1,5 @@
 import { type RefusalName, refusals } from '../../base/refusal.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, fullPath } from '../endpoint.ts';
 import { operations } from './operations.ts';
 import * as schema from '../schema.ts';
 import written from './examples.json' with { type: 'json' };
@@ -36,7 +36,7 @@ export function operationOf(row: RouteId): schema.Operation {
 export function pathOf(row: RouteId): string {
   const places = Object.keys(operationOf(row).path ?? {});
   let next = 0;
-  return `/v1${row.path.replace(/(?<=\/)(?::\w+|\*)/g, () => `{${places[next++]}}`)}`;
+  return fullPath(row).replace(/(?<=\/)(?::\w+|\*)/g, () => `{${places[next++]}}`);
 }
 
 /** The OpenAPI 3.1 description of these routes, as one JSON value. */

@@ -1,6 +1,7 @@
 import { audioOperations } from './audio-operations.ts';
 import { balanceOperations } from './balance-operations.ts';
 import { chatOperations } from './chat-operations.ts';
+import { generateFileOperations } from './generate-file-operations.ts';
 import { generateOperations } from './generate-operations.ts';
 import { imageOperations } from './image-operations.ts';
 import { messagesOperations } from './messages-operations.ts';
@@ -18,6 +19,7 @@ export const operations: Operations = {
   ...chatOperations,
   ...messagesOperations,
   ...generateOperations,
+  ...generateFileOperations,
   ...responsesOperations,
   ...vectorOperations,
   ...imageOperations,

@@ -1,0 +1,413 @@
+import { createHash } from 'node:crypto';
+import { GoogleGenAI, createPartFromUri } from '@google/genai';
+import { expect, test } from 'vitest';
+import { simConfig } from '../sim/catalog.ts';
+import { startSim } from '../sim/index.ts';
+import { uploadLimits } from '../src/media/limits.ts';
+import { Uploads } from '../src/media/uploads.ts';
+import { forEachDatabase } from './databases.ts';
+import { png } from './sdk/sdk.ts';
+import { newCustomer } from './support/customer.ts';
+import { fileStore } from './support/file-store.ts';
+import { oneModel, startRunning } from './support/running.ts';
+import { completion, json, startVendor } from './support/scripted-vendor.ts';
+
+const mebibyte = 1024 * 1024;
+const secret = 'the red fox hides its gold below the old mill';
+const picture = Buffer.from(png, 'base64');
+const blobOf = (bytes: Buffer, type: string): Blob => new Blob([new Uint8Array(bytes)], { type });
+
+/** A gateway whose vendors answer for themselves: one of Google's format, one of OpenAI's. */
+const configuration = (url: string): string => `
+groups:
+  - { name: default, price_multiplier: 1.0 }
+models:
+  - { id: gem, owned_by: google, kind: chat, context: 200000, max_output: 1000, modalities: { in: [text, image], out: [text] }, price: { input: 1000, output: 1000 } }
+  - { id: chat/m, owned_by: openai, kind: chat, context: 128000, max_output: 1000, modalities: { in: [text, image], out: [text] }, price: { input: 1000, output: 1000 } }
+channels:
+  - { name: a, vendor: gemini, base_url: "${url}/v1beta", api_key: up-key, groups: [default], models: [gem] }
+  - { name: c, vendor: openai, base_url: "${url}/v1", api_key: up-key, groups: [default], models: [chat/m] }
+`;
+
+const answered = {
+  candidates: [{ content: { parts: [{ text: 'Hi' }], role: 'model' }, finishReason: 'STOP' }],
+  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 },
+};
+
+interface StartHeaders {
+  readonly size?: number | string;
+  readonly type?: string;
+  readonly body?: unknown;
+  readonly more?: Record<string, string>;
+}
+
+forEachDatabase((_name, openFresh, fresh) => {
+  async function begin(extra = '') {
+    const vendor = await startVendor();
+    vendor.answer((request, response) =>
+      json(
+        response,
+        200,
+        request.url.includes('countTokens')
+          ? '{"totalTokens":264}'
+          : request.url.includes('generateContent')
+            ? JSON.stringify(answered)
+            : completion({ content: 'Hi' }),
+      ),
+    );
+    const running = await startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: configuration(vendor.url) + extra,
+    });
+    const { url, key } = running;
+    const call = (method: string, address: string, init: RequestInit = {}, as = key) =>
+      fetch(address.startsWith('http') ? address : url + address, {
+        method,
+        ...init,
+        headers: { 'x-goog-api-key': as, ...Object.fromEntries(new Headers(init.headers)) },
+      });
+    const start = ({ size, type, body = {}, more = {} }: StartHeaders, as = key) =>
+      call(
+        'POST',
+        '/upload/v1beta/files',
+        {
+          headers: {
+            'content-type': 'application/json',
+            'x-goog-upload-protocol': 'resumable',
+            'x-goog-upload-command': 'start',
+            ...(size === undefined
+              ? {}
+              : { 'x-goog-upload-header-content-length': String(size) }),
+            ...(type === undefined ? {} : { 'x-goog-upload-header-content-type': type }),
+            ...more,
+          },
+          body: typeof body === 'string' ? body : JSON.stringify(body),
+        },
+        as,
+      );
+    const opened = async (what: StartHeaders): Promise<string> => {
+      const response = await start(what);
+      expect(response.status, await response.clone().text()).toBe(200);
+      return response.headers.get('x-goog-upload-url') ?? '';
+    };
+    const send = (to: string, command: string, offset?: number | string, bytes?: Buffer) =>
+      call('POST', to, {
+        headers: {
+          'x-goog-upload-command': command,
+          ...(offset === undefined ? {} : { 'x-goog-upload-offset': String(offset) }),
+        },
+        ...(bytes === undefined ? {} : { body: new Uint8Array(bytes) }),
+      });
+    const uploaded = async (bytes: Buffer, type: string): Promise<Record<string, string>> => {
+      const to = await opened({ size: bytes.length, type });
+      const response = await send(to, 'upload, finalize', 0, bytes);
+      expect(response.status).toBe(200);
+      return JSON.parse(await response.text()).file;
+    };
+    const generate = (method: string, parts: readonly object[], as = key) =>
+      call(
+        'POST',
+        `/v1beta/models/${method}`,
+        {
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ contents: [{ role: 'user', parts }] }),
+        },
+        as,
+      );
+    return { vendor, running, call, start, opened, send, uploaded, generate };
+  }
+
+  const errorOf = async (response: Response) => {
+    const { error } = JSON.parse(await response.text());
+    return { http: response.status, ...error };
+  };
+
+  test('the SDK uploads, lists, reads and deletes files, and asks models about them', async () => {
+    const sim = await startSim();
+    const running = await startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: simConfig(sim.url),
+    });
+    const { files, models } = new GoogleGenAI({
+      apiKey: running.key,
+      httpOptions: { baseUrl: running.url },
+    });
+    const file = await files.upload({
+      file: blobOf(picture, 'image/png'),
+      config: { displayName: 'Ein Bild — 图' },
+    });
+    expect(file).toMatchObject({
+      displayName: 'Ein Bild — 图',
+      mimeType: 'image/png',
+      sizeBytes: String(picture.length),
+      sha256Hash: createHash('sha256').update(picture).digest('base64'),
+      state: 'ACTIVE',
+      source: 'UPLOADED',
+      uri: `${running.url}/v1beta/${file.name}`,
+    });
+    // The default of `media.kept_seconds` is less than two days.
+    expect(Date.parse(file.expirationTime ?? '') - Date.parse(file.createTime ?? '')).toBe(
+      86_400_000,
+    );
+    const { name = '', uri = '', mimeType = '' } = file;
+    expect(await files.get({ name })).toEqual(file);
+    const text = await files.upload({ file: blobOf(Buffer.from(secret), 'text/plain') });
+    const more = await files.upload({ file: blobOf(picture, 'image/png') });
+    const names: (string | undefined)[] = [];
+    for await (const each of await files.list({ config: { pageSize: 2 } })) names.push(each.name);
+    expect([...names].sort()).toEqual([file.name, text.name, more.name].sort());
+
+    for (const model of ['gemini-2.5-flash', 'gemini-2.5-pro', 'gpt-4o', 'claude-haiku-4-5']) {
+      const said = await models.generateContent({
+        model,
+        contents: ['What is this?', createPartFromUri(uri, mimeType)],
+      });
+      expect(said.text, model).toContain('What is this?');
+      let streamed = '';
+      for await (const piece of await models.generateContentStream({
+        model,
+        contents: ['What is this?', createPartFromUri(uri, mimeType)],
+      }))
+        streamed += piece.text ?? '';
+      expect(streamed, model).toContain('What is this?');
+    }
+    await files.delete({ name });
+    await expect(files.get({ name })).rejects.toThrow('PERMISSION_DENIED');
+    await running.expectBooks();
+  });
+
+  test('vendors get the bytes of a file in the place of its name, and the count sees them', async () => {
+    const { vendor, running, uploaded, generate } = await begin();
+    const { uri, name } = await uploaded(picture, 'image/png');
+    const kept = { text: 'x', thoughtSignature: 'AAAA' };
+    const inline = { inlineData: { mimeType: 'image/png', data: png } };
+    for (const fileUri of [uri, name]) {
+      vendor.received.length = 0;
+      const answer = await generate('gem:generateContent', [
+        kept,
+        { fileData: { fileUri, mimeType: 'image/png' } },
+        { file_data: { file_uri: fileUri }, videoMetadata: { fps: 1 } },
+      ]);
+      expect(answer.status).toBe(200);
+      expect(JSON.parse(vendor.received[0]?.text ?? '').contents[0].parts).toEqual([
+        kept,
+        inline,
+        { ...inline, videoMetadata: { fps: 1 } },
+      ]);
+    }
+    vendor.received.length = 0;
+    await generate('chat%2Fm:generateContent', [{ fileData: { fileUri: uri } }]);
+    expect(vendor.received[0]?.text).toContain(`data:image/png;base64,${png}`);
+    vendor.received.length = 0;
+    const counted = await generate('gem:countTokens', [{ fileData: { fileUri: uri } }]);
+    expect(JSON.parse(await counted.text())).toEqual({ totalTokens: 264 });
+    expect(vendor.received[0]?.text).toContain(png);
+    expect(await running.usage()).toHaveLength(3);
+    await running.expectBooks();
+  });
+
+  test('a file in pieces: offsets are checked, and `query` tells how far it is', async () => {
+    const { opened, send, call } = await begin();
+    const bytes = Buffer.alloc(9 * mebibyte, 'abc');
+    const to = await opened({ size: bytes.length, type: 'text/plain' });
+    const half = 8 * mebibyte;
+    const first = await send(to, 'upload', 0, bytes.subarray(0, half));
+    expect([first.status, first.headers.get('x-goog-upload-status')]).toEqual([200, 'active']);
+    for (const offset of [0, half + 1, -1, 'x', undefined])
+      expect(await errorOf(await send(to, 'upload', offset, bytes.subarray(half)))).toMatchObject({
+        http: 400,
+        code: 400,
+        status: 'INVALID_ARGUMENT',
+        message: expect.stringContaining(`expected ${half}, the bytes received so far`),
+      });
+    const asked = await send(to, 'query');
+    expect(asked.headers.get('x-goog-upload-status')).toBe('active');
+    expect(asked.headers.get('x-goog-upload-size-received')).toBe(String(half));
+    expect(await errorOf(await send(to, 'finalize'))).toMatchObject({
+      http: 400,
+      message: expect.stringContaining(`'finalize' came after ${half} bytes`),
+    });
+    const last = await send(to, 'upload, finalize', half, bytes.subarray(half));
+    expect(last.headers.get('x-goog-upload-status')).toBe('final');
+    const { file } = JSON.parse(await last.text());
+    expect(file).toMatchObject({
+      sizeBytes: String(bytes.length),
+      sha256Hash: createHash('sha256').update(bytes).digest('base64'),
+    });
+    // A client that lost the answer asks for it again.
+    const again = await send(to, 'query');
+    expect(again.headers.get('x-goog-upload-status')).toBe('final');
+    expect(JSON.parse(await again.text())).toEqual({ file });
+    expect(await errorOf(await send(to, 'upload', bytes.length, picture))).toMatchObject({
+      http: 404,
+      status: 'NOT_FOUND',
+    });
+    expect((await call('DELETE', `/v1beta/${file.name}`)).status).toBe(200);
+  });
+
+  test.each([
+    ['too large', { size: 15 * mebibyte + 1 }, 'of 1 to 15728640 bytes'],
+    ['empty', { size: 0 }, 'of 1 to 15728640 bytes'],
+    ['no number', { size: 'many' }, 'of 1 to 15728640 bytes'],
+    ['no type', { type: 'png' }, "expected a type such as image/png, but got 'png'"],
+    ['a name', { body: { file: { name: 'files/mine' } } }, 'the gateway names files'],
+    ['a list', { body: { file: [] } }, "Invalid type for 'file'"],
+    ['a number for a name', { body: { file: { display_name: 7 } } }, 'file.displayName'],
+    ['no JSON', { body: '{' }, 'could not parse'],
+    ['another protocol', { more: { 'x-goog-upload-protocol': 'raw' } }, "'resumable'"],
+    ['another command', { more: { 'x-goog-upload-command': 'upload' } }, "'start'"],
+  ] as const)('a start that is refused: %s', async (_what, wrong, why) => {
+    const { start } = await begin();
+    expect(await errorOf(await start(wrong))).toMatchObject({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      message: expect.stringContaining(why),
+    });
+  });
+
+  test('an upload that is refused names what is wrong, and goes on after it', async () => {
+    const { opened, send } = await begin();
+    const to = await opened({ size: picture.length });
+    expect(await errorOf(await send(to, 'upload, finalize', 0))).toMatchObject({
+      http: 400,
+      message: expect.stringContaining(`after 0 bytes, and the file has at least`),
+    });
+    const longer = Buffer.concat([picture, picture]);
+    expect(await errorOf(await send(to, 'upload, finalize', 0, longer))).toMatchObject({
+      http: 413,
+    });
+    expect(await errorOf(await send(to, 'upload, query', 0, picture))).toMatchObject({ http: 400 });
+    const done = await send(to, 'upload, finalize', 0, picture);
+    // No type was given: the bytes show it.
+    expect(JSON.parse(await done.text()).file).toMatchObject({ mimeType: 'image/png' });
+    const unknown = await opened({});
+    const noise = Buffer.from([0, 1, 2, 3]);
+    expect(await errorOf(await send(unknown, 'upload, finalize', 0, noise))).toMatchObject({
+      http: 400,
+      message: expect.stringContaining('the bytes do not show it'),
+    });
+    expect((await send(unknown, 'cancel')).headers.get('x-goog-upload-status')).toBe('cancelled');
+    expect(await errorOf(await send(unknown, 'query'))).toMatchObject({ http: 404 });
+  });
+
+  test('files of another account, unknown and expired ones cannot be read, used or deleted', async () => {
+    const { vendor, running, uploaded, generate, call } = await begin();
+    const { uri = '', name = '' } = await uploaded(picture, 'image/png');
+    const { database } = running.gateway;
+    const other = (await newCustomer(database, 10_000_000_000n)).key.secret;
+    const id = name.slice('files/'.length);
+    const denied = {
+      http: 403,
+      code: 403,
+      status: 'PERMISSION_DENIED',
+      message: `You do not have permission to access the File ${id} or it may not exist.`,
+    };
+    const expectDenied = async (as: string) => {
+      for (const method of ['GET', 'DELETE'])
+        expect(await errorOf(await call(method, `/v1beta/${name}`, {}, as))).toMatchObject(denied);
+      for (const fileUri of [uri, name])
+        expect(
+          await errorOf(await generate('gem:generateContent', [{ fileData: { fileUri } }], as)),
+        ).toMatchObject(denied);
+      const list = await call('GET', '/v1beta/files', {}, as);
+      expect(JSON.parse(await list.text())).toEqual({ files: [] });
+    };
+    await expectDenied(other);
+    expect(
+      await errorOf(await generate('gem:countTokens', [{ fileData: { fileUri: 'files/abc' } }])),
+    ).toMatchObject({ http: 403, message: expect.stringContaining('the File abc') });
+    await database.query('UPDATE upload SET expires_at=1', []);
+    await expectDenied(running.key);
+    expect(vendor.received).toEqual([]);
+    expect(await running.usage()).toEqual([]);
+    expect(await running.balance()).toBe('100');
+  });
+
+  test('two requests with the same piece: one is stored, and the other is told the offset', async () => {
+    const { opened, send, running } = await begin();
+    const to = await opened({ size: 6, type: 'text/plain' });
+    const both = await Promise.all(
+      ['abc', 'xyz'].map((text) => send(to, 'upload', 0, Buffer.from(text))),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);
+    const [counted] = await running.gateway.database.query('SELECT * FROM file_account');
+    expect(counted).toMatchObject({ files: 1n, bytes: 3n });
+    expect((await send(to, 'upload, finalize', 3, Buffer.from('def'))).status).toBe(200);
+    // And two uploads of one account at once.
+    const sent = ['first', 'second'].map(async (text) => {
+      const address = await opened({ size: text.length, type: 'text/plain' });
+      const answer = await send(address, 'upload, finalize', 0, Buffer.from(text));
+      return JSON.parse(await answer.text()).file.sizeBytes;
+    });
+    expect(await Promise.all(sent)).toEqual(['5', '6']);
+  });
+
+  test('limits: uploads under way, bytes of the account, requests per minute', async () => {
+    const { start, opened, send, call } = await begin(
+      'settings: { media: { kept_bytes: 10, kept_seconds: 60 } }',
+    );
+    const to = await opened({ size: 20, type: 'text/plain' });
+    expect((await send(to, 'upload', 0, Buffer.from('12345678'))).status).toBe(200);
+    expect(await errorOf(await send(to, 'upload', 8, Buffer.from('123')))).toMatchObject({
+      http: 429,
+      message: expect.stringContaining('reached the storage limit'),
+    });
+    for (let i = 1; i < uploadLimits.underWayMax; i += 1) await opened({});
+    expect(await errorOf(await start({}))).toMatchObject({
+      http: 429,
+      message: expect.stringContaining(`${uploadLimits.underWayMax} uploads that have not ended`),
+    });
+    await send(to, 'cancel');
+    const last = await opened({ size: 2, type: 'text/plain' });
+    const { file } = JSON.parse(
+      await (await send(last, 'upload, finalize', 0, Buffer.from('ab'))).text(),
+    );
+    expect(Date.parse(file.expirationTime) - Date.parse(file.createTime)).toBe(60_000);
+    for (const query of ['pageToken=x', 'pageSize=x', 'pageToken=1-A'])
+      expect((await call('GET', `/v1beta/files?${query}`)).status).toBe(400);
+  });
+
+  test('requests for files count towards the requests of the group', async () => {
+    const vendor = await startVendor();
+    const { url, key } = await startRunning({
+      databaseUrl: (await fresh()).url,
+      configuration: oneModel(vendor.url).replace(
+        '{ name: default, price_multiplier: 1.0 }',
+        '{ name: default, price_multiplier: 1.0, limits: { rpm: 2 } }',
+      ),
+    });
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i += 1)
+      statuses.push((await fetch(`${url}/v1beta/files?key=${key}`)).status);
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+
+  test('an idle upload and an expired file are removed with their bytes', async () => {
+    const store = await fileStore(openFresh);
+    const clock = { now: () => store.time, monotonicMs: () => store.time };
+    const { database, files } = store;
+    const limits = { ...uploadLimits, underWayMax: 1 };
+    const uploads = new Uploads({ database, files, clock, limits, addresses: { base: () => '' } });
+    const wish = { account: 'ada', displayName: '', type: undefined, declared: undefined };
+    const idle = (await uploads.begin(wish)) ?? expect.fail();
+    expect(await uploads.begin(wish)).toBe(undefined);
+    await uploads.append(idle, Buffer.from('abc'));
+    store.time += limits.idleMs;
+    expect(await uploads.find('ada', idle.id)).toBe(undefined);
+    const next = (await uploads.begin(wish)) ?? expect.fail();
+    const grown = await uploads.append(next, Buffer.from('def'));
+    if (grown === 'overtaken' || 'why' in grown) return expect.fail();
+    const ended = await uploads.finish(grown);
+    expect(ended).toMatchObject({ type: 'text/plain', bytes: 3 });
+    expect(await uploads.expire()).toBe(1);
+    expect((await store.left()).blobs).toHaveLength(1);
+    store.time += limits.keptMs - 1;
+    expect(await uploads.list('ada', 10)).toHaveLength(1);
+    store.time += 1;
+    expect(await uploads.list('ada', 10)).toEqual([]);
+    await uploads.expire();
+    await files.expire();
+    expect(await store.left()).toEqual({ rows: [], accounts: [], blobs: [] });
+    expect(await database.query('SELECT * FROM upload')).toEqual([]);
+  });
+});
