@@ -473,19 +473,6 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect((await get('/v1beta/models?pageSize=x', google)).error.status).toBe('INVALID_ARGUMENT');
   });
 
-  test('files are not kept yet, and a client that sends one is told so in this shape', async () => {
-    const { running } = await begin();
-    const upload = await fetch(`${running.url}/upload/v1beta/files?key=${running.key}`, {
-      method: 'POST',
-      headers: { 'x-goog-upload-command': 'start' },
-      body: '{}',
-    });
-    expect([upload.status, JSON.parse(await upload.text()).error.status]).toEqual([
-      404,
-      'NOT_FOUND',
-    ]);
-  });
-
   test('another model answers where the first cannot, in the same format, and the answer names it', async () => {
     const { vendor, running, ask } = await begin();
     vendor.answer((request, response) =>

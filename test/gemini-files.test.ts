@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { GoogleGenAI, createPartFromUri } from '@google/genai';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { startSim } from '../sim/index.ts';
+import { ledgerProcedures } from '../src/ledger/procedures.ts';
 import { uploadLimits } from '../src/media/limits.ts';
 import { Uploads } from '../src/media/uploads.ts';
+import { open } from '../src/storage/open.ts';
 import { forEachDatabase } from './databases.ts';
 import { png } from './sdk/sdk.ts';
 import { newCustomer } from './support/customer.ts';
-import { fileStore } from './support/file-store.ts';
+import { fileStore, temporaryFolder } from './support/file-store.ts';
+import { startProcess } from './support/process.ts';
 import { oneModel, startRunning } from './support/running.ts';
 import { completion, json, startVendor } from './support/scripted-vendor.ts';
 
@@ -52,7 +56,7 @@ forEachDatabase((_name, openFresh, fresh) => {
           ? '{"totalTokens":264}'
           : request.url.includes('generateContent')
             ? JSON.stringify(answered)
-            : completion({ content: 'Hi' }),
+            : completion('Hi'),
       ),
     );
     const running = await startRunning({
@@ -75,9 +79,7 @@ forEachDatabase((_name, openFresh, fresh) => {
             'content-type': 'application/json',
             'x-goog-upload-protocol': 'resumable',
             'x-goog-upload-command': 'start',
-            ...(size === undefined
-              ? {}
-              : { 'x-goog-upload-header-content-length': String(size) }),
+            ...(size === undefined ? {} : { 'x-goog-upload-header-content-length': String(size) }),
             ...(type === undefined ? {} : { 'x-goog-upload-header-content-type': type }),
             ...more,
           },
@@ -182,26 +184,23 @@ forEachDatabase((_name, openFresh, fresh) => {
     const kept = { text: 'x', thoughtSignature: 'AAAA' };
     const inline = { inlineData: { mimeType: 'image/png', data: png } };
     for (const fileUri of [uri, name]) {
-      vendor.received.length = 0;
       const answer = await generate('gem:generateContent', [
         kept,
         { fileData: { fileUri, mimeType: 'image/png' } },
         { file_data: { file_uri: fileUri }, videoMetadata: { fps: 1 } },
       ]);
       expect(answer.status).toBe(200);
-      expect(JSON.parse(vendor.received[0]?.text ?? '').contents[0].parts).toEqual([
+      expect(JSON.parse(vendor.received.at(-1)?.text ?? '').contents[0].parts).toEqual([
         kept,
         inline,
         { ...inline, videoMetadata: { fps: 1 } },
       ]);
     }
-    vendor.received.length = 0;
     await generate('chat%2Fm:generateContent', [{ fileData: { fileUri: uri } }]);
-    expect(vendor.received[0]?.text).toContain(`data:image/png;base64,${png}`);
-    vendor.received.length = 0;
+    expect(vendor.received.at(-1)?.text).toContain(`data:image/png;base64,${png}`);
     const counted = await generate('gem:countTokens', [{ fileData: { fileUri: uri } }]);
     expect(JSON.parse(await counted.text())).toEqual({ totalTokens: 264 });
-    expect(vendor.received[0]?.text).toContain(png);
+    expect(vendor.received.at(-1)?.text).toContain(png);
     expect(await running.usage()).toHaveLength(3);
     await running.expectBooks();
   });
@@ -221,6 +220,7 @@ forEachDatabase((_name, openFresh, fresh) => {
         message: expect.stringContaining(`expected ${half}, the bytes received so far`),
       });
     const asked = await send(to, 'query');
+    expect(asked.headers.get('access-control-expose-headers')).toContain('x-goog-upload-status');
     expect(asked.headers.get('x-goog-upload-status')).toBe('active');
     expect(asked.headers.get('x-goog-upload-size-received')).toBe(String(half));
     expect(await errorOf(await send(to, 'finalize'))).toMatchObject({
@@ -245,24 +245,29 @@ forEachDatabase((_name, openFresh, fresh) => {
     expect((await call('DELETE', `/v1beta/${file.name}`)).status).toBe(200);
   });
 
-  test.each([
-    ['too large', { size: 15 * mebibyte + 1 }, 'of 1 to 15728640 bytes'],
-    ['empty', { size: 0 }, 'of 1 to 15728640 bytes'],
-    ['no number', { size: 'many' }, 'of 1 to 15728640 bytes'],
-    ['no type', { type: 'png' }, "expected a type such as image/png, but got 'png'"],
-    ['a name', { body: { file: { name: 'files/mine' } } }, 'the gateway names files'],
-    ['a list', { body: { file: [] } }, "Invalid type for 'file'"],
-    ['a number for a name', { body: { file: { display_name: 7 } } }, 'file.displayName'],
-    ['no JSON', { body: '{' }, 'could not parse'],
-    ['another protocol', { more: { 'x-goog-upload-protocol': 'raw' } }, "'resumable'"],
-    ['another command', { more: { 'x-goog-upload-command': 'upload' } }, "'start'"],
-  ] as const)('a start that is refused: %s', async (_what, wrong, why) => {
-    const { start } = await begin();
-    expect(await errorOf(await start(wrong))).toMatchObject({
-      http: 400,
-      status: 'INVALID_ARGUMENT',
-      message: expect.stringContaining(why),
-    });
+  test('a start that is refused says what is wrong, and costs nothing', async () => {
+    const { start, running } = await begin();
+    const wrong: readonly (readonly [StartHeaders, string])[] = [
+      [{ size: 15 * mebibyte + 1 }, 'of 1 to 15728640 bytes'],
+      [{ size: 0 }, 'of 1 to 15728640 bytes'],
+      [{ size: 'many' }, 'of 1 to 15728640 bytes'],
+      [{ type: 'png' }, "expected a type such as image/png, but got 'png'"],
+      [{ body: { file: { name: 'files/mine' } } }, 'the gateway names files'],
+      [{ body: { file: [] } }, "Invalid type for 'file'"],
+      [{ body: { file: { display_name: 7 } } }, 'file.displayName'],
+      [{ body: { file: { displayName: 'x'.repeat(513) } } }, 'of at most 512 characters'],
+      [{ body: '{' }, 'could not parse'],
+      [{ more: { 'x-goog-upload-protocol': 'raw' } }, "'resumable'"],
+      [{ more: { 'x-goog-upload-command': 'upload' } }, "'start'"],
+    ];
+    for (const [what, why] of wrong)
+      expect(await errorOf(await start(what))).toMatchObject({
+        http: 400,
+        status: 'INVALID_ARGUMENT',
+        message: expect.stringContaining(why),
+      });
+    expect(await running.gateway.database.query('SELECT * FROM upload')).toEqual([]);
+    expect(await running.balance()).toBe('100.00');
   });
 
   test('an upload that is refused names what is wrong, and goes on after it', async () => {
@@ -320,7 +325,7 @@ forEachDatabase((_name, openFresh, fresh) => {
     await expectDenied(running.key);
     expect(vendor.received).toEqual([]);
     expect(await running.usage()).toEqual([]);
-    expect(await running.balance()).toBe('100');
+    expect(await running.balance()).toBe('100.00');
   });
 
   test('two requests with the same piece: one is stored, and the other is told the offset', async () => {
@@ -411,3 +416,58 @@ forEachDatabase((_name, openFresh, fresh) => {
     expect(await database.query('SELECT * FROM upload')).toEqual([]);
   });
 });
+
+test('no byte of a file is in a log line or a record of a refusal', async () => {
+  const folder = await temporaryFolder();
+  const vendor = await startVendor();
+  vendor.answer((_request, response) => json(response, 200, JSON.stringify(answered)));
+  const node = await startProcess({
+    folder,
+    configuration: configuration(vendor.url),
+    env: { TOLLGATE_LOG: 'info' },
+  });
+  onTestFinished(() => node.kill());
+  const database = await open(`sqlite:${join(folder, 'tollgate.db')}`, {
+    procedures: ledgerProcedures,
+  });
+  onTestFinished(() => database.close());
+  const { key } = await newCustomer(database, 1_000_000_000_000n);
+  const bytes = Buffer.from(JSON.stringify({ model: secret }));
+  const post = (address: string, headers: Record<string, string>, body: string | Buffer) =>
+    fetch(address, {
+      method: 'POST',
+      headers: { 'x-goog-api-key': key.secret, 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : new Uint8Array(body),
+    });
+  const begun = await post(
+    `${node.url}/upload/v1beta/files`,
+    { 'x-goog-upload-protocol': 'resumable', 'x-goog-upload-command': 'start' },
+    '',
+  );
+  const to = begun.headers.get('x-goog-upload-url') ?? '';
+  const send = (command: string, offset: number) =>
+    post(to, { 'x-goog-upload-command': command, 'x-goog-upload-offset': String(offset) }, bytes);
+  expect((await send('upload', 7)).status).toBe(400);
+  expect((await send('upload, finalize', 0)).status).toBe(200);
+  expect((await send('upload', 0)).status).toBe(404);
+  const { files } = JSON.parse(
+    await (await fetch(`${node.url}/v1beta/files?key=${key.secret}`)).text(),
+  );
+  const ask = (model: string) =>
+    post(
+      `${node.url}/v1beta/models/${model}:generateContent`,
+      {},
+      JSON.stringify({ contents: [{ parts: [{ fileData: { fileUri: files[0].uri } }] }] }),
+    );
+  expect((await ask('none')).status).toBe(404);
+  await ask('gem');
+  await node.stop();
+  const kept = JSON.stringify(await database.query('SELECT * FROM request_log'), (_name, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+  for (const text of [node.output(), kept]) {
+    expect(text).toContain('/upload/v1beta/files');
+    expect(text).not.toContain('the red fox');
+    expect(text).not.toContain(bytes.toString('base64').slice(0, 20));
+  }
+}, 60_000);

@@ -59,7 +59,9 @@ const ask = (
   headers: Record<string, string> = {},
 ) =>
   fetch(
-    `${to.gateway.url}${fullPath({ path }).replace(/\*:embed|\*:batchEmbed/, (at) => at.replace('*', vectorModel)).replace('*:', `${textModel}:`)}`,
+    `${to.gateway.url}${fullPath({ path })
+      .replace(/\*:embed|\*:batchEmbed/, (at) => at.replace('*', vectorModel))
+      .replace('*:', `${textModel}:`)}`,
     {
       method,
       headers: {

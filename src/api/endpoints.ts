@@ -16,12 +16,13 @@ import { completionsFormat, parseCompletion } from './completions.ts';
 import type { Endpoint, RequestContext } from './endpoint.ts';
 import { messagesConvention } from './entry.ts';
 import type { FileHandler } from './file-handler.ts';
-import { FileParts } from './file-parts.ts';
+
 import { generateEndpoints } from './generate-endpoints.ts';
 import { generateFileEndpoints } from './generate-files.ts';
 import { idempotent } from './idempotency.ts';
 import { imageSpools } from './image-request.ts';
 import { imagesEndpoints } from './images.ts';
+import { InlinedFiles } from './inlined-files.ts';
 import { messagesFormat, parseMessages, parseTokenCount, renderTokenCount } from './messages.ts';
 import { modelEndpoints } from './models.ts';
 import { parseJson, jsonEndpoint } from './request-body.ts';
@@ -110,7 +111,7 @@ export function endpointsOf(
     ...responsesEndpoints(parts, memory, submissions),
     ...videoEndpoints(tasks, parts.files, submissions),
     ...videosEndpoints(tasks, parts.files, fileHandler, submissions, usualVideo),
-    ...generateEndpoints(parts, new FileParts(uploads, parts.limits.bodyBytesInFlightMax)),
+    ...generateEndpoints(parts, new InlinedFiles(uploads, parts.limits.bodyBytesInFlightMax)),
     ...generateFileEndpoints(parts, uploads),
     ...modelEndpoints(parts),
     ...balanceEndpoints(parts, database, usdRatePpm),

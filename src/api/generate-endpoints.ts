@@ -5,7 +5,7 @@ import { ArrayResponse } from '../http/array-response.ts';
 import { embedFormat, parseBatchEmbedContents, parseEmbedContent } from './embed-content.ts';
 import type { Endpoint, RequestContext } from './endpoint.ts';
 import { generateConvention } from './entry.ts';
-import type { FileParts } from './file-parts.ts';
+import type { InlinedFiles } from './inlined-files.ts';
 import { generateFormat, parseGenerate, parseTokenCountOf, renderTotalTokens } from './generate.ts';
 import { modelIdOf, modelPrefixes } from './generate-models.ts';
 import { parseJson, type ParsedJson } from './request-body.ts';
@@ -33,7 +33,7 @@ const wantsEvents = ({ request }: RequestContext): boolean =>
   new URLSearchParams(request.url.split('?', 2)[1] ?? '').get('alt') === 'sse';
 
 /** The methods of models under `/v1beta/models`. */
-export function generateEndpoints(parts: GatewayParts, files: FileParts): readonly Endpoint[] {
+export function generateEndpoints(parts: GatewayParts, files: InlinedFiles): readonly Endpoint[] {
   return [
     methodOf('generateContent', (context) =>
       files.handle(context, bodyOf(context), (sent) =>

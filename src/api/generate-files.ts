@@ -24,13 +24,15 @@ const startBytesMax = 65_536;
 const retryMs = 1_000;
 
 const uploadHeader = 'x-goog-upload-';
+/** What a page reads of an answer, beside `corsExposedHeaders`. */
+const uploadHeaders = 'x-goog-upload-url, x-goog-upload-status, x-goog-upload-size-received';
 const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;.*)?$/;
 const commands = new Set(['upload', 'finalize', 'query', 'cancel']);
 
-type FileParts = Pick<GatewayParts, 'catalog' | 'limiter' | 'limits'>;
+type FreeParts = Pick<GatewayParts, 'catalog' | 'limiter' | 'limits'>;
 
 /** Files in Google's format (ai.google.dev/api/files, 2026-11): uploads, and what is kept of them. */
-export function generateFileEndpoints(parts: FileParts, uploads: Uploads): readonly Endpoint[] {
+export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): readonly Endpoint[] {
   const endpoint = (
     method: Endpoint['method'],
     path: string,
@@ -42,6 +44,7 @@ export function generateFileEndpoints(parts: FileParts, uploads: Uploads): reado
     // The entry does not read a file, so that no part of it gets into a record.
     ...(path === uploadPath ? { body: 'stream' } : {}),
     handle: async (context) => {
+      if (path === uploadPath) context.reply.header('access-control-expose-headers', uploadHeaders);
       const entered = await enterFree(parts, context.principal);
       try {
         await answer(context, uploads);

@@ -138,7 +138,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const counters = openCounters(options);
   const recorder = new RequestRecorder(database, systemClock, options.requestLog);
   const ground: Foundation = { log, database, sealer, counters, recorder, traces: options.traces };
-  const { parts, memory, submissions, uploads, changes, limits, blobs } = await openModules(ground, options);
+  const opened = await openModules(ground, options);
+  const { parts, memory, submissions, uploads, changes, limits, blobs } = opened;
   const { till, files, signatures, keyring, channelClients } = parts;
   const tasks = openTasks(parts, database, sealer, observeTasks(ground), options);
   if (alone) await Promise.all([submissions.release(), tasks.release()]);
@@ -302,13 +303,13 @@ function openFileStore(
 ): { readonly files: Files; readonly uploads: Uploads } {
   const limits = { ...fileLimits, ...configuration?.media?.kept };
   const addresses = new FileUrls(sealer.key('addresses of files'), publicUrl);
-  const common = { database, clock: systemClock, addresses };
+  const base = { database, clock: systemClock, addresses };
   const copies = new VendorDownloads(limits, configuration?.media);
-  const files = openFiles({ ...common, blobs, copies, limits });
+  const files = openFiles({ ...base, blobs, copies, limits });
   const keptMs = Math.min(uploadLimits.keptMs, limits.keptMs);
   const fileBytesMax = Math.min(uploadLimits.fileBytesMax, limits.fileBytesMax);
   const uploads = new Uploads({
-    ...common,
+    ...base,
     files,
     limits: { ...uploadLimits, keptMs, fileBytesMax },
   });

@@ -176,7 +176,8 @@ export const refusals = {
     status: 404,
     type: 'invalid_request_error',
     code: 'upload_not_found',
-    message: "Upload '{id}' not found: it has ended, or got no bytes for too long. Begin a new one.",
+    message:
+      "Upload '{id}' not found: it has ended, or got no bytes for too long. Begin a new one.",
   },
   uploaded_file_not_found: {
     status: 403,

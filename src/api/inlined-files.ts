@@ -20,7 +20,7 @@ interface FilePart {
 const ourName = /^(?:files\/|https?:\/\/[^/?#]+\/v1beta\/files\/(?=[a-z0-9]{32}$))([^/?#]+)$/;
 
 /** Puts the bytes of uploaded files in the place of their names. */
-export class FileParts {
+export class InlinedFiles {
   readonly #uploads: Uploads;
   readonly #held: BodyBudget;
   readonly #heldMax: number;
