@@ -36,7 +36,8 @@ describe('samples of the API reference', () => {
     expect(calls.length).toBe(routes.length);
     for (const { name, sources } of calls) {
       expect(Object.keys(sources), name).toEqual(['Shell', 'Python', 'TypeScript']);
-      for (const source of Object.values(sources)) expect(source, name).toContain(`${host}/v1/`);
+      const [, path = ''] = /^\w+ ([^{]+)/.exec(name) ?? [];
+      for (const source of Object.values(sources)) expect(source, name).toContain(host + path);
       expect(Object.values(sources).join(), name).not.toMatch(/undefined|\{\w+_id\}/);
     }
   });

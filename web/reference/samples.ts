@@ -88,7 +88,7 @@ function samplesOf(call: Call) {
 function curlOf({ method, address, json, form, file }: Call): string {
   const save = file === undefined ? '' : `-o ${file} `;
   if (json !== undefined) return curlJson(address, json, save);
-  const verb = method === 'DELETE' ? '-X DELETE ' : '';
+  const verb = method === 'GET' || form !== undefined ? '' : `-X ${method} `;
   const fields = Object.entries(form ?? {}).map(
     ([name, value]) => `  -F ${name}=${name === 'file' ? '@' : ''}${shellQuoted(value)}`,
   );
