@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { GoogleGenAI, createPartFromUri } from '@google/genai';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { startSim } from '../sim/index.ts';
 import { ledgerProcedures } from '../src/ledger/procedures.ts';
@@ -13,7 +13,7 @@ import { png } from './sdk/sdk.ts';
 import { newCustomer } from './support/customer.ts';
 import { fileStore, temporaryFolder } from './support/file-store.ts';
 import { startProcess } from './support/process.ts';
-import { oneModel, startRunning } from './support/running.ts';
+import { oneModel, type RunningOptions, startRunning } from './support/running.ts';
 import { completion, json, startVendor } from './support/scripted-vendor.ts';
 
 const mebibyte = 1024 * 1024;
@@ -46,7 +46,7 @@ interface StartHeaders {
 }
 
 forEachDatabase((_name, openFresh, fresh) => {
-  async function begin(extra = '') {
+  async function begin(extra = '', limits: RunningOptions['limits'] = {}) {
     const vendor = await startVendor();
     vendor.answer((request, response) =>
       json(
@@ -62,6 +62,7 @@ forEachDatabase((_name, openFresh, fresh) => {
     const running = await startRunning({
       databaseUrl: (await fresh()).url,
       configuration: configuration(vendor.url) + extra,
+      limits,
     });
     const { url, key } = running;
     const call = (method: string, address: string, init: RequestInit = {}, as = key) =>
@@ -370,6 +371,43 @@ forEachDatabase((_name, openFresh, fresh) => {
     expect(Date.parse(file.expirationTime) - Date.parse(file.createTime)).toBe(60_000);
     for (const query of ['pageToken=x', 'pageSize=x', 'pageToken=1-A'])
       expect((await call('GET', `/v1beta/files?${query}`)).status).toBe(400);
+  });
+
+  test('bodies without a length are counted as the largest file', async () => {
+    const { running, opened } = await begin('', { bodyBytesInFlightMax: 20 * mebibyte });
+    const [one, other] = [await opened({}), await opened({})];
+    const send = (to: string, body: ReadableStream<Uint8Array>, command = 'upload') =>
+      fetch(to, {
+        method: 'POST',
+        headers: {
+          'x-goog-api-key': running.key,
+          'x-goog-upload-command': command,
+          'x-goog-upload-offset': '0',
+        },
+        body,
+        duplex: 'half',
+      });
+    let end: () => void = expect.fail;
+    const slow = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new Uint8Array([1]));
+        end = () => controller.close();
+      },
+    });
+    const first = send(one, slow);
+    // The first is held once the gateway has its head.
+    const refused = await vi.waitFor(async () => {
+      const asked = await send(other, new Blob(['b']).stream(), 'query');
+      expect(asked.status).not.toBe(200);
+      return asked;
+    });
+    expect(await errorOf(refused)).toMatchObject({
+      http: 429,
+      message: expect.stringContaining('exceed 20971520 bytes'),
+    });
+    end();
+    expect((await first).status).toBe(200);
+    expect((await send(other, new Blob(['b']).stream())).status).toBe(200);
   });
 
   test('requests for files count towards the requests of the group', async () => {

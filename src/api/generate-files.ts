@@ -2,7 +2,7 @@ import { objectOf } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import { enterFree } from '../gateway/count-tokens.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
-import { readBody } from '../http/request-body.ts';
+import { BodyBudget, readBody } from '../http/request-body.ts';
 import type { NotStored } from '../media/files.ts';
 import type { Upload } from '../media/upload-table.ts';
 import type { NewUpload, Uploads } from '../media/uploads.ts';
@@ -33,6 +33,7 @@ type FreeParts = Pick<GatewayParts, 'catalog' | 'limiter' | 'limits'>;
 
 /** Files in Google's format (ai.google.dev/api/files, 2026-11): uploads, and what is kept of them. */
 export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): readonly Endpoint[] {
+  const held = new BodyBudget(parts.limits.bodyBytesInFlightMax);
   const endpoint = (
     method: Endpoint['method'],
     path: string,
@@ -55,7 +56,9 @@ export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): reado
   });
   return [
     endpoint('POST', uploadPath, (context) =>
-      queryOf(context).has('upload_id') ? proceed(context, uploads) : begin(context, uploads),
+      holding(held, parts.limits, context, uploads, () =>
+        queryOf(context).has('upload_id') ? proceed(context, uploads) : begin(context, uploads),
+      ),
     ),
     endpoint('GET', filesPath, list),
     endpoint('GET', `${filesPath}/:id`, async (context) =>
@@ -66,6 +69,23 @@ export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): reado
       sendJson(context, {});
     }),
   ];
+}
+
+/** Counts a body of unknown length as the largest file: the entry has counted only the others. */
+async function holding(
+  held: BodyBudget,
+  { bodyBytesInFlightMax: limit }: FreeParts['limits'],
+  { principal: { userId }, request: { headers } }: RequestContext,
+  { limits: { fileBytesMax } }: Uploads,
+  answer: () => Promise<void>,
+): Promise<void> {
+  if (headers['content-length'] !== undefined) return answer();
+  if (!held.enter(userId, fileBytesMax)) refuse('body_bytes_in_flight', { limit }, retryMs);
+  try {
+    await answer();
+  } finally {
+    held.leave(userId, fileBytesMax);
+  }
 }
 
 const queryOf = ({ request: { url } }: RequestContext): URLSearchParams =>
