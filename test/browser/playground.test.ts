@@ -122,6 +122,10 @@ describe.skipIf(noChromium)('the models of the playground', () => {
     expect(text).toMatch(/req_\w+/);
     expect(text).not.toContain('Something went wrong on our side');
     await picture(page, 'play-failed-1440-light-en');
+    // The page waits some seconds for the record; a busy machine may take longer to write it.
+    const record = `/console/api/requests/${/req_\w+/.exec(text)?.[0]}`;
+    const status = () => page.evaluate(async (path) => (await fetch(path)).status, record);
+    await expect.poll(status, { timeout: 20_000 }).toBe(200);
     await alert.getByRole('link', { name: 'What happened' }).click();
     await page.waitForURL('**/requests/req_*');
     await page.getByRole('main').getByText('sim-500').first().waitFor();
