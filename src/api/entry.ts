@@ -3,10 +3,9 @@ import { Readable } from 'node:stream';
 import type { Principal } from '../accounts/principal.ts';
 import { objectOf, parse, textOf } from '../base/json.ts';
 import { requestId } from '../base/random.ts';
-import { Refusal, refusal, refuse } from '../base/refusal.ts';
+import { Refusal, refusal, refuse, unavailableRetryMs } from '../base/refusal.ts';
 import { LimitReached } from '../gateway/admit.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
-import { unavailableRetryMs } from '../gateway/reserve.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { ClientResponse } from '../http/client-response.ts';
 import {

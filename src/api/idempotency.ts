@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { refuse } from '../base/refusal.ts';
+import { refuse, unavailableRetryMs } from '../base/refusal.ts';
 import type {
   ClaimedKey,
   OpenIdempotentRequest,
   IdempotentRequests,
 } from '../gateway/idempotency.ts';
-import { unavailableRetryMs } from '../gateway/reserve.ts';
 import { RecordingResponse, type ClientResponse } from '../http/client-response.ts';
 import type { StoredAnswer, IdempotentRequest } from '../memory/idempotency.ts';
 import type { Endpoint, RequestContext } from './endpoint.ts';

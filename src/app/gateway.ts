@@ -19,7 +19,7 @@ import { ChannelClients } from '../gateway/channels/clients.ts';
 import { type GatewayLimits, gatewayLimits, type GatewayParts } from '../gateway/parts.ts';
 import { ChannelCounts } from '../gateway/reports/counts.ts';
 import { Reporter } from '../gateway/reports/reporter.ts';
-import { StreamWatch } from '../gateway/stream-watch.ts';
+import { PeriodicChecks } from '../gateway/periodic-checks.ts';
 import { IdempotentRequests } from '../gateway/idempotency.ts';
 import { type TaskLimits, taskLimits, type TaskParts } from '../gateway/tasks/parts.ts';
 import { TaskChannels } from '../gateway/tasks/task-channels.ts';
@@ -227,7 +227,7 @@ async function openModules(ground: Foundation, options: GatewayOptions) {
     health: new Health(),
     hedges: new HedgeBudget(),
     limits: { ...gatewayLimits, ...options.limits },
-    watch: new StreamWatch(),
+    watch: new PeriodicChecks(),
     channelClients,
     downloads: new Downloads({ ...mediaLimits, ...options.configuration?.media }),
     files,

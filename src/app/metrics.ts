@@ -2,7 +2,7 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { ChannelClients } from '../gateway/channels/clients.ts';
 import { healthOrder } from '../gateway/reports/report.ts';
 import type { Reporter } from '../gateway/reports/reporter.ts';
-import type { StreamWatch } from '../gateway/stream-watch.ts';
+import type { PeriodicChecks } from '../gateway/periodic-checks.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
 import type { LiveTill } from '../ledger/till.ts';
 import { tillFamilies } from '../ledger/till-metrics.ts';
@@ -21,7 +21,7 @@ export interface MetricsCounters {
 export interface MetricsSubjects {
   readonly version: string;
   readonly till: LiveTill;
-  readonly watch: StreamWatch;
+  readonly watch: PeriodicChecks;
   readonly channelClients: ChannelClients;
   readonly reporter: Reporter;
   readonly tasks: Tasks;

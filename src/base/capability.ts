@@ -11,6 +11,18 @@ export const streamedCapabilities = [
   'generate_content',
 ] as const;
 
+/**
+ * Capabilities whose answer is text as it is made, which no vendor keeps: another model may answer,
+ * and an attempt may run twice.
+ */
+export const textCapabilities: ReadonlySet<string> = new Set([
+  'chat',
+  'messages',
+  'completions',
+  'responses',
+  'generate_content',
+]);
+
 /** Capabilities that are always answered as a whole: vectors, verdicts, scores. */
 export const wholeCapabilities = ['embeddings', 'embed_content', 'moderations', 'rerank'] as const;
 

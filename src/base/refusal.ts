@@ -291,6 +291,9 @@ export const refusals = {
   },
 } as const;
 
+/** The client's retry delay when nobody knows how long what it needs will be away. */
+export const unavailableRetryMs = 5_000;
+
 export type RefusalName = keyof typeof refusals;
 
 /** An error for the client. Thrown by `refuse`; only api/errors.ts writes it as a response. */

@@ -1,3 +1,4 @@
+import { textCapabilities } from '../base/capability.ts';
 import type { Nano } from '../base/money.ts';
 import { Refusal, refuse } from '../base/refusal.ts';
 import type { Quantities } from '../base/quantities.ts';
@@ -97,15 +98,6 @@ export interface Fallback {
   readonly admitted: Admission;
 }
 
-/** Capabilities in which one model can answer for another: what is made is text. */
-const capabilitiesWithFallback: ReadonlySet<string> = new Set([
-  'chat',
-  'messages',
-  'completions',
-  'responses',
-  'generate_content',
-]);
-
 /**
  * The other models that may answer, as the request lists them or else its group; undefined: none.
  * Throws a Refusal for a model of the request's list that its key cannot use, or that cannot take
@@ -117,7 +109,7 @@ export function fallbacksOf(
   { offer: { group }, pass }: Admission,
 ): readonly Fallback[] | undefined {
   const listed = request.fallbacks ?? group.fallbackModels;
-  if (listed === undefined || !capabilitiesWithFallback.has(request.capability)) return undefined;
+  if (listed === undefined || !textCapabilities.has(request.capability)) return undefined;
   const found: Fallback[] = [];
   for (const [i, model] of listed.entries()) {
     if (model === request.model) continue;

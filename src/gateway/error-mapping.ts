@@ -1,10 +1,8 @@
 import type { Fault } from '../base/fault.ts';
-import { type Refusal, refusal } from '../base/refusal.ts';
+import { type Refusal, refusal, unavailableRetryMs } from '../base/refusal.ts';
 import type { ChannelFacts } from '../catalog/snapshot.ts';
 import { sanitizeVendorMessage } from '../providers/vendor-message.ts';
 
-/** Retry delay for clients when no channel reported one. */
-const retryAfterMsDefault = 5_000;
 const messageCharsMax = 1_000;
 /** How much of a vendor's message is read. */
 const charsReadMax = 4 * messageCharsMax;
@@ -109,5 +107,5 @@ export function unavailableRefusal(
   requestId: string,
   retryAfterMs: number | undefined,
 ): Refusal {
-  return refusal('unavailable', { why, id: requestId }, retryAfterMs ?? retryAfterMsDefault);
+  return refusal('unavailable', { why, id: requestId }, retryAfterMs ?? unavailableRetryMs);
 }

@@ -2,7 +2,7 @@ import { type Bytes, bufferOf } from '../base/json.ts';
 import type { Fault } from '../base/fault.ts';
 import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
-import { refusal, type Refusal } from '../base/refusal.ts';
+import { refusal, type Refusal, unavailableRetryMs } from '../base/refusal.ts';
 import { inputTokens, outputTokens } from '../catalog/price.ts';
 import type { VendorAnswer, StreamMeter } from '../providers/adapter.ts';
 import type { AttemptResult } from './attempt.ts';
@@ -24,7 +24,7 @@ import { rememberSignatures } from './prepare.ts';
 import { type BoundedUsage, boundUsage, isWithin, withinLimit } from './pricing/bound.ts';
 import { countTokens, tokensOfBytes, textOfAnswer } from './pricing/tokens.ts';
 import { beginStream, sendDroppedHeader, type RequestProgress } from './progress.ts';
-import { elapsedMs, type FundedRequest, unavailableRetryMs } from './reserve.ts';
+import { elapsedMs, type FundedRequest } from './reserve.ts';
 import { CollectingReceiver, ForwardingReceiver, type AttemptOutcome } from './stream.ts';
 
 /**
@@ -359,6 +359,7 @@ export interface RequestOutcome {
   readonly cost: Nano;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** HTTP; 0: nothing was sent, and the refusal decides. */
   readonly status: number;
   readonly outcome: string;
   /** Not yet sent to the client: a refusal when nothing has been sent, else an error event. */

@@ -18,7 +18,7 @@ import type { HedgeBudget } from '../routing/hedge-budget.ts';
 import type { AccessLine } from '../telemetry/request-metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
 import type { ChannelClients } from './channels/clients.ts';
-import type { StreamWatch } from './stream-watch.ts';
+import type { PeriodicChecks } from './periodic-checks.ts';
 
 /** How long to wait for an answer that the vendor has accepted and delivers later. */
 export interface AsyncJobLimits {
@@ -150,7 +150,7 @@ export interface GatewayParts {
   readonly health: Health;
   readonly hedges: HedgeBudget;
   readonly limits: GatewayLimits;
-  readonly watch: StreamWatch;
+  readonly watch: PeriodicChecks;
   readonly catalog: () => Snapshot;
   readonly channelClients: ChannelClients;
   readonly downloads: Downloads;

@@ -4,7 +4,7 @@ import type { StreamTranslator } from '../providers/adapter.ts';
 import type { ChannelAttempt } from './attempt.ts';
 import type { Hedge } from './parts.ts';
 import { elapsedMs, type FundedRequest } from './reserve.ts';
-import type { PeriodicCheck } from './stream-watch.ts';
+import type { PeriodicCheck } from './periodic-checks.ts';
 
 /** The state of one run: what has happened to a funded request so far. */
 export class RequestProgress {

@@ -1,7 +1,7 @@
 import type { Principal } from '../accounts/principal.ts';
 import { dayOf, monthOf } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
-import { refuse } from '../base/refusal.ts';
+import { refuse, unavailableRetryMs } from '../base/refusal.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import type {
   Reservation,
@@ -26,8 +26,6 @@ const outputTokensMin = 16;
 const largeTextBytes = 262_144;
 /** No token of o200k_base is longer, blanks and dashes included. */
 const bytesPerTokenLongest = 128;
-/** Retry delay for clients when the database cannot be reached. */
-export const unavailableRetryMs = 5_000;
 
 /** A request that was admitted, and where its answer goes. */
 export interface AdmittedRequest {

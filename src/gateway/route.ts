@@ -1,4 +1,4 @@
-import { isImageCapability } from '../base/capability.ts';
+import { isImageCapability, textCapabilities } from '../base/capability.ts';
 import type { Fault, FaultKind } from '../base/fault.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { RoutingPolicy } from '../base/routing-policy.ts';
@@ -461,15 +461,6 @@ function traceAttempt(
 const isUnfinished = ({ kind }: AttemptResult): boolean =>
   kind === 'left' || kind === 'refused' || kind === 'lost_race';
 
-/** Capabilities that may run twice: the client gets text as it is made, and no vendor keeps it. */
-export const repeatable: ReadonlySet<string> = new Set([
-  'chat',
-  'messages',
-  'completions',
-  'responses',
-  'generate_content',
-]);
-
 /** Members that make a vendor do or keep something beside its answer. */
 export const membersWithEffects = [
   'background',
@@ -491,7 +482,8 @@ export function hedgeAfter({ admitted, request }: FundedRequest): number | undef
 }
 
 export function isRepeatable({ capability, stream, choices, sized, body }: ApiRequest): boolean {
-  if (!stream || choices !== 1 || sized !== undefined || !repeatable.has(capability)) return false;
+  if (!stream || choices !== 1 || sized !== undefined || !textCapabilities.has(capability))
+    return false;
   if (membersWithEffects.some((member) => body[member] != null && body[member] !== false))
     return false;
   return !usesVendorTools(body);

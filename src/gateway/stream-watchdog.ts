@@ -1,6 +1,6 @@
 import { type RequestProgress, sendDroppedHeader } from './progress.ts';
 import { elapsedMs, type FundedRequest } from './reserve.ts';
-import type { PeriodicCheck } from './stream-watch.ts';
+import type { PeriodicCheck } from './periodic-checks.ts';
 
 /** Has the request checked once a second: a stream, or one that is collected here. */
 export function watchStream(funded: FundedRequest, progress: RequestProgress): void {

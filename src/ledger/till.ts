@@ -525,17 +525,17 @@ interface ReservationTill {
 /** See `Reservation`. The same amount is reserved of the user's float and of each limit's. */
 class HeldReservation implements Reservation {
   amount: Nano;
-  readonly #counter: ReservationTill;
+  readonly #till: ReservationTill;
   #floats: readonly [Float, ...Float[]];
   #epoch: number;
   #waits: Wait | undefined;
   #ended = false;
 
   /** The caller has taken `amount` from the floats already. */
-  constructor(counter: ReservationTill, floats: readonly [Float, ...Float[]], amount: Nano) {
-    this.#counter = counter;
+  constructor(till: ReservationTill, floats: readonly [Float, ...Float[]], amount: Nano) {
+    this.#till = till;
     this.#floats = floats;
-    this.#epoch = counter.epoch;
+    this.#epoch = till.epoch;
     this.amount = amount;
   }
 
@@ -553,20 +553,20 @@ class HeldReservation implements Reservation {
   settle(charge: Charge): Promise<SettleResult> {
     assert(charge.cost >= 0n, 'nobody is paid for a request');
     this.#end();
-    if (charge.cost > this.amount || this.#epoch !== this.#counter.epoch)
+    if (charge.cost > this.amount || this.#epoch !== this.#till.epoch)
       return this.#settleSlowly(charge);
-    return this.#counter.charge(charge, this.#floats, this.amount, 0n);
+    return this.#till.charge(charge, this.#floats, this.amount, 0n);
   }
 
   release(): void {
     if (this.#ended) return;
     this.#end();
-    if (this.#epoch !== this.#counter.epoch) return;
+    if (this.#epoch !== this.#till.epoch) return;
     for (const float of this.#floats) {
       float.release(this.amount);
       float.running--;
     }
-    for (const float of this.#floats) this.#counter.freed(float);
+    for (const float of this.#floats) this.#till.freed(float);
   }
 
   /**
@@ -574,15 +574,15 @@ class HeldReservation implements Reservation {
    * unbacked.
    */
   #isBacked(): boolean {
-    if (this.#epoch === this.#counter.epoch) return true;
-    const floats = this.#counter.renew(this.#floats);
+    if (this.#epoch === this.#till.epoch) return true;
+    const floats = this.#till.renew(this.#floats);
     if (floats.some((float) => float.free < this.amount || float.frozen)) return false;
     for (const float of floats) {
       float.reserve(this.amount);
       float.running++;
     }
     this.#floats = floats;
-    this.#epoch = this.#counter.epoch;
+    this.#epoch = this.#till.epoch;
     return true;
   }
 
@@ -597,7 +597,7 @@ class HeldReservation implements Reservation {
       for (const float of this.#floats) float.reserve(got);
       this.amount += got;
     }
-    for (const float of this.#floats) if (float.free < more) this.#counter.drawAhead(float, more);
+    for (const float of this.#floats) if (float.free < more) this.#till.drawAhead(float, more);
     return got;
   }
 
@@ -606,13 +606,13 @@ class HeldReservation implements Reservation {
    * wait begins anew.
    */
   async #wait(more: Nano, minimum: Nano, waitMs: number): Promise<Nano> {
-    const epoch = this.#counter.epoch;
+    const epoch = this.#till.epoch;
     const backed = this.#isBacked();
     const before = backed ? this.amount : 0n;
     const behind = this.amount - before;
-    const floats = backed ? this.#floats : this.#counter.renew(this.#floats);
+    const floats = backed ? this.#floats : this.#till.renew(this.#floats);
     const demand: Demand = { want: behind + more, minimum: behind + minimum, shape: 'stream' };
-    this.#waits = this.#counter.wait(floats, demand, waitMs, (amount) => {
+    this.#waits = this.#till.wait(floats, demand, waitMs, (amount) => {
       for (const float of floats) {
         float.reserve(amount);
         if (!backed) float.running++;
@@ -623,14 +623,14 @@ class HeldReservation implements Reservation {
     });
     const taken = await this.#waits.taken;
     this.#waits = undefined;
-    if (taken === 0n && epoch !== this.#counter.epoch) return this.#wait(more, minimum, waitMs);
+    if (taken === 0n && epoch !== this.#till.epoch) return this.#wait(more, minimum, waitMs);
     return taken > behind ? taken - behind : 0n;
   }
 
   #end(): void {
     assert(!this.#ended, 'a reservation ends once');
     this.#ended = true;
-    this.#counter.ended();
+    this.#till.ended();
     this.#waits?.leave();
   }
 
@@ -651,15 +651,15 @@ class HeldReservation implements Reservation {
       if (user.waiters.length === 0) take(user.free < missing ? user.free : missing);
       const wanted = missing - extra;
       if (wanted > 0n)
-        await this.#counter.wait(
+        await this.#till.wait(
           [user],
           { want: wanted, minimum: 1n, shape: 'stream' },
           overrunWaitMs,
           take,
         ).taken;
-      if (epoch !== this.#counter.epoch) extra = 0n;
+      if (epoch !== this.#till.epoch) extra = 0n;
     }
-    if (this.#isBacked()) return this.#counter.charge(charge, this.#floats, this.amount, extra);
-    return this.#counter.chargeLate(charge, this.#floats);
+    if (this.#isBacked()) return this.#till.charge(charge, this.#floats, this.amount, extra);
+    return this.#till.chargeLate(charge, this.#floats);
   }
 }

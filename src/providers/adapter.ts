@@ -78,7 +78,7 @@ export interface VendorCall<T = JsonObject> {
   readonly translated?: VendorCall | undefined;
 }
 
-/** Values of Anthropic's format that OpenAI's chat has no word for. */
+/** Values of the client's format, Anthropic's or Google's, that OpenAI's chat has no word for. */
 export interface MessagesOptions {
   /** `top_k`. */
   readonly topK?: number | undefined;

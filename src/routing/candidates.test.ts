@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { unavailableRetryMs } from '../base/refusal.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Fault, FaultKind } from '../base/fault.ts';
 import { seededRandom } from '../base/random.ts';
@@ -9,7 +10,6 @@ import {
   probeEveryMs,
   breakersMax,
   Health,
-  retryLaterMs,
   type RoutingCandidate,
 } from './candidates.ts';
 
@@ -223,7 +223,7 @@ describe('what shuts a channel', () => {
       expect(pick([a])).toBeUndefined();
       expect(health.state('a', now).shut).toEqual({ because: kind, forMs: parkMs });
       expect(health.retryAfterMs([a], now)).toBe(parkMs);
-      expect(health.retryAfterMs([a, b], now)).toBe(retryLaterMs);
+      expect(health.retryAfterMs([a, b], now)).toBe(unavailableRetryMs);
     },
   );
 

@@ -1,5 +1,6 @@
 import type { Fault, FaultKind } from '../base/fault.ts';
 import type { Random } from '../base/random.ts';
+import { unavailableRetryMs } from '../base/refusal.ts';
 import type { RoutingPolicy } from '../base/routing-policy.ts';
 
 /**
@@ -7,8 +8,6 @@ import type { RoutingPolicy } from '../base/routing-policy.ts';
  * fill it up.
  */
 export const breakersMax = 10_000;
-/** The client's retry delay when no channel says how long it will be away. */
-export const retryLaterMs = 5_000;
 
 /** The health of one channel for operators. */
 export interface CandidateHealth {
@@ -120,17 +119,17 @@ export class Health {
   }
 
   /**
-   * For the final 503: how long until the first of these channels is open again, `retryLaterMs`
+   * For the final 503: how long until the first of these channels is open again, `unavailableRetryMs`
    * when one of them is not shut.
    */
   retryAfterMs(candidates: readonly RoutingCandidate[], now: number): number {
     let soonest = Infinity;
     for (const { id } of candidates) {
       const leftMs = (this.breakers.get(id)?.shutUntil ?? 0) - now;
-      if (leftMs <= 0) return retryLaterMs;
+      if (leftMs <= 0) return unavailableRetryMs;
       soonest = Math.min(soonest, leftMs);
     }
-    return soonest === Infinity ? retryLaterMs : Math.ceil(soonest);
+    return soonest === Infinity ? unavailableRetryMs : Math.ceil(soonest);
   }
 
   state(id: string, now: number): CandidateHealth {

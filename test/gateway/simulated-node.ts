@@ -7,7 +7,7 @@ import { LimitReached } from '../../src/gateway/admit.ts';
 import { type ChannelClient, ChannelClients } from '../../src/gateway/channels/clients.ts';
 import { gatewayLimits, type GatewayParts } from '../../src/gateway/parts.ts';
 import { run } from '../../src/gateway/run.ts';
-import { StreamWatch, type PeriodicCheck } from '../../src/gateway/stream-watch.ts';
+import { PeriodicChecks, type PeriodicCheck } from '../../src/gateway/periodic-checks.ts';
 import { SpoolPool } from '../../src/http/spool.ts';
 import {
   Upstream,
@@ -139,7 +139,7 @@ const never = (): never => {
 };
 
 /** Looks at open streams in the time of its world. */
-class VirtualWatch extends StreamWatch {
+class VirtualWatch extends PeriodicChecks {
   readonly #process: SimulatedProcess;
   readonly #all = new Set<PeriodicCheck>();
   #looking = false;

@@ -75,7 +75,7 @@ export class ChannelClients {
   readonly #means: VendorContext;
   readonly #limits: UpstreamLimits;
   readonly #clients = new Map<string, OpenClient>();
-  readonly #speaking = new WeakMap<
+  readonly #clientsOf = new WeakMap<
     readonly Candidate[],
     Map<SynchronousCapability, readonly Candidate[]>
   >();
@@ -104,8 +104,8 @@ export class ChannelClients {
     candidates: readonly Candidate[],
     capability: SynchronousCapability,
   ): readonly Candidate[] {
-    let known = this.#speaking.get(candidates);
-    if (known === undefined) this.#speaking.set(candidates, (known = new Map()));
+    let known = this.#clientsOf.get(candidates);
+    if (known === undefined) this.#clientsOf.set(candidates, (known = new Map()));
     let speaking = known.get(capability);
     if (speaking === undefined)
       known.set(
@@ -130,7 +130,7 @@ export class ChannelClients {
       vendor.baseUrlFor?.(baseUrl, channel.secret) ?? baseUrl,
       this.#limits,
     );
-    const siblings = new VendorHosts(upstream, vendor.domains ?? [], this.#limits);
+    const hosts = new VendorHosts(upstream, vendor.domains ?? [], this.#limits);
     const adapters = adaptersOf(vendor);
     const counts: Readonly<Partial<Record<Capability, BaseAdapter>>> = vendor.counts ?? {};
     const client: ChannelClient = {
@@ -148,12 +148,12 @@ export class ChannelClients {
       place: (path, upstreamModel) =>
         vendor.pathFor?.(upstream.prefix, path, upstreamModel) ?? path,
       running: 0,
-      vendorHost: (url) => siblings.of(url),
+      vendorHost: (url) => hosts.of(url),
     };
     this.#clients.set(clientKey(channel.name, channel.keyNumber), {
       channel,
       client,
-      hosts: siblings,
+      hosts,
     });
     if (kept !== undefined) void retire(kept);
     return client;
@@ -195,14 +195,12 @@ export class ChannelClients {
   async close(): Promise<void> {
     const all = [...this.#clients.values()];
     this.#clients.clear();
-    await Promise.all(
-      all.flatMap(({ client, hosts: siblings }) => [client.upstream.close(), siblings.close()]),
-    );
+    await Promise.all(all.flatMap(({ client, hosts }) => [client.upstream.close(), hosts.close()]));
   }
 }
 
-const retire = ({ client, hosts: siblings }: OpenClient): Promise<unknown> =>
-  Promise.all([client.upstream.retire(), siblings.retire()]);
+const retire = ({ client, hosts }: OpenClient): Promise<unknown> =>
+  Promise.all([client.upstream.retire(), hosts.retire()]);
 
 function sameAddress(a: Channel, b: Channel): boolean {
   return a.vendor === b.vendor && a.baseUrl === b.baseUrl && a.secret === b.secret;

@@ -1,6 +1,6 @@
 import { bufferOf } from '../../base/json.ts';
 import type { Fault } from '../../base/fault.ts';
-import { refusal } from '../../base/refusal.ts';
+import { refusal, unavailableRetryMs } from '../../base/refusal.ts';
 import { fileType, headBytes } from '../../media/content-type.ts';
 import {
   type FileSource,
@@ -34,9 +34,9 @@ export async function storeImages(
 ): Promise<AttemptResult> {
   const leaving = new AbortController();
   progress.running = { finish: () => leaving.abort() };
-  const easel = new ImageStore(funded, client, leaving.signal);
+  const store = new ImageStore(funded, client, leaving.signal);
   try {
-    const data = await Promise.all(images.map((image) => easel.item(image)));
+    const data = await Promise.all(images.map((image) => store.item(image)));
     const had = data.flatMap((item) => ('why' in item ? [] : [item]));
     const failed = data.find((item) => 'why' in item);
     // The available images are delivered, and only they are charged.
@@ -54,7 +54,7 @@ export async function storeImages(
     }
     return imagesMissing(failed, funded.request.id);
   } catch (error) {
-    await easel.clear();
+    await store.clear();
     if (leaving.signal.aborted) return { kind: 'left' };
     throw error;
   } finally {
@@ -151,13 +151,11 @@ async function downloadWithRetries<T extends object>(
   }
 }
 
-const awayRetryMs = 5_000;
-
 function imagesMissing({ why, detail }: NotStored, id: string): AttemptResult {
   if (why === 'away')
     return {
       kind: 'refused',
-      refusal: refusal('unavailable', { why: 'pictures cannot be kept', id }, awayRetryMs),
+      refusal: refusal('unavailable', { why: 'pictures cannot be kept', id }, unavailableRetryMs),
     };
   if (why === 'full') return { kind: 'refused', refusal: refusal('too_many_files') };
   const fault: Fault = {

@@ -217,10 +217,10 @@ export class Quote {
     const [requested] = this.#tariffs;
     if (terms === undefined || requested === undefined)
       return requested ?? this.#dearest(quantities, variant);
-    const { mode, region: place } = this.#demand ?? {};
+    const { mode, region } = this.#demand ?? {};
     const window = terms.windowAt(terms.price.windows?.moment === 'finished' ? endedAt : this.#at);
     const under = (name: string | undefined): Tariff =>
-      terms.under({ mode: name, place: place?.requested, window });
+      terms.under({ mode: name, place: region?.requested, window });
     const wanted = mode === undefined ? undefined : listed(terms, mode);
     if (served === undefined) return under(wanted);
     const names = servedTierNames(served);

@@ -4,7 +4,7 @@ import { channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts
 import type { Health } from '../../routing/candidates.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ChannelClients } from '../channels/clients.ts';
-import type { StreamWatch } from '../stream-watch.ts';
+import type { PeriodicChecks } from '../periodic-checks.ts';
 import type { ChannelCounts } from './counts.ts';
 import {
   healthOrder,
@@ -28,7 +28,7 @@ export interface ReporterSources {
   readonly counts: ChannelCounts;
   readonly health: Health;
   readonly channelClients: ChannelClients;
-  readonly watch: StreamWatch;
+  readonly watch: PeriodicChecks;
   readonly catalog: () => Snapshot;
 }
 
@@ -78,7 +78,7 @@ export class Reporter {
     const { database, clock, counts, watch } = this.#sources;
     const waiting = counts.take();
     const recent = counts.recent();
-    const { channels, turns } = this.#look();
+    const { channels, healthChanges } = this.#look();
     const state = {
       node: this.#node,
       openStreams: watch.open,
@@ -88,12 +88,13 @@ export class Reporter {
     };
     const at = clock.now();
     const text = JSON.stringify(state);
-    const nothingNew = waiting.length === 0 && turns.length === 0 && text === this.#last?.text;
+    const nothingNew =
+      waiting.length === 0 && healthChanges.length === 0 && text === this.#last?.text;
     if (nothingNew && at - (this.#last?.at ?? 0) < unchangedMsMax) return;
     const report: NodeReport = { ...state, at };
     const begun = clock.monotonicMs();
     try {
-      await database.transact(() => writeReport(report, waiting, turns));
+      await database.transact(() => writeReport(report, waiting, healthChanges));
       this.#channels = channels;
       this.#last = { text, at };
       await this.#forget(at);
@@ -124,12 +125,12 @@ export class Reporter {
   /** The current state of every channel, and the changes since the last report. */
   #look(): {
     readonly channels: Readonly<Record<string, ChannelReport>>;
-    readonly turns: readonly NewHealthChange[];
+    readonly healthChanges: readonly NewHealthChange[];
   } {
     const { catalog, clock, channelClients, counts } = this.#sources;
     const now = clock.now();
     const channels: Record<string, ChannelReport> = {};
-    const turns: NewHealthChange[] = [];
+    const healthChanges: NewHealthChange[] = [];
     for (const channel of catalog().channels.values()) {
       const { name } = channel;
       const before = this.#channels[name];
@@ -153,9 +154,9 @@ export class Reporter {
         recent: counts.recentOf(name),
         ...(keys && { keys }),
       };
-      if (!same) turns.push({ channel: name, at: now, state, why, until });
+      if (!same) healthChanges.push({ channel: name, at: now, state, why, until });
     }
-    return { channels, turns };
+    return { channels, healthChanges };
   }
 
   #stateOf(id: string): KeyState {

@@ -4,7 +4,7 @@ import type { Snapshot } from '../../catalog/snapshot.ts';
 import { Health } from '../../routing/candidates.ts';
 import { type AccessLine, RequestMetrics } from '../../telemetry/request-metrics.ts';
 import { ChannelClients } from '../channels/clients.ts';
-import { StreamWatch } from '../stream-watch.ts';
+import { PeriodicChecks } from '../periodic-checks.ts';
 import { ChannelCounts } from './counts.ts';
 import { reportsMigrations } from './migrations.ts';
 import {
@@ -80,7 +80,7 @@ function node(
     counts,
     health,
     channelClients: channelClients,
-    watch: new StreamWatch(),
+    watch: new PeriodicChecks(),
     catalog: () => snapshot,
   });
   return { requests, counts, health, reporter };

@@ -77,11 +77,9 @@ export async function pollTask(
     const { replyBytesMax, poll: times } = parts.taskLimits;
     return callVendor(client, adapter, question, upstreamModel, { replyBytesMax, times }, stop);
   };
-  const contacted = await call(adapter.poll(accepted));
+  const called = await call(adapter.poll(accepted));
   const reported: VendorTaskProgress | TaskFault =
-    'fault' in contacted
-      ? contacted.fault
-      : read(() => adapter.readPoll(contacted.reply, accepted));
+    'fault' in called ? called.fault : read(() => adapter.readPoll(called.reply, accepted));
   if (stop.aborted) return stands(parts, task, undefined, undefined);
   if (!isTaskFault(reported)) {
     if (reported.state === 'failed')
@@ -174,12 +172,12 @@ async function keep(
     expiresAt: task.createdAt + taskKeptMs,
   } as const;
   if (file.kind === 'asked') {
-    const contacted = await call(file.ask);
-    if ('fault' in contacted) return contacted.fault;
+    const called = await call(file.ask);
+    if ('fault' in called) return called.fault;
     const { upstreamId = '', upstreamModel, seconds } = task;
     const located = read(
       () =>
-        adapter.readFileLocation?.(contacted.reply, { upstreamId, upstreamModel, seconds }) ??
+        adapter.readFileLocation?.(called.reply, { upstreamId, upstreamModel, seconds }) ??
         protocolFault('a file that nobody finds'),
     );
     if (isTaskFault(located) || located.kind === 'asked')

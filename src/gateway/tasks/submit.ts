@@ -1,7 +1,7 @@
 import type { Principal } from '../../accounts/principal.ts';
 import { pause } from '../../base/clock.ts';
 import type { Fault } from '../../base/fault.ts';
-import { type Refusal, refuse } from '../../base/refusal.ts';
+import { type Refusal, refuse, unavailableRetryMs } from '../../base/refusal.ts';
 import type { Offer, Candidate } from '../../catalog/snapshot.ts';
 import { channelId } from '../../catalog/snapshot.ts';
 import { couldHold } from '../../ledger/ledger.ts';
@@ -35,7 +35,6 @@ export type SubmittedTask = Pick<
   'id' | 'model' | 'seconds' | 'size' | 'createdAt' | 'state' | 'percent'
 >;
 
-const awayRetryMs = 5_000;
 const moneyLookMs = 150;
 
 /**
@@ -68,13 +67,13 @@ export async function submitTask(
     // No vendor makes, or bills, a video for which there is no room.
     const room = await parts.files.room(principal.userId);
     if (room === 'away')
-      refuse('unavailable', { why: 'videos cannot be kept', id: request.id }, awayRetryMs);
+      refuse('unavailable', { why: 'videos cannot be kept', id: request.id }, unavailableRetryMs);
     if (room === 'full') refuse('too_many_files');
     const ready = await withInlineImages(parts, makers, request, stop);
     return await new Submission(parts, request, offer, ready, stop, startedMs).run();
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
-    refuse('unavailable', { why: 'tasks cannot be recorded', id: request.id }, awayRetryMs);
+    refuse('unavailable', { why: 'tasks cannot be recorded', id: request.id }, unavailableRetryMs);
   } finally {
     entered.finish(0);
   }
@@ -219,7 +218,7 @@ class Submission {
    * needs no more.
    */
   async #commit(task: NewTask, { candidate }: VideoCandidate): Promise<Task | undefined> {
-    const { database, taskChannels: pins, clock, timers, taskLimits } = this.#parts;
+    const { database, taskChannels, clock, timers, taskLimits } = this.#parts;
     const costs = this.#makers.map((maker) => this.#pinned(maker).cost);
     const amount = costs.reduce((most, cost) => (cost > most ? cost : most), 1n);
     const { id, account, limits, createdAt } = task;
@@ -228,7 +227,7 @@ class Submission {
       if (!(await couldHold(database, [account], amount))) refuse('insufficient_quota');
       await this.#request.begin();
     }
-    await pins.write(candidate.channel);
+    await taskChannels.write(candidate.channel);
     const untilMs = clock.monotonicMs() + taskLimits.moneyWaitMs;
     for (;;) {
       const inserted = await database
@@ -241,7 +240,7 @@ class Submission {
           refuse(
             'unavailable',
             { why: 'accounts cannot be reached', id: this.#request.id },
-            awayRetryMs,
+            unavailableRetryMs,
           );
         await pause(timers, moneyLookMs);
         continue;
@@ -258,13 +257,13 @@ class Submission {
    * returned now.
    */
   #same(task: Task): Task {
-    if (task.state === 'new') refuse('idempotency_in_progress', {}, awayRetryMs);
+    if (task.state === 'new') refuse('idempotency_in_progress', {}, unavailableRetryMs);
     return task;
   }
 
   async #pin(maker: VideoCandidate): Promise<boolean> {
-    const { database, taskChannels: pins, clock, taskLimits } = this.#parts;
-    await pins.write(maker.candidate.channel);
+    const { database, taskChannels, clock, taskLimits } = this.#parts;
+    await taskChannels.write(maker.candidate.channel);
     return assignChannel(
       database,
       this.#request.taskId,
@@ -349,7 +348,7 @@ class Submission {
     refuse(
       'unavailable',
       { why: 'the task could not be submitted in time', id: this.#request.id },
-      awayRetryMs,
+      unavailableRetryMs,
     );
   }
 

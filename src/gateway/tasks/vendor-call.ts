@@ -98,7 +98,7 @@ class WholeReply implements UpstreamListener {
   over: () => void = () => {};
   readonly #bytesMax: number;
   readonly #adapter: Pick<TaskAdapter, 'fault'>;
-  readonly #resolve: (contacted: TaskCallResult) => void;
+  readonly #resolve: (called: TaskCallResult) => void;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
   #status = 0;
@@ -107,7 +107,7 @@ class WholeReply implements UpstreamListener {
   constructor(
     bytesMax: number,
     adapter: Pick<TaskAdapter, 'fault'>,
-    resolve: (contacted: TaskCallResult) => void,
+    resolve: (called: TaskCallResult) => void,
   ) {
     this.#bytesMax = bytesMax;
     this.#adapter = adapter;
@@ -167,8 +167,8 @@ class WholeReply implements UpstreamListener {
     });
   }
 
-  #end(contacted: TaskCallResult): void {
+  #end(called: TaskCallResult): void {
     this.over();
-    this.#resolve(contacted);
+    this.#resolve(called);
   }
 }

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { StreamWatch, type PeriodicCheck } from './stream-watch.ts';
+import { PeriodicChecks, type PeriodicCheck } from './periodic-checks.ts';
 
 test('of many streams each is looked at once a round, others have their turn between, and who has left is not looked at', async () => {
-  const watch = new StreamWatch(20);
+  const watch = new PeriodicChecks(20);
   let looks = 0;
   const seen: PeriodicCheck[] = [];
   let leaves: PeriodicCheck | undefined;
@@ -35,7 +35,7 @@ test('of many streams each is looked at once a round, others have their turn bet
 });
 
 test('a stream that begins after the last one ended is watched like the first', async () => {
-  const watch = new StreamWatch(10);
+  const watch = new PeriodicChecks(10);
   let looks = 0;
   const watched = { check: () => void looks++ };
   watch.add(watched);
@@ -50,7 +50,7 @@ test('a stream that begins after the last one ended is watched like the first', 
 
 test('a look for which it was time while the last was under way begins when that is over', async () => {
   const everyMs = 300;
-  const watch = new StreamWatch(everyMs);
+  const watch = new PeriodicChecks(everyMs);
   const begins: number[] = [];
   let endedMs = 0;
   const first = {

@@ -14,7 +14,7 @@ const lookedAtOnce = 128;
  * One timer for all open streams: keep-alive comments and paying for unseen thinking need no timer
  * of their own.
  */
-export class StreamWatch {
+export class PeriodicChecks {
   readonly everyMs: number;
   readonly #watched = new Set<PeriodicCheck>();
   #timer: NodeJS.Timeout | undefined;
