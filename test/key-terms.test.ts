@@ -63,7 +63,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect((await ask(running, near.secret)).status).toBe(200);
     const refused = await ask(running, far.secret, 'm1', { 'x-forwarded-for': '10.1.2.3' });
     expect(await codeOf(refused.clone())).toEqual([403, 'address_not_allowed']);
-    expect(await refused.text()).toContain('Your address 127.0.0.1 is');
+    expect(await refused.text()).toContain('from your address 127.0.0.1');
     const models = await fetch(`${running.url}/v1/models`, {
       headers: { authorization: `Bearer ${far.secret}` },
     });

@@ -237,7 +237,7 @@ onSqlite((_, __, fresh) => {
     for (const [path, body, right] of rows) {
       const reply = await running.post(path, body);
       expect(reply.status, path).toBe(400);
-      expect((await answerOf(reply)).error.message, path).toContain(`ask it at ${right}`);
+      expect((await answerOf(reply)).error.message, path).toContain(`Call it at ${right}`);
     }
     expect((await running.post('/v1/embeddings', { model: 'nobody', input: 'Hi' })).status).toBe(
       404,
