@@ -416,7 +416,7 @@ test('a gateway that is told twice to stop never crashes, at whatever moment the
     // When everything is closed and the process about to end, a signal is the system's.
     expect([0, 'SIGINT']).toContain(await gone);
   }
-}, 60_000);
+}, 120_000);
 
 test('a gateway under another master key than its channels were sealed with says so', async () => {
   const config = join(folder, 'tollgate.yaml');
