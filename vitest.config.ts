@@ -34,7 +34,8 @@ const held = {
 
 /**
  * Files that need a process of their own: they measure memory or time, change what belongs to the
- * process (its environment, signals, garbage collector), or stop and break what they start.
+ * process (its environment, signals, garbage collector), load a package that changes Node's classes
+ * (alipay-sdk changes how sockets end), or stop and break what they start.
  */
 const alone = [
   'bench/**/*.test.ts',
@@ -73,6 +74,7 @@ const alone = [
   'test/scale-out.test.ts',
   'test/traces.test.ts',
   'test/video-crowd.test.ts',
+  'test/wallet-oracles.test.ts',
   'test/workers.test.ts',
 ];
 
