@@ -205,7 +205,7 @@ async function openModules(ground: Foundation, options: GatewayOptions) {
     post: postControl,
   });
   const keyring = openKeyring(database, systemClock);
-  const blobs = openBlobs(options.media, systemClock);
+  const blobs = await openBlobs(options.media, systemClock);
   const { files, uploads } = openFileStore(database, blobs, sealer, options);
   const memories = openMemories(database, sealer);
   const till = await openTillOf(database, log, options.till);

@@ -13,7 +13,7 @@ import { publishPrice } from './price-versions.ts';
 import type { ModelFacts } from './snapshot.ts';
 import { parseFacts } from './price-json.ts';
 import { readPrice } from './config-price.ts';
-import { readYaml } from './yaml-source.ts';
+import type { YamlSource } from './yaml-source.ts';
 
 /** The changes that an import makes, or would make in a dry run. */
 export interface PriceImport {
@@ -38,18 +38,25 @@ export interface PriceImport {
  * One refused entry prevents all changes; otherwise all changes are made at once, and reach every
  * process within a second. `beside` runs in the same transaction, when something changes.
  */
-export function importPrices(
+export async function importPrices(
   database: Database,
   text: string,
   { dry, clock }: { readonly dry: boolean; readonly clock: Clock },
   beside?: (done: PriceImport) => Transaction<unknown>,
 ): Promise<PriceImport> {
-  if (dry) return database.snapshot(() => importing(text, undefined));
+  const source = await readPriceList(text);
+  if (dry) return database.snapshot(() => importing(source, undefined));
   return database.transact(function* () {
-    const done = yield* importing(text, { source: 'import', at: clock.now() });
+    const done = yield* importing(source, { source: 'import', at: clock.now() });
     if (done.applied && beside !== undefined) yield* beside(done);
     return done;
   });
+}
+
+/** The parser of YAML is loaded by the first list. */
+export async function readPriceList(text: string): Promise<YamlSource> {
+  const { readYaml } = await import('./yaml-source.ts');
+  return readYaml(text);
 }
 
 /**
@@ -57,7 +64,7 @@ export function importPrices(
  * not sold become new models.
  */
 export function* importing(
-  text: string,
+  source: YamlSource,
   by: ModelAuthor | undefined,
   brings?: Bundled,
 ): Transaction<PriceImport> {
@@ -67,7 +74,6 @@ export function* importing(
       (row) => [String(row['id']), row],
     ),
   );
-  const source = readYaml(text);
   const report = new ConfigReport(source);
   const added: ModelFacts[] = [];
   const entries = readEntries(source.value, sold, report, (item, path) => {

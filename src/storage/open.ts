@@ -7,7 +7,7 @@ import {
   type SqlValue,
 } from './database.ts';
 import { runTransaction, type Engine } from './engine.ts';
-import { PostgresEngine, type PostgresOptions } from './postgres.ts';
+import type { PostgresOptions } from './postgres.ts';
 import { SqliteEngine, InlineLink, ThreadLink, type ThreadOptions } from './sqlite.ts';
 
 export interface OpenOptions {
@@ -85,6 +85,8 @@ async function openPostgres(url: string, options: OpenOptions): Promise<Engine> 
       'other',
       `a database address begins with sqlite: or postgres://, not '${url.split(':')[0]}:'`,
     );
+  // Its client is loaded only where it is used.
+  const { PostgresEngine } = await import('./postgres.ts');
   const engine = new PostgresEngine(url, options.procedures ?? {}, options.postgres ?? {});
   try {
     await engine.requireDurableCommits();

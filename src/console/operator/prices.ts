@@ -7,7 +7,7 @@ import {
   catalogTopic,
   lockCatalogVersion,
 } from '../../catalog/editing.ts';
-import { importing, type PriceImport } from '../../catalog/import-prices.ts';
+import { importing, type PriceImport, readPriceList } from '../../catalog/import-prices.ts';
 import { priceDifferences } from '../../catalog/price-differences.ts';
 import type { Price } from '../../catalog/price.ts';
 import { latestIfSame, priceVersions, publishPrice } from '../../catalog/price-versions.ts';
@@ -232,14 +232,14 @@ async function importList(
 ): Promise<PriceImportReport> {
   const { input, user, at } = visit;
   const { dry_run: dry, reason: why } = input;
-  const text = csvAsList(input.text) ?? input.text;
+  const list = await readPriceList(csvAsList(input.text) ?? input.text);
   const brings = await bundled();
   if (dry)
-    return reported(await database.snapshot(() => importing(text, undefined, brings)), input.text);
+    return reported(await database.snapshot(() => importing(list, undefined, brings)), input.text);
   if (why === undefined) return throwProblem('invalid', { fields: { reason: 'empty' } });
   const done = await database.transact(function* () {
     const taken = yield* importing(
-      text,
+      list,
       { source: 'import', actor: user.id, reason: why, at },
       brings,
     );
