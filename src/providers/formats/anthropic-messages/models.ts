@@ -1,6 +1,5 @@
-import { countOf, type JsonObject, objectOf, textOf } from '../../../base/json.ts';
-import type { VendorCall } from '../../adapter.ts';
-import type { ReasoningMembers } from '../openai-chat/types.ts';
+import type { JsonObject } from '../../../base/json.ts';
+import { type ReasoningCall, reasoningRequest } from '../../conversation/reasoning-request.ts';
 
 /** What a generation of Claude accepts. */
 export interface ClaudeTraits {
@@ -107,12 +106,6 @@ export function claudeTraits(model: string): ClaudeTraits {
       : claude55;
 }
 
-/** What the client wants of thinking; undefined is the model's own way. */
-export interface ReasoningRequest {
-  readonly effort: string;
-  readonly budget: number | undefined;
-}
-
 /** The members `thinking` and `output_config.effort` of the vendor's request. */
 export interface Thinking {
   readonly thinking?: JsonObject;
@@ -133,54 +126,13 @@ const budgets: Readonly<Record<string, number>> = {
 const budgetMin = 1024;
 
 /**
- * Reads the request for thinking from OpenAI's `reasoning_effort`, OpenRouter's `reasoning` or
- * Anthropic's `thinking`.
- */
-export function reasoningRequest({
-  body,
-  messagesOptions: beside,
-}: Pick<VendorCall<ReasoningMembers>, 'body' | 'messagesOptions'>): ReasoningRequest | undefined {
-  const reasoning = objectOf(body.reasoning);
-  const thinking = objectOf(body.thinking);
-  const effort = textOf(body.reasoning_effort) ?? textOf(reasoning?.effort);
-  const budget =
-    beside?.budget ?? countOf(thinking?.budget_tokens) ?? countOf(reasoning?.max_tokens);
-  if (effort !== undefined) return { effort, budget };
-  // Qwen's switch for thinking is a boolean.
-  const isOff =
-    thinking?.type === 'disabled' || reasoning?.enabled === false || body.enable_thinking === false;
-  if (isOff) return { effort: 'none', budget };
-  if (budget !== undefined)
-    return { effort: budget > 16_000 ? 'high' : budget > 4000 ? 'medium' : 'low', budget };
-  const isOn =
-    thinking?.type !== undefined || reasoning?.enabled === true || body.enable_thinking === true;
-  return isOn ? { effort: 'medium', budget } : undefined;
-}
-
-const reasoningMembers = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking'] as const;
-
-/**
- * The members of the client's request for thinking that the vendor's request drops. `told`: the
- * model gets the request. Without it, a request for no thinking is fulfilled and nothing is
- * dropped.
- */
-export function droppedReasoning(
-  call: Pick<VendorCall<ReasoningMembers>, 'body' | 'messagesOptions'>,
-  told: boolean,
-): readonly string[] {
-  const reasoning = reasoningRequest(call);
-  if (told || reasoning === undefined || reasoning.effort === 'none') return [];
-  return reasoningMembers.filter((name) => call.body[name] != null);
-}
-
-/**
  * Writes the client's request for thinking in the form of this model
  * (platform.claude.com/docs/en/api/messages, 2026-11). `forced`: a tool call is forced, which
  * excludes thinking. `interrupted`: the model waits for tool results but its signed thinking before
  * the calls is lost, so that models with budgets refuse to go on thinking.
  */
 export function thinkingFor(
-  call: Pick<VendorCall<ReasoningMembers>, 'body' | 'messagesOptions'>,
+  call: ReasoningCall,
   traits: ClaudeTraits,
   maxTokens: number,
   { forced, interrupted }: { readonly forced: boolean; readonly interrupted: boolean },

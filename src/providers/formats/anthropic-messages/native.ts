@@ -23,11 +23,12 @@ import type {
   BaseAdapter,
 } from '../../adapter.ts';
 import { messagesVersionHeader } from '../../conversation/messages-version.ts';
+import { droppedReasoning } from '../../conversation/reasoning-request.ts';
 import { fittingId } from '../../conversation/tool-calls.ts';
 import { withDropped } from '../../support/unsupported.ts';
 import { protocolFault } from '../fault.ts';
 import { messagesFault, messagesFaultWithin } from './fault.ts';
-import { type ClaudeTraits, claudeTraits, thinkingFor, droppedReasoning } from './models.ts';
+import { type ClaudeTraits, claudeTraits, thinkingFor } from './models.ts';
 import { MessageCollector, NativeMessageStream } from './native-stream.ts';
 import type { MessagesHost } from './request.ts';
 import { obligation } from './tools.ts';

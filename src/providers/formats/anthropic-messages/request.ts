@@ -27,17 +27,12 @@ import {
   type ToolResult,
   type ConversationTurn,
 } from '../../conversation/conversation.ts';
+import { droppedReasoning } from '../../conversation/reasoning-request.ts';
 import { unsignedCalls, withCallSignatures, CallIds } from '../../conversation/tool-calls.ts';
 import type { ChatRequest } from '../openai-chat/types.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
-import {
-  type ClaudeTraits,
-  claudeTraits,
-  type Thinking,
-  thinkingFor,
-  droppedReasoning,
-} from './models.ts';
+import { type ClaudeTraits, claudeTraits, type Thinking, thinkingFor } from './models.ts';
 import { thinkingBlocks, turnSteps } from './reasoning.ts';
 import { planTools, type ToolPlan } from './tools.ts';
 

@@ -14,9 +14,10 @@ import {
   readConversation,
   withFirstTurn,
 } from '../../conversation/conversation.ts';
+import { droppedReasoning, reasoningRequest } from '../../conversation/reasoning-request.ts';
 import { blankStops } from '../../conversation/stop-text.ts';
 import { unsignedCalls, withCallSignatures } from '../../conversation/tool-calls.ts';
-import { thinkingFor, droppedReasoning, reasoningRequest } from '../anthropic-messages/models.ts';
+import { thinkingFor } from '../anthropic-messages/models.ts';
 import { thinkingBlocks } from '../anthropic-messages/reasoning.ts';
 import { isInterrupted, thoughtsOf, withSampling } from '../anthropic-messages/request.ts';
 import { planTools, type ToolPlan } from '../anthropic-messages/tools.ts';

@@ -19,7 +19,7 @@ import {
   type ToolResult,
   type ConversationTurn,
 } from '../../conversation/conversation.ts';
-import { droppedReasoning, reasoningRequest } from '../anthropic-messages/models.ts';
+import { droppedReasoning, reasoningRequest } from '../../conversation/reasoning-request.ts';
 import { refuseServiceTier } from '../../billable-features.ts';
 import { refuseParam } from '../../support/rules.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';

@@ -11,24 +11,18 @@ import {
 import { refuse } from '../../../base/refusal.ts';
 import type { VendorRequest, VendorCall } from '../../adapter.ts';
 import { readConversation, type TextPart } from '../../conversation/conversation.ts';
+import { droppedReasoning } from '../../conversation/reasoning-request.ts';
 import { stopWords } from '../../conversation/stop-text.ts';
 import { withCallSignatures } from '../../conversation/tool-calls.ts';
-import { droppedReasoning, reasoningRequest } from '../anthropic-messages/models.ts';
 import { refuseServiceTier } from '../../billable-features.ts';
 import { refuseParam } from '../../support/rules.ts';
 import { withDropped, droppedMembers, chatTranslation } from '../../support/unsupported.ts';
 import { droppedAnswerMembers } from '../../support/messages.ts';
 import { singleCallInstruction } from '../../support/fit.ts';
 import { geminiContents, isSigned } from './contents.ts';
-import {
-  type GeminiModel,
-  geminiModel,
-  takesPenalties,
-  isThird,
-  thinks,
-  thinkingOf,
-} from './models.ts';
+import { type GeminiModel, geminiModel, takesPenalties, isThird } from './models.ts';
 import { geminiSchema } from './schema.ts';
+import { thinkingConfigOf, thinks } from './thinking.ts';
 import type { GeminiChatRequest, GeminiChatTool } from './types.ts';
 
 const headers = { 'content-type': 'application/json' } as const;
@@ -212,16 +206,6 @@ function modalities(body: Documented<GeminiChatRequest>): object {
   };
 }
 
-function thinkingConfig(
-  call: VendorCall<GeminiChatRequest>,
-  model: GeminiModel,
-): object | undefined {
-  const { body } = call;
-  const reasoning = reasoningRequest(call);
-  const own = objectOf(googleOf(body).thinking_config);
-  return own ?? (reasoning && thinkingOf(reasoning, model));
-}
-
 /** The `generationConfig`. JSON leaves out its undefined members. */
 function generationConfig(call: VendorCall<GeminiChatRequest>, model: GeminiModel): object {
   const { body } = call;
@@ -240,7 +224,7 @@ function generationConfig(call: VendorCall<GeminiChatRequest>, model: GeminiMode
     frequencyPenalty: penalties ? told('frequency_penalty') : undefined,
     responseLogprobs: body.logprobs === true ? true : undefined,
     logprobs: body.logprobs === true ? told('top_logprobs') : undefined,
-    thinkingConfig: thinkingConfig(call, model),
+    thinkingConfig: objectOf(googleOf(body).thinking_config) ?? thinkingConfigOf(call, model),
     ...responseFormat(body, model),
     ...modalities(body),
   };
