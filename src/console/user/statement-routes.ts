@@ -3,24 +3,15 @@ import type { Clock } from '../../base/clock.ts';
 import type { Nano } from '../../base/money.ts';
 import { isDay, zoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
 import { compareCharges } from '../../ledger/check.ts';
-import { transferSum, transfersOf } from '../../ledger/transfers.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { rebuildHours } from '../../usage/rollup.ts';
-import { paidBefore, usagePage } from '../../usage/page.ts';
-import { charged } from '../../usage/spending.ts';
-import { chargeViews } from './charges.ts';
 import type { StatementDay, StatementLine, StatementProof, StatementView } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
 import { dayInput, pageLimit, timeInput } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type Owner, type SignedInRequest, defineRoute } from '../route.ts';
-import {
-  daysBetween,
-  monthSoFar,
-  statement,
-  type StatementQuery,
-  statementCsv,
-} from './statement.ts';
+import { daysBetween, monthSoFar, statement, statementCsv } from './statement.ts';
+import { chargesOfDay, type StatementQuery } from './statement-queries.ts';
 import { csvType } from '../csv.ts';
 import { instant, yuan, yuanOrNull } from '../format.ts';
 
@@ -124,15 +115,13 @@ async function addedUp(
   mended: Map<string, number>,
   question: StatementQuery,
 ): Promise<StatementView> {
-  const view = await database.snapshot(() => statement(question));
+  const view = await statement(database, question);
   const { account } = question;
   const now = clock.monotonicMs();
   if (view.adds_up || now - (mended.get(account) ?? -Infinity) < rebuildEveryMs) return view;
   if (mended.size >= rebuiltMax) mended.clear();
   mended.set(account, now);
-  return (await rebuildHours(database, account)) === 0
-    ? view
-    : database.snapshot(() => statement(question));
+  return (await rebuildHours(database, account)) === 0 ? view : statement(database, question);
 }
 
 /** The charges of a day, oldest first; each with the balance after it. */
@@ -151,26 +140,13 @@ async function dayOf(
   };
   const of = ['statement', owner.id, owner.zone, date, span.from, span.to];
   const place = input.after === undefined ? undefined : cursors.read(of, input.after);
-  const page = await database.snapshot(function* () {
-    const { rows, next } = yield* usagePage({
-      account: owner.id,
-      ...span,
-      order: 'oldest',
-      limit: input.limit,
-      ...(place && { after: { chargedAt: place.at, id: place.id } }),
-    });
-    const first = rows[0];
-    const charges = yield* chargeViews(owner.id, rows);
-    const before =
-      first === undefined
-        ? 0n
-        : yield* balanceBefore(owner.id, Number(first['finished_at']), String(first['id']));
-    const moves =
-      first === undefined
-        ? []
-        : yield* transfersOf(owner.id, { from: Number(first['finished_at']), to: span.to });
-    return { rows, next, charges, before, moves };
-  });
+  const query = {
+    account: owner.id,
+    ...span,
+    after: place && { chargedAt: place.at, id: place.id },
+    limit: input.limit,
+  };
+  const page = await database.snapshot(() => chargesOfDay(query));
   let balance = page.before;
   let moved = 0;
   const items: StatementLine[] = page.charges.map((charge, index) => {
@@ -196,15 +172,6 @@ async function dayOf(
     prev: null,
     as_of: instant(at),
   };
-}
-
-/**
- * The balance before the charge at this position; `movesSince` has the moves of the same moment.
- */
-function* balanceBefore(account: string, at: number, id: string): Transaction<Nano> {
-  const moved = yield* transferSum(account, { from: 0, to: at });
-  const { cost } = yield* charged(account, { from: 0, to: at });
-  return moved - cost - (yield* paidBefore(account, at, id));
 }
 
 /**
@@ -242,7 +209,7 @@ async function verify(
 ): Promise<StatementProof> {
   const started = clock.monotonicMs();
   const question = questionOf(owner, input, clock.now());
-  const view = await database.snapshot(() => statement(question));
+  const view = await statement(database, question);
   const asOf = Date.parse(view.as_of);
   let lines = view.rows.filter(({ kind }) => kind !== 'charges').length;
   let amount = 0n;
@@ -262,10 +229,7 @@ async function verify(
         };
     }
   }
-  const again =
-    view.charges.amount === yuan(-amount)
-      ? view
-      : await database.snapshot(() => statement(question));
+  const again = view.charges.amount === yuan(-amount) ? view : await statement(database, question);
   return {
     ok: differs === null && again.adds_up && again.charges.amount === yuan(-amount),
     lines,

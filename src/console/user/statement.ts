@@ -1,53 +1,34 @@
-import { keyNamesOf } from '../../accounts/user-keys.ts';
-import { type ZoneDay, zoneDays, localTime } from '../../base/calendar.ts';
+import { localTime } from '../../base/calendar.ts';
 import type { Nano } from '../../base/money.ts';
-import { fundsOf, type AccountTransfer, transferSum, transfersOf } from '../../ledger/transfers.ts';
-import type { Transaction, Database } from '../../storage/database.ts';
-import { type UsagePosition, usagePage } from '../../usage/page.ts';
-import { endOfTime, type TimeRange } from '../../usage/ranges.ts';
+import type { AccountTransfer } from '../../ledger/transfers.ts';
+import type { Database } from '../../storage/database.ts';
+import type { UsagePosition } from '../../usage/page.ts';
 import { linesOf } from '../../usage/record.ts';
-import { charged, chargedBySpan } from '../../usage/spending.ts';
 import type { MoveRow, StatementRow, StatementView } from '../contract.ts';
 import { csvLine, csvStart } from '../csv.ts';
 import { instant, yuan, nanoOf } from '../format.ts';
 import { perOf, unitPrice } from '../prices.ts';
-
-export interface StatementQuery {
-  readonly account: string;
-  readonly zone: string;
-  /** Both included. */
-  readonly first: string;
-  readonly last: string;
-  readonly now: number;
-}
+import {
+  statementFigures,
+  type StatementFigures,
+  type StatementQuery,
+  statementRecords,
+} from './statement-queries.ts';
 
 interface Sum {
   readonly count: number;
   readonly amount: Nano;
 }
 
-/** The movements of an account's money, day by day, adding up to the nano. Run it in a snapshot. */
-export function* statement({
-  account,
-  zone,
-  first,
-  last,
-  now,
-}: StatementQuery): Transaction<StatementView> {
-  const days = zoneDays(zone, first, last);
-  const from = days[0]?.from ?? now;
-  const to = days.at(-1)?.to ?? now;
-  const funds = (yield* fundsOf(account)) ?? { balance: 0n, credited: 0n, held: 0n, holds: 0 };
-  const moves = yield* transfersOf(account, { from, to });
-  const opening =
-    (yield* transferSum(account, { from: 0, to: from })) -
-    (yield* charged(account, { from: 0, to: from })).cost;
-  const spans = days.flatMap((day) => splitDayAt(day, moves));
-  const spent = yield* spentBySpan(account, days, spans);
-  const { rows, balance, charges } = rowsOf(spans, spent, moves, opening);
-  const after =
-    (yield* transferSum(account, { from: to, to: endOfTime })) -
-    (yield* charged(account, { from: to, to: endOfTime })).cost;
+/** The movements of an account's money, day by day, adding up to the nano. */
+export async function statement(
+  database: Database,
+  question: StatementQuery,
+): Promise<StatementView> {
+  const { first, last, zone, now } = question;
+  const figures = await database.snapshot(() => statementFigures(question));
+  const { from, to, funds, moves, opening, after } = figures;
+  const { rows, balance, charges } = rowsOf(figures);
   const sums = sumsOf(moves);
   const sum = ({ count, amount }: Sum) => ({ count, amount: yuan(amount) });
   return {
@@ -68,63 +49,26 @@ export function* statement({
   };
 }
 
-interface DayPart extends TimeRange {
-  readonly day: string;
-}
-
-/** Splits a day at its moves: a charge at the exact moment of a move comes after it. */
-export function splitDayAt(
-  { day, from, to }: ZoneDay,
-  moves: readonly AccountTransfer[],
-): readonly DayPart[] {
-  const cuts = [...new Set(moves.map(({ at }) => at).filter((at) => at > from && at < to))];
-  const edges = [from, ...cuts, to];
-  return edges.slice(1).map((end, index) => ({ day, from: edges[index] ?? from, to: end }));
-}
-
-/** All whole days in one query, those with moves piece by piece. */
-function* spentBySpan(
-  account: string,
-  days: readonly ZoneDay[],
-  spans: readonly DayPart[],
-): Transaction<ReadonlyMap<DayPart, { readonly requests: number; readonly cost: Nano }>> {
-  const daily = yield* chargedBySpan(account, days);
-  const whole = new Map(
-    days.map((day, index) => [day.day, { day, spent: daily[index] ?? { requests: 0, cost: 0n } }]),
-  );
-  const spent = new Map<DayPart, { readonly requests: number; readonly cost: Nano }>();
-  for (const span of spans) {
-    const day = whole.get(span.day);
-    const isWhole = day?.day.from === span.from && day.day.to === span.to;
-    // A day without charges has none in its pieces.
-    const known = isWhole || day?.spent.requests === 0 ? day?.spent : undefined;
-    spent.set(span, known ?? (yield* charged(account, span)));
-  }
-  return spent;
-}
-
-function rowsOf(
-  spans: readonly DayPart[],
-  spent: ReadonlyMap<DayPart, { readonly requests: number; readonly cost: Nano }>,
-  moves: readonly AccountTransfer[],
-  opening: Nano,
-): { readonly rows: readonly StatementRow[]; readonly balance: Nano; readonly charges: Sum } {
+function rowsOf({ spent, moves, opening }: StatementFigures): {
+  readonly rows: readonly StatementRow[];
+  readonly balance: Nano;
+  readonly charges: Sum;
+} {
   const rows: StatementRow[] = [];
   let balance = opening;
   let [count, amount] = [0, 0n];
-  for (const span of spans) {
-    for (const move of moves.filter(({ at }) => at === span.from))
-      rows.push(moveRow(move, span.day, (balance += move.amount)));
-    const { requests, cost } = spent.get(span) ?? { requests: 0, cost: 0n };
+  for (const [{ day, from, to }, { requests, cost }] of spent) {
+    for (const move of moves.filter(({ at }) => at === from))
+      rows.push(moveRow(move, day, (balance += move.amount)));
     if (requests === 0) continue;
     balance -= cost;
     count += requests;
     amount += cost;
     rows.push({
       kind: 'charges',
-      day: span.day,
-      from: instant(span.from),
-      to: instant(span.to),
+      day,
+      from: instant(from),
+      to: instant(to),
       requests,
       amount: yuan(-cost),
       balance: yuan(balance),
@@ -146,7 +90,7 @@ const moveRow = (move: AccountTransfer, day: string, balance: Nano): MoveRow => 
   balance: yuan(balance),
 });
 
-export function moveKind({
+function moveKind({
   amount,
   code,
   other,
@@ -214,7 +158,7 @@ export async function* statementCsv(
   question: StatementQuery,
   level: StatementLevel,
 ): AsyncGenerator<string> {
-  const view = await database.snapshot(() => statement(question));
+  const view = await statement(database, question);
   yield csvStart +
     csvLine(level === 'day' ? dayHeader : level === 'request' ? requestHeader : lineHeader);
   const write = writerOf(question.zone, level);
@@ -274,21 +218,8 @@ async function* chargesWithin(
   let paid = 0n;
   let after: UsagePosition | undefined;
   do {
-    const place = after;
-    const page = await database.snapshot(function* () {
-      const found = yield* usagePage({
-        account,
-        ...span,
-        order: 'oldest',
-        limit: pageRows,
-        ...(place && { after: place }),
-      });
-      const names = yield* keyNamesOf(
-        account,
-        found.rows.map((row) => String(row['key_id'])),
-      );
-      return { ...found, names };
-    });
+    const query = { account, ...span, after, limit: pageRows };
+    const page = await database.snapshot(() => statementRecords(query));
     after = page.next;
     let text = '';
     for (const row of page.rows) {
