@@ -52,7 +52,7 @@ const messagesBody: Envelope['body'] = (refusal, requestId) => {
   const type =
     refusal.refusal === 'insufficient_quota'
       ? 'billing_error'
-      : (messagesTypes[statusOf(refusal)] ?? 'invalid_request_error');
+      : (messagesTypes[refusal.status] ?? 'invalid_request_error');
   return JSON.stringify({
     type: 'error',
     error: { type, message: refusal.message },
@@ -162,11 +162,9 @@ export const generateEnvelope: Envelope = {
   statuses: generateStatuses,
 };
 
-export const statusOf = (refusal: Refusal): number => refusals[refusal.refusal].status;
-
 /** The status of a refusal in one convention. */
 export const statusIn = ({ statuses }: Envelope, why: Refusal): number =>
-  statuses?.[why.refusal] ?? statusOf(why);
+  statuses?.[why.refusal] ?? why.status;
 
 /** Sends the refusal as the whole answer. */
 export function sendRefusal(
@@ -224,5 +222,5 @@ export const answerUnreadable =
   (problem, values = {}) => {
     const why = refusal(unreadableRefusals[problem], values);
     const id = requestId(clock.now());
-    return { status: statusOf(why), body: chatEnvelope.body(why, id), id };
+    return { status: why.status, body: chatEnvelope.body(why, id), id };
   };

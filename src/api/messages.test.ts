@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Refusal, refusal, refusals } from '../base/refusal.ts';
 import type { RequestBody } from './request-body.ts';
-import { messagesEnvelope, statusOf } from './errors.ts';
+import { messagesEnvelope } from './errors.ts';
 import { parseMessages, parseTokenCount } from './messages.ts';
 
 const principal = {
@@ -123,7 +123,7 @@ const wrong: readonly (readonly [string, RequestBody, string])[] = [
 
 test.each(wrong)('%s is a 400 that names it', (_what, body, param) => {
   const refused = refusedBy(body);
-  expect(statusOf(refused)).toBe(400);
+  expect(refused.status).toBe(400);
   expect(refused.param).toBe(param);
   expect(refused.message).toContain(param);
   expect(JSON.parse(messagesEnvelope.body(refused, 'req_0'))).toEqual({

@@ -314,6 +314,10 @@ export class Refusal extends Error {
     this.param = param;
     this.retryAfterMs = retryAfterMs;
   }
+
+  get status(): number {
+    return refusals[this.refusal].status;
+  }
 }
 
 /** The most characters of a client's or a vendor's text that a message repeats. */

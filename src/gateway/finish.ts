@@ -36,7 +36,6 @@ export async function finishRequest(
   progress: RequestProgress,
   { result, receiver, candidate }: AttemptOutcome,
 ): Promise<RequestOutcome> {
-  const { reply } = funded;
   // Other channels may have been tried since: what is hidden and reported is of this one.
   progress.candidate = candidate ?? progress.candidate;
   if (result.kind === 'answer') return finishWhole(funded, progress, result.answer, 'ok');
@@ -54,7 +53,7 @@ export async function finishRequest(
   if (result.kind === 'refused')
     return {
       ...nothing,
-      status: reply.started ? 200 : 400,
+      status: sentStatus(funded, result.refusal),
       outcome: result.refusal.refusal,
       refusal: result.refusal,
     };
@@ -64,6 +63,10 @@ export async function finishRequest(
 /** Text of the model, or the result of a tool that the vendor ran. */
 const hasDelivered = ({ outputBytes, calls }: StreamMeter): boolean =>
   outputBytes > 0 || calls !== undefined;
+
+/** The status that the client is sent with a refusal. A response that has begun keeps its own. */
+const sentStatus = ({ reply }: FundedRequest, why: Refusal): number =>
+  reply.started ? 200 : why.status;
 
 const nothing = {
   charged: false,
@@ -114,7 +117,7 @@ async function finishFault(
   }
   return {
     ...nothing,
-    status: reply.started ? 200 : 0,
+    status: sentStatus(funded, why),
     outcome: outcomeOfFault(fault),
     refusal: why,
   };
@@ -292,13 +295,10 @@ async function finishAtLength(
     funded.reply.replaceHeader('x-tollgate-max-tokens', String(outputTokens(quantities)));
     return finishWhole(funded, progress, { ...answer, quantities }, 'length');
   }
-  if (receiver === undefined || meter.outputBytes === 0)
-    return {
-      ...nothing,
-      status: 429,
-      outcome: 'insufficient_quota',
-      refusal: refusal('insufficient_quota'),
-    };
+  if (receiver === undefined || meter.outputBytes === 0) {
+    const why = refusal('insufficient_quota');
+    return { ...nothing, status: sentStatus(funded, why), outcome: why.refusal, refusal: why };
+  }
   const tail = receiver.cutShort(
     isWithin(funded, quantities) ? quantities : (await boundUsage(funded, quantities)).quantities,
   );
@@ -320,12 +320,14 @@ function reportOverrun({ parts, request }: FundedRequest, { candidate }: Request
   });
 }
 
+const notRecorded = 'the charge could not be recorded';
+
 async function charge(
   funded: FundedRequest,
   progress: RequestProgress,
   ending: AnswerEnd,
 ): Promise<RequestOutcome> {
-  const { request, reply } = funded;
+  const { request } = funded;
   const settled = await settle(funded, progress, ending);
   const base: RequestOutcome = {
     charged: true,
@@ -337,19 +339,11 @@ async function charge(
     refusal: undefined,
   };
   if (settled.outcome === 'paid') return base;
-  if (settled.outcome === 'refused')
-    return {
-      ...base,
-      status: reply.started ? 200 : 500,
-      outcome: 'refused by the ledger',
-      refusal: refusal('server_error', { id: request.id }),
-    };
-  return {
-    ...base,
-    status: reply.started ? 200 : 503,
-    outcome: 'unsettled',
-    refusal: unavailableRefusal('the charge could not be recorded', request.id, unavailableRetryMs),
-  };
+  const [ended, why] =
+    settled.outcome === 'refused'
+      ? ['refused by the ledger', refusal('server_error', { id: request.id })]
+      : ['unsettled', unavailableRefusal(notRecorded, request.id, unavailableRetryMs)];
+  return { ...base, status: sentStatus(funded, why), outcome: ended, refusal: why };
 }
 
 /** How a request ended: the fields of the access line, and what the client has yet to get. */
@@ -359,7 +353,7 @@ export interface RequestOutcome {
   readonly cost: Nano;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** HTTP; 0: nothing was sent, and the refusal decides. */
+  /** The status that the client was sent, or is to be sent with `refusal`. 499: it left first. */
   readonly status: number;
   readonly outcome: string;
   /** Not yet sent to the client: a refusal when nothing has been sent, else an error event. */

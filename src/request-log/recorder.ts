@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { type Refusal, refusals } from '../base/refusal.ts';
+import type { Refusal } from '../base/refusal.ts';
 import type { Database } from '../storage/database.ts';
 import type { AccessLine } from '../telemetry/request-metrics.ts';
 import {
@@ -81,8 +81,7 @@ export class RequestRecorder {
       endpoint: undefined,
       model: this.#text(line.model),
       channel: line.channel,
-      // A refusal that is yet to be sent has no status in the line.
-      status: line.status || statusOf(why),
+      status: line.status,
       outcome: why?.refusal ?? line.outcome,
       param: this.#text(why?.param ?? undefined),
       durationMs: Math.round(line.durationMs),
@@ -109,7 +108,7 @@ export class RequestRecorder {
       endpoint,
       model: this.#text(request.model()),
       channel: undefined,
-      status: statusOf(why),
+      status: why.status,
       outcome: why.refusal,
       param: this.#text(why.param ?? undefined),
       durationMs: Math.max(0, this.#clock.now() - request.at),
@@ -198,6 +197,3 @@ export class RequestRecorder {
     return value?.slice(0, this.#limits.textCharsMax).replace(/[\0\p{Surrogate}]/gu, '');
   }
 }
-
-const statusOf = (why: Refusal | undefined): number =>
-  why === undefined ? 0 : refusals[why.refusal].status;

@@ -116,7 +116,7 @@ forEachDatabase((_name, openFresh) => {
     const { database, recorder } = await fresh();
     const why = refusal('unavailable', { why: 'no channel', id: idAt(noon) });
     recorder.attemptFailed(idAt(noon), failure);
-    recorder.finished(lineOf({ status: 0, outcome: 'fault:overloaded' }), why);
+    recorder.finished(lineOf({ status: 503, outcome: 'fault:overloaded' }), why);
     recorder.refused(refusedAt(noon), why);
     await recorder.close();
     expect(await pageOf(database)).toMatchObject([
@@ -223,7 +223,7 @@ forEachDatabase((_name, openFresh) => {
   test('a refusal of a request from the console has its status, and no endpoint', async () => {
     const { database, recorder } = await fresh();
     const why = refusal('unavailable', { why: 'no channel', id: idAt(noon) });
-    recorder.finished(lineOf({ status: 0, outcome: 'fault:overloaded' }), why);
+    recorder.finished(lineOf({ status: 503, outcome: 'fault:overloaded' }), why);
     await recorder.close();
     expect(await pageOf(database)).toMatchObject([{ status: 503, endpoint: undefined }]);
   });

@@ -38,7 +38,7 @@ test('how a request ended is told by model, channel and outcome, its money and t
   requests.finished(
     line({
       outcome: 'fault:overloaded',
-      status: 0,
+      status: 503,
       attempts: 3,
       cost: '0',
       inputTokens: 0,

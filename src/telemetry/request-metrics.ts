@@ -225,7 +225,7 @@ export interface AccessLine {
   readonly group: string;
   readonly channel: string | undefined;
   readonly stream: boolean;
-  /** HTTP status, or 499 for a client that left before its answer began. */
+  /** The status that the client was sent, or 499 when it left before its answer began. */
   readonly status: number;
   /** `ok`, `cut`, `left`, `length`, or the name of the refusal or fault. */
   readonly outcome: string;
