@@ -38,7 +38,7 @@ export type AttemptResult =
    * The account's money ended before the answer did. `past`: the answer is longer than the request
    * allows.
    */
-  | { readonly kind: 'length'; readonly meter: StreamMeter; readonly past?: true }
+  | { readonly kind: 'money_ended'; readonly meter: StreamMeter; readonly past?: true }
   /** The client went away. `sent`: the vendor had the request by then, and may have read it. */
   | { readonly kind: 'left'; readonly sent?: true }
   /**

@@ -41,8 +41,10 @@ export async function finishRequest(
   if (result.kind === 'answer') return finishWhole(funded, progress, result.answer, 'ok');
   if (result.kind === 'streamed')
     return finishStream(funded, progress, result.meter, result.tail, 'ok');
-  if (result.kind === 'length') return finishAtLength(funded, progress, result, receiver);
+  if (result.kind === 'money_ended') return finishMoneyEnded(funded, progress, result, receiver);
   const meter = receiver instanceof ForwardingReceiver ? receiver.translator.meter : undefined;
+  // The outcome of a race is its winner's (hedge.ts). A lost one that came here would have delivered
+  // nothing, like an attempt whose client left.
   if (result.kind === 'left' || result.kind === 'lost_race') {
     if (meter !== undefined && hasDelivered(meter))
       return finishStream(funded, progress, meter, '', 'left');
@@ -280,10 +282,14 @@ async function keep({ request }: FundedRequest, last: Buffer): Promise<boolean> 
   }
 }
 
-async function finishAtLength(
+/**
+ * The money ended before the answer: the client gets what it paid for, and the finish reason
+ * `length`. Where that is nothing, it gets a refusal.
+ */
+async function finishMoneyEnded(
   funded: FundedRequest,
   progress: RequestProgress,
-  { meter, past }: AttemptResult & { readonly kind: 'length' },
+  { meter, past }: AttemptResult & { readonly kind: 'money_ended' },
   receiver: AttemptOutcome['receiver'],
 ): Promise<RequestOutcome> {
   const reported = meter.finished && meter.quantities !== undefined ? meter.quantities : undefined;

@@ -82,7 +82,7 @@ async function decideRace(
 function hedgeOf(first: Candidate, second: Candidate, { best, brokenOff }: HedgeOutcome): Hedge {
   const { candidate, result } = best;
   const delivered =
-    result.kind === 'streamed' || result.kind === 'answer' || result.kind === 'length';
+    result.kind === 'streamed' || result.kind === 'answer' || result.kind === 'money_ended';
   const loser = candidate === first ? second : first;
   return {
     first: first.channel.name,

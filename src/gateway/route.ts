@@ -292,7 +292,7 @@ export class AttemptLoop {
 }
 
 const wasAnswered = ({ kind }: AttemptResult): boolean =>
-  kind === 'answer' || kind === 'streamed' || kind === 'length';
+  kind === 'answer' || kind === 'streamed' || kind === 'money_ended';
 
 function recordLatency(
   { funded, progress: { firstByteMs } }: AttemptLoop,

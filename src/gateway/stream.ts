@@ -40,7 +40,7 @@ class Payment {
     if (this.#waiting) return false;
     const { funds } = this.#funded;
     if (funds.isPast(this.#meter.outputBytes)) {
-      this.#attempt.finish({ kind: 'length', meter: this.#meter, past: true });
+      this.#attempt.finish({ kind: 'money_ended', meter: this.#meter, past: true });
       return false;
     }
     funds.grow();
@@ -75,7 +75,7 @@ class Payment {
       // dropped.
       if (this.#attempt.over) return;
       if (!grown) {
-        this.#attempt.finish({ kind: 'length', meter: this.#meter });
+        this.#attempt.finish({ kind: 'money_ended', meter: this.#meter });
         return;
       }
       if (!funds.canGrow()) break;
