@@ -60,7 +60,7 @@ export async function tryChannels(
     } finally {
       progress.vendorMs += elapsedMs(funded) - begunMs;
     }
-    if (!last.mayContinue) return last;
+    if (!last.mayRetry) return last;
     if (last.result.kind === 'fault') failed = last;
   }
   if (progress.left)
@@ -164,10 +164,10 @@ export class AttemptLoop {
     }
     const { result } = one;
     if (parts.traces !== undefined) traceAttempt(this, candidate, client, result, begunMs);
-    const goesOn = result.kind === 'fault' && this.#faulted(candidate, result, begunMs);
+    const retry = result.kind === 'fault' && this.#faulted(candidate, result, begunMs);
     if (wasAnswered(result)) parts.health.answered(candidate.id, parts.clock.monotonicMs());
     if (this.#choice?.policy === 'latency') recordLatency(this, candidate, result, begunMs);
-    return { result, receiver: one.receiver, candidate, mayContinue: goesOn };
+    return { result, receiver: one.receiver, candidate, mayRetry: retry };
   }
 
   /** Calls the channel, and waits for the end of its answer. */
@@ -249,7 +249,7 @@ export class AttemptLoop {
       result: { kind: 'refused', refusal },
       receiver: undefined,
       candidate,
-      mayContinue: true,
+      mayRetry: true,
     };
   }
 
@@ -278,16 +278,16 @@ export class AttemptLoop {
     const count = (this.#failures.get(fault.kind) ?? 0) + 1;
     this.#failures.set(fault.kind, count);
     const media = isImageCapability(request.capability) ? 'media' : 'text';
-    const goesOn = mayRetry(fault.kind, stage, count, media);
-    reportFailure(this.funded, candidate, result, begunMs, goesOn);
+    const retry = mayRetry(fault.kind, stage, count, media);
+    reportFailure(this.funded, candidate, result, begunMs, retry);
     // A vendor may close an idle connection in the instant in which we use it: that says nothing of
     // the channel, so it gets a second chance.
-    if (goesOn && !(fault.kind === 'network' && stage === 'waiting' && count === 1))
+    if (retry && !(fault.kind === 'network' && stage === 'waiting' && count === 1))
       this.#excluded = [
         ...this.#excluded,
         ...excludedAfter(fault.kind, candidate, this.#candidates),
       ];
-    return goesOn;
+    return retry;
   }
 }
 
@@ -314,7 +314,7 @@ function reportFailure(
   { channel }: Candidate,
   { fault, stage, status }: AttemptResult & { readonly kind: 'fault' },
   beganMs: number,
-  goesOn: boolean,
+  retry: boolean,
 ): void {
   const { parts, request } = funded;
   parts.failed({
@@ -328,7 +328,7 @@ function reportFailure(
     status,
     beganMs,
     endedMs: elapsedMs(funded),
-    mayRetry: goesOn,
+    mayRetry: retry,
   });
 }
 

@@ -291,6 +291,6 @@ export interface AttemptOutcome {
 
 export interface ChannelOutcome extends AttemptOutcome {
   readonly candidate: Candidate;
-  /** It failed in a way that lets another channel be asked. */
-  readonly mayContinue: boolean;
+  /** It failed in a way that lets another channel be called. */
+  readonly mayRetry: boolean;
 }

@@ -148,14 +148,14 @@ class Submission {
     let maker: VideoCandidate | undefined = first;
     do {
       if (this.#attempted.length > 1 && !(await this.#pin(maker))) return this.#lost();
-      const { submitted, next } = await this.#submit(maker);
+      const { submitted, mayRetry } = await this.#submit(maker);
       if (!isTaskFault(submitted)) {
         if (!(await this.#accept(task.id, submitted.upstreamId))) return this.#lost();
         this.#report(maker, 200, 'submitted');
         return { ...task, createdAt, state: 'queued', percent: 0 };
       }
       fault = submitted;
-      maker = next ? this.#pick() : undefined;
+      maker = mayRetry ? this.#pick() : undefined;
     } while (maker !== undefined);
     const withdrawn = await this.#parts.database.transact(() => withdrawTask(task));
     if (!withdrawn) return this.#lost();
@@ -272,10 +272,10 @@ class Submission {
     );
   }
 
-  /** `next`: this vendor has certainly not taken the task, so another may get it. */
+  /** `mayRetry`: this vendor has certainly not taken the task, so another may get it. */
   async #submit(
     maker: VideoCandidate,
-  ): Promise<{ readonly submitted: AcceptedSubmission | Fault; readonly next: boolean }> {
+  ): Promise<{ readonly submitted: AcceptedSubmission | Fault; readonly mayRetry: boolean }> {
     const { health, clock, taskLimits } = this.#parts;
     const { id, client, adapter, call } = maker;
     const { replyBytesMax, submit: times } = taskLimits;
@@ -292,13 +292,13 @@ class Submission {
       'fault' in contacted ? contacted.fault : readSubmitted(maker, contacted.reply, call);
     if (!isTaskFault(submitted)) {
       health.answered(id, clock.monotonicMs());
-      return { submitted, next: false };
+      return { submitted, mayRetry: false };
     }
     health.faulted(id, submitted, clock.monotonicMs());
     const unheard = 'stage' in contacted && contacted.stage === 'connecting';
-    const next = maySubmitElsewhere(submitted.kind, !unheard);
-    this.#failed(maker, submitted, unheard ? 'connecting' : 'waiting', beganMs, next);
-    return { submitted, next };
+    const mayRetry = maySubmitElsewhere(submitted.kind, !unheard);
+    this.#failed(maker, submitted, unheard ? 'connecting' : 'waiting', beganMs, mayRetry);
+    return { submitted, mayRetry };
   }
 
   #failed(
@@ -306,7 +306,7 @@ class Submission {
     fault: Fault,
     stage: CallStage,
     beganMs: number,
-    next: boolean,
+    mayRetry: boolean,
   ): void {
     const { failed, clock } = this.#parts;
     failed({
@@ -320,7 +320,7 @@ class Submission {
       status: undefined,
       beganMs,
       endedMs: clock.monotonicMs() - this.#startedMs,
-      mayRetry: next,
+      mayRetry,
     });
   }
 
