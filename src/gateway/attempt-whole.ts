@@ -246,7 +246,7 @@ class WholeCall {
       noStream,
     );
     this.#running = attempt;
-    attempt.start(client);
+    attempt.start(client, 'send');
     this.dropped ??= attempt.dropped;
     const result = await attempt.result;
     this.#running = undefined;
@@ -279,7 +279,7 @@ class WholeCall {
       this.#call,
       { ...limits, whole: limits.asyncJobs.reply },
       noStream,
-    ).start(this.#client);
+    ).start(this.#client, 'send');
   }
 }
 

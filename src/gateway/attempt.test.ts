@@ -58,7 +58,7 @@ async function attempted(
   const attempt = new ChannelAttempt({ ...openaiChat(), ...changed }, call, gatewayLimits, () => {
     throw new Error('no stream was asked for');
   });
-  attempt.start(client);
+  attempt.start(client, 'send');
   return { server, attempt, result: attempt.result };
 }
 

@@ -74,6 +74,9 @@ export interface Receiver {
   broken(): AttemptResult | undefined;
 }
 
+/** What becomes of a request with a member that its vendor is known to refuse. */
+export type UnsupportedRequest = 'refuse' | 'send';
+
 /** The refusal of a request that the vendor itself would refuse. The vendor has not been called. */
 export class VendorRefusal extends Refusal {}
 
@@ -122,12 +125,12 @@ export class ChannelAttempt implements UpstreamListener {
   }
 
   /**
-   * Throws a Refusal when this vendor does not take the request. `insists`: calls the vendor
-   * although it is known to refuse.
+   * Throws a Refusal when this vendor does not take the request. `unsupported`: whether a request
+   * with a member that the vendor is known to refuse is refused here, or sent all the same.
    */
-  start(client: ChannelClient, insists = true): void {
+  start(client: ChannelClient, unsupported: UnsupportedRequest): void {
     const request = this.#adapter.ask(this.#call);
-    if (request.unsupported !== undefined && !insists)
+    if (request.unsupported !== undefined && unsupported === 'refuse')
       throw vendorRefusal(this.#call.publicModel, request.unsupported);
     this.dropped = request.dropped;
     const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;

@@ -120,7 +120,7 @@ async function countAt(
     throw new Error('a count is no stream');
   });
   reply.onLeave(() => attempt.finish({ kind: 'left' }));
-  attempt.start(client);
+  attempt.start(client, 'send');
   const result = await attempt.result;
   reply.onLeave(undefined);
   return result;

@@ -15,7 +15,13 @@ import { type Choice, hashTexts } from '../routing/candidates.ts';
 import { mayRetry } from '../routing/retry.ts';
 import type { ApiRequest } from './api-request.ts';
 import { attemptWhole } from './attempt-whole.ts';
-import { ChannelAttempt, type AttemptResult, VendorRefusal, vendorCallFor } from './attempt.ts';
+import {
+  ChannelAttempt,
+  type AttemptResult,
+  type UnsupportedRequest,
+  VendorRefusal,
+  vendorCallFor,
+} from './attempt.ts';
 import type { ChannelClient } from './channels/clients.ts';
 import { type Race, askHedged } from './hedge.ts';
 import { isAccepted, alternativesFor, withAlternatives } from './models/alternatives.ts';
@@ -86,7 +92,7 @@ async function refusedByAll(loop: AttemptLoop, why: Refusal): Promise<AttemptOut
       receiver: undefined,
     };
   const begunMs = elapsedMs(funded);
-  loop.insists = true;
+  loop.unsupported = 'send';
   const asked = await loop.ask(loop.refusing, begunMs);
   const { result } = asked;
   progress.vendorMs += elapsedMs(funded) - begunMs;
@@ -117,10 +123,10 @@ export class AttemptLoop {
   /** The first channel whose vendor itself refuses the request. */
   refusing: Candidate | undefined;
   /**
-   * Set when no channel takes the request: a vendor gets it all the same, so that the client reads
-   * the vendor's own message.
+   * `send` when no channel takes the request: a vendor gets it all the same, so that the client
+   * reads the vendor's own message.
    */
-  insists = false;
+  unsupported: UnsupportedRequest = 'refuse';
 
   constructor(funded: FundedRequest, progress: RequestProgress) {
     this.funded = funded;
@@ -211,7 +217,7 @@ export class AttemptLoop {
     });
     if (race === undefined) progress.running = attempt;
     else race.enter(attempt);
-    attempt.start(client, this.insists);
+    attempt.start(client, this.unsupported);
     if (race === undefined) progress.dropped = attempt.dropped;
     const result = await attempt.result;
     if (race === undefined) progress.running = undefined;
