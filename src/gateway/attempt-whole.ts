@@ -213,7 +213,7 @@ class WholeCall {
     }
   }
 
-  #again({ ask: request, read, fault }: PendingAnswer): Promise<AttemptResult> {
+  #again({ poll: request, read, fault }: PendingAnswer): Promise<AttemptResult> {
     const { limits } = this.#parts;
     const patient = { ...limits, whole: limits.asyncJobs.reply };
     const inquiry = { read, fault: fault ?? this.#adapter.fault };

@@ -14,14 +14,14 @@ interface HedgedAttempts {
   /** Another healthy channel than `first`, if there is one. */
   pickSecond(first: Candidate, nowMs: number): Candidate | undefined;
   /** `begunMs`: since the request began. */
-  ask(candidate: Candidate, begunMs: number, race: Race): Promise<ChannelOutcome>;
+  call(candidate: Candidate, begunMs: number, race: Race): Promise<ChannelOutcome>;
 }
 
 /**
  * Calls this channel, and a second one too when no byte has come within `afterMs` and the model's
  * hedge budget allows it. The client gets one answer.
  */
-export async function askHedged(
+export async function callHedged(
   attempts: HedgedAttempts,
   first: Candidate,
   begunMs: number,
@@ -32,7 +32,7 @@ export async function askHedged(
   const race = new Race(parts.timers, progress);
   progress.running = race;
   try {
-    const one = attempts.ask(first, begunMs, race);
+    const one = attempts.call(first, begunMs, race);
     const early = await Promise.race([one, race.silence(afterMs)]);
     if (early !== 'silence') return early;
     const nowMs = parts.clock.monotonicMs();
@@ -43,7 +43,7 @@ export async function askHedged(
       race,
       first,
       one,
-      attempts.ask(second, nowMs - startedAtMs, race),
+      attempts.call(second, nowMs - startedAtMs, race),
     );
     progress.candidate = outcome.best.candidate;
     progress.hedge = hedgeOf(first, second, outcome);

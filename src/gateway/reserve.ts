@@ -59,29 +59,34 @@ export const elapsedMs = ({ parts, startedAtMs }: FundedRequest): number =>
  * Reserves the money: from memory in the common case, else through the database or by waiting.
  * Throws a Refusal when there is none. Returns `left` when the client went away in the meantime.
  */
-export async function reserve(asked: AdmittedRequest): Promise<FundedRequest | 'left'> {
-  const { clock, till } = asked.parts;
+export async function reserve(unfunded: AdmittedRequest): Promise<FundedRequest | 'left'> {
+  const { clock, till } = unfunded.parts;
   const at = clock.now();
-  const reservation = till.tryReserve(reserveRequestFor(asked, at));
-  return reservation === undefined ? reserveSlowly(asked, at) : fundedBy(reservation, asked, at);
+  const reservation = till.tryReserve(reserveRequestFor(unfunded, at));
+  return reservation === undefined
+    ? reserveSlowly(unfunded, at)
+    : fundedBy(reservation, unfunded, at);
 }
 
-async function reserveSlowly(asked: AdmittedRequest, at: number): Promise<FundedRequest | 'left'> {
-  const { parts, request, admitted, reply } = asked;
+async function reserveSlowly(
+  unfunded: AdmittedRequest,
+  at: number,
+): Promise<FundedRequest | 'left'> {
+  const { parts, request, admitted, reply } = unfunded;
   const leaving = new AbortController();
   reply.onLeave(() => leaving.abort());
   const sinceMs = parts.clock.monotonicMs();
   try {
     const got = await parts.till.reserve(
-      { ...reserveRequestFor(asked, at), once: true },
+      { ...reserveRequestFor(unfunded, at), once: true },
       leaving.signal,
     );
-    if (got !== 'insufficient') return reserved(got, asked, at);
-    if (await isHopeless(asked, at, leaving.signal)) refuse('insufficient_quota');
+    if (got !== 'insufficient') return reserved(got, unfunded, at);
+    if (await isHopeless(unfunded, at, leaving.signal)) refuse('insufficient_quota');
     // The quick estimate is generous, so the text is counted before a request waits or is refused
     // for it.
     const counted = await countText(admitted, request);
-    const precise = withText(asked, Math.min(counted, admitted.textTokens));
+    const precise = withText(unfunded, Math.min(counted, admitted.textTokens));
     const again = {
       ...reserveRequestFor(precise, at),
       requestedMsAgo: parts.clock.monotonicMs() - sinceMs,
@@ -92,10 +97,10 @@ async function reserveSlowly(asked: AdmittedRequest, at: number): Promise<Funded
   }
 }
 
-const withText = (asked: AdmittedRequest, textTokens: number): AdmittedRequest => ({
-  ...asked,
-  admitted: { ...asked.admitted, textTokens },
-  fallbacks: asked.fallbacks?.map(({ request, admitted }) => ({
+const withText = (unfunded: AdmittedRequest, textTokens: number): AdmittedRequest => ({
+  ...unfunded,
+  admitted: { ...unfunded.admitted, textTokens },
+  fallbacks: unfunded.fallbacks?.map(({ request, admitted }) => ({
     request,
     admitted: { ...admitted, textTokens },
   })),
@@ -106,11 +111,11 @@ const withText = (asked: AdmittedRequest, textTokens: number): AdmittedRequest =
  * Such a text is not counted.
  */
 async function isHopeless(
-  asked: AdmittedRequest,
+  unfunded: AdmittedRequest,
   at: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { parts, request } = asked;
+  const { parts, request } = unfunded;
   const textBytes = request.bytes.length - request.mediaBytes;
   if (
     textBytes <= largeTextBytes ||
@@ -118,7 +123,7 @@ async function isHopeless(
     request.textTokensMax !== undefined
   )
     return false;
-  const least = withText(asked, Math.floor(textBytes / bytesPerTokenLongest));
+  const least = withText(unfunded, Math.floor(textBytes / bytesPerTokenLongest));
   const { minimum, ...rest } = reserveRequestFor(least, at);
   const got = await parts.till.reserve({ ...rest, want: minimum, minimum, once: true }, signal);
   if (typeof got !== 'string') got.release();
@@ -127,14 +132,14 @@ async function isHopeless(
 
 function reserved(
   got: Reservation | ReserveRefusal,
-  asked: AdmittedRequest,
+  unfunded: AdmittedRequest,
   at: number,
 ): FundedRequest | 'left' {
   if (got === 'left') return 'left';
   if (got === 'insufficient') refuse('insufficient_quota');
   if (typeof got === 'string')
-    refuse('unavailable', { why: whyNot[got], id: asked.request.id }, unavailableRetryMs);
-  return fundedBy(got, asked, at);
+    refuse('unavailable', { why: whyNot[got], id: unfunded.request.id }, unavailableRetryMs);
+  return fundedBy(got, unfunded, at);
 }
 
 const whyNot = {

@@ -23,7 +23,7 @@ import {
   vendorCallFor,
 } from './attempt.ts';
 import type { ChannelClient } from './channels/clients.ts';
-import { type Race, askHedged } from './hedge.ts';
+import { type Race, callHedged } from './hedge.ts';
 import { isAccepted, alternativesFor, withAlternatives } from './models/alternatives.ts';
 import { prepareCall } from './prepare.ts';
 import { thinkingMost, usesVendorTools } from './pricing/bound.ts';
@@ -61,8 +61,8 @@ export async function tryChannels(
     progress.beforeMs ??= begunMs;
     try {
       last = await (hedgeMs === undefined
-        ? loop.ask(candidate, begunMs)
-        : askHedged(loop, candidate, begunMs, hedgeMs));
+        ? loop.call(candidate, begunMs)
+        : callHedged(loop, candidate, begunMs, hedgeMs));
     } finally {
       progress.vendorMs += elapsedMs(funded) - begunMs;
     }
@@ -93,15 +93,15 @@ async function refusedByAll(loop: AttemptLoop, why: Refusal): Promise<AttemptOut
     };
   const begunMs = elapsedMs(funded);
   loop.unsupported = 'send';
-  const asked = await loop.ask(loop.refusing, begunMs);
-  const { result } = asked;
+  const outcome = await loop.call(loop.refusing, begunMs);
+  const { result } = outcome;
   progress.vendorMs += elapsedMs(funded) - begunMs;
   if (result.kind !== 'fault' || result.fault.kind !== 'bad_request' || why.param === null)
-    return asked;
+    return outcome;
   const { stage, fault } = result;
   const message = `${fault.message} ${alternativesFor(funded, why.param) ?? ''}`.trim();
   return {
-    ...asked,
+    ...outcome,
     result: {
       kind: 'fault',
       stage,
@@ -154,7 +154,7 @@ export class AttemptLoop {
   }
 
   /** Makes one attempt and records its outcome. `begunMs`: since the request began. */
-  async ask(candidate: Candidate, begunMs: number, race?: Race): Promise<ChannelOutcome> {
+  async call(candidate: Candidate, begunMs: number, race?: Race): Promise<ChannelOutcome> {
     const { funded } = this;
     const { parts } = funded;
     const client = parts.channelClients.of(candidate.channel);

@@ -32,8 +32,8 @@ export async function run(
     limitHeaders(admitted.pass, reply);
     sendOutputLimit(request, admitted, reply);
     const fallbacks = fallbacksOf(parts, request, admitted);
-    const asked = { parts, request, admitted, fallbacks, reply, format, startedAtMs };
-    const funded = await reserve(asked);
+    const unfunded = { parts, request, admitted, fallbacks, reply, format, startedAtMs };
+    const funded = await reserve(unfunded);
     if (funded === 'left') return;
     const progress = new RequestProgress();
     const outcome = await deliver(funded, progress);

@@ -208,10 +208,10 @@ export interface GeneratedImage {
  */
 export interface PendingAnswer {
   /**
-   * The poll request, usually a GET. `url` is the vendor's own address for it, used if its host
+   * The next poll, usually a GET. `url` is the vendor's own address for it, used if its host
    * belongs to the vendor (`Vendor.domains`); otherwise `path` is used.
    */
-  readonly ask: VendorRequest & { readonly url?: string };
+  readonly poll: VendorRequest & { readonly url?: string };
   /** The delay before the poll. Faults make it longer. */
   readonly afterMs: number;
   /**

@@ -62,8 +62,8 @@ export type TaskFile =
    */
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
-  /** Needs one more request: `readFileLocation` reads the reply to `ask`. */
-  | { readonly kind: 'asked'; readonly ask: VendorRequest };
+  /** Needs one more request: `readFileLocation` reads the reply to `request`. */
+  | { readonly kind: 'request'; readonly request: VendorRequest };
 
 /**
  * Work that outlives its request, in one wire format: submitted once, polled until it ends. Pure

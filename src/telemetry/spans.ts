@@ -95,7 +95,7 @@ class Spans implements Traces {
     const { at, request, attempts, line, refused } = running;
     const parent = this.#propagator.extract(ROOT_CONTEXT, request.headers, headers);
     const route = routeOf(request.url);
-    const answered = refused?.status ?? (line?.status ?? 200);
+    const answered = refused?.status ?? line?.status ?? 200;
     const error =
       refused?.refusal ?? (line === undefined || ends.has(line.outcome) ? undefined : line.outcome);
     const attributes = {

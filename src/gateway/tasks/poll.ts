@@ -171,8 +171,8 @@ async function keep(
     kind: 'video',
     expiresAt: task.createdAt + taskKeptMs,
   } as const;
-  if (file.kind === 'asked') {
-    const called = await call(file.ask);
+  if (file.kind === 'request') {
+    const called = await call(file.request);
     if ('fault' in called) return called.fault;
     const { upstreamId = '', upstreamModel, seconds } = task;
     const located = read(
@@ -180,7 +180,7 @@ async function keep(
         adapter.readFileLocation?.(called.reply, { upstreamId, upstreamModel, seconds }) ??
         protocolFault('a file that nobody finds'),
     );
-    if (isTaskFault(located) || located.kind === 'asked')
+    if (isTaskFault(located) || located.kind === 'request')
       return isTaskFault(located) ? located : protocolFault('a file behind a file');
     return keep(parts, client, adapter, task, located, call, signal);
   }

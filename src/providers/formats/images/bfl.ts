@@ -162,7 +162,7 @@ function accepted(reply: Buffer): PendingAnswer | PendingFault {
     ...(url === undefined ? {} : { url }),
   };
   const later: PendingAnswer = {
-    ask: question,
+    poll: question,
     afterMs,
     read: (answer, _, call) => ready(answer, id, call, later),
     fault: polled,

@@ -219,7 +219,7 @@ function accepted(
   if (id === undefined) return protocolFault('an answer without the id of a task');
   const path = `/../../api/v1/tasks/${encodeURIComponent(id)}`;
   const later: PendingAnswer = {
-    ask: getRequest(path),
+    poll: getRequest(path),
     afterMs,
     read: (told, _, call) => stateOf(told, id, call, later, faults),
     fault,

@@ -173,14 +173,14 @@ function accepted(reply: Buffer, _: string, call: VendorCall): PendingAnswer | P
   const path = `/${appOf(call)}/requests/${encodeURIComponent(id)}`;
   const cancel: VendorRequest = { ...getRequest(`${path}/cancel`), method: 'PUT' };
   const answer: PendingAnswer = {
-    ask: { ...getRequest(path), ...urlIn(body, 'response_url') },
+    poll: { ...getRequest(path), ...urlIn(body, 'response_url') },
     afterMs: 0,
     read: (told, _type, asked) => answered(told, id, asked),
     fault: unanswered,
     cancel,
   };
   const state: PendingAnswer = {
-    ask: { ...getRequest(`${path}/status`), ...urlIn(body, 'status_url') },
+    poll: { ...getRequest(`${path}/status`), ...urlIn(body, 'status_url') },
     afterMs,
     read: (told) => stateIn(told, state, answer),
     fault: polled,

@@ -153,7 +153,7 @@ describe('what a vendor says of what it has taken', () => {
   for (const { vendor, adapter, accepted, path, replies } of rows)
     test(`${vendor}`, () => {
       const later = laterFrom(adapter, accepted);
-      expect([later.ask.method, later.ask.path]).toEqual(['GET', path]);
+      expect([later.poll.method, later.poll.path]).toEqual(['GET', path]);
       for (const [reply, means] of [...replies, ['<html>', again] as const, ['', again] as const])
         expect([reply, meaning(next(later, reply))]).toEqual([reply, means]);
       // A reply that cannot be read may stand for an accepted task: it is a fault of the format,
@@ -170,7 +170,7 @@ describe('what a vendor says of what it has taken', () => {
       request_id: 'r',
       status_url: 'https://queue.fal.run/owner/app/requests/r/status',
     });
-    expect([status.ask.path, status.ask.url]).toEqual([
+    expect([status.poll.path, status.poll.url]).toEqual([
       '/owner/app/requests/r/status',
       'https://queue.fal.run/owner/app/requests/r/status',
     ]);
@@ -182,7 +182,7 @@ describe('what a vendor says of what it has taken', () => {
     expect(meaning(next(status, { status: 'PONDERING' }))).toEqual(again);
     const answer = next(status, { status: 'COMPLETED' });
     if (!isLater(answer)) throw new Error('completed work is asked for');
-    expect([answer.ask.path, answer.afterMs]).toEqual(['/owner/app/requests/r', 0]);
+    expect([answer.poll.path, answer.afterMs]).toEqual(['/owner/app/requests/r', 0]);
     expect(
       meaning(next(answer, { images: [{ url }, { url: 'data:image/png;base64,aGk=' }] })),
     ).toEqual([url, 'aGk=']);

@@ -152,7 +152,7 @@ function accepted(
   if (id === undefined) return protocolFault('an answer without the id of a prediction');
   const path = `/predictions/${encodeURIComponent(id)}`;
   const later: PendingAnswer = {
-    ask: getRequest(path),
+    poll: getRequest(path),
     afterMs,
     read: (told, _type, asked) => stateOf(told, id, asked, later),
     fault: polled,

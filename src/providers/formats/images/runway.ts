@@ -113,13 +113,13 @@ function accepted(reply: Buffer): PendingAnswer | PendingFault {
   const body: Documented<RunwayTask> | undefined = objectOf(parse(reply.toString('utf8')));
   const id = textOf(body?.id);
   if (id === undefined) return protocolFault('an answer without the id of a task');
-  const ask = getRequest(`/v1/tasks/${encodeURIComponent(id)}`, version);
+  const poll = getRequest(`/v1/tasks/${encodeURIComponent(id)}`, version);
   const later: PendingAnswer = {
-    ask,
+    poll,
     afterMs,
     read: (told, _, call) => stateOf(told, id, call, later),
     fault: polled,
-    cancel: { ...ask, method: 'DELETE' },
+    cancel: { ...poll, method: 'DELETE' },
   };
   return later;
 }

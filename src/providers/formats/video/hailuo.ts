@@ -155,7 +155,7 @@ export function minimaxVideo({ faults }: { readonly faults: readonly FaultRule[]
     const file = submissionOf(body.file_id);
     return 'message' in file
       ? file
-      : { state, file: { kind: 'asked', ask: fileAsk(file.upstreamId) } };
+      : { state, file: { kind: 'request', request: fileAsk(file.upstreamId) } };
   };
 
   const polledSecond: TaskAdapter['readPoll'] = (reply) =>

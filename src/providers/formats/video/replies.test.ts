@@ -304,7 +304,7 @@ const polls: readonly (readonly [string, string, unknown, object])[] = [
     hailuo('Success', { file_id: '42' }),
     {
       state: 'completed',
-      file: { kind: 'asked', ask: { method: 'GET', path: '/files/retrieve?file_id=42' } },
+      file: { kind: 'request', request: { method: 'GET', path: '/files/retrieve?file_id=42' } },
     },
   ],
   ['minimax', 'MiniMax-Hailuo-02', hailuo('Success'), { kind: 'protocol' }],
