@@ -25,7 +25,8 @@ import { type BoundedUsage, boundUsage, isWithin, withinLimit } from './pricing/
 import { countTokens, tokensOfBytes, textOfAnswer } from './pricing/tokens.ts';
 import { beginStream, sendDroppedHeader, type RequestProgress } from './progress.ts';
 import { elapsedMs, type FundedRequest } from './reserve.ts';
-import { CollectingReceiver, ForwardingReceiver, type AttemptOutcome } from './stream.ts';
+import type { AttemptOutcome, RequestOutcome } from './outcome.ts';
+import { CollectingReceiver, ForwardingReceiver } from './stream.ts';
 
 /**
  * Charges for the deciding attempt's outcome and ends the response if some of it was delivered. A
@@ -350,20 +351,6 @@ async function charge(
       ? ['refused by the ledger', refusal('server_error', { id: request.id })]
       : ['unsettled', unavailableRefusal(notRecorded, request.id, unavailableRetryMs)];
   return { ...base, status: sentStatus(funded, why), outcome: ended, refusal: why };
-}
-
-/** How a request ended: the fields of the access line, and what the client has yet to get. */
-export interface RequestOutcome {
-  /** The reservation was settled; otherwise the caller releases it. */
-  readonly charged: boolean;
-  readonly cost: Nano;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** The status that the client was sent, or is to be sent with `refusal`. 499: it left first. */
-  readonly status: number;
-  readonly outcome: string;
-  /** Not yet sent to the client: a refusal when nothing has been sent, else an error event. */
-  readonly refusal: Refusal | undefined;
 }
 
 function outcomeOfFault(fault: Fault): string {

@@ -2,10 +2,10 @@ import type { Timers } from '../base/clock.ts';
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { StreamTranslator } from '../providers/adapter.ts';
 import type { ChannelAttempt, AttemptResult } from './attempt.ts';
+import type { ChannelOutcome } from './outcome.ts';
 import type { Hedge } from './parts.ts';
 import type { RequestProgress } from './progress.ts';
 import type { FundedRequest } from './reserve.ts';
-import type { ChannelOutcome } from './stream.ts';
 
 /** How channels are called. The attempt loop does it. */
 interface HedgedAttempts {

@@ -25,18 +25,13 @@ import {
 import type { ChannelClient } from './channels/clients.ts';
 import { type Race, callHedged } from './hedge.ts';
 import { isAccepted, alternativesFor, withAlternatives } from './models/alternatives.ts';
+import type { AttemptOutcome, ChannelOutcome } from './outcome.ts';
 import { prepareCall } from './prepare.ts';
 import { thinkingMost, usesVendorTools } from './pricing/bound.ts';
 import type { RequestProgress } from './progress.ts';
 import { elapsedMs, type FundedRequest } from './reserve.ts';
 import { watchStream } from './stream-watchdog.ts';
-import {
-  CollectingReceiver,
-  ForwardingReceiver,
-  type AttemptOutcome,
-  type ChannelOutcome,
-  type StreamReceiver,
-} from './stream.ts';
+import { CollectingReceiver, ForwardingReceiver, type StreamReceiver } from './stream.ts';
 
 /**
  * The attempt loop: tries one channel after the other until one delivers, the client leaves, or no

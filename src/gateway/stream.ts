@@ -1,7 +1,6 @@
 import type { Nano } from '../base/money.ts';
 import type { Quantities } from '../base/quantities.ts';
 import { costOf } from '../catalog/price.ts';
-import type { Candidate } from '../catalog/snapshot.ts';
 import type { StreamCollector, StreamMeter, StreamTranslator } from '../providers/adapter.ts';
 import { protocolFault } from '../providers/formats/fault.ts';
 import { type ChannelAttempt, type AttemptResult, type Receiver } from './attempt.ts';
@@ -280,17 +279,3 @@ export class CollectingReceiver implements Receiver {
 }
 
 export type StreamReceiver = ForwardingReceiver | CollectingReceiver;
-
-/** How the last attempt ended, and what took its stream. */
-export interface AttemptOutcome {
-  readonly result: AttemptResult;
-  readonly receiver: StreamReceiver | undefined;
-  /** Whose result it is; undefined where no channel was called. */
-  readonly candidate?: Candidate | undefined;
-}
-
-export interface ChannelOutcome extends AttemptOutcome {
-  readonly candidate: Candidate;
-  /** It failed in a way that lets another channel be called. */
-  readonly mayRetry: boolean;
-}
