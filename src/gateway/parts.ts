@@ -131,7 +131,20 @@ export interface OverrunAnswer {
   readonly reported: Quantities | undefined;
 }
 
-/** A request that was sent to two channels. */
+/** What became of a request that two channels were called for. */
+export interface Hedge {
+  readonly first: string;
+  readonly second: string;
+  /** Whose answer the client got. */
+  readonly won: 'first' | 'second' | 'neither';
+  /**
+   * The channel whose attempt was broken off, and may want its money all the same; undefined: none,
+   * since it had failed before.
+   */
+  readonly brokenOff: string | undefined;
+}
+
+/** The same with the request, for the log. */
 export interface HedgedRequest extends Hedge {
   readonly id: string;
   readonly model: string;
@@ -168,17 +181,4 @@ export interface GatewayParts {
   readonly failed: (line: FailedAttempt) => void;
   readonly hedged: (line: HedgedRequest) => void;
   readonly overran: (line: OverrunAnswer) => void;
-}
-
-/** What became of a request that two channels were asked for. */
-export interface Hedge {
-  readonly first: string;
-  readonly second: string;
-  /** Whose answer the client got. */
-  readonly won: 'first' | 'second' | 'neither';
-  /**
-   * The channel whose attempt was broken off, and may want its money all the same; undefined: none,
-   * since it had failed before.
-   */
-  readonly brokenOff: string | undefined;
 }
