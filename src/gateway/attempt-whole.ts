@@ -16,9 +16,9 @@ import { type AttemptResult, leftAfterSending, ChannelAttempt } from './attempt.
 import type { ChannelClient } from './channels/clients.ts';
 import { storeImages } from './media/images.ts';
 import type { GatewayLimits, GatewayParts } from './parts.ts';
-import { hasTokenInput, withTextInput } from './prepare.ts';
 import type { RequestProgress } from './progress.ts';
 import type { FundedRequest } from './reserve.ts';
+import { hasTokenInput, withTextInput } from './token-input.ts';
 
 /** How many calls of one request are with the vendor at the same time, at most. */
 const callsAtOnce = 8;

@@ -1,7 +1,7 @@
 import { decode, encode } from 'gpt-tokenizer/encoding/cl100k_base';
 import { expect, test } from 'vitest';
 import { chatCall } from '../../test/support/chat-call.ts';
-import { hasTokenInput, withTextInput } from './prepare.ts';
+import { hasTokenInput, withTextInput } from './token-input.ts';
 
 const call = (input: unknown) => {
   const body = { model: 'm', input, dimensions: 3 };
