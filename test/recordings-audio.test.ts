@@ -73,9 +73,14 @@ async function listenOf({ sent, request }: Recording): Promise<{
     ? [...form.fields.filter(([name]) => !own.has(name)), ['response_format', 'diarized_json']]
     : form.fields;
   const named: Form = { ...form, fields: model === '' ? [...fields, ['model', 'm']] : fields };
-  const { listen, stream } = await parseTranscription('req_1', principal, named, 'transcriptions');
-  if (listen === undefined) throw new Error('a recording was expected');
-  return { wish: listen, model, stream, form: whole };
+  const { transcription, stream } = await parseTranscription(
+    'req_1',
+    principal,
+    named,
+    'transcriptions',
+  );
+  if (transcription === undefined) throw new Error('a recording was expected');
+  return { wish: transcription, model, stream, form: whole };
 }
 
 function alone(model: string): Form {
@@ -176,7 +181,7 @@ describe.skipIf(recordingsFolder === undefined)('recorded sound', () => {
         const request = recording.request ?? {};
         const input = String(request['input'] ?? request['text'] ?? 'Hello');
         const body = { model: 'public/model', voice: 'alloy', ...request, input };
-        const { speak } = parseSpeech(
+        const { speech } = parseSpeech(
           'req_1',
           principal,
           { ...body, model: 'public/model' },
@@ -189,7 +194,7 @@ describe.skipIf(recordingsFolder === undefined)('recorded sound', () => {
         const call: VendorCall = {
           ...callAs({ streamed: true }, { ...body, model: 'public/model' }, model, 'id-1'),
           bytes,
-          speech: speak,
+          speech,
         };
         if (recording.request !== undefined) {
           const { path, body: sent } = adapter.ask(call);

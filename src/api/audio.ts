@@ -156,7 +156,7 @@ export async function parseTranscription(
   for (const other of elsewhere)
     if (form.fields.some(([name]) => name === other))
       refuse('invalid_value', { param: other, why: 'a recording is sent as a file.' });
-  const listen: TranscriptionRequest = {
+  const transcription: TranscriptionRequest = {
     ...(await recordingOf(form)),
     returns,
     language: readField.language(fields),
@@ -165,7 +165,7 @@ export async function parseTranscription(
     timestamps,
     fields: form.fields.filter(([name]) => name !== 'model' && name !== 'stream'),
   };
-  const sized = sizeOf(listen);
+  const sized = sizeOf(transcription);
   return {
     id,
     principal,
@@ -176,7 +176,7 @@ export async function parseTranscription(
     stream,
     ...defaultsWithoutText,
     textTokensMax: (sized.likely.input ?? 0) + (sized.likely.audio_input ?? 0),
-    listen,
+    transcription,
     sized,
     text: () => '',
     answerId: `audio-${id.slice(4)}`,
@@ -274,8 +274,8 @@ export function audioEndpoints(parts: GatewayParts): readonly Endpoint[] {
       path: '/audio/speech',
       handle({ id, principal, request, reply }) {
         const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
-        const speech = parseSpeech(id, principal, body, bytes, skeleton);
-        return run(parts, speech, reply, speechFormat(speech.speak));
+        const parsed = parseSpeech(id, principal, body, bytes, skeleton);
+        return run(parts, parsed, reply, speechFormat(parsed.speech));
       },
     },
   ];
@@ -371,10 +371,10 @@ export function parseSpeech(
   body: RequestBody,
   bytes: Buffer,
   skeleton?: Skeleton,
-): ApiRequest & { readonly speak: SpeechRequest } {
+): ApiRequest & { readonly speech: SpeechRequest } {
   const model = read.model(body);
-  const speak = speechOptionsOf(body);
-  const { input, characters, instructions = '', speed = 1 } = speak;
+  const speech = speechOptionsOf(body);
+  const { input, characters, instructions = '', speed = 1 } = speech;
   const inputBytes = Buffer.byteLength(input) + Buffer.byteLength(instructions);
   const slowness = Math.max(1, 1 / speed);
   const tokens = Math.ceil(inputBytes / bytesPerToken.most) + speechUsageMax.tokensBeside;
@@ -390,7 +390,7 @@ export function parseSpeech(
     stream: true,
     ...defaultsWithoutText,
     textTokensMax: tokens,
-    speak,
+    speech,
     sized: {
       most: {
         input: tokens,

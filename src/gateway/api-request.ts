@@ -89,8 +89,8 @@ export interface ApiRequest {
   /** The most units that the request can be charged for, where the price is per unit. */
   readonly units?: number;
   readonly image?: ImageRequest;
-  readonly listen?: TranscriptionRequest;
-  readonly speak?: SpeechRequest;
+  readonly transcription?: TranscriptionRequest;
+  readonly speech?: SpeechRequest;
   /**
    * The size known beforehand. Where it is set, the whole possible cost is reserved before the
    * start.

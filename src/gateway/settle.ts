@@ -59,7 +59,7 @@ export async function countStream(
   { input, calls, outputBytes }: StreamMeter,
 ): Promise<Quantities> {
   const counted = { ...(input ?? (await inputCount(funded))), ...calls };
-  return funded.request.speak === undefined
+  return funded.request.speech === undefined
     ? { ...counted, output: tokensOfBytes(outputBytes) }
     : { ...counted, audio_output: spokenTokens(outputBytes) };
 }
@@ -315,7 +315,7 @@ export function streamedSoundUsage(
   meter: StreamMeter,
   status: EndStatus,
 ): Quantities | undefined {
-  const { characters } = funded.request.speak ?? {};
+  const { characters } = funded.request.speech ?? {};
   const whole = status === 'ok' || meter.finished;
   if (characters === undefined || whole) return measuredUsage(funded, meter.quantities);
   return measuredUsage(funded, { character: Math.min(characters, meter.outputBytes) });

@@ -439,14 +439,12 @@ export function imageRequestOf({ image }: VendorCall): ImageRequest {
   return image;
 }
 
-export function transcriptionRequestOf({
-  transcription: listen,
-}: VendorCall): TranscriptionRequest {
-  assert(listen !== undefined, 'a call for a transcription has a recording');
-  return listen;
+export function transcriptionRequestOf({ transcription }: VendorCall): TranscriptionRequest {
+  assert(transcription !== undefined, 'a call for a transcription has a recording');
+  return transcription;
 }
 
-export function speechRequestOf({ speech: speak }: VendorCall): SpeechRequest {
-  assert(speak !== undefined, 'a call for speech has a text');
-  return speak;
+export function speechRequestOf({ speech }: VendorCall): SpeechRequest {
+  assert(speech !== undefined, 'a call for speech has a text');
+  return speech;
 }
