@@ -119,7 +119,7 @@ export function settle(
     record: recordOf(funded, progress, ending, lines, finishedAt, beyond),
     // A whole answer is sent after its charge is committed. When that takes too long, the client
     // gets no answer and pays nothing.
-    delivered: request.stream || ending.status === 'left' ? undefined : false,
+    withheld: request.stream || ending.status === 'left' ? undefined : true,
   });
 }
 

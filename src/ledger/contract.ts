@@ -56,10 +56,10 @@ export interface Charge {
    */
   readonly record: readonly SqlValue[];
   /**
-   * False for a whole answer that the gateway withholds when the outcome is not `paid`: it then
-   * costs nothing in the end. Undefined: the client has the answer.
+   * The answer waits for the outcome, and the gateway withholds it when that is not `paid`: it then
+   * costs nothing in the end. Absent: the client has what is charged.
    */
-  readonly delivered?: false | undefined;
+  readonly withheld?: true | undefined;
 }
 
 /**

@@ -247,7 +247,7 @@ forEachDatabase((_name, openFresh) => {
     await room.pass(5_000);
     expect(till.admitting).toBe(true);
     const whole = granted(till.tryReserve(askFor('A', 0.05)));
-    const withheld = whole.settle(chargeOf('r2', 0.05, { delivered: false }));
+    const withheld = whole.settle(chargeOf('r2', 0.05, { withheld: true }));
     const third = granted(till.tryReserve(askFor('A', 0.05)));
     await room.pass(6_000);
     expect(till.admitting).toBe(false);
@@ -273,9 +273,9 @@ forEachDatabase((_name, openFresh) => {
 
   test('a whole answer that was withheld after its charge was sent is paid back', async () => {
     const { hall: room, first } = await hall({ delayed: 35_000 });
-    expect(
-      await room.until(first.settle(chargeOf('r1', 0.05, { delivered: false }))),
-    ).toMatchObject({ outcome: 'unavailable' });
+    expect(await room.until(first.settle(chargeOf('r1', 0.05, { withheld: true })))).toMatchObject({
+      outcome: 'unavailable',
+    });
     await room.pass(20_000);
     expect(await room.database.query("SELECT id, amount FROM transfer WHERE ref='r1'")).toEqual([
       { id: 'r1/refund', amount: yuan(0.05) },
@@ -338,7 +338,7 @@ forEachDatabase((_name, openFresh) => {
       const second = granted(till.tryReserve(askFor('A', 0.05)));
       const settled = Promise.all([
         first.settle(chargeOf('r1', 0.05)),
-        second.settle(chargeOf('r2', 0.05, { delivered: false })),
+        second.settle(chargeOf('r2', 0.05, { withheld: true })),
       ]);
       victim?.stop();
       await room.pass(60_000);
@@ -356,7 +356,7 @@ forEachDatabase((_name, openFresh) => {
   test('a process that wakes while the database is away tells its clients in time', async () => {
     const { hall: room, first } = await hall('lost before');
     const [victim] = room.processes;
-    const settled = first.settle(chargeOf('r1', 0.05, { delivered: false }));
+    const settled = first.settle(chargeOf('r1', 0.05, { withheld: true }));
     victim?.stop();
     await room.pass(60_000);
     room.network.outageUntil = room.time.now + 20_000;

@@ -175,7 +175,7 @@ export class Settling {
   #giveUp(item: Item, sent: boolean): void {
     if (item.answered) return;
     item.answered = true;
-    if (item.charge.delivered === false) {
+    if (item.charge.withheld === true) {
       this.#parts.stats.undelivered++;
       if (!sent) withdraw(item);
     }
@@ -206,8 +206,8 @@ export class Settling {
     else item.resolve({ outcome: 'paid', amount, shortfall });
   }
 
-  #refundWithheld({ charge: { id, delivered, at } }: Item, amount: Nano): void {
-    if (delivered !== false || amount === 0n) return;
+  #refundWithheld({ charge: { id, withheld, at } }: Item, amount: Nano): void {
+    if (withheld !== true || amount === 0n) return;
     this.#parts.retries.add({
       procedure: 'till.refund',
       input: () => ({ id: `${id}/refund`, original: id, amount, at }),

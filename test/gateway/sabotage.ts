@@ -110,7 +110,7 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     rule: 'what was not given is withheld',
-    tamper: reserving((real) => ({ settle: ({ delivered: _, ...charge }) => real.settle(charge) })),
+    tamper: reserving((real) => ({ settle: ({ withheld: _, ...charge }) => real.settle(charge) })),
   },
   {
     rule: 'a charge is what the vendor counted',

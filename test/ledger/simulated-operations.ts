@@ -164,7 +164,7 @@ async function settle(
     code: 'chat',
     at,
     record,
-    ...(isWhole && { delivered: false as const }),
+    ...(isWhole && { withheld: true as const }),
   };
   const { outcome, amount, shortfall } = await got.settle(charge);
   if (outcome === 'refused') return world.audit.refused(id);
