@@ -49,12 +49,16 @@ export function costOfQuantities(
 ): bigint {
   const tariff = tariffOf({ rates: price.rates, tiers: [], by: price.by }, multiplierPpm);
   return quantities.reduce(
-    (sum, { measure, micros }) => sum + lineCost(tariff, measure, micros),
+    (sum, { measure, micros }) => sum + measureCost(tariff, measure, micros),
     0n,
   );
 }
 
-function lineCost(tariff: ReturnType<typeof tariffOf>, measure: Measure, micros: bigint): bigint {
+function measureCost(
+  tariff: ReturnType<typeof tariffOf>,
+  measure: Measure,
+  micros: bigint,
+): bigint {
   // A request without any quantity would be charged for itself.
   const quantities = { request: 0, [measure]: Number(micros) / 1e6 };
   return costOf(tariff, quantities).total + feesOf(tariff, quantities).total;

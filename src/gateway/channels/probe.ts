@@ -62,7 +62,7 @@ export async function probe(
     const { hostname } = new URL(client.upstream.urlOf('/'));
     await lookup(hostname.replace(/^\[|\]$/g, ''));
     stage('resolve');
-    const result = await callVendor(client, adapter, probeCallFor(order, clock), stage, signal);
+    const result = await callOnce(client, adapter, probeCallFor(order, clock), stage, signal);
     stage('done');
     return {
       ...result,
@@ -117,7 +117,7 @@ function probeCallFor({ channel, capability, model, prompt }: Probe, clock: Cloc
   };
 }
 
-async function callVendor(
+async function callOnce(
   client: ChannelClient,
   adapter: Reads,
   call: VendorCall,
