@@ -230,7 +230,7 @@ class EndpointEntry implements ApiEntry {
   }
 
   /**
-   * Reads the body unless the endpoint does, and admits the request. A client without a key cannot
+   * Reads the body unless the endpoint does, and goes on with the request. A client without a key cannot
    * make Tollgate hold a body.
    */
   #receive(
@@ -243,7 +243,7 @@ class EndpointEntry implements ApiEntry {
     const { method, url, headers } = arrival.request;
     const enter = (read: unknown): void => {
       const request = { method, url, headers, body: read, params };
-      this.#admit(
+      this.#proceed(
         { id, at, principal, request, reply, convention, gone: arrival.gone },
         endpoint === undefined ? this.#unknown : handlerFor(endpoint, headers),
       );
@@ -267,11 +267,12 @@ class EndpointEntry implements ApiEntry {
    * A body may take minutes to arrive, and its key may be deleted meanwhile: after `identityMs` the
    * key is looked up again.
    */
-  #admit(context: RequestContext, handle: Endpoint['handle']): void {
+  #proceed(context: RequestContext, handle: Endpoint['handle']): void {
     if (context.request.headers['content-encoding'] !== undefined)
       return this.#unpack(context, handle);
-    if (this.#parts.clock.now() - context.at <= identityMs) void this.#run(context, handle);
-    else this.#identify(context, (principal) => void this.#run({ ...context, principal }, handle));
+    if (this.#parts.clock.now() - context.at <= identityMs) void this.#handle(context, handle);
+    else
+      this.#identify(context, (principal) => void this.#handle({ ...context, principal }, handle));
   }
 
   /** Gives the handler the decoded body, whether it came as bytes or as a stream. */
@@ -280,7 +281,7 @@ class EndpointEntry implements ApiEntry {
     const { 'content-encoding': header, 'content-length': _length, ...headers } = sent;
     const coding = requestEncodingOf(header);
     const enter = (plain: unknown): void =>
-      this.#admit(
+      this.#proceed(
         { ...context, request: { method, url, headers, body: plain, params } },
         plain === body ? handle : withParsedBody(plain, handle),
       );
@@ -323,7 +324,7 @@ class EndpointEntry implements ApiEntry {
     return true;
   }
 
-  async #run(context: RequestContext, handle: Endpoint['handle']): Promise<void> {
+  async #handle(context: RequestContext, handle: Endpoint['handle']): Promise<void> {
     // A client that left while its body arrived is no longer counted.
     if (context.reply.closed) return;
     this.#parts.traces?.began(context.id, context.at, context.request);
