@@ -17,6 +17,32 @@ import type { Schema, SchemaOf } from './schema.ts';
 
 export type RequestBody = JsonObject;
 
+/** Reads a request from its parsed body; `bytes` are the body as it came. Throws a Refusal. */
+type JsonParser = (
+  id: string,
+  principal: Principal,
+  body: RequestBody,
+  bytes: Buffer,
+  skeleton: Skeleton | undefined,
+) => ApiRequest;
+
+/** An endpoint whose parser needs only the JSON body. */
+export function jsonEndpoint(
+  parts: GatewayParts,
+  path: string,
+  parse: JsonParser,
+  format: ClientFormat,
+): Endpoint {
+  return {
+    method: 'POST',
+    path,
+    handle({ id, principal, request, reply }) {
+      const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
+      return run(parts, parse(id, principal, body, bytes, skeleton), reply, format);
+    },
+  };
+}
+
 function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
@@ -493,32 +519,6 @@ export function addMediaText(
 }
 
 const dataUrl = (type: string, base64: string): string => `data:${type};base64,${base64}`;
-
-/** Reads a request from its parsed body; `bytes` are the body as it came. Throws a Refusal. */
-type JsonParser = (
-  id: string,
-  principal: Principal,
-  body: RequestBody,
-  bytes: Buffer,
-  skeleton: Skeleton | undefined,
-) => ApiRequest;
-
-/** An endpoint whose parser needs only the JSON body. */
-export function jsonEndpoint(
-  parts: GatewayParts,
-  path: string,
-  parse: JsonParser,
-  format: ClientFormat,
-): Endpoint {
-  return {
-    method: 'POST',
-    path,
-    handle({ id, principal, request, reply }) {
-      const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
-      return run(parts, parse(id, principal, body, bytes, skeleton), reply, format);
-    },
-  };
-}
 
 /** Adds the strings of a value that a model reads as text: those of members not named in `unread`. */
 export function collectText(value: unknown, unread: ReadonlySet<string>, pieces: string[]): void {
