@@ -20,6 +20,12 @@ import type { RequestProgress } from './progress.ts';
 import type { FundedRequest } from './reserve.ts';
 import { hasTokenInput, withTextInput } from './token-input.ts';
 
+/**
+ * The adapter of any capability, where the answer comes whole. Only images have more than a
+ * `WholeAdapter`: their vendors may answer later, to a poll, and their adapters may name a misfit.
+ */
+type WholeAnswerAdapter = ImageAdapter;
+
 /** How many calls of one request are with the vendor at the same time, at most. */
 const callsAtOnce = 8;
 
@@ -30,7 +36,7 @@ const callsAtOnce = 8;
 export async function attemptWhole(
   funded: FundedRequest,
   progress: RequestProgress,
-  adapter: ImageAdapter,
+  adapter: WholeAnswerAdapter,
   unprepared: VendorCall,
   client: ChannelClient,
 ): Promise<AttemptResult> {
@@ -124,7 +130,7 @@ const noStream = (): never => {
  * Once the vendor has taken the request, no other channel gets it.
  */
 class WholeCall {
-  readonly #adapter: ImageAdapter;
+  readonly #adapter: WholeAnswerAdapter;
   readonly #call: VendorCall;
   readonly #parts: Pick<GatewayParts, 'clock' | 'limits'>;
   readonly #client: ChannelClient;
@@ -138,7 +144,7 @@ class WholeCall {
   dropped: readonly string[] | undefined;
 
   constructor(
-    adapter: ImageAdapter,
+    adapter: WholeAnswerAdapter,
     call: VendorCall,
     parts: Pick<GatewayParts, 'clock' | 'limits'>,
     client: ChannelClient,
@@ -230,7 +236,7 @@ class WholeCall {
 
   async #send(
     client: ChannelClient,
-    adapter: Pick<ImageAdapter, 'ask' | 'read' | 'fault'>,
+    adapter: Pick<WholeAnswerAdapter, 'ask' | 'read' | 'fault'>,
     limits: GatewayLimits,
   ): Promise<AttemptResult> {
     const read: BaseAdapter['read'] = (body, contentType, call) => {
