@@ -137,4 +137,17 @@ export const accountsMigrations: readonly Migration[] = [
       'CREATE UNIQUE INDEX users_made_with ON users (made_with)',
     ],
   },
+  {
+    // The latest sign-in, which stays when its session is over. Users from before have what is left
+    // of theirs: sessions, used links, linked sign-ins.
+    id: '0054-users-signed-in',
+    statements: [
+      'ALTER TABLE users ADD COLUMN signed_in_at BIGINT',
+      ...[
+        'SELECT MAX(s.created_at) FROM sessions s WHERE s.user_id=users.id',
+        'SELECT MAX(l.used_at) FROM sign_in_links l WHERE l.user_id=users.id',
+        'SELECT MAX(i.created_at) FROM identities i WHERE i.user_id=users.id',
+      ].map((found) => `UPDATE users SET signed_in_at=(${found}) WHERE signed_in_at IS NULL`),
+    ],
+  },
 ];

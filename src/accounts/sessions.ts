@@ -54,7 +54,7 @@ function sessionOf(row: Row): UserSession {
 }
 
 /**
- * Starts a session of an existing user. `secret` is for the browser alone: only its hash is stored.
+ * Starts a session of an existing user, who has signed in from then on, even after its end. `secret` is for the browser alone: only its hash is stored.
  */
 export function* startSession({
   userId,
@@ -75,6 +75,7 @@ export function* startSession({
     params: [orderedId('ses_', at), hashOf(secret), userId, way, shown, ip, at, at + idleMs],
   };
   assert(row !== undefined, 'an INSERT returns its row');
+  yield { sql: 'UPDATE users SET signed_in_at=$2 WHERE id=$1', params: [userId, at] };
   return { session: sessionOf(row), secret };
 }
 

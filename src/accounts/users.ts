@@ -157,13 +157,15 @@ export function* setUserRole(userId: string, role: Role): Transaction<User | und
 }
 
 /**
- * A user with the facts that operators need first. `lastSeenAt`: wall clock, ms, of any of the
- * user's browsers.
+ * A user with the facts that operators need first. Times are wall clock, ms; undefined: never.
  */
 export interface UserOverview {
   readonly user: User;
   readonly signIns: readonly string[];
   readonly keys: number;
+  /** The latest sign-in. */
+  readonly signedInAt: number | undefined;
+  /** The latest use of a browser that is signed in, else the latest sign-in. */
   readonly lastSeenAt: number | undefined;
 }
 
@@ -198,14 +200,18 @@ export function* usersNamed(ids: readonly string[]): Transaction<readonly UserOv
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
-/** Every user that fits, newest first, with what a list can be ordered by. */
+const lastSeen =
+  'COALESCE((SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id=u.id), u.signed_in_at)';
+
+/** The newest `limit` users that fit, with what a list can be ordered by. */
 export function* usersToOrder(
   filter: UserFilter,
+  limit: number,
 ): Transaction<readonly { readonly id: string; readonly name: string; readonly seen: number }[]> {
   const where = conditionsOf(filter);
   const rows = yield {
-    sql: `SELECT u.id, u.name, COALESCE((SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id=u.id), 0) AS seen
-      FROM users u${where.text} ORDER BY u.id DESC`,
+    sql: `SELECT u.id, u.name, COALESCE(${lastSeen}, 0) AS seen
+      FROM users u${where.text} ORDER BY u.id DESC LIMIT ${where.place(limit)}`,
     params: where.params,
   };
   return rows.map((row) => ({
@@ -227,7 +233,7 @@ function conditionsOf({ q, role, state }: UserFilter): WhereClause {
 function* overviews(where: WhereClause, rest: string): Transaction<readonly UserOverview[]> {
   const rows = yield {
     sql: `SELECT u.*, (SELECT COUNT(*) FROM api_keys k WHERE k.user_id=u.id AND k.status='active') AS active_keys,
-        (SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id=u.id) AS last_seen_at
+        ${lastSeen} AS last_seen_at
       FROM users u${where.text} ${rest}`,
     params: where.params,
   };
@@ -245,14 +251,18 @@ function* signInsOf(ids: readonly string[]): Transaction<readonly Row[]> {
 }
 
 function overviewOf(row: Row, ways: readonly Row[]): UserOverview {
-  const seen = row['last_seen_at'] ?? null;
+  const timeIn = (column: string): number | undefined => {
+    const at = row[column] ?? null;
+    return at === null ? undefined : Number(at);
+  };
   return {
     user: userOf(row),
     signIns: ways
       .filter((way) => way['user_id'] === row['id'])
       .map((way) => String(way['provider'])),
     keys: Number(row['active_keys']),
-    lastSeenAt: seen === null ? undefined : Number(seen),
+    signedInAt: timeIn('signed_in_at'),
+    lastSeenAt: timeIn('last_seen_at'),
   };
 }
 

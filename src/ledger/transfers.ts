@@ -34,29 +34,43 @@ export interface LedgerPeriod {
 
 /** Undefined when there is no such user's account. Run it in a snapshot. */
 export function* fundsOf(account: string): Transaction<Funds | undefined> {
-  const [row] = yield {
-    sql: `SELECT a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0) AS balance,
+  return (yield* fundsOfUsers([account])).get(account);
+}
+
+/** The funds of several users, by account; accounts that are no users are left out. */
+export function* fundsOfUsers(
+  accounts: readonly string[],
+): Transaction<ReadonlyMap<string, Funds>> {
+  if (accounts.length === 0) return new Map();
+  const rows = yield {
+    sql: `SELECT a.id, a.credits-a.debits-COALESCE((SELECT SUM(f.spent) FROM till_float f WHERE f.account=a.id), 0) AS balance,
       a.credits AS credited,
       COALESCE((SELECT SUM(h.amount) FROM hold h WHERE h.account=a.id AND h.state='open'), 0) AS held,
       (SELECT COUNT(*) FROM hold h WHERE h.account=a.id AND h.state='open') AS holds
-      FROM account a WHERE a.id=$1 AND a.kind='user'`,
-    params: [account],
+      FROM account a WHERE a.id IN (${accounts.map((_, index) => `$${index + 1}`).join()}) AND a.kind='user'`,
+    params: accounts,
   };
-  return (
-    row && {
-      balance: integerColumn(row, 'balance'),
-      credited: integerColumn(row, 'credited'),
-      held: integerColumn(row, 'held'),
-      holds: Number(integerColumn(row, 'holds')),
-    }
+  return new Map(
+    rows.map((row) => [
+      textColumn(row, 'id'),
+      {
+        balance: integerColumn(row, 'balance'),
+        credited: integerColumn(row, 'credited'),
+        held: integerColumn(row, 'held'),
+        holds: Number(integerColumn(row, 'holds')),
+      },
+    ]),
   );
 }
 
-/** The balances of all users, what is held included; money in a process counts as spent late. */
-export function* balancesOfUsers(): Transaction<ReadonlyMap<string, Nano>> {
+/**
+ * The balances of the user `from` and of all later ones, what is held included; money in a process
+ * counts as spent late.
+ */
+export function* balancesOfUsers(from: string): Transaction<ReadonlyMap<string, Nano>> {
   const rows = yield {
-    sql: "SELECT id, credits-debits AS balance FROM account WHERE kind='user'",
-    params: [],
+    sql: "SELECT id, credits-debits AS balance FROM account WHERE kind='user' AND id>=$1",
+    params: [from],
   };
   return new Map(rows.map((row) => [String(row['id']), integerColumn(row, 'balance')]));
 }

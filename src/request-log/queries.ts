@@ -1,6 +1,11 @@
 import type { Row, SqlValue, Transaction } from '../storage/database.ts';
 import { integerColumn, textColumn, WhereClause } from '../storage/sql.ts';
-import { type LoggedAttempt, type LoggedRequest, outcomesNamed } from './entry.ts';
+import {
+  type LoggedAttempt,
+  type LoggedRequest,
+  outcomesNamed,
+  requestLogLimits,
+} from './entry.ts';
 
 /** Columns in the order in which `writeRequests` fills them. */
 const columns = [
@@ -66,6 +71,9 @@ export interface RequestLogQuery {
 /** How requests end whose client got the whole answer. */
 export const answeredOutcomes = ['ok', 'length', 'ok, not kept', 'length, not kept'] as const;
 
+/** The condition of the index of failed requests: it serves only queries with the same words. */
+export const failedCondition = `outcome NOT IN (${answeredOutcomes.map((name) => `'${name}'`).join(', ')})`;
+
 /**
  * A page of the log, newest first. Of a class of statuses, each status is read by its index: a range
  * of it would be sorted as a whole.
@@ -105,7 +113,7 @@ function* pageOf(question: RequestLogQuery): Transaction<readonly LoggedRequest[
   where.add('id>=?', question.from === undefined ? undefined : firstIdAt(question.from));
   where.add('id<?', question.to === undefined ? undefined : firstIdAt(question.to));
   where.add('status=?', question.status === undefined ? undefined : Number(question.status));
-  where.addNoneOf('outcome', question.failedOnly === true ? answeredOutcomes : undefined);
+  if (question.failedOnly === true) where.always(failedCondition);
   where.addOneOf('outcome', question.code === undefined ? undefined : outcomesNamed(question.code));
   const rows = yield {
     sql: `SELECT * FROM request_log${where.text} ORDER BY id DESC LIMIT ${where.place(question.limit)}`,
@@ -166,6 +174,51 @@ export function* failuresByHour(range: {
     hour: Number(integerColumn(row, 'hour')),
     requests: Number(integerColumn(row, 'requests')),
   }));
+}
+
+/** An account's requests in one hour that got an error instead of an answer. */
+export interface HourOfFailures {
+  readonly hour: number;
+  readonly requests: number;
+}
+
+/** The failed requests of an account by hour; streams that broke off are not among them. */
+export function* failedByHour(range: {
+  readonly account: string;
+  readonly keyId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly from: number;
+  readonly to: number;
+}): Transaction<readonly HourOfFailures[]> {
+  const where = new WhereClause();
+  where.add('account=?', range.account);
+  where.add('key_id=?', range.keyId);
+  where.add('model=?', range.model);
+  where.add('id>=?', firstIdAt(range.from));
+  where.add('id<?', firstIdAt(range.to));
+  where.add('status>=?', 400);
+  where.always(failedCondition);
+  const rows = yield {
+    sql: `SELECT at-at%${hourMs} AS hour, COUNT(*) AS requests
+      FROM request_log${where.text} GROUP BY at-at%${hourMs}`,
+    params: where.params,
+  };
+  return rows.map((row) => ({
+    hour: Number(integerColumn(row, 'hour')),
+    requests: Number(integerColumn(row, 'requests')),
+  }));
+}
+
+/** The time from which the log has all failed requests of an account: wall clock, ms. */
+export function* loggedSince(account: string, now: number): Transaction<number> {
+  const { keptForMs, accountRowsMax } = requestLogLimits;
+  const [row] = yield {
+    sql: 'SELECT COUNT(*) AS requests, MIN(id) AS first FROM request_log WHERE account=$1',
+    params: [account],
+  };
+  const oldest = now - keptForMs;
+  if (Number(integerColumn(row, 'requests')) < accountRowsMax) return oldest;
+  return Math.max(oldest, Number.parseInt(textColumn(row, 'first').slice(4, 16), 16));
 }
 
 /** How many requests each account has in the log. */

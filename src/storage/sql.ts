@@ -13,18 +13,14 @@ export class WhereClause {
 
   /** The column has one of the values. Undefined adds no condition. */
   addOneOf(column: string, values: readonly SqlValue[] | undefined): void {
-    this.#addList(`${column} IN`, values);
-  }
-
-  /** The column has none of the values. Undefined adds no condition. */
-  addNoneOf(column: string, values: readonly SqlValue[] | undefined): void {
-    this.#addList(`${column} NOT IN`, values);
-  }
-
-  #addList(condition: string, values: readonly SqlValue[] | undefined): void {
     if (values === undefined) return;
     const places = values.map((value) => this.place(value)).join();
-    this.#conditions.push(`${condition} (${places})`);
+    this.#conditions.push(`${column} IN (${places})`);
+  }
+
+  /** A condition without a value. */
+  always(condition: string): void {
+    this.#conditions.push(condition);
   }
 
   /** Adds a value to the statement and returns its placeholder. */

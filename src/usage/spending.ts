@@ -15,6 +15,7 @@ import {
   hoursCondition,
   recordsCondition,
   accountHoursCondition,
+  begunWithin,
 } from './ranges.ts';
 
 /** The columns to group figures by; `hour` is its beginning in UTC. */
@@ -176,6 +177,34 @@ export function* charged(
     params: places.params,
   };
   return { requests: Number(row?.['requests'] ?? 0), cost: BigInt(row?.['cost'] ?? 0) };
+}
+
+/** `charged` for several accounts in one query, by account; those without charges are left out. */
+export function* chargedByAccount(
+  accounts: readonly string[],
+  span: TimeRange,
+): Transaction<ReadonlyMap<string, Nano>> {
+  const { hours, records } = splitRange(span, yield* rolledUntil(), 'hour');
+  const places = new SqlParameters();
+  const among = (): string => accounts.map((account) => places.add(account)).join();
+  const parts = [
+    ...hours.map(
+      ({ from, to }) => `SELECT h.account AS account, h.cost AS cost FROM spend_hour h
+        WHERE h.account IN (${among()}) AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`,
+    ),
+    ...records.map(
+      ({ from, to }) => `SELECT r.account AS account, r.cost-r.shortfall AS cost FROM usage r
+        WHERE r.account IN (${among()}) AND r.finished_at>=${places.add(from)}
+          AND r.finished_at<${places.add(to)} AND ${begunWithin(places, { from, to })}`,
+    ),
+  ];
+  if (accounts.length === 0 || parts.length === 0) return new Map();
+  const rows = yield {
+    sql: `SELECT p.account, CAST(SUM(p.cost) AS BIGINT) AS cost
+      FROM (${parts.join(' UNION ALL ')}) p GROUP BY p.account`,
+    params: places.params,
+  };
+  return new Map(rows.map((row) => [String(row['account']), BigInt(row['cost'] ?? 0)]));
 }
 
 /** The spending of each of an account's keys since it was made. Run it in a snapshot. */

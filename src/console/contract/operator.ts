@@ -7,6 +7,7 @@ import type {
   AnnouncementView,
   WalletName,
   Day,
+  Page,
 } from './shared.ts';
 import type { FailedRequest, OrderView, PricedModel, RefundView } from './user.ts';
 
@@ -338,8 +339,16 @@ export interface UserView {
   readonly spent_30_days: Yuan;
   readonly keys: number;
   readonly created_at: Instant;
+  /** The latest sign-in; `null`: never. */
+  readonly signed_in_at: Instant | null;
   readonly last_seen_at: Instant | null;
   readonly version: number;
+}
+
+/** GET `operator/users`. */
+export interface UserPage extends Page<UserView> {
+  /** Only this many users, the newest, are in the order that was asked for; `null`: all are. */
+  readonly ordered_newest: number | null;
 }
 
 /** POST `operator/users`, with `idempotency-key`. */

@@ -5,7 +5,7 @@ import { startOperatorConsole } from '../../../test/support/console-operator.ts'
 import { sold } from '../../../test/support/console-user.ts';
 import { newCustomer } from '../../../test/support/customer.ts';
 import { invitationLifeMs, useLink } from '../../accounts/identities.ts';
-import { startSession } from '../../accounts/sessions.ts';
+import { endSession, startSession } from '../../accounts/sessions.ts';
 import { systemClock } from '../../base/clock.ts';
 import { migrations } from '../../app/schema.ts';
 
@@ -33,6 +33,11 @@ forEachDatabase((_name, openFresh) => {
       balance: '0.000000000',
       last_seen_at: null,
     });
+    for (const other of [{ name: '李雷' }, { name: '陈一鸣', role: 'operator' }])
+      expect(await post('users', other, 'form-of-a-user')).toMatchObject({
+        status: 409,
+        json: { error: { code: 'conflict', message: expect.stringContaining('another request') } },
+      });
     const { items } = (await operator.ask('operator/users')).json;
     expect(items.filter(({ name }: { name: string }) => name === '陈一鸣')).toHaveLength(1);
     const id = String(first?.json.user.id);
@@ -88,6 +93,41 @@ forEachDatabase((_name, openFresh) => {
       status: 409,
       json: { error: { message: expect.stringContaining('signed in before') } },
     });
+  });
+
+  test('a user who signed in once is not invited again when the session is over', async () => {
+    const { post, operator, database } = await startOperatorConsole(
+      await openFresh({ migrations }),
+      sold,
+    );
+    const { id } = (await post('users', { name: 'Wu' })).json.user;
+    const at = systemClock.now() - 60_000;
+    const visit = { userId: id, way: 'link', browser: '', ip: '', at };
+    const { session } = await database.transact(() => startSession(visit));
+    await endSession(database, id, session.id);
+    const { json } = await operator.ask(`operator/users/${id}`);
+    const then = new Date(at).toISOString();
+    expect(json).toMatchObject({ signed_in_at: then, last_seen_at: then, sign_ins: [] });
+    expect(await post(`users/${id}/link`, {})).toMatchObject({ status: 409 });
+  });
+
+  test('of more users than are put in order, the newest are, and the answer says so', async () => {
+    const { operator, database } = await startOperatorConsole(
+      await openFresh({ migrations }),
+      sold,
+    );
+    await database.query(
+      `INSERT INTO users (id, name, role, created_at)
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<10000)
+        SELECT 'usr_00000' || CAST(100000+i AS TEXT), 'n' || CAST(i AS TEXT), 'user', 0 FROM n`,
+      [],
+    );
+    const ask = async (query: string) => (await operator.ask(`operator/users?${query}`)).json;
+    const ordered = await ask('sort=name&limit=3');
+    expect(ordered.ordered_newest).toBe(10_000);
+    expect(ordered.items.map(({ name }: { name: string }) => name)).not.toContain('n1');
+    expect((await ask('sort=name&limit=3&q=n1')).ordered_newest).toBeNull();
+    expect((await ask('limit=3')).ordered_newest).toBeNull();
   });
 
   test('users are listed by name, balance, spending or last visit, page by page', async () => {

@@ -49,7 +49,7 @@ async function create(
     rooms.database.transact(function* () {
       if (!(yield* stillOperator(user.id))) throwProblem('operator_only');
       const known = yield* userMadeWith(form);
-      if (known !== undefined) return { id: known, ...(yield* linkFor(visit, known)) };
+      if (known !== undefined) return yield* linkOfForm(visit, known);
       const { id } = yield* enrol(input.name, input.role, at);
       yield* rememberForm(id, form);
       const after = { name: input.name, role: input.role };
@@ -64,6 +64,18 @@ async function create(
   });
   reply.status(201);
   return { user: await userView(rooms, id, at), ...link };
+}
+
+/** The link of a form that is sent again; refused when the form asks for another user. */
+function* linkOfForm(
+  visit: SignedInRequest<z.output<typeof made>>,
+  id: string,
+): Transaction<Omit<Invitation, 'user'> & { readonly id: string }> {
+  const { name, role } = visit.input;
+  const [found] = yield* userPage({ id, limit: 1 });
+  if (found?.user.name !== name || found.user.role !== role)
+    throwProblem('conflict', { message: 'This idempotency-key was used for another request.' });
+  return { id, ...(yield* linkFor(visit, id)) };
 }
 
 /** Makes another link for a user who never signed in. */
@@ -86,7 +98,7 @@ function* linkFor(
   const { at } = visit;
   const [found] = yield* userPage({ id, limit: 1 });
   if (found === undefined) return throwProblem('not_found');
-  if (found.signIns.length > 0 || found.lastSeenAt !== undefined)
+  if (found.signIns.length > 0 || found.signedInAt !== undefined)
     throwProblem('conflict', {
       message: 'This user has signed in before. A link would let the operator in as the user.',
     });

@@ -29,16 +29,16 @@ import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.t
 import { instant, instantOrNull, yuan, yuanOrNull } from '../format.ts';
 
 const wallet = z.enum(walletIds, 'unknown');
-const filtered = z.object({
+const filter = {
   state: z.enum(['waiting', 'closed', 'failed', 'credited'], 'unknown').optional(),
   wallet: wallet.optional(),
   user: z.string().optional(),
   q: z.string().max(64).optional(),
   from: relativeTimeInput.optional(),
   to: relativeTimeInput.optional(),
-  limit: pageLimit,
-  after: z.string().optional(),
-});
+};
+const filtered = z.strictObject(filter);
+const listed = z.object({ ...filter, limit: pageLimit, after: z.string().optional() });
 const refunded = z.strictObject({
   amount: moneyInput,
   reason: z.string().trim().min(1, 'empty').max(200, 'too_long'),
@@ -57,7 +57,7 @@ export function operatorOrderRoutes(rooms: OrdersContext): readonly ConsoleRoute
       method: 'GET',
       path: 'operator/orders',
       role,
-      input: filtered,
+      input: listed,
       handle: (visit) => list(rooms, visit),
     }),
     defineRoute({
@@ -116,6 +116,7 @@ export function operatorOrderRoutes(rooms: OrdersContext): readonly ConsoleRoute
 }
 
 type Filtered = z.output<typeof filtered>;
+type Listed = z.output<typeof listed>;
 
 const filterOf = ({ state, wallet: by, user, q, from, to }: Filtered, at: number) => ({
   state,
@@ -140,7 +141,7 @@ async function totals(
   };
 }
 
-function list(rooms: OrdersContext, { input, at }: SignedInRequest<Filtered>) {
+function list(rooms: OrdersContext, { input, at }: SignedInRequest<Listed>) {
   const { limit, after, from, to, user, q, ...more } = input;
   // A relative range (`-7d`) means the same list a moment later.
   const of = ['operator orders', more, user, q, from?.(0), to?.(0)];

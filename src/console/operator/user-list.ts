@@ -7,11 +7,11 @@ import {
   usersToOrder,
 } from '../../accounts/users.ts';
 import { dayMs } from '../../base/calendar.ts';
-import { balancesOfUsers, fundsOf } from '../../ledger/transfers.ts';
+import { balancesOfUsers, fundsOfUsers } from '../../ledger/transfers.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { charged } from '../../usage/spending.ts';
+import { chargedByAccount } from '../../usage/spending.ts';
 import { revenueByAccount } from '../../usage/totals.ts';
-import type { Page, UserView } from '../contract.ts';
+import type { UserPage, UserView } from '../contract.ts';
 import { type CursorPosition, pageOfAll } from '../cursor.ts';
 import { instant, instantOrNull, yuan } from '../format.ts';
 import { pageLimit } from '../input.ts';
@@ -20,6 +20,8 @@ import { type ConsoleRoute, defineRoute, type SignedInRequest } from '../route.t
 import type { OperatorContext } from './context.ts';
 
 const monthMs = 30 * dayMs;
+/** Orders other than by age read the newest users up to this many, for each page anew. */
+const orderedUsersMax = 10_000;
 const listed = z.object({
   q: z.string().optional(),
   role: z.enum(['user', 'operator']).optional(),
@@ -46,22 +48,26 @@ export function userListRoutes(rooms: OperatorContext): readonly ConsoleRoute[] 
 function list(
   { database, cursors }: OperatorContext,
   { input, at }: SignedInRequest<Listed>,
-): Promise<Page<UserView>> {
+): Promise<UserPage> {
   const { limit, after, sort, ...filter } = input;
   const of = sort === 'created' ? ['users', filter] : ['users', filter, sort];
   const place = after === undefined ? undefined : cursors.read(of, after);
   return database.snapshot(function* () {
     if (sort === 'created') return yield* newestFirst(filter, place);
-    const all = yield* inOrder(filter, sort, at);
+    const found = yield* usersToOrder(filter, orderedUsersMax + 1);
+    const newest = found.slice(0, orderedUsersMax);
+    const all = yield* inOrder(newest, sort, at);
     const { items, next, prev } = pageOfAll(cursors, of, all, { place, limit });
     const overviews = yield* usersNamed(items.map(({ id }) => id));
-    return { items: yield* viewsOf(overviews, at), next, prev, as_of: instant(at) };
+    const views = yield* viewsOf(overviews, at);
+    const among = found.length > orderedUsersMax ? orderedUsersMax : null;
+    return { items: views, next, prev, ordered_newest: among, as_of: instant(at) };
   });
 
   function* newestFirst(
     filter: UserFilter,
     place: CursorPosition | undefined,
-  ): Transaction<Page<UserView>> {
+  ): Transaction<UserPage> {
     const found = yield* userPage({ ...filter, before: place?.id, limit: limit + 1 });
     const items = yield* viewsOf(found.slice(0, limit), at);
     const last = items.at(-1);
@@ -69,23 +75,23 @@ function list(
       found.length > limit && last !== undefined
         ? cursors.write(of, { towards: 'next', at: 0, id: last.id })
         : null;
-    return { items, next, prev: null, as_of: instant(at) };
+    return { items, next, prev: null, ordered_newest: null, as_of: instant(at) };
   }
 }
 
 /** Names from A to Z, everything else with the greatest first; those that are equal stay so. */
 function* inOrder(
-  filter: UserFilter,
+  users: readonly { readonly id: string; readonly name: string; readonly seen: number }[],
   sort: Exclude<Listed['sort'], 'created'>,
   at: number,
 ): Transaction<readonly { readonly id: string }[]> {
-  const users = yield* usersToOrder(filter);
   if (sort === 'name') {
     const { compare } = new Intl.Collator('zh', { numeric: true, sensitivity: 'base' });
     return users.toSorted((a, b) => compare(a.name, b.name));
   }
   if (sort === 'seen') return users.toSorted((a, b) => b.seen - a.seen);
-  const amounts = sort === 'balance' ? yield* balancesOfUsers() : yield* spentInMonth(at);
+  const oldest = users.at(-1)?.id ?? '';
+  const amounts = sort === 'balance' ? yield* balancesOfUsers(oldest) : yield* spentInMonth(at);
   const of = ({ id }: { readonly id: string }): bigint => amounts.get(id) ?? 0n;
   return users.toSorted((a, b) => (of(a) < of(b) ? 1 : of(a) > of(b) ? -1 : 0));
 }
@@ -97,9 +103,24 @@ function* spentInMonth(at: number): Transaction<ReadonlyMap<string, bigint>> {
 }
 
 function* viewsOf(users: readonly UserOverview[], at: number): Transaction<readonly UserView[]> {
-  const views: UserView[] = [];
-  for (const user of users) views.push(yield* viewOf(user, at));
-  return views;
+  const ids = users.map(({ user }) => user.id);
+  const funds = yield* fundsOfUsers(ids);
+  const spent = yield* chargedByAccount(ids, { from: at - monthMs, to: at + 60_000 });
+  return users.map(({ user, signIns, keys, signedInAt, lastSeenAt }) => ({
+    id: user.id,
+    name: user.name,
+    sign_ins: signIns,
+    role: user.role,
+    state: user.state,
+    balance: yuan(funds.get(user.id)?.balance ?? 0n),
+    held: yuan(funds.get(user.id)?.held ?? 0n),
+    spent_30_days: yuan(spent.get(user.id) ?? 0n),
+    keys,
+    created_at: instant(user.createdAt),
+    signed_in_at: instantOrNull(signedInAt),
+    last_seen_at: instantOrNull(lastSeenAt),
+    version: user.version,
+  }));
 }
 
 export async function userView(
@@ -107,32 +128,8 @@ export async function userView(
   id: string,
   at: number,
 ): Promise<UserView> {
-  const view = await database.snapshot(function* () {
-    const [overview] = yield* userPage({ id, limit: 1 });
-    return overview && (yield* viewOf(overview, at));
+  const [view] = await database.snapshot(function* () {
+    return yield* viewsOf(yield* userPage({ id, limit: 1 }), at);
   });
   return view ?? throwProblem('not_found');
-}
-
-function* viewOf(
-  { user, signIns, keys, lastSeenAt }: UserOverview,
-  at: number,
-): Transaction<UserView> {
-  const { id, name, role, state, createdAt, version } = user;
-  const funds = yield* fundsOf(id);
-  const spent = yield* charged(id, { from: at - monthMs, to: at + 60_000 });
-  return {
-    id,
-    name,
-    sign_ins: signIns,
-    role,
-    state,
-    balance: yuan(funds?.balance ?? 0n),
-    held: yuan(funds?.held ?? 0n),
-    spent_30_days: yuan(spent.cost),
-    keys,
-    created_at: instant(createdAt),
-    last_seen_at: instantOrNull(lastSeenAt),
-    version,
-  };
 }

@@ -194,6 +194,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       credited: { orders: 0, amount: '0.000000000' },
       kept: '0.000000000',
     });
+    for (const query of ['limit=5', 'after=x']) expect((await sums(query)).status).toBe(400);
     expect((await user.ask('operator/order-totals')).status).toBe(403);
     expect(
       (await operator.ask('operator/reconciliation?date=2026-01-01&wallet=alipay')).json,
