@@ -28,13 +28,14 @@ export const requestLogMigrations: readonly Migration[] = [
     ],
   },
   {
-    // Requests that got no answer, by status: most rows with a status of 200 were answered after
-    // a retry, and would all be read to find the few that failed.
+    // The status of requests that got no answer: most rows with a status of 200 were answered after
+    // a retry, and would all be read to find the few that failed. PostgreSQL knows of an expression
+    // how often each value occurs, and so when the index is worth it.
     id: '0055-request-log-failed',
     statements: [
-      // In the words of `failedCondition`.
-      `CREATE INDEX request_log_failed_by_status ON request_log (status, id)
-        WHERE outcome NOT IN ('ok', 'length', 'ok, not kept', 'length, not kept')`,
+      // In the words of `failedStatus`.
+      `CREATE INDEX request_log_by_failed_status ON request_log
+        ((CASE WHEN outcome IN ('ok', 'length', 'ok, not kept', 'length, not kept') THEN NULL ELSE status END), id)`,
     ],
   },
 ];

@@ -71,8 +71,11 @@ export interface RequestLogQuery {
 /** How requests end whose client got the whole answer. */
 export const answeredOutcomes = ['ok', 'length', 'ok, not kept', 'length, not kept'] as const;
 
-/** The condition of the index of failed requests: it serves only queries with the same words. */
-export const failedCondition = `outcome NOT IN (${answeredOutcomes.map((name) => `'${name}'`).join(', ')})`;
+/**
+ * SQL: the status of a request that got no answer, else NULL. An index of this expression serves
+ * only queries with the same words.
+ */
+const failedStatus = `(CASE WHEN outcome IN (${answeredOutcomes.map((name) => `'${name}'`).join(', ')}) THEN NULL ELSE status END)`;
 
 /**
  * A page of the log, newest first. Of a class of statuses, each status is read by its index: a range
@@ -112,8 +115,9 @@ function* pageOf(question: RequestLogQuery): Transaction<readonly LoggedRequest[
   where.add('id<?', question.before);
   where.add('id>=?', question.from === undefined ? undefined : firstIdAt(question.from));
   where.add('id<?', question.to === undefined ? undefined : firstIdAt(question.to));
-  where.add('status=?', question.status === undefined ? undefined : Number(question.status));
-  if (question.failedOnly === true) where.always(failedCondition);
+  const status = question.status === undefined ? undefined : Number(question.status);
+  where.add(`${question.failedOnly === true ? failedStatus : 'status'}=?`, status);
+  if (question.failedOnly === true) where.always(`${failedStatus} IS NOT NULL`);
   where.addOneOf('outcome', question.code === undefined ? undefined : outcomesNamed(question.code));
   const rows = yield {
     sql: `SELECT * FROM request_log${where.text} ORDER BY id DESC LIMIT ${where.place(question.limit)}`,
@@ -196,8 +200,7 @@ export function* failedByHour(range: {
   where.add('model=?', range.model);
   where.add('id>=?', firstIdAt(range.from));
   where.add('id<?', firstIdAt(range.to));
-  where.add('status>=?', 400);
-  where.always(failedCondition);
+  where.add(`${failedStatus}>=?`, 400);
   const rows = yield {
     sql: `SELECT at-at%${hourMs} AS hour, COUNT(*) AS requests
       FROM request_log${where.text} GROUP BY at-at%${hourMs}`,
