@@ -97,6 +97,9 @@ export interface TestCharge {
   readonly shortfall?: bigint;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** 412 unless given; null: nothing was streamed. */
+  readonly firstByteMs?: number | null;
+  readonly totalMs?: number;
 }
 
 /**
@@ -160,8 +163,8 @@ function rowsOf(made: TestCharge): ChargeRows {
     status: made.status ?? 'ok',
     stream: 1,
     estimated: 0,
-    first_byte_ms: 412,
-    duration_ms: 6_900,
+    first_byte_ms: made.firstByteMs === undefined ? 412 : made.firstByteMs,
+    duration_ms: made.totalMs ?? 6_900,
     attempts: 1,
     input_tokens: made.inputTokens ?? 0,
     output_tokens: made.outputTokens ?? 0,

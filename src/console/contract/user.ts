@@ -39,7 +39,7 @@ export interface Spending {
 
 /**
  * Stacked bars: `values[i]` of a series is its cost on `days[i]`. Highest cost first; the series
- * after the sixth are merged into one, named `other`.
+ * after the twelfth are merged into one, named `other`.
  */
 export interface SeriesView {
   readonly by: 'model' | 'key';
@@ -220,6 +220,45 @@ export interface UsageSummary {
   /** The share of all requests that broke off (`cut`), 0 to 1; null when there were none. */
   readonly error_share: number | null;
   readonly as_of: Instant;
+}
+
+/**
+ * GET `usage?…&sort=`: `time` (oldest first), or `input`, `output`, `first_byte`, `total` or `cost`,
+ * with `-` before it for the greatest first. Without `sort`: newest first.
+ */
+export interface ChargePage extends Page<ChargeView> {
+  /** Too many charges to put in order: those since then are; `null`: all are. */
+  readonly sorted_from: Instant | null;
+}
+
+/** GET `usage/course` of a filter: how long requests took, and how many failed. */
+export interface UsageCourse {
+  /** Up to two days are shown by hours. */
+  readonly unit: 'hour' | 'day';
+  readonly zone: string;
+  readonly points: readonly {
+    readonly at: Instant;
+    /** Charged requests, interrupted ones included. */
+    readonly requests: number;
+    readonly interrupted: number;
+    /**
+     * Requests that got an error instead of an answer; `null` where they are not recorded any more,
+     * and with a filter that only charges have.
+     */
+    readonly failed: number | null;
+    readonly first_byte: LatencyView | null;
+    readonly total: LatencyView | null;
+  }[];
+  /** Latencies are those of the latest requests of each point, at most this many. */
+  readonly sampled: number;
+  /** The beginning of the record of failed requests; `null` when the filter leaves them out. */
+  readonly failed_since: Instant | null;
+  readonly as_of: Instant;
+}
+
+export interface LatencyView {
+  readonly median_ms: number;
+  readonly p95_ms: number;
 }
 
 /** GET `usage/series?by=model|key` of a filter: cost per day, and each series' sum. */

@@ -10,7 +10,7 @@ import { yuan } from '../format.ts';
 /** The column that separates the series. */
 export type SeriesBy = 'model' | 'key';
 
-/** The cost of one model or key on each of the days. */
+/** The cost of one model, key or status on each of the days. */
 export interface Daily {
   readonly id: string;
   readonly cost: Nano;
@@ -19,13 +19,13 @@ export interface Daily {
   readonly counts: readonly number[];
 }
 
-/** Further series are merged into one. */
-const seriesMax = 6;
+/** Further series are merged into one: as many as a chart has colours, plain and hatched. */
+const seriesMax = 12;
 
 interface DailyQuery {
   readonly account: string;
   readonly days: readonly ZoneDay[];
-  readonly by: SeriesBy;
+  readonly by: SeriesBy | 'status';
   readonly filter?: UsageFilter;
 }
 
@@ -39,7 +39,7 @@ export function* daily({
   by,
   filter = {},
 }: DailyQuery): Transaction<readonly Daily[]> {
-  const column = by === 'key' ? 'key_id' : 'model';
+  const column = by === 'key' ? 'key_id' : by;
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return [];
   const found: { readonly day: number; readonly spent: SpendingRow }[] = [];
@@ -80,11 +80,11 @@ export function* daily({
     .sort((a, b) => (a.cost === b.cost ? (a.id < b.id ? -1 : 1) : a.cost < b.cost ? 1 : -1));
 }
 
-/** As the contract has it: the first six, one for all others, and the sums. */
+/** As the contract has it: the first twelve, one for all others, and the sums. */
 export function* seriesView(
   ownerId: string,
   zone: string,
-  { days, by }: Pick<DailyQuery, 'days' | 'by'>,
+  { days, by }: Pick<DailyQuery, 'days'> & { readonly by: SeriesBy },
   all: readonly Daily[],
 ): Transaction<UsageSeries> {
   const names =

@@ -2,12 +2,20 @@ import * as z from 'zod';
 import { zoneDayAt, zoneDays, localTime, dayMs } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import type { Database, Row, Transaction } from '../../storage/database.ts';
 import { usagePage, usageRecord, type UsagePosition, type UsageQuery } from '../../usage/page.ts';
 import { type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
+import { sortedPage, sortedPositionOf, type UsageOrder } from '../../usage/sorted-page.ts';
 import { metered, spending, startOfNewest } from '../../usage/spending.ts';
-import type { ChargeDetail, ChargeView, Page, UsageSeries, UsageSummary } from '../contract.ts';
-import type { Cursors } from '../cursor.ts';
+import type {
+  ChargeDetail,
+  ChargePage,
+  ChargeView,
+  UsageCourse,
+  UsageSeries,
+  UsageSummary,
+} from '../contract.ts';
+import type { CursorPosition, Cursors } from '../cursor.ts';
 import { csvLine, csvStart, sendCsv } from '../csv.ts';
 import { instant, ratioOf, yuan } from '../format.ts';
 import { relativeTimeInput, moneyInput, pageLimit } from '../input.ts';
@@ -15,6 +23,7 @@ import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 import { chargeDetail, chargeViews, mixOf } from './charges.ts';
 import { daily, seriesView } from './series.ts';
+import { usageCourse } from './usage-course.ts';
 
 export interface UsageContext {
   readonly database: Database;
@@ -25,7 +34,10 @@ export interface UsageContext {
 
 const usualDays = 30;
 const spanDaysMax = 366;
-/** Only records have the cost of single requests: this many are added up, the latest. */
+/**
+ * Only records have the values of single requests: this many are added up or put in order, the
+ * latest.
+ */
 const addedUpMax = 12_000;
 
 const filtered = z.object({
@@ -38,7 +50,12 @@ const filtered = z.object({
   min_cost: moneyInput.optional(),
   request: z.string().optional(),
 });
-const listed = filtered.extend({ limit: pageLimit, after: z.string().optional() });
+const orders = ['time', 'input', 'output', 'first_byte', 'total', 'cost'] as const;
+const listed = filtered.extend({
+  sort: z.enum([...orders, ...orders.map((order) => `-${order}` as const)]).default('-time'),
+  limit: pageLimit,
+  after: z.string().optional(),
+});
 const parted = filtered.extend({ by: z.enum(['model', 'key']).default('model') });
 
 export type FilterInput = z.output<typeof filtered>;
@@ -67,6 +84,13 @@ export function usageRoutes(rooms: UsageContext): readonly ConsoleRoute[] {
       role: 'user',
       input: parted,
       handle: (visit) => series(rooms, visit),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: 'usage/course',
+      role: 'user',
+      input: filtered,
+      handle: (visit) => course(rooms, visit),
     }),
     defineRoute({
       method: 'GET',
@@ -123,9 +147,9 @@ export function usageRangeOf({ from, to }: FilterInput, now: number): TimeRange 
 
 async function list(
   { database, cursors }: UsageContext,
-  { owner, input, at }: SignedInRequest<z.output<typeof listed>>,
-): Promise<Page<ChargeView>> {
-  const { limit, after, from, to, ...filter } = input;
+  { owner, input, at }: SignedInRequest<Listed>,
+): Promise<ChargePage> {
+  const { limit, after, from, to, sort, ...filter } = input;
   // The range as written: `-7d` moves on while the cursor stays valid.
   const written = [from?.(0), to?.(0)];
   const of = [
@@ -133,41 +157,100 @@ async function list(
     owner.id,
     written,
     Object.entries(filter).map(([name, value]) => [name, String(value)]),
+    ...(sort === '-time' ? [] : [sort]),
   ];
   if (filter.request !== undefined) return one(database, owner.id, filter.request, at);
   const place = after === undefined ? undefined : cursors.read(of, after);
-  const back = place?.towards === 'prev';
-  return database.snapshot(function* (): Transaction<Page<ChargeView>> {
-    const { rows, next } = yield* usagePage({
-      account: owner.id,
-      ...usageRangeOf(input, at),
-      filter: filterOf(input),
-      order: back ? 'oldest' : 'newest',
-      limit,
-      ...(place && { after: { chargedAt: place.at, id: place.id } }),
-    });
-    const shown = back ? [...rows].reverse() : rows;
-    const edge = (
-      towards: 'next' | 'prev',
-      record: (typeof rows)[number] | undefined,
-    ): string | null =>
-      record === undefined
-        ? null
-        : cursors.write(of, {
-            towards,
-            at: Number(record['finished_at']),
-            id: String(record['id']),
-          });
-    const further =
-      next &&
-      cursors.write(of, { towards: back ? 'prev' : 'next', at: next.chargedAt, id: next.id });
-    return {
-      items: yield* chargeViews(owner.id, shown),
-      next: back ? edge('next', shown.at(-1)) : (further ?? null),
-      prev: back ? (further ?? null) : place === undefined ? null : edge('prev', shown[0]),
-      as_of: instant(at),
-    };
+  const write = (position: CursorPosition): string => cursors.write(of, position);
+  const asked: Asked = { account: owner.id, range: usageRangeOf(input, at), input, place, write };
+  return database.snapshot(function* (): Transaction<ChargePage> {
+    const [order, way] = orderOf(sort);
+    const page = order === 'time' ? yield* byTime(asked, way) : yield* byValue(asked, order, way);
+    const { rows, ...rest } = page;
+    return { items: yield* chargeViews(owner.id, rows), ...rest, as_of: instant(at) };
   });
+}
+
+type Listed = z.output<typeof listed>;
+type Way = 'falling' | 'rising';
+
+const orderOf = (sort: Listed['sort']): readonly [(typeof orders)[number], Way] => {
+  const order = orders.find((one) => one === sort);
+  if (order !== undefined) return [order, 'rising'];
+  return [orders.find((one) => `-${one}` === sort) ?? 'time', 'falling'];
+};
+
+interface Asked {
+  readonly account: string;
+  readonly range: TimeRange;
+  readonly input: Listed;
+  readonly place: CursorPosition | undefined;
+  readonly write: (position: CursorPosition) => string;
+}
+
+type RowPage = Omit<ChargePage, 'items' | 'as_of'> & { readonly rows: readonly Row[] };
+
+function* byTime({ account, range, input, place, write }: Asked, way: Way): Transaction<RowPage> {
+  const back = place?.towards === 'prev';
+  const { rows, next } = yield* usagePage({
+    account,
+    ...range,
+    filter: filterOf(input),
+    order: (way === 'falling') === back ? 'oldest' : 'newest',
+    limit: input.limit,
+    ...(place && { after: { chargedAt: place.at, id: place.id } }),
+  });
+  const shown = back ? [...rows].reverse() : rows;
+  const edge = (towards: 'next' | 'prev', record: Row | undefined): string | null =>
+    record === undefined
+      ? null
+      : write({ towards, at: Number(record['finished_at']), id: String(record['id']) });
+  const further =
+    next && write({ towards: back ? 'prev' : 'next', at: next.chargedAt, id: next.id });
+  return {
+    rows: shown,
+    next: back ? edge('next', shown.at(-1)) : (further ?? null),
+    prev: back ? (further ?? null) : place === undefined ? null : edge('prev', shown[0]),
+    sorted_from: null,
+  };
+}
+
+/** The latest charges of the range, in the order of a value. */
+function* byValue(
+  { account, range, input, place, write }: Asked,
+  order: UsageOrder,
+  way: Way,
+): Transaction<RowPage> {
+  const from = yield* startOfNewest(account, range, addedUpMax);
+  const back = place?.towards === 'prev';
+  const { rows, more } = yield* sortedPage({
+    account,
+    from,
+    to: range.to,
+    filter: filterOf(input),
+    order,
+    way,
+    back,
+    limit: input.limit,
+    after: place && { value: place.at, id: place.id },
+  });
+  const edge = (towards: 'next' | 'prev', record: Row | undefined): string | null => {
+    if (record === undefined) return null;
+    const { value, id } = sortedPositionOf(record);
+    return write({ towards, at: value, id });
+  };
+  return {
+    rows,
+    next: back || more ? edge('next', rows.at(-1)) : null,
+    prev: back
+      ? more
+        ? edge('prev', rows[0])
+        : null
+      : place === undefined
+        ? null
+        : edge('prev', rows[0]),
+    sorted_from: from > range.from ? instant(from) : null,
+  };
 }
 
 /** A page with the one request, or empty. */
@@ -176,12 +259,12 @@ async function one(
   ownerId: string,
   id: string,
   at: number,
-): Promise<Page<ChargeView>> {
+): Promise<ChargePage> {
   const items = await database.snapshot(function* () {
     const record = yield* usageRecord(ownerId, id);
     return yield* chargeViews(ownerId, record === undefined ? [] : [record]);
   });
-  return { items, next: null, prev: null, as_of: instant(at) };
+  return { items, next: null, prev: null, sorted_from: null, as_of: instant(at) };
 }
 
 async function summary(
@@ -215,6 +298,20 @@ async function summary(
       error_share: ratioOf(BigInt(cut), BigInt(requests)),
       as_of: instant(at),
     };
+  });
+}
+
+function course(
+  { database }: UsageContext,
+  { owner, input, at }: SignedInRequest<FilterInput>,
+): Promise<UsageCourse> {
+  return database.snapshot(function* (): Transaction<UsageCourse> {
+    const filter = filterOf(input);
+    const span = usageRangeOf(input, at);
+    const from =
+      filter.costMin === undefined ? span.from : yield* startOfNewest(owner.id, span, addedUpMax);
+    const { id: account, zone } = owner;
+    return yield* usageCourse({ account, zone, filter, from, to: span.to, now: at });
   });
 }
 
