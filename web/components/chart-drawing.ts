@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import type { ChartProps, ChartSeries } from './chart.tsx';
-import { seriesToken } from './series.ts';
+import { isHatched, seriesToken } from './series.ts';
 
 interface Drawn extends ChartProps {
   readonly hidden: ReadonlySet<string>;
@@ -73,9 +73,11 @@ export function chartOptions(
     ],
     series: [
       {},
-      ...ordered.map((each) =>
-        drawnSeries(props, each, colour(seriesToken(each.colour ?? props.series.indexOf(each)))),
-      ),
+      ...ordered.map((each) => {
+        const rank = each.colour ?? props.series.indexOf(each);
+        const surface = isHatched(rank) ? colour('--color-surface') : undefined;
+        return drawnSeries(props, colour(seriesToken(rank)), surface);
+      }),
     ],
     hooks: {
       setCursor: [
@@ -104,14 +106,15 @@ function colours(element: HTMLElement): (token: string) => string {
   };
 }
 
+/** `surface`: the ground of the stripes, for a bar that has them. */
 function drawnSeries(
   { kind, marks = [] }: Drawn,
-  { hatched }: ChartSeries,
   colour: string,
+  surface: string | undefined,
 ): uPlot.Series {
   if (kind === 'stacked')
     return {
-      fill: hatched ? hatch(colour) : colour,
+      fill: surface === undefined ? colour : hatch(colour, surface),
       stroke: colour,
       width: 0,
       ...(bars && { paths: bars }),
@@ -166,14 +169,18 @@ function hatchOpen(
 
 const stripePx = 6;
 
-function hatch(colour: string): CanvasPattern | string {
+function hatch(colour: string, ground?: string): CanvasPattern | string {
   const tile = document.createElement('canvas');
   tile.width = stripePx;
   tile.height = stripePx;
   const context = tile.getContext('2d');
   if (context === null) return colour;
+  if (ground !== undefined) {
+    context.fillStyle = ground;
+    context.fillRect(0, 0, stripePx, stripePx);
+  }
   context.strokeStyle = colour;
-  context.lineWidth = 2;
+  context.lineWidth = ground === undefined ? 2 : 3;
   for (const shift of [-stripePx, 0, stripePx]) {
     context.moveTo(shift, stripePx);
     context.lineTo(shift + stripePx, 0);

@@ -22,8 +22,6 @@ export interface ChartSeries {
   readonly texts: readonly string[];
   /** Rank or `other`, for its colour; its place in the list when absent. */
   readonly colour?: number | 'other';
-  /** Hatched: the failed part of a bar. */
-  readonly hatched?: boolean;
 }
 
 export interface ChartProps {

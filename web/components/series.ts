@@ -7,14 +7,24 @@ const backgrounds = [
   'bg-series-6',
 ] as const;
 
-/** The class with the colour of a series, by its rank; all after the sixth share one. */
+/** As many series as a chart tells apart: each colour plain and hatched. */
+const toldApart = 2 * backgrounds.length;
+
+/** Whether a series has its colour in stripes: the second six. */
+export function isHatched(rank: number | 'other'): boolean {
+  return rank !== 'other' && rank >= backgrounds.length && rank < toldApart;
+}
+
+/** The classes with the look of a series, by its rank; all after the twelfth share one. */
 export function seriesBackground(rank: number | 'other'): string {
-  return rank === 'other' ? 'bg-series-other' : (backgrounds[rank] ?? 'bg-series-other');
+  if (rank === 'other' || rank >= toldApart) return 'bg-series-other';
+  const colour = backgrounds[rank % backgrounds.length] ?? 'bg-series-other';
+  return isHatched(rank) ? `${colour} hatched` : colour;
 }
 
 /** The name of the colour's token, for canvases. */
 export function seriesToken(rank: number | 'other'): string {
-  return rank === 'other' || rank >= backgrounds.length
+  return rank === 'other' || rank >= toldApart
     ? '--color-series-other'
-    : `--color-series-${rank + 1}`;
+    : `--color-series-${(rank % backgrounds.length) + 1}`;
 }

@@ -3,12 +3,12 @@ export type SortValue = string | number | bigint | null;
 
 interface SortableColumn<Row> {
   readonly id: string;
-  readonly sortBy?: (row: Row) => SortValue;
+  readonly sortBy?: ((row: Row) => SortValue) | 'server';
 }
 
 /**
  * A sorted copy. `sort` is a column's id, with a minus for the greatest first; another text leaves
- * the order as it is.
+ * the order as it is, and so does a column that the server has sorted.
  */
 export function sortedBy<Row>(
   rows: readonly Row[],
@@ -17,7 +17,7 @@ export function sortedBy<Row>(
 ): readonly Row[] {
   const falling = sort.startsWith('-');
   const by = columns.find(({ id }) => id === sort.slice(falling ? 1 : 0))?.sortBy;
-  if (by === undefined) return rows;
+  if (typeof by !== 'function') return rows;
   const sign = falling ? -1 : 1;
   return rows
     .map((row) => ({ row, value: by(row) }))

@@ -25,8 +25,11 @@ export interface Column<Row> {
   readonly align?: 'right';
   /** Width and the like: `w-24`, `max-w-64`. */
   readonly className?: string;
-  /** Its header sorts the rows by this, in a table that is given `sort`. */
-  readonly sortBy?: (row: Row) => SortValue;
+  /**
+   * Its header sorts the rows by this, in a table that is given `sort`; `server`: the rows come in
+   * that order.
+   */
+  readonly sortBy?: ((row: Row) => SortValue) | 'server';
   /** Stays in view at the right edge: the row's menu. */
   readonly pinned?: true;
 }
@@ -53,8 +56,8 @@ interface TableProps<Row> {
   readonly onOpen?: (row: Row) => void;
   readonly selected?: string | undefined;
   /**
-   * For a list that is held whole: the column that sorts it, with a minus for the greatest first
-   * (see `sortedBy`). Keep it in the address.
+   * For a list that is held whole, or sorted by the server: the column that sorts it, with a minus
+   * for the greatest first (see `sortedBy`). Keep it in the address.
    */
   readonly sort?: string;
   readonly onSort?: (sort: string) => void;

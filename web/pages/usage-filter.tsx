@@ -27,6 +27,8 @@ export const usageSearch = {
   http: '',
   code: '',
   tab: 'requests',
+  /** As the API has it; empty: newest first. */
+  sort: '',
   limit: '50',
   after: '',
 } as const;

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import type { ChargeView, Page } from '../../src/console/contract.ts';
+import type { ChargePage, ChargeView } from '../../src/console/contract.ts';
 import type { Query } from '../api/client.ts';
 import { queryClient, useData } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
@@ -12,8 +12,8 @@ import { Select } from '../components/field.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Money } from '../components/money.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
-import { Time } from '../components/time.tsx';
-import { formatDuration } from '../format/time.ts';
+import { Time, useZone } from '../components/time.tsx';
+import { formatDuration, formatTime } from '../format/time.ts';
 import { sharedWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { ChargeStatus, InputCell, OutputCell, useKind } from './charge-parts.tsx';
@@ -37,13 +37,13 @@ interface UsageRequestsProps {
 export function UsageRequests({ query, state, open, onChange }: UsageRequestsProps): ReactNode {
   const words = useWords(usageWords);
   const shared = useWords(sharedWords);
-  const list = useData<Page<ChargeView>>('usage', query);
+  const list = useData<ChargePage>('usage', query);
   const show = useOpenCharge();
   const wide = useWide();
   const [columns, menu] = useColumns(
     'usage',
     useChargeColumns(),
-    useMedia(roomForAll) ? [] : ['kind', 'first'],
+    useMedia(roomForAll) ? [] : ['kind', 'first_byte'],
   );
   const items = list.data?.items ?? [];
   const at = items.findIndex(({ id }) => id === open);
@@ -58,16 +58,19 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
   useFocusBack(open);
   return (
     <>
-      <NewCharges state={state} quiet={open !== undefined} />
+      <NewCharges state={state} quiet={open !== undefined || state.sort !== ''} />
       <Loaded query={list}>
         {(page) => (
           <>
+            <Order from={page.sorted_from} state={state} onChange={onChange} />
             {page.items.length > 0 ? (
               <ChargeTable
                 rows={page.items}
                 columns={columns}
                 selected={open}
                 onOpen={({ id }) => show(id)}
+                sort={state.sort || newestFirst}
+                onSort={(sort) => onChange({ sort: pressedSort(state.sort, sort), after: '' })}
               />
             ) : (
               <EmptyState
@@ -97,6 +100,52 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
           onPrevious={move(at - 1)}
           onNext={move(at + 1)}
         />
+      )}
+    </>
+  );
+}
+
+const newestFirst = '-time';
+const orders = ['', 'time', '-cost', '-input', '-output', '-total', '-first_byte'] as const;
+
+/** Newest first is the default, which the address leaves out; a press on the time turns it. */
+const pressedSort = (now: string, next: string): string => {
+  if (next === '') return now === '' ? 'time' : '';
+  return next === newestFirst ? '' : next;
+};
+
+/** The choice of the order where there are no headers to press, and how far back it reaches. */
+function Order({
+  from,
+  state,
+  onChange,
+}: Pick<UsageRequestsProps, 'state' | 'onChange'> & {
+  readonly from: string | null;
+}): ReactNode {
+  const { order } = useWords(usageWords);
+  const zone = useZone();
+  const wide = useWide();
+  return (
+    <>
+      {!wide && (
+        <div className="border-b border-line px-4 py-2">
+          <Select
+            aria-label={order.label}
+            value={state.sort}
+            onChange={({ target }) => onChange({ sort: target.value, after: '' })}
+          >
+            {orders.map((each) => (
+              <option key={each} value={each}>
+                {order.by[each]}
+              </option>
+            ))}
+          </Select>
+        </div>
+      )}
+      {from !== null && (
+        <p role="status" className="border-b border-line px-3 py-2 text-caption text-muted">
+          {order.since(formatTime(from, zone))}
+        </p>
       )}
     </>
   );
@@ -166,6 +215,8 @@ interface ChargeTableProps {
   readonly columns: readonly Column<ChargeView>[];
   readonly selected: string | undefined;
   readonly onOpen: (row: ChargeView) => void;
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
 }
 
 /** The width for all columns; with less, the cost would be out of view. */
@@ -178,7 +229,12 @@ function useChargeColumns(): readonly Column<ChargeView>[] {
   const { columns } = useWords(usageWords);
   const kind = useKind();
   return [
-    { id: 'time', header: columns.time, cell: ({ at }) => <Time at={at} /> },
+    {
+      id: 'time',
+      header: columns.time,
+      cell: ({ at }) => <Time at={at} />,
+      sortBy: 'server',
+    },
     {
       id: 'model',
       header: columns.model,
@@ -195,18 +251,21 @@ function useChargeColumns(): readonly Column<ChargeView>[] {
       id: 'input',
       header: columns.input,
       align: 'right',
+      sortBy: 'server',
       cell: (row) => <InputCell charge={row} />,
     },
     {
       id: 'output',
       header: columns.output,
       align: 'right',
+      sortBy: 'server',
       cell: (row) => <OutputCell charge={row} />,
     },
     {
-      id: 'first',
+      id: 'first_byte',
       header: columns.firstByte,
       align: 'right',
+      sortBy: 'server',
       cell: (row) => duration(row.first_byte_ms),
       className: 'text-muted',
     },
@@ -214,6 +273,7 @@ function useChargeColumns(): readonly Column<ChargeView>[] {
       id: 'total',
       header: columns.total,
       align: 'right',
+      sortBy: 'server',
       cell: (row) => duration(row.total_ms),
       className: 'text-muted',
     },
@@ -221,13 +281,14 @@ function useChargeColumns(): readonly Column<ChargeView>[] {
     {
       ...{ id: 'cost', header: columns.cost, align: 'right', cell: costOf },
       className: 'font-medium',
+      sortBy: 'server',
       // The cost is in view on a narrow screen, too.
       pinned: true,
     },
   ];
 }
 
-function ChargeTable({ rows, columns, selected, onOpen }: ChargeTableProps): ReactNode {
+function ChargeTable({ rows, columns, selected, ...more }: ChargeTableProps): ReactNode {
   const { title } = useWords(usageWords);
   return (
     <Table
@@ -236,8 +297,8 @@ function ChargeTable({ rows, columns, selected, onOpen }: ChargeTableProps): Rea
       rowKey={({ id }) => id}
       columns={columns}
       path={({ id }) => `/usage/${id}`}
-      onOpen={onOpen}
       selected={selected}
+      {...more}
       card={(row) => ({
         title: row.model,
         value: costOf(row),

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { UsageSeries } from '../../src/console/contract.ts';
 import type { Query } from '../api/client.ts';
 import { useData } from '../api/data.ts';
@@ -11,7 +11,7 @@ import { Skeleton, SkeletonRows } from '../components/skeleton.tsx';
 import { SpendChart } from '../components/spend-chart.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { formatCount, formatShare } from '../format/count.ts';
-import { parseYuan } from '../format/money.ts';
+import { parseYuan, yuanOf } from '../format/money.ts';
 import { sharedWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { type UsageSearch, usageSearch, type ChangeUsageSearch } from './usage-filter.tsx';
@@ -34,11 +34,15 @@ export function UsageSpread({ by, filter, state, onChange }: UsageSpreadProps): 
     <Loaded query={series} skeleton={<SpreadSkeleton />}>
       {(view) => (
         <div className="flex flex-col gap-4">
-          <Panel title={words.chartTitle}>
+          <Panel title={words.chartTitles[by]}>
             <SpendChart
-              series={view}
+              series={by === 'day' ? unsplit(view, words.allSeries) : view}
               empty={words.nothing}
-              summary={(total, first, last, most) => words.chart(total, first, last, most)}
+              summary={(total, first, last, most) =>
+                by === 'day'
+                  ? words.chartOfDays(total, first, last)
+                  : words.chart(total, first, last, most)
+              }
               onSelect={(from, to) => onChange({ from, to })}
             />
             {view.days.length > 1 && <p className="text-caption text-muted">{words.chartHint}</p>}
@@ -50,6 +54,17 @@ export function UsageSpread({ by, filter, state, onChange }: UsageSpreadProps): 
       )}
     </Loaded>
   );
+}
+
+/** The days alone: the other tabs split them. */
+function unsplit(view: UsageSeries, name: string): UsageSeries {
+  const { days, totals, series } = view;
+  const cost = series.reduce((sum, one) => sum + parseYuan(one.cost), 0n);
+  const requests = days.map((_, day) =>
+    series.reduce((sum, one) => sum + (one.requests[day] ?? 0), 0),
+  );
+  const all = { id: 'all', name, cost: yuanOf(cost), values: totals, requests };
+  return { ...view, series: [all] };
 }
 
 interface SpreadRow {
@@ -75,6 +90,7 @@ function Spread({
 }): ReactNode {
   const words = useWords(usageWords);
   const { columns } = words;
+  const [sort, setSort] = useState('');
   const rows = by === 'day' ? daysOf(view, state) : partsOf(view, by, state, words.otherSeries);
   if (rows.length === 0) return <EmptyState text={words.nothing} />;
   const name = ({ name: text, rank }: SpreadRow) => (
@@ -90,12 +106,13 @@ function Spread({
   );
   const cost = ({ cost: amount }: SpreadRow) => <Money amount={amount} as="row" />;
   const shown: readonly Column<SpreadRow>[] = [
-    { id: 'name', header: columns[by], cell: name },
+    { id: 'name', header: columns[by], cell: name, sortBy: ({ name: text }) => text },
     {
       id: 'requests',
       header: columns.requests,
       align: 'right',
       cell: ({ requests }) => formatCount(requests),
+      sortBy: ({ requests }) => requests,
     },
     {
       id: 'bar',
@@ -110,7 +127,14 @@ function Spread({
       cell: ({ share }) => formatShare(share),
       className: 'text-muted',
     },
-    { id: 'cost', header: columns.cost, align: 'right', cell: cost, className: 'font-medium' },
+    {
+      id: 'cost',
+      header: columns.cost,
+      align: 'right',
+      cell: cost,
+      className: 'font-medium',
+      sortBy: (row) => parseYuan(row.cost),
+    },
   ];
   return (
     <Table
@@ -118,6 +142,8 @@ function Spread({
       rows={rows}
       rowKey={({ id }) => id}
       columns={shown}
+      sort={sort}
+      onSort={setSort}
       path={({ path }) => path}
       card={(row) => ({
         title: name(row),

@@ -2,7 +2,7 @@ import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type {
   ChargeDetail,
-  ChargeView,
+  ChargePage,
   FailedRequest,
   Page as PageOf,
   UsageSummary,
@@ -19,6 +19,7 @@ import { Tabs } from '../components/tabs.tsx';
 import { useZone, ZoneNote } from '../components/time.tsx';
 import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { UsageCourse } from './usage-course.tsx';
 import { UsageFailed } from './usage-failed.tsx';
 import {
   type ChangeUsageSearch,
@@ -52,13 +53,18 @@ export function ahead({ params: { requestId }, search }: Visited): void {
   const filter = filterOf(state, zone);
   void queryClient.prefetchQuery(data<UsageSummary>('usage/summary', filter));
   if (state.tab === 'requests')
-    void queryClient.prefetchQuery(data<PageOf<ChargeView>>('usage', listOf(state, filter)));
+    void queryClient.prefetchQuery(data<ChargePage>('usage', sortedOf(state, filter)));
 }
 
 const listOf = ({ after, limit }: UsageSearch, filter: Query): Query => ({
   ...filter,
   ...(limit !== usageSearch.limit && { limit }),
   ...(after !== '' && { after }),
+});
+
+const sortedOf = (state: UsageSearch, filter: Query): Query => ({
+  ...listOf(state, filter),
+  ...(state.sort !== '' && { sort: state.sort }),
 });
 
 /**
@@ -73,7 +79,7 @@ export function UsagePage(): ReactNode {
   return <UsageList open={requestId} />;
 }
 
-const tabs = ['requests', 'failed', 'day', 'model', 'key'] as const;
+const tabs = ['requests', 'failed', 'day', 'model', 'key', 'course'] as const;
 
 function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
   const words = useWords(usageWords);
@@ -98,7 +104,7 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
         {tab === 'requests' && (
           <Panel flush>
             <UsageRequests
-              query={listOf(state, filter)}
+              query={sortedOf(state, filter)}
               state={state}
               open={open}
               onChange={change}
@@ -114,7 +120,8 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
             />
           </Panel>
         )}
-        {tab !== 'requests' && tab !== 'failed' && (
+        {tab === 'course' && <UsageCourse filter={filter} />}
+        {(tab === 'day' || tab === 'model' || tab === 'key') && (
           <UsageSpread by={tab} filter={filter} state={state} onChange={change} />
         )}
       </Tabs>

@@ -34,6 +34,7 @@ export default {
     day: 'Per day',
     model: 'Per model',
     key: 'Per key',
+    course: 'Latency and errors',
   },
   figures: {
     requests: 'Requests',
@@ -46,9 +47,9 @@ export default {
     output: 'Output tokens',
     reasoning: (count: string) => `of which reasoning ${count}`,
     noReasoning: 'no reasoning',
-    errors: 'Interrupted',
+    errors: 'Interrupted requests',
     errorsNote: 'of all requests',
-    pieces: 'Other units',
+    pieces: 'Billed in other units',
     from: (time: string) => `Too many requests to add up: totals start at ${time}.`,
     exactly: (count: string) => `exactly ${count}`,
   },
@@ -71,9 +72,52 @@ export default {
   reasoningOf: (count: string) => `${count} reasoning`,
   chart: (total: string, first: string, last: string, most: string) =>
     `Cost per day from ${first} to ${last}: ${total} in total, most of it for ${most}.`,
-  chartTitle: 'Cost per day',
+  chartOfDays: (total: string, first: string, last: string) =>
+    `Cost per day from ${first} to ${last}: ${total} in total.`,
+  chartTitles: {
+    day: 'Cost per day',
+    model: 'Cost per day, split by model',
+    key: 'Cost per day, split by key',
+  },
+  allSeries: 'All requests',
   chartHint: 'Drag across days to select them, or choose a custom period above.',
   otherSeries: 'All others',
+  order: {
+    label: 'Sort by',
+    by: {
+      '': 'Newest first',
+      time: 'Oldest first',
+      '-cost': 'Highest cost first',
+      '-input': 'Most input tokens first',
+      '-output': 'Most output tokens first',
+      '-total': 'Longest total time first',
+      '-first_byte': 'Slowest first byte first',
+    },
+    since: (time: string) =>
+      `Only requests since ${time} are sorted: the period has too many to sort them all. Choose a shorter period for earlier ones.`,
+  },
+  course: {
+    latency: 'Latency',
+    measures: { first_byte: 'First byte', total: 'Total time' },
+    median: 'Median',
+    p95: '95th percentile',
+    noLatency: 'No latencies in this period.',
+    latencySummary: (measure: string, worst: string) =>
+      `${measure}: median and 95th percentile over the period, at most ${worst}.`,
+    sampled: (each: string, count: string) =>
+      `Of ${each}, the latest ${count} requests or fewer are measured.`,
+    units: { hour: 'Hour', day: 'Day' },
+    each: { hour: 'each hour', day: 'each day' },
+    errors: 'Errors',
+    failed: 'Failed',
+    interrupted: 'Interrupted',
+    noErrors: (requests: string) => `No errors in ${requests} requests.`,
+    errorsOf: (failed: string, all: string, share: string) => `${failed} of ${all} (${share})`,
+    errorsSummary: (errors: string) => `Requests with an error: ${errors}.`,
+    failedSince: (time: string) => `Failed requests are recorded since ${time}.`,
+    chargedOnly:
+      'Failed requests are not charged, so this filter leaves them out. Interrupted ones are counted.',
+  },
   kinds: {
     chat: 'Chat',
     messages: 'Messages',
