@@ -16,8 +16,8 @@ import {
   boundUsage,
   isCountable,
   isWithin,
-  outputMost,
-  thinkingMost,
+  outputTokensMaxOf,
+  thinkingTokensMaxOf,
 } from '../src/gateway/pricing/bound.ts';
 import { ReservedFunds } from '../src/gateway/reserve.ts';
 import type { Adapter, VendorCall, StreamMeter, WholeAdapter } from '../src/providers/adapter.ts';
@@ -229,8 +229,9 @@ function boundsOf(
     settle: none,
     release: () => {},
   };
-  const funds = new ReservedFunds(reservation, admitted, 1, outputMost(request, admitted));
-  if (vendor.thinksBeyondLimit === true) funds.allowThinking(thinkingMost(request, admitted));
+  const funds = new ReservedFunds(reservation, admitted, 1, outputTokensMaxOf(request, admitted));
+  if (vendor.thinksBeyondLimit === true)
+    funds.allowThinking(thinkingTokensMaxOf(request, admitted));
   funds.readsBeyond = vendor.readsBeyond?.(upstreamModel) ?? false;
   return { request, admitted, funds };
 }
@@ -298,7 +299,7 @@ async function judge(
   await measure(bounds, quantities, outputBytes);
   const { funds } = bounds;
   if (funds.isPast(outputBytes))
-    return `${outputBytes} bytes for at most ${funds.outputMost} tokens`;
+    return `${outputBytes} bytes for at most ${funds.outputTokensMax} tokens`;
   if (isWithin(bounds, quantities)) return undefined;
   figures.exact += 1;
   const { reported, quantities: charged } = await boundUsage(bounds, quantities);

@@ -88,7 +88,7 @@ forEachDatabase((name, _openFresh, fresh) => {
       clock: systemClock,
       timers: systemTimers,
       wallets: openWallets(sim.wallets.settings, systemClock, new AbortController().signal),
-      limits: { ...paymentLimits, queryMsLeast: 200, waitingMax: 1_000 },
+      limits: { ...paymentLimits, queryMsMin: 200, waitingMax: 1_000 },
       publicUrl: () => gateway.url,
       log: () => {},
       bug: (error) => {

@@ -118,19 +118,19 @@ forEachDatabase((name, _openFresh, fresh) => {
     );
     const all = [
       await openTaskNode(database, configuration, {
-        pollMsLeast: 2_000,
-        pollMsMost: pollMs,
+        pollMsMin: 2_000,
+        pollMsMax: pollMs,
         lookEveryMs: 500,
-        backoffMsMost: 60_000,
+        backoffMsMax: 60_000,
       }),
     ];
     while (all.length < nodes)
       all.push(
         await openTaskNode(await open(), configuration, {
-          pollMsLeast: 2_000,
-          pollMsMost: pollMs,
+          pollMsMin: 2_000,
+          pollMsMax: pollMs,
           lookEveryMs: 500,
-          backoffMsMost: 60_000,
+          backoffMsMax: 60_000,
         }),
       );
     const { userId } = await newCustomer(database, 100n * nanoPerYuan);

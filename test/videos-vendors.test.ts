@@ -7,7 +7,7 @@ import { sqliteUrl } from './databases.ts';
 import { onTestFinished } from 'vitest';
 import { type Running, startRunning } from './support/running.ts';
 
-const quick = { pollMsLeast: 60, pollMsMost: 120, lookEveryMs: 20, backoffMsMost: 150 };
+const quick = { pollMsMin: 60, pollMsMax: 120, lookEveryMs: 20, backoffMsMax: 150 };
 const png =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const path = '/v1/video/generations';

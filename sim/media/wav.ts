@@ -2,14 +2,14 @@
 export const sampleHz = 24_000;
 
 const secondsPerLetter = 0.065;
-const secondsLeast = 0.4;
+const secondsMin = 0.4;
 const loudness = 6_000;
 
 /** Precedes the text in a file's comment, so that the simulator recognises its own audio. */
 export const mark = 'said: ';
 
 export const secondsOf = (text: string): number =>
-  Math.max(secondsLeast, [...text].length * secondsPerLetter);
+  Math.max(secondsMin, [...text].length * secondsPerLetter);
 
 /** Simulated speech: each letter is a tone, a space is a pause. 16 bits, one channel. */
 export function samplesOf(text: string): Buffer {

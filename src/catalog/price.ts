@@ -543,14 +543,14 @@ const textOnly: MediaPlaces = { inputTokens: 0, output: false };
 export function worstCase(
   tariff: Tariff,
   textTokens: number,
-  outputTokensMost: number,
+  outputTokensMax: number,
   media = textOnly,
 ): Nano {
   const band = bandFor(tariff, textTokens + media.inputTokens);
-  const { dearest: most } = band.longer.length === 0 ? band : longerBand(band, outputTokensMost);
+  const { dearest: most } = band.longer.length === 0 ? band : longerBand(band, outputTokensMax);
   return (
     divideUp(
-      inputCost(most, textTokens, media) + BigInt(outputTokensMost) * outputRate(most, media),
+      inputCost(most, textTokens, media) + BigInt(outputTokensMax) * outputRate(most, media),
       million,
     ) + most.rounding
   );

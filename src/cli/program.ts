@@ -91,7 +91,7 @@ command(program, 'sim', 'run only the simulated vendors')
   .addOption(hostOption)
   .action(async (options) => (await import('./sim.ts')).sim(options));
 
-function rowsMost(text: string): number {
+function readRows(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1 || value > rowsMax)
     throw new Failure(`--limit is from 1 to ${rowsMax}, not '${text}'`);
@@ -99,7 +99,7 @@ function rowsMost(text: string): number {
 }
 
 const limitOption = (rows: number): Option =>
-  new Option('--limit <rows>', 'the maximum number of rows').argParser(rowsMost).default(rows);
+  new Option('--limit <rows>', 'the maximum number of rows').argParser(readRows).default(rows);
 const userFilter = new Option(
   '--user <id>',
   'only this user: an id, or a name that no other user has',

@@ -18,7 +18,7 @@ import {
   worstCaseOf,
 } from './admit.ts';
 import type { GatewayParts } from './parts.ts';
-import { outputMost } from './pricing/bound.ts';
+import { outputTokensMaxOf } from './pricing/bound.ts';
 
 /** A shorter answer makes no sense: a request that cannot pay for this much is refused. */
 const outputTokensMin = 16;
@@ -187,7 +187,7 @@ function fundedBy(
     reservation,
     admitted,
     tokensAtFirst(request, admitted),
-    outputMost(request, admitted),
+    outputTokensMaxOf(request, admitted),
   );
   return { parts, request, admitted, fallbacks, reply, format, startedAtMs, funds, reservedAt };
 }
@@ -253,16 +253,16 @@ export class ReservedFunds {
   readonly #reservation: Reservation;
   readonly #admitted: Admission;
   /** The most output tokens that can be charged (bound.ts). */
-  readonly outputMost: number;
+  readonly outputTokensMax: number;
   /** The most thinking tokens that can be charged beside them. */
-  thinkingMost = 0;
+  thinkingTokensMax = 0;
   /**
    * Set once a model that reads more than the request holds has been called: it searches the web by
    * itself.
    */
   readsBeyond = false;
   /** The reserved output limit. Without a limit, a usual one, until the answer exceeds it. */
-  #mostTokens: number;
+  #reservedTokensMax: number;
   #coveredTokens: number;
   #slice = sliceFirst;
   #extending: Promise<boolean> | undefined;
@@ -274,12 +274,12 @@ export class ReservedFunds {
     reservation: Reservation,
     admitted: Admission,
     tokensAtFirst: number,
-    outputMost: number,
+    outputTokensMax: number,
   ) {
     this.#reservation = reservation;
     this.#admitted = admitted;
-    this.outputMost = outputMost;
-    this.#mostTokens = admitted.outputTokens;
+    this.outputTokensMax = outputTokensMax;
+    this.#reservedTokensMax = admitted.outputTokens;
     this.#coveredTokens =
       reservation.amount >= worstCaseOf(admitted, tokensAtFirst)
         ? tokensAtFirst
@@ -293,7 +293,7 @@ export class ReservedFunds {
 
   /** Called for a channel whose models think beyond the output limit. */
   allowThinking(tokens: number): void {
-    this.thinkingMost = tokens;
+    this.thinkingTokensMax = tokens;
     this.nextLookBytes = this.#lookAt();
   }
 
@@ -306,7 +306,7 @@ export class ReservedFunds {
   }
 
   get #endBytes(): number {
-    return (this.outputMost + this.thinkingMost + tokensOfBlanks) * bytesPerTokenEver;
+    return (this.outputTokensMax + this.thinkingTokensMax + tokensOfBlanks) * bytesPerTokenEver;
   }
 
   /**
@@ -316,8 +316,8 @@ export class ReservedFunds {
   #lookAt(): number {
     if (this.#admitted.most !== undefined) return Infinity;
     if (!this.canGrow())
-      return this.#mostTokens < this.outputMost
-        ? this.#mostTokens * bytesPerTokenMax
+      return this.#reservedTokensMax < this.outputTokensMax
+        ? this.#reservedTokensMax * bytesPerTokenMax
         : this.#endBytes;
     return Math.max(0, this.#coveredTokens - Math.ceil(this.#slice / 2)) * bytesPerTokenReserved;
   }
@@ -325,10 +325,13 @@ export class ReservedFunds {
   /** Whether an answer of this many bytes exceeds what is reserved. */
   exceeded(bytes: number): boolean {
     if (!this.canGrow()) {
-      if (this.#mostTokens >= this.outputMost || bytes <= this.#mostTokens * bytesPerTokenMax)
+      if (
+        this.#reservedTokensMax >= this.outputTokensMax ||
+        bytes <= this.#reservedTokensMax * bytesPerTokenMax
+      )
         return false;
-      this.#mostTokens = Math.min(
-        this.outputMost,
+      this.#reservedTokensMax = Math.min(
+        this.outputTokensMax,
         Math.ceil(bytes / bytesPerTokenReserved) + sliceFirst,
       );
     }
@@ -353,7 +356,7 @@ export class ReservedFunds {
 
   /** Whether more of this answer is to be paid for than is covered. */
   canGrow(): boolean {
-    return this.#coveredTokens < this.#mostTokens;
+    return this.#coveredTokens < this.#reservedTokensMax;
   }
 
   /**
@@ -392,7 +395,7 @@ export class ReservedFunds {
   }
 
   #target(): number {
-    return Math.min(this.#mostTokens, this.#coveredTokens + this.#slice);
+    return Math.min(this.#reservedTokensMax, this.#coveredTokens + this.#slice);
   }
 
   #covered(tokens: number): void {

@@ -27,7 +27,7 @@ import { type Race, callHedged } from './hedge.ts';
 import { isAccepted, alternativesFor, withAlternatives } from './models/alternatives.ts';
 import type { AttemptOutcome, ChannelOutcome } from './outcome.ts';
 import { prepareCall } from './prepare.ts';
-import { thinkingMost, usesVendorTools } from './pricing/bound.ts';
+import { thinkingTokensMaxOf, usesVendorTools } from './pricing/bound.ts';
 import type { RequestProgress } from './progress.ts';
 import { elapsedMs, type FundedRequest } from './reserve.ts';
 import { watchStream } from './stream-watchdog.ts';
@@ -349,7 +349,7 @@ function fitBound(
   client: ChannelClient,
   { upstreamModel }: Candidate,
 ): void {
-  if (client.thinksBeyondLimit) funds.allowThinking(thinkingMost(request, admitted));
+  if (client.thinksBeyondLimit) funds.allowThinking(thinkingTokensMaxOf(request, admitted));
   if (client.readsBeyond?.(upstreamModel) === true) funds.readsBeyond = true;
 }
 

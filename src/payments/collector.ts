@@ -207,15 +207,15 @@ function nextLookAt(
   if (faults > 0) return now + backoffMs(limits, faults);
   if (now < order.expiresAt) {
     const soon = Math.min(
-      limits.queryMsMost,
-      Math.max(limits.queryMsLeast, Math.ceil((now - order.createdAt) / 4)),
+      limits.queryMsMax,
+      Math.max(limits.queryMsMin, Math.ceil((now - order.createdAt) / 4)),
     );
     return Math.min(now + soon, order.expiresAt);
   }
   const overdueMs = now - order.expiresAt;
   return overdueMs >= limits.closedQueriedMs
     ? undefined
-    : now + Math.max(limits.queryMsMost, overdueMs);
+    : now + Math.max(limits.queryMsMax, overdueMs);
 }
 
 /**

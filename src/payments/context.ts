@@ -33,15 +33,15 @@ export interface PaymentLimits {
   /** Ended unpaid orders of one account that are kept. */
   readonly unpaidKept: number;
   /** The largest amount of one order, nano-yuan. */
-  readonly amountMost: bigint;
+  readonly amountMax: bigint;
   /**
    * The delay of the first status query after an order was made, and the longest delay between two.
    * The delays between grow with the order's age.
    */
-  readonly queryMsLeast: number;
-  readonly queryMsMost: number;
+  readonly queryMsMin: number;
+  readonly queryMsMax: number;
   /** The longest delay after a query that the wallet did not answer. */
-  readonly backoffMsMost: number;
+  readonly backoffMsMax: number;
   /** How long a closed order is still queried: a payment may have been on its way. */
   readonly closedQueriedMs: number;
   /** The shortest time between two queries of one order that a user or operator asks for. */
@@ -71,10 +71,10 @@ export const paymentLimits: PaymentLimits = {
   expiryMs: 900_000,
   waitingMax: 20,
   unpaidKept: 1_000,
-  amountMost: 50_000n * 1_000_000_000n,
-  queryMsLeast: 4_000,
-  queryMsMost: 30_000,
-  backoffMsMost: 600_000,
+  amountMax: 50_000n * 1_000_000_000n,
+  queryMsMin: 4_000,
+  queryMsMax: 30_000,
+  backoffMsMax: 600_000,
   closedQueriedMs: 86_400_000,
   userQueryEveryMs: 2_000,
   atOnceMax: 8,
@@ -87,5 +87,5 @@ export const paymentLimits: PaymentLimits = {
 };
 
 /** The delay before the next try, after this many failures in a row. */
-export const backoffMs = ({ queryMsLeast, backoffMsMost }: PaymentLimits, faults: number): number =>
-  Math.min(backoffMsMost, queryMsLeast * 2 ** Math.min(faults, 20));
+export const backoffMs = ({ queryMsMin, backoffMsMax }: PaymentLimits, faults: number): number =>
+  Math.min(backoffMsMax, queryMsMin * 2 ** Math.min(faults, 20));

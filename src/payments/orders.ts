@@ -353,7 +353,7 @@ const orderStates = ['waiting', 'closed', 'failed', 'credited'] as const;
 export type PaymentOrderState = (typeof orderStates)[number];
 
 /** The smallest top-up: a smaller one would cost more in transfer fees. */
-export const orderLeast: Nano = 1_000_000_000n;
+export const orderAmountMin: Nano = 1_000_000_000n;
 
 /** A top-up. Times are wall clock, ms. */
 export interface Order {

@@ -9,7 +9,7 @@ import type { Transaction } from '../storage/database.ts';
 import { pollOrder, creditPayment, Collector, pollRefund } from './collector.ts';
 import {
   type Order,
-  orderLeast,
+  orderAmountMin,
   claimOrder,
   endOrder,
   findOrder,
@@ -103,7 +103,7 @@ export class Payments {
 
   /** The least and the most of one order, nano-yuan. */
   get amounts(): { readonly least: bigint; readonly most: bigint } {
-    return { least: orderLeast, most: this.#parts.limits.amountMost };
+    return { least: orderAmountMin, most: this.#parts.limits.amountMax };
   }
 
   async start(): Promise<void> {
@@ -139,13 +139,13 @@ export class Payments {
     const { database, clock, limits, wallets } = this.#parts;
     if (wallets.get(wallet)?.methods.includes(method) !== true) return { kind: 'no such wallet' };
     if (method === 'mobile' && isIP(payerIp ?? '') === 0) return { kind: 'no payer' };
-    if (amount < orderLeast || amount > limits.amountMost || !isWholeFen(amount))
+    if (amount < orderAmountMin || amount > limits.amountMax || !isWholeFen(amount))
       return { kind: 'wrong amount' };
     const now = clock.now();
     const times = {
       createdAt: now,
       expiresAt: now + limits.expiryMs,
-      nextLookAt: now + limits.queryMsLeast,
+      nextLookAt: now + limits.queryMsMin,
     };
     const order: NewOrder = {
       id: orderedId('ord_', now),

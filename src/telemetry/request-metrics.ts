@@ -279,31 +279,31 @@ const last = decades * perDecade;
  * up.
  */
 export class DurationHistogram {
-  /** The count in each class; class n ends at `leastMs × growth ** n`. */
+  /** The count in each class; class n ends at `durationMsMin × growth ** n`. */
   readonly counts: readonly number[];
   readonly #counts: number[];
-  readonly #leastMs: number;
+  readonly #durationMsMin: number;
   readonly #from: number;
   readonly #to: number;
   #sumMs = 0;
 
   /**
-   * A duration shorter than `leastMs` falls into the first class. Prometheus gets bounds from
+   * A duration shorter than `durationMsMin` falls into the first class. Prometheus gets bounds from
    * `fromMs` to `toMs`, which are powers of ten.
    */
-  constructor({ leastMs, fromMs, toMs }: HistogramRange) {
+  constructor({ durationMsMin, fromMs, toMs }: HistogramRange) {
     this.#counts = Array.from({ length: last + 1 }, () => 0);
     this.counts = this.#counts;
-    this.#leastMs = leastMs;
-    this.#from = Math.round(Math.log10(fromMs / leastMs)) * perDecade;
-    this.#to = Math.round(Math.log10(toMs / leastMs)) * perDecade;
+    this.#durationMsMin = durationMsMin;
+    this.#from = Math.round(Math.log10(fromMs / durationMsMin)) * perDecade;
+    this.#to = Math.round(Math.log10(toMs / durationMsMin)) * perDecade;
   }
 
   observe(ms: number): void {
     const at =
-      ms <= this.#leastMs
+      ms <= this.#durationMsMin
         ? 0
-        : Math.min(last, Math.ceil(Math.log10(ms / this.#leastMs) * perDecade));
+        : Math.min(last, Math.ceil(Math.log10(ms / this.#durationMsMin) * perDecade));
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
     this.#sumMs += ms;
   }
@@ -331,20 +331,20 @@ export class DurationHistogram {
 
   /** Where a class ends. */
   #seconds(at: number): number {
-    return Number(((this.#leastMs * bucketGrowth ** at) / 1_000).toPrecision(4));
+    return Number(((this.#durationMsMin * bucketGrowth ** at) / 1_000).toPrecision(4));
   }
 }
 
 interface HistogramRange {
-  readonly leastMs: number;
+  readonly durationMsMin: number;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /** From a cached answer to a long piece of reasoning. */
-export const answerTimeRange: HistogramRange = { leastMs: 1, fromMs: 10, toMs: 1_000_000 };
+export const answerTimeRange: HistogramRange = { durationMsMin: 1, fromMs: 10, toMs: 1_000_000 };
 /** From a request that waits for nothing to one that waits for money or for a database. */
-export const ownTimeRange: HistogramRange = { leastMs: 0.01, fromMs: 0.1, toMs: 10_000 };
+export const ownTimeRange: HistogramRange = { durationMsMin: 0.01, fromMs: 0.1, toMs: 10_000 };
 
 /**
  * What happens with every finished request: its line in the log, its counts and its trace.

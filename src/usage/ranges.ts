@@ -173,8 +173,8 @@ export function accountHoursCondition(
  * Twice as long as records usually wait for the roll-up; and as many records as can be read in a
  * tenth of a second.
  */
-const tailMsMost = 15 * 60_000;
-const tailRecordsMost = 4_000;
+const tailMsMax = 15 * 60_000;
+const tailRecordsMax = 4_000;
 
 /**
  * The end of the figures of all accounts: they reach to `until` (wall clock, ms) if the records of
@@ -193,7 +193,7 @@ export function* recentOf({ from, to }: TimeRange, now: number): Transaction<Rec
   const rolled = yield* rolledUntil();
   const until = rolled === 0 ? ((yield* firstChargeOfAll()) ?? now) : rolled;
   const tail = { from: Math.max(from, until), to };
-  if (now - until > tailMsMost || (yield* isMoreThan(tailRecordsMost, tail)))
+  if (now - until > tailMsMax || (yield* isMoreThan(tailRecordsMax, tail)))
     return { until, tail: undefined };
   return { until: now, tail };
 }

@@ -80,4 +80,4 @@ channels:
 ${extra}`;
 
 /** Polling that is as fast as tests need it. */
-export const quickTasks = { pollMsLeast: 20, pollMsMost: 40, lookEveryMs: 10, backoffMsMost: 60 };
+export const quickTasks = { pollMsMin: 20, pollMsMax: 40, lookEveryMs: 10, backoffMsMax: 60 };

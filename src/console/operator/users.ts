@@ -24,10 +24,10 @@ import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.t
 
 const reason = z.string().trim().min(1, 'empty').max(500, 'too_long');
 /** 10 million yuan: a larger amount is a typing error. */
-const amountMost = 10_000_000n * nanoPerYuan;
+const amountMax = 10_000_000n * nanoPerYuan;
 const amount = moneyInput
   .refine((some) => some > 0n, 'below_minimum')
-  .refine((some) => some <= amountMost, 'above_maximum');
+  .refine((some) => some <= amountMax, 'above_maximum');
 const amounted = z.strictObject({ amount, reason });
 const reasoned = z.strictObject({ reason });
 const newRole = z.strictObject({ role: z.enum(['user', 'operator']), reason });

@@ -65,8 +65,8 @@ export interface BoundBasis {
   readonly request: ApiRequest;
   readonly admitted: Admission;
   readonly funds: {
-    readonly outputMost: number;
-    readonly thinkingMost: number;
+    readonly outputTokensMax: number;
+    readonly thinkingTokensMax: number;
     readonly readsBeyond: boolean;
   };
 }
@@ -82,9 +82,12 @@ export interface BoundedUsage {
  * The most output tokens that an answer can have: the client's limit, else the model's, for each
  * choice.
  */
-export function outputMost(request: ApiRequest, admitted: Admission): number {
+export function outputTokensMaxOf(request: ApiRequest, admitted: Admission): number {
   const { model } = admitted.offer;
-  const limit = Math.max(outputLimit(request, model) ?? writtenMost(model), vendorOutputTokensMin);
+  const limit = Math.max(
+    outputLimit(request, model) ?? writtenTokensMaxOf(model),
+    vendorOutputTokensMin,
+  );
   return (
     limit * Math.max(1, request.choices) * roundsOf(request, admitted) +
     (admitted.quote?.outputBeyond ?? 0)
@@ -92,13 +95,15 @@ export function outputMost(request: ApiRequest, admitted: Admission): number {
 }
 
 /**
- * The most thinking tokens beyond `outputMost`, where a vendor's models think beyond the client's
- * limit.
+ * The most thinking tokens beyond `outputTokensMaxOf`, where a vendor's models think beyond the
+ * client's limit.
  */
-export const thinkingMost = (request: ApiRequest, admitted: Admission): number =>
-  writtenMost(admitted.offer.model) * Math.max(1, request.choices) * roundsOf(request, admitted);
+export const thinkingTokensMaxOf = (request: ApiRequest, admitted: Admission): number =>
+  writtenTokensMaxOf(admitted.offer.model) *
+  Math.max(1, request.choices) *
+  roundsOf(request, admitted);
 
-const writtenMost = ({ outputTokensMax, context = contextUnknown }: Model): number =>
+const writtenTokensMaxOf = ({ outputTokensMax, context = contextUnknown }: Model): number =>
   outputTokensMax ?? context;
 
 /**
@@ -122,7 +127,7 @@ export function isWithin(funded: BoundBasis, quantities: Quantities): boolean {
 export async function boundUsage(funded: BoundBasis, reported: Quantities): Promise<BoundedUsage> {
   const { request } = funded;
   if (request.sized !== undefined) return { quantities: request.sized.most, reported };
-  const input = await inputMost(funded, reported);
+  const input = await inputTokensMaxOf(funded, reported);
   let quantities = cut(reported, inputClasses, inputTokens(reported) - input);
   quantities = cut(quantities, outputClasses, outputExcess(funded, reported));
   quantities = cut(quantities, ['request'], (reported.request ?? 0) - unitsOf(request));
@@ -138,13 +143,13 @@ export const withinLimit = (funded: BoundBasis, estimated: Quantities): Quantiti
 function outputExcess({ funds }: BoundBasis, quantities: Quantities): number {
   return (
     outputTokens(quantities) -
-    Math.min(quantities.reasoning ?? 0, funds.thinkingMost) -
-    funds.outputMost
+    Math.min(quantities.reasoning ?? 0, funds.thinkingTokensMax) -
+    funds.outputTokensMax
   );
 }
 
 /** The most input tokens. The vendor may have made one call for each choice. */
-async function inputMost(
+async function inputTokensMaxOf(
   { request, admitted, funds }: BoundBasis,
   reported: Quantities,
 ): Promise<number> {

@@ -6,9 +6,9 @@ it('a task is asked for ever more rarely, at whole milliseconds', () => {
     for (const faults of [0, 1, 3, 50]) {
       const afterMs = pollAfterMs(taskLimits, ageMs, faults);
       expect(Number.isInteger(afterMs)).toBe(true);
-      expect(afterMs).toBeGreaterThanOrEqual(taskLimits.pollMsLeast);
+      expect(afterMs).toBeGreaterThanOrEqual(taskLimits.pollMsMin);
       expect(afterMs).toBeLessThanOrEqual(
-        faults === 0 ? taskLimits.pollMsMost : taskLimits.backoffMsMost,
+        faults === 0 ? taskLimits.pollMsMax : taskLimits.backoffMsMax,
       );
     }
   }

@@ -52,10 +52,10 @@ export interface TaskLimits {
    * The pause before a task's first poll, and the longest pause. In between, the pause grows with
    * the task's age.
    */
-  readonly pollMsLeast: number;
-  readonly pollMsMost: number;
+  readonly pollMsMin: number;
+  readonly pollMsMax: number;
   /** The longest pause after a poll that failed. */
-  readonly backoffMsMost: number;
+  readonly backoffMsMax: number;
   /** Polls of this process that are under way on one channel, and on all. */
   readonly channelPollsMax: number;
   readonly pollsMax: number;
@@ -77,9 +77,9 @@ const mebibyte = 1024 * 1024;
 
 export const taskLimits: TaskLimits = {
   ageMs: 3_600_000,
-  pollMsLeast: 2_000,
-  pollMsMost: 15_000,
-  backoffMsMost: 60_000,
+  pollMsMin: 2_000,
+  pollMsMax: 15_000,
+  backoffMsMax: 60_000,
   channelPollsMax: 128,
   pollsMax: 512,
   copiesMax: 16,
@@ -111,12 +111,12 @@ export const pollLeaseMs = ({ poll }: TaskLimits): number => replyMsMax(poll) + 
  * failed polls in a row.
  */
 export function pollAfterMs(
-  { pollMsLeast, pollMsMost, backoffMsMost }: TaskLimits,
+  { pollMsMin, pollMsMax, backoffMsMax }: TaskLimits,
   ageMs: number,
   faults: number,
 ): number {
-  const plain = Math.min(pollMsMost, Math.max(pollMsLeast, Math.ceil(ageMs / 4)));
+  const plain = Math.min(pollMsMax, Math.max(pollMsMin, Math.ceil(ageMs / 4)));
   return faults === 0
     ? plain
-    : Math.min(Math.max(backoffMsMost, plain), plain * 2 ** Math.min(faults, 10));
+    : Math.min(Math.max(backoffMsMax, plain), plain * 2 ** Math.min(faults, 10));
 }

@@ -223,7 +223,7 @@ function stands(
   const faults = fault === undefined ? 0 : task.faults + 1;
   const state = task.state === 'running' || progress?.state === 'running' ? 'running' : 'queued';
   const percent = Math.min(99, Math.max(task.percent, Math.round(progress?.percent ?? 0)));
-  const vendorPauseMs = Math.min(Math.ceil(fault?.retryAfterMs ?? 0), taskLimits.backoffMsMost);
+  const vendorPauseMs = Math.min(Math.ceil(fault?.retryAfterMs ?? 0), taskLimits.backoffMsMax);
   const afterMs = Math.max(pollAfterMs(taskLimits, now - task.createdAt, faults), vendorPauseMs);
   // The last poll is due when the task's time ends, not later.
   const overAt = task.createdAt + taskLimits.ageMs;

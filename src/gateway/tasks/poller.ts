@@ -8,7 +8,7 @@ import { claimTasks, dueTasks, renewClaim, type PollResult, writePollResults } f
 import type { Task } from './task.ts';
 
 /** The fewest concurrent polls on a channel that does not answer. */
-const channelPollsLeast = 4;
+const channelPollsMin = 4;
 const silences: ReadonlySet<FaultKind> = new Set(['timeout', 'network']);
 
 /**
@@ -144,7 +144,7 @@ export class Poller {
   #learn(polls: ChannelPolls, fault: Fault | undefined): void {
     const { channelPollsMax } = this.#parts.taskLimits;
     if (fault !== undefined && silences.has(fault.kind))
-      polls.most = Math.max(channelPollsLeast, Math.floor(polls.most / 2));
+      polls.most = Math.max(channelPollsMin, Math.floor(polls.most / 2));
     else polls.most = Math.min(channelPollsMax, polls.most + 1);
   }
 

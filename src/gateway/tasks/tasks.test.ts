@@ -56,7 +56,7 @@ forEachDatabase((_name, openFresh) => {
       // So far apart that none is under way while the clock is turned: its claim would seem to be
       // over, and the task would be polled, and cancelled, by two.
       const minute = 60_000;
-      const on = await stage(films, { pollMsLeast: minute, pollMsMost: minute });
+      const on = await stage(films, { pollMsMin: minute, pollMsMax: minute });
       const { vendor, node, account } = on;
       vendor.state = running;
       const { id } = await node.submit(account);

@@ -74,7 +74,7 @@ const sealedReasoning = 'reasoning.encrypted_content';
  * The least that the endpoint takes (developers.openai.com/api/docs/api-reference/responses/create,
  * 2026-08).
  */
-const outputTokensLeast = 16;
+const outputTokensMin = 16;
 
 function responsesNativeRequest(
   call: VendorCall<CreateResponse>,
@@ -94,7 +94,7 @@ function responsesNativeRequest(
   if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
   const limit = call.outputTokensMax;
   if (limit !== undefined)
-    changes.push({ path: ['max_output_tokens'], json: String(Math.max(outputTokensLeast, limit)) });
+    changes.push({ path: ['max_output_tokens'], json: String(Math.max(outputTokensMin, limit)) });
   const seals = quirks.seals?.test(call.upstreamModel);
   const include = listOf(body.include);
   const asksForSeals = include.includes(sealedReasoning);
