@@ -1,3 +1,4 @@
+import { bytesPerTokenReserved, bytesPerTokenUsual } from '../base/bytes-per-token.ts';
 import type { Principal } from '../accounts/principal.ts';
 import { isObject } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
@@ -348,7 +349,6 @@ const speechUsageMax = {
   tokensBeside: 256,
   secondsBeside: 5,
 };
-const bytesPerToken = { most: 2, likely: 4 };
 
 /** A stream of audio bytes has no room for keep-alives, and an error can only end it. */
 const asBytes: ClientFormat = { done: '', keepAlive: '', errorEvent: undefined };
@@ -377,7 +377,7 @@ export function parseSpeech(
   const { input, characters, instructions = '', speed = 1 } = speech;
   const inputBytes = Buffer.byteLength(input) + Buffer.byteLength(instructions);
   const slowness = Math.max(1, 1 / speed);
-  const tokens = Math.ceil(inputBytes / bytesPerToken.most) + speechUsageMax.tokensBeside;
+  const tokens = Math.ceil(inputBytes / bytesPerTokenReserved) + speechUsageMax.tokensBeside;
   return {
     id,
     principal,
@@ -403,7 +403,7 @@ export function parseSpeech(
         character: characters,
       },
       measured: { character: characters },
-      likely: { input: Math.ceil(inputBytes / bytesPerToken.likely) },
+      likely: { input: Math.ceil(inputBytes / bytesPerTokenUsual) },
     },
     text: () => '',
     answerId: `speech-${id.slice(4)}`,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { bytesPerTokenInput } from '../base/bytes-per-token.ts';
 import { isObject } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import {
@@ -185,8 +186,6 @@ const tokensPerImageUnknown = 16_384;
 /** Where neither the request nor the catalogue gives a size, a model makes no larger image. */
 const largestUsual: ImageSize = { width: 1_536, height: 1_024 };
 const megapixel = 1_024 * 1_024;
-/** A token has at least this many bytes of text. */
-const bytesPerToken = 3;
 
 /** The size of the request in the units by which models are priced. */
 export function estimateImageUsage(
@@ -198,7 +197,7 @@ export function estimateImageUsage(
   const tokens =
     tokensOf(terms, quality, size.width * size.height) ?? outputTokensMax ?? tokensPerImageUnknown;
   const likely = {
-    input: Math.ceil(Buffer.byteLength(prompt) / bytesPerToken) + 8,
+    input: Math.ceil(Buffer.byteLength(prompt) / bytesPerTokenInput) + 8,
     image_input: (images.length + (mask ? 1 : 0)) * tokensPerGiven,
   };
   const measured = { image: 1, megapixel: Math.ceil((size.width * size.height) / megapixel) };

@@ -1,3 +1,4 @@
+import { bytesPerTokenInput } from '../base/bytes-per-token.ts';
 import type { Principal } from '../accounts/principal.ts';
 import { editJsonBytes, isObject } from '../base/json.ts';
 import type { Skeleton } from '../base/long-strings.ts';
@@ -143,7 +144,6 @@ function checkTokens(param: string, tokens: readonly unknown[]): number {
 }
 
 const documentsMax = 2_048;
-const bytesPerToken = 3;
 /**
  * A search unit is one query and this many documents of this many tokens, the query's included
  * (docs.cohere.com/docs/how-does-cohere-pricing-work, 2026-08).
@@ -197,7 +197,7 @@ export function parseRerank(
   readRerank.return_documents(body);
   // A model reads the query with each document.
   const tokens = documents.map((document) =>
-    Math.ceil((Buffer.byteLength(query) + Buffer.byteLength(document)) / bytesPerToken),
+    Math.ceil((Buffer.byteLength(query) + Buffer.byteLength(document)) / bytesPerTokenInput),
   );
   const textTokensMax = tokens.reduce((sum, count) => sum + count, 0);
   return {

@@ -1,3 +1,4 @@
+import { bytesPerTokenInput } from '../base/bytes-per-token.ts';
 import { textCapabilities } from '../base/capability.ts';
 import type { Nano } from '../base/money.ts';
 import { Refusal, refuse } from '../base/refusal.ts';
@@ -22,11 +23,6 @@ import { withSellingModels } from './models/alternatives.ts';
 
 /** Tokens that one image, audio clip or file counts as until the vendor has counted. */
 export const tokensPerMedium = 1_600;
-/**
- * A byte of JSON is at most this share of a token: three bytes make an English half-word or one
- * Chinese character.
- */
-const bytesPerToken = 3;
 /** Output tokens counted towards tokens per minute before the answer arrives. */
 const outputTokensForLimit = 256;
 /** The output limit of a model for which the catalogue has none. */
@@ -212,7 +208,7 @@ export class LimitReached extends Error {
 
 /** An upper estimate of the tokens of a request's text, by its size alone. */
 export function sizeInTokens({ textTokensMax, bytes, mediaBytes }: ApiRequest): number {
-  return textTokensMax ?? Math.ceil((bytes.length - mediaBytes) / bytesPerToken);
+  return textTokensMax ?? Math.ceil((bytes.length - mediaBytes) / bytesPerTokenInput);
 }
 
 /**

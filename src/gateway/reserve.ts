@@ -1,4 +1,10 @@
 import type { Principal } from '../accounts/principal.ts';
+import {
+  bytesPerTokenEver,
+  bytesPerTokenLongest,
+  bytesPerTokenMax,
+  bytesPerTokenReserved,
+} from '../base/bytes-per-token.ts';
 import { dayOf, monthOf } from '../base/calendar.ts';
 import type { Nano } from '../base/money.ts';
 import { refuse, unavailableRetryMs } from '../base/refusal.ts';
@@ -24,8 +30,6 @@ import { outputTokensMaxOf } from './pricing/bound.ts';
 const outputTokensMin = 16;
 /** A larger text is counted only for an account that could pay for it. */
 const largeTextBytes = 262_144;
-/** No token of o200k_base is longer, blanks and dashes included. */
-const bytesPerTokenLongest = 128;
 
 /** A request that was admitted, and where its answer goes. */
 export interface AdmittedRequest {
@@ -226,18 +230,7 @@ export function limitWindowsOf(
 /** Output tokens reserved at first for a streamed answer, and the most reserved at a time. */
 const sliceFirst = 256;
 const sliceMax = 4_096;
-/**
- * Progress counts one token for two bytes. Reserving too much is harmless, since settling corrects
- * it.
- */
-const bytesPerTokenReserved = 2;
-/** More bytes per token mean that the answer exceeds the output limit that was reserved. */
-const bytesPerTokenMax = 8;
-/**
- * No text has more bytes per token, apart from some tokens of blanks or dashes. Recorded answers
- * have at most 18.
- */
-const bytesPerTokenEver = 32;
+/** Tokens of blanks or dashes in one answer, which have more bytes than `bytesPerTokenEver`. */
 const tokensOfBlanks = 1_024;
 
 function firstSlice(outputTokens: number): number {

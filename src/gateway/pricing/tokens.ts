@@ -1,3 +1,4 @@
+import { bytesPerTokenUsual } from '../../base/bytes-per-token.ts';
 import { type Bytes } from '../../base/json.ts';
 
 /** Text longer than this is not tokenized but estimated: tokenizers are slow on the event loop. */
@@ -21,11 +22,9 @@ export async function countTokens(text: string): Promise<number> {
   return tokens;
 }
 
-const bytesPerTokenOut = 4;
-
-/** Output tokens of a stream whose text was forwarded and not kept: four bytes a token. */
+/** Output tokens of a stream whose text was forwarded and not kept. */
 export function tokensOfBytes(bytes: number): number {
-  return Math.ceil(bytes / bytesPerTokenOut);
+  return Math.ceil(bytes / bytesPerTokenUsual);
 }
 
 /** Members of whole answers, in all formats, that hold text that a model wrote. */

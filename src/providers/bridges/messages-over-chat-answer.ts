@@ -1,3 +1,4 @@
+import { bytesPerTokenUsual } from '../../base/bytes-per-token.ts';
 import {
   jsonText,
   type Documented,
@@ -44,10 +45,9 @@ export function stopReasonOf(finish: unknown, calls: number): string {
   return calls > 0 && reason === 'end_turn' ? 'tool_use' : reason;
 }
 
-const bytesPerTokenOut = 4;
 /** The usage to report where the vendor reported none; the charge is counted by the same rule. */
 export const estimatedUsage = (outputBytes: number): Quantities => ({
-  output: Math.ceil(outputBytes / bytesPerTokenOut),
+  output: Math.ceil(outputBytes / bytesPerTokenUsual),
 });
 
 /** The first members of every message of an answer. */
