@@ -11,6 +11,8 @@ import type { FundedRequest } from './reserve.ts';
 interface HedgedAttempts {
   readonly funded: FundedRequest;
   readonly progress: RequestProgress;
+  /** `progress.attempts` may come so far: attempts of earlier models are in it. */
+  readonly attemptsMax: number;
   /** Another healthy channel than `first`, if there is one. */
   pickSecond(first: Candidate, nowMs: number): Candidate | undefined;
   /** `begunMs`: since the request began. */
@@ -37,7 +39,7 @@ export async function callHedged(
     if (early !== 'silence') return early;
     const nowMs = parts.clock.monotonicMs();
     const second =
-      progress.attempts < parts.limits.attemptsMax ? attempts.pickSecond(first, nowMs) : undefined;
+      progress.attempts < attempts.attemptsMax ? attempts.pickSecond(first, nowMs) : undefined;
     if (second === undefined || !parts.hedges.spend(request.model)) return await one;
     const outcome = await decideRace(
       race,

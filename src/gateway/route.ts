@@ -47,8 +47,7 @@ export async function tryChannels(
   if (hedgeMs !== undefined) parts.hedges.earn(funded.request.model);
   let last: ChannelOutcome | undefined;
   let failed: ChannelOutcome | undefined;
-  const attemptsMax = progress.attempts + parts.limits.attemptsMax;
-  while (progress.attempts < attemptsMax && !progress.left) {
+  while (progress.attempts < loop.attemptsMax && !progress.left) {
     const nowMs = parts.clock.monotonicMs();
     const candidate = loop.pick(nowMs);
     if (candidate === undefined) break;
@@ -109,6 +108,8 @@ async function refusedByAll(loop: AttemptLoop, why: Refusal): Promise<AttemptOut
 export class AttemptLoop {
   readonly funded: FundedRequest;
   readonly progress: RequestProgress;
+  /** `progress.attempts` may come so far: the limit holds for each model. */
+  readonly attemptsMax: number;
   readonly #candidates: readonly Candidate[];
   readonly #choice: Choice | undefined;
   #excluded: readonly Candidate[] = noCandidates;
@@ -126,6 +127,7 @@ export class AttemptLoop {
   constructor(funded: FundedRequest, progress: RequestProgress) {
     this.funded = funded;
     this.progress = progress;
+    this.attemptsMax = progress.attempts + funded.parts.limits.attemptsMax;
     this.#candidates = capableCandidates(funded);
     this.#choice =
       this.#candidates.length > 1
