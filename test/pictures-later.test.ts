@@ -49,7 +49,7 @@ const quick: GatewayLimits['asyncJobs'] = {
   goneAfterMs: 300,
   everyMsMin: 20,
   everyMsMax: 100,
-  reply: { firstByteTimeoutMs: 500, idleTimeoutMs: 500 },
+  poll: { firstByteTimeoutMs: 500, idleTimeoutMs: 500 },
 };
 
 interface Answer {

@@ -221,7 +221,7 @@ class WholeCall {
 
   #again({ poll: request, read, fault }: PendingAnswer): Promise<AttemptResult> {
     const { limits } = this.#parts;
-    const patient = { ...limits, whole: limits.asyncJobs.reply };
+    const patient = { ...limits, whole: limits.asyncJobs.poll };
     const inquiry = { read, fault: fault ?? this.#adapter.fault };
     const elsewhere =
       request.url === undefined ? undefined : vendorHostOf(this.#client, request.url);
@@ -283,7 +283,7 @@ class WholeCall {
     new ChannelAttempt(
       inquiry,
       this.#call,
-      { ...limits, whole: limits.asyncJobs.reply },
+      { ...limits, whole: limits.asyncJobs.poll },
       noStream,
     ).start(this.#client, 'send');
   }

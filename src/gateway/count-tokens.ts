@@ -23,7 +23,7 @@ import type { GatewayParts } from './parts.ts';
 export async function countInput(
   parts: GatewayParts,
   request: ApiRequest,
-  reply: ClientResponse,
+  response: ClientResponse,
   render: (tokens: number) => string,
 ): Promise<void> {
   const offer = offerTo(parts.catalog(), request.principal, request.model);
@@ -33,13 +33,13 @@ export async function countInput(
   billableFeatures(request.capability, request.body, request.model);
   const entered = await enterFree(parts, request.principal);
   try {
-    limitHeaders(entered, reply);
-    const counted = await countAtVendors(parts, request, reply, offer);
-    if (reply.closed) return;
+    limitHeaders(entered, response);
+    const counted = await countAtVendors(parts, request, response, offer);
+    if (response.closed) return;
     const body =
       counted?.body ??
       render((await countPrompt(request.text())) + request.mediaCount * tokensPerMedium);
-    reply.whole(200, 'application/json', body);
+    response.whole(200, 'application/json', body);
   } finally {
     entered.finish(0);
   }
@@ -78,11 +78,11 @@ const unlimited = { rpm: undefined, tpm: undefined, concurrency: undefined };
 async function countAtVendors(
   parts: GatewayParts,
   request: ApiRequest,
-  reply: ClientResponse,
+  response: ClientResponse,
   { candidates }: Offer,
 ): Promise<VendorAnswer | undefined> {
   const excluded: Candidate[] = [];
-  while (excluded.length < parts.limits.attemptsMax && !reply.closed) {
+  while (excluded.length < parts.limits.attemptsMax && !response.closed) {
     const candidate = parts.health.pick(
       candidates,
       excluded,
@@ -91,7 +91,7 @@ async function countAtVendors(
     );
     if (candidate === undefined) return undefined;
     excluded.push(candidate);
-    const result = await countAt(parts, request, reply, candidate);
+    const result = await countAt(parts, request, response, candidate);
     if (result?.kind === 'answer') return result.answer;
     if (result?.kind !== 'fault') continue;
     if (!mayRetry(result.fault.kind, result.stage, 1, 'text'))
@@ -103,7 +103,7 @@ async function countAtVendors(
 async function countAt(
   parts: GatewayParts,
   request: ApiRequest,
-  reply: ClientResponse,
+  response: ClientResponse,
   candidate: Candidate,
 ): Promise<AttemptResult | undefined> {
   const client = parts.channelClients.of(candidate.channel);
@@ -119,10 +119,10 @@ async function countAt(
   const attempt = new ChannelAttempt(inquiry, call, parts.limits, () => {
     throw new Error('a count is no stream');
   });
-  reply.onLeave(() => attempt.finish({ kind: 'left' }));
+  response.onLeave(() => attempt.finish({ kind: 'left' }));
   attempt.start(client, 'send');
   const result = await attempt.result;
-  reply.onLeave(undefined);
+  response.onLeave(undefined);
   return result;
 }
 

@@ -14,7 +14,7 @@ async function statusAfter(result: AttemptResult, started = false): Promise<numb
     parts,
     request: { id: 'r1' },
     admitted: { offer: { candidates: [] } },
-    reply: { started },
+    response: { started },
   } as unknown as FundedRequest;
   const outcome = await finishRequest(funded, new RequestProgress(), {
     result,

@@ -68,8 +68,8 @@ const hasDelivered = ({ outputBytes, calls }: StreamMeter): boolean =>
   outputBytes > 0 || calls !== undefined;
 
 /** The status that the client is sent with a refusal. A response that has begun keeps its own. */
-const sentStatus = ({ reply }: FundedRequest, why: Refusal): number =>
-  reply.started ? 200 : why.status;
+const sentStatus = ({ response }: FundedRequest, why: Refusal): number =>
+  response.started ? 200 : why.status;
 
 const nothing = {
   charged: false,
@@ -108,13 +108,13 @@ async function finishFault(
   fault: Fault,
   meter: StreamMeter | undefined,
 ): Promise<RequestOutcome> {
-  const { parts, admitted, request, reply } = funded;
+  const { parts, admitted, request, response } = funded;
   const retryAfterMs = parts.health.retryAfterMs(
     admitted.offer.candidates,
     parts.clock.monotonicMs(),
   );
   const why = refusalFor(fault, request.id, retryAfterMs, progress.candidate?.channel);
-  if (reply.started && meter !== undefined && hasDelivered(meter)) {
+  if (response.started && meter !== undefined && hasDelivered(meter)) {
     const outcome = await finishStream(funded, progress, meter, '', 'cut');
     return { ...outcome, outcome: outcomeOfFault(fault), refusal: outcome.refusal ?? why };
   }
@@ -159,7 +159,7 @@ async function finishWhole(
   const kept = funded.request.keep === undefined || (await keep(funded, bufferOf(body)));
   sendDroppedHeader(funded, progress);
   if (funded.request.stream) sendAsEvents(funded, bufferOf(body));
-  else funded.reply.whole(200, answer.type ?? 'application/json', body);
+  else funded.response.whole(200, answer.type ?? 'application/json', body);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
 
@@ -200,9 +200,9 @@ async function recountHere(
   return { quantities, estimated: true, ours: true };
 }
 
-function sendAsEvents({ reply, format }: FundedRequest, body: Buffer): void {
-  reply.startStream();
-  reply.end((format.wholeAsEvents?.(body) ?? '') + format.done);
+function sendAsEvents({ response, format }: FundedRequest, body: Buffer): void {
+  response.startStream();
+  response.end((format.wholeAsEvents?.(body) ?? '') + format.done);
 }
 
 /** The quantities within the bound of the request. Our own estimate has no reported quantities. */
@@ -240,9 +240,9 @@ async function finishStream(
   if (remembered !== undefined) await remembered;
   const kept =
     funded.request.keep === undefined || (await keep(funded, Buffer.from(tail, 'latin1')));
-  if (!funded.reply.started) beginStream(funded, progress);
+  if (!funded.response.started) beginStream(funded, progress);
   const last = tail + usageEvent(funded, meter, quantities);
-  funded.reply.end(pricedEvents(funded, last, outcome.cost) + funded.format.done);
+  funded.response.end(pricedEvents(funded, last, outcome.cost) + funded.format.done);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
 }
 
@@ -299,7 +299,7 @@ async function finishMoneyEnded(
   if (receiver instanceof CollectingReceiver) {
     const answer = receiver.collector.answer(quantities);
     // The header held the limit of the client or the model; the money allowed only these tokens.
-    funded.reply.replaceHeader('x-tollgate-max-tokens', String(outputTokens(quantities)));
+    funded.response.replaceHeader('x-tollgate-max-tokens', String(outputTokens(quantities)));
     return finishWhole(funded, progress, { ...answer, quantities }, 'length');
   }
   if (receiver === undefined || meter.outputBytes === 0) {
@@ -309,7 +309,7 @@ async function finishMoneyEnded(
   const tail = receiver.cutShort(
     isWithin(funded, quantities) ? quantities : (await boundUsage(funded, quantities)).quantities,
   );
-  if (!funded.reply.started) beginStream(funded, progress);
+  if (!funded.response.started) beginStream(funded, progress);
   return finishStream(funded, progress, { ...meter, quantities }, tail, 'length');
 }
 

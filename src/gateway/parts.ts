@@ -36,7 +36,7 @@ export interface AsyncJobLimits {
   readonly everyMsMin: number;
   readonly everyMsMax: number;
   /** The timeouts of one poll. */
-  readonly reply: UpstreamTimes;
+  readonly poll: UpstreamTimes;
 }
 
 /** Limits of the pipeline. The caller that opens the gateway can set each, tests above all. */
@@ -91,7 +91,7 @@ export const gatewayLimits: GatewayLimits = {
     goneAfterMs: 60_000,
     everyMsMin: 200,
     everyMsMax: 15_000,
-    reply: { firstByteTimeoutMs: 15_000, idleTimeoutMs: 15_000 },
+    poll: { firstByteTimeoutMs: 15_000, idleTimeoutMs: 15_000 },
   },
 };
 

@@ -56,7 +56,7 @@ export class RequestProgress {
 export function beginStream(funded: FundedRequest, progress: RequestProgress): void {
   progress.firstByteMs ??= elapsedMs(funded);
   sendDroppedHeader(funded, progress);
-  funded.reply.startStream(progress.stream?.type);
+  funded.response.startStream(progress.stream?.type);
 }
 
 /** Longest header value, however many members are dropped. */
@@ -68,12 +68,12 @@ const moreDropped = ', ...';
  * whose values mean "not set", and those that the answering vendor does not take.
  */
 export function sendDroppedHeader(
-  { reply, request: { dropped: unset } }: FundedRequest,
+  { response, request: { dropped: unset } }: FundedRequest,
   { dropped: notTaken }: RequestProgress,
 ): void {
-  if ((unset === undefined && notTaken === undefined) || reply.started) return;
+  if ((unset === undefined && notTaken === undefined) || response.started) return;
   const dropped = [...(unset ?? []), ...(notTaken ?? [])];
-  if (dropped.length > 0) reply.header('x-tollgate-dropped', droppedText(dropped));
+  if (dropped.length > 0) response.header('x-tollgate-dropped', droppedText(dropped));
 }
 
 /**

@@ -78,8 +78,8 @@ function story(money: bigint, bytes: number) {
     outputTokens: 16,
     pass,
   };
-  const reply = { onLeave: () => {} };
-  const asked = { parts, request, admitted, reply } as unknown as AdmittedRequest;
+  const response = { onLeave: () => {} };
+  const asked = { parts, request, admitted, response } as unknown as AdmittedRequest;
   const run = () => reserve(asked);
   return { run, requests, read: () => read };
 }

@@ -38,7 +38,7 @@ export interface AdmittedRequest {
   readonly admitted: Admission;
   /** The other models that may answer, in their order. */
   readonly fallbacks?: readonly Fallback[] | undefined;
-  readonly reply: ClientResponse;
+  readonly response: ClientResponse;
   readonly format: ClientFormat;
   /** Monotonic clock, ms. */
   readonly startedAtMs: number;
@@ -76,9 +76,9 @@ async function reserveSlowly(
   unfunded: AdmittedRequest,
   at: number,
 ): Promise<FundedRequest | 'left'> {
-  const { parts, request, admitted, reply } = unfunded;
+  const { parts, request, admitted, response } = unfunded;
   const leaving = new AbortController();
-  reply.onLeave(() => leaving.abort());
+  response.onLeave(() => leaving.abort());
   const sinceMs = parts.clock.monotonicMs();
   try {
     const got = await parts.till.reserve(
@@ -97,7 +97,7 @@ async function reserveSlowly(
     };
     return reserved(await parts.till.reserve(again, leaving.signal), precise, at);
   } finally {
-    reply.onLeave(undefined);
+    response.onLeave(undefined);
   }
 }
 
@@ -184,7 +184,7 @@ export const fundedFor = (funded: FundedRequest, { request, admitted }: Fallback
 
 function fundedBy(
   reservation: Reservation,
-  { parts, request, admitted, fallbacks, reply, format, startedAtMs }: AdmittedRequest,
+  { parts, request, admitted, fallbacks, response, format, startedAtMs }: AdmittedRequest,
   reservedAt: number,
 ): FundedRequest {
   const funds = new ReservedFunds(
@@ -193,7 +193,7 @@ function fundedBy(
     tokensAtFirst(request, admitted),
     outputTokensMaxOf(request, admitted),
   );
-  return { parts, request, admitted, fallbacks, reply, format, startedAtMs, funds, reservedAt };
+  return { parts, request, admitted, fallbacks, response, format, startedAtMs, funds, reservedAt };
 }
 
 function tokensAtFirst(request: ApiRequest, admitted: Admission): number {

@@ -21,7 +21,7 @@ import { watchStream } from './stream-watchdog.ts';
 export async function run(
   parts: GatewayParts,
   request: ApiRequest,
-  reply: ClientResponse,
+  response: ClientResponse,
   format: ClientFormat,
 ): Promise<void> {
   const startedAtMs = parts.clock.monotonicMs();
@@ -29,10 +29,10 @@ export async function run(
   const admitted = admitting instanceof Promise ? await admitting : admitting;
   let tokens = 0;
   try {
-    limitHeaders(admitted.pass, reply);
-    sendOutputLimit(request, admitted, reply);
+    limitHeaders(admitted.pass, response);
+    sendOutputLimit(request, admitted, response);
     const fallbacks = fallbacksOf(parts, request, admitted);
-    const unfunded = { parts, request, admitted, fallbacks, reply, format, startedAtMs };
+    const unfunded = { parts, request, admitted, fallbacks, response, format, startedAtMs };
     const funded = await reserve(unfunded);
     if (funded === 'left') return;
     const progress = new RequestProgress();
@@ -48,32 +48,36 @@ export async function run(
  * When the client asks for more output than the model can write, a header reports the lower limit
  * that applies.
  */
-function sendOutputLimit(request: ApiRequest, { offer }: Admission, reply: ClientResponse): void {
+function sendOutputLimit(
+  request: ApiRequest,
+  { offer }: Admission,
+  response: ClientResponse,
+): void {
   const limit = outputLimit(request, offer.model);
   if (limit !== undefined && limit !== request.outputTokensRequested)
-    reply.replaceHeader('x-tollgate-max-tokens', String(limit));
+    response.replaceHeader('x-tollgate-max-tokens', String(limit));
 }
 
 function refuseOrBreak(
-  { reply, format, request }: FundedRequest,
+  { response, format, request }: FundedRequest,
   { stream }: RequestProgress,
   why: Refusal,
 ): void {
-  if (!reply.started) throw why;
-  if (format.errorEvent === undefined) return reply.destroy();
+  if (!response.started) throw why;
+  if (format.errorEvent === undefined) return response.destroy();
   const event = format.errorEvent(why, request.id, stream?.meter.nextEvent ?? 0);
-  if (format.breaksAfterError === true) reply.breakAfter(event);
-  else reply.endBroken(event);
+  if (format.breaksAfterError === true) response.breakAfter(event);
+  else response.endBroken(event);
 }
 
 async function deliver(funded: FundedRequest, progress: RequestProgress): Promise<RequestOutcome> {
-  const { parts, reply, request, funds } = funded;
-  reply.onLeave(progress.leave);
+  const { parts, response, request, funds } = funded;
+  response.onLeave(progress.leave);
   if (request.stream) watchStream(funded, progress);
   let settled = false;
   try {
     // Requests with an Idempotency-Key claim it here; responses in the background record themselves.
-    const begin = reply.begin ?? request.begin;
+    const begin = response.begin ?? request.begin;
     if (begin !== undefined) await begin();
     let answering = funded;
     let attempt = await tryChannels(funded, progress);
@@ -87,7 +91,7 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
     return outcome;
   } finally {
     if (!settled) funds.reservation.release();
-    reply.onLeave(undefined);
+    response.onLeave(undefined);
     if (progress.watchdog !== undefined) parts.watch.remove(progress.watchdog);
   }
 }
@@ -107,7 +111,7 @@ async function tryFallbacks(
 ): Promise<readonly [FundedRequest, AttemptOutcome] | undefined> {
   for (const fallback of fallbacks) {
     const other = fundedFor(funded, fallback);
-    sendOutputLimit(other.request, other.admitted, other.reply);
+    sendOutputLimit(other.request, other.admitted, other.response);
     if (progress.watchdog !== undefined) {
       other.parts.watch.remove(progress.watchdog);
       progress.watchdog = undefined;

@@ -31,24 +31,24 @@ class StreamWatchdog implements PeriodicCheck {
   }
 
   check(): void {
-    const { reply, parts } = this.#funded;
-    this.#stalledMs = reply.stalled ? this.#stalledMs + parts.watch.everyMs : 0;
-    if (this.#stalledMs >= parts.limits.stalledMs) return reply.destroy();
+    const { response, parts } = this.#funded;
+    this.#stalledMs = response.stalled ? this.#stalledMs + parts.watch.everyMs : 0;
+    if (this.#stalledMs >= parts.limits.stalledMs) return response.destroy();
     this.#keepAlive();
     this.#payForThinking();
     this.#endIfEmpty();
   }
 
   #keepAlive(): void {
-    const { reply, parts, request, format } = this.#funded;
+    const { response, parts, request, format } = this.#funded;
     this.#silentMs = this.#progress.wrote ? 0 : this.#silentMs + parts.watch.everyMs;
     this.#progress.wrote = false;
     if (!request.stream || format.keepAlive === '' || this.#silentMs < parts.limits.keepAliveMs)
       return;
     this.#silentMs = 0;
     sendDroppedHeader(this.#funded, this.#progress);
-    reply.startStream();
-    reply.write(format.keepAlive);
+    response.startStream();
+    response.write(format.keepAlive);
   }
 
   /**
@@ -66,13 +66,13 @@ class StreamWatchdog implements PeriodicCheck {
 
   /** Ends a vendor's stream that brings only comments, or events without content, for too long. */
   #endIfEmpty(): void {
-    const { parts, reply } = this.#funded;
+    const { parts, response } = this.#funded;
     const { attempts, stream, running } = this.#progress;
     const contentBytes = stream?.meter.outputBytes ?? 0;
     if (
       contentBytes !== this.#contentBytes ||
       attempts !== this.#contentAttempts ||
-      reply.stalled
+      response.stalled
     ) {
       this.#contentBytes = contentBytes;
       this.#contentAttempts = attempts;
@@ -83,7 +83,7 @@ class StreamWatchdog implements PeriodicCheck {
     if (this.#emptyMs < parts.limits.emptyMs) return;
     running?.finish({
       kind: 'fault',
-      stage: contentBytes > 0 || reply.started ? 'streaming' : 'waiting',
+      stage: contentBytes > 0 || response.started ? 'streaming' : 'waiting',
       fault: {
         kind: 'timeout',
         message: 'the vendor streams nothing but comments or empty events',

@@ -49,14 +49,20 @@ function waitingForMoney() {
       }),
   };
   const written: string[] = [];
-  const reply = {
+  const response = {
     write: (text: string) => written.push(text) > 0,
     started: true,
     startStream: () => {},
     onDrain: () => {},
   };
   const parts = { clock: { monotonicMs: () => 0 }, limits: gatewayLimits };
-  const funded = { parts, request: {}, reply, funds, startedAtMs: 0 } as unknown as FundedRequest;
+  const funded = {
+    parts,
+    request: {},
+    response,
+    funds,
+    startedAtMs: 0,
+  } as unknown as FundedRequest;
   const receiver = new ForwardingReceiver(
     funded,
     new RequestProgress(),

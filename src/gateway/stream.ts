@@ -138,21 +138,21 @@ export class ForwardingReceiver implements Receiver {
   };
 
   #deliver(out: string): boolean {
-    const { reply, request } = this.#funded;
+    const { response, request } = this.#funded;
     const { meter } = this.translator;
     let room = true;
     if (out !== '') {
       if (!this.#begun) this.#begin();
       this.#progress.wrote = true;
       if (meter.done && request.tellsCost === true) this.#last += out;
-      else room = reply.write(out);
+      else room = response.write(out);
     }
     if (meter.fault !== undefined || meter.done) {
       if (meter.fault === undefined) this.#attempt.complete(this.#close());
       else this.#attempt.finish(this.#close());
       return true;
     }
-    if (!room) reply.onDrain(() => this.#attempt.upstreamCall.resume());
+    if (!room) response.onDrain(() => this.#attempt.upstreamCall.resume());
     return room;
   }
 
@@ -171,7 +171,7 @@ export class ForwardingReceiver implements Receiver {
   }
 
   get stage(): 'waiting' | 'streaming' {
-    return this.translator.meter.outputBytes > 0 || this.#funded.reply.started
+    return this.translator.meter.outputBytes > 0 || this.#funded.response.started
       ? 'streaming'
       : 'waiting';
   }
