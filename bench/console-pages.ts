@@ -92,6 +92,7 @@ async function consoleOn(database: Database, { to }: History) {
       amounts: { least: 0n, most: 0n },
       email: false,
       publicGroup: undefined,
+      demo: false,
     },
     announced: async () => [],
     released: async () => [],

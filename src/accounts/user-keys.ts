@@ -183,17 +183,24 @@ export function* keyNamesOf(
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
 }
 
-/** The group of the user's active key that was made or used last; undefined without such a key. */
-export function* groupOfLatestKey(
-  ownerId: string,
-  by: 'made' | 'used',
-): Transaction<string | undefined> {
-  const order = by === 'used' ? 'COALESCE(last_used_at, 0) DESC, id DESC' : 'id DESC';
+/** The group of the user's active key that was used last; undefined without such a key. */
+export function* groupOfLatestKey(ownerId: string): Transaction<string | undefined> {
   const [row] = yield {
-    sql: `SELECT group_name FROM api_keys WHERE user_id=$1 AND status='active' ORDER BY ${order} LIMIT 1`,
+    sql: `SELECT group_name FROM api_keys WHERE user_id=$1 AND status='active'
+      ORDER BY COALESCE(last_used_at, 0) DESC, id DESC LIMIT 1`,
     params: [ownerId],
   };
   return row && String(row['group_name']);
+}
+
+/** The user's newest key that works now (wall clock, ms); undefined: there is none. */
+export function* newestActiveKey(ownerId: string, now: number): Transaction<Key | undefined> {
+  const [row] = yield {
+    sql: `SELECT ${keyColumns} FROM api_keys WHERE user_id=$1 AND status='active'
+      AND (expires_at IS NULL OR expires_at>$2) ORDER BY id DESC LIMIT 1`,
+    params: [ownerId, now],
+  };
+  return row && keyOf(row);
 }
 
 /** The number of active keys in each group that has any. */

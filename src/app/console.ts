@@ -49,6 +49,8 @@ export interface ConsoleOptions {
   readonly trustedProxies?: readonly string[];
   /** The group whose models and prices are readable without a session; undefined: none. */
   readonly publicModels?: string | undefined;
+  /** Vendors, sign-ins and wallets are simulated: the sign-in page says so. */
+  readonly demo?: boolean | undefined;
 }
 
 /** The routes of the pages, made once the public URL and the ways to sign in are known. */
@@ -246,13 +248,14 @@ type PageParts = UserPageParts &
     readonly payments: Payments;
     readonly email: boolean;
     readonly publicModels: string | undefined;
+    readonly demo: boolean;
   };
 
 /** All pages of users and operators of one gateway. */
 export const openPageRoutes =
   (pages: PageParts): PageRoutes =>
   ({ site, methods }) => {
-    const { database, sealer, parts, payments, email, publicModels } = pages;
+    const { database, sealer, parts, payments, email, publicModels, demo } = pages;
     const orders = {
       ...parts,
       database,
@@ -267,6 +270,7 @@ export const openPageRoutes =
       amounts: payments.amounts,
       email,
       publicGroup: publicModels,
+      demo,
     };
     const ordersSince = (ownerId: string, since: number) => changedOrders(database, ownerId, since);
     const users = [...openUserRoutes(pages, { site, shell, ordersSince }), ...orderRoutes(orders)];

@@ -99,6 +99,7 @@ export async function openServers(
     payments: payments.payments,
     email: options.notifications?.email !== undefined,
     publicModels: options.publicModels,
+    demo: options.demo === true,
   });
   const console = await mountConsole(server, { database, log, pages: pagesOf }, options);
   const described = { version: about.version, publicUrl: options.publicUrl };

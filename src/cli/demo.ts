@@ -51,13 +51,14 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
   };
   let gateway: Gateway;
   try {
-    gateway = await openGateway(
-      await gatewayOptions(
+    gateway = await openGateway({
+      ...(await gatewayOptions(
         { ...options, data: folder },
         { ...configuration, seed: true, payments: simulator.wallets.settings },
         sealed,
-      ),
-    );
+      )),
+      demo: true,
+    });
   } catch (error) {
     await leave();
     throw error;

@@ -8,13 +8,21 @@ import { Chart } from './chart.tsx';
 interface SpendChartProps {
   readonly series: SeriesView;
   readonly empty: string;
+  /** What the bars are; days unless given. */
+  readonly labelHeader?: string;
   /** The chart in one sentence: total, first day, last day, the dearest. */
   readonly summary: (total: string, first: string, last: string, most: string) => string;
   readonly onSelect?: (fromDay: string, toDay: string) => void;
 }
 
 /** What each day cost, stacked by model or key; today is hatched. */
-export function SpendChart({ series: view, empty, summary, onSelect }: SpendChartProps): ReactNode {
+export function SpendChart({
+  series: view,
+  labelHeader,
+  empty,
+  summary,
+  onSelect,
+}: SpendChartProps): ReactNode {
   const { chart } = useWords(sharedWords);
   const { days, series, totals } = view;
   const total = series.reduce((sum, { cost }) => sum + nanoOf(cost), 0n);
@@ -31,7 +39,7 @@ export function SpendChart({ series: view, empty, summary, onSelect }: SpendChar
     <Chart
       kind="stacked"
       labels={days}
-      labelHeader={chart.day}
+      labelHeader={labelHeader ?? chart.day}
       lastIsOpen
       summary={summary(
         formatYuan(total, 'spend'),

@@ -1,9 +1,11 @@
-import { type ReactNode, useCallback } from 'react';
+import type { ReactNode } from 'react';
 import type { BalanceView, OverviewView } from '../../src/console/contract.ts';
+import type { Query } from '../api/client.ts';
 import { data, queryClient, useData, useMe } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Banner } from '../components/banner.tsx';
 import { ButtonLink } from '../components/button.tsx';
+import { Change } from '../components/change.tsx';
 import { FigureCard, Figures, FiguresSkeleton } from '../components/figure.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Money } from '../components/money.tsx';
@@ -15,7 +17,7 @@ import { SpendChart } from '../components/spend-chart.tsx';
 import { Segments } from '../components/segments.tsx';
 import { formatCount, formatShare } from '../format/count.ts';
 import { formatYuan, parseYuan } from '../format/money.ts';
-import { formatZone } from '../format/time.ts';
+import { formatClock, formatDay, formatZone } from '../format/time.ts';
 import { Announcement } from '../shell/announcement.tsx';
 import { balanceState } from '../shell/balance-chip.tsx';
 import { overviewWords, sharedWords } from '../words/families.ts';
@@ -23,23 +25,30 @@ import { useWords } from '../words/family.ts';
 import { LatestCharges } from './overview-charges.tsx';
 import { StartSteps } from './overview-start.tsx';
 
-const searchDefaults = { by: 'model' };
+const searchDefaults = { by: 'model', period: '30d' };
+const periods = ['today', '7d', '30d', '90d'] as const;
+
+/** Of the address; what the API takes by default is left out. */
+function queryOf({ by, period }: Readonly<Record<string, unknown>>): Query {
+  const chosen = periods.find((each) => each === period) ?? searchDefaults.period;
+  return {
+    ...(by === 'key' && { by }),
+    ...(chosen !== searchDefaults.period && { period: chosen }),
+  };
+}
 
 export const ahead = ({ search }: { readonly search: Readonly<Record<string, unknown>> }) =>
-  void queryClient.prefetchQuery(
-    data<OverviewView>('overview', search['by'] === 'key' ? { by: 'key' } : {}),
-  );
+  void queryClient.prefetchQuery(data<OverviewView>('overview', queryOf(search)));
 
 /** The balance, its runway, and the largest costs. */
 export function OverviewPage(): ReactNode {
   const words = useWords(overviewWords);
   const { nav } = useWords(sharedWords);
-  const [{ by }, setSearch] = useSearchState(searchDefaults);
-  const overview = useData<OverviewView>('overview', by === 'key' ? { by } : {});
+  const [search, setSearch] = useSearchState(searchDefaults);
+  const overview = useData<OverviewView>('overview', queryOf(search));
   const { settings } = useMe();
   const needsMoney =
     overview.data !== undefined && balanceState(overview.data.balance, settings) !== 'fine';
-  const split = useCallback((next: string) => setSearch({ by: next }), [setSearch]);
   return (
     <Page
       title={nav.overview}
@@ -57,7 +66,7 @@ export function OverviewPage(): ReactNode {
       }
     >
       <Loaded query={overview} skeleton={<OverviewSkeleton />}>
-        {(view) => <Overview view={view} by={by === 'key' ? 'key' : 'model'} onSplit={split} />}
+        {(view) => <Overview view={view} onChange={setSearch} />}
       </Loaded>
     </Page>
   );
@@ -65,11 +74,10 @@ export function OverviewPage(): ReactNode {
 
 interface OverviewProps {
   readonly view: OverviewView;
-  readonly by: 'model' | 'key';
-  readonly onSplit: (by: string) => void;
+  readonly onChange: (change: { readonly by?: string; readonly period?: string }) => void;
 }
 
-function Overview({ view, by, onSplit }: OverviewProps): ReactNode {
+function Overview({ view, onChange }: OverviewProps): ReactNode {
   return (
     <div className="flex flex-col gap-4">
       {view.announcements.map((item) => (
@@ -77,11 +85,7 @@ function Overview({ view, by, onSplit }: OverviewProps): ReactNode {
       ))}
       <Numbers view={view} />
       <FirstCharge view={view} />
-      {view.start.done ? (
-        <Spending view={view} by={by} onSplit={onSplit} />
-      ) : (
-        <StartSteps view={view} />
-      )}
+      {view.start.done ? <Spending view={view} onChange={onChange} /> : <StartSteps view={view} />}
       {view.last_charges.length > 0 && <LatestCharges view={view} />}
     </div>
   );
@@ -165,67 +169,120 @@ function Runway({ balance: { runway, available } }: { readonly balance: BalanceV
   );
 }
 
-function Spending({ view, by, onSplit }: OverviewProps): ReactNode {
-  const words = useWords(overviewWords);
+function Spending({ view, onChange }: OverviewProps): ReactNode {
+  const { spend: words } = useWords(overviewWords);
+  const { period, series, zone, as_of: now } = view;
   return (
-    <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
-      <Panel
-        title={
-          <>
-            {words.spend.title}{' '}
-            <span className="text-caption font-normal text-muted">
-              {words.spend.zone(formatZone(view.zone, view.as_of))}
-            </span>
-          </>
-        }
-        actions={
-          <Segments
-            label={words.spend.by}
-            value={by}
-            onChange={onSplit}
-            options={[
-              ['model', words.spend.model],
-              ['key', words.spend.key],
-            ]}
-          />
-        }
-      >
-        <SpendChart
-          series={view.series}
-          empty={words.spend.nothing}
-          summary={(total, first, last, most) => words.spend.summary(total, first, last, most)}
+    <section aria-label={words.section} className="flex flex-col gap-4">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <h2 className="text-card font-semibold">
+          {words.section}{' '}
+          <span className="text-caption font-normal text-muted">
+            {words.zone(formatZone(zone, now))}
+          </span>
+        </h2>
+        <Segments
+          label={words.period}
+          value={period.name}
+          onChange={(next) => onChange({ period: next })}
+          options={periods.map((each) => [each, words.periods[each]] as const)}
         />
-      </Panel>
-      <Panel title={words.top.title}>
+      </div>
+      <Compared view={view} />
+      <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
+        <Panel
+          title={period.name === 'today' ? words.perHour : words.perDay}
+          actions={
+            <Segments
+              label={words.by}
+              value={series.by}
+              onChange={(next) => onChange({ by: next })}
+              options={[
+                ['model', words.model],
+                ['key', words.key],
+              ]}
+            />
+          }
+        >
+          <SpendChart
+            series={series}
+            {...(period.name === 'today' && { labelHeader: words.hour })}
+            empty={words.nothing}
+            summary={(total, first, last, most) => words.summary(total, first, last, most)}
+          />
+        </Panel>
         <TopModels view={view} />
-      </Panel>
+      </div>
+    </section>
+  );
+}
+
+/** The period's sums beside those of the period before, up to the same time. */
+function Compared({ view: { period, zone, as_of: now } }: Pick<OverviewProps, 'view'>): ReactNode {
+  const { spend: words } = useWords(overviewWords);
+  const { before, cost, requests } = period;
+  const amount = (text: string) => Number(parseYuan(text));
+  return (
+    <div className="flex flex-col gap-2">
+      <Figures>
+        <FigureCard
+          label={words.cost}
+          value={<Money amount={cost} as="spend" />}
+          note={
+            <>
+              <Change now={amount(cost)} before={amount(before.cost)} />{' '}
+              {words.before(formatYuan(before.cost, 'spend'))}
+            </>
+          }
+        />
+        <FigureCard
+          label={words.requests}
+          value={formatCount(requests)}
+          note={
+            <>
+              <Change now={requests} before={before.requests} />{' '}
+              {words.before(formatCount(before.requests))}
+            </>
+          }
+        />
+      </Figures>
+      <p className="text-caption text-muted figures">
+        {words.compared(spanOf(period.from, now, zone), spanOf(before.from, before.to, zone))}
+      </p>
     </div>
   );
 }
 
-/** As many as the chart beside it has colours; the usage page shows all. */
-const ranksShown = 6;
+/** `2026-11-15 – 2026-11-21 14:05`. */
+function spanOf(from: string, to: string, zone: string): string {
+  const [first, last] = [formatDay(from, zone), formatDay(to, zone)];
+  const clock = formatClock(to, zone);
+  return first === last ? `${first} ${clock}` : `${first} – ${last} ${clock}`;
+}
 
 function TopModels({ view }: { readonly view: OverviewView }): ReactNode {
   const words = useWords(overviewWords);
   const { units } = useWords(sharedWords);
-  if (view.top.length === 0) return <p className="text-table text-muted">{words.top.empty}</p>;
   return (
-    <RankList
-      label={words.top.title}
-      ranks={view.top
-        .slice(0, ranksShown)
-        .map(({ model, cost, share, requests, cached_share: cached }) => ({
-          id: model,
-          name: model,
-          value: { cost },
-          share,
-          note:
-            cached === null
-              ? words.top.noteWithoutCache(units.requests(formatCount(requests)))
-              : words.top.note(units.requests(formatCount(requests)), formatShare(cached)),
-        }))}
-    />
+    <Panel title={words.top.title}>
+      {view.top.length === 0 ? (
+        <p className="text-table text-muted">{words.top.empty}</p>
+      ) : (
+        <RankList
+          label={words.top.title}
+          ranks={view.top.map(({ model, cost, share, requests, cached_share: cached }) => ({
+            id: model,
+            name: model,
+            value: { cost },
+            share,
+            note:
+              cached === null
+                ? words.top.noteWithoutCache(units.requests(formatCount(requests)))
+                : words.top.note(units.requests(formatCount(requests)), formatShare(cached)),
+          }))}
+        />
+      )}
+    </Panel>
   );
 }
 

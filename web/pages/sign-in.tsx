@@ -23,6 +23,13 @@ export function SignInPage(): ReactNode {
       <Heading title={words.title(site)}>
         <p className="text-muted">{words.promise}</p>
       </Heading>
+      {features.demo && (
+        <Banner tone="accent">
+          <p className="font-medium">{words.demo.title}</p>
+          <p className="mt-1">{words.demo.way}</p>
+          <p className="mt-1">{words.demo.operator}</p>
+        </Banner>
+      )}
       {error !== '' && (
         <div role="alert">
           <Banner tone="bad">{words.errors[error] ?? words.errors['refused']}</Banner>

@@ -194,6 +194,8 @@ export interface SessionView {
     readonly email: boolean;
     /** Models and prices can be read without a session. */
     readonly public_models: boolean;
+    /** A demo: its vendors, sign-ins and wallets are simulated. */
+    readonly demo: boolean;
   };
   readonly me: Me | null;
   /** The value of `x-csrf-token` for everything but GET; null when signed out. */

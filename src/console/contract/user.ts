@@ -21,15 +21,24 @@ export interface OverviewView {
   /** Yesterday up to this hour and minute. */
   readonly yesterday_so_far: Yuan;
   readonly last_7_days: Spending;
-  /** The last 30 days of the account's zone, today included. */
+  readonly period: OverviewPeriod;
+  /** The days of the period in the account's zone; of today its hours, as `14:00`. */
   readonly series: SeriesView;
-  /** The models with the highest cost in the same 30 days, highest first, at most ten. */
+  /** The models with the highest cost in the period, highest first, at most ten. */
   readonly top: readonly TopModel[];
   readonly last_charges: readonly ChargeView[];
   readonly start: StartCard;
   readonly announcements: readonly AnnouncementView[];
   readonly zone: string;
   readonly as_of: Instant;
+}
+
+/** What a period cost, beside the one before up to the same time of its last day. */
+export interface OverviewPeriod extends Spending {
+  /** GET `overview?period=`; the days count today. */
+  readonly name: 'today' | '7d' | '30d' | '90d';
+  readonly from: Instant;
+  readonly before: Spending & { readonly from: Instant; readonly to: Instant };
 }
 
 export interface Spending {
@@ -77,7 +86,7 @@ export interface StartCard {
   readonly charged: boolean;
   /** The first charge, for the user to check. */
   readonly first_charge: ChargeView | null;
-  /** A chat model that the user's newest key can call, for the sample. */
+  /** The cheapest chat model that the user's newest working key may use, for the sample. */
   readonly sample_model: string | null;
 }
 

@@ -182,6 +182,8 @@ interface ShellFacts {
   readonly email: boolean;
   /** The group whose models and prices visitors without a session can read; undefined: none. */
   readonly publicGroup: string | undefined;
+  /** Vendors, sign-ins and wallets are simulated. */
+  readonly demo: boolean;
 }
 
 const settings = z.strictObject({
@@ -264,13 +266,14 @@ export function shellRoutes({
 }
 
 const featuresOf = (
-  { wallets, email, publicGroup }: ShellFacts,
+  { wallets, email, publicGroup, demo }: ShellFacts,
   snapshot: Snapshot,
 ): SessionView['features'] => ({
   payments: wallets.length > 0,
   playground: true,
   email,
   public_models: publicGroupIn(snapshot, publicGroup) !== undefined,
+  demo,
 });
 
 function meOf({

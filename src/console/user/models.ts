@@ -81,7 +81,7 @@ async function groupFor(
   wanted: string | undefined,
 ): Promise<string> {
   if (wanted !== undefined) return snapshot.groups.has(wanted) ? wanted : throwProblem('not_found');
-  const name = await database.snapshot(() => groupOfLatestKey(ownerId, 'used'));
+  const name = await database.snapshot(() => groupOfLatestKey(ownerId));
   return name !== undefined && snapshot.groups.has(name)
     ? name
     : ([...snapshot.groups.keys()][0] ?? throwProblem('not_found'));

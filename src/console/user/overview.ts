@@ -1,21 +1,31 @@
 import * as z from 'zod';
-import { groupOfLatestKey } from '../../accounts/user-keys.ts';
+import type { Key } from '../../accounts/keys.ts';
+import { newestActiveKey } from '../../accounts/user-keys.ts';
 import type { Clock } from '../../base/clock.ts';
-import { nextDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
+import { localTime, nextDay, type ZoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
+import { rateOf } from '../../catalog/price.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { transfersOf } from '../../ledger/transfers.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { endOfTime } from '../../usage/ranges.ts';
+import { endOfTime, hourMs, type TimeRange } from '../../usage/ranges.ts';
 import { usagePage } from '../../usage/page.ts';
-import { charged, metered } from '../../usage/spending.ts';
+import { charged, metered, spending } from '../../usage/spending.ts';
 import { balanceView } from './balance.ts';
 import { chargeViews, mixOf } from './charges.ts';
-import type { AnnouncementView, OverviewView, StartCard, TopModel } from '../contract.ts';
+import type {
+  AnnouncementView,
+  OverviewPeriod,
+  OverviewView,
+  Spending,
+  StartCard,
+  TopModel,
+} from '../contract.ts';
 import { type ConsoleRoute, type Owner, defineRoute } from '../route.ts';
-import { type Daily, daily, type SeriesBy, seriesView, sumOfDaily } from './series.ts';
+import { type Daily, daily, type SeriesBy, seriesView } from './series.ts';
 import { instant, ratioOf, yuan } from '../format.ts';
 
-const seriesDays = 30;
+/** Today, or so many days with today. */
+const periodDays = { today: 1, '7d': 7, '30d': 30, '90d': 90 } as const;
 const topMax = 10;
 const lastCharges = 8;
 
@@ -27,7 +37,10 @@ export interface OverviewContext {
   readonly announced: (userId: string, now: number) => Promise<readonly AnnouncementView[]>;
 }
 
-const input = z.object({ by: z.enum(['model', 'key']).default('model') });
+const input = z.object({
+  by: z.enum(['model', 'key']).default('model'),
+  period: z.enum(['today', '7d', '30d', '90d']).default('30d'),
+});
 
 /** The whole page in one request, from one snapshot. */
 export function overviewRoutes({
@@ -42,10 +55,10 @@ export function overviewRoutes({
       path: 'overview',
       role: 'user',
       input,
-      async handle({ user, owner, input: { by } }): Promise<OverviewView> {
+      async handle({ user, owner, input: { by, period } }): Promise<OverviewView> {
         const now = clock.now();
         const view = await database.snapshot(() =>
-          overview({ database, snapshot: catalog(), owner, now, by }),
+          overview({ database, snapshot: catalog(), owner, now, by, period }),
         );
         return { ...view, announcements: await announced(user.id, now) };
       },
@@ -59,25 +72,36 @@ interface OverviewQuery {
   readonly owner: Owner;
   readonly now: number;
   readonly by: SeriesBy;
+  readonly period: keyof typeof periodDays;
 }
 
 function* overview(asked: OverviewQuery): Transaction<Omit<OverviewView, 'announcements'>> {
   const { owner, now, by, snapshot } = asked;
   const { id: ownerId, zone } = owner;
   const today = zoneDayAt(zone, now);
-  const days = zoneDays(zone, nextDay(today.day, 1 - seriesDays), today.day);
-  const yesterday = days.at(-2) ?? today;
-  const models = yield* daily({ account: ownerId, days, by: 'model' });
-  const series = by === 'model' ? models : yield* daily({ account: ownerId, days, by });
-  const all = sumOfDaily(models, days.length);
-  const last = (count: number) => ({
-    cost: yuan(all.costs.slice(-count).reduce((sum, cost) => sum + cost, 0n)),
-    requests: all.counts.slice(-count).reduce((sum, requests) => sum + requests, 0),
-  });
-  const soFar = yield* charged(ownerId, {
+  const [yesterday = today] = zoneDays(zone, nextDay(today.day, -1), today.day);
+  const [weekAgo = today] = zoneDays(zone, nextDay(today.day, -6), today.day);
+  const spent = function* (span: TimeRange): Transaction<Spending> {
+    const { cost, requests } = yield* charged(ownerId, span);
+    return { cost: yuan(cost), requests };
+  };
+  const soFar = yield* spent({
     from: yesterday.from,
     to: Math.min(yesterday.to, yesterday.from + (now - today.from)),
   });
+  const { days, before } = periodOf(asked, today);
+  const span = { from: days[0]?.from ?? today.from, to: today.to };
+  const models = yield* spending({ account: ownerId, ...span }, ['model']);
+  const period: OverviewPeriod = {
+    name: asked.period,
+    from: instant(span.from),
+    ...(yield* spent(span)),
+    before: {
+      from: instant(before.from),
+      to: instant(before.to),
+      ...(yield* spent(before)),
+    },
+  };
   const { rows } = yield* usagePage({
     account: ownerId,
     from: 0,
@@ -86,15 +110,23 @@ function* overview(asked: OverviewQuery): Transaction<Omit<OverviewView, 'announ
   });
   return {
     balance: yield* balanceView(owner, snapshot, now),
-    today: last(1),
-    yesterday_so_far: yuan(soFar.cost),
-    last_7_days: last(7),
-    series: yield* seriesView(ownerId, zone, { days, by }, series),
+    today: yield* spent(today),
+    yesterday_so_far: soFar.cost,
+    last_7_days: yield* spent({ from: weekAgo.from, to: today.to }),
+    period,
+    series: yield* seriesView(
+      ownerId,
+      zone,
+      { days, by },
+      yield* daily({ account: ownerId, days, by }),
+    ),
     top: yield* topModels(
       asked.database,
       ownerId,
-      { from: days[0]?.from ?? today.from, to: today.to },
-      models,
+      span,
+      models
+        .map(({ of, cost, requests }) => ({ id: of.model ?? '', cost, requests }))
+        .sort((a, b) => (a.cost === b.cost ? (a.id < b.id ? -1 : 1) : a.cost < b.cost ? 1 : -1)),
     ),
     last_charges: yield* chargeViews(ownerId, rows),
     start: yield* startCard(asked, rows.length > 0),
@@ -103,12 +135,35 @@ function* overview(asked: OverviewQuery): Transaction<Omit<OverviewView, 'announ
   };
 }
 
-/** The models with the highest cost, and the cached share of their input. */
+/** The days of the period, of today its hours, and the period before up to the same time. */
+function periodOf(
+  { owner: { zone }, now, period }: OverviewQuery,
+  today: ZoneDay,
+): { readonly days: readonly ZoneDay[]; readonly before: TimeRange } {
+  const count = periodDays[period];
+  const whole = zoneDays(zone, nextDay(today.day, 1 - count), today.day);
+  const from = whole[0]?.from ?? today.from;
+  const [first = today] = zoneDays(zone, nextDay(today.day, 1 - 2 * count), today.day);
+  const before = { from: first.from, to: Math.min(from, first.from + (now - from)) };
+  return { days: period === 'today' ? hoursOf(zone, today, now) : whole, before };
+}
+
+/** The hours of a day up to now; `day` is the hour's time in the zone. */
+function hoursOf(zone: string, { from, to }: ZoneDay, now: number): readonly ZoneDay[] {
+  const count = Math.ceil((Math.min(to, now + 1) - from) / hourMs);
+  return Array.from({ length: count }, (_, index) => from + index * hourMs).map((start) => ({
+    day: localTime(zone, start).time.slice(11, 16),
+    from: start,
+    to: Math.min(start + hourMs, to),
+  }));
+}
+
+/** The models with the highest cost, highest first, and the cached share of their input. */
 export function* topModels(
   database: Database,
   account: string,
   span: { readonly from: number; readonly to: number },
-  models: readonly Daily[],
+  models: readonly Pick<Daily, 'id' | 'cost' | 'requests'>[],
   keyId?: string,
 ): Transaction<readonly TopModel[]> {
   const total = models.reduce((sum, { cost }) => sum + cost, 0n);
@@ -130,24 +185,35 @@ export function* topModels(
 }
 
 function* startCard(
-  { owner: { id: ownerId }, snapshot }: OverviewQuery,
+  { owner: { id: ownerId }, snapshot, now }: OverviewQuery,
   isCharged: boolean,
 ): Transaction<StartCard> {
   const moves = yield* transfersOf(ownerId, { from: 0, to: endOfTime });
-  const group = yield* groupOfLatestKey(ownerId, 'made');
+  const key = yield* newestActiveKey(ownerId, now);
   const oldest = isCharged
     ? yield* usagePage({ account: ownerId, from: 0, to: endOfTime, order: 'oldest', limit: 1 })
     : undefined;
   const [first] = yield* chargeViews(ownerId, oldest?.rows ?? []);
-  const sample =
-    group === undefined ? undefined : snapshot.listing(group).find(({ kind }) => kind === 'chat');
   const toppedUp = moves.some(({ amount }) => amount > 0n);
   return {
-    done: toppedUp && group !== undefined && isCharged,
+    done: toppedUp && key !== undefined && isCharged,
     topped_up: toppedUp,
-    has_key: group !== undefined,
+    has_key: key !== undefined,
     charged: isCharged,
     first_charge: first ?? null,
-    sample_model: sample?.id ?? null,
+    sample_model: (key && sampleFor(key, snapshot)) ?? null,
   };
+}
+
+/** The cheapest chat model that the key may use: its first request needs the least money. */
+function sampleFor({ group, models }: Key, snapshot: Snapshot): string | undefined {
+  const priceOf = (id: string): bigint => {
+    const { rates } = snapshot.offer(group, id)?.price ?? { rates: {} };
+    return (rateOf(rates, 'input') ?? 0n) + (rateOf(rates, 'output') ?? 0n);
+  };
+  return snapshot
+    .listing(group)
+    .filter(({ id, kind }) => kind === 'chat' && (models?.includes(id) ?? true))
+    .map(({ id }) => ({ id, price: priceOf(id) }))
+    .toSorted((a, b) => (a.price < b.price ? -1 : a.price > b.price ? 1 : 0))[0]?.id;
 }

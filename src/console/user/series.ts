@@ -110,7 +110,7 @@ export function* seriesView(
   };
 }
 
-export function sumOfDaily(all: readonly Daily[], days: number): Daily {
+function sumOfDaily(all: readonly Daily[], days: number): Daily {
   const range = Array.from({ length: days }, (_, day) => day);
   return {
     id: '',

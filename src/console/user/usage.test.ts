@@ -249,9 +249,44 @@ forEachDatabase((_name, openFresh) => {
       'req_33',
       'req_32',
     ]);
+    expect(json.period).toMatchObject({
+      name: '30d',
+      ...{ requests: 40, cost: '0.000820000' },
+      before: { requests: 0, to: '2026-10-22T06:05:00.000Z' },
+    });
+    const today = (await browser.ask('overview?period=today')).json;
+    expect(today.period).toMatchObject({
+      ...{ from: '2026-11-20T16:00:00.000Z', requests: 4, cost: '0.000154000' },
+      before: { from: '2026-11-19T16:00:00.000Z', to: '2026-11-20T06:05:00.000Z' },
+    });
+    expect(today.period.before.cost).toBe(today.yesterday_so_far);
+    expect([today.series.days.length, today.series.days[14]]).toEqual([15, '14:00']);
+    expect(today.top.map(({ requests }: { requests: number }) => requests)).toEqual([3, 1]);
+    expect((await browser.ask('overview?period=90d')).json.series.days).toHaveLength(90);
+    expect((await browser.ask('overview?period=year')).status).toBe(400);
     // Yesterday's until 14:05.
     expect(json.yesterday_so_far).toBe('0.000122000');
     expect((await browser.ask('overview?by=key')).json.series.series).toHaveLength(2);
+  });
+
+  test('the first steps name the cheapest model that the newest working key may use', async () => {
+    let passed = 0;
+    const ticking = { now: () => noon + passed++, monotonicMs: () => 0 };
+    const console = await startUserConsole(await openFresh({ migrations }), ticking);
+    const browser = await console.newUser();
+    const sample = async () => (await browser.ask('overview')).json.start.sample_model;
+    const make = (name: string, terms: object) =>
+      browser.ask('keys', {
+        method: 'POST',
+        body: { name, group: 'default', ...terms },
+        headers: { 'idempotency-key': `form-${name}` },
+      });
+    await make('all', {});
+    expect(await sample()).toBe('alone');
+    const { json } = await make('one', { only_models: ['glm', 'vendor/painter'] });
+    expect(await sample()).toBe('glm');
+    await browser.ask(`keys/${json.key.id}/disable`, { method: 'POST', body: {} });
+    expect(await sample()).toBe('alone');
   });
 
   test('models have their prices per group, and how they did lately', async () => {

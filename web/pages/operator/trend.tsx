@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { OperatorTrend, TrendFigures } from '../../../src/console/contract.ts';
 import { data } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
+import { Arrow, Change } from '../../components/change.tsx';
 import { Chart } from '../../components/chart.tsx';
 import { FigureCard, Figures, FiguresSkeleton } from '../../components/figure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -189,40 +190,12 @@ function spanOf({ from, to }: TrendFigures, zone: string): string {
   return first === last ? first : `${first} – ${last}`;
 }
 
-interface ChangeProps {
-  readonly now: number | null;
-  readonly before: number | null;
-}
-
-/** `▲ 12.0 %`; a dash where the period before has nothing to compare with. */
-function Change({ now, before }: ChangeProps): ReactNode {
-  if (now === null || before === null || before === 0) return '—';
-  const share = (now - before) / Math.abs(before);
-  return <Arrow sign={share} size={formatShare(Math.abs(share))} />;
-}
-
 /** The change of a share, in points of a hundred. */
-function PointChange({ now, before }: ChangeProps): ReactNode {
+function PointChange({ now, before }: Parameters<typeof Change>[0]): ReactNode {
   const { overview } = useWords(operatorWords);
   if (now === null || before === null) return '—';
   const points = (now - before) * 100;
   return <Arrow sign={points} size={overview.trend.points(Math.abs(points).toFixed(1))} />;
-}
-
-function Arrow({ sign, size }: { readonly sign: number; readonly size: string }): ReactNode {
-  const { overview } = useWords(operatorWords);
-  const { up, down } = overview.trend;
-  return (
-    <span className="whitespace-nowrap figures">
-      {sign !== 0 && (
-        <>
-          <span aria-hidden="true">{sign > 0 ? '▲' : '▼'}</span>
-          <span className="sr-only">{sign > 0 ? up : down}</span>{' '}
-        </>
-      )}
-      {size}
-    </span>
-  );
 }
 
 interface CourseProps extends TrendProps {

@@ -51,8 +51,6 @@ export default {
       },
       compared: (span: string, before: string) => `${span}, compared with ${before}`,
       upTo: (time: string) => `Figures up to ${time}.`,
-      up: 'up',
-      down: 'down',
       points: (number: string) => `${number} points`,
       revenue: 'Revenue',
       vendorCost: 'Vendor cost',

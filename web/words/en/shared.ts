@@ -190,6 +190,7 @@ export default {
     empty: 'Nothing here yet.',
     nothing: 'No matches.',
   },
+  change: { up: 'up', down: 'down' },
   chart: {
     today: 'today so far',
     other: 'other',

@@ -51,8 +51,6 @@ export default {
       },
       compared: (span, before) => `${span}，对比 ${before}`,
       upTo: (time) => `数据截至 ${time}。`,
-      up: '上升',
-      down: '下降',
       points: (number) => `${number} 个百分点`,
       revenue: '收入',
       vendorCost: '厂商成本',

@@ -187,6 +187,7 @@ export default {
     empty: '还没有内容。',
     nothing: '没有匹配的内容。',
   },
+  change: { up: '上升', down: '下降' },
   chart: {
     today: '今天未结束',
     other: '其他',
