@@ -48,29 +48,53 @@
     });
   }
 
-  const stays = (cell) => cell !== undefined && getComputedStyle(cell).position === 'sticky';
-
-  /** Names that run over what stands beside them. */
+  /**
+   * Names that run over what stands beside them: beyond the edges of their own cell, wherever that
+   * has been scrolled to.
+   */
   function covered() {
+    return [...main.querySelectorAll('tr > *')].filter(seen).flatMap((cell) => {
+      const box = cell.getBoundingClientRect();
+      const boxes = texts.filter((text) => cell.contains(text)).map((text) => boxOf(text));
+      const visible =
+        cell.querySelector('.truncate') === null && getComputedStyle(cell).overflowX === 'visible';
+      return visible &&
+        boxes.some(({ left, right }) => right > box.right + 8 || left < box.left - 8)
+        ? [`runs over its neighbour: ${brief(cell)}`]
+        : [];
+    });
+  }
+
+  /** The text of columns that have been scrolled below one that stays, and can be seen there. */
+  function seenThrough() {
     return [...main.querySelectorAll('tr')].flatMap((row) => {
       const cells = [...row.children].filter(seen);
-      return cells.flatMap((cell, index) => {
-        const next = cells[index + 1]?.getBoundingClientRect();
-        const right = Math.max(
-          0,
-          ...texts.filter((text) => cell.contains(text)).map((text) => boxOf(text).right),
-        );
-        // A column that stays in view lies over those that scroll below it.
-        const visible =
-          ![cell, cells[index + 1]].some(stays) &&
-          cell.querySelector('.truncate') === null &&
-          getComputedStyle(cell).overflowX === 'visible';
-        return next !== undefined && visible && right > next.left + 8
-          ? [`runs over its neighbour: ${brief(cell)}`]
-          : [];
+      const staying = cells.filter((cell) => getComputedStyle(cell).position === 'sticky');
+      return staying.flatMap((cell) => {
+        const box = cell.getBoundingClientRect();
+        const below = texts.filter((text) => {
+          if (!row.contains(text) || staying.some((each) => each.contains(text))) return false;
+          const { left, right } = boxOf(text);
+          return Math.min(right, box.right) - Math.max(left, box.left) > 2;
+        });
+        const shows = (text) => {
+          const { left, right, top, bottom } = boxOf(text);
+          const middle = (Math.max(left, box.left) + Math.min(right, box.right)) / 2;
+          const topmost = document.elementFromPoint(middle, (top + bottom) / 2);
+          return topmost !== null && text.parentElement.contains(topmost);
+        };
+        return below
+          .filter((text) => !isOpaque(cell) || shows(text))
+          .map((text) => `is seen through ${brief(cell)}: ${text.data.trim().slice(0, 60)}`);
       });
     });
   }
+
+  const isOpaque = (cell) => {
+    const { backgroundColor, opacity } = getComputedStyle(cell);
+    const alpha = /(?:rgba\(.*,|\/)\s*([\d.]+)%?\)$/.exec(backgroundColor)?.[1];
+    return backgroundColor !== 'transparent' && opacity === '1' && Number(alpha ?? 1) >= 1;
+  };
 
   const aligned = (cell) =>
     getComputedStyle(cell).textAlign.replace('end', 'right').replace('start', 'left');
@@ -134,5 +158,5 @@
     ];
   }
 
-  return [...new Set([...cutOff(), ...covered(), ...outOfLine(), ...unsaid()])];
+  return [...new Set([...cutOff(), ...covered(), ...seenThrough(), ...outOfLine(), ...unsaid()])];
 })();

@@ -203,9 +203,11 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
       <Fact name={columns.status}>
         <HttpStatus request={request} />
       </Fact>
-      <Fact name={words.outcome}>
-        <span className="font-mono text-caption">{request.outcome}</span>
-      </Fact>
+      {request.outcome !== request.code && (
+        <Fact name={words.outcome}>
+          <span className="font-mono text-caption">{request.outcome}</span>
+        </Fact>
+      )}
       <Fact name={columns.code}>
         <span className="text-caption">
           <ErrorCode request={request} />

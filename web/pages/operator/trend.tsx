@@ -213,7 +213,7 @@ function Course({ trend, show, onShow }: CourseProps): ReactNode {
   const total = isMoney ? formatYuan(period.revenue, 'spend') : formatCount(period.requests);
   return (
     <Panel
-      title={words.chart}
+      title={words.charts[unit]}
       actions={
         <Segments
           label={words.show}

@@ -17,13 +17,13 @@ export default {
   took: 'Duration',
   response: 'Vendor response',
   noResponse: 'none',
-  stage: 'Stage',
+  stage: 'Failed at',
   connection: 'Connection',
   fault: 'Fault',
   stages: {
-    connecting: 'while connecting',
-    waiting: 'before the first byte',
-    streaming: 'while streaming the answer',
+    connecting: 'connecting',
+    waiting: 'waiting for the first byte',
+    streaming: 'streaming the answer',
   } as Readonly<Record<string, string>>,
   faults: {
     bad_request: 'The vendor refused the request as invalid.',

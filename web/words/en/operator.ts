@@ -64,7 +64,7 @@ export default {
       failedSince: (day: string) => `data since ${day}`,
       activeUsers: 'Active users',
       newUsers: 'New users',
-      chart: 'Trend',
+      charts: { hour: 'Revenue and requests per hour', day: 'Revenue and requests per day' },
       show: 'Show',
       hour: 'Hour',
       summary: (what: string, total: string, first: string, last: string) =>

@@ -22,9 +22,9 @@ export default {
   connection: '连接错误',
   fault: '故障',
   stages: {
-    connecting: '建立连接时',
-    waiting: '首字节之前',
-    streaming: '返回过程中',
+    connecting: '建立连接',
+    waiting: '等待首字节',
+    streaming: '返回内容',
   },
   faults: {
     bad_request: '厂商以请求无效为由拒绝。',

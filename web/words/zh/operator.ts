@@ -64,7 +64,7 @@ export default {
       failedSince: (day) => `自 ${day} 起有数据`,
       activeUsers: '活跃用户',
       newUsers: '新用户',
-      chart: '走势',
+      charts: { hour: '每小时收入与请求数', day: '每天收入与请求数' },
       show: '显示',
       hour: '小时',
       summary: (what, total, first, last) => `${first} 至 ${last} 的${what}：${total}。`,
