@@ -229,20 +229,28 @@ function Compared({ view: { period, zone, as_of: now } }: Pick<OverviewProps, 'v
           label={words.cost}
           value={<Money amount={cost} as="spend" />}
           note={
-            <>
-              <Change now={amount(cost)} before={amount(before.cost)} />{' '}
-              {words.before(formatYuan(before.cost, 'spend'))}
-            </>
+            before.requests === 0 ? (
+              words.nothingBefore
+            ) : (
+              <>
+                <Change now={amount(cost)} before={amount(before.cost)} />{' '}
+                {words.before(formatYuan(before.cost, 'spend'))}
+              </>
+            )
           }
         />
         <FigureCard
           label={words.requests}
           value={formatCount(requests)}
           note={
-            <>
-              <Change now={requests} before={before.requests} />{' '}
-              {words.before(formatCount(before.requests))}
-            </>
+            before.requests === 0 ? (
+              words.nothingBefore
+            ) : (
+              <>
+                <Change now={requests} before={before.requests} />{' '}
+                {words.before(formatCount(before.requests))}
+              </>
+            )
           }
         />
       </Figures>
@@ -253,12 +261,17 @@ function Compared({ view: { period, zone, as_of: now } }: Pick<OverviewProps, 'v
   );
 }
 
-/** `2026-11-15 – 2026-11-21 14:05`. */
+/** `2026-11-15 – 2026-11-21 14:05`, or `2026-11-21 00:00 – 14:05`. */
 function spanOf(from: string, to: string, zone: string): string {
   const [first, last] = [formatDay(from, zone), formatDay(to, zone)];
-  const clock = formatClock(to, zone);
-  return first === last ? `${first} ${clock}` : `${first} – ${last} ${clock}`;
+  const end = formatClock(to, zone);
+  return first === last
+    ? `${first} ${formatClock(from, zone)} – ${end}`
+    : `${first} – ${last} ${end}`;
 }
+
+/** As many as stand beside the chart; the usage page shows all. */
+const ranksShown = 6;
 
 function TopModels({ view }: { readonly view: OverviewView }): ReactNode {
   const words = useWords(overviewWords);
@@ -270,16 +283,18 @@ function TopModels({ view }: { readonly view: OverviewView }): ReactNode {
       ) : (
         <RankList
           label={words.top.title}
-          ranks={view.top.map(({ model, cost, share, requests, cached_share: cached }) => ({
-            id: model,
-            name: model,
-            value: { cost },
-            share,
-            note:
-              cached === null
-                ? words.top.noteWithoutCache(units.requests(formatCount(requests)))
-                : words.top.note(units.requests(formatCount(requests)), formatShare(cached)),
-          }))}
+          ranks={view.top
+            .slice(0, ranksShown)
+            .map(({ model, cost, share, requests, cached_share: cached }) => ({
+              id: model,
+              name: model,
+              value: { cost },
+              share,
+              note:
+                cached === null
+                  ? words.top.noteWithoutCache(units.requests(formatCount(requests)))
+                  : words.top.note(units.requests(formatCount(requests)), formatShare(cached)),
+            }))}
         />
       )}
     </Panel>

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { Page as PageOf, UserView } from '../../../src/console/contract.ts';
+import type { UserPage, UserView } from '../../../src/console/contract.ts';
 import { data, queryClient, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { Button } from '../../components/button.tsx';
@@ -32,7 +32,7 @@ export function UsersPage(): ReactNode {
   const { form, ...asked } = state;
   const filter = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== ''));
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const users = useData<PageOf<UserView>>('operator/users', filter);
+  const users = useData<UserPage>('operator/users', filter);
   const { q, role, state: turn } = state;
   const filtered = q !== '' || role !== '' || turn !== '';
   return (
@@ -60,6 +60,11 @@ export function UsersPage(): ReactNode {
         <Loaded query={users}>
           {(page) => (
             <>
+              {page.ordered_newest !== null && (
+                <p role="status" className="border-b border-line px-3 py-2 text-caption text-muted">
+                  {words.orderedNewest(formatCount(page.ordered_newest))}
+                </p>
+              )}
               {page.items.length > 0 && (
                 <UserTable users={page.items} picked={picked} onPick={setPicked} />
               )}

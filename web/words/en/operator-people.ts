@@ -28,6 +28,8 @@ export default {
     >,
     never: 'never',
     byLink: 'one-time link',
+    orderedNewest: (count: string) =>
+      `Only the newest ${count} users are sorted. Search or filter to find earlier ones.`,
     sort: 'Sort by',
     sorts: {
       created: 'Newest first',

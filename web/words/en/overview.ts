@@ -26,6 +26,7 @@ export default {
     cost: 'Spent',
     requests: 'Requests',
     before: (value: string) => `from ${value}`,
+    nothingBefore: 'nothing in the period before',
     compared: (span: string, before: string) => `${span}, compared with ${before}.`,
     by: 'Split by',
     model: 'Model',

@@ -105,7 +105,7 @@ export default {
     latencySummary: (measure: string, worst: string) =>
       `${measure}: median and 95th percentile over the period, at most ${worst}.`,
     sampled: (each: string, count: string) =>
-      `Of ${each}, the latest ${count} requests or fewer are measured.`,
+      `Measured on at most the latest ${count} requests of ${each}.`,
     units: { hour: 'Hour', day: 'Day' },
     each: { hour: 'each hour', day: 'each day' },
     errors: 'Errors',

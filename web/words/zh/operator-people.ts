@@ -27,6 +27,7 @@ export default {
     ways: { github: 'GitHub', wechat: '微信', link: '一次性链接' },
     never: '从未',
     byLink: '一次性链接',
+    orderedNewest: (count) => `只对最新的 ${count} 个用户排序。要找更早的用户，请搜索或筛选。`,
     sort: '排序',
     sorts: {
       created: '最新创建',

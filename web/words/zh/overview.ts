@@ -25,6 +25,7 @@ export default {
     cost: '消费',
     requests: '请求数',
     before: (value) => `此前 ${value}`,
+    nothingBefore: '上一时段没有消费',
     compared: (span, before) => `${span}，对比 ${before}。`,
     by: '分类方式',
     model: '模型',
