@@ -21,7 +21,7 @@ function entry(command: Command): string {
     argument.required ? ` \`<${argument.name()}>\`` : ` \`[${argument.name()}]\``,
   );
   const rows = command.options.map((option) => `| \`${option.flags}\` | ${cell(option)} |`);
-  const table = rows.length === 0 ? '' : `\n| option | |\n|---|---|\n${rows.join('\n')}\n`;
+  const table = rows.length === 0 ? '' : `\n| option | meaning |\n|---|---|\n${rows.join('\n')}\n`;
   const lines = commandExamples[nameOf(command)] ?? [];
   const shown = lines.length === 0 ? '' : `\n\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`;
   return `## ${nameOf(command)}${places.join('')}\n\n${sentence(command.description())}\n${table}${shown}`;

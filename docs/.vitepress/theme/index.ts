@@ -1,5 +1,11 @@
-/** The system's typefaces: the site loads none. */
+import type { Theme } from 'vitepress';
 import theme from 'vitepress/theme-without-fonts';
-import './contrast.css';
+import './site.css';
+import { tokenize } from './tokenize.ts';
 
-export default theme;
+export default {
+  extends: theme,
+  enhanceApp({ siteData }) {
+    siteData.value.themeConfig.search.options.miniSearch.options = { tokenize };
+  },
+} satisfies Theme;

@@ -1,0 +1,73 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import {
+  expectAccessible,
+  looksAt,
+  nameOf,
+  noChromium,
+  openWindow,
+  picture,
+  type WalkLook,
+  withChromium,
+} from './chromium.ts';
+import { startLiveConsole } from './gateway.ts';
+
+withChromium();
+
+const kinds = {
+  en: {
+    index: '',
+    guide: 'guides/quick-start.html',
+    tables: 'reference/errors.html',
+    commands: 'reference/cli.html',
+    figures: 'benchmarks/',
+    decision: 'decisions/0002-dependencies.html',
+  },
+  zh: {
+    index: 'zh/',
+    guide: 'zh/guides/quick-start.html',
+    tables: 'zh/guides/operate.html',
+    clients: 'zh/guides/clients.html',
+  },
+};
+
+async function openSite(look: WalkLook) {
+  const { url } = await startLiveConsole();
+  const window = await openWindow(url, undefined, look);
+  await window.page.emulateMedia({ colorScheme: look.theme });
+  return { ...window, open: (path: string) => window.go(`/docs/guide/${path}`) };
+}
+
+/** Types into the search of the site; the first of what it finds is opened. */
+async function search(page: Page, name: string, words: string): Promise<void> {
+  await page.getByRole('button', { name }).first().click();
+  await page.getByRole('searchbox').fill(words);
+  await page.getByRole('option').first().waitFor();
+}
+
+// `openWindow` fails a test whose page asks another host, breaks the policy or throws.
+describe.skipIf(noChromium)('the site of the documents in Chromium', { timeout: 120_000 }, () => {
+  test.each(looksAt())('is accessible at $width, $theme, in $language', async (look) => {
+    const { page, open } = await openSite(look);
+    for (const [kind, path] of Object.entries(kinds[look.language])) {
+      await open(path);
+      expect(await page.locator('html.dark').count()).toBe(look.theme === 'dark' ? 1 : 0);
+      await picture(page, `site-${kind}-${nameOf(look)}`);
+      await expectAccessible(page, `${path} at ${nameOf(look)}`);
+    }
+  });
+
+  test.each([
+    ['en', '', 'Search', 'reconciliation', /reconcil/i],
+    ['zh', 'zh/', '搜索', '对账', /对账/],
+  ] as const)('is searched in %s, by keyboard', async (language, path, button, words, found) => {
+    const { page, open } = await openSite({ width: 1440, theme: 'light', language });
+    await open(path);
+    await search(page, button, words);
+    await expectAccessible(page, `the search in ${language}`);
+    await picture(page, `site-search-${language}`);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\.html/);
+    expect(await page.getByRole('main').innerText()).toMatch(found);
+  });
+});
