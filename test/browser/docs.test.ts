@@ -65,10 +65,18 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
       .first()
       .click();
     const client = page.getByRole('dialog').last();
+    await expectAccessible(page, 'the dialog that tries an endpoint');
     await client.getByPlaceholder('Token').first().fill(key.secret);
     await client.getByRole('button', { name: /^Send/ }).first().click();
     await client.getByText('200 OK').waitFor();
     await picture(page, 'docs-tried');
     expect(await client.innerText()).toContain('chat.completion');
+    await expectAccessible(page, 'the answer to a tried request');
+
+    const behind = page.locator('main[inert]');
+    expect(await behind.count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await behind.waitFor({ state: 'detached' });
+    await sidebar.getByText('Answer a conversation').first().click();
   });
 });

@@ -1,3 +1,7 @@
+/** The dialog is there from the beginning, and hidden until an endpoint is tried. */
+const isTrying = (): boolean =>
+  document.querySelector('.scalar-client[role="dialog"]')?.checkVisibility() === true;
+
 /** An attribute that assistive technology would misread, and what is said in its place. */
 type Mend = readonly [selector: string, mend: (element: Element) => void];
 
@@ -22,6 +26,28 @@ const mends: readonly Mend[] = [
   ['button.scalar-code-copy:not([aria-label])', named('Copy')],
   // Each endpoint has such a region: as landmarks they would have to have different names.
   ['.response-card[role="region"]', (card) => card.setAttribute('role', 'group')],
+  // The page has such a landmark as well.
+  ['.scalar-client section[aria-label^="Notifications"]', named('Notices of the request')],
+  ['button[role="none"]', (button) => button.removeAttribute('role')],
+  ['td:nth-of-type(2) .cm-content:not([aria-label])', named('Name')],
+  ['td:nth-of-type(3) .cm-content:not([aria-label])', named('Value')],
+  ['.cm-content:not([aria-label])', named('Request body')],
+  [
+    'tr input[type="checkbox"]:not([aria-label])',
+    (box) => box.setAttribute('aria-label', `Send ${box.closest('tr')?.id || 'this line'}`),
+  ],
+  // It controls nothing that is there.
+  ['button[class*="copy-button"][aria-controls]', (copy) => copy.removeAttribute('aria-controls')],
+  // An answer is scrolled by keyboard, too.
+  [
+    '.cm-scroller[tabindex="-1"]:not(:has([contenteditable="true"]))',
+    (answer) => answer.setAttribute('tabindex', '0'),
+  ],
+  // What lies behind the dialog that tries an endpoint cannot be reached.
+  [
+    '.scalar-api-reference > :is(main, aside)',
+    (behind) => behind.toggleAttribute('inert', isTrying()),
+  ],
 ];
 
 function named(name: string): (element: Element) => void {
@@ -54,6 +80,6 @@ export function mendReference(place: HTMLElement): void {
     subtree: true,
     childList: true,
     attributes: true,
-    attributeFilter: ['role', 'aria-selected', 'aria-label'],
+    attributeFilter: ['role', 'aria-selected', 'aria-label', 'style'],
   });
 }
