@@ -57,3 +57,15 @@ test('the first model is the one tried last, else the most asked that stays', ()
   expect(usualModel(leaving, [])?.id).toBe('deepseek-chat');
   expect(usualModel([], [])).toBeUndefined();
 });
+
+test('where nothing was asked yet, the cheapest comes first', () => {
+  const priced = (id: string, amount: string) =>
+    model(id, 'openai', { prices: [{ amount, per: 1_000_000, unit: 'token', class: 'output' }] });
+  const models = [
+    model('a-free-trial', 'openai'),
+    priced('b-large', '71'),
+    priced('c-small', '4.26'),
+  ];
+  expect(usualModel(models, [])?.id).toBe('c-small');
+  expect(usualModel(models.slice(0, 1), [])?.id).toBe('a-free-trial');
+});

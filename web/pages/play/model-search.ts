@@ -1,4 +1,5 @@
 import type { ModelRow } from '../../../src/console/contract.ts';
+import { rateOf } from '../../format/price.ts';
 import { type Ability, hasAbility } from '../model-facts.tsx';
 
 /** The models whose name or vendor has every typed word, and that have every wanted ability. */
@@ -42,7 +43,7 @@ export function sectionsOf(
 
 /**
  * The model to begin with: the one tried last, else the one that most requests of the last day went
- * to, of those that stay.
+ * to, else the cheapest, of those that stay.
  */
 export function usualModel(
   models: readonly ModelRow[],
@@ -51,10 +52,26 @@ export function usualModel(
   const last = recent.flatMap((id) => models.find((model) => model.id === id) ?? [])[0];
   if (last !== undefined) return last;
   const staying = models.filter(({ shutdown_date: date }) => date === null);
-  return (staying.length > 0 ? staying : models).reduce<ModelRow | undefined>(
-    (most, model) => (most === undefined || asked(model) > asked(most) ? model : most),
-    undefined,
-  );
+  return (staying.length > 0 ? staying : models).toSorted(
+    (one, other) => asked(other) - asked(one) || byPrice(one, other),
+  )[0];
 }
 
 const asked = ({ speed }: ModelRow): number => speed?.requests ?? 0;
+
+/** A model without a price comes last. */
+function byPrice(one: ModelRow, other: ModelRow): number {
+  const [a, b] = [outputRate(one), outputRate(other)];
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  return a < b ? -1 : Number(a > b);
+}
+
+/** What output costs, at its lowest. */
+const outputRate = ({ prices }: ModelRow): bigint | undefined =>
+  prices
+    .filter(({ class: of }) => !/input|cache/.test(of))
+    .map(rateOf)
+    .reduce<bigint | undefined>(
+      (least, rate) => (least === undefined || rate < least ? rate : least),
+      undefined,
+    );
