@@ -37,8 +37,8 @@ export const refundedFen = ({ refunds }: Trade): number =>
   refunds.reduce((sum, { fen, state }) => sum + (state === 'closed' ? 0 : fen), 0);
 
 /**
- * A fault, and the call that it affects: `native`, `h5`, `query`, `close`, `refund`, `refund-query`,
- * `bill`, `precreate`, …, or all.
+ * A fault, and the call that it affects: `native`, `h5`, `query`, `close`, `refund`,
+ * `refund-query`, `bill`, `precreate`, …, or all.
  */
 export interface WalletTrouble {
   readonly call?: string;

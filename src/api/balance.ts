@@ -37,8 +37,8 @@ type FiguresAnswer = (query: FiguresQuery) => Transaction<object>;
 
 /**
  * What a key may spend and has spent, for machines: read from the ledger at each request, so that a
- * charge shows as soon as its answer has ended. A key without money is answered as well. Amounts are
- * yuan, apart from those whose names say dollars (`usdRatePpm`: millionths of a yuan for one).
+ * charge shows as soon as its answer has ended. A key without money is answered as well. Amounts
+ * are yuan, apart from those whose names say dollars (`usdRatePpm`: millionths of a yuan for one).
  */
 export function balanceEndpoints(
   parts: BalanceParts,

@@ -230,8 +230,8 @@ class EndpointEntry implements ApiEntry {
   }
 
   /**
-   * Reads the body unless the endpoint does, and goes on with the request. A client without a key cannot
-   * make Tollgate hold a body.
+   * Reads the body unless the endpoint does, and goes on with the request. A client without a key
+   * cannot make Tollgate hold a body.
    */
   #receive(
     arrival: UnidentifiedRequest,

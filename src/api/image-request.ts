@@ -370,7 +370,10 @@ function reference(value: unknown, param: string): SentImage | undefined {
 
 const mebibyte = 1024 * 1024;
 
-/** The most input images, as in the convention (developers.openai.com/api/reference/images, 2026-08). */
+/**
+ * The most input images, as in the convention (developers.openai.com/api/reference/images,
+ * 2026-08).
+ */
 export const imagesMax = 16;
 const formLimits: FormLimits = {
   fields: 64,

@@ -252,7 +252,8 @@ function checkTools(tools: unknown): void {
 }
 
 /**
- * Checks `messages` as far as every model agrees on them; the vendor judges blocks of unknown types.
+ * Checks `messages` as far as every model agrees on them; the vendor judges blocks of unknown
+ * types.
  */
 function checkMessages(messages: unknown): PromptMedia {
   const media = noMedia();

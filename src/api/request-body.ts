@@ -520,7 +520,9 @@ export function addMediaText(
 
 const dataUrl = (type: string, base64: string): string => `data:${type};base64,${base64}`;
 
-/** Adds the strings of a value that a model reads as text: those of members not named in `unread`. */
+/**
+ * Adds the strings of a value that a model reads as text: those of members not named in `unread`.
+ */
 export function collectText(value: unknown, unread: ReadonlySet<string>, pieces: string[]): void {
   if (typeof value === 'string') pieces.push(value);
   else if (Array.isArray(value)) for (const item of value) collectText(item, unread, pieces);

@@ -24,7 +24,9 @@ export function formatYuan(amount: Nano): string {
   return `${amount < 0n ? '-' : ''}${whole}.${fraction}`;
 }
 
-/** Yuan for one unit of a rate in nano-yuan per million units: up to fifteen decimals, all of them. */
+/**
+ * Yuan for one unit of a rate in nano-yuan per million units: up to fifteen decimals, all of them.
+ */
 export function formatUnitYuan(rate: Nano): string {
   const digits = rate.toString().padStart(16, '0');
   const fraction = digits.slice(-15).replace(/0+$/, '').padEnd(2, '0');

@@ -2,7 +2,9 @@ const firstUser = `user=$(tollgate user list | grep -o 'usr_\\w*' | head -1)`;
 const lastUser = `user=$(tollgate user list | grep -o 'usr_\\w*' | tail -1)`;
 const lastKey = `key=$(tollgate key list | grep -o 'key_\\w*' | tail -1)`;
 
-/** By command: lines for a shell that work as they are, where the files that they name are there. */
+/**
+ * By command: lines for a shell that work as they are, where the files that they name are there.
+ */
 export const commandExamples: Readonly<Record<string, readonly string[]>> = {
   serve: ['tollgate serve --config tollgate.yaml', 'DEEPSEEK_API_KEY=sk-1 tollgate serve --port 0'],
   start: ['tollgate start --port 9000'],

@@ -168,8 +168,8 @@ export interface ClientFormat {
     event(request: ApiRequest, created: number, quantities: Quantities): string;
   };
   /**
-   * Writes what was charged into a whole answer, or into the last events of a stream (latin1), where
-   * `ApiRequest.tellsCost` is set.
+   * Writes what was charged into a whole answer, or into the last events of a stream (latin1),
+   * where `ApiRequest.tellsCost` is set.
    */
   readonly priced?: {
     whole(answer: Buffer, cost: Nano): Buffer;

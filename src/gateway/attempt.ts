@@ -46,7 +46,8 @@ export type AttemptResult =
    */
   | { readonly kind: 'lost_race' }
   /**
-   * The request cannot be made for this vendor, or its pictures cannot be stored: `refusal` says why.
+   * The request cannot be made for this vendor, or its pictures cannot be stored: `refusal` says
+   * why.
    */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** `status`: of the vendor's response, where there was one. */

@@ -12,7 +12,8 @@ export type HiddenFacts = Pick<ChannelFacts, 'secret' | 'moreSecrets' | 'baseUrl
 
 /**
  * A vendor's fault as the client may see it: the client's own mistakes as a 400, a generation that
- * the vendor gave up as a 500, everything else as our 503, never as the vendor's 401, 402, 403 or 429.
+ * the vendor gave up as a 500, everything else as our 503, never as the vendor's 401, 402, 403 or
+ * 429.
  */
 export function refusalFor(
   fault: Fault,

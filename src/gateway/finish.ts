@@ -44,8 +44,8 @@ export async function finishRequest(
     return finishStream(funded, progress, result.meter, result.tail, 'ok');
   if (result.kind === 'money_ended') return finishMoneyEnded(funded, progress, result, receiver);
   const meter = receiver instanceof ForwardingReceiver ? receiver.translator.meter : undefined;
-  // The outcome of a race is its winner's (hedge.ts). A lost one that came here would have delivered
-  // nothing, like an attempt whose client left.
+  // The outcome of a race is its winner's (hedge.ts). A lost one that came here would have
+  // delivered nothing, like an attempt whose client left.
   if (result.kind === 'left' || result.kind === 'lost_race') {
     if (meter !== undefined && hasDelivered(meter))
       return finishStream(funded, progress, meter, '', 'left');

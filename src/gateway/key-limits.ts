@@ -48,8 +48,8 @@ const kindOf = (name: string): WindowKind =>
 export type PaidSoFar = ReadonlyMap<string, Nano>;
 
 /**
- * Reads what `changeKeyLimits` needs of the past. Run it in a snapshot before the transaction of the
- * change, and change nothing if the key's version is another by then.
+ * Reads what `changeKeyLimits` needs of the past. Run it in a snapshot before the transaction of
+ * the change, and change nothing if the key's version is another by then.
  */
 export function* paidSoFar(
   key: Key,

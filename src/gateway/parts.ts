@@ -172,7 +172,10 @@ export interface GatewayParts {
   readonly signatures: SignatureStore;
   /** Where requests are traced. */
   readonly traces?: Traces | undefined;
-  /** Called when a request that had its money reserved is over. `why`: what the client is told instead of an answer. */
+  /**
+   * Called when a request that had its money reserved is over. `why`: what the client is told
+   * instead of an answer.
+   */
   readonly access: (line: AccessLine, why: Refusal | undefined) => void;
   /**
    * Called when a channel failed, which the client may never see. A vendor's message may repeat the

@@ -13,10 +13,10 @@ import { fundedFor, reserve, type FundedRequest } from './reserve.ts';
 import { watchStream } from './stream-watchdog.ts';
 
 /**
- * The life of a request: admit, reserve, try channels (an attempt streams), finish (which settles, and
- * then sends the last byte).
- * Throws a Refusal (or LimitReached) while the client has seen nothing; after that, `run` ends the
- * response itself. Whatever happens, the reservation ends once and the limits get their place back.
+ * The life of a request: admit, reserve, try channels (an attempt streams), finish (which settles,
+ * and then sends the last byte). Throws a Refusal (or LimitReached) while the client has seen
+ * nothing; after that, `run` ends the response itself. Whatever happens, the reservation ends once
+ * and the limits get their place back.
  */
 export async function run(
   parts: GatewayParts,
@@ -76,7 +76,8 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
   if (request.stream) watchStream(funded, progress);
   let settled = false;
   try {
-    // Requests with an Idempotency-Key claim it here; responses in the background record themselves.
+    // Requests with an Idempotency-Key claim it here; responses in the background record
+    // themselves.
     const begin = response.begin ?? request.begin;
     if (begin !== undefined) await begin();
     let answering = funded;

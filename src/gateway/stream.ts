@@ -32,8 +32,8 @@ class Payment {
   }
 
   /**
-   * True when the reservation covers everything up to here. False when the vendor has to wait: `paid`
-   * is called once the money is there.
+   * True when the reservation covers everything up to here. False when the vendor has to wait:
+   * `paid` is called once the money is there.
    */
   cover(paid: () => void): boolean {
     if (this.#waiting) return false;

@@ -186,7 +186,9 @@ export class ClientResponse {
     this.end(bytes);
   }
 
-  /** The same for formats in which the end of the connection tells a client that more is missing. */
+  /**
+   * The same for formats in which the end of the connection tells a client that more is missing.
+   */
   breakAfter(bytes: string): void {
     if (this.closed) return;
     this.#wire.breakAfter(bytes);

@@ -5,8 +5,8 @@ import { toLatin1IfSmall } from './client-response.ts';
 import type { ResponseWriter, Serve } from './transport.ts';
 
 /**
- * Delivers the requests that node:http has read and whose URL `serves` accepts. The server's present
- * listeners get the others.
+ * Delivers the requests that node:http has read and whose URL `serves` accepts. The server's
+ * present listeners get the others.
  */
 export function serveNodeRequests(
   server: Server,

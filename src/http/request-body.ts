@@ -10,8 +10,8 @@ export const hasBody = (headers: IncomingHttpHeaders): boolean =>
 
 /**
  * Calls `done` once with the whole body, or with 'too large' as soon as it is known to exceed
- * `bytesMax`; never, when the client leaves before. What follows 'too large' is read and dropped, so
- * that the client receives the response.
+ * `bytesMax`; never, when the client leaves before. What follows 'too large' is read and dropped,
+ * so that the client receives the response.
  */
 export function collectBody(
   body: Readable,

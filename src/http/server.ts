@@ -62,8 +62,8 @@ export function openServer(limits: ServerLimits, unreadable: UnreadableAnswer): 
 
 /**
  * How many connections may wait to be accepted. Node's own 511 are too few: while the process is
- * busy for some seconds, the kernel resets what comes beyond them. The system has a limit of its own
- * (on Linux `net.core.somaxconn`, 4,096).
+ * busy for some seconds, the kernel resets what comes beyond them. The system has a limit of its
+ * own (on Linux `net.core.somaxconn`, 4,096).
  */
 const waitingConnectionsMax = 4_096;
 

@@ -229,7 +229,9 @@ const aliveEveryMs = 5_000;
 const lostAfterMs = 30_000;
 const checksKept = 200;
 
-/** A night's proof that is lost is begun again; a proof that ends its process is not repeated on. */
+/**
+ * A night's proof that is lost is begun again; a proof that ends its process is not repeated on.
+ */
 const nightlyTriesMax = 3;
 
 /**

@@ -367,8 +367,8 @@ export interface Order {
   /** The payer has scanned the code, as far as the wallet reports it. */
   readonly scanned: boolean;
   /**
-   * The content of the QR code, or the address of the wallet's page (on a phone the first one, which
-   * does not last); undefined: the wallet has not answered.
+   * The content of the QR code, or the address of the wallet's page (on a phone the first one,
+   * which does not last); undefined: the wallet has not answered.
    */
   readonly code: string | undefined;
   /** The text that the payer reads: a wallet wants it unchanged when it gets the order again. */

@@ -88,7 +88,9 @@ const refusalsByName: ReadonlyMap<
 /** The error code that clients got with this outcome; null: none. */
 export const codeOf = (outcome: string): string | null => refusalsByName.get(outcome)?.code ?? null;
 
-/** The outcomes that a filter means: a refusal's name, an outcome, or a code of several refusals. */
+/**
+ * The outcomes that a filter means: a refusal's name, an outcome, or a code of several refusals.
+ */
 export function outcomesNamed(text: string): readonly string[] {
   const named = [...refusalsByName].filter(([, { code }]) => code === text).map(([name]) => name);
   return named.includes(text) ? named : [...named, text];

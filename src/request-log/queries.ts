@@ -78,8 +78,8 @@ export const answeredOutcomes = ['ok', 'length', 'ok, not kept', 'length, not ke
 const failedStatus = `(CASE WHEN outcome IN (${answeredOutcomes.map((name) => `'${name}'`).join(', ')}) THEN NULL ELSE status END)`;
 
 /**
- * A page of the log, newest first. Of a class of statuses, each status is read by its index: a range
- * of it would be sorted as a whole.
+ * A page of the log, newest first. Of a class of statuses, each status is read by its index: a
+ * range of it would be sorted as a whole.
  */
 export function* requestLogPage(question: RequestLogQuery): Transaction<readonly LoggedRequest[]> {
   const family = /^([1-5])xx$/.exec(question.status ?? '')?.[1];

@@ -119,8 +119,8 @@ export class Health {
   }
 
   /**
-   * For the final 503: how long until the first of these channels is open again, `unavailableRetryMs`
-   * when one of them is not shut.
+   * For the final 503: how long until the first of these channels is open again,
+   * `unavailableRetryMs` when one of them is not shut.
    */
   retryAfterMs(candidates: readonly RoutingCandidate[], now: number): number {
     let soonest = Infinity;

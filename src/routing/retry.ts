@@ -53,7 +53,8 @@ const refusesTask: ReadonlySet<FaultKind> = new Set([
 
 /**
  * Whether the submission of a video goes on to its next channel: only when the vendor certainly has
- * no task, since every task is made and charged. `reached`: the request may have reached the vendor.
+ * no task, since every task is made and charged. `reached`: the request may have reached the
+ * vendor.
  */
 export const maySubmitElsewhere = (fault: FaultKind, reached: boolean): boolean =>
   !reached || refusesTask.has(fault);

@@ -23,7 +23,9 @@ export interface MigrateOptions {
   readonly timers?: Timers;
   /** The migration gave way to others, has changed nothing, and is retried after `pauseMs`. */
   readonly gaveWay?: (error: DatabaseError, pauseMs: number) => void;
-  /** Called before each migration with the number of those that ran, and of all that are missing. */
+  /**
+   * Called before each migration with the number of those that ran, and of all that are missing.
+   */
   readonly onStep?: (done: number, total: number) => void;
 }
 

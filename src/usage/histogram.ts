@@ -156,7 +156,9 @@ function addedUp(speeds: readonly SpeedHour[]): ReadonlyMap<number, FirstByteCla
   return classes;
 }
 
-/** As exact as the figures are: the requests of one hour, channel and class count as equally long. */
+/**
+ * As exact as the figures are: the requests of one hour, channel and class count as equally long.
+ */
 function medianDuration(speeds: readonly SpeedHour[]): number | undefined {
   const parts = speeds
     .flatMap(({ firstBytes }) => [...firstBytes.values()])

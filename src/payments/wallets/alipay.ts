@@ -94,7 +94,9 @@ export class Alipay implements Wallet {
     return made === undefined ? faultOf(reply) : { kind: 'made', code: made };
   }
 
-  /** Only the payer's act makes the trade: until the scan, or the step on the page, it is absent. */
+  /**
+   * Only the payer's act makes the trade: until the scan, or the step on the page, it is absent.
+   */
   async orderStatus(orderId: string): Promise<PaymentStatus> {
     const reply = await this.#caller.call('alipay.trade.query', { out_trade_no: orderId });
     if (reply.kind === 'none' && reply.subCode === absent) return { kind: 'absent' };

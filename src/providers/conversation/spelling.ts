@@ -22,8 +22,8 @@ const camel = (name: string): string =>
 /**
  * The same request with every name in camelCase: the format takes snake_case as well
  * (protobuf.dev/programming-guides/json, 2026-11). A single tool or declaration becomes a list.
- * Returns the request itself where nothing changes. Throws the Refusal of a member that stands there
- * in both spellings, since only one of them can be meant.
+ * Returns the request itself where nothing changes. Throws the Refusal of a member that stands
+ * there in both spellings, since only one of them can be meant.
  */
 export const inCamelCase = (body: JsonObject): JsonObject => object(body, '');
 

@@ -125,8 +125,9 @@ function lineEndingOf(text: string): LineEnding {
 }
 
 /**
- * The text of a stream of server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html),
- * cut anywhere: pieces come in, the text from the beginning of an event comes out.
+ * The text of a stream of server-sent events
+ * (html.spec.whatwg.org/multipage/server-sent-events.html), cut anywhere: pieces come in, the text
+ * from the beginning of an event comes out.
  */
 export class EventText {
   readonly #lines = new PlainLines();

@@ -37,7 +37,9 @@ export interface RequestPart {
   readonly codeExecutionResult: JsonObject;
 }
 
-/** A list of functions, or a tool that the vendor runs (ai.google.dev/api/caching#Tool, 2026-11). */
+/**
+ * A list of functions, or a tool that the vendor runs (ai.google.dev/api/caching#Tool, 2026-11).
+ */
 export interface RequestTool {
   readonly functionDeclarations: readonly FunctionDeclaration[];
 }

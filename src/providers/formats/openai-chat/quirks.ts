@@ -42,8 +42,8 @@ export interface ChatQuirks {
    */
   readonly readsAddresses?: readonly MediaReference['kind'][];
   /**
-   * The vendor takes `usage: {include: true}`, with which clients ask for the cost. Others do not get
-   * it: the gateway tells the cost by itself.
+   * The vendor takes `usage: {include: true}`, with which clients ask for the cost. Others do not
+   * get it: the gateway tells the cost by itself.
    */
   readonly takesCostWish?: boolean;
   readonly faults?: readonly FaultRule[];
