@@ -137,7 +137,7 @@ class WholeCall {
   readonly #answersLater: boolean;
   #running: Pick<ChannelAttempt, 'finish'> | undefined;
   #ended: AttemptResult | undefined;
-  #later: PendingAnswer | undefined;
+  #pending: PendingAnswer | undefined;
   #submitting = true;
   #leave: (result: AttemptResult) => void = () => {};
   /** The client's members that the vendor's request leaves out; undefined: none. */
@@ -162,8 +162,8 @@ class WholeCall {
       ? Promise.race([submitted, this.#left(submitted)])
       : submitted);
     this.#submitting = false;
-    if (this.#later === undefined) return first;
-    const result = this.#ended ?? (await this.#wait(this.#later));
+    if (this.#pending === undefined) return first;
+    const result = this.#ended ?? (await this.#wait(this.#pending));
     if (result.kind !== 'answer' && !(result.kind === 'fault' && result.fault.ended))
       this.#cancel();
     return result;
@@ -191,27 +191,27 @@ class WholeCall {
     });
   }
 
-  async #wait(later: PendingAnswer): Promise<AttemptResult> {
+  async #wait(pending: PendingAnswer): Promise<AttemptResult> {
     const { clock, limits } = this.#parts;
     const { totalMs, goneAfterMs, everyMsMin, everyMsMax } = limits.asyncJobs;
     const since = clock.monotonicMs();
     const until = since + totalMs;
     let last: Fault | undefined;
     for (let faults = 0; ; ) {
-      const everyMs = Math.max(everyMsMin, later.afterMs) * 2 ** faults;
+      const everyMs = Math.max(everyMsMin, pending.afterMs) * 2 ** faults;
       const pauseMs = Math.max(Math.min(everyMs, everyMsMax), last?.retryAfterMs ?? 0);
       const leftMs = until - clock.monotonicMs();
       if (leftMs <= 0) return accepted({ kind: 'timeout', message: overdue(totalMs, last) });
       // A vendor that asks for a longer pause is polled once more at the end.
       await this.#pause(Math.min(pauseMs, leftMs));
       if (this.#ended !== undefined) return this.#ended;
-      this.#later = undefined;
-      const result = await this.#again(later);
-      const next: PendingAnswer | undefined = this.#later;
-      this.#later = next ?? later;
+      this.#pending = undefined;
+      const result = await this.#poll(pending);
+      const next: PendingAnswer | undefined = this.#pending;
+      this.#pending = next ?? pending;
       if (this.#ended !== undefined) return this.#ended;
       last = undefined;
-      if (next !== undefined) [later, faults] = [next, 0];
+      if (next !== undefined) [pending, faults] = [next, 0];
       else if (result.kind !== 'fault') return result;
       else if (hasEnded(result.fault, clock.monotonicMs() - since >= goneAfterMs))
         return accepted(result.fault);
@@ -219,18 +219,18 @@ class WholeCall {
     }
   }
 
-  #again({ poll: request, read, fault }: PendingAnswer): Promise<AttemptResult> {
+  #poll({ poll: request, read, fault }: PendingAnswer): Promise<AttemptResult> {
     const { limits } = this.#parts;
-    const patient = { ...limits, whole: limits.asyncJobs.poll };
+    const polling = { ...limits, whole: limits.asyncJobs.poll };
     const inquiry = { read, fault: fault ?? this.#adapter.fault };
     const elsewhere =
       request.url === undefined ? undefined : vendorHostOf(this.#client, request.url);
     if (elsewhere === undefined)
-      return this.#send(this.#client, { ...inquiry, ask: () => request }, patient);
+      return this.#send(this.#client, { ...inquiry, ask: () => request }, polling);
     return this.#send(
       elsewhere.client,
       { ...inquiry, ask: () => ({ ...request, path: elsewhere.path }) },
-      patient,
+      polling,
     );
   }
 
@@ -242,7 +242,7 @@ class WholeCall {
     const read: BaseAdapter['read'] = (body, contentType, call) => {
       const answer = adapter.read(body, contentType, call);
       if (!isPending(answer)) return answer;
-      this.#later = answer;
+      this.#pending = answer;
       return nothingYet;
     };
     const attempt = new ChannelAttempt(
@@ -272,7 +272,7 @@ class WholeCall {
 
   /** Does not wait for the vendor's response to the cancellation. */
   #cancel(): void {
-    const request: VendorRequest | undefined = this.#later?.cancel;
+    const request: VendorRequest | undefined = this.#pending?.cancel;
     if (request === undefined) return;
     const { limits } = this.#parts;
     const inquiry: BaseAdapter = {

@@ -2,7 +2,7 @@ import type { Principal } from '../accounts/principal.ts';
 import { refuse } from '../base/refusal.ts';
 import type { Candidate, Offer } from '../catalog/snapshot.ts';
 import type { ClientResponse } from '../http/client-response.ts';
-import { limitHeaders, type SharedLimiter } from '../limits/limiter.ts';
+import { limitHeaders, type Pass } from '../limits/limiter.ts';
 import type { VendorAnswer, VendorCall } from '../providers/adapter.ts';
 import { mayRetry } from '../routing/retry.ts';
 import { billableFeatures } from '../providers/billable-features.ts';
@@ -31,9 +31,9 @@ export async function countInput(
   refuseUnacceptable(offer, request);
   // A count has no price, but files and prompts that are kept at a vendor are refused here, too.
   billableFeatures(request.capability, request.body, request.model);
-  const entered = await enterFree(parts, request.principal);
+  const pass = await enterFree(parts, request.principal);
   try {
-    limitHeaders(entered, response);
+    limitHeaders(pass, response);
     const counted = await countAtVendors(parts, request, response, offer);
     if (response.closed) return;
     const body =
@@ -41,7 +41,7 @@ export async function countInput(
       render((await countPrompt(request.text())) + request.mediaCount * tokensPerMedium);
     response.whole(200, 'application/json', body);
   } finally {
-    entered.finish(0);
+    pass.finish(0);
   }
 }
 
@@ -52,9 +52,9 @@ export async function countInput(
 export async function enterFree(
   { catalog, limiter, limits }: Pick<GatewayParts, 'catalog' | 'limiter' | 'limits'>,
   principal: Principal,
-): Promise<Admitted> {
+): Promise<Pass> {
   const { group, userId, keyId } = principal;
-  const own = catalog().groups.get(group)?.limits ?? unlimited;
+  const own = catalog().groups.get(group)?.limits ?? noLimits;
   const entered = await (own.rpm === undefined
     ? limiter.enter(
         `counts/${keyId}`,
@@ -67,9 +67,7 @@ export async function enterFree(
   return entered;
 }
 
-type Admitted = Exclude<Awaited<ReturnType<SharedLimiter['enter']>>, { readonly over: unknown }>;
-
-const unlimited = { rpm: undefined, tpm: undefined, concurrency: undefined };
+const noLimits = { rpm: undefined, tpm: undefined, concurrency: undefined };
 
 /**
  * The vendor's count; undefined where no channel counts: such a channel may still serve the

@@ -26,6 +26,12 @@ import {
 import type { GatewayParts } from './parts.ts';
 import { outputTokensMaxOf } from './pricing/bound.ts';
 
+/*
+ * Three parts, in this order: `reserve` takes the money for a request; `limitWindowsOf` names the
+ * limits of its key that are charged, too; `ReservedFunds` is the money while the answer runs. One
+ * file holds them, since each file that a small chat passes is counted (test/request-path.test.ts).
+ */
+
 /** A shorter answer makes no sense: a request that cannot pay for this much is refused. */
 const outputTokensMin = 16;
 /** A larger text is counted only for an account that could pay for it. */

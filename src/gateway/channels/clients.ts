@@ -72,7 +72,7 @@ const clientKey = (name: string, keyNumber: number | undefined): string =>
  */
 export class ChannelClients {
   readonly #vendors: ReadonlyMap<string, Vendor>;
-  readonly #means: VendorContext;
+  readonly #context: VendorContext;
   readonly #limits: UpstreamLimits;
   readonly #clients = new Map<string, OpenClient>();
   readonly #clientsOf = new WeakMap<
@@ -82,11 +82,11 @@ export class ChannelClients {
 
   constructor(
     vendors: ReadonlyMap<string, Vendor>,
-    means: VendorContext,
+    context: VendorContext,
     limits: UpstreamLimits = upstreamLimits,
   ) {
     this.#vendors = vendors;
-    this.#means = means;
+    this.#context = context;
     this.#limits = limits;
   }
 
@@ -138,7 +138,7 @@ export class ChannelClients {
       upstream,
       sign: vendor.sign(channel.secret),
       secret: channel.secret,
-      authorize: vendor.authorizer?.(channel.secret, this.#means),
+      authorize: vendor.authorizer?.(channel.secret, this.#context),
       signer: vendor.signsForAccount ? undefined : vendor.id,
       thinksBeyondLimit: vendor.thinksBeyondLimit ?? false,
       readsBeyond: vendor.readsBeyond,
