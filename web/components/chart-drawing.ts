@@ -43,7 +43,8 @@ export function chartOptions(
   return {
     width,
     height,
-    padding: [8, 8, 0, 0],
+    // At the right half of the last label.
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: {
       points: { show: props.kind !== 'stacked' },

@@ -1,6 +1,6 @@
 import { clsx } from 'clsx';
 import { Tabs as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useLayoutEffect, useRef } from 'react';
 
 interface TabsProps<Value extends string> {
   readonly label: string;
@@ -11,7 +11,10 @@ interface TabsProps<Value extends string> {
   readonly children: ReactNode;
 }
 
-/** Keep `value` in the address (`useSearchState`), so that a tab can be linked. */
+/**
+ * Keep `value` in the address (`useSearchState`), so that a tab can be linked. Where tabs have no
+ * room, the open one is scrolled into view.
+ */
 export function Tabs<Value extends string>({
   label,
   value,
@@ -19,6 +22,12 @@ export function Tabs<Value extends string>({
   tabs,
   children,
 }: TabsProps<Value>): ReactNode {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const box = list.current;
+    const open = box?.querySelector<HTMLElement>('[aria-selected="true"]');
+    if (box && open) box.scrollLeft = open.offsetLeft - (box.clientWidth - open.offsetWidth) / 2;
+  }, [value]);
   return (
     <Radix.Root
       value={value}
@@ -26,8 +35,9 @@ export function Tabs<Value extends string>({
       className="flex min-w-0 flex-col gap-4"
     >
       <Radix.List
+        ref={list}
         aria-label={label}
-        className="flex gap-1 overflow-x-auto border-b border-line p-0.5 pb-0"
+        className="relative flex gap-1 overflow-x-auto border-b border-line p-0.5 pb-0"
       >
         {tabs.map(([tab, text]) => (
           <Radix.Trigger

@@ -40,11 +40,8 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
   const list = useData<ChargePage>('usage', query);
   const show = useOpenCharge();
   const wide = useWide();
-  const [columns, menu] = useColumns(
-    'usage',
-    useChargeColumns(),
-    useMedia(roomForAll) ? [] : ['kind', 'first_byte'],
-  );
+  const hidden = useHiddenColumns();
+  const [columns, menu] = useColumns('usage', useChargeColumns(), hidden);
   const items = list.data?.items ?? [];
   const at = items.findIndex(({ id }) => id === open);
   const move = (to: number) =>
@@ -219,8 +216,12 @@ interface ChargeTableProps {
   readonly onSort: (sort: string) => void;
 }
 
-/** The width for all columns; with less, the cost would be out of view. */
-const roomForAll = '(min-width: 1400px)';
+/** The columns left out at first where the window has no room: what is beside the cost is whole. */
+function useHiddenColumns(): readonly string[] {
+  const [all, most] = [useMedia('(min-width: 1400px)'), useMedia('(min-width: 1200px)')];
+  return all ? [] : ['kind', 'first_byte', ...(most ? [] : ['key', 'total'])];
+}
+
 const costOf = (row: ChargeView): ReactNode => (
   <Money amount={row.cost} as="row" estimated={row.estimated} />
 );
@@ -238,7 +239,7 @@ function useChargeColumns(): readonly Column<ChargeView>[] {
     {
       id: 'model',
       header: columns.model,
-      cell: ({ model }) => <Cut text={model} className="max-w-56" />,
+      cell: ({ model }) => <Cut text={model} className="max-w-40 min-[1200px]:max-w-56" />,
     },
     { id: 'kind', header: columns.kind, cell: (row) => kind(row.kind), className: 'text-muted' },
     {
@@ -305,7 +306,7 @@ function ChargeTable({ rows, columns, selected, ...more }: ChargeTableProps): Re
         detail: (
           <>
             <Time at={row.at} />
-            <span className="max-w-32 truncate">{row.key_name}</span>
+            <span className="max-w-24 truncate">{row.key_name}</span>
             <ChargeStatus charge={row} />
           </>
         ),

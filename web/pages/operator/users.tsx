@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { UserPage, UserView } from '../../../src/console/contract.ts';
 import { data, queryClient, useData } from '../../api/data.ts';
+import { useMedia } from '../../browser/media.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
@@ -23,7 +24,7 @@ import { UsersBulk } from './users-bulk.tsx';
 const searchDefaults = { q: '', role: '', state: '', sort: '', form: '', after: '' };
 const sorts = ['name', 'balance', 'spent', 'seen'] as const;
 
-export const ahead = () => void queryClient.prefetchQuery(data<PageOf<UserView>>('operator/users'));
+export const ahead = () => void queryClient.prefetchQuery(data<UserPage>('operator/users'));
 
 export function UsersPage(): ReactNode {
   const { users: words } = useWords(peopleWords);
@@ -191,7 +192,9 @@ function UserTable({ users, picked, onPick }: UserTableProps): ReactNode {
             <span>
               {columns.spent} <Money amount={user.spent_30_days} as="spend" />
             </span>
-            <Time at={user.last_seen_at} as="relative" absent={words.never} />
+            <span>
+              {columns.seen} <Time at={user.last_seen_at} as="relative" absent={words.never} />
+            </span>
           </>
         ),
       })}
@@ -206,6 +209,7 @@ function useUserColumns(
   const { users: words } = useWords(peopleWords);
   const { comma } = useWords(operatorWords);
   const { columns } = words;
+  const roomy = useMedia('(min-width: 1200px)');
   const ways = ({ sign_ins: all }: UserView) =>
     all.length === 0 ? words.byLink : all.map((way) => words.ways[way] ?? way).join(comma);
   return [
@@ -222,12 +226,17 @@ function useUserColumns(
       amount: (user) => user.balance,
       as: 'balance',
     }),
-    moneyColumn(users, {
-      id: 'held',
-      header: columns.held,
-      amount: (user) => user.held,
-      as: 'balance',
-    }),
+    // The user's page has it, too; without it the state is whole.
+    ...(roomy
+      ? [
+          moneyColumn(users, {
+            id: 'held',
+            header: columns.held,
+            amount: (user: UserView) => user.held,
+            as: 'balance',
+          }),
+        ]
+      : []),
     moneyColumn(users, {
       id: 'spent',
       header: columns.spent,
