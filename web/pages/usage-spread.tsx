@@ -93,20 +93,8 @@ function Spread({
   const [sort, setSort] = useState('');
   const rows = by === 'day' ? daysOf(view, state) : partsOf(view, by, state, words.otherSeries);
   if (rows.length === 0) return <EmptyState text={words.nothing} />;
-  const name = ({ name: text, rank }: SpreadRow) => (
-    <span className="flex min-w-0 items-center gap-2">
-      {rank !== undefined && (
-        <span
-          aria-hidden="true"
-          className={`size-2.5 shrink-0 rounded-[2px] ${seriesBackground(rank)}`}
-        />
-      )}
-      <span className="max-w-80 truncate">{text}</span>
-    </span>
-  );
-  const cost = ({ cost: amount }: SpreadRow) => <Money amount={amount} as="row" />;
   const shown: readonly Column<SpreadRow>[] = [
-    { id: 'name', header: columns[by], cell: name, sortBy: ({ name: text }) => text },
+    { id: 'name', header: columns[by], cell: nameOf, sortBy: ({ name }) => name },
     {
       id: 'requests',
       header: columns.requests,
@@ -131,7 +119,7 @@ function Spread({
       id: 'cost',
       header: columns.cost,
       align: 'right',
-      cell: cost,
+      cell: costOf,
       className: 'font-medium',
       sortBy: (row) => parseYuan(row.cost),
     },
@@ -146,13 +134,27 @@ function Spread({
       onSort={setSort}
       path={({ path }) => path}
       card={(row) => ({
-        title: name(row),
-        value: cost(row),
+        title: nameOf(row),
+        value: costOf(row),
         detail: <Requests row={row} />,
       })}
     />
   );
 }
+
+const nameOf = ({ name, rank }: SpreadRow): ReactNode => (
+  <span className="flex min-w-0 items-center gap-2">
+    {rank !== undefined && (
+      <span
+        aria-hidden="true"
+        className={`size-2.5 shrink-0 rounded-[2px] ${seriesBackground(rank)}`}
+      />
+    )}
+    <span className="max-w-80 truncate">{name}</span>
+  </span>
+);
+
+const costOf = ({ cost }: SpreadRow): ReactNode => <Money amount={cost} as="row" />;
 
 function Requests({ row: { requests, share } }: { readonly row: SpreadRow }): ReactNode {
   const { units } = useWords(sharedWords);

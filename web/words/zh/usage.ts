@@ -114,7 +114,7 @@ export default {
     errorsOf: (failed, all, share) => `${all} 个中 ${failed} 个（${share}）`,
     errorsSummary: (errors) => `出错的请求：${errors}。`,
     failedSince: (time) => `失败的请求自 ${time} 起有记录。`,
-    chargedOnly: '失败的请求不扣费，因此不符合当前筛选；中断的请求计入。',
+    chargedOnly: '失败的请求未扣费，因此不符合当前筛选；中断的请求计入。',
   },
   kinds: {
     chat: '对话',
