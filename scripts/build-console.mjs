@@ -6,7 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { consoleHash, root } from './sources.mjs';
 
 /** Packages whose code or styles the console contains without importing a module of theirs. */
-const alsoBundled = ['node_modules/tailwindcss'];
+const alsoBundled = ['node_modules/tailwindcss', 'node_modules/@fontsource-variable/inter'];
 
 /**
  * Resolves with the number of files and the entry's bytes (undefined when an earlier build was
@@ -67,7 +67,14 @@ function withPreloads(html, output) {
       .map(({ path }) => line(`${language} ${path}`, named(`words-${short}-operator`))),
   ];
   const languages = Object.entries({ en: 'en', zh: 'zh-CN' });
-  const lines = [line('', kit), ...routes().flatMap(ofPage), ...languages.flatMap(ofLanguage)];
+  const typeface = output.find(({ fileName }) => fileName.endsWith('.woff2'))?.fileName;
+  const preload = `<link rel="preload" href="/${typeface}" as="font" type="font/woff2" crossorigin>\n`;
+  const lines = [
+    preload,
+    line('', kit),
+    ...routes().flatMap(ofPage),
+    ...languages.flatMap(ofLanguage),
+  ];
   return html.replace('  </head>', `${lines.join('')}  </head>`);
 }
 

@@ -13,7 +13,9 @@ const scalar = 'node_modules/@scalar/fastify-api-reference';
 /** Packages whose code these pages contain. */
 export const docsPackages = [
   scalar,
-  ...['vitepress', 'vue', 'minisearch', 'mark.js', 'shiki'].map((name) => `node_modules/${name}`),
+  ...['vitepress', 'vue', 'minisearch', 'mark.js', 'shiki', '@fontsource-variable/inter'].map(
+    (name) => `node_modules/${name}`,
+  ),
 ];
 
 const texts = new Set(['.html', '.js', '.css', '.json', '.svg']);
@@ -28,6 +30,8 @@ export async function buildDocs(outdir, before) {
     minify: true,
     format: 'esm',
     target: 'es2022',
+    loader: { '.woff2': 'file' },
+    publicPath: '/docs/',
     logLevel: 'warning',
   });
   const copied = {

@@ -8,7 +8,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 export const stampFile = join(root, 'dist', '.sources');
 const inputs = ['src', 'sim', 'web', 'docs', 'scripts', 'package-lock.json'];
 const consoleInputs = ['web', 'scripts/build-console.mjs', 'package-lock.json'];
-const guideInputs = ['docs', 'scripts/build-docs.mjs', 'package-lock.json'];
+const guideInputs = ['docs', 'web/styles/inter.css', 'scripts/build-docs.mjs', 'package-lock.json'];
 /** VitePress writes there while it builds. */
 const passing = new Set(['docs/.vitepress/cache', 'docs/.vitepress/.temp']);
 

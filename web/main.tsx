@@ -7,6 +7,7 @@ import { ApiError } from './api/client.ts';
 import { queryClient } from './api/data.ts';
 import { FileGone } from './api/later.ts';
 import { router } from './router.tsx';
+import './styles/inter.css';
 import './styles/console.css';
 
 // The scroll lock behind a dialog writes a style element: it needs the nonce of this response's

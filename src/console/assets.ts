@@ -10,6 +10,7 @@ const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 };
 
 /**
@@ -130,6 +131,7 @@ function policy(nonce: string, publicUrl: string | undefined): string {
     `img-src ${ours} data: blob:`,
     `media-src ${ours} blob:`,
     `connect-src ${ours}`,
+    "font-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

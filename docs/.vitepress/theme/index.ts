@@ -1,5 +1,6 @@
 import type { Theme } from 'vitepress';
 import theme from 'vitepress/theme-without-fonts';
+import '../../../web/styles/inter.css';
 import './site.css';
 import { tokenize } from './tokenize.ts';
 
