@@ -4,7 +4,7 @@ import { defineConfig, type Rolldown } from 'vite';
 const texts = /web\/words\/(en|zh)\/(operator|playground|tasks|models|settings|requests|keys)?/;
 /** What dialogs, menus and forms are made of: the overview needs none of it. */
 const asked =
-  /components\/(?:column-menu|dialog|diff-list|facts|field|filter-bar|form-end|menu|search-field|secret-once|tabs)|format\/(?:amount|price|quantity|written-price)|words\/rich|pages\/model-parts|@tanstack/;
+  /components\/(?:column-menu|dialog|diff-list|facts|field|filter-bar|form(?!at)|menu|search-field|secret-once|tabs)|format\/(?:amount|price|quantity|written-price)|words\/rich|pages\/model-parts|@tanstack/;
 const shown =
   /web\/(?:api|browser|components|format|samples)\/|pages\/charge-parts|shell\/announcement\.tsx/;
 

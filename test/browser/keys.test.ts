@@ -68,7 +68,7 @@ describe.skipIf(noChromium)('the life of a key in Chromium', () => {
       await field(words.form.name).fill('ci');
       await field(words.form.limitOf.daily_limit).fill('x');
       await dialog.getByRole('button', { name: words.form.submit }).click();
-      await dialog.locator('[aria-invalid="true"]').first().waitFor();
+      await dialog.locator('[aria-invalid="true"]:focus').waitFor();
       await field(words.form.limitOf.daily_limit).fill('0.000000001');
       await look('key-form');
       await dialog.getByRole('button', { name: words.form.submit }).click();

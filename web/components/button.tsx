@@ -136,3 +136,8 @@ function Busy(): ReactNode {
     </span>
   );
 }
+
+/** Opens the form of something new: the page's primary button, pressed by `c`. */
+export function CreateButton(props: Pick<ButtonProps, 'onClick' | 'children'>): ReactNode {
+  return <Button look="primary" icon="plus" data-shortcut="create" {...props} />;
+}

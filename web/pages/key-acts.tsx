@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { KeyRotation, KeyView, RotatedKey } from '../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../api/client.ts';
 import { Banner } from '../components/banner.tsx';
@@ -7,7 +7,7 @@ import { Button } from '../components/button.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
 import { errorText } from '../components/error-panel.tsx';
 import { Field, Select } from '../components/field.tsx';
-import { FormEnd, useOpened } from '../components/form-end.tsx';
+import { Form, useOpened } from '../components/form.tsx';
 import { SecretOnce } from '../components/secret-once.tsx';
 import { Time } from '../components/time.tsx';
 import { useToast } from '../components/toast.tsx';
@@ -41,13 +41,14 @@ export function RotateKey({ keyView: shown, onClose }: ActProps): ReactNode {
   });
   if (rotation.data !== undefined)
     return <SecretOnce secret={rotation.data.secret} variable={keyVariable} onDone={onClose} />;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    rotation.mutate({ grace });
-  };
   return (
     <Dialog open onClose={onClose} title={words.title(key.name || key.id)}>
-      <form onSubmit={submit} className="flex flex-col gap-4">
+      <Form
+        saving={rotation}
+        submit={words.action}
+        onSubmit={() => rotation.mutate({ grace })}
+        onCancel={onClose}
+      >
         <p className="text-table">{words.effect}</p>
         {key.old_secret !== null && <Banner tone="warn">{words.endsOlder}</Banner>}
         <Field label={words.grace}>
@@ -68,13 +69,7 @@ export function RotateKey({ keyView: shown, onClose }: ActProps): ReactNode {
             </Select>
           )}
         </Field>
-        <FormEnd
-          error={rotation.error}
-          submit={words.action}
-          busy={rotation.isPending}
-          onCancel={onClose}
-        />
-      </form>
+      </Form>
     </Dialog>
   );
 }

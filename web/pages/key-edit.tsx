@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { GroupView, KeyChange, KeyDetail, KeyView, List } from '../../src/console/contract.ts';
-import { ApiError, send } from '../api/client.ts';
+import { send } from '../api/client.ts';
 import { useData } from '../api/data.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Field, TextInput } from '../components/field.tsx';
-import { FormEnd, useOpened } from '../components/form-end.tsx';
+import { Form, type Saving, useOpened } from '../components/form.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { useZone } from '../components/time.tsx';
 import { useToast } from '../components/toast.tsx';
@@ -58,11 +58,10 @@ export function EditKey({
     <Dialog open onClose={onClose} title={words.detail.editTitle(detail.name)}>
       <Loaded query={groups}>
         {({ items }) => (
-          <Form
+          <KeyForm
             detail={detail}
             groups={items}
-            busy={save.isPending}
-            error={save.error}
+            saving={save}
             onSubmit={save.mutate}
             onCancel={onClose}
           />
@@ -75,8 +74,7 @@ export function EditKey({
 interface FormProps {
   readonly detail: KeyDetail;
   readonly groups: readonly GroupView[];
-  readonly busy: boolean;
-  readonly error: Error | null;
+  readonly saving: Saving;
   readonly onSubmit: (change: KeyChange) => void;
   readonly onCancel: () => void;
 }
@@ -122,55 +120,61 @@ function changeOf(
   };
 }
 
-function Form({ detail, groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode {
+function KeyForm({ detail, groups, saving, onSubmit, onCancel }: FormProps): ReactNode {
   const words = useWords(keysWords);
   const shared = useWords(sharedWords);
   const zone = useZone();
   const before = writtenKey(detail, zone);
   const [text, setText] = useState(before);
-  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
-  const errors: Readonly<Record<string, string | undefined>> = {
-    ...(error instanceof ApiError ? error.fields : {}),
-    ...own,
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const wrong = wrongIn(text, before, zone);
-    setOwn(wrong);
-    if (Object.keys(wrong).length === 0) onSubmit(changeOf(text, before, zone));
-  };
   const set = (change: Partial<WrittenKey>) => setText((old) => ({ ...old, ...change }));
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-      <Field label={words.form.name} error={errors['name']}>
-        {(tied) => (
-          <TextInput
-            {...tied}
-            value={text.name}
-            maxLength={100}
-            onChange={(event) => set({ name: event.target.value })}
+    <Form
+      mistakes={wrongIn(text, before, zone)}
+      saving={saving}
+      submit={shared.actions.save}
+      onSubmit={() => onSubmit(changeOf(text, before, zone))}
+      onCancel={onCancel}
+    >
+      {(errors) => (
+        <>
+          <Field label={words.form.name} error={errors['name']}>
+            {(tied) => (
+              <TextInput
+                {...tied}
+                value={text.name}
+                maxLength={100}
+                onChange={(event) => set({ name: event.target.value })}
+              />
+            )}
+          </Field>
+          <GroupField
+            groups={groups}
+            value={text.group}
+            onChange={(group) => set({ group })}
+            error={errors['group']}
           />
-        )}
-      </Field>
-      <GroupField
-        groups={groups}
-        value={text.group}
-        onChange={(group) => set({ group })}
-        error={errors['group']}
-      />
-      <LimitFields limits={text.limits} errors={errors} onChange={(limits) => set({ limits })} />
-      <Field label={words.form.expires} help={words.detail.noExpiry} error={errors['expires_at']}>
-        {(tied) => (
-          <TextInput
-            {...tied}
-            type="date"
-            value={text.day}
-            onChange={(event) => set({ day: event.target.value })}
+          <LimitFields
+            limits={text.limits}
+            errors={errors}
+            onChange={(limits) => set({ limits })}
           />
-        )}
-      </Field>
-      <TermFields terms={text.terms} errors={errors} onChange={(terms) => set({ terms })} />
-      <FormEnd error={error} submit={shared.actions.save} busy={busy} onCancel={onCancel} />
-    </form>
+          <Field
+            label={words.form.expires}
+            help={words.detail.noExpiry}
+            error={errors['expires_at']}
+          >
+            {(tied) => (
+              <TextInput
+                {...tied}
+                type="date"
+                value={text.day}
+                onChange={(event) => set({ day: event.target.value })}
+              />
+            )}
+          </Field>
+          <TermFields terms={text.terms} errors={errors} onChange={(terms) => set({ terms })} />
+        </>
+      )}
+    </Form>
   );
 }

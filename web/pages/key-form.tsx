@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { CreatedKey, GroupView, List, NewKeyBody } from '../../src/console/contract.ts';
-import { ApiError, newIdempotencyKey, send } from '../api/client.ts';
+import { newIdempotencyKey, send } from '../api/client.ts';
 import { useData } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Field, Select, TextInput } from '../components/field.tsx';
-import { FormEnd } from '../components/form-end.tsx';
+import { Form, type Mistakes, type Saving } from '../components/form.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { SecretOnce } from '../components/secret-once.tsx';
 import { useZone } from '../components/time.tsx';
@@ -55,13 +55,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode
       ) : (
         <Loaded query={groups}>
           {({ items }) => (
-            <Form
-              groups={items}
-              busy={create.isPending}
-              error={create.error}
-              onSubmit={create.mutate}
-              onCancel={onClose}
-            />
+            <KeyForm groups={items} saving={create} onSubmit={create.mutate} onCancel={onClose} />
           )}
         </Loaded>
       )}
@@ -71,20 +65,17 @@ export function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode
 
 interface FormProps {
   readonly groups: readonly GroupView[];
-  readonly busy: boolean;
-  readonly error: Error | null;
+  readonly saving: Saving;
   readonly onSubmit: (body: NewKeyBody) => void;
   readonly onCancel: () => void;
 }
-
-type Errors = Readonly<Partial<Record<string, string | undefined>>>;
 
 function wrongIn(
   name: string,
   limits: WrittenLimits,
   expires: string | undefined,
   terms: WrittenTerms,
-): Errors {
+): Mistakes {
   return {
     ...(name.trim() === '' && { name: 'required' }),
     ...wrongLimits(limits),
@@ -93,7 +84,7 @@ function wrongIn(
   };
 }
 
-function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode {
+function KeyForm({ groups, saving, onSubmit, onCancel }: FormProps): ReactNode {
   const { form: words } = useWords(keysWords);
   const zone = useZone();
   const [name, setName] = useState('');
@@ -103,54 +94,53 @@ function Form({ groups, busy, error, onSubmit, onCancel }: FormProps): ReactNode
   const [limits, setLimits] = useState(writtenLimits);
   const [day, setDay] = useState('');
   const [terms, setTerms] = useState(writtenTerms);
-  const [own, setOwn] = useState<Errors>({});
-  const errors: Errors = { ...(error instanceof ApiError ? error.fields : {}), ...own };
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const wrong = wrongIn(name, limits, day === '' ? undefined : endOfDay(day, zone), terms);
-    setOwn(wrong);
-    const first = Object.keys(wrong)[0];
-    if (first !== undefined)
-      return event.currentTarget.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
+  const expires = day === '' ? undefined : endOfDay(day, zone);
+  const submit = () =>
     onSubmit({
       name: name.trim(),
       group,
       ...limitsBody(limits),
-      ...(day !== '' && { expires_at: endOfDay(day, zone) }),
+      ...(expires !== undefined && { expires_at: expires }),
       ...termsBody(terms),
     });
-  };
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-      <Field label={words.name} error={errors['name']}>
-        {(tied) => (
-          <TextInput
-            {...tied}
-            autoFocus
-            name="name"
-            value={name}
-            maxLength={100}
-            placeholder={words.namePlaceholder}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
-      <GroupField groups={groups} value={group} onChange={setGroup} error={errors['group']} />
-      <LimitFields limits={limits} errors={errors} onChange={setLimits} />
-      <Field label={words.expires} help={words.expiresHelp} error={errors['expires_at']}>
-        {(tied) => (
-          <TextInput
-            {...tied}
-            type="date"
-            name="expires_at"
-            value={day}
-            onChange={(event) => setDay(event.target.value)}
-          />
-        )}
-      </Field>
-      <TermFields terms={terms} errors={errors} onChange={setTerms} />
-      <FormEnd error={error} submit={words.submit} busy={busy} onCancel={onCancel} />
-    </form>
+    <Form
+      mistakes={wrongIn(name, limits, expires, terms)}
+      saving={saving}
+      submit={words.submit}
+      onSubmit={submit}
+      onCancel={onCancel}
+    >
+      {(errors) => (
+        <>
+          <Field label={words.name} error={errors['name']}>
+            {(tied) => (
+              <TextInput
+                {...tied}
+                autoFocus
+                value={name}
+                maxLength={100}
+                placeholder={words.namePlaceholder}
+                onChange={(event) => setName(event.target.value)}
+              />
+            )}
+          </Field>
+          <GroupField groups={groups} value={group} onChange={setGroup} error={errors['group']} />
+          <LimitFields limits={limits} errors={errors} onChange={setLimits} />
+          <Field label={words.expires} help={words.expiresHelp} error={errors['expires_at']}>
+            {(tied) => (
+              <TextInput
+                {...tied}
+                type="date"
+                value={day}
+                onChange={(event) => setDay(event.target.value)}
+              />
+            )}
+          </Field>
+          <TermFields terms={terms} errors={errors} onChange={setTerms} />
+        </>
+      )}
+    </Form>
   );
 }
 

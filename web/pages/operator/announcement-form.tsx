@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type {
   AnnouncementBody,
   List,
@@ -11,13 +11,13 @@ import { queryClient, useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
-import { FormButtons, useOpened } from '../../components/form-end.tsx';
+import { Form, type Mistakes, useOpened, useVersion } from '../../components/form.tsx';
 import { useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { clockOf, instantOf } from '../../format/day.ts';
 import { bookWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { fieldErrors, FormProblem, refresh, useVersion } from './parts.tsx';
+import { refresh } from './parts.tsx';
 
 export const announcementAddress = (id: string): string =>
   `operator/announcements/${encodeURIComponent(id)}`;
@@ -53,7 +53,6 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
   const toast = useToast();
   const zone = useZone();
   const [text, setText] = useState(() => textOf(announcement, zone));
-  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const [idempotencyKey] = useState(newIdempotencyKey);
   const save = useMutation({
     mutationFn: (body: AnnouncementBody) =>
@@ -67,12 +66,6 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
       await refreshAnnouncements();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const wrong = mistakes(text, words.beforeFrom);
-    setOwn(wrong);
-    if (Object.keys(wrong).length === 0) save.mutate(bodyOf(text, zone));
-  };
   return (
     <Dialog
       open
@@ -80,20 +73,25 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
       title={announcement === undefined ? words.create : words.editTitle}
       className="sm:max-w-[720px]!"
     >
-      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <Fields
-          text={text}
-          onChange={(change) => setText((old) => ({ ...old, ...change }))}
-          errors={{ ...fieldErrors(save.error), ...own }}
-        />
-        <Preview text={text} />
-        <FormProblem error={save.error} mine={bodyOf(text, zone)} />
-        <FormButtons
-          submit={announcement === undefined ? words.publish : actions.save}
-          busy={save.isPending}
-          onCancel={onClose}
-        />
-      </form>
+      <Form
+        mistakes={mistakes(text, words.beforeFrom)}
+        saving={save}
+        mine={bodyOf(text, zone)}
+        submit={announcement === undefined ? words.publish : actions.save}
+        onSubmit={() => save.mutate(bodyOf(text, zone))}
+        onCancel={onClose}
+      >
+        {(errors) => (
+          <>
+            <Fields
+              text={text}
+              onChange={(change) => setText((old) => ({ ...old, ...change }))}
+              errors={errors}
+            />
+            <Preview text={text} />
+          </>
+        )}
+      </Form>
     </Dialog>
   );
 }
@@ -101,7 +99,7 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
 interface FieldsProps {
   readonly text: Text;
   readonly onChange: (change: Partial<Text>) => void;
-  readonly errors: Readonly<Record<string, string | undefined>>;
+  readonly errors: Mistakes;
 }
 
 function Fields(props: FieldsProps): ReactNode {

@@ -3,7 +3,7 @@ import type { List, OperatorAnnouncement } from '../../../src/console/contract.t
 import { send } from '../../api/client.ts';
 import { data, queryClient, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { Button, IconButton } from '../../components/button.tsx';
+import { CreateButton, IconButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/dialog.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -42,14 +42,7 @@ export function AnnouncementsPage(): ReactNode {
       wide
       note={<ZoneNow />}
       actions={
-        <Button
-          look="primary"
-          icon="plus"
-          data-shortcut="create"
-          onClick={() => setState({ form: 'new' })}
-        >
-          {words.create}
-        </Button>
+        <CreateButton onClick={() => setState({ form: 'new' })}>{words.create}</CreateButton>
       }
     >
       <Panel flush>

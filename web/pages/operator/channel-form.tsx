@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type {
   ChannelBody,
   ChannelView,
@@ -11,14 +11,13 @@ import type {
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { FormButtons } from '../../components/form-end.tsx';
+import { Form, type Saving, useVersion } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { channelWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ChannelFields, type ChannelText } from './channel-fields.tsx';
 import { newSlot, secretsOf, slotsOf } from './channel-keys.tsx';
 import { channelAddress, refreshChannels, Unserve, unservedIn } from './channel-parts.tsx';
-import { fieldErrors, FormProblem, useVersion } from './parts.tsx';
 import { modelsIn, newModelsIn } from './vendor-models.tsx';
 
 const empty: ChannelText = {
@@ -59,8 +58,7 @@ export function NewChannel({
     <Dialog open onClose={onClose} title={words.createTitle}>
       <ChannelForm
         start={like === undefined ? empty : { ...textOf(like), name: '', keys: [newSlot] }}
-        busy={create.isPending}
-        error={create.error}
+        saving={create}
         submit={words.submit}
         onSubmit={(text) => {
           const models = newModelsIn(text.models, text.newPrices);
@@ -111,8 +109,7 @@ export function EditChannel({
       <ChannelForm
         start={textOf(channel)}
         editing={channel}
-        busy={save.isPending}
-        error={unservedIn(save.error) === undefined ? save.error : null}
+        saving={unservedIn(save.error) === undefined ? save : { ...save, error: null }}
         submit={shared.actions.save}
         onSubmit={(text) => save.mutate(changeOf(textOf(channel), text))}
         onCancel={onClose}
@@ -133,60 +130,47 @@ export function EditChannel({
 interface FormProps {
   readonly start: ChannelText;
   readonly editing?: ChannelView;
-  readonly busy: boolean;
-  readonly error: Error | null;
+  readonly saving: Saving;
   readonly submit: string;
   readonly onSubmit: (text: ChannelText) => void;
   readonly onCancel: () => void;
 }
 
-function ChannelForm({
-  start,
-  editing,
-  busy,
-  error,
-  submit,
-  onSubmit,
-  onCancel,
-}: FormProps): ReactNode {
+function ChannelForm({ start, editing, saving, submit, onSubmit, onCancel }: FormProps): ReactNode {
   const { form: words } = useWords(channelWords);
   const vendors = useData<List<VendorView>>('operator/vendors').data?.items ?? [];
   const groups = useData<List<OperatorGroup>>('operator/groups').data?.items ?? [];
   const [text, setText] = useState(start);
-  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const vendor = vendors.find(({ name }) => name === text.vendor);
   const keyAgain =
     editing?.secret.set === true && originOf(text, vendors) !== originOf(start, vendors);
-  const send = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const wrong = {
-      ...wrongIn(text, vendor, words.baseUrlNeeded, words.number),
-      ...(keyAgain &&
-        secretsOf(text.keys).some((key) => typeof key === 'number') && {
-          secret: words.secretAgain,
-        }),
-    };
-    setOwn(wrong);
-    const [first] = Object.keys(wrong);
-    if (first !== undefined)
-      return event.currentTarget.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
-    onSubmit(text);
+  const mistakes = {
+    ...wrongIn(text, vendor, words.baseUrlNeeded, words.number),
+    ...(keyAgain &&
+      secretsOf(text.keys).some((key) => typeof key === 'number') && { secret: words.secretAgain }),
   };
   return (
-    <form onSubmit={send} noValidate className="flex flex-col gap-4">
-      <ChannelFields
-        text={text}
-        onChange={(change) => setText((old) => ({ ...old, ...change }))}
-        errors={{ ...fieldErrors(error), ...own }}
-        vendors={vendors}
-        vendor={vendor}
-        groups={groups.map(({ name }) => name)}
-        editing={editing?.name}
-        keyAgain={keyAgain}
-      />
-      <FormProblem error={error} mine={bodyOf(text)} />
-      <FormButtons submit={submit} busy={busy} onCancel={onCancel} />
-    </form>
+    <Form
+      mistakes={mistakes}
+      saving={saving}
+      mine={bodyOf(text)}
+      submit={submit}
+      onSubmit={() => onSubmit(text)}
+      onCancel={onCancel}
+    >
+      {(errors) => (
+        <ChannelFields
+          text={text}
+          onChange={(change) => setText((old) => ({ ...old, ...change }))}
+          errors={errors}
+          vendors={vendors}
+          vendor={vendor}
+          groups={groups.map(({ name }) => name)}
+          editing={editing?.name}
+          keyAgain={keyAgain}
+        />
+      )}
+    </Form>
   );
 }
 

@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { ChannelModel, ChannelView, UnitPrice } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
-import { FormButtons } from '../../components/form-end.tsx';
+import { Form } from '../../components/form.tsx';
 import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { Badge } from '../../components/status-badge.tsx';
@@ -17,8 +17,7 @@ import { channelWords, modelsWords, sharedWords } from '../../words/families.ts'
 import { useWords } from '../../words/family.ts';
 import { channelAddress, refreshChannels } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
-import { FormProblem } from './parts.tsx';
-import { lineError, PriceFields } from './price-fields.tsx';
+import { PriceFields, wrongLines } from './price-fields.tsx';
 
 /** The models of a channel, their names there, and the vendor's prices. */
 export function ChannelModels({ channel }: { readonly channel: ChannelView }): ReactNode {
@@ -139,7 +138,6 @@ function CostDialog({ channel, model, onClose }: CostDialogProps): ReactNode {
   const [lines, setLines] = useState<readonly PriceLine[]>(
     known.length > 0 ? known : (['input', 'cached_input', 'output'] as const).map(emptyLine),
   );
-  const [checked, setChecked] = useState(false);
   const save = useMutation({
     mutationFn: () => {
       const others = channel.costs
@@ -157,19 +155,22 @@ function CostDialog({ channel, model, onClose }: CostDialogProps): ReactNode {
       await refreshChannels();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setChecked(true);
-    if (lines.every((line) => lineError(line) === undefined)) save.mutate();
-  };
   return (
     <Dialog open onClose={onClose} title={words.costTitle(model)}>
-      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <p className="text-table text-muted">{words.costHelp}</p>
-        <PriceFields lines={lines} onChange={setLines} showErrors={checked} />
-        <FormProblem error={save.error} />
-        <FormButtons submit={actions.save} busy={save.isPending} onCancel={onClose} />
-      </form>
+      <Form
+        mistakes={wrongLines(lines)}
+        saving={save}
+        submit={actions.save}
+        onSubmit={() => save.mutate()}
+        onCancel={onClose}
+      >
+        {(errors) => (
+          <>
+            <p className="text-table text-muted">{words.costHelp}</p>
+            <PriceFields lines={lines} onChange={setLines} errors={errors} />
+          </>
+        )}
+      </Form>
     </Dialog>
   );
 }

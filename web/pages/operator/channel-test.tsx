@@ -8,6 +8,7 @@ import type {
 } from '../../../src/console/contract.ts';
 import { sendForEvents } from '../../api/server-events.ts';
 import { Banner } from '../../components/banner.tsx';
+import { FormProblem } from '../../components/form.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
@@ -19,7 +20,6 @@ import { formatDuration } from '../../format/time.ts';
 import { channelWords, modelsWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { channelAddress } from './channel-parts.tsx';
-import { FormProblem } from './parts.tsx';
 
 export const testable = ['chat', 'embeddings', 'moderations', 'rerank'] as const;
 const stages = ['resolve', 'connect', 'first_byte', 'done'] as const;

@@ -3,7 +3,7 @@ import type { ChannelStateName, ChannelView, List } from '../../../src/console/c
 import { data, queryClient } from '../../api/data.ts';
 import { useMedia, useWide } from '../../browser/media.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { Button } from '../../components/button.tsx';
+import { Button, CreateButton } from '../../components/button.tsx';
 import { useColumns } from '../../components/column-menu.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { TextInput } from '../../components/field.tsx';
@@ -60,14 +60,7 @@ export function ChannelsPage(): ReactNode {
           <Button icon="play" onClick={() => setState({ form: 'test' })}>
             {words.test.allTitle}
           </Button>
-          <Button
-            look="primary"
-            icon="plus"
-            data-shortcut="create"
-            onClick={() => setState({ form: 'new' })}
-          >
-            {words.add}
-          </Button>
+          <CreateButton onClick={() => setState({ form: 'new' })}>{words.add}</CreateButton>
         </>
       }
     >

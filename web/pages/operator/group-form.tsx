@@ -1,6 +1,6 @@
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type {
   GroupBody,
   GroupPreview,
@@ -14,7 +14,7 @@ import { useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
-import { FormButtons, useOpened } from '../../components/form-end.tsx';
+import { Form, type Mistakes, type Saving, useOpened, useVersion } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { plainAmount } from '../../format/amount.ts';
 import { signedPercent } from '../../format/count.ts';
@@ -24,7 +24,7 @@ import { atMultiplier, shortest } from '../../format/written-price.ts';
 import { priceWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
-import { fieldErrors, FormProblem, pathName, refresh, useVersion } from './parts.tsx';
+import { pathName, refresh } from './parts.tsx';
 
 export const groupAddress = (name: string): string => `operator/groups/${pathName(name)}`;
 export const refreshGroups = (): Promise<void> => refresh('operator/groups');
@@ -71,8 +71,7 @@ export function NewGroup({ onClose }: { readonly onClose: () => void }): ReactNo
     <Dialog open onClose={onClose} title={words.createTitle}>
       <GroupForm
         start={emptyGroup}
-        busy={create.isPending}
-        error={create.error}
+        saving={create}
         submit={words.createTitle}
         onSubmit={(text) => create.mutate({ name: text.name.trim(), ...bodyOf(text) })}
         onCancel={onClose}
@@ -118,8 +117,7 @@ export function EditGroup({
           fallbacks: models.join('\n'),
         }}
         editing={group}
-        busy={save.isPending}
-        error={save.error}
+        saving={save}
         submit={actions.save}
         onSubmit={(text) => save.mutate(bodyOf(text))}
         onCancel={onClose}
@@ -143,8 +141,7 @@ function bodyOf({ multiplier, rpm, tpm, concurrency, policy, fallbacks }: Text):
 interface FormProps {
   readonly start: Text;
   readonly editing?: OperatorGroup;
-  readonly busy: boolean;
-  readonly error: Error | null;
+  readonly saving: Saving;
   readonly submit: string;
   readonly onSubmit: (text: Text) => void;
   readonly onCancel: () => void;
@@ -153,80 +150,74 @@ interface FormProps {
 const isMultiplier = (text: string): boolean => /^\d{1,4}(\.\d{1,6})?$/.test(text);
 const isCount = (text: string): boolean => text === '' || /^[1-9]\d{0,11}$/.test(text);
 
-function GroupForm({
-  start,
-  editing,
-  busy,
-  error,
-  submit,
-  onSubmit,
-  onCancel,
-}: FormProps): ReactNode {
+function GroupForm({ start, editing, saving, submit, onSubmit, onCancel }: FormProps): ReactNode {
   const { groups: words } = useWords(priceWords);
   const [text, setText] = useState(start);
-  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
-  const errors: Readonly<Record<string, string | undefined>> = { ...fieldErrors(error), ...own };
   const set = (change: Partial<Text>) => setText((old) => ({ ...old, ...change }));
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    const wrong = {
-      ...(text.name.trim() === '' && { name: 'required' }),
-      ...(!isMultiplier(text.multiplier) && { multiplier: words.multiplierWrong }),
-      ...Object.fromEntries(
-        limits.filter((name) => !isCount(text[name])).map((name) => [name, words.number]),
-      ),
-    };
-    setOwn(wrong);
-    if (Object.keys(wrong).length === 0) onSubmit(text);
+  const mistakes = {
+    ...(text.name.trim() === '' && { name: 'required' }),
+    ...(!isMultiplier(text.multiplier) && { multiplier: words.multiplierWrong }),
+    ...Object.fromEntries(
+      limits.filter((name) => !isCount(text[name])).map((name) => [name, words.number]),
+    ),
   };
   const differs =
     editing !== undefined &&
     isMultiplier(text.multiplier) &&
     shortest(text.multiplier) !== start.multiplier;
   return (
-    <form onSubmit={send} noValidate className="flex flex-col gap-4">
-      <Field label={words.name} help={words.nameHelp} error={errors['name']}>
-        {(tied) => (
-          <TextInput
-            {...tied}
-            value={text.name}
-            readOnly={editing !== undefined}
-            onChange={({ target }) => set({ name: target.value })}
+    <Form
+      mistakes={mistakes}
+      saving={saving}
+      mine={bodyOf(text)}
+      submit={submit}
+      onSubmit={() => onSubmit(text)}
+      onCancel={onCancel}
+    >
+      {(errors) => (
+        <>
+          <Field label={words.name} help={words.nameHelp} error={errors['name']}>
+            {(tied) => (
+              <TextInput
+                {...tied}
+                value={text.name}
+                readOnly={editing !== undefined}
+                onChange={({ target }) => set({ name: target.value })}
+              />
+            )}
+          </Field>
+          <Field
+            label={words.multiplier}
+            help={words.multiplierHelp}
+            error={errors['multiplier'] ?? errors['price_multiplier']}
+          >
+            {(tied) => (
+              <TextInput
+                {...tied}
+                inputMode="decimal"
+                className="figures"
+                value={text.multiplier}
+                onChange={({ target }) => set({ multiplier: plainAmount(target.value) })}
+              />
+            )}
+          </Field>
+          {differs && <MultiplierPreview group={editing} multiplier={text.multiplier} />}
+          <LimitFields text={text} errors={errors} onChange={set} />
+          <PolicyField
+            value={text.policy}
+            onChange={(policy) => set({ policy })}
+            error={errors['policy']}
           />
-        )}
-      </Field>
-      <Field
-        label={words.multiplier}
-        help={words.multiplierHelp}
-        error={errors['multiplier'] ?? errors['price_multiplier']}
-      >
-        {(tied) => (
-          <TextInput
-            {...tied}
-            inputMode="decimal"
-            className="figures"
-            value={text.multiplier}
-            onChange={({ target }) => set({ multiplier: plainAmount(target.value) })}
-          />
-        )}
-      </Field>
-      {differs && <MultiplierPreview group={editing} multiplier={text.multiplier} />}
-      <LimitFields text={text} errors={errors} onChange={set} />
-      <PolicyField
-        value={text.policy}
-        onChange={(policy) => set({ policy })}
-        error={errors['policy']}
-      />
-      <FallbacksField text={text} errors={errors} onChange={set} />
-      <FormProblem error={error} mine={bodyOf(text)} />
-      <FormButtons submit={submit} busy={busy} onCancel={onCancel} />
-    </form>
+          <FallbacksField text={text} errors={errors} onChange={set} />
+        </>
+      )}
+    </Form>
   );
 }
 
 interface FieldsProps {
   readonly text: Text;
-  readonly errors: Readonly<Record<string, string | undefined>>;
+  readonly errors: Mistakes;
   readonly onChange: (change: Partial<Text>) => void;
 }
 

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { List, OperatorGroup } from '../../../src/console/contract.ts';
 import { data, queryClient, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { Button } from '../../components/button.tsx';
+import { CreateButton } from '../../components/button.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Page, Panel } from '../../components/page.tsx';
@@ -27,16 +27,7 @@ export function GroupsPage(): ReactNode {
   return (
     <Page
       title={words.title}
-      actions={
-        <Button
-          look="primary"
-          icon="plus"
-          data-shortcut="create"
-          onClick={() => setState({ form: 'new' })}
-        >
-          {words.add}
-        </Button>
-      }
+      actions={<CreateButton onClick={() => setState({ form: 'new' })}>{words.add}</CreateButton>}
     >
       <Panel flush>
         <Loaded query={groups}>

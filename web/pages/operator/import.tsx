@@ -3,6 +3,7 @@ import { type ChangeEvent, type ReactNode, useRef, useState } from 'react';
 import type { ImportBody, PriceImportReport } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
 import { Banner } from '../../components/banner.tsx';
+import { FormProblem } from '../../components/form.tsx';
 import { Button } from '../../components/button.tsx';
 import { Field, Textarea } from '../../components/field.tsx';
 import { Page, Panel } from '../../components/page.tsx';
@@ -11,7 +12,7 @@ import { priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { ImportLists } from './import-lists.tsx';
 import { refreshModels } from './model-parts.ts';
-import { FormProblem, ReasonField, useErrorText } from './parts.tsx';
+import { ReasonField, useErrorText } from './parts.tsx';
 
 /** Compares a price list first; then all of it is published, or nothing. */
 export function ImportPage(): ReactNode {

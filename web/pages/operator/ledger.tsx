@@ -9,6 +9,7 @@ import type {
 import { sendForEvents } from '../../api/server-events.ts';
 import { data, queryClient } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
+import { FormProblem } from '../../components/form.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Page, Panel } from '../../components/page.tsx';
@@ -21,7 +22,7 @@ import { bookWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { LedgerMoney } from './ledger-money.tsx';
 import { LedgerRules } from './ledger-rules.tsx';
-import { FormProblem, ZoneNow } from './parts.tsx';
+import { ZoneNow } from './parts.tsx';
 
 const path = 'operator/ledger/checks';
 const watchMs = 700;

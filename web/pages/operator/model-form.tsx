@@ -1,18 +1,17 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { ModelBody, ModelKindName, OperatorModel } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, TextInput } from '../../components/field.tsx';
-import { FormButtons, useOpened } from '../../components/form-end.tsx';
+import { Form, type Mistakes, useOpened, useVersion } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
 import { modelsWords, priceWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { operatorModelAddress, operatorModelPath, refreshModels } from './model-parts.ts';
-import { fieldErrors, FormProblem, useVersion } from './parts.tsx';
-import { lineError, PriceFields } from './price-fields.tsx';
+import { PriceFields, wrongLines } from './price-fields.tsx';
 
 const kinds = [
   'chat',
@@ -55,7 +54,6 @@ export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNo
   const navigate = useNavigate();
   const [text, setText] = useState(empty);
   const [lines, setLines] = useState<readonly PriceLine[]>([]);
-  const [checked, setChecked] = useState(false);
   const [idempotencyKey] = useState(newIdempotencyKey);
   const create = useMutation({
     mutationFn: (body: ModelBody) =>
@@ -66,15 +64,7 @@ export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNo
       await refreshModels();
     },
   });
-  const wrong = {
-    ...mistakes(text, words.number),
-    ...(text.id.trim() === '' && { id: 'required' }),
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setChecked(true);
-    if (Object.keys(wrong).length > 0 || lines.some((line) => lineError(line) !== undefined))
-      return;
+  const submit = () => {
     const priced = lines.some(({ amount }) => amount !== '');
     create.mutate({
       id: text.id.trim(),
@@ -84,20 +74,28 @@ export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNo
   };
   return (
     <Dialog open onClose={onClose} title={words.createTitle}>
-      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <ModelFields
-          text={text}
-          onChange={setText}
-          errors={{ ...fieldErrors(create.error), ...(checked && wrong) }}
-        />
-        <fieldset>
-          <legend className="text-table font-medium">{words.price}</legend>
-          <p className="mb-2 text-caption text-muted">{words.priceHelp}</p>
-          <PriceFields lines={lines} onChange={setLines} showErrors={checked} />
-        </fieldset>
-        <FormProblem error={create.error} />
-        <FormButtons submit={words.createTitle} busy={create.isPending} onCancel={onClose} />
-      </form>
+      <Form
+        mistakes={{
+          ...mistakes(text, words.number),
+          ...(text.id.trim() === '' && { id: 'required' }),
+          ...wrongLines(lines),
+        }}
+        saving={create}
+        submit={words.createTitle}
+        onSubmit={submit}
+        onCancel={onClose}
+      >
+        {(errors) => (
+          <>
+            <ModelFields text={text} onChange={setText} errors={errors} />
+            <fieldset>
+              <legend className="text-table font-medium">{words.price}</legend>
+              <p className="mb-2 text-caption text-muted">{words.priceHelp}</p>
+              <PriceFields lines={lines} onChange={setLines} errors={errors} />
+            </fieldset>
+          </>
+        )}
+      </Form>
     </Dialog>
   );
 }
@@ -116,7 +114,6 @@ export function EditModel({
   const toast = useToast();
   const start = textOf(model);
   const [text, setText] = useState(start);
-  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const save = useMutation({
     mutationFn: (body: ModelBody) =>
       send('PATCH', operatorModelAddress(model.id), { body, ifMatch: version }),
@@ -127,24 +124,18 @@ export function EditModel({
       await refreshModels();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const wrong = mistakes(text, words.number);
-    setOwn(wrong);
-    if (Object.keys(wrong).length === 0) save.mutate(changes(start, text));
-  };
   return (
     <Dialog open onClose={onClose} title={words.editTitle(model.id)}>
-      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <ModelFields
-          text={text}
-          onChange={setText}
-          errors={{ ...fieldErrors(save.error), ...own }}
-          editing
-        />
-        <FormProblem error={save.error} mine={bodyOf(text)} />
-        <FormButtons submit={actions.save} busy={save.isPending} onCancel={onClose} />
-      </form>
+      <Form
+        mistakes={mistakes(text, words.number)}
+        saving={save}
+        mine={bodyOf(text)}
+        submit={actions.save}
+        onSubmit={() => save.mutate(changes(start, text))}
+        onCancel={onClose}
+      >
+        {(errors) => <ModelFields text={text} onChange={setText} errors={errors} editing />}
+      </Form>
     </Dialog>
   );
 }
@@ -152,7 +143,7 @@ export function EditModel({
 interface FieldsProps {
   readonly text: Text;
   readonly onChange: (text: Text) => void;
-  readonly errors: Readonly<Record<string, string | undefined>>;
+  readonly errors: Mistakes;
   readonly editing?: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { List, OperatorModel } from '../../../src/console/contract.ts';
 import { data, queryClient, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { Button, ButtonLink } from '../../components/button.tsx';
+import { Button, ButtonLink, CreateButton } from '../../components/button.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Select, TextInput } from '../../components/field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -38,14 +38,7 @@ export function OperatorModelsPage(): ReactNode {
           <ButtonLink icon="up" to="/operator/models/import">
             {words.import}
           </ButtonLink>
-          <Button
-            look="primary"
-            icon="plus"
-            data-shortcut="create"
-            onClick={() => setState({ form: 'new' })}
-          >
-            {words.add}
-          </Button>
+          <CreateButton onClick={() => setState({ form: 'new' })}>{words.add}</CreateButton>
         </>
       }
     >

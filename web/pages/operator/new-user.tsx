@@ -1,17 +1,17 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Invitation, NewUserBody, RoleName } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, TextInput } from '../../components/field.tsx';
-import { FormButtons } from '../../components/form-end.tsx';
+import { Form } from '../../components/form.tsx';
 import { useZone } from '../../components/time.tsx';
 import { formatTime } from '../../format/time.ts';
 import { peopleWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { fieldErrors, FormProblem, pathName, refresh } from './parts.tsx';
+import { pathName, refresh } from './parts.tsx';
 
 /** Makes a user, and shows the link by which the user signs in for the first time. */
 export function NewUser({ onClose }: { readonly onClose: () => void }): ReactNode {
@@ -19,7 +19,6 @@ export function NewUser({ onClose }: { readonly onClose: () => void }): ReactNod
   const [idempotencyKey] = useState(newIdempotencyKey);
   const [name, setName] = useState('');
   const [role, setRole] = useState<RoleName>('user');
-  const [empty, setEmpty] = useState(false);
   const create = useMutation({
     mutationFn: (body: NewUserBody) =>
       send<Invitation>('POST', 'operator/users', { body, idempotencyKey }),
@@ -27,44 +26,45 @@ export function NewUser({ onClose }: { readonly onClose: () => void }): ReactNod
   });
   if (create.data !== undefined)
     return <InvitationDialog invitation={create.data} onClose={onClose} />;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setEmpty(name.trim() === '');
-    if (name.trim() !== '') create.mutate({ name: name.trim(), role });
-  };
   return (
     <Dialog open onClose={onClose} title={words.create.title}>
-      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <Field
-          label={words.create.name}
-          help={words.create.nameHelp}
-          error={empty ? 'required' : fieldErrors(create.error)['name']}
-        >
-          {(tied) => (
-            <TextInput
-              {...tied}
-              name="name"
-              maxLength={64}
-              value={name}
-              onChange={({ target }) => setName(target.value)}
-            />
-          )}
-        </Field>
-        <Field label={words.role}>
-          {(tied) => (
-            <Select
-              {...tied}
-              value={role}
-              onChange={({ target }) => setRole(target.value === 'operator' ? 'operator' : 'user')}
-            >
-              <option value="user">{words.roles.user}</option>
-              <option value="operator">{words.roles.operator}</option>
-            </Select>
-          )}
-        </Field>
-        <FormProblem error={create.error} />
-        <FormButtons submit={words.create.submit} busy={create.isPending} onCancel={onClose} />
-      </form>
+      <Form
+        mistakes={{ ...(name.trim() === '' && { name: 'required' }) }}
+        saving={create}
+        submit={words.create.submit}
+        onSubmit={() => create.mutate({ name: name.trim(), role })}
+        onCancel={onClose}
+      >
+        {(errors) => (
+          <>
+            <Field label={words.create.name} help={words.create.nameHelp} error={errors['name']}>
+              {(tied) => (
+                <TextInput
+                  {...tied}
+                  name="name"
+                  maxLength={64}
+                  value={name}
+                  onChange={({ target }) => setName(target.value)}
+                />
+              )}
+            </Field>
+            <Field label={words.role}>
+              {(tied) => (
+                <Select
+                  {...tied}
+                  value={role}
+                  onChange={({ target }) =>
+                    setRole(target.value === 'operator' ? 'operator' : 'user')
+                  }
+                >
+                  <option value="user">{words.roles.user}</option>
+                  <option value="operator">{words.roles.operator}</option>
+                </Select>
+              )}
+            </Field>
+          </>
+        )}
+      </Form>
     </Dialog>
   );
 }
@@ -84,16 +84,14 @@ export function InviteAgain({
   });
   if (invite.data !== undefined)
     return <InvitationDialog invitation={invite.data} onClose={onClose} />;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    invite.mutate();
-  };
   return (
     <Dialog open onClose={onClose} title={words.create.invite}>
-      <form onSubmit={submit} className="flex flex-col gap-4">
-        <FormProblem error={invite.error} />
-        <FormButtons submit={words.create.invite} busy={invite.isPending} onCancel={onClose} />
-      </form>
+      <Form
+        saving={invite}
+        submit={words.create.invite}
+        onSubmit={() => invite.mutate()}
+        onCancel={onClose}
+      />
     </Dialog>
   );
 }

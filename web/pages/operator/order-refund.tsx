@@ -11,14 +11,14 @@ import { useData } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { AmountInput, Field } from '../../components/field.tsx';
-import { FormButtons } from '../../components/form-end.tsx';
+import { Form, FormProblem, type Saving } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { amountError } from '../../format/amount.ts';
 import { formatYuan, parseYuan } from '../../format/money.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { leftOf, orderAddress, refreshOrders } from './order-parts.tsx';
-import { FormProblem, pathName, ReasonField } from './parts.tsx';
+import { pathName, ReasonField } from './parts.tsx';
 import { useWalletName } from './wallet-name.ts';
 
 interface RefundDialogProps {
@@ -31,8 +31,6 @@ interface Text {
   readonly reason: string;
   readonly typed: string;
 }
-
-type Errors = Readonly<Partial<Record<keyof Text, string | undefined>>>;
 
 /** Two steps: amount and reason; then the effect, and the amount typed once more. */
 export function RefundDialog({ order, onClose }: RefundDialogProps): ReactNode {
@@ -82,8 +80,7 @@ export function RefundDialog({ order, onClose }: RefundDialogProps): ReactNode {
           order={order}
           text={text}
           onChange={set}
-          busy={refund.isPending}
-          error={refund.error}
+          saving={refund}
           onBack={() => setStep(1)}
           onSure={() => refund.mutate({ amount: text.amount, reason: text.reason.trim() })}
         />
@@ -116,50 +113,50 @@ interface WhatProps extends StepProps {
 function What({ order, left, text, onChange, refused, onNext, onClose }: WhatProps): ReactNode {
   const { orders: words, user } = useWords(peopleWords);
   const owner = useData<UserView>(`operator/users/${pathName(order.user.id)}`).data;
-  const [own, setOwn] = useState<Errors>({});
   const available = owner && parseYuan(owner.balance) - parseYuan(owner.held);
-  const next = (event: FormEvent) => {
-    event.preventDefault();
-    const wrong = amountError(text.amount, { minimum: 0.01 });
-    const tooMuch = wrong === undefined && parseYuan(text.amount) > left;
-    const errors: Errors = {
-      amount: tooMuch ? words.tooMuch : wrong,
-      reason: text.reason.trim() === '' ? 'required' : undefined,
-    };
-    setOwn(errors);
-    if (errors.amount === undefined && errors.reason === undefined) onNext();
+  const wrong = amountError(text.amount, { minimum: 0.01 });
+  const tooMuch = wrong === undefined && parseYuan(text.amount) > left;
+  const mistakes = {
+    amount: tooMuch ? words.tooMuch : wrong,
+    reason: text.reason.trim() === '' ? 'required' : undefined,
   };
   return (
-    <form onSubmit={next} noValidate className="flex flex-col gap-4">
-      <p className="text-table text-muted">
-        {words.refundText(
-          formatYuan(left, 'balance'),
-          available === undefined ? '…' : formatYuan(available, 'balance'),
-        )}
-      </p>
-      <Field label={user.amount} error={own.amount ?? refused}>
-        {(tied) => (
-          <AmountInput {...tied} value={text.amount} onChange={(amount) => onChange({ amount })} />
-        )}
-      </Field>
-      <ReasonField
-        value={text.reason}
-        onChange={(reason) => onChange({ reason })}
-        error={own.reason}
-      />
-      <FormButtons submit={words.refundContinue} onCancel={onClose} />
-    </form>
+    <Form mistakes={mistakes} submit={words.refundContinue} onSubmit={onNext} onCancel={onClose}>
+      {(errors) => (
+        <>
+          <p className="text-table text-muted">
+            {words.refundText(
+              formatYuan(left, 'balance'),
+              available === undefined ? '…' : formatYuan(available, 'balance'),
+            )}
+          </p>
+          <Field label={user.amount} error={errors['amount'] ?? refused}>
+            {(tied) => (
+              <AmountInput
+                {...tied}
+                value={text.amount}
+                onChange={(amount) => onChange({ amount })}
+              />
+            )}
+          </Field>
+          <ReasonField
+            value={text.reason}
+            onChange={(reason) => onChange({ reason })}
+            error={errors['reason']}
+          />
+        </>
+      )}
+    </Form>
   );
 }
 
 interface SureProps extends StepProps {
-  readonly busy: boolean;
-  readonly error: Error | null;
+  readonly saving: Saving;
   readonly onBack: () => void;
   readonly onSure: () => void;
 }
 
-function Sure({ order, text, onChange, busy, error, onBack, onSure }: SureProps): ReactNode {
+function Sure({ order, text, onChange, saving, onBack, onSure }: SureProps): ReactNode {
   const { orders: words, user } = useWords(peopleWords);
   const wallet = useWalletName();
   const [wrong, setWrong] = useState(false);
@@ -183,10 +180,10 @@ function Sure({ order, text, onChange, busy, error, onBack, onSure }: SureProps)
           />
         )}
       </Field>
-      <FormProblem error={error} />
+      <FormProblem error={saving.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onBack}>{words.refundBack}</Button>
-        <Button look="danger" type="submit" busy={busy}>
+        <Button look="danger" type="submit" busy={saving.isPending}>
           {words.refundButton(shown)}
         </Button>
       </div>

@@ -9,6 +9,7 @@ import type {
 } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
+import { FormProblem } from '../../components/form.tsx';
 import { AmountInput, Field, Select, TextInput } from '../../components/field.tsx';
 import { Panel } from '../../components/page.tsx';
 import { IconButton } from '../../components/button.tsx';
@@ -28,7 +29,7 @@ import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
 import { refreshModels } from './model-parts.ts';
-import { FormProblem, ReasonField, useErrorText } from './parts.tsx';
+import { ReasonField, useErrorText } from './parts.tsx';
 import { AddLine, lineError } from './price-fields.tsx';
 import { PricePreviewPanel } from './price-preview.tsx';
 

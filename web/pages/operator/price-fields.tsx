@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { PriceClass } from '../../../src/console/contract.ts';
 import { IconButton } from '../../components/button.tsx';
 import { AmountInput, Field, Select } from '../../components/field.tsx';
+import type { Mistakes } from '../../components/form.tsx';
 import { amountError } from '../../format/amount.ts';
 import { emptyLine, lineKey, type PriceLine } from '../../format/written-price.ts';
 import { modelsWords, priceWords } from '../../words/families.ts';
@@ -35,14 +36,18 @@ export function lineError({ amount, per }: PriceLine): string | undefined {
   return amountError(amount, { decimals: per === 1 ? pieceDecimals : tokenDecimals });
 }
 
+/** The errors of all lines. */
+export const wrongLines = (lines: readonly PriceLine[]): Mistakes =>
+  Object.fromEntries(lines.map((line) => [lineKey(line), lineError(line)]));
+
 interface PriceFieldsProps {
   readonly lines: readonly PriceLine[];
   readonly onChange: (lines: readonly PriceLine[]) => void;
-  readonly showErrors: boolean;
+  readonly errors: Mistakes;
 }
 
 /** A price as lines of class and amount. */
-export function PriceFields({ lines, onChange, showErrors }: PriceFieldsProps): ReactNode {
+export function PriceFields({ lines, onChange, errors }: PriceFieldsProps): ReactNode {
   const { per } = useWords(modelsWords);
   const words = useWords(priceWords);
   const nameOf = useLineName();
@@ -61,7 +66,7 @@ export function PriceFields({ lines, onChange, showErrors }: PriceFieldsProps): 
                   {nameOf(line)} <span className="font-normal text-muted">/ {per[line.unit]}</span>
                 </>
               }
-              error={showErrors ? lineError(line) : undefined}
+              error={errors[key]}
             >
               {(tied) => (
                 <AmountInput

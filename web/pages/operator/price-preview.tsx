@@ -6,6 +6,7 @@ import type {
   PriceClass,
 } from '../../../src/console/contract.ts';
 import { Banner } from '../../components/banner.tsx';
+import { FormProblem } from '../../components/form.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { formatShare, signedPercent } from '../../format/count.ts';
@@ -15,7 +16,6 @@ import { formatQuantity } from '../../format/quantity.ts';
 import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
-import { FormProblem } from './parts.tsx';
 
 interface PreviewProps {
   readonly preview: PricePreview | undefined;

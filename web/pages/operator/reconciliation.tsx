@@ -11,6 +11,7 @@ import { queryClient, useData, useSession } from '../../api/data.ts';
 import { useNow } from '../../browser/now.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { Banner } from '../../components/banner.tsx';
+import { FormProblem } from '../../components/form.tsx';
 import { Button } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
@@ -29,7 +30,7 @@ import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { Rich } from '../../words/rich.tsx';
 import { orderAddress, refreshOrders } from './order-parts.tsx';
-import { FormProblem, useAct, ZoneNow } from './parts.tsx';
+import { useAct, ZoneNow } from './parts.tsx';
 import { useWalletName } from './wallet-name.ts';
 
 const searchDefaults = { date: '', wallet: '' };

@@ -1,16 +1,16 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { CreditBody, UserAnswer, UserView } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { AmountInput, Field, TextInput } from '../../components/field.tsx';
-import { FormButtons } from '../../components/form-end.tsx';
+import { Form, type Saving } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { amountError } from '../../format/amount.ts';
 import { formatYuan, parseYuan } from '../../format/money.ts';
 import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { fieldErrors, FormProblem, refresh } from './parts.tsx';
+import { refresh } from './parts.tsx';
 
 interface MoneyDialogProps {
   readonly user: UserView;
@@ -51,14 +51,7 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
       onClose={onClose}
       title={kind === 'credit' ? words.creditTitle(user.name) : words.debitTitle(user.name)}
     >
-      <MoneyForm
-        user={user}
-        kind={kind}
-        busy={give.isPending}
-        error={give.error}
-        onSubmit={give.mutate}
-        onCancel={onClose}
-      />
+      <MoneyForm user={user} kind={kind} saving={give} onSubmit={give.mutate} onCancel={onClose} />
     </Dialog>
   );
 }
@@ -75,78 +68,72 @@ function wrongIn({ amount, reason, typed }: Text, mismatch: string) {
 }
 
 interface FormProps extends Pick<MoneyDialogProps, 'user' | 'kind'> {
-  readonly busy: boolean;
-  readonly error: Error | null;
+  readonly saving: Saving;
   readonly onSubmit: (body: CreditBody) => void;
   readonly onCancel: () => void;
 }
 
-function MoneyForm({ user, kind, busy, error, onSubmit, onCancel }: FormProps): ReactNode {
+function MoneyForm({ user, kind, saving, onSubmit, onCancel }: FormProps): ReactNode {
   const { user: words } = useWords(peopleWords);
   const { form } = useWords(operatorWords);
   const [text, setText] = useState<Text>({ amount: '', reason: '', typed: '' });
-  const [own, setOwn] = useState<Readonly<Record<string, string | undefined>>>({});
   const right = amountError(text.amount, { decimals }) === undefined;
   const shown = right ? formatYuan(text.amount, 'balance') : '¥…';
-  const errors: typeof own = { ...fieldErrors(error), ...own };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const wrong = wrongIn(text, words.mismatch);
-    setOwn(wrong);
-    if (Object.values(wrong).every((each) => each === undefined))
-      onSubmit({ amount: text.amount, reason: text.reason.trim() });
-  };
   const set = (change: Partial<Text>) => setText((old) => ({ ...old, ...change }));
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-      <p className="text-table text-muted">
-        {kind === 'credit' ? words.creditText : words.debitText}
-      </p>
-      <Field
-        label={words.amount}
-        help={right ? words.after(afterText(user.balance, text.amount, kind)) : undefined}
-        error={errors['amount']}
-      >
-        {(tied) => (
-          <AmountInput
-            {...tied}
-            name="amount"
-            value={text.amount}
-            onChange={(amount) => set({ amount })}
-          />
-        )}
-      </Field>
-      <Field label={form.reason} help={words.reasonHelp} error={errors['reason']}>
-        {(tied) => (
-          <TextInput
-            {...tied}
-            name="reason"
-            maxLength={200}
-            value={text.reason}
-            onChange={({ target }) => set({ reason: target.value })}
-          />
-        )}
-      </Field>
-      {right && (
-        <Field label={words.typed(text.amount)} error={errors['typed']}>
-          {(tied) => (
-            <AmountInput
-              {...tied}
-              name="typed"
-              value={text.typed}
-              onChange={(typed) => set({ typed })}
-            />
+    <Form
+      mistakes={wrongIn(text, words.mismatch)}
+      saving={saving}
+      submit={kind === 'credit' ? words.creditButton(shown) : words.debitButton(shown)}
+      look={kind === 'credit' ? 'primary' : 'danger'}
+      onSubmit={() => onSubmit({ amount: text.amount, reason: text.reason.trim() })}
+      onCancel={onCancel}
+    >
+      {(errors) => (
+        <>
+          <p className="text-table text-muted">
+            {kind === 'credit' ? words.creditText : words.debitText}
+          </p>
+          <Field
+            label={words.amount}
+            help={right ? words.after(afterText(user.balance, text.amount, kind)) : undefined}
+            error={errors['amount']}
+          >
+            {(tied) => (
+              <AmountInput
+                {...tied}
+                name="amount"
+                value={text.amount}
+                onChange={(amount) => set({ amount })}
+              />
+            )}
+          </Field>
+          <Field label={form.reason} help={words.reasonHelp} error={errors['reason']}>
+            {(tied) => (
+              <TextInput
+                {...tied}
+                name="reason"
+                maxLength={200}
+                value={text.reason}
+                onChange={({ target }) => set({ reason: target.value })}
+              />
+            )}
+          </Field>
+          {right && (
+            <Field label={words.typed(text.amount)} error={errors['typed']}>
+              {(tied) => (
+                <AmountInput
+                  {...tied}
+                  name="typed"
+                  value={text.typed}
+                  onChange={(typed) => set({ typed })}
+                />
+              )}
+            </Field>
           )}
-        </Field>
+        </>
       )}
-      <FormProblem error={error} />
-      <FormButtons
-        submit={kind === 'credit' ? words.creditButton(shown) : words.debitButton(shown)}
-        look={kind === 'credit' ? 'primary' : 'danger'}
-        busy={busy}
-        onCancel={onCancel}
-      />
-    </form>
+    </Form>
   );
 }
 

@@ -1,13 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { ReasonBody, RoleBody, UserAnswer, UserView } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { FormButtons } from '../../components/form-end.tsx';
+import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { fieldErrors, FormProblem, ReasonField, refresh } from './parts.tsx';
+import { ReasonField, refresh } from './parts.tsx';
 
 export type Turn = 'suspend' | 'restore' | 'operator' | 'user';
 
@@ -22,7 +22,6 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
   const { user: words, users } = useWords(peopleWords);
   const toast = useToast();
   const [reason, setReason] = useState('');
-  const [empty, setEmpty] = useState(false);
   const text = useTurn(user, turn);
   const act = useMutation({
     mutationFn: () => {
@@ -43,28 +42,23 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
       void refresh('operator/audit');
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setEmpty(reason.trim() === '');
-    if (reason.trim() !== '') act.mutate();
-  };
   return (
     <Dialog open onClose={onClose} title={text.title}>
-      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <p>{text.text}</p>
-        <ReasonField
-          value={reason}
-          onChange={setReason}
-          error={empty ? 'required' : fieldErrors(act.error)['reason']}
-        />
-        <FormProblem error={act.error} />
-        <FormButtons
-          submit={text.button}
-          look={turn === 'restore' ? 'primary' : 'danger'}
-          busy={act.isPending}
-          onCancel={onClose}
-        />
-      </form>
+      <Form
+        mistakes={{ ...(reason.trim() === '' && { reason: 'required' }) }}
+        saving={act}
+        submit={text.button}
+        look={turn === 'restore' ? 'primary' : 'danger'}
+        onSubmit={() => act.mutate()}
+        onCancel={onClose}
+      >
+        {(errors) => (
+          <>
+            <p>{text.text}</p>
+            <ReasonField value={reason} onChange={setReason} error={errors['reason']} />
+          </>
+        )}
+      </Form>
     </Dialog>
   );
 }

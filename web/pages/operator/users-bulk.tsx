@@ -1,14 +1,14 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { UserAnswer, UserView } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { FormButtons } from '../../components/form-end.tsx';
+import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { FormProblem, pathName, ReasonField, refresh } from './parts.tsx';
+import { pathName, ReasonField, refresh } from './parts.tsx';
 
 interface BulkProps {
   readonly users: readonly UserView[];
@@ -56,7 +56,6 @@ function BulkDialog({ users, turn, onClose, onDone }: BulkDialogProps): ReactNod
   const { user: acts } = useWords(peopleWords);
   const toast = useToast();
   const [reason, setReason] = useState('');
-  const [empty, setEmpty] = useState(false);
   const [done, setDone] = useState(0);
   const act = useMutation({
     async mutationFn() {
@@ -80,26 +79,25 @@ function BulkDialog({ users, turn, onClose, onDone }: BulkDialogProps): ReactNod
       void refresh('operator/audit');
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setEmpty(reason.trim() === '');
-    if (reason.trim() !== '') act.mutate();
-  };
   const title = turn === 'suspend' ? words.suspendTitle : words.restoreTitle;
   return (
     <Dialog open onClose={onClose} title={title(users.length)}>
-      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <p>{turn === 'suspend' ? words.suspendText : words.restoreText}</p>
-        <ReasonField value={reason} onChange={setReason} error={empty ? 'required' : undefined} />
-        {act.error !== null && <p>{words.stopped(done, users[done]?.name ?? '')}</p>}
-        <FormProblem error={act.error} />
-        <FormButtons
-          submit={turn === 'suspend' ? acts.suspend : acts.restore}
-          look={turn === 'suspend' ? 'danger' : 'primary'}
-          busy={act.isPending}
-          onCancel={onClose}
-        />
-      </form>
+      <Form
+        mistakes={{ ...(reason.trim() === '' && { reason: 'required' }) }}
+        saving={act}
+        submit={turn === 'suspend' ? acts.suspend : acts.restore}
+        look={turn === 'suspend' ? 'danger' : 'primary'}
+        onSubmit={() => act.mutate()}
+        onCancel={onClose}
+      >
+        {(errors) => (
+          <>
+            <p>{turn === 'suspend' ? words.suspendText : words.restoreText}</p>
+            <ReasonField value={reason} onChange={setReason} error={errors['reason']} />
+            {act.error !== null && <p>{words.stopped(done, users[done]?.name ?? '')}</p>}
+          </>
+        )}
+      </Form>
     </Dialog>
   );
 }

@@ -8,13 +8,13 @@ import type {
 } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
 import { Banner } from '../../components/banner.tsx';
+import { FormProblem } from '../../components/form.tsx';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, TextInput } from '../../components/field.tsx';
 import { plainAmount } from '../../format/amount.ts';
 import { priceText } from '../../format/price.ts';
 import { channelWords, modelsWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { FormProblem } from './parts.tsx';
 
 /** The prices that the operator writes for models that nobody sells yet, by model. */
 export type NewPrices = Readonly<

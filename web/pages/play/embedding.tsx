@@ -2,18 +2,15 @@ import { clsx } from 'clsx';
 import { type ReactNode, useState } from 'react';
 import { useSession } from '../../api/data.ts';
 import { Field, TextInput, Textarea } from '../../components/field.tsx';
-import { Panel } from '../../components/page.tsx';
 import { formatYuan } from '../../format/money.ts';
 import { mostOfTokens, tokensAtMost } from '../../format/price.ts';
 import { embeddingSample } from '../../samples/embedding.ts';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { ChargeLine, Refused } from './charge.tsx';
 import { numberOf } from './chat-form.ts';
-import { Bench } from './layout.tsx';
+import { Asked, Bench } from './layout.tsx';
 import type { Payer } from './payer.tsx';
-import { RunBar } from './run-bar.tsx';
-import { type Run, useRun } from './run.ts';
+import { useRun } from './run.ts';
 import { cosine, textsOf } from './similarity.ts';
 
 const textsMax = 12;
@@ -55,37 +52,40 @@ export function Embedding(payer: Payer): ReactNode {
         </>
       }
       work={
-        <div className="flex flex-col gap-4">
-          <Panel>
-            <div className="flex flex-col gap-3">
-              <Field
-                label={words.texts}
-                help={words.textsHelp(textsMax)}
-                error={checked && wrong ? words.needTexts(textsMax) : undefined}
-              >
-                {(tied) => (
-                  <Textarea
-                    {...tied}
-                    dir="auto"
-                    rows={6}
-                    placeholder={words.placeholder}
-                    value={typed}
-                    onChange={(event) => setTyped(event.target.value)}
-                  />
-                )}
-              </Field>
-              <RunBar
-                running={run.state === 'running'}
-                cost={<Cost payer={payer} texts={texts} />}
-                onRun={go}
-                onStop={stop}
-              />
-            </div>
-          </Panel>
-          <Panel>
-            <Similar run={run} />
-          </Panel>
-        </div>
+        <Asked
+          run={run}
+          question={
+            <Field
+              label={words.texts}
+              help={words.textsHelp(textsMax)}
+              error={checked && wrong ? words.needTexts(textsMax) : undefined}
+            >
+              {(tied) => (
+                <Textarea
+                  {...tied}
+                  dir="auto"
+                  rows={6}
+                  placeholder={words.placeholder}
+                  value={typed}
+                  onChange={(event) => setTyped(event.target.value)}
+                />
+              )}
+            </Field>
+          }
+          cost={<Cost payer={payer} texts={texts} />}
+          words={{ empty: words.empty, running: words.comparing }}
+          onRun={go}
+          onStop={stop}
+        >
+          {(answer) => (
+            <>
+              <Matrix {...answer} />
+              <p className="text-caption text-muted">
+                {words.about(answer.vectors[0]?.length ?? 0)}
+              </p>
+            </>
+          )}
+        </Asked>
       }
     />
   );
@@ -144,28 +144,6 @@ function Dimensions({ value, wrong, onChange }: DimensionsProps): ReactNode {
         />
       )}
     </Field>
-  );
-}
-
-function Similar({
-  run: { state, answer, error, charge },
-}: {
-  readonly run: Run<Compared>;
-}): ReactNode {
-  const { embedding: words } = useWords(playgroundWords);
-  return (
-    <div className="flex flex-col gap-3">
-      {state === 'none' && <p className="py-10 text-center text-muted">{words.empty}</p>}
-      {state === 'running' && <p role="status">{words.comparing}</p>}
-      {state === 'failed' && <Refused error={error} />}
-      {answer !== undefined && (
-        <>
-          <Matrix {...answer} />
-          <p className="text-caption text-muted">{words.about(answer.vectors[0]?.length ?? 0)}</p>
-        </>
-      )}
-      {state === 'done' && <ChargeLine charge={charge} />}
-    </div>
   );
 }
 

@@ -4,7 +4,10 @@ import { Panel } from '../../components/page.tsx';
 import type { Sample } from '../../samples/client.ts';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { ChargeLine, Refused } from './charge.tsx';
 import { CodePanel } from './code-panel.tsx';
+import { RunBar, type RunBarProps } from './run-bar.tsx';
+import type { Run } from './run.ts';
 
 interface BenchProps {
   readonly settings: ReactNode;
@@ -29,6 +32,44 @@ export function Bench({ settings, work, sample, workFirst = false }: BenchProps)
         sample={sample}
         className="lg:col-span-2 2xl:col-span-1"
       />
+    </div>
+  );
+}
+
+interface AskedProps<Answer> extends Pick<RunBarProps, 'cost' | 'onRun' | 'onStop'> {
+  readonly run: Run<Answer>;
+  /** What is asked. */
+  readonly question: ReactNode;
+  /** What stands where the answer will be: before, and while it is awaited. */
+  readonly words: { readonly empty: string; readonly running: string };
+  readonly children: (answer: Answer) => ReactNode;
+}
+
+/** A question, what it costs, and its answer. */
+export function Asked<Answer>({
+  run: { state, answer, error, charge },
+  question,
+  words,
+  children,
+  ...bar
+}: AskedProps<Answer>): ReactNode {
+  return (
+    <div className="flex flex-col gap-4">
+      <Panel>
+        <div className="flex flex-col gap-3">
+          {question}
+          <RunBar running={state === 'running'} {...bar} />
+        </div>
+      </Panel>
+      <Panel>
+        <div className="flex flex-col gap-3">
+          {state === 'none' && <p className="py-10 text-center text-muted">{words.empty}</p>}
+          {state === 'running' && <p role="status">{words.running}</p>}
+          {state === 'failed' && <Refused error={error} />}
+          {answer !== undefined && children(answer)}
+          {state === 'done' && <ChargeLine charge={charge} />}
+        </div>
+      </Panel>
     </div>
   );
 }

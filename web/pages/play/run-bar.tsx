@@ -3,7 +3,7 @@ import { Button } from '../../components/button.tsx';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 
-interface RunBarProps {
+export interface RunBarProps {
   readonly running: boolean;
   /** The cost before. */
   readonly cost: ReactNode;

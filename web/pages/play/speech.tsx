@@ -2,19 +2,16 @@ import { type ReactNode, useId, useState } from 'react';
 import { useSession } from '../../api/data.ts';
 import { ButtonAnchor } from '../../components/button.tsx';
 import { Field, Select, TextInput, Textarea } from '../../components/field.tsx';
-import { Panel } from '../../components/page.tsx';
 import { formatYuan } from '../../format/money.ts';
 import { costOf } from '../../format/price.ts';
 import { speechSample } from '../../samples/audio.ts';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useAddress } from './blob-address.ts';
-import { ChargeLine, Refused } from './charge.tsx';
 import { numberOf } from './chat-form.ts';
-import { Bench } from './layout.tsx';
+import { Asked, Bench } from './layout.tsx';
 import type { Payer } from './payer.tsx';
-import { RunBar } from './run-bar.tsx';
-import { type Run, useRun } from './run.ts';
+import { useRun } from './run.ts';
 import { SliderField } from './slider-field.tsx';
 
 const formats = ['mp3', 'wav', 'opus', 'aac', 'flac'] as const;
@@ -66,37 +63,33 @@ export function Speech(payer: Payer): ReactNode {
         </>
       }
       work={
-        <div className="flex flex-col gap-4">
-          <Panel>
-            <div className="flex flex-col gap-3">
-              <Field
-                label={words.text}
-                error={checked && form.text.trim() === '' ? words.needText : undefined}
-              >
-                {(tied) => (
-                  <Textarea
-                    {...tied}
-                    dir="auto"
-                    rows={5}
-                    maxLength={4096}
-                    placeholder={words.placeholder}
-                    value={form.text}
-                    onChange={(event) => change({ text: event.target.value })}
-                  />
-                )}
-              </Field>
-              <RunBar
-                running={run.state === 'running'}
-                cost={<Cost payer={payer} text={form.text} />}
-                onRun={go}
-                onStop={stop}
-              />
-            </div>
-          </Panel>
-          <Panel>
-            <Spoken run={run} name={name} />
-          </Panel>
-        </div>
+        <Asked
+          run={run}
+          question={
+            <Field
+              label={words.text}
+              error={checked && form.text.trim() === '' ? words.needText : undefined}
+            >
+              {(tied) => (
+                <Textarea
+                  {...tied}
+                  dir="auto"
+                  rows={5}
+                  maxLength={4096}
+                  placeholder={words.placeholder}
+                  value={form.text}
+                  onChange={(event) => change({ text: event.target.value })}
+                />
+              )}
+            </Field>
+          }
+          cost={<Cost payer={payer} text={form.text} />}
+          words={{ empty: words.empty, running: words.speaking }}
+          onRun={go}
+          onStop={stop}
+        >
+          {(answer) => <Spoken sound={answer} name={name} />}
+        </Asked>
       }
     />
   );
@@ -183,35 +176,16 @@ function SpeechSettings({ form, checked, onChange }: SpeechSettingsProps): React
   );
 }
 
-function Spoken({
-  run: { state, answer, error, charge },
-  name,
-}: {
-  readonly run: Run<Blob>;
-  readonly name: string;
-}): ReactNode {
+function Spoken({ sound, name }: { readonly sound: Blob; readonly name: string }): ReactNode {
   const { speech: words } = useWords(playgroundWords);
-  const address = useAddress(answer);
+  const address = useAddress(sound);
   return (
-    <div className="flex flex-col gap-3">
-      {state === 'none' && <p className="py-10 text-center text-muted">{words.empty}</p>}
-      {state === 'running' && <p role="status">{words.speaking}</p>}
-      {state === 'failed' && <Refused error={error} />}
-      {address !== undefined && (
-        <div className="flex flex-wrap items-center gap-3">
-          {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- its text stands above */}
-          <audio
-            controls
-            src={address}
-            aria-label={words.sound}
-            className="min-w-0 flex-1 basis-60"
-          />
-          <ButtonAnchor icon="download" href={address} download={name}>
-            {words.download}
-          </ButtonAnchor>
-        </div>
-      )}
-      {state === 'done' && <ChargeLine charge={charge} />}
+    <div className="flex flex-wrap items-center gap-3">
+      {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- its text stands above */}
+      <audio controls src={address} aria-label={words.sound} className="min-w-0 flex-1 basis-60" />
+      <ButtonAnchor icon="download" href={address} download={name}>
+        {words.download}
+      </ButtonAnchor>
     </div>
   );
 }

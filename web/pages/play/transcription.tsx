@@ -2,20 +2,17 @@ import { type ReactNode, useState } from 'react';
 import { useSession } from '../../api/data.ts';
 import { CopyButton } from '../../components/copy.tsx';
 import { Field, Select, TextInput } from '../../components/field.tsx';
-import { Panel } from '../../components/page.tsx';
 import { formatYuan } from '../../format/money.ts';
 import { costOf } from '../../format/price.ts';
 import { transcriptionSample } from '../../samples/audio.ts';
 import { FileData } from '../../samples/written.ts';
 import { playgroundWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { ChargeLine, Refused } from './charge.tsx';
-import { Bench } from './layout.tsx';
+import { Asked, Bench } from './layout.tsx';
 import type { Payer } from './payer.tsx';
 import type { Recording } from './recorder.ts';
 import { RecordingPicker } from './recording-picker.tsx';
-import { RunBar } from './run-bar.tsx';
-import { type Run, useRun } from './run.ts';
+import { useRun } from './run.ts';
 
 /** Besides the plain text. */
 const formats = ['srt', 'vtt', 'verbose_json'] as const;
@@ -59,27 +56,25 @@ export function Transcription(payer: Payer): ReactNode {
         </>
       }
       work={
-        <div className="flex flex-col gap-4">
-          <Panel>
-            <div className="flex flex-col gap-3">
+        <Asked
+          run={run}
+          question={
+            <>
               <RecordingPicker recording={recording} onChange={setRecording} />
               {checked && recording === undefined && (
                 <p role="alert" className="text-caption text-bad">
                   {words.needRecording}
                 </p>
               )}
-              <RunBar
-                running={run.state === 'running'}
-                cost={<Cost payer={payer} seconds={recording?.seconds} />}
-                onRun={go}
-                onStop={stop}
-              />
-            </div>
-          </Panel>
-          <Panel>
-            <Heard run={run} />
-          </Panel>
-        </div>
+            </>
+          }
+          cost={<Cost payer={payer} seconds={recording?.seconds} />}
+          words={{ empty: words.empty, running: words.listening }}
+          onRun={go}
+          onStop={stop}
+        >
+          {(answer) => <Heard text={answer} />}
+        </Asked>
       }
     />
   );
@@ -163,37 +158,25 @@ function Settings({ form, onChange }: SettingsProps): ReactNode {
   );
 }
 
-function Heard({
-  run: { state, answer, error, charge },
-}: {
-  readonly run: Run<string>;
-}): ReactNode {
+function Heard({ text }: { readonly text: string }): ReactNode {
   const { transcription: words } = useWords(playgroundWords);
   const { actions } = useWords(sharedWords);
   return (
-    <div className="flex flex-col gap-3">
-      {state === 'none' && <p className="py-10 text-center text-muted">{words.empty}</p>}
-      {state === 'running' && <p role="status">{words.listening}</p>}
-      {state === 'failed' && <Refused error={error} />}
-      {answer !== undefined && (
-        <>
-          <p
-            dir="auto"
-            role="region"
-            aria-label={words.text}
-            tabIndex={0}
-            className="max-h-[60dvh] overflow-y-auto break-words whitespace-pre-wrap"
-          >
-            {answer}
-          </p>
-          <div>
-            <CopyButton text={answer} size="small">
-              {actions.copy}
-            </CopyButton>
-          </div>
-        </>
-      )}
-      {state === 'done' && <ChargeLine charge={charge} />}
-    </div>
+    <>
+      <p
+        dir="auto"
+        role="region"
+        aria-label={words.text}
+        tabIndex={0}
+        className="max-h-[60dvh] overflow-y-auto break-words whitespace-pre-wrap"
+      >
+        {text}
+      </p>
+      <div>
+        <CopyButton text={text} size="small">
+          {actions.copy}
+        </CopyButton>
+      </div>
+    </>
   );
 }

@@ -120,8 +120,6 @@ export default {
     reason: 'Reason',
     reasonHelp: 'Recorded in the audit trail.',
     problem: 'Not done:',
-    changed:
-      'Someone changed this in the meantime. The differences are below; saving again overwrites them.',
     required: 'required',
   },
   wallets: { wechat_pay: 'WeChat Pay', alipay: 'Alipay' } as Readonly<Record<string, string>>,

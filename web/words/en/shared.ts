@@ -106,6 +106,8 @@ export default {
   operatorOnly: 'Operators only.',
   notFound: { title: 'Not found', text: 'This page does not exist, or it is not yours.' },
   errors: {
+    changed:
+      'Someone changed this in the meantime. The differences are below; saving again overwrites them.',
     failed: 'This could not be loaded.',
     notDone: 'That did not work.',
     retry: 'Retry',

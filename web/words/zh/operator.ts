@@ -118,7 +118,6 @@ export default {
     reason: '原因',
     reasonHelp: '记入审计日志。',
     problem: '操作没有完成：',
-    changed: '其他人刚刚修改过。以下是不同之处，再次保存将覆盖。',
     required: '必填',
   },
   wallets: { wechat_pay: '微信支付', alipay: '支付宝' },

@@ -103,6 +103,7 @@ export default {
   operatorOnly: '此页仅限管理员。',
   notFound: { title: '找不到页面', text: '此页面不存在，或者不属于你。' },
   errors: {
+    changed: '其他人刚刚修改过。以下是不同之处，再次保存将覆盖。',
     failed: '无法加载这部分内容。',
     notDone: '操作没有成功。',
     retry: '重试',

@@ -1,0 +1,203 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { ApiError } from '../api/client.ts';
+import { shortest } from '../format/written-price.ts';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Banner } from './banner.tsx';
+import { Button } from './button.tsx';
+import { DiffList, type Difference } from './diff-list.tsx';
+import { errorText } from './error-panel.tsx';
+
+/** What is wrong with a form, by field: a code of `errors.fields`, or a text. */
+export type Mistakes = Readonly<Record<string, string | undefined>>;
+
+interface FormButtonsProps {
+  /** The verb on the submit button. */
+  readonly submit: string;
+  readonly look?: 'primary' | 'danger';
+  readonly busy?: boolean;
+  readonly onCancel: () => void;
+}
+
+/** How an attempt to save goes: what `useMutation` tells. */
+export interface Saving {
+  readonly error: Error | null;
+  readonly isPending: boolean;
+}
+
+interface FormProps extends Omit<FormButtonsProps, 'busy'> {
+  /** Shown from the first attempt on; while there are any, nothing is submitted. */
+  readonly mistakes?: Mistakes;
+  /** The last attempt. */
+  readonly saving?: Saving;
+  /** What is saved: if somebody else saved meanwhile, the differences are shown. */
+  readonly mine?: object;
+  readonly onSubmit: () => void;
+  readonly children?: ReactNode | ((errors: Mistakes) => ReactNode);
+}
+
+const noMistakes: Mistakes = {};
+const notYet: Saving = { error: null, isPending: false };
+
+/**
+ * A form: its fields, then what is wrong as a whole, then its buttons. An attempt that fails goes
+ * to the first field that is wrong.
+ */
+export function Form({
+  mistakes = noMistakes,
+  saving: { error, isPending } = notYet,
+  mine,
+  onSubmit,
+  children,
+  ...buttons
+}: FormProps): ReactNode {
+  const [attempts, setAttempts] = useState(0);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(
+    () => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(),
+    [attempts, error],
+  );
+  return (
+    <form
+      ref={form}
+      noValidate
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setAttempts(attempts + 1);
+        if (Object.values(mistakes).every((mistake) => mistake === undefined)) onSubmit();
+      }}
+    >
+      {typeof children === 'function'
+        ? children({ ...fieldErrors(error), ...(attempts > 0 && mistakes) })
+        : children}
+      <FormProblem error={error} {...(mine !== undefined && { mine })} />
+      <FormButtons busy={isPending} {...buttons} />
+    </form>
+  );
+}
+
+/**
+ * The object of a form as it was when the form opened. If somebody else saves it meanwhile, the
+ * server reports a conflict, and nothing is overwritten.
+ */
+export function useOpened<Thing>(thing: Thing): Thing {
+  return useState(() => thing)[0];
+}
+
+/** The submit and cancel buttons of a form. */
+export function FormButtons({
+  submit,
+  look = 'primary',
+  busy = false,
+  onCancel,
+}: FormButtonsProps): ReactNode {
+  const { actions } = useWords(sharedWords);
+  return (
+    <div className="flex justify-end gap-2">
+      <Button onClick={onCancel}>{actions.cancel}</Button>
+      <Button look={look} type="submit" busy={busy}>
+        {submit}
+      </Button>
+    </div>
+  );
+}
+
+/** The error of a form: fields show theirs in place, this shows the rest. */
+export function FormProblem({
+  error,
+  mine,
+}: {
+  readonly error: Error | null;
+  readonly mine?: object;
+}): ReactNode {
+  const words = useWords(sharedWords);
+  if (error === null) return null;
+  const others =
+    error instanceof ApiError && error.code === 'invalid' ? Object.entries(error.fields) : [];
+  return (
+    <div role="alert">
+      <Banner tone="bad">
+        {errorText(error, words)}
+        {others.length > 0 && (
+          <ul className="mt-1 list-disc pl-5 text-caption">
+            {others.map(([field, what]) => (
+              <li key={field}>
+                <FieldProblem field={field} what={what} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Banner>
+      {error instanceof ApiError && error.code === 'version_conflict' && mine !== undefined && (
+        <div className="mt-2 rounded-control border border-line p-3">
+          <p className="mb-2 text-caption text-muted">{words.errors.changed}</p>
+          <DiffList differences={differing(error.current, mine)} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function FieldProblem({
+  field,
+  what,
+}: {
+  readonly field: string;
+  readonly what: string;
+}): ReactNode {
+  const { errors } = useWords(sharedWords);
+  return (
+    <>
+      <span className="font-mono">{field}</span> {errors.fields[what] ?? what}
+    </>
+  );
+}
+
+/** The members whose stored value differs from the form's. */
+function differing(current: unknown, mine: object): readonly Difference[] {
+  const theirs = new Map(
+    typeof current === 'object' && current !== null ? Object.entries(current) : [],
+  );
+  return Object.entries(mine)
+    .filter(([member, value]) => theirs.has(member) && plain(theirs.get(member)) !== plain(value))
+    .map(([member, value]) => ({
+      member,
+      before: textOf(theirs.get(member)),
+      after: textOf(value),
+    }));
+}
+
+/** `1.00` and `1` are equal. */
+const plain = (value: unknown): string | undefined =>
+  JSON.stringify(value, (_name, each: unknown) =>
+    typeof each === 'string' && /^\d+\.\d+$/.test(each) ? shortest(each) : each,
+  );
+
+function textOf(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Errors by field from the server; they take precedence over the form's own. */
+export function fieldErrors(error: Error | null): Readonly<Record<string, string | undefined>> {
+  return error instanceof ApiError ? error.fields : {};
+}
+
+/**
+ * The version that a save is based on: the one that the form opened with; after a conflict that
+ * showed somebody else's save (`onConflict`), that one.
+ */
+export function useVersion(opened: number): {
+  readonly version: number;
+  readonly onConflict: (error: Error) => void;
+} {
+  const [version, setVersion] = useState(opened);
+  const onConflict = (error: Error): void => {
+    const current =
+      error instanceof ApiError && error.code === 'version_conflict' ? error.current : undefined;
+    if (typeof current === 'object' && current !== null && 'version' in current)
+      setVersion(Number(current.version));
+  };
+  return { version, onConflict };
+}
