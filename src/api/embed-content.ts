@@ -1,7 +1,7 @@
 import { editJsonBytes, isObject, jsonText } from '../base/json.ts';
 import { refuse } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
-import { type ApiRequest, type ClientFormat, defaultsWithoutText } from '../gateway/api-request.ts';
+import { type ApiRequest, defaultsWithoutText } from '../gateway/api-request.ts';
 import { inCamelCase } from '../providers/conversation/spelling.ts';
 import { generateEnvelope } from './errors.ts';
 import type { Asked } from './generate.ts';
@@ -14,9 +14,7 @@ import {
   refuseType,
 } from './request-body.ts';
 import * as schema from './schema.ts';
-
-/** The most texts of one request, as for `/v1/embeddings`. */
-const requestsMax = 2_048;
+import { embeddingInputsMax, wholeFormat } from './vectors.ts';
 
 const textPart = schema.request({ text: schema.string('A text.') });
 
@@ -45,26 +43,15 @@ export const embedRequestSchema = schema.request(
 export const batchEmbedRequestSchema = schema.request({
   requests: schema.array('One for each vector.', embedRequestSchema, {
     minItems: 1,
-    maxItems: requestsMax,
+    maxItems: embeddingInputsMax,
   }),
 });
 
 /** Writes our own count where the vendor reports none. */
-export const embedFormat: ClientFormat = {
-  done: '',
-  keepAlive: '',
-  errorEvent: generateEnvelope.event,
-  counted: {
-    whole: (answer, quantities) =>
-      editJsonBytes(answer, [
-        {
-          path: ['usageMetadata'],
-          json: jsonText({ promptTokenCount: inputTokens(quantities) }),
-        },
-      ]),
-    event: () => '',
-  },
-};
+export const embedFormat = wholeFormat((answer, quantities) => {
+  const json = jsonText({ promptTokenCount: inputTokens(quantities) });
+  return editJsonBytes(answer, [{ path: ['usageMetadata'], json }]);
+}, generateEnvelope);
 
 /** POST /v1beta/models/{model}:embedContent: the request as the pipeline takes it. */
 export function parseEmbedContent(asked: Asked, sent: ParsedJson): ApiRequest {
@@ -86,7 +73,7 @@ export function parseBatchEmbedContents(asked: Asked, sent: ParsedJson): ApiRequ
   if (!Array.isArray(requests)) refuseType('requests', 'an array', requests);
   if (requests.length === 0)
     refuse('invalid_value', { param: 'requests', why: 'it must not be empty.' });
-  checkLength(requests, 'requests', requestsMax, 'items');
+  checkLength(requests, 'requests', embeddingInputsMax, 'items');
   const texts = requests.map((request, i) => {
     if (!isObject(request)) refuseType(`requests[${i}]`, 'an object', request);
     const { model } = request;

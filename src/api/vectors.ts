@@ -7,7 +7,7 @@ import { refuse } from '../base/refusal.ts';
 import { inputTokens } from '../catalog/price.ts';
 import { type ClientFormat, type ApiRequest, defaultsWithoutText } from '../gateway/api-request.ts';
 import { vectorUsageText } from '../providers/formats/embeddings/vectors.ts';
-import { chatEnvelope } from './errors.ts';
+import { chatEnvelope, type Envelope } from './errors.ts';
 import * as schema from './schema.ts';
 import { type RequestBody, checkLength, readersOf, refuseType } from './request-body.ts';
 
@@ -15,15 +15,16 @@ const model = schema.string('The model to use.', { minLength: 1 });
 
 /**
  * The format of endpoints that never stream. `counted` writes Tollgate's count into a response
- * whose vendor reported none.
+ * whose vendor reported none. `envelope`: how the client's convention writes errors.
  */
 export function wholeFormat(
   counted?: (answer: Buffer, quantities: Quantities) => Buffer,
+  envelope: Envelope = chatEnvelope,
 ): ClientFormat {
   return {
     done: '',
     keepAlive: '',
-    errorEvent: chatEnvelope.event,
+    errorEvent: envelope.event,
     ...(counted === undefined ? {} : { counted: { whole: counted, event: () => '' } }),
   };
 }
@@ -32,7 +33,7 @@ export function wholeFormat(
  * The most inputs of one request, as in the convention
  * (developers.openai.com/api/reference/embeddings, 2026-08).
  */
-const embeddingInputsMax = 2_048;
+export const embeddingInputsMax = 2_048;
 
 const tokenList = { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } };
 export const embeddingsRequestSchema = schema.request(

@@ -27,6 +27,7 @@ import type { SupportRow } from '../../support/rows.ts';
 import { type ModelRules, supportTable } from '../../support/rules.ts';
 import { unsupportedInResponses } from '../../support/unsupported.ts';
 import { faultOf, protocolFault, faultWithin, type FaultRule } from '../fault.ts';
+import { responsesOutputTokensMin } from './chat-request.ts';
 import { responseFailure } from './chat.ts';
 import { rewriteResponse, responseExtras, withExtras, responsesQuantities } from './response.ts';
 import { ResponsesCollector, ResponsesStream } from './stream.ts';
@@ -70,11 +71,6 @@ export function openaiResponses(quirks: ResponsesQuirks = {}): Adapter {
 
 const headers = { 'content-type': 'application/json' } as const;
 const sealedReasoning = 'reasoning.encrypted_content';
-/**
- * The least that the endpoint takes (developers.openai.com/api/docs/api-reference/responses/create,
- * 2026-08).
- */
-const outputTokensMin = 16;
 
 function responsesNativeRequest(
   call: VendorCall<CreateResponse>,
@@ -94,7 +90,10 @@ function responsesNativeRequest(
   if (call.streamUpstream && !call.stream) changes.push({ path: ['stream'], json: 'true' });
   const limit = call.outputTokensMax;
   if (limit !== undefined)
-    changes.push({ path: ['max_output_tokens'], json: String(Math.max(outputTokensMin, limit)) });
+    changes.push({
+      path: ['max_output_tokens'],
+      json: String(Math.max(responsesOutputTokensMin, limit)),
+    });
   const seals = quirks.seals?.test(call.upstreamModel);
   const include = listOf(body.include);
   const asksForSeals = include.includes(sealedReasoning);

@@ -72,7 +72,7 @@ const headers = { 'content-type': 'application/json' } as const;
  * The least that the endpoint takes (developers.openai.com/api/docs/api-reference/responses/create,
  * 2026-08).
  */
-const outputTokensMin = 16;
+export const responsesOutputTokensMin = 16;
 
 /** Members with the same name and meaning at both endpoints. */
 const carried = [
@@ -157,7 +157,7 @@ function limitOf({ body, outputTokensMax }: VendorCall<ChatRequest>): number | u
   const requested = countOf(body.max_completion_tokens) ?? countOf(body.max_tokens);
   const limit =
     requested === undefined ? outputTokensMax : Math.min(requested, outputTokensMax ?? requested);
-  return limit === undefined ? undefined : Math.max(outputTokensMin, limit);
+  return limit === undefined ? undefined : Math.max(responsesOutputTokensMin, limit);
 }
 
 function textMembers(body: Documented<ChatRequest>): JsonObject {
