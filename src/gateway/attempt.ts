@@ -58,6 +58,9 @@ export type AttemptResult =
       readonly status?: number | undefined;
     };
 
+/** Why no call is made: the result of an attempt that ends while its request is prepared. */
+export type NotSent = Extract<AttemptResult, { kind: 'refused' | 'left' }>;
+
 /** Takes the body of a vendor's response after its head. */
 export interface Receiver {
   /** How far the client's response has come; absent: the client has nothing yet. */

@@ -4,8 +4,9 @@ import {
   type Signatures,
   translatedCall,
 } from '../providers/adapter.ts';
+import type { NotSent } from './attempt.ts';
 import type { ChannelClient } from './channels/clients.ts';
-import { inlineMedia, type NotSent } from './media/inline.ts';
+import { inlineMedia } from './media/inline.ts';
 import type { RequestProgress } from './progress.ts';
 import type { FundedRequest } from './reserve.ts';
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { editJsonBytes, jsonText } from '../base/json.ts';
 import { refusal } from '../base/refusal.ts';
 import type { VendorCall } from '../providers/adapter.ts';
-import type { NotSent } from './media/inline.ts';
+import type { NotSent } from './attempt.ts';
 
 /**
  * OpenAI's own limit of one request (developers.openai.com/api/reference/resources/embeddings,

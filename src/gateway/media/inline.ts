@@ -8,13 +8,10 @@ import type {
   AudioAdapter,
   WholeAdapter,
 } from '../../providers/adapter.ts';
-import type { AttemptResult } from '../attempt.ts';
+import type { NotSent } from '../attempt.ts';
 import type { MediaAddress } from '../api-request.ts';
 import type { RequestProgress } from '../progress.ts';
 import type { FundedRequest } from '../reserve.ts';
-
-/** The reason why no call is made. */
-export type NotSent = Extract<AttemptResult, { kind: 'refused' | 'left' }>;
 
 /**
  * The call with the bytes of media that its vendor does not read by URL; undefined when it reads
