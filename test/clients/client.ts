@@ -1,11 +1,13 @@
 import type { Ended, Run } from './program.ts';
 
 export const features = [
+  'set-up',
   'tools',
   'second turn',
   'schema',
   'pictures',
   'streams',
+  'files',
   'errors',
   'models',
   'counts',

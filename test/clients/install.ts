@@ -10,7 +10,7 @@ export const clientsFolder =
   join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'tollgate-clients');
 
 const installMsMax = 600_000;
-const python = process.env['PYTHON'] ?? 'python3';
+export const python = process.env['PYTHON'] ?? 'python3';
 /** Claude Code, AI SDK 7 and LangChain's packages of November 2026 need this Node. */
 const nodeMajorMin = 22;
 const nodeVersion = '22.23.3';
