@@ -206,6 +206,47 @@ forEachDatabase((_name, openFresh, fresh) => {
     await running.expectBooks();
   });
 
+  test('clients of version v1 find their files under /v1, where other clients find none', async () => {
+    const { running, call } = await begin();
+    const begun = await call('POST', '/upload/v1/files', {
+      headers: { 'x-goog-upload-protocol': 'resumable', 'x-goog-upload-command': 'start' },
+    });
+    expect(begun.status).toBe(200);
+    const ended = await call('POST', begun.headers.get('x-goog-upload-url') ?? '', {
+      headers: { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '0' },
+      body: new Uint8Array(picture),
+    });
+    const { file } = JSON.parse(await ended.text());
+    expect(JSON.parse(await (await call('GET', '/v1/files')).text()).files).toEqual([file]);
+    expect(JSON.parse(await (await call('GET', `/v1/${file.name}`)).text())).toEqual(file);
+    const asked = await call('POST', '/v1/models/gem:generateContent', {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        contents: [
+          { parts: [{ fileData: { fileUri: file.uri.replace('/v1beta/', '/v1/') } }] },
+          { parts: [{ fileData: { fileUri: file.name } }] },
+        ],
+      }),
+    });
+    expect(asked.status, await asked.clone().text()).toBe(200);
+    for (const [method, path] of [
+      ['GET', '/v1/files'],
+      ['POST', '/v1/files'],
+      ['GET', `/v1/${file.name}`],
+      ['DELETE', `/v1/${file.name}`],
+    ] as const) {
+      const headers = { authorization: `Bearer ${running.key}` };
+      const refused = await fetch(running.url + path, { method, headers });
+      expect(refused.status).toBe(404);
+      expect(JSON.parse(await refused.text()).error).toMatchObject({
+        message: `Invalid URL (${method} ${path})`,
+        code: 'unknown_url',
+      });
+    }
+    expect((await call('DELETE', `/v1/${file.name}`)).status).toBe(200);
+    expect(await errorOf(await call('GET', `/v1/${file.name}`))).toMatchObject({ http: 403 });
+  });
+
   test('a file in pieces: offsets are checked, and `query` tells how far it is', async () => {
     const { opened, send, call } = await begin();
     const bytes = Buffer.alloc(9 * mebibyte, 'abc');

@@ -7,13 +7,23 @@ import type { NotStored } from '../media/files.ts';
 import type { Upload } from '../media/upload-table.ts';
 import type { NewUpload, Uploads } from '../media/uploads.ts';
 import { inCamelCase } from '../providers/conversation/spelling.ts';
-import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
-import { generateConvention } from './entry.ts';
+import {
+  type ClientConvention,
+  type Endpoint,
+  type RequestContext,
+  idIn,
+  sendJson,
+} from './endpoint.ts';
+import { chatConvention, generateConvention, speaksGenerate } from './entry.ts';
 import { numberIn } from './generate-models.ts';
 import { parseJson, refuseType } from './request-body.ts';
+import { pathOfUrl } from './routes.ts';
 
 const uploadPath = '/upload/v1beta/files';
 const filesPath = '/v1beta/files';
+/** Clients of the API's version v1 ask here (google-genai 3, 2026-11). */
+const stableUploadPath = '/upload/v1/files';
+const stableFilesPath = '/v1/files';
 /** ai.google.dev/api/files, 2026-11. */
 const pageDefault = 10;
 const pageMax = 100;
@@ -41,10 +51,17 @@ export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): reado
   ): Endpoint => ({
     method,
     path,
-    convention: generateConvention,
+    aliases:
+      path === uploadPath
+        ? [stableUploadPath, stableFilesPath]
+        : [path.replace(filesPath, stableFilesPath)],
+    convention: filesConvention,
     // The entry does not read a file, so that no part of it gets into a record.
     ...(path === uploadPath ? { body: 'stream' } : {}),
     handle: async (context) => {
+      const { method: asked, url } = context.request;
+      if (context.convention !== generateConvention)
+        refuse('unknown_url', { method: asked, path: pathOfUrl(url), instead: '' });
       if (path === uploadPath) context.reply.header('access-control-expose-headers', uploadHeaders);
       const entered = await enterFree(parts, context.principal);
       try {
@@ -70,6 +87,15 @@ export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): reado
     }),
   ];
 }
+
+/** `/v1/files` is a path of OpenAI's format too, which has no files here. */
+const filesConvention: ClientConvention = {
+  ...generateConvention,
+  spokenBy: (headers, url) =>
+    url.startsWith(stableFilesPath) && !speaksGenerate(headers, url)
+      ? chatConvention
+      : generateConvention,
+};
 
 /** Counts a body of unknown length as the largest file: the entry has counted only the others. */
 async function holding(

@@ -17,7 +17,7 @@ interface FilePart {
 }
 
 /** `files/…` of any length: no vendor keeps files for clients. An address, if it is one of ours. */
-const ourName = /^(?:files\/|https?:\/\/[^/?#]+\/v1beta\/files\/(?=[a-z0-9]{32}$))([^/?#]+)$/;
+const ourName = /^(?:files\/|https?:\/\/[^/?#]+\/v1(?:beta)?\/files\/(?=[a-z0-9]{32}$))([^/?#]+)$/;
 
 /** Puts the bytes of uploaded files in the place of their names. */
 export class InlinedFiles {
