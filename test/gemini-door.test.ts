@@ -473,6 +473,45 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect((await get('/v1beta/models?pageSize=x', google)).error.status).toBe('INVALID_ARGUMENT');
   });
 
+  test('faults of the path, of the length and of the modality are told in the format', async () => {
+    const { vendor, running, ask } = await begin();
+    const errorAt = async (path: string) => {
+      const response = await fetch(running.url + path, { headers: { 'x-goog-api-key': 'any' } });
+      return { http: response.status, ...JSON.parse(await response.text()).error };
+    };
+    for (const path of ['/v1beta/models/x%ZZ', '/v1beta1/%ZZ', `/v1beta/files/${'a'.repeat(501)}`])
+      expect(await errorAt(path)).toMatchObject({ http: 404, code: 404, status: 'NOT_FOUND' });
+    expect(await errorAt('/v1/chat/x%ZZ')).toMatchObject({ code: 'unknown_url' });
+    const asked = vendor.received.length;
+    vendor.answer((_request, response) =>
+      json(
+        response,
+        400,
+        JSON.stringify({
+          error: { message: 'Too long', code: 'context_length_exceeded', param: 'messages' },
+        }),
+      ),
+    );
+    const long = JSON.parse(await (await ask('chat%2Fm:generateContent')).text()).error;
+    expect(long.details[0].fieldViolations).toEqual([
+      { field: 'contents', description: 'Too long' },
+    ]);
+    for (const config of [
+      { generationConfig: { responseModalities: ['IMAGE'] } },
+      { generation_config: { response_modalities: ['TEXT', 'image'] } },
+    ]) {
+      const refused = await ask('gem:generateContent', { ...hello, ...config });
+      const { error } = JSON.parse(await refused.text());
+      expect(error.message).toMatch(/'gem'.*responseModalities.*text/);
+      expect(error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT' });
+    }
+    expect(vendor.received).toHaveLength(asked + 1);
+    expect(await running.balance()).toBe('100.00');
+    vendor.answer(answer);
+    const texts = { generationConfig: { responseModalities: ['TEXT'] } };
+    expect((await ask('gem:generateContent', { ...hello, ...texts })).status).toBe(200);
+  });
+
   test('another model answers where the first cannot, in the same format, and the answer names it', async () => {
     const { vendor, running, ask } = await begin();
     vendor.answer((request, response) =>

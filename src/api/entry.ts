@@ -34,7 +34,6 @@ import type {
   ClientConvention,
 } from './endpoint.ts';
 import {
-  answerUnreadable,
   sendRefusal,
   statusIn,
   limitRefusal,
@@ -137,11 +136,13 @@ class EndpointEntry implements ApiEntry {
 
   /** Answers a URL that cannot be decoded. The key is not looked at. */
   #refuseUrl({ method, url }: TransportRequest, writer: ResponseWriter): void {
-    const unreadable = answerUnreadable(this.#parts.clock);
-    const { status, body, id } = unreadable('bad url', { method, path: pathOfUrl(url) });
+    const { envelope } = this.#routes.conventionAt(url);
+    const why = refusal('unknown_url', { method, path: pathOfUrl(url) });
+    const id = requestId(this.#parts.clock.now());
+    const body = envelope.body(why, id);
     const length = String(Buffer.byteLength(body));
     const headers = ['content-type', 'application/json', 'content-length', length];
-    writer.whole(status, [...headers, 'x-request-id', id], body);
+    writer.whole(statusIn(envelope, why), [...headers, 'x-request-id', id], body);
   }
 
   /**

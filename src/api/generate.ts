@@ -164,7 +164,23 @@ export function parseGenerate(asked: Asked, sent: ParsedJson, stream: boolean): 
     stream,
     choices: readConfig.candidateCount(settings) ?? 1,
     outputTokensRequested: limit,
+    answersIn: modalitiesOf(settings),
   });
+}
+
+/** Modalities by their numbers, which may stand for their names. */
+const modalities = ['modality_unspecified', 'text', 'image', 'audio'];
+
+/** What `responseModalities` ask for, in whatever spelling. */
+function modalitiesOf({ responseModalities: told }: JsonObject): ApiRequest['answersIn'] {
+  if (!Array.isArray(told)) return undefined;
+  const kinds = told.map((one: unknown) =>
+    typeof one === 'number' ? (modalities[one] ?? String(one)) : String(one).toLowerCase(),
+  );
+  return {
+    kinds: kinds.filter((kind) => kind !== 'modality_unspecified'),
+    param: 'generationConfig.responseModalities',
+  };
 }
 
 /**

@@ -80,7 +80,7 @@ export class Routes {
       );
       return isTooLong ? undefined : { ...route, params };
     }
-    return { endpoint: undefined, convention: this.#conventionAt(url), params: noParams };
+    return { endpoint: undefined, convention: this.conventionAt(url), params: noParams };
   }
 
   /** Whether a URL is `/v1`, lies under it, or is another path of an endpoint. */
@@ -103,8 +103,8 @@ export class Routes {
    * The convention of a URL without an endpoint: that of the endpoint with this path and another
    * method, or with a path above it.
    */
-  #conventionAt(url: string): ClientConvention {
-    const ofRoot = this.#rootConventions[segmentsOf(url)?.[0] ?? ''];
+  conventionAt(url: string): ClientConvention {
+    const ofRoot = this.#rootConventions[/^\/([^/?#]*)/.exec(url)?.[1] ?? ''];
     if (ofRoot !== undefined) return ofRoot;
     const near = this.#routes.find(
       ({ endpoint: { convention, path } }) =>

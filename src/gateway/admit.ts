@@ -183,7 +183,15 @@ export function refuseUnacceptable({ model }: Offer, request: ApiRequest): void 
       endpoint: endpointFor[model.kind],
       param: 'model',
     });
-  if (request.media.size === 0 || model.modalities === undefined) return;
+  if (model.modalities === undefined) return;
+  const { answersIn } = request;
+  if (answersIn?.kinds.some((kind) => !model.modalities?.out.includes(kind)) === true)
+    refuse('unsupported_parameter', {
+      model: model.id,
+      param: answersIn.param,
+      why: `it answers in ${model.modalities.out.join(', ')}.`,
+    });
+  if (request.media.size === 0) return;
   for (const [content, param] of request.media) {
     if (!model.modalities.in.includes(content))
       refuse('unsupported_content', {

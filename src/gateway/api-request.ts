@@ -73,6 +73,8 @@ export interface ApiRequest {
   readonly outputTokensRequested: number | undefined;
   /** The kinds of content beside text: modality → the parameter where it first occurs. */
   readonly media: ReadonlyMap<string, string>;
+  /** The kinds of content that the answer is to have, where the client says so, and its member. */
+  readonly answersIn?: { readonly kinds: readonly string[]; readonly param: string } | undefined;
   /**
    * How many pieces of media the request has, and how many of the body's bytes they take. These
    * bytes are not counted as text.

@@ -93,7 +93,7 @@ async function countAtVendors(
     if (result?.kind === 'answer') return result.answer;
     if (result?.kind !== 'fault') continue;
     if (!mayRetry(result.fault.kind, result.stage, 1, 'text'))
-      throw refusalFor(result.fault, request.id, undefined, candidate.channel);
+      throw refusalFor(result.fault, request.id, undefined, candidate.channel, request.capability);
   }
   return undefined;
 }

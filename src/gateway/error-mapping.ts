@@ -1,3 +1,4 @@
+import type { SynchronousCapability } from '../base/capability.ts';
 import type { Fault } from '../base/fault.ts';
 import { type Refusal, refusal, unavailableRetryMs } from '../base/refusal.ts';
 import type { ChannelFacts } from '../catalog/snapshot.ts';
@@ -20,6 +21,7 @@ export function refusalFor(
   requestId: string,
   retryAfterMs: number | undefined,
   channel: HiddenFacts | undefined,
+  capability?: SynchronousCapability,
 ): Refusal {
   const values = {
     message: shownMessage(fault.message, channel),
@@ -27,7 +29,11 @@ export function refusalFor(
   };
   if (fault.kind === 'bad_request') return refusal('vendor_bad_request', values);
   if (fault.kind === 'context_length')
-    return refusal('context_length_exceeded', { param: 'messages', ...values });
+    return refusal('context_length_exceeded', {
+      param: 'messages',
+      ...values,
+      ...promptMembers[capability ?? 'chat'],
+    });
   if (fault.kind === 'content_policy') return refusal('content_policy_violation', values);
   if (fault.ended === true && fault.kind === 'server_error')
     return refusal('generation_failed', { id: requestId });
@@ -37,6 +43,12 @@ export function refusalFor(
     retryAfterMs ?? fault.retryAfterMs,
   );
 }
+
+/** The member that holds the prompt, in formats that a vendor of another format cannot name. */
+const promptMembers: Readonly<Partial<Record<SynchronousCapability, { param: string }>>> = {
+  generate_content: { param: 'contents' },
+  embed_content: { param: 'content' },
+};
 
 /** A shorter secret may be part of any word. */
 const secretCharsMin = 6;

@@ -113,7 +113,8 @@ async function finishFault(
     admitted.offer.candidates,
     parts.clock.monotonicMs(),
   );
-  const why = refusalFor(fault, request.id, retryAfterMs, progress.candidate?.channel);
+  const { capability } = request;
+  const why = refusalFor(fault, request.id, retryAfterMs, progress.candidate?.channel, capability);
   if (response.started && meter !== undefined && hasDelivered(meter)) {
     const outcome = await finishStream(funded, progress, meter, '', 'cut');
     return { ...outcome, outcome: outcomeOfFault(fault), refusal: outcome.refusal ?? why };
