@@ -8,6 +8,7 @@ import { ledgerProcedures } from '../src/ledger/procedures.ts';
 import { uploadLimits } from '../src/media/limits.ts';
 import { Uploads } from '../src/media/uploads.ts';
 import { open } from '../src/storage/open.ts';
+import { openSealer } from '../src/storage/seal.ts';
 import { forEachDatabase } from './databases.ts';
 import { png } from './sdk/sdk.ts';
 import { newCustomer } from './support/customer.ts';
@@ -247,6 +248,42 @@ forEachDatabase((_name, openFresh, fresh) => {
     expect(await errorOf(await call('GET', `/v1/${file.name}`))).toMatchObject({ http: 403 });
   });
 
+  test('the address of an upload stands for the key, for that upload alone', async () => {
+    const { running, opened, call } = await begin();
+    const { url, key } = running;
+    const to = await opened({ size: picture.length, type: 'image/png' });
+    const other = await opened({ size: picture.length, type: 'image/png' });
+    expect(to).not.toContain(key);
+    // Google's package for Python and AI SDK send no key with the bytes.
+    const send = (address: string, command: string, body?: Buffer) =>
+      fetch(address, {
+        method: 'POST',
+        headers: { 'x-goog-upload-command': command, 'x-goog-upload-offset': '0' },
+        ...(body === undefined ? {} : { body: new Uint8Array(body) }),
+      });
+    const pass = new URL(to).searchParams.get('upload_pass') ?? '';
+    const idOf = (address: string) => new URL(address).searchParams.get('upload_id') ?? '';
+    const missing = { http: 403, status: 'PERMISSION_DENIED' };
+    for (const wrong of [
+      to.replace(idOf(to), idOf(other)),
+      to.replace(pass, pass.startsWith('v1.A') ? `v1.B${pass.slice(4)}` : `v1.A${pass.slice(4)}`),
+      to.replace(pass, 'v1.AAAA'),
+      to.replace(pass, ''),
+      `${url}/upload/v1beta/files?upload_pass=${pass}`,
+    ])
+      expect(await errorOf(await send(wrong, 'query')), wrong).toMatchObject(missing);
+    for (const path of ['/v1beta/files', `/v1beta/files/${idOf(to)}`])
+      expect(
+        await errorOf(await fetch(`${url}${path}?upload_id=${idOf(to)}&upload_pass=${pass}`)),
+      ).toMatchObject(missing);
+    const ended = await send(to, 'upload, finalize', picture);
+    expect(ended.status, await ended.clone().text()).toBe(200);
+    const { file } = JSON.parse(await ended.text());
+    expect((await call('GET', `/v1beta/${file.name}`)).status).toBe(200);
+    const refused = await call('POST', to, { headers: { 'x-goog-upload-command': 'query' } }, 'sk-x');
+    expect(await errorOf(refused)).toMatchObject({ details: [{ reason: 'API_KEY_INVALID' }] });
+  });
+
   test('a file in pieces: offsets are checked, and `query` tells how far it is', async () => {
     const { opened, send, call } = await begin();
     const bytes = Buffer.alloc(9 * mebibyte, 'abc');
@@ -471,7 +508,9 @@ forEachDatabase((_name, openFresh, fresh) => {
     const clock = { now: () => store.time, monotonicMs: () => store.time };
     const { database, files } = store;
     const limits = { ...uploadLimits, underWayMax: 1 };
-    const uploads = new Uploads({ database, files, clock, limits, addresses: { base: () => '' } });
+    const addresses = { base: () => '' };
+    const sealer = openSealer(Buffer.alloc(32, 7));
+    const uploads = new Uploads({ database, files, clock, limits, addresses, sealer });
     const wish = { account: 'ada', displayName: '', type: undefined, declared: undefined };
     const idle = (await uploads.begin(wish)) ?? expect.fail();
     expect(await uploads.begin(wish)).toBe(undefined);

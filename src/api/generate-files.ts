@@ -55,12 +55,12 @@ export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): reado
       path === uploadPath
         ? [stableUploadPath, stableFilesPath]
         : [path.replace(filesPath, stableFilesPath)],
-    convention: filesConvention,
+    convention: conventionOf(path, uploads),
     // The entry does not read a file, so that no part of it gets into a record.
     ...(path === uploadPath ? { body: 'stream' } : {}),
     handle: async (context) => {
       const { method: asked, url } = context.request;
-      if (context.convention !== generateConvention)
+      if (context.convention === chatConvention)
         refuse('unknown_url', { method: asked, path: pathOfUrl(url), instead: '' });
       if (path === uploadPath) context.reply.header('access-control-expose-headers', uploadHeaders);
       const entered = await enterFree(parts, context.principal);
@@ -88,14 +88,26 @@ export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): reado
   ];
 }
 
-/** `/v1/files` is a path of OpenAI's format too, which has no files here. */
-const filesConvention: ClientConvention = {
-  ...generateConvention,
-  spokenBy: (headers, url) =>
-    url.startsWith(stableFilesPath) && !speaksGenerate(headers, url)
-      ? chatConvention
-      : generateConvention,
-};
+/**
+ * `/v1/files` is a path of OpenAI's format too, which has no files here. The address of an upload
+ * holds the key for clients that send none to it.
+ */
+function conventionOf(path: string, uploads: Uploads): ClientConvention {
+  const convention: ClientConvention = {
+    ...generateConvention,
+    credential(headers, url) {
+      const given = generateConvention.credential(headers, url);
+      if (given !== undefined || path !== uploadPath) return given;
+      const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
+      return uploads.keyIn(query.get('upload_id') ?? '', query.get('upload_pass') ?? '');
+    },
+    spokenBy: (headers, url) =>
+      url.startsWith(stableFilesPath) && !speaksGenerate(headers, url)
+        ? chatConvention
+        : convention,
+  };
+  return convention;
+}
 
 /** Counts a body of unknown length as the largest file: the entry has counted only the others. */
 async function holding(
@@ -139,7 +151,9 @@ async function begin(context: RequestContext, uploads: Uploads): Promise<void> {
   if (bytes === 'left') return;
   const upload = await uploads.begin(newUpload(context, bytes, uploads.limits.fileBytesMax));
   if (upload === undefined) refuse('too_many_uploads', { limit: uploads.limits.underWayMax });
-  const query = `?upload_id=${upload.id}&upload_protocol=resumable`;
+  const secret = context.convention.credential(request.headers, request.url) ?? '';
+  const pass = uploads.passFor(upload, secret);
+  const query = `?upload_id=${upload.id}&upload_protocol=resumable&upload_pass=${pass}`;
   reply.header('x-goog-upload-url', uploads.addressOf(uploadPath + query, request.headers.host));
   answerStatus(context, 'active');
 }

@@ -310,6 +310,7 @@ function openFileStore(
   const fileBytesMax = Math.min(uploadLimits.fileBytesMax, limits.fileBytesMax);
   const uploads = new Uploads({
     ...base,
+    sealer,
     files,
     limits: { ...uploadLimits, keptMs, fileBytesMax },
   });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { randomText } from '../base/random.ts';
 import type { Database } from '../storage/database.ts';
+import type { Sealer } from '../storage/seal.ts';
 import { contentType } from './content-type.ts';
 import type { FileUrls } from './file-urls.ts';
 import { type Files, isNotStored, type NotStored } from './files.ts';
@@ -13,6 +14,7 @@ export interface UploadParts {
   readonly files: Files;
   readonly clock: Clock;
   readonly addresses: Pick<FileUrls, 'base'>;
+  readonly sealer: Pick<Sealer, 'seal' | 'unseal'>;
   readonly limits: UploadLimits;
 }
 
@@ -20,6 +22,7 @@ export interface UploadParts {
 export type NewUpload = Pick<Upload, 'account' | 'displayName' | 'type' | 'declared'>;
 
 const expiredAtOnce = 500;
+const passPurpose = 'addresses of uploads';
 
 /**
  * Files that clients upload in pieces. Each piece is a stored file, so that any process can take
@@ -50,6 +53,26 @@ export class Uploads {
     };
     const has = await database.transact(() => insertUpload(begun, this.limits.underWayMax));
     return has ? begun : undefined;
+  }
+
+  /**
+   * The API key that begins an upload, sealed for the address of this upload: clients may send no
+   * key with the bytes (google-genai 3 for Python, AI SDK's package for Google, 2026-11).
+   */
+  passFor({ id }: Pick<Upload, 'id'>, secret: string): string {
+    return this.#parts.sealer.seal(passPurpose, `${id} ${secret}`);
+  }
+
+  /** The API key in the pass of this upload; undefined: the pass is another one's, or none. */
+  keyIn(id: string, pass: string): string | undefined {
+    let text: string;
+    try {
+      text = this.#parts.sealer.unseal(passPurpose, pass);
+    } catch {
+      // Anybody may write a pass: one that was not sealed here is as good as none.
+      return undefined;
+    }
+    return text.startsWith(`${id} `) ? text.slice(id.length + 1) : undefined;
   }
 
   /** Adds bytes. `overtaken`: another request added some meanwhile, or removed the upload. */
