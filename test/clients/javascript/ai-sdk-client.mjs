@@ -5,7 +5,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { embedMany, generateText, isStepCount, Output, streamText, tool } from 'ai';
+import { embedMany, generateText, isStepCount, Output, streamText, tool, uploadFile } from 'ai';
 import {
   apiKey,
   baseURL,
@@ -95,15 +95,42 @@ await play(doors, {
     const messages = [{ role: 'user', content }];
     await expectSight(id, async () => (await generateText({ ...once, model, messages })).text);
   },
+  async streams(model) {
+    const tools = {
+      get_weather: tool({ description: 'The weather of a city', inputSchema: City }),
+    };
+    const { calls } = await streamed({ ...once, model, tools, prompt: question });
+    assert.deepEqual(calls, [['get_weather', { city: 'Paris' }]]);
+    const { pieces, usage } = await streamed({ ...once, model, prompt: name });
+    assert.ok(pieces > 1 && usage.inputTokens > 0 && usage.outputTokens > 0);
+  },
   async errors(model, id, modelOf) {
     const ask = (more) => generateText({ ...once, model, prompt: name, ...more });
     await expectRefused(404, () => ask({ model: modelOf('no-such') }));
-    await assert.rejects(() => streamed({ ...once, model: modelOf(failing), prompt: name }));
+    await assert.rejects(
+      () => streamed({ ...once, model: modelOf(failing), prompt: name }),
+      (problem) => problem.pieces > 0,
+    );
   },
 });
 await play(
   { gemini: (model) => model },
   {
+    async files(model) {
+      const api = google.files();
+      const { providerReference } = await uploadFile({
+        api,
+        data: Buffer.from(picture, 'base64'),
+        mediaType: 'image/png',
+      });
+      const content = [
+        { type: 'file', mediaType: 'image/png', data: providerReference },
+        { type: 'text', text: what },
+      ];
+      const messages = [{ role: 'user', content }];
+      const asked = { ...once, model: google(model), messages };
+      await expectSight(model, async () => (await generateText(asked)).text);
+    },
     async vectors(model) {
       for (const one of ['gemini-embedding-001', 'text-embedding-3-small']) {
         const asked = { ...once, model: google.embeddingModel(one), values: [name, who, model] };
@@ -118,8 +145,19 @@ async function streamed(options) {
   let failure;
   const result = streamText({ ...options, onError: ({ error }) => (failure = error) });
   let text = '';
-  for await (const part of result.textStream) text += part;
+  let pieces = 0;
+  const calls = [];
+  try {
+    for await (const part of result.fullStream)
+      if (part.type === 'tool-call') calls.push([part.toolName, part.input]);
+      else if (part.type === 'text-delta') {
+        text += part.text;
+        pieces += 1;
+      }
+  } catch (problem) {
+    failure ??= problem;
+  }
   if (failure !== undefined)
-    throw new Error(`the stream failed: ${failure?.message}`, { cause: failure });
-  return { text };
+    throw Object.assign(new Error(`the stream failed: ${failure?.message}`), { pieces });
+  return { text, pieces, calls, usage: await result.usage };
 }

@@ -57,6 +57,18 @@ export async function expectRefused(status, ask) {
   return error;
 }
 
+/** The stream of the model `failing` begins, and ends with an error. */
+export async function expectBroken(stream) {
+  let pieces = 0;
+  try {
+    for await (const piece of await stream) if (piece !== undefined) pieces += 1;
+  } catch (problem) {
+    assert.ok(pieces > 0, `an error before the stream: ${problem?.message}`);
+    return;
+  }
+  assert.fail(`no error after ${pieces} pieces`);
+}
+
 /** What a try returns when the package itself has no such thing for this model. */
 export const notOffered = Symbol('not offered');
 

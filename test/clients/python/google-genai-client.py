@@ -1,6 +1,7 @@
 """Google's SDK over Gemini's format."""
 
 import base64
+import io
 import json
 
 from google import genai
@@ -21,6 +22,7 @@ from play import (
     Person,
     expect,
     expect_ada,
+    expect_broken,
     expect_refused,
     expect_sight,
     expect_words,
@@ -76,6 +78,18 @@ def streams(model):
     expect(usage.total_token_count >= usage.prompt_token_count + usage.candidates_token_count, f"another sum: {usage!r}")
 
 
+def files(model):
+    bytes_of = base64.b64decode(PICTURE)
+    config = {"mime_type": "image/png", "display_name": "a picture"}
+    file = client.files.upload(file=io.BytesIO(bytes_of), config=config)
+    expect(file.state == types.FileState.ACTIVE and file.size_bytes == len(bytes_of), f"another file: {file!r}")
+    expect(file.name in [one.name for one in client.files.list()], "the file is not listed")
+    expect(client.files.get(name=file.name).display_name == "a picture", "another name")
+    expect_sight(model, lambda: client.models.generate_content(model=model, contents=[file, WHAT]).text)
+    client.files.delete(name=file.name)
+    expect_refused("403 PERMISSION_DENIED", lambda: client.files.get(name=file.name))
+
+
 def errors(model):
     def ask(by=client, **more):
         return by.models.generate_content(**{"model": model, "contents": NAME, **more})
@@ -83,7 +97,7 @@ def errors(model):
     expect_refused("404 NOT_FOUND", lambda: ask(model="no-such"))
     expect_refused("API_KEY_INVALID", lambda: ask(client_with("wrong")))
     expect_refused("400 INVALID_ARGUMENT", lambda: ask(config={"temperature": 99.0}))
-    expect_refused("Error", lambda: list(client.models.generate_content_stream(model=FAILING, contents=NAME)))
+    expect_broken(client.models.generate_content_stream(model=FAILING, contents=NAME))
 
 
 def models(model):
@@ -110,6 +124,7 @@ tries = {
     "schema": schema,
     "pictures": pictures,
     "streams": streams,
+    "files": files,
     "errors": errors,
     "models": models,
     "counts": counts,

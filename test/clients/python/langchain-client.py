@@ -19,7 +19,9 @@ from play import (
     WHAT,
     WHO,
     Person,
+    expect,
     expect_ada,
+    expect_broken,
     expect_refused,
     expect_sight,
     expect_words,
@@ -72,13 +74,25 @@ def pictures(door):
     return attempt
 
 
-def errors(door):
+def streams(door):
     def attempt(model):
-        expect_refused("404", lambda: door("no-such").invoke(NAME))
-        expect_refused("", lambda: list(door(FAILING).stream(NAME)))
+        chunks = list(door(model).bind_tools([get_weather]).stream(QUESTION))
+        whole = sum(chunks[1:], chunks[0])
+        calls = [(call["name"], call["args"]) for call in whole.tool_calls]
+        expect(calls == [("get_weather", {"city": "Paris"})], f"other calls: {calls!r}")
+        pieces = [chunk.text for chunk in door(model).stream(NAME) if chunk.text]
+        expect(len(pieces) > 1, "no text in pieces")
 
     return attempt
 
 
-plays = {"tools": tool_loop, "second turn": second_turn, "schema": schema, "pictures": pictures, "errors": errors}
+def errors(door):
+    def attempt(model):
+        expect_refused("404", lambda: door("no-such").invoke(NAME))
+        expect_broken(door(FAILING).stream(NAME))
+
+    return attempt
+
+
+plays = {"tools": tool_loop, "second turn": second_turn, "schema": schema, "pictures": pictures, "streams": streams, "errors": errors}
 play({(name, feature): made(door) for name, door in DOORS.items() for feature, made in plays.items()})

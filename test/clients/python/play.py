@@ -59,6 +59,18 @@ def expect_refused(words: str, ask) -> None:
     raise AssertionError(f"no error, but {said!r}")
 
 
+def expect_broken(stream) -> None:
+    """The stream of the model FAILING begins, and ends with an error."""
+    pieces = 0
+    try:
+        for _ in stream:
+            pieces += 1
+    except Exception as problem:
+        expect(pieces > 0, f"an error before the stream: {problem!r}")
+        return
+    raise AssertionError(f"no error after {pieces} pieces")
+
+
 def expect_sight(model: str, ask) -> None:
     """A model that sees pictures says what it sees; another one refuses with status 400."""
     if model in BLIND:
