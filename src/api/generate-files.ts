@@ -219,6 +219,7 @@ async function proceed(context: RequestContext, uploads: Uploads): Promise<void>
   requireWhole(grown, grown.bytes);
   const ended = await uploads.finish(grown);
   if (ended === 'overtaken') refuse('upload_not_found', { id });
+  if (ended === 'not here') refuseElsewhere(context);
   if (ended === 'no type')
     refuse('invalid_value', {
       param: 'file.mimeType',
@@ -281,6 +282,12 @@ function requireWhole({ declared = 1 }: Upload, received: number): void {
 function refuseUnstored({ id }: RequestContext, { why }: NotStored): never {
   if (why === 'full') refuse('file_storage_full');
   return refuse('unavailable', { why: 'the file cannot be stored', id }, retryMs);
+}
+
+/** Refuses a file whose bytes this gateway cannot read. */
+export function refuseElsewhere({ id }: Pick<RequestContext, 'id'>): never {
+  const why = 'the bytes of this file are not in the storage of this gateway';
+  refuse('unavailable', { why, id }, retryMs);
 }
 
 function answerStatus(context: RequestContext, status: 'active' | 'final' | 'cancelled'): void {

@@ -5,6 +5,7 @@ import { serverLimits } from '../http/server.ts';
 import type { Upload } from '../media/upload-table.ts';
 import type { Uploads } from '../media/uploads.ts';
 import type { RequestContext } from './endpoint.ts';
+import { refuseElsewhere } from './generate-files.ts';
 import { parseJson, type ParsedJson } from './request-body.ts';
 
 /** A part of a request that names a file by its name or its address here. */
@@ -33,23 +34,21 @@ export class InlinedFiles {
 
   /** Handles a request with the bytes of the files that it names. */
   handle(
-    { principal: { userId }, request }: RequestContext,
+    context: RequestContext,
     sent: ParsedJson,
     handle: (sent: ParsedJson) => Promise<void>,
   ): Promise<void> {
     const parts = filePartsIn(sent.body);
-    return parts.length === 0
-      ? handle(sent)
-      : this.#handle(userId, parts, sent, request.headers['content-type'], handle);
+    return parts.length === 0 ? handle(sent) : this.#handle(context, parts, sent, handle);
   }
 
   async #handle(
-    account: string,
+    context: RequestContext,
     parts: readonly FilePart[],
     sent: ParsedJson,
-    contentType: string | undefined,
     handle: (sent: ParsedJson) => Promise<void>,
   ): Promise<void> {
+    const { userId: account } = context.principal;
     const files = new Map<string, Upload>();
     let bytes = sent.bytes.length;
     for (const { id } of parts) {
@@ -63,21 +62,24 @@ export class InlinedFiles {
     if (!this.#held.enter(account, bytes))
       refuse('body_bytes_in_flight', { limit: this.#heldMax }, retryMs);
     try {
-      const whole = await this.#withBytes(parts, files, sent);
-      await handle(parseJson(whole, contentType));
+      const whole = await this.#withBytes(context, parts, files, sent);
+      await handle(parseJson(whole, context.request.headers['content-type']));
     } finally {
       this.#held.leave(account, bytes);
     }
   }
 
   async #withBytes(
+    context: RequestContext,
     parts: readonly FilePart[],
     files: ReadonlyMap<string, Upload>,
     { bytes, skeleton }: ParsedJson,
   ): Promise<Buffer> {
     const contents = new Map<string, string>();
     for (const [id, file] of files) {
-      const read = (await this.#uploads.read(file)) ?? refuse('uploaded_file_not_found', { id });
+      const read = await this.#uploads.read(file);
+      if (read === 'gone') refuse('uploaded_file_not_found', { id });
+      if (read === 'not here') refuseElsewhere(context);
       contents.set(id, read.toString('base64'));
     }
     const changes = parts.map(({ path, id, type }): JsonChange => {

@@ -96,9 +96,10 @@ export class Uploads {
   }
 
   /** Ends the upload. `no type`: the client named none, and the bytes show none. */
-  async finish(upload: Upload): Promise<Upload | 'overtaken' | 'no type'> {
+  async finish(upload: Upload): Promise<Upload | 'overtaken' | 'no type' | 'not here'> {
     const bytes = await this.read(upload);
-    if (bytes === undefined) return 'overtaken';
+    if (bytes === 'not here') return bytes;
+    if (bytes === 'gone') return 'overtaken';
     const type = upload.type ?? contentType(bytes, upload.displayName);
     if (type === undefined) return 'no type';
     const after: Upload = {
@@ -136,14 +137,18 @@ export class Uploads {
     return rows.map(readUploadRow);
   }
 
-  /** All bytes received; undefined: some are gone. */
-  async read({ account, pieces }: Upload): Promise<Buffer | undefined> {
+  /**
+   * All bytes received. `gone`: the file was removed meanwhile. `not here`: the storage lacks bytes
+   * that the database knows, as where nodes do not share a storage.
+   */
+  async read({ account, pieces }: Upload): Promise<Buffer | 'gone' | 'not here'> {
     const { files } = this.#parts;
     const read: Buffer[] = [];
     for (const id of pieces) {
       const piece = await files.find(account, id);
-      const stream = piece && (await files.read(piece, { first: 0, last: piece.bytes - 1 }));
-      if (stream === undefined) return undefined;
+      if (piece === undefined) return 'gone';
+      const stream = await files.read(piece, { first: 0, last: piece.bytes - 1 });
+      if (stream === undefined) return 'not here';
       for await (const bytes of stream) read.push(bytes);
     }
     return Buffer.concat(read);
