@@ -40,6 +40,17 @@ test('a request without snake_case is the same object', () => {
   expect(inCamelCase(body)).toBe(body);
 });
 
+test('a body is read once, and its parts that change nothing stay what they are', () => {
+  const contents = [{ parts: [{ text: 'a_b', inlineData: { data: '' } }] }];
+  const body = { contents, generation_config: { top_k: 1 } };
+  const sent = JSON.stringify(body);
+  const read = inCamelCase(body);
+  expect(inCamelCase(body)).toBe(read);
+  expect(inCamelCase(read)).toBe(read);
+  expect(read['contents']).toBe(contents);
+  expect([JSON.stringify(body), Object.keys({ ...body })]).toEqual([sent, Object.keys(body)]);
+});
+
 test('a single tool or declaration becomes a list', () => {
   expect(inCamelCase({ tools: { function_declarations: { name: 'f' } } })).toEqual({
     tools: [{ functionDeclarations: [{ name: 'f' }] }],

@@ -23,9 +23,34 @@ const camel = (name: string): string =>
  * The same request with every name in camelCase: the format takes snake_case as well
  * (protobuf.dev/programming-guides/json, 2026-11). A single tool or declaration becomes a list.
  * Returns the request itself where nothing changes. Throws the Refusal of a member that stands
- * there in both spellings, since only one of them can be meant.
+ * there in both spellings, since only one of them can be meant. A request is read once: it keeps
+ * the result in a member that neither JSON nor a copy has.
  */
-export const inCamelCase = (body: JsonObject): JsonObject => object(body, '');
+export function inCamelCase(body: JsonObject): JsonObject {
+  const known: unknown = Reflect.get(body, camelForm);
+  if (isObject(known)) return known;
+  const read = isRead(body) ? body : object(body, '');
+  Object.defineProperty(body, camelForm, { value: read });
+  if (read !== body) Object.defineProperty(read, camelForm, { value: read });
+  return read;
+}
+
+const camelForm = Symbol('camelForm');
+
+/** Whether nothing changes in a value: most clients write so, and this makes no objects. */
+function isRead(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isRead);
+  if (!isObject(value)) return true;
+  for (const name in value) {
+    if (name.includes('_', 1)) return false;
+    const inner = value[name];
+    if (typeof inner !== 'object' || clientNamed.has(name)) continue;
+    if (listed.has(name) && isObject(inner)) return false;
+    const isKeyed = clientKeyed.has(name) && isObject(inner);
+    if (!(isKeyed ? Object.values(inner).every(isRead) : isRead(inner))) return false;
+  }
+  return true;
+}
 
 function object(value: JsonObject, at: string): JsonObject {
   let changed = false;
