@@ -280,7 +280,12 @@ forEachDatabase((_name, openFresh, fresh) => {
     expect(ended.status, await ended.clone().text()).toBe(200);
     const { file } = JSON.parse(await ended.text());
     expect((await call('GET', `/v1beta/${file.name}`)).status).toBe(200);
-    const refused = await call('POST', to, { headers: { 'x-goog-upload-command': 'query' } }, 'sk-x');
+    const refused = await call(
+      'POST',
+      to,
+      { headers: { 'x-goog-upload-command': 'query' } },
+      'sk-x',
+    );
     expect(await errorOf(refused)).toMatchObject({ details: [{ reason: 'API_KEY_INVALID' }] });
   });
 
@@ -347,6 +352,32 @@ forEachDatabase((_name, openFresh, fresh) => {
       });
     expect(await running.gateway.database.query('SELECT * FROM upload')).toEqual([]);
     expect(await running.balance()).toBe('100.00');
+  });
+
+  test('the one served protocol is named where a client asks for another, or for bytes back', async () => {
+    const { call, uploaded } = await begin();
+    for (const protocol of ['multipart', 'raw']) {
+      const refused = await call('POST', '/upload/v1beta/files', {
+        headers: {
+          'x-goog-upload-protocol': protocol,
+          'content-type': 'multipart/related; boundary=x',
+        },
+        body: new Uint8Array(picture),
+      });
+      const { http, message } = await errorOf(refused);
+      expect([http, message]).toEqual([
+        400,
+        `Invalid value for 'X-Goog-Upload-Protocol': expected 'resumable', the one protocol of uploads here, but got '${protocol}'.`,
+      ]);
+    }
+    const { name } = await uploaded(picture, 'image/png');
+    for (const path of [`/v1beta/${name}:download?alt=media`, `/v1/${name}:download?alt=media`]) {
+      const { http, message } = await errorOf(await call('GET', path));
+      expect([http, message]).toEqual([
+        400,
+        "Invalid value for 'name': uploaded files cannot be downloaded. Keep your own copy.",
+      ]);
+    }
   });
 
   test('an upload that is refused names what is wrong, and goes on after it', async () => {

@@ -137,10 +137,12 @@ function headerOf({ request: { headers } }: RequestContext, name: string): strin
 
 async function begin(context: RequestContext, uploads: Uploads): Promise<void> {
   const { request, reply } = context;
-  if (headerOf(context, 'protocol')?.toLowerCase() !== 'resumable')
+  const protocol = headerOf(context, 'protocol') ?? '';
+  // No client that the guide names has another one (google-genai, AI SDK; 2026-11).
+  if (protocol.toLowerCase() !== 'resumable')
     refuse('invalid_value', {
       param: 'X-Goog-Upload-Protocol',
-      why: "uploads begin with 'resumable', and with 'start' in X-Goog-Upload-Command.",
+      why: `expected 'resumable', the one protocol of uploads here, but got '${protocol.slice(0, 20)}'.`,
     });
   if (headerOf(context, 'command')?.toLowerCase() !== 'start')
     refuse('invalid_value', {
@@ -302,7 +304,12 @@ function answerFile(context: RequestContext, uploads: Uploads, file: Upload): vo
 
 /** The file of the path, which is the client's own and whole. */
 async function foundFile(context: RequestContext, uploads: Uploads): Promise<Upload> {
-  const id = idIn(context);
+  const [id = '', method] = idIn(context).split(':', 2);
+  if (method === 'download')
+    refuse('invalid_value', {
+      param: 'name',
+      why: 'uploaded files cannot be downloaded. Keep your own copy.',
+    });
   const file = await uploads.find(context.principal.userId, id);
   if (file?.sha256 === undefined) refuse('uploaded_file_not_found', { id });
   return file;
