@@ -162,7 +162,8 @@ async function list(
   if (filter.request !== undefined) return one(database, owner.id, filter.request, at);
   const place = after === undefined ? undefined : cursors.read(of, after);
   const write = (position: CursorPosition): string => cursors.write(of, position);
-  const asked: Asked = { account: owner.id, range: usageRangeOf(input, at), input, place, write };
+  const range = usageRangeOf(input, at);
+  const asked: Asked = { account: owner.id, range, filter: filterOf(input), limit, place, write };
   return database.snapshot(function* (): Transaction<ChargePage> {
     const [order, way] = orderOf(sort);
     const page = order === 'time' ? yield* byTime(asked, way) : yield* byValue(asked, order, way);
@@ -183,21 +184,25 @@ const orderOf = (sort: Listed['sort']): readonly [(typeof orders)[number], Way] 
 interface Asked {
   readonly account: string;
   readonly range: TimeRange;
-  readonly input: Listed;
+  readonly filter: UsageFilter;
+  readonly limit: number;
   readonly place: CursorPosition | undefined;
   readonly write: (position: CursorPosition) => string;
 }
 
 type RowPage = Omit<ChargePage, 'items' | 'as_of'> & { readonly rows: readonly Row[] };
 
-function* byTime({ account, range, input, place, write }: Asked, way: Way): Transaction<RowPage> {
+function* byTime(
+  { account, range, filter, limit, place, write }: Asked,
+  way: Way,
+): Transaction<RowPage> {
   const back = place?.towards === 'prev';
   const { rows, next } = yield* usagePage({
     account,
     ...range,
-    filter: filterOf(input),
+    filter,
     order: (way === 'falling') === back ? 'oldest' : 'newest',
-    limit: input.limit,
+    limit,
     ...(place && { after: { chargedAt: place.at, id: place.id } }),
   });
   const shown = back ? [...rows].reverse() : rows;
@@ -217,7 +222,7 @@ function* byTime({ account, range, input, place, write }: Asked, way: Way): Tran
 
 /** The latest charges of the range, in the order of a value. */
 function* byValue(
-  { account, range, input, place, write }: Asked,
+  { account, range, filter, limit, place, write }: Asked,
   order: UsageOrder,
   way: Way,
 ): Transaction<RowPage> {
@@ -227,11 +232,11 @@ function* byValue(
     account,
     from,
     to: range.to,
-    filter: filterOf(input),
+    filter,
     order,
     way,
     back,
-    limit: input.limit,
+    limit,
     after: place && { value: place.at, id: place.id },
   });
   const edge = (towards: 'next' | 'prev', record: Row | undefined): string | null => {
