@@ -6,6 +6,8 @@ import channelsEn from '../../web/words/en/operator-channels.ts';
 import modelsEn from '../../web/words/en/models.ts';
 import operatorEn from '../../web/words/en/operator.ts';
 import pricesEn from '../../web/words/en/operator-prices.ts';
+import signInEn from '../../web/words/en/sign-in.ts';
+import signInZh from '../../web/words/zh/sign-in.ts';
 import channelsZh from '../../web/words/zh/operator-channels.ts';
 import modelsZh from '../../web/words/zh/models.ts';
 import operatorZh from '../../web/words/zh/operator.ts';
@@ -116,6 +118,25 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
     await page.getByText('控制台').first().waitFor();
     expect(await page.getByText('配置文件').count()).toBe(0);
   }, 60_000);
+
+  test('its sign-in page says that it is a demo, and which account to use', async () => {
+    const { demo, url } = await startDemo();
+    onTestFinished(async () => {
+      demo.kill('SIGTERM');
+      await once(demo, 'exit');
+    });
+    for (const [language, words] of [
+      ['en', signInEn],
+      ['zh', signInZh],
+    ] as const) {
+      const { page, go } = await openWindow(url, undefined, { language, width: 390 });
+      await go('/sign-in');
+      for (const text of Object.values(words.demo)) await page.getByText(text).waitFor();
+      await expectAccessible(page, 'the sign-in page of a demo');
+      expect(await faultsOf(page)).toEqual([]);
+      await picture(page, `demo-sign-in-${language}`);
+    }
+  }, 90_000);
 
   test('every channel is tested at once, in Chinese on a phone', async () => {
     const { page, go } = await demoFor({ language: 'zh', width: 390 });

@@ -24,7 +24,7 @@ export default {
     periods: { today: '今天', '7d': '7 天', '30d': '30 天', '90d': '90 天' },
     cost: '消费',
     requests: '请求数',
-    before: (value) => `此前 ${value}`,
+    before: (value) => `（此前 ${value}）`,
     nothingBefore: '上一时段没有消费',
     compared: (span, before) => `${span}，对比 ${before}。`,
     by: '分类方式',
