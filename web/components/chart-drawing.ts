@@ -77,7 +77,7 @@ export function chartOptions(
       ...ordered.map((each) => {
         const rank = each.colour ?? props.series.indexOf(each);
         const surface = isHatched(rank) ? colour('--color-surface') : undefined;
-        return drawnSeries(props, colour(seriesToken(rank)), surface);
+        return drawnSeries(props, each, { colour: colour(seriesToken(rank)), surface });
       }),
     ],
     hooks: {
@@ -107,11 +107,16 @@ function colours(element: HTMLElement): (token: string) => string {
   };
 }
 
-/** `surface`: the ground of the stripes, for a bar that has them. */
+interface Ink {
+  readonly colour: string;
+  /** The ground of the stripes, for a bar that has them. */
+  readonly surface: string | undefined;
+}
+
 function drawnSeries(
-  { kind, marks = [] }: Drawn,
-  colour: string,
-  surface: string | undefined,
+  { kind, marks }: Drawn,
+  { values }: ChartSeries,
+  { colour, surface }: Ink,
 ): uPlot.Series {
   if (kind === 'stacked')
     return {
@@ -121,9 +126,10 @@ function drawnSeries(
       ...(bars && { paths: bars }),
       points: { show: false },
     };
+  const dots = marks ?? lonely(values);
   const points = {
-    show: marks.length > 0,
-    filter: () => [...marks],
+    show: dots.length > 0,
+    filter: () => [...dots],
     size: 9,
     width: 2,
     stroke: colour,
@@ -136,6 +142,15 @@ function drawnSeries(
     points,
     ...(kind === 'steps' && steps && { paths: steps }),
   };
+}
+
+/** The points without neighbours, which no line would show. */
+function lonely(values: ChartSeries['values']): readonly number[] {
+  return values.flatMap((value, index) =>
+    value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null
+      ? [index]
+      : [],
+  );
 }
 
 const bars = uPlot.paths.bars?.({ size: [0.72, 40], align: 0 });

@@ -36,7 +36,7 @@ export interface ChartProps {
   readonly totals?: readonly string[];
   /** Formats a number of the axis: `¥3.20`. */
   readonly axis: (value: number) => string;
-  /** Indexes of points on lines that are drawn as dots. */
+  /** Indexes of points on lines that are drawn as dots; unless given, those without neighbours. */
   readonly marks?: readonly number[];
   /** The last label has not ended, and is hatched. */
   readonly lastIsOpen?: boolean;

@@ -73,7 +73,6 @@ function Latency({ course }: CourseProps): ReactNode {
             values: values.map((value) => value && of(value)),
             texts: values.map((value) => (value === null ? '—' : formatDuration(of(value)))),
           }))}
-          marks={values.flatMap((value, index) => (value === null ? [] : [index]))}
           axis={formatDuration}
         />
       )}

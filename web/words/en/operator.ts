@@ -88,7 +88,8 @@ export default {
       open: 'Open ledger',
     },
     errors: 'Errors per channel and hour, 24 hours',
-    noErrors: (requests: string) => `No errors in the last 24 hours, in ${requests} attempts.`,
+    noErrors: (requests: string) =>
+      `No errors in the last 24 hours, in ${requests === '1' ? '1 attempt' : `${requests} attempts`}.`,
     errorsSummary: (errors: string, requests: string, worst: string) =>
       `Errors per hour of the last 24 hours by channel: ${errors} of ${requests} attempts, most of them at ${worst}.`,
     errorsOf: (errors: string, requests: string) => `${errors} of ${requests}`,

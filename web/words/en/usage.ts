@@ -111,7 +111,8 @@ export default {
     errors: 'Errors',
     failed: 'Failed',
     interrupted: 'Interrupted',
-    noErrors: (requests: string) => `No errors in ${requests} requests.`,
+    noErrors: (requests: string) =>
+      requests === '1' ? 'No errors in 1 request.' : `No errors in ${requests} requests.`,
     errorsOf: (failed: string, all: string, share: string) => `${failed} of ${all} (${share})`,
     errorsSummary: (errors: string) => `Requests with an error: ${errors}.`,
     failedSince: (time: string) => `Failed requests are recorded since ${time}.`,
