@@ -60,8 +60,6 @@ function caseOf(recording: Recording, vendor: GeminiCase['vendor']): GeminiCase 
   if (name === 'predict') return 'Vertex’s :predict is no method of this door';
   if (method === undefined) return 'neither model nor method was recorded';
   if (request === undefined) return 'no body of the request was recorded';
-  if (/"file_?uri":\s*"gs:/i.test(sent.bytes.toString('utf8')))
-    return 'its file lies in the account that all users share at the vendor: refused, and not sent';
   const decoded = decodeURIComponent(model);
   return { id, vendor, model: decoded, method, body: sent.bytes, status, headers, reply };
 }

@@ -116,7 +116,11 @@ function keptThere(native: Dict): string | undefined {
   if ((member(native, 'cachedContent') ?? null) !== null) return 'cachedContent';
   const turns = [native['contents']].flat().map(dict);
   const parts = turns.flatMap((turn) => [turn['parts']].flat()).map(dict);
-  const uris = parts.map((part) => string(member(dict(member(part, 'fileData')), 'fileUri')));
+  const inResults = parts.flatMap((part) =>
+    [dict(member(part, 'functionResponse'))['parts']].flat(),
+  );
+  const all = [...parts, ...inResults.map(dict)];
+  const uris = all.map((part) => string(member(dict(member(part, 'fileData')), 'fileUri')));
   if (uris.some((uri) => /^gs:|generativelanguage\.googleapis\.com/.test(uri))) return 'fileUri';
   const tools = [native['tools']].flat().map(dict);
   return tools.some((tool) => (member(tool, 'fileSearch') ?? null) !== null)
