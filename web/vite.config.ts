@@ -1,7 +1,8 @@
 import tailwindcss from '@tailwindcss/vite';
 import { defineConfig, type Rolldown } from 'vite';
 
-const texts = /web\/words\/(en|zh)\/(operator|playground|tasks|models|settings|requests|keys)?/;
+const texts =
+  /web\/words\/(en|zh)\/(operator|playground|tasks|models|settings|requests|keys|statement)?/;
 /** What dialogs, menus and forms are made of: the overview needs none of it. */
 const asked =
   /components\/(?:column-menu|dialog|diff-list|facts|field|filter-bar|form(?!at)|menu|search-field|secret-once|tabs)|format\/(?:amount|price|quantity|written-price)|words\/rich|pages\/model-parts|@tanstack/;

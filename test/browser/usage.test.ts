@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import overviewEn from '../../web/words/en/overview.ts';
+import requestsEn from '../../web/words/en/requests.ts';
 import usageEn from '../../web/words/en/usage.ts';
 import overviewZh from '../../web/words/zh/overview.ts';
+import requestsZh from '../../web/words/zh/requests.ts';
 import usageZh from '../../web/words/zh/usage.ts';
 import {
   expectAccessible,
@@ -19,8 +21,8 @@ import { startLivedIn } from './lived-in.ts';
 withChromium();
 
 const wordsOf = {
-  en: { usage: usageEn, overview: overviewEn },
-  zh: { usage: usageZh, overview: overviewZh },
+  en: { usage: usageEn, overview: overviewEn, requests: requestsEn },
+  zh: { usage: usageZh, overview: overviewZh, requests: requestsZh },
 } as const;
 const narrow = 768;
 
@@ -30,7 +32,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     async (seen) => {
       const { live, user } = await startLivedIn();
       const { page, go } = await openWindow(live.url, user.cookie, seen);
-      const { usage, overview } = wordsOf[seen.language];
+      const { usage, overview, requests } = wordsOf[seen.language];
       const look = async (name: string) => {
         await settled(page);
         await expectAccessible(page, name);
@@ -42,7 +44,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
       const costOf = async (index: number): Promise<number> =>
         Number(/¥([\d.]+)/.exec((await rows.nth(index).textContent()) ?? '')?.[1]);
       if (seen.width < narrow) {
-        await page.getByLabel(usage.order.label, { exact: true }).selectOption('-cost');
+        await page.getByLabel(requests.order.label, { exact: true }).selectOption('-cost');
       } else {
         const header = page.getByRole('columnheader', { name: usage.columns.cost });
         await header.getByRole('button').click();
@@ -64,8 +66,8 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
       }
       expect(new Set(titles).size).toBe(3);
       await page.getByRole('tab', { name: usage.tabs.course }).click();
-      await page.getByRole('heading', { name: usage.course.latency }).waitFor();
-      await page.getByText(usage.course.interrupted, { exact: true }).first().waitFor();
+      await page.getByRole('heading', { name: requests.course.latency }).waitFor();
+      await page.getByText(requests.course.interrupted, { exact: true }).first().waitFor();
       await look('course');
 
       await go('/?period=7d');

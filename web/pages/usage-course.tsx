@@ -9,7 +9,7 @@ import { Segments } from '../components/segments.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { axisCount, formatCount, formatShare } from '../format/count.ts';
 import { formatClock, formatDay, formatDuration, formatTime } from '../format/time.ts';
-import { usageWords } from '../words/families.ts';
+import { requestWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
 type Point = Course['points'][number];
@@ -36,7 +36,7 @@ interface CourseProps {
 const measures = ['first_byte', 'total'] as const;
 
 function Latency({ course }: CourseProps): ReactNode {
-  const { course: words } = useWords(usageWords);
+  const { course: words } = useWords(requestWords);
   const [measure, setMeasure] = useState<(typeof measures)[number]>('first_byte');
   const { points, sampled, unit } = course;
   const values = points.map((point) => point[measure]);
@@ -84,7 +84,7 @@ function Latency({ course }: CourseProps): ReactNode {
 }
 
 function Errors({ course }: CourseProps): ReactNode {
-  const { course: words } = useWords(usageWords);
+  const { course: words } = useWords(requestWords);
   const { points, unit, failed_since: since, zone } = course;
   const failures = points.reduce((sum, point) => sum + failuresOf(point), 0);
   const requests = points.reduce((sum, point) => sum + requestsOf(point), 0);

@@ -14,7 +14,7 @@ import { Money } from '../components/money.tsx';
 import { type Column, Pager, Table } from '../components/table.tsx';
 import { Time, useZone } from '../components/time.tsx';
 import { formatDuration, formatTime } from '../format/time.ts';
-import { sharedWords, usageWords } from '../words/families.ts';
+import { requestWords, sharedWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { ChargeStatus, InputCell, OutputCell, useKind } from './charge-parts.tsx';
 import {
@@ -119,7 +119,7 @@ function Order({
 }: Pick<UsageRequestsProps, 'state' | 'onChange'> & {
   readonly from: string | null;
 }): ReactNode {
-  const { order } = useWords(usageWords);
+  const { order } = useWords(requestWords);
   const zone = useZone();
   const wide = useWide();
   return (

@@ -1,4 +1,4 @@
-/** Requests that failed, and the course of one request. */
+/** Requests that failed, the course of one and of many, and how charges are sorted. */
 export default {
   list: 'Failed requests',
   title: 'Request',
@@ -70,5 +70,42 @@ export default {
     answered: 'Answered',
     span: (from: string, to: string) => `${from} to ${to}`,
     none: 'No attempts failed.',
+  },
+  order: {
+    label: 'Sort by',
+    by: {
+      '': 'Newest first',
+      time: 'Oldest first',
+      '-cost': 'Highest cost first',
+      '-input': 'Most input tokens first',
+      '-output': 'Most output tokens first',
+      '-total': 'Longest total time first',
+      '-first_byte': 'Slowest first byte first',
+    },
+    since: (time: string) =>
+      `Only requests since ${time} are sorted: the period has too many to sort them all. Choose a shorter period for earlier ones.`,
+  },
+  course: {
+    latency: 'Latency',
+    measures: { first_byte: 'First byte', total: 'Total time' },
+    median: 'Median',
+    p95: '95th percentile',
+    noLatency: 'No latencies in this period.',
+    latencySummary: (measure: string, worst: string) =>
+      `${measure}: median and 95th percentile over the period, at most ${worst}.`,
+    sampled: (each: string, count: string) =>
+      `Measured on at most the latest ${count} requests of ${each}.`,
+    units: { hour: 'Hour', day: 'Day' },
+    each: { hour: 'each hour', day: 'each day' },
+    errors: 'Errors',
+    failed: 'Failed',
+    interrupted: 'Interrupted',
+    noErrors: (requests: string) =>
+      requests === '1' ? 'No errors in 1 request.' : `No errors in ${requests} requests.`,
+    errorsOf: (failed: string, all: string, share: string) => `${failed} of ${all} (${share})`,
+    errorsSummary: (errors: string) => `Requests with an error: ${errors}.`,
+    failedSince: (time: string) => `Failed requests are recorded since ${time}.`,
+    chargedOnly:
+      'Failed requests are not charged, so this filter leaves them out. Interrupted ones are counted.',
   },
 };
