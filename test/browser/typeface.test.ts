@@ -13,6 +13,9 @@ const shifts = `
     for (const entry of list.getEntries()) shifted += entry.value;
   }).observe({ type: 'layout-shift', buffered: true });`;
 
+const interIsThere =
+  '[...document.fonts].some(({ family, status }) => /^"?Inter"?$/.test(family) && status === "loaded")';
+
 /** The widths of texts in the page's typeface, in pixels. */
 const widths = (texts: readonly string[]) => `(() => {
   const place = document.createElement('span');
@@ -41,9 +44,7 @@ describe.skipIf(noChromium)('the typeface in Chromium', () => {
         await route.continue();
       });
       await go('/operator/channels');
-      await page.waitForFunction(() =>
-        [...document.fonts].some(({ status }) => status === 'loaded'),
-      );
+      await page.waitForFunction(interIsThere);
       expect(asked).toBe(1);
       const [ones, eights, letters] = await page.evaluate<number[]>(
         widths(['111.11', '888.88', 'Tollgate']),
@@ -63,11 +64,7 @@ describe.skipIf(noChromium)('the typeface in Chromium', () => {
     for (const path of ['/', '/docs', '/docs/guide/']) {
       await page.goto(live.url + path);
       await page.locator('h1').first().waitFor();
-      await page.waitForFunction(() =>
-        [...document.fonts].some(
-          ({ family, status }) => /Inter$/.test(family.replaceAll('"', '')) && status === 'loaded',
-        ),
-      );
+      await page.waitForFunction(interIsThere);
       expect(
         await page.evaluate('getComputedStyle(document.querySelector("h1")).fontFamily'),
       ).toMatch(/^"?Inter/);
