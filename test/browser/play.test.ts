@@ -205,8 +205,8 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     await card.waitFor();
     await answered(page);
     await card.getByLabel('Result get_weather').fill('{"celsius": 21}');
-    await card.getByRole('button', { name: 'Give the result' }).click();
-    await card.getByLabel('Result given').waitFor();
+    await card.getByRole('button', { name: 'Submit result' }).click();
+    await card.getByLabel('Result submitted').waitFor();
     await page.locator('[data-charge]').nth(1).waitFor();
     expect(await page.getByRole('log').innerText()).toContain('21');
   }, 60_000);
@@ -261,7 +261,7 @@ describe.skipIf(noChromium)('pictures in the playground', () => {
     const live = await startLiveConsole();
     const { page } = await openAt(live, '/playground/image?model=dall-e-2');
     await run(page).click();
-    expect(await main(page).innerText()).toContain('Say what the picture should show.');
+    expect(await main(page).innerText()).toContain('Describe the image.');
     await page.getByRole('radio', { name: '256 × 256' }).check();
     expect(await main(page).innerText()).toContain('¥0.1136 each');
     await page.getByLabel('Prompt').fill('A red fox');
@@ -285,7 +285,7 @@ describe.skipIf(noChromium)('pictures in the playground', () => {
     await expectAccessible(page, 'editing a picture');
     await picture(page, 'play-edit-1440-light-en');
     await run(page).click();
-    await page.getByText('Making 2 images …').waitFor({ state: 'detached' });
+    await page.getByText('Generating 2 images …').waitFor({ state: 'detached' });
     expect(await answered(page)).toBe(0.2272);
     const sent = (await page.getByRole('main').innerText()).includes('That did not work');
     expect(sent).toBe(false);
@@ -312,7 +312,7 @@ describe.skipIf(noChromium)('videos in the playground', () => {
     expect(await main(page).innerText()).toContain('¥3.55');
     await page.getByRole('radio', { name: '10 s' }).check();
     await page.getByLabel('Prompt').fill('A fox walks');
-    await page.getByRole('button', { name: 'Make the video' }).click();
+    await page.getByRole('button', { name: 'Generate video' }).click();
     await page.getByText('¥7.100000 held', { exact: false }).waitFor();
     expect(await main(page).innerText()).toContain('You can leave');
     expect((await user.ask('session')).json.balance.held).toBe('7.100000000');
@@ -343,9 +343,9 @@ describe.skipIf(noChromium)('videos in the playground', () => {
       (route) => route.fetch().then(() => route.abort('internetdisconnected')),
       { times: 1 },
     );
-    await page.getByRole('button', { name: 'Make the video' }).click();
+    await page.getByRole('button', { name: 'Generate video' }).click();
     await page.getByRole('alert').waitFor();
-    await page.getByRole('button', { name: 'Make the video' }).click();
+    await page.getByRole('button', { name: 'Generate video' }).click();
     await page.getByText('¥3.550000 released', { exact: false }).waitFor({ timeout: 30_000 });
     expect((await user.ask('tasks')).json.items).toHaveLength(1);
     expect((await user.ask('session')).json.balance).toMatchObject({
