@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { type Look, noChromium, openWindow, picture, withChromium } from './chromium.ts';
+import { type Look, noChromium, openWindow, picture, settled, withChromium } from './chromium.ts';
 import { type LivedIn, startLivedIn } from './lived-in.ts';
 
 /**
@@ -42,23 +42,35 @@ const shots: readonly Shot[] = [
     path: () => '/playground/chat?model=deepseek-chat',
     look: phone,
     async before(page, language) {
-      await page.locator('textarea').last().fill(question[language]);
-      await page.getByRole('button', { name: /^(Run|运行)$/ }).click();
-      await page.locator('[data-charge]').last().waitFor();
+      await called(page, language);
       const asked = page.getByText(question[language]).first();
       const { y = 0 } = (await asked.boundingBox()) ?? {};
       await page.evaluate(`scrollBy(0, ${y - spaceAbove})`);
     },
   },
   {
+    // What the same call cost.
     name: 'charge',
     as: 'user',
-    path: ({ user }) => `/usage/req_${user.userId.slice(-6)}arithmetic`,
+    path: () => '/playground/chat?model=deepseek-chat',
     look: phone,
+    async before(page, language) {
+      await called(page, language);
+      await page.getByRole('link', { name: /^(See the charge|查看这笔扣费)$/ }).click();
+      await page.waitForURL('**/usage/req_*');
+      await settled(page);
+    },
   },
   { name: 'operator', as: 'operator', path: () => '/operator', look: desk },
   { name: 'channels', as: 'operator', path: () => '/operator/channels', look: flat },
 ];
+
+/** A question is asked, answered and charged. */
+async function called(page: Page, language: 'en' | 'zh'): Promise<void> {
+  await page.locator('textarea').last().fill(question[language]);
+  await page.getByRole('button', { name: /^(Run|运行)$/ }).click();
+  await page.locator('[data-charge]').last().waitFor();
+}
 
 /** The chart is drawn after the page has its figures. */
 async function drawn(page: Page): Promise<void> {
