@@ -137,7 +137,7 @@ describe.skipIf(noChromium)('sound and vectors', () => {
     const live = await startLiveConsole();
     const { page } = await openAt(live, '/playground/speech?model=tts-1');
     await page.getByRole('button', { name: 'Run' }).click();
-    await page.getByText('Enter the text to read.').waitFor();
+    await page.getByText('Enter the text to read aloud.').waitFor();
     await page.getByLabel('Text', { exact: true }).fill('Hello, fox');
     expect(await page.getByRole('main').innerText()).toContain('at most ¥0.001065');
     await page.getByLabel('Format').selectOption('wav');
@@ -235,8 +235,20 @@ describe.skipIf(noChromium)('every part of the playground', () => {
       await page.getByRole('button', { name: /^(Run|运行)$/ }).click();
       await charges(page).waitFor();
       await seen('embedding');
+      await go('/playground/image?model=dall-e-3');
+      await seen('image');
+      await page.locator('textarea').first().fill('A red fox');
+      await page.getByRole('button', { name: /^(Run|运行)$/ }).click();
+      await charges(page).waitFor();
+      await seen('image-made');
+      await go('/playground/video?model=sora-2');
+      await page.locator('textarea').first().fill('A fox walks');
+      await seen('video');
+      await page.getByRole('button', { name: /^(Generate video|生成视频)$/ }).click();
+      await page.locator('video').waitFor({ timeout: 60_000 });
+      await seen('video-made');
     },
-    90_000,
+    180_000,
   );
 });
 
