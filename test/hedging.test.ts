@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { forEachDatabase, sqliteUrl } from './databases.ts';
+import { png } from './support/png.ts';
 import { hello, type Running, startRunning } from './support/running.ts';
 import {
   json,
@@ -148,6 +149,72 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(await running.balance()).toBe('100.00');
     await running.expectBooks();
   });
+});
+
+test.each([
+  ['after its picture was downloaded', 'whole'],
+  ['while its picture is downloaded', 'slow'],
+] as const)(
+  'a client that leaves %s for the second vendor stops both and pays nothing',
+  async (_when, picture) => {
+    const [first, second, host] = [
+      await vendorAfter(20_000),
+      await vendorAfter(20_000),
+      await startVendor(),
+    ];
+    host.answer((_request, response) => {
+      response.write(png);
+      if (picture === 'whole') response.end();
+    });
+    const configuration = `settings: { media: { allow_private: [127.0.0.0/8] } }\n${selling(first, second)}`;
+    const { running } = await started(
+      await sqliteUrl(),
+      // Gemini reads no URL of a picture: the gateway sends the bytes.
+      configuration.replace(
+        /name: second, vendor: openai, base_url: "([^"]+)\/v1"/,
+        'name: second, vendor: gemini, base_url: "$1"',
+      ),
+    );
+    const content = [{ type: 'image_url', image_url: { url: `${host.url}/a.png` } }];
+    const leaving = new AbortController();
+    const answer = running.post(
+      '/v1/chat/completions',
+      { ...streamed, messages: [{ role: 'user', content }] },
+      { signal: leaving.signal },
+    );
+    const asked = picture === 'whole' ? second : host;
+    await expect.poll(() => asked.received.length).toBe(1);
+    leaving.abort();
+    await expect(answer).rejects.toThrow('aborted');
+    await expect.poll(() => first.brokenOff).toBe(1);
+    if (picture === 'whole') await expect.poll(() => second.brokenOff).toBe(1);
+    else expect(second.received).toEqual([]);
+    await expect.poll(() => running.usage()).toMatchObject([{ status: 'left', cost: 0n }]);
+    await running.expectBooks();
+  },
+);
+
+test('a client that leaves after the second vendor cannot take the request stops the first', async () => {
+  const [first, second] = [await vendorAfter(20_000), await startVendor()];
+  const { running } = await started(
+    await sqliteUrl(),
+    selling(first, second).replace(
+      'name: second, vendor: openai',
+      'name: second, vendor: anthropic',
+    ),
+  );
+  const leaving = new AbortController();
+  const answer = running.post(
+    '/v1/chat/completions',
+    { ...streamed, logprobs: true },
+    { signal: leaving.signal },
+  );
+  await expect.poll(() => first.received.length).toBe(1);
+  await wait(3 * hedgeMs);
+  leaving.abort();
+  await expect(answer).rejects.toThrow('aborted');
+  await expect.poll(() => first.brokenOff).toBe(1);
+  expect(second.received).toEqual([]);
 });
 
 test('a vendor that fails while the other is asked leaves the answer to that one, and both that fail are two failures', async () => {

@@ -73,14 +73,15 @@ export async function attemptWhole(
       else finish(result);
     }
   };
-  progress.running = { finish };
+  const work = { finish };
+  progress.startWork(work);
   try {
     await Promise.all(Array.from({ length: Math.min(callsAtOnce, calls.length) }, runCalls));
   } catch (error) {
     finish({ kind: 'left' });
     throw error;
   } finally {
-    progress.running = undefined;
+    progress.endWork(work);
   }
   const had = answers.filter((answer) => answer !== undefined);
   const [first] = had;

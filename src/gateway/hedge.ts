@@ -4,7 +4,7 @@ import type { StreamTranslator } from '../providers/adapter.ts';
 import type { ChannelAttempt, AttemptResult } from './attempt.ts';
 import type { ChannelOutcome } from './outcome.ts';
 import type { Hedge } from './parts.ts';
-import type { RequestProgress } from './progress.ts';
+import type { RequestProgress, SharedWork, Work } from './progress.ts';
 import type { FundedRequest } from './reserve.ts';
 
 /** How channels are called. The attempt loop does it. */
@@ -32,7 +32,7 @@ export async function callHedged(
   const { funded, progress } = attempts;
   const { parts, request, startedAtMs } = funded;
   const race = new Race(parts.timers, progress);
-  progress.running = race;
+  progress.shared = race;
   try {
     const one = attempts.call(first, begunMs, race);
     const early = await Promise.race([one, race.silence(afterMs)]);
@@ -52,7 +52,7 @@ export async function callHedged(
     return outcome.best;
   } finally {
     race.finish(lostRace);
-    progress.running = undefined;
+    progress.shared = undefined;
   }
 }
 
@@ -101,10 +101,10 @@ export const lostRace: AttemptResult = { kind: 'lost_race' };
  * Two attempts at one answer. The first that has a byte for the client wins, and the other is
  * broken off in that instant, so that the client never sees both.
  */
-export class Race {
+export class Race implements SharedWork {
   readonly #timers: Timers;
   readonly #progress: RequestProgress;
-  readonly #running = new Set<ChannelAttempt>();
+  readonly #running = new Set<Work>();
   #over: AttemptResult | undefined;
   #callOff: (() => void) | undefined;
 
@@ -118,8 +118,12 @@ export class Race {
     return this.#over;
   }
 
-  enter(attempt: ChannelAttempt): void {
-    this.#running.add(attempt);
+  enter(work: Work): void {
+    this.#running.add(work);
+  }
+
+  exit(work: Work): void {
+    this.#running.delete(work);
   }
 
   /** Resolves when no byte has come for `ms`; never, once one has. */
@@ -129,11 +133,11 @@ export class Race {
     });
   }
 
-  /** Ends every attempt except the winner. */
-  finish(result: AttemptResult, winner?: ChannelAttempt): void {
+  /** Ends all work except the winner. */
+  finish(result: AttemptResult, winner?: Work): void {
     this.#callOff?.();
     this.#over ??= result;
-    for (const attempt of this.#running) if (attempt !== winner) attempt.finish(result);
+    for (const work of this.#running) if (work !== winner) work.finish(result);
   }
 
   /** This attempt has the first byte: the client gets its stream. */

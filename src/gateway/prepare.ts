@@ -4,7 +4,7 @@ import {
   type Signatures,
   translatedCall,
 } from '../providers/adapter.ts';
-import type { NotSent } from './attempt.ts';
+import type { AttemptResult } from './attempt.ts';
 import type { ChannelClient } from './channels/clients.ts';
 import { inlineMedia } from './media/inline.ts';
 import type { RequestProgress } from './progress.ts';
@@ -21,7 +21,7 @@ export function prepareCall(
   client: ChannelClient,
   adapter: Adapter,
   call: VendorCall,
-): VendorCall | NotSent | Promise<VendorCall | NotSent> {
+): VendorCall | AttemptResult | Promise<VendorCall | AttemptResult> {
   const carried = inlineMedia(funded, progress, adapter, call);
   if (carried === undefined) {
     const ready = withKnownSignatures(funded, progress, client, adapter, call);
@@ -35,8 +35,10 @@ export function prepareCall(
 }
 
 /** A client that left in the meantime needs no call. */
-const unlessLeft = ({ left }: RequestProgress, made: VendorCall | NotSent): VendorCall | NotSent =>
-  left ? { kind: 'left' } : made;
+const unlessLeft = (
+  { left }: RequestProgress,
+  made: VendorCall | AttemptResult,
+): VendorCall | AttemptResult => (left ? { kind: 'left' } : made);
 
 /**
  * The key of stored signatures: the vendor's model for any channel, or one account at the vendor.

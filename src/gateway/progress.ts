@@ -1,10 +1,21 @@
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { DownloadedMedium } from '../media/downloads.ts';
 import type { StreamTranslator } from '../providers/adapter.ts';
-import type { ChannelAttempt } from './attempt.ts';
+import type { AttemptResult } from './attempt.ts';
 import type { Hedge } from './parts.ts';
 import { elapsedMs, type FundedRequest } from './reserve.ts';
 import type { PeriodicCheck } from './periodic-checks.ts';
+
+/** What ends early when the client leaves: an attempt, or what is fetched for one. */
+export interface Work {
+  finish(result: AttemptResult): void;
+}
+
+/** The work of attempts that are made at once. */
+export interface SharedWork extends Work {
+  enter(work: Work): void;
+  exit(work: Work): void;
+}
 
 /** The state of one run: what has happened to a funded request so far. */
 export class RequestProgress {
@@ -17,8 +28,9 @@ export class RequestProgress {
   vendorMs = 0;
   /** The channel of the running or answering attempt. */
   candidate: Candidate | undefined;
-  /** The work that ends when the client leaves: an attempt, or what is fetched for one. */
-  running: Pick<ChannelAttempt, 'finish'> | undefined;
+  #work: Work | undefined;
+  /** While a hedge lasts, all work belongs to it. */
+  shared: SharedWork | undefined;
   /** The client's members that the running or answering attempt does not send to its vendor. */
   dropped: readonly string[] | undefined;
   /** The outcome of a hedge, once a second channel has been called. */
@@ -36,8 +48,22 @@ export class RequestProgress {
   /** The client went away: no fault is recorded, and the vendor stops at once. */
   readonly leave = (): void => {
     this.left = true;
-    this.running?.finish({ kind: 'left' });
+    this.breakOff({ kind: 'left' });
   };
+
+  breakOff(result: AttemptResult): void {
+    (this.shared ?? this.#work)?.finish(result);
+  }
+
+  startWork(work: Work): void {
+    if (this.shared === undefined) this.#work = work;
+    else this.shared.enter(work);
+  }
+
+  endWork(work: Work): void {
+    if (this.shared === undefined) this.#work = undefined;
+    else this.shared.exit(work);
+  }
 
   begin(candidate: Candidate): void {
     this.attempts += 1;
@@ -48,7 +74,7 @@ export class RequestProgress {
   takeBack(): void {
     this.attempts -= 1;
     this.candidate = undefined;
-    this.running = undefined;
+    this.#work = undefined;
   }
 }
 

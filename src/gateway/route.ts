@@ -212,12 +212,11 @@ export class AttemptLoop {
           : this.#collecting(self, adapter.collect(call));
       return receiver;
     });
-    if (race === undefined) progress.running = attempt;
-    else race.enter(attempt);
+    progress.startWork(attempt);
     attempt.start(client, this.unsupported);
     if (race === undefined) progress.dropped = attempt.dropped;
     const result = await attempt.result;
-    if (race === undefined) progress.running = undefined;
+    progress.endWork(attempt);
     return { result, receiver };
   }
 

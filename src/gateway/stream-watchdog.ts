@@ -67,7 +67,7 @@ class StreamWatchdog implements PeriodicCheck {
   /** Ends a vendor's stream that brings only comments, or events without content, for too long. */
   #endIfEmpty(): void {
     const { parts, response } = this.#funded;
-    const { attempts, stream, running } = this.#progress;
+    const { attempts, stream } = this.#progress;
     const contentBytes = stream?.meter.outputBytes ?? 0;
     if (
       contentBytes !== this.#contentBytes ||
@@ -81,7 +81,7 @@ class StreamWatchdog implements PeriodicCheck {
     }
     this.#emptyMs += parts.watch.everyMs;
     if (this.#emptyMs < parts.limits.emptyMs) return;
-    running?.finish({
+    this.#progress.breakOff({
       kind: 'fault',
       stage: contentBytes > 0 || response.started ? 'streaming' : 'waiting',
       fault: {

@@ -33,7 +33,8 @@ export async function storeImages(
   client: ChannelClient,
 ): Promise<AttemptResult> {
   const leaving = new AbortController();
-  progress.running = { finish: () => leaving.abort() };
+  const work = { finish: () => leaving.abort() };
+  progress.startWork(work);
   const store = new ImageStore(funded, client, leaving.signal);
   try {
     const data = await Promise.all(images.map((image) => store.item(image)));
@@ -58,7 +59,7 @@ export async function storeImages(
     if (leaving.signal.aborted) return { kind: 'left' };
     throw error;
   } finally {
-    progress.running = undefined;
+    progress.endWork(work);
   }
 }
 

@@ -8,7 +8,7 @@ import type {
   AudioAdapter,
   WholeAdapter,
 } from '../../providers/adapter.ts';
-import type { NotSent } from '../attempt.ts';
+import type { AttemptResult } from '../attempt.ts';
 import type { MediaAddress } from '../api-request.ts';
 import type { RequestProgress } from '../progress.ts';
 import type { FundedRequest } from '../reserve.ts';
@@ -23,7 +23,7 @@ export function inlineMedia(
   progress: RequestProgress,
   adapter: Adapter,
   call: VendorCall,
-): Promise<VendorCall | NotSent> | undefined {
+): Promise<VendorCall | AttemptResult> | undefined {
   if (request.addresses === undefined) return undefined;
   const wanted = addressesToInline(request.addresses, adapter, call);
   return wanted.length === 0 ? undefined : withBytes(parts.downloads, progress, wanted, call);
@@ -48,15 +48,22 @@ async function withBytes(
   progress: RequestProgress,
   wanted: readonly MediaAddress[],
   call: VendorCall,
-): Promise<VendorCall | NotSent> {
+): Promise<VendorCall | AttemptResult> {
   const had = progress.downloaded ?? noneDownloaded;
   const missing = wanted.filter(({ url }) => !had.has(url));
   if (missing.length === 0) return withContents(call, wanted, had);
   const leaving = new AbortController();
-  progress.running = { finish: () => leaving.abort() };
+  let ended: AttemptResult | undefined;
+  const work = {
+    finish(result: AttemptResult): void {
+      ended ??= result;
+      leaving.abort();
+    },
+  };
+  progress.startWork(work);
   const got = await downloads.all(missing, leaving.signal);
-  progress.running = undefined;
-  if (leaving.signal.aborted) return { kind: 'left' };
+  progress.endWork(work);
+  if (ended !== undefined) return ended;
   if (isDownloadFailure(got)) {
     const param = wanted.find(({ url }) => url === got.url)?.param ?? '';
     return { kind: 'refused', refusal: refusal('invalid_value', { param, why: got.why }) };
