@@ -30,7 +30,7 @@ async function house(databaseUrl: string, group = '', yuan = '100'): Promise<Hou
 groups: [{ name: default${group} }]
 models:
   - { id: cheap, ${model}, price: { input: 1, output: 1 } }
-  - { id: dear, ${model}, price: { input: 1000, output: 1000 } }
+  - { id: dear, ${model.replace('1000', '2000')}, price: { input: 1000, output: 1000 } }
   - { id: vectors, owned_by: openai, kind: embedding, price: { input: 1 } }
 channels:
   - { name: a, vendor: openai, base_url: "${first.url}/v1", api_key: key-of-the-first, models: [cheap, vectors] }
@@ -54,6 +54,14 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect([sent.model, 'models' in sent]).toEqual(['up', false]);
     expect(await running.usage()).toMatchObject([{ model: 'dear', channel: 'b', cost }]);
     await running.expectBooks();
+  });
+
+  test('the header of the output limit is that of the model that answers', async () => {
+    const { running } = await house((await fresh()).url);
+    const models = ['cheap', 'dear'];
+    const reply = await running.post(path, { ...asked, max_tokens: 1_500, models });
+    expect(await reply.json()).toMatchObject({ model: 'dear' });
+    expect(reply.headers.get('x-tollgate-max-tokens')).toBeNull();
   });
 
   test('a refusal of the first vendor hides its own key when the other model fails too', async () => {

@@ -54,8 +54,8 @@ function sendOutputLimit(
   response: ClientResponse,
 ): void {
   const limit = outputLimit(request, offer.model);
-  if (limit !== undefined && limit !== request.outputTokensRequested)
-    response.replaceHeader('x-tollgate-max-tokens', String(limit));
+  const lower = limit !== undefined && limit !== request.outputTokensRequested;
+  response.replaceHeader('x-tollgate-max-tokens', lower ? String(limit) : undefined);
 }
 
 function refuseOrBreak(

@@ -97,14 +97,15 @@ export class ClientResponse {
     this.#headers.push(name, value);
   }
 
-  /** Sets a header that may have been set before. */
-  replaceHeader(name: string, value: string): void {
+  /** Sets a header that may have been set before; undefined removes it. */
+  replaceHeader(name: string, value: string | undefined): void {
     for (let i = 0; i + 1 < this.#headers.length; i += 2) {
       if (this.#headers[i] !== name) continue;
-      this.#headers[i + 1] = value;
+      if (value === undefined) this.#headers.splice(i, 2);
+      else this.#headers[i + 1] = value;
       return;
     }
-    this.header(name, value);
+    if (value !== undefined) this.header(name, value);
   }
 
   whole(status: number, contentType: string, body: Bytes | string): void {
