@@ -68,6 +68,6 @@ describe.skipIf(noChromium)('the site of the documents in Chromium', { timeout: 
     await picture(page, `site-search-${language}`);
     await page.keyboard.press('Enter');
     await page.waitForURL(/\.html/);
-    expect(await page.getByRole('main').innerText()).toMatch(found);
+    await page.getByRole('main').getByText(found).first().waitFor();
   });
 });
