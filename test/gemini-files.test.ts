@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { GoogleGenAI, createPartFromUri } from '@google/genai';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
@@ -455,6 +456,29 @@ forEachDatabase((_name, openFresh, fresh) => {
       return JSON.parse(await answer.text()).file.sizeBytes;
     });
     expect(await Promise.all(sent)).toEqual(['5', '6']);
+  });
+
+  test.for(['finalize', 'cancel'])('a piece that arrives after %s is told so', async (command) => {
+    const { opened, send } = await begin();
+    const to = await opened({ type: 'text/plain' });
+    expect((await send(to, 'upload', 0, Buffer.from('abc'))).status).toBe(200);
+    let end: () => void = expect.fail;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new Uint8Array([100]));
+        end = () => controller.close();
+      },
+    });
+    const headers = { 'x-goog-upload-command': 'upload', 'x-goog-upload-offset': '3' };
+    const late = fetch(to, { method: 'POST', headers, body, duplex: 'half' });
+    // Long enough that the gateway has found the upload and reads the piece.
+    await wait(200);
+    expect((await send(to, command)).status).toBe(200);
+    end();
+    expect(await errorOf(await late)).toMatchObject({
+      http: 404,
+      message: expect.stringContaining('not found: it has ended'),
+    });
   });
 
   test('limits: uploads under way, bytes of the account, requests per minute', async () => {

@@ -259,8 +259,10 @@ async function append(
   if (bytes.length === 0) return upload;
   const grown = await uploads.append(upload, bytes);
   if (grown === 'overtaken') {
-    const now = await uploads.find(upload.account, upload.id);
-    return refuseOffset(now?.bytes ?? 0, offset);
+    const { account, id } = upload;
+    const now = await uploads.find(account, id);
+    if (now === undefined || now.sha256 !== undefined) refuse('upload_not_found', { id });
+    return refuseOffset(now.bytes, offset);
   }
   return 'why' in grown ? refuseUnstored(context, grown) : grown;
 }
