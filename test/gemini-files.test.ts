@@ -481,6 +481,32 @@ forEachDatabase((_name, openFresh, fresh) => {
     });
   });
 
+  test('an upload has few pieces, and so have the files of a request', async () => {
+    const { running, opened, send, uploaded, generate, vendor } = await begin();
+    const { piecesMax, piecesOfRequestMax } = uploadLimits;
+    const to = await opened({ type: 'text/plain' });
+    for (let i = 0; i < piecesMax; i += 1)
+      expect((await send(to, 'upload', i, Buffer.from('a'))).status).toBe(200);
+    expect(
+      await errorOf(await send(to, 'upload, finalize', piecesMax, Buffer.from('a'))),
+    ).toMatchObject({ http: 400, message: expect.stringContaining(`${piecesMax} pieces`) });
+    expect((await send(to, 'finalize')).status).toBe(200);
+    const { uri } = await uploaded(Buffer.from('b'), 'text/plain');
+    const { database } = running.gateway;
+    const [row] = await database.query('SELECT pieces FROM upload WHERE bytes=1');
+    const repeated = (count: number): string => Array(count).fill(row?.['pieces']).join(' ');
+    const ask = async (count: number): Promise<Response> => {
+      await database.query('UPDATE upload SET pieces=$1 WHERE bytes=1', [repeated(count)]);
+      return generate('gem:generateContent', [{ fileData: { fileUri: uri } }]);
+    };
+    expect((await ask(piecesOfRequestMax)).status).toBe(200);
+    expect(await errorOf(await ask(piecesOfRequestMax + 1))).toMatchObject({
+      http: 400,
+      message: expect.stringContaining(`at most ${piecesOfRequestMax} pieces`),
+    });
+    expect(vendor.received).toHaveLength(1);
+  });
+
   test('limits: uploads under way, bytes of the account, requests per minute', async () => {
     const { start, opened, send, call } = await begin(
       'settings: { media: { kept_bytes: 10, kept_seconds: 60 } }',

@@ -257,6 +257,12 @@ async function append(
   if (bytes === 'left') return bytes;
   if (asked.has('finalize')) requireWhole(upload, upload.bytes + bytes.length);
   if (bytes.length === 0) return upload;
+  const { piecesMax } = uploads.limits;
+  if (upload.pieces.length >= piecesMax)
+    refuse('invalid_value', {
+      param: 'X-Goog-Upload-Command',
+      why: `an upload has at most ${piecesMax} pieces, and this one has them. Begin again with larger pieces.`,
+    });
   const grown = await uploads.append(upload, bytes);
   if (grown === 'overtaken') {
     const { account, id } = upload;

@@ -51,10 +51,14 @@ export class InlinedFiles {
     const { userId: account } = context.principal;
     const files = new Map<string, Upload>();
     let bytes = sent.bytes.length;
+    let pieces = 0;
     for (const { id } of parts) {
-      const file = files.get(id) ?? (await this.#uploads.find(account, id));
+      const known = files.get(id);
+      const file = known ?? (await this.#uploads.find(account, id));
       if (file?.sha256 === undefined) refuse('uploaded_file_not_found', { id });
       files.set(id, file);
+      if (known === undefined) pieces += file.pieces.length;
+      if (pieces > this.#uploads.limits.piecesOfRequestMax) refusePieces(this.#uploads.limits);
       bytes += Math.ceil(file.bytes / 3) * 4;
     }
     const limit = serverLimits.jsonBodyBytesMax;
@@ -95,6 +99,11 @@ export class InlinedFiles {
 }
 
 const retryMs = 1_000;
+
+function refusePieces({ piecesOfRequestMax: limit }: Uploads['limits']): never {
+  const why = `the files of a request have at most ${limit} pieces together, as they were uploaded. Name fewer files, or upload them in larger pieces.`;
+  refuse('invalid_value', { param: 'contents', why });
+}
 
 /** The parts of a request, or of the request within a count, that name files of ours. */
 function filePartsIn(body: ParsedJson['body']): readonly FilePart[] {

@@ -69,6 +69,10 @@ export const fileLimits: FileLimits = {
 export interface UploadLimits {
   /** A file travels to vendors in a JSON body, as base64. */
   readonly fileBytesMax: number;
+  /** Pieces of one upload: each is read by itself whenever the file is used. */
+  readonly piecesMax: number;
+  /** Pieces of all files that one request names. */
+  readonly piecesOfRequestMax: number;
   /** Uploads of one account that have not ended. */
   readonly underWayMax: number;
   /** An upload that gets no bytes for this long is given up. */
@@ -79,6 +83,8 @@ export interface UploadLimits {
 
 export const uploadLimits: UploadLimits = {
   fileBytesMax: 15 * mebibyte,
+  piecesMax: 64,
+  piecesOfRequestMax: 256,
   underWayMax: 16,
   idleMs: 600_000,
   keptMs: 2 * 86_400_000,
