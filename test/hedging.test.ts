@@ -280,6 +280,32 @@ test('what a vendor may do or keep beside its answer is asked for once, and so i
   expect(second.received).toHaveLength(1);
 });
 
+test('a hedge is reported with the model whose channels were asked, also when another model answers', async () => {
+  const [first, second, other] = [
+    await startVendor(),
+    await startVendor(),
+    await vendorAfter(1, ['other']),
+  ];
+  for (const vendor of [first, second])
+    vendor.answer((_request, response) =>
+      setTimeout(() => json(response, 503, '{"error":{"message":"overloaded"}}'), 3 * hedgeMs),
+    );
+  const [models = '', channels = ''] = selling(first, second).split('\nchannels:\n');
+  const m2 = models.slice(models.indexOf('{')).replace('m1', 'm2');
+  const { running, hedged } = await started(
+    await sqliteUrl(),
+    `${models.replace(/\]$/, '')}, ${m2.replace(/, hedge_after_ms: \d+/, '')}
+channels:
+${channels}  - { name: other, vendor: openai, base_url: "${other.url}/v1", models: [m2], api_key: k }
+`,
+  );
+  const answer = await running.post('/v1/chat/completions', { ...streamed, models: ['m2'] });
+  expect(words(await answer.text())).toBe('other');
+  expect(await running.usage()).toMatchObject([{ model: 'm2', channel: 'other' }]);
+  expect(hedged).toMatchObject([{ model: 'm1', first: 'first', second: 'second', won: 'neither' }]);
+  expect(await metricsOf(running)).toContain('tollgate_hedges_total{model="m1",won="neither"} 1');
+});
+
 test('without the setting nobody is asked twice, and never the same channel with another of its keys', async () => {
   const [slow, other] = [await vendorAfter(3 * hedgeMs), await startVendor()];
   const { running } = await started(await sqliteUrl(), selling(slow, other, ''));

@@ -388,7 +388,6 @@ export function reportRequest(
     parts.hedged({
       ...progress.hedge,
       id: request.id,
-      model: request.model,
       inputTokens: outcome.inputTokens,
     });
 }

@@ -48,7 +48,7 @@ export async function callHedged(
       attempts.call(second, nowMs - startedAtMs, race),
     );
     progress.candidate = outcome.best.candidate;
-    progress.hedge = hedgeOf(first, second, outcome);
+    progress.hedge = hedgeOf(request.model, first, second, outcome);
     return outcome.best;
   } finally {
     race.finish(lostRace);
@@ -81,12 +81,18 @@ async function decideRace(
   return { best: sooner, brokenOff: true };
 }
 
-function hedgeOf(first: Candidate, second: Candidate, { best, brokenOff }: HedgeOutcome): Hedge {
+function hedgeOf(
+  model: string,
+  first: Candidate,
+  second: Candidate,
+  { best, brokenOff }: HedgeOutcome,
+): Hedge {
   const { candidate, result } = best;
   const delivered =
     result.kind === 'streamed' || result.kind === 'answer' || result.kind === 'money_ended';
   const loser = candidate === first ? second : first;
   return {
+    model,
     first: first.channel.name,
     second: second.channel.name,
     won: !delivered ? 'neither' : candidate === first ? 'first' : 'second',

@@ -133,6 +133,8 @@ export interface OverrunAnswer {
 
 /** What became of a request that two channels were called for. */
 export interface Hedge {
+  /** The model that both channels were asked for. Another one may have answered since. */
+  readonly model: string;
   readonly first: string;
   readonly second: string;
   /** Whose answer the client got. */
@@ -147,7 +149,6 @@ export interface Hedge {
 /** The same with the request, for the log. */
 export interface HedgedRequest extends Hedge {
   readonly id: string;
-  readonly model: string;
   /** Input tokens of the delivered answer; the other channel has read them as well. */
   readonly inputTokens: number;
 }
