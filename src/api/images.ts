@@ -194,11 +194,11 @@ function defaultModel(
 }
 
 const makes = (
-  { channelClients: clients }: GatewayParts,
+  { openChannels }: GatewayParts,
   { candidates }: Pick<Offer, 'candidates'>,
   capability: ImageCapability,
 ): boolean =>
-  candidates.some(({ channel }) => clients.of(channel).adapter(capability) !== undefined);
+  candidates.some(({ channel }) => openChannels.of(channel).adapter(capability) !== undefined);
 
 const sees = ({ model: { modalities } }: Offer): boolean =>
   modalities?.in.includes('image') !== false;

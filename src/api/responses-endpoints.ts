@@ -90,7 +90,7 @@ async function compact(
   const { model } = parseInput(id, principal, sent.body, sent.bytes);
   const offer = offerTo(parts.catalog(), principal, model);
   if (offer === undefined) refuse('model_not_found', { model, param: 'model' });
-  if (!offer.candidates.some(({ channel }) => parts.channelClients.of(channel).adapter('compact')))
+  if (!offer.candidates.some(({ channel }) => parts.openChannels.of(channel).adapter('compact')))
     refuse('invalid_value', {
       param: 'model',
       why: `conversations with '${model}' cannot be compacted.`,

@@ -15,7 +15,7 @@ import { loadCatalog, recordConfiguration } from '../catalog/catalog-store.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { catalogTopic } from '../catalog/editing.ts';
 import { servesKind } from '../gateway/models/offers.ts';
-import { ChannelClients } from '../gateway/channels/clients.ts';
+import { OpenChannels } from '../gateway/channels/open-channels.ts';
 import { type GatewayLimits, gatewayLimits, type GatewayParts } from '../gateway/parts.ts';
 import { ChannelCounts } from '../gateway/reports/counts.ts';
 import { Reporter } from '../gateway/reports/reporter.ts';
@@ -140,7 +140,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const ground: Foundation = { log, database, sealer, counters, recorder, traces: options.traces };
   const opened = await openModules(ground, options);
   const { parts, memory, submissions, uploads, changes, limits, blobs } = opened;
-  const { till, files, signatures, keyring, channelClients } = parts;
+  const { till, files, signatures, keyring, openChannels } = parts;
   const tasks = openTasks(parts, database, sealer, observeTasks(ground), options);
   if (alone) await Promise.all([submissions.release(), tasks.release()]);
   const upkeep = await startUpkeep(
@@ -178,7 +178,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     reporter,
     ...loops,
     keyring,
-    channelClients,
+    openChannels,
     limits,
     blobs,
     database,
@@ -200,7 +200,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 /** The modules that requests pass through. */
 async function openModules(ground: Foundation, options: GatewayOptions) {
   const { log, database, sealer } = ground;
-  const channelClients = new ChannelClients(vendors, {
+  const openChannels = new OpenChannels(vendors, {
     now: () => systemClock.now(),
     post: postControl,
   });
@@ -213,7 +213,7 @@ async function openModules(ground: Foundation, options: GatewayOptions) {
     database,
     sealer,
     keyring,
-    channelClients,
+    openChannels,
     listFees(options.configuration?.usdRatePpm),
   );
   const limits = await openLimits({ ...options, limiter: options.workers?.limiter }, log);
@@ -228,7 +228,7 @@ async function openModules(ground: Foundation, options: GatewayOptions) {
     hedges: new HedgeBudget(),
     limits: { ...gatewayLimits, ...options.limits },
     watch: new PeriodicChecks(),
-    channelClients,
+    openChannels,
     downloads: new Downloads({ ...mediaLimits, ...options.configuration?.media }),
     files,
     spools: new SpoolPool(),
@@ -259,7 +259,7 @@ async function openCatalog(
   database: Database,
   sealer: Sealer,
   keyring: LiveKeyring,
-  channelClients: ChannelClients,
+  openChannels: OpenChannels,
   fees: ListFees,
 ) {
   const read = async (): Promise<Snapshot> =>
@@ -270,7 +270,7 @@ async function openCatalog(
     [catalogTopic]: async () => {
       const snapshot = await read();
       current.replace(snapshot);
-      channelClients.keepOnly(snapshot);
+      openChannels.keepOnly(snapshot);
     },
   });
   return { catalog: current.get, changes };
@@ -327,7 +327,7 @@ function openTasks(
   return new Tasks({
     ...parts,
     database,
-    taskChannels: new TaskChannels(database, sealer, parts.channelClients, parts.catalog),
+    taskChannels: new TaskChannels(database, sealer, parts.openChannels, parts.catalog),
     taskLimits: { ...taskLimits, ...configuration?.video, ...limits },
     ...log,
   });

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../catalog/snapshot.ts';
-import type { ChannelClients } from '../gateway/channels/clients.ts';
+import type { OpenChannels } from '../gateway/channels/open-channels.ts';
 import { healthOrder } from '../gateway/reports/report.ts';
 import type { Reporter } from '../gateway/reports/reporter.ts';
 import type { PeriodicChecks } from '../gateway/periodic-checks.ts';
@@ -22,7 +22,7 @@ export interface MetricsSubjects {
   readonly version: string;
   readonly till: LiveTill;
   readonly watch: PeriodicChecks;
-  readonly channelClients: ChannelClients;
+  readonly openChannels: OpenChannels;
   readonly reporter: Reporter;
   readonly tasks: Tasks;
   readonly catalog: () => Snapshot;
@@ -88,7 +88,7 @@ export function registerMetrics(
 
 function channelFamilies({
   catalog,
-  channelClients,
+  openChannels,
   reporter,
 }: MetricsSubjects): readonly MetricFamily[] {
   const names = [...catalog().channels.keys()];
@@ -102,8 +102,8 @@ function channelFamilies({
     ]);
   });
   const running = each((channel) => reporter.channels[channel]?.running ?? 0);
-  const open = each((channel) => channelClients.connections(channel, 'open'));
-  const waiting = each((channel) => channelClients.connections(channel, 'waiting'));
+  const open = each((channel) => openChannels.connections(channel, 'open'));
+  const waiting = each((channel) => openChannels.connections(channel, 'waiting'));
   return [
     metricFamily(
       'tollgate_channel_state',

@@ -13,7 +13,7 @@ import {
   type PendingFault,
 } from '../providers/adapter.ts';
 import { type AttemptResult, leftAfterSending, ChannelAttempt } from './attempt.ts';
-import type { ChannelClient } from './channels/clients.ts';
+import type { OpenChannel } from './channels/open-channels.ts';
 import { storeImages } from './media/images.ts';
 import type { GatewayLimits, GatewayParts } from './parts.ts';
 import type { RequestProgress } from './progress.ts';
@@ -38,7 +38,7 @@ export async function attemptWhole(
   progress: RequestProgress,
   adapter: WholeAnswerAdapter,
   unprepared: VendorCall,
-  client: ChannelClient,
+  openChannel: OpenChannel,
 ): Promise<AttemptResult> {
   const call =
     adapter.textOnly === true && hasTokenInput(unprepared.body)
@@ -62,7 +62,7 @@ export async function attemptWhole(
   const runCalls = async (): Promise<void> => {
     for (const [i, next] of waiting) {
       if (ended !== undefined) return;
-      const attempt = new WholeCall(adapter, next, funded.parts, client);
+      const attempt = new WholeCall(adapter, next, funded.parts, openChannel);
       running.add(attempt);
       const result = await attempt.run();
       running.delete(attempt);
@@ -90,7 +90,7 @@ export async function attemptWhole(
   assert(first !== undefined, 'a call has an answer or a fault');
   const answer = split === undefined ? first : split.join(had);
   if (answer.pictures !== undefined)
-    return storeImages(funded, progress, answer, answer.pictures, client);
+    return storeImages(funded, progress, answer, answer.pictures, openChannel);
   return { kind: 'answer', answer: withPricedUsage(funded, answer) };
 }
 
@@ -134,7 +134,7 @@ class WholeCall {
   readonly #adapter: WholeAnswerAdapter;
   readonly #call: VendorCall;
   readonly #parts: Pick<GatewayParts, 'clock' | 'limits'>;
-  readonly #client: ChannelClient;
+  readonly #openChannel: OpenChannel;
   readonly #answersLater: boolean;
   #running: Pick<ChannelAttempt, 'finish'> | undefined;
   #ended: AttemptResult | undefined;
@@ -148,17 +148,17 @@ class WholeCall {
     adapter: WholeAnswerAdapter,
     call: VendorCall,
     parts: Pick<GatewayParts, 'clock' | 'limits'>,
-    client: ChannelClient,
+    openChannel: OpenChannel,
   ) {
     this.#adapter = adapter;
     this.#call = call;
     this.#parts = parts;
-    this.#client = client;
+    this.#openChannel = openChannel;
     this.#answersLater = adapter.isAsync?.(call) ?? false;
   }
 
   async run(): Promise<AttemptResult> {
-    const submitted = this.#send(this.#client, this.#adapter, this.#parts.limits);
+    const submitted = this.#send(this.#openChannel, this.#adapter, this.#parts.limits);
     const first = await (this.#answersLater
       ? Promise.race([submitted, this.#left(submitted)])
       : submitted);
@@ -225,18 +225,18 @@ class WholeCall {
     const polling = { ...limits, whole: limits.asyncJobs.poll };
     const inquiry = { read, fault: fault ?? this.#adapter.fault };
     const elsewhere =
-      request.url === undefined ? undefined : vendorHostOf(this.#client, request.url);
+      request.url === undefined ? undefined : vendorHostOf(this.#openChannel, request.url);
     if (elsewhere === undefined)
-      return this.#send(this.#client, { ...inquiry, ask: () => request }, polling);
+      return this.#send(this.#openChannel, { ...inquiry, ask: () => request }, polling);
     return this.#send(
-      elsewhere.client,
+      elsewhere.openChannel,
       { ...inquiry, ask: () => ({ ...request, path: elsewhere.path }) },
       polling,
     );
   }
 
   async #send(
-    client: ChannelClient,
+    openChannel: OpenChannel,
     adapter: Pick<WholeAnswerAdapter, 'ask' | 'read' | 'fault'>,
     limits: GatewayLimits,
   ): Promise<AttemptResult> {
@@ -253,7 +253,7 @@ class WholeCall {
       noStream,
     );
     this.#running = attempt;
-    attempt.start(client, 'send');
+    attempt.start(openChannel, 'send');
     this.dropped ??= attempt.dropped;
     const result = await attempt.result;
     this.#running = undefined;
@@ -286,7 +286,7 @@ class WholeCall {
       this.#call,
       { ...limits, whole: limits.asyncJobs.poll },
       noStream,
-    ).start(this.#client, 'send');
+    ).start(this.#openChannel, 'send');
   }
 }
 
@@ -300,15 +300,15 @@ const overdue = (totalMs: number, last: Fault | undefined): string =>
   `no answer within ${totalMs / 1_000} seconds${last === undefined ? '' : `; the last reply: ${last.message}`}`;
 
 function vendorHostOf(
-  client: ChannelClient,
+  openChannel: OpenChannel,
   address: string,
-): { readonly client: ChannelClient; readonly path: string } | undefined {
+): { readonly openChannel: OpenChannel; readonly path: string } | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
-  const upstream = client.vendorHost(url);
+  const upstream = openChannel.vendorHost(url);
   if (upstream === undefined) return undefined;
   return {
-    client: { ...client, upstream, place: (path) => path },
+    openChannel: { ...openChannel, upstream, place: (path) => path },
     path: url.pathname + url.search,
   };
 }

@@ -5,7 +5,7 @@ import type { VendorCall, BaseAdapter } from '../providers/adapter.ts';
 import { openaiChat } from '../providers/formats/openai-chat/adapter.ts';
 import type { Authorizer, UnsignedRequest, Vendor } from '../providers/vendor.ts';
 import { ChannelAttempt } from './attempt.ts';
-import { ChannelClients } from './channels/clients.ts';
+import { OpenChannels } from './channels/open-channels.ts';
 import { gatewayLimits } from './parts.ts';
 
 const call: VendorCall = {
@@ -22,7 +22,7 @@ const call: VendorCall = {
 };
 
 /**
- * One request to a vendor whose requests are proved by `authorize`, from the channel client to the
+ * One request to a vendor whose requests are proved by `authorize`, from the open channel to the
  * socket.
  */
 async function attempted(
@@ -39,12 +39,12 @@ async function attempted(
     authorizer: () => authorize,
     adapters: { chat: openaiChat() },
   };
-  const channelClients = new ChannelClients(new Map([['v', vendor]]), {
+  const openChannels = new OpenChannels(new Map([['v', vendor]]), {
     now: () => 0,
     post: postControl,
   });
-  onTestFinished(() => channelClients.close());
-  const client = channelClients.of({
+  onTestFinished(() => openChannels.close());
+  const openChannel = openChannels.of({
     name: 'c',
     vendor: 'v',
     baseUrl: `${server.url}/base/`,
@@ -58,7 +58,7 @@ async function attempted(
   const attempt = new ChannelAttempt({ ...openaiChat(), ...changed }, call, gatewayLimits, () => {
     throw new Error('no stream was asked for');
   });
-  attempt.start(client, 'send');
+  attempt.start(openChannel, 'send');
   return { server, attempt, result: attempt.result };
 }
 

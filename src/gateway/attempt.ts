@@ -23,7 +23,7 @@ import type {
 import { isFault, protocolFault } from '../providers/formats/fault.ts';
 import type { Authorizer, AuthResult } from '../providers/vendor.ts';
 import type { ApiRequest } from './api-request.ts';
-import type { ChannelClient } from './channels/clients.ts';
+import type { OpenChannel } from './channels/open-channels.ts';
 import { outputLimit } from './models/offers.ts';
 import type { GatewayLimits } from './parts.ts';
 import type { QuoteResult } from './pricing/quote.ts';
@@ -132,20 +132,20 @@ export class ChannelAttempt implements UpstreamListener {
    * Throws a Refusal when this vendor does not take the request. `unsupported`: whether a request
    * with a member that the vendor is known to refuse is refused here, or sent all the same.
    */
-  start(client: ChannelClient, unsupported: UnsupportedRequest): void {
+  start(openChannel: OpenChannel, unsupported: UnsupportedRequest): void {
     const request = this.#adapter.ask(this.#call);
     if (request.unsupported !== undefined && unsupported === 'refuse')
       throw vendorRefusal(this.#call.publicModel, request.unsupported);
     this.dropped = request.dropped;
     const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;
-    const path = client.place(request.path, this.#call.upstreamModel);
+    const path = openChannel.place(request.path, this.#call.upstreamModel);
     const method = request.method ?? 'POST';
-    if (client.authorize === undefined)
-      client.upstream.post(
+    if (openChannel.authorize === undefined)
+      openChannel.upstream.post(
         {
           method,
           path,
-          sign: client.sign,
+          sign: openChannel.sign,
           headers: request.headers,
           body: request.body,
           rest: request.rest,
@@ -154,10 +154,10 @@ export class ChannelAttempt implements UpstreamListener {
         this.upstreamCall,
       );
     else {
-      const headers = Object.assign({}, client.sign, request.headers);
+      const headers = Object.assign({}, openChannel.sign, request.headers);
       this.#prove(
-        client.upstream,
-        client.authorize,
+        openChannel.upstream,
+        openChannel.authorize,
         { method, path, headers, body: request.body, rest: request.rest },
         times,
       );

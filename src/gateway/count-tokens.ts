@@ -104,21 +104,21 @@ async function countAt(
   response: ClientResponse,
   candidate: Candidate,
 ): Promise<AttemptResult | undefined> {
-  const client = parts.channelClients.of(candidate.channel);
-  const inquiry = client.counter(request.capability);
+  const openChannel = parts.openChannels.of(candidate.channel);
+  const inquiry = openChannel.counter(request.capability);
   if (inquiry === undefined) return undefined;
   const call = countCallFor(parts, request, candidate);
   // A count is not worth a download: Tollgate counts here.
   if (
     request.addresses !== undefined &&
-    addressesToInline(request.addresses, client.adapter(request.capability), call).length > 0
+    addressesToInline(request.addresses, openChannel.adapter(request.capability), call).length > 0
   )
     return undefined;
   const attempt = new ChannelAttempt(inquiry, call, parts.limits, () => {
     throw new Error('a count is no stream');
   });
   response.onLeave(() => attempt.finish({ kind: 'left' }));
-  attempt.start(client, 'send');
+  attempt.start(openChannel, 'send');
   const result = await attempt.result;
   response.onLeave(undefined);
   return result;

@@ -17,7 +17,7 @@ import type { Health } from '../routing/candidates.ts';
 import type { HedgeBudget } from '../routing/hedge-budget.ts';
 import type { AccessLine } from '../telemetry/request-metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
-import type { ChannelClients } from './channels/clients.ts';
+import type { OpenChannels } from './channels/open-channels.ts';
 import type { PeriodicChecks } from './periodic-checks.ts';
 
 /** How long to wait for an answer that the vendor has accepted and delivers later. */
@@ -166,7 +166,7 @@ export interface GatewayParts {
   readonly limits: GatewayLimits;
   readonly watch: PeriodicChecks;
   readonly catalog: () => Snapshot;
-  readonly channelClients: ChannelClients;
+  readonly openChannels: OpenChannels;
   readonly downloads: Downloads;
   readonly spools: SpoolPool;
   readonly files: Files;

@@ -5,7 +5,7 @@ import {
   translatedCall,
 } from '../providers/adapter.ts';
 import type { AttemptResult } from './attempt.ts';
-import type { ChannelClient } from './channels/clients.ts';
+import type { OpenChannel } from './channels/open-channels.ts';
 import { inlineMedia } from './media/inline.ts';
 import type { RequestProgress } from './progress.ts';
 import type { FundedRequest } from './reserve.ts';
@@ -18,18 +18,18 @@ import type { FundedRequest } from './reserve.ts';
 export function prepareCall(
   funded: FundedRequest,
   progress: RequestProgress,
-  client: ChannelClient,
+  openChannel: OpenChannel,
   adapter: Adapter,
   call: VendorCall,
 ): VendorCall | AttemptResult | Promise<VendorCall | AttemptResult> {
   const carried = inlineMedia(funded, progress, adapter, call);
   if (carried === undefined) {
-    const ready = withKnownSignatures(funded, progress, client, adapter, call);
+    const ready = withKnownSignatures(funded, progress, openChannel, adapter, call);
     return ready instanceof Promise ? ready.then((made) => unlessLeft(progress, made)) : ready;
   }
   return carried
     .then((made) =>
-      'kind' in made ? made : withKnownSignatures(funded, progress, client, adapter, made),
+      'kind' in made ? made : withKnownSignatures(funded, progress, openChannel, adapter, made),
     )
     .then((made) => unlessLeft(progress, made));
 }
@@ -46,8 +46,9 @@ const unlessLeft = (
 const signerOf = (
   { request }: FundedRequest,
   { candidate }: RequestProgress,
-  client: ChannelClient,
-): string => `${client.signer ?? candidate?.id ?? ''} ${candidate?.upstreamModel ?? request.model}`;
+  openChannel: OpenChannel,
+): string =>
+  `${openChannel.signer ?? candidate?.id ?? ''} ${candidate?.upstreamModel ?? request.model}`;
 
 /**
  * The call with its translation, and with the signatures of earlier turns that the client did not
@@ -57,7 +58,7 @@ const signerOf = (
 function withKnownSignatures(
   funded: FundedRequest,
   progress: RequestProgress,
-  client: ChannelClient,
+  openChannel: OpenChannel,
   adapter: Adapter,
   call: VendorCall,
 ): VendorCall | Promise<VendorCall> {
@@ -67,7 +68,7 @@ function withKnownSignatures(
   const { parts, request } = funded;
   const known = parts.signatures.find(
     request.principal.userId,
-    signerOf(funded, progress, client),
+    signerOf(funded, progress, openChannel),
     unsigned,
   );
   const signed = (signatures: Signatures): VendorCall =>
@@ -88,6 +89,6 @@ export async function rememberSignatures(
   const { parts, request } = funded;
   const { candidate } = progress;
   if (candidate === undefined) return;
-  const signer = signerOf(funded, progress, parts.channelClients.of(candidate.channel));
+  const signer = signerOf(funded, progress, parts.openChannels.of(candidate.channel));
   await parts.signatures.keep(request.principal.userId, signer, signatures).catch(() => undefined);
 }

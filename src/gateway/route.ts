@@ -22,7 +22,7 @@ import {
   VendorRefusal,
   vendorCallFor,
 } from './attempt.ts';
-import type { ChannelClient } from './channels/clients.ts';
+import type { OpenChannel } from './channels/open-channels.ts';
 import { type Race, callHedged } from './hedge.ts';
 import { isAccepted, alternativesFor, withAlternatives } from './models/alternatives.ts';
 import type { AttemptOutcome, ChannelOutcome } from './outcome.ts';
@@ -154,19 +154,19 @@ export class AttemptLoop {
   async call(candidate: Candidate, begunMs: number, race?: Race): Promise<ChannelOutcome> {
     const { funded } = this;
     const { parts } = funded;
-    const client = parts.channelClients.of(candidate.channel);
+    const openChannel = parts.openChannels.of(candidate.channel);
     let one: AttemptOutcome;
-    client.running += 1;
+    openChannel.running += 1;
     try {
-      one = await this.#attempt(candidate, client, race);
+      one = await this.#attempt(candidate, openChannel, race);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return this.#notTaken(candidate, error);
     } finally {
-      client.running -= 1;
+      openChannel.running -= 1;
     }
     const { result } = one;
-    if (parts.traces !== undefined) traceAttempt(this, candidate, client, result, begunMs);
+    if (parts.traces !== undefined) traceAttempt(this, candidate, openChannel, result, begunMs);
     const retry = result.kind === 'fault' && this.#faulted(candidate, result, begunMs);
     if (wasAnswered(result)) parts.health.answered(candidate.id, parts.clock.monotonicMs());
     if (this.#choice?.policy === 'latency') recordLatency(this, candidate, result, begunMs);
@@ -176,14 +176,14 @@ export class AttemptLoop {
   /** Calls the channel, and waits for the end of its answer. */
   async #attempt(
     candidate: Candidate,
-    client: ChannelClient,
+    openChannel: OpenChannel,
     race: Race | undefined,
   ): Promise<AttemptOutcome> {
     const { funded, progress } = this;
     const { parts, request, funds } = funded;
     progress.begin(candidate);
-    fitBound(funded, client, candidate);
-    const adapter = client.adapter(request.capability);
+    fitBound(funded, openChannel, candidate);
+    const adapter = openChannel.adapter(request.capability);
     if (adapter === undefined)
       throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
     // Where the money pays for only a part of a whole answer, funds are taken slice by slice from a
@@ -192,14 +192,14 @@ export class AttemptLoop {
     if (!('stream' in adapter) || answersWhole(adapter, plain)) {
       const whole = request.image === undefined ? plain : asWholeCall(plain);
       return {
-        result: await attemptWhole(funded, progress, adapter, whole, client),
+        result: await attemptWhole(funded, progress, adapter, whole, openChannel),
         receiver: undefined,
       };
     }
     const prepared =
       'collect' in adapter &&
       (adapter.translate ?? adapter.unsigned ?? request.addresses) !== undefined
-        ? prepareCall(funded, progress, client, adapter, plain)
+        ? prepareCall(funded, progress, openChannel, adapter, plain)
         : plain;
     const call = prepared instanceof Promise ? await prepared : prepared;
     if ('kind' in call) return { result: call, receiver: undefined };
@@ -213,7 +213,7 @@ export class AttemptLoop {
       return receiver;
     });
     progress.startWork(attempt);
-    attempt.start(client, this.unsupported);
+    attempt.start(openChannel, this.unsupported);
     if (race === undefined) progress.dropped = attempt.dropped;
     const result = await attempt.result;
     progress.endWork(attempt);
@@ -341,17 +341,17 @@ const noChannel: Fault = { kind: 'overloaded', message: 'no channel is available
 function capableCandidates({ parts, admitted, request }: FundedRequest): readonly Candidate[] {
   const { candidates } = admitted.offer;
   if (request.capability === 'chat') return candidates;
-  return parts.channelClients.capableOf(candidates, request.capability);
+  return parts.openChannels.capableOf(candidates, request.capability);
 }
 
 /** The bound of a request depends on the vendor that is called, too. */
 function fitBound(
   { request, admitted, funds }: FundedRequest,
-  client: ChannelClient,
+  openChannel: OpenChannel,
   { upstreamModel }: Candidate,
 ): void {
-  if (client.thinksBeyondLimit) funds.allowThinking(thinkingTokensMaxOf(request, admitted));
-  if (client.readsBeyond?.(upstreamModel) === true) funds.readsBeyond = true;
+  if (openChannel.thinksBeyondLimit) funds.allowThinking(thinkingTokensMaxOf(request, admitted));
+  if (openChannel.readsBeyond?.(upstreamModel) === true) funds.readsBeyond = true;
 }
 
 /** A vendor that streams no previews makes the image in one call, and that answer is the stream. */
@@ -437,18 +437,18 @@ function excludedAfter(
 function traceAttempt(
   { funded, progress: { firstByteMs } }: AttemptLoop,
   candidate: Candidate,
-  client: ChannelClient,
+  openChannel: OpenChannel,
   result: AttemptResult,
   begunMs: number,
 ): void {
   const { parts, request, startedAtMs } = funded;
   parts.traces?.attempted(request.id, {
-    provider: client.provider,
+    provider: openChannel.provider,
     channel: candidate.channel.name,
     upstreamModel: candidate.upstreamModel,
     capability: request.capability,
     stream: request.stream,
-    url: client.upstream.urlOf(''),
+    url: openChannel.upstream.urlOf(''),
     beganMs: startedAtMs + begunMs,
     endedMs: startedAtMs + elapsedMs(funded),
     firstByteMs:

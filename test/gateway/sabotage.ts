@@ -1,6 +1,6 @@
 import type { Reservation } from '../../src/ledger/contract.ts';
 import type { Fault } from '../../src/base/fault.ts';
-import { type ChannelClient, ChannelClients } from '../../src/gateway/channels/clients.ts';
+import { type OpenChannel, OpenChannels } from '../../src/gateway/channels/open-channels.ts';
 import { vendors } from '../../src/providers/index.ts';
 import type { Channel } from '../../src/catalog/snapshot.ts';
 import type { Tamper } from './simulated-node.ts';
@@ -51,18 +51,18 @@ const reserving =
 
 /** Every lane, changed. */
 const along =
-  (change: (client: ChannelClient) => Partial<ChannelClient>): Tamper =>
+  (change: (openChannel: OpenChannel) => Partial<OpenChannel>): Tamper =>
   (parts) => {
-    const real = parts.channelClients;
-    class Changed extends ChannelClients {
-      override of(channel: Channel): ChannelClient {
-        const client = real.of(channel);
-        return { ...client, ...change(client) };
+    const real = parts.openChannels;
+    class Changed extends OpenChannels {
+      override of(channel: Channel): OpenChannel {
+        const openChannel = real.of(channel);
+        return { ...openChannel, ...change(openChannel) };
       }
     }
     return {
       ...parts,
-      channelClients: new Changed(vendors, {
+      openChannels: new Changed(vendors, {
         now: () => 0,
         post: () => Promise.reject(new Error('nobody is asked')),
       }),
@@ -71,9 +71,9 @@ const along =
 
 /** What the adapter makes of a vendor's no. */
 const faulting = (fault: (status: number, right: Fault) => Fault): Tamper =>
-  along((client) => ({
+  along((openChannel) => ({
     adapter(capability) {
-      const adapter = client.adapter(capability);
+      const adapter = openChannel.adapter(capability);
       return (
         adapter && {
           ...adapter,

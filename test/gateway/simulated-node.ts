@@ -4,7 +4,7 @@ import type { Random } from '../../src/base/random.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import type { Channel, Snapshot } from '../../src/catalog/snapshot.ts';
 import { LimitReached } from '../../src/gateway/admit.ts';
-import { type ChannelClient, ChannelClients } from '../../src/gateway/channels/clients.ts';
+import { type OpenChannel, OpenChannels } from '../../src/gateway/channels/open-channels.ts';
 import { gatewayLimits, type GatewayParts } from '../../src/gateway/parts.ts';
 import { run } from '../../src/gateway/run.ts';
 import { PeriodicChecks, type PeriodicCheck } from '../../src/gateway/periodic-checks.ts';
@@ -73,7 +73,7 @@ export class SimulatedNode {
       },
       watch: new VirtualWatch(process),
       catalog: () => snapshot,
-      channelClients: new SimulatedLanes(asked, process),
+      openChannels: new SimulatedLanes(asked, process),
       downloads: new Downloads(mediaLimits),
       spools: new SpoolPool(),
       files: {
@@ -169,10 +169,10 @@ class VirtualWatch extends PeriodicChecks {
 }
 
 /** Lanes as they are, but for where they lead. */
-class SimulatedLanes extends ChannelClients {
+class SimulatedLanes extends OpenChannels {
   readonly #vendors: SimulatedVendors;
   readonly #process: SimulatedProcess;
-  readonly #made = new Map<string, ChannelClient>();
+  readonly #made = new Map<string, OpenChannel>();
 
   constructor(asked: SimulatedVendors, process: SimulatedProcess) {
     super(vendors, { now: () => process.clock.now(), post: never });
@@ -180,13 +180,13 @@ class SimulatedLanes extends ChannelClients {
     this.#process = process;
   }
 
-  override of(channel: Channel): ChannelClient {
+  override of(channel: Channel): OpenChannel {
     const made = this.#made.get(channel.name);
     if (made !== undefined) return made;
     const upstream = new SimulatedUpstream(channel, this.#vendors, this.#process);
-    const client: ChannelClient = { ...super.of(channel), upstream };
-    this.#made.set(channel.name, client);
-    return client;
+    const openChannel: OpenChannel = { ...super.of(channel), upstream };
+    this.#made.set(channel.name, openChannel);
+    return openChannel;
   }
 }
 

@@ -8,7 +8,7 @@ import { randomText, requestId, systemRandom } from '../../src/base/random.ts';
 import { buildSnapshot } from '../../src/catalog/build-snapshot.ts';
 import { loadCatalog, recordConfiguration } from '../../src/catalog/catalog-store.ts';
 import type { Snapshot } from '../../src/catalog/snapshot.ts';
-import { ChannelClients } from '../../src/gateway/channels/clients.ts';
+import { OpenChannels } from '../../src/gateway/channels/open-channels.ts';
 import { gatewayLimits } from '../../src/gateway/parts.ts';
 import { type TaskLine, type TaskLimits, taskLimits } from '../../src/gateway/tasks/parts.ts';
 import { TaskChannels } from '../../src/gateway/tasks/task-channels.ts';
@@ -81,12 +81,12 @@ export async function openTaskNode(
 ): Promise<TaskNode> {
   const clock = new TurnedClock();
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-films-'));
-  const channelClients = new ChannelClients(vendors, { now: () => clock.now(), post: postControl });
+  const openChannels = new OpenChannels(vendors, { now: () => clock.now(), post: postControl });
   let snapshot: Snapshot | undefined;
   const sell = async (text: string): Promise<void> => {
     await recordConfiguration(database, await configurationFrom(text), sealer, clock);
     snapshot = buildSnapshot(await loadCatalog(database, sealer), serves, listFees());
-    channelClients.keepOnly(snapshot);
+    openChannels.keepOnly(snapshot);
   };
   await sell(configuration);
   const catalog = (): Snapshot => {
@@ -104,7 +104,7 @@ export async function openTaskNode(
     limiter: new MemoryLimiter(clock),
     health: new Health(),
     catalog,
-    channelClients,
+    openChannels,
     limits: gatewayLimits,
     downloads: new Downloads(mediaLimits),
     access: () => {},
@@ -118,14 +118,14 @@ export async function openTaskNode(
       copies: new VendorDownloads(fileLimits, undefined),
       limits: fileLimits,
     }),
-    taskChannels: new TaskChannels(database, sealer, channelClients, catalog),
+    taskChannels: new TaskChannels(database, sealer, openChannels, catalog),
     taskLimits: { ...taskLimits, ...quickTasks, ...limits },
     ended: (line) => void told.push(line),
     trouble: (_task, error) => void troubles.push(error),
   });
   const close = async (): Promise<void> => {
     await tasks.close();
-    await channelClients.close();
+    await openChannels.close();
   };
   onTestFinished(async () => {
     await close();

@@ -10,7 +10,7 @@ import { UpstreamCall, type UpstreamListener, type UpstreamTimes } from '../../h
 import type { VendorAnswer, VendorCall, BaseAdapter } from '../../providers/adapter.ts';
 import type { AuthResult, Vendor } from '../../providers/vendor.ts';
 import { withoutSecret } from '../error-mapping.ts';
-import { ChannelClients, type ChannelClient } from './clients.ts';
+import { OpenChannels, type OpenChannel } from './open-channels.ts';
 
 /** Capabilities that cost only a few tokens, for checking whether a channel answers. */
 export const probeCapabilities = ['chat', 'embeddings', 'moderations', 'rerank'] as const;
@@ -53,16 +53,16 @@ export async function probe(
 ): Promise<ProbeResult> {
   const begun = clock.monotonicMs();
   const stage = (name: ProbeStage): void => onStage(name, Math.round(clock.monotonicMs() - begun));
-  const channelClients = new ChannelClients(vendors, { now: () => clock.now(), post: postControl });
+  const openChannels = new OpenChannels(vendors, { now: () => clock.now(), post: postControl });
   try {
-    const client = channelClients.of(order.channel);
-    const adapter = client.adapter(order.capability);
+    const openChannel = openChannels.of(order.channel);
+    const adapter = openChannel.adapter(order.capability);
     if (adapter === undefined)
       return failed(`${order.channel.vendor} is not asked for ${order.capability}`);
-    const { hostname } = new URL(client.upstream.urlOf('/'));
+    const { hostname } = new URL(openChannel.upstream.urlOf('/'));
     await lookup(hostname.replace(/^\[|\]$/g, ''));
     stage('resolve');
-    const result = await callOnce(client, adapter, probeCallFor(order, clock), stage, signal);
+    const result = await callOnce(openChannel, adapter, probeCallFor(order, clock), stage, signal);
     stage('done');
     return {
       ...result,
@@ -76,7 +76,7 @@ export async function probe(
       ),
     );
   } finally {
-    void channelClients.close();
+    void openChannels.close();
   }
 }
 
@@ -118,18 +118,18 @@ function probeCallFor({ channel, capability, model, prompt }: Probe, clock: Cloc
 }
 
 async function callOnce(
-  client: ChannelClient,
+  openChannel: OpenChannel,
   adapter: Reads,
   call: VendorCall,
   stage: (name: ProbeStage) => void,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
   const { path, headers, body, method = 'POST', rest } = adapter.ask(call);
-  const at = client.place(path, call.upstreamModel);
-  const whole = { ...client.sign, ...headers };
-  const proof: AuthResult = (await client.authorize?.({
+  const at = openChannel.place(path, call.upstreamModel);
+  const whole = { ...openChannel.sign, ...headers };
+  const proof: AuthResult = (await openChannel.authorize?.({
     method,
-    url: client.upstream.urlOf(at),
+    url: openChannel.upstream.urlOf(at),
     headers: whole,
     body: bufferOf(body),
   })) ?? { headers: {} };
@@ -139,7 +139,7 @@ async function callOnce(
     const upstreamCall = new ProbeCall(listener, stage);
     signal.addEventListener('abort', () => upstreamCall.abort(), { once: true });
     signal.addEventListener('abort', () => reject(new Error('the browser left')), { once: true });
-    client.upstream.post(
+    openChannel.upstream.post(
       { method, path: at, headers: { ...whole, ...proof.headers }, body, rest },
       times,
       upstreamCall,

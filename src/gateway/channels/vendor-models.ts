@@ -3,7 +3,7 @@ import { isObject, parse } from '../../base/json.ts';
 import type { Channel } from '../../catalog/snapshot.ts';
 import { callControl, postControl } from '../../http/control-call.ts';
 import type { Vendor } from '../../providers/vendor.ts';
-import { ChannelClients } from './clients.ts';
+import { OpenChannels } from './open-channels.ts';
 
 /** Larger lists are cut: OpenRouter's, the longest known, has some 400 models (2026-11). */
 const modelsMax = 2_000;
@@ -31,15 +31,15 @@ export async function listVendorModels(
   clock: Clock,
   channel: Channel,
 ): Promise<VendorModels> {
-  const clients = new ChannelClients(vendors, { now: () => clock.now(), post: postControl });
+  const openChannels = new OpenChannels(vendors, { now: () => clock.now(), post: postControl });
   try {
-    const client = clients.of(channel);
+    const openChannel = openChannels.of(channel);
     const { path, headers: needed }: NonNullable<Vendor['models']> =
       vendors.get(channel.vendor)?.models ?? usual;
-    const url = client.upstream.urlOf(path);
-    const headers = { accept: 'application/json', ...needed, ...client.sign };
+    const url = openChannel.upstream.urlOf(path);
+    const headers = { accept: 'application/json', ...needed, ...openChannel.sign };
     const none = Buffer.alloc(0);
-    const proof = await client.authorize?.({ method: 'GET', url, headers, body: none });
+    const proof = await openChannel.authorize?.({ method: 'GET', url, headers, body: none });
     if (proof !== undefined && 'kind' in proof) return failed('key');
     const reply = await callControl(url, {
       method: 'GET',
@@ -54,7 +54,7 @@ export async function listVendorModels(
   } catch {
     return failed('silence');
   } finally {
-    void clients.close();
+    void openChannels.close();
   }
 }
 

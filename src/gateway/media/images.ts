@@ -12,7 +12,7 @@ import {
 import type { VendorAnswer, GeneratedImage } from '../../providers/adapter.ts';
 import type { ImageRequest } from '../../providers/media-request.ts';
 import type { AttemptResult } from '../attempt.ts';
-import type { ChannelClient } from '../channels/clients.ts';
+import type { OpenChannel } from '../channels/open-channels.ts';
 import type { RequestProgress } from '../progress.ts';
 import type { FundedRequest } from '../reserve.ts';
 import { imageUsageOf } from '../settle.ts';
@@ -30,12 +30,12 @@ export async function storeImages(
   progress: RequestProgress,
   answer: VendorAnswer,
   images: readonly GeneratedImage[],
-  client: ChannelClient,
+  openChannel: OpenChannel,
 ): Promise<AttemptResult> {
   const leaving = new AbortController();
   const work = { finish: () => leaving.abort() };
   progress.startWork(work);
-  const store = new ImageStore(funded, client, leaving.signal);
+  const store = new ImageStore(funded, openChannel, leaving.signal);
   try {
     const data = await Promise.all(images.map((image) => store.item(image)));
     const had = data.flatMap((item) => ('why' in item ? [] : [item]));
@@ -81,7 +81,7 @@ class ImageStore {
   readonly #left: AbortSignal;
   readonly #stored: StoredFile[] = [];
 
-  constructor({ parts, request }: FundedRequest, { upstream }: ChannelClient, left: AbortSignal) {
+  constructor({ parts, request }: FundedRequest, { upstream }: OpenChannel, left: AbortSignal) {
     this.#files = parts.files;
     this.#account = request.principal.userId;
     this.#host = request.headers?.host;

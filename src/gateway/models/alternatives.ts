@@ -33,7 +33,7 @@ export function isAccepted(
   { channel }: Candidate,
   call: VendorCall,
 ): boolean {
-  const adapter = parts.channelClients.of(channel).adapter(request.capability);
+  const adapter = parts.openChannels.of(channel).adapter(request.capability);
   if (adapter === undefined) return false;
   try {
     return adapter.ask(call).unsupported === undefined;

@@ -3,7 +3,7 @@ import { randomText } from '../../base/random.ts';
 import { channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
 import type { Health } from '../../routing/candidates.ts';
 import type { Database } from '../../storage/database.ts';
-import type { ChannelClients } from '../channels/clients.ts';
+import type { OpenChannels } from '../channels/open-channels.ts';
 import type { PeriodicChecks } from '../periodic-checks.ts';
 import type { ChannelCounts } from './counts.ts';
 import {
@@ -27,7 +27,7 @@ export interface ReporterSources {
   readonly clock: Clock;
   readonly counts: ChannelCounts;
   readonly health: Health;
-  readonly channelClients: ChannelClients;
+  readonly openChannels: OpenChannels;
   readonly watch: PeriodicChecks;
   readonly catalog: () => Snapshot;
 }
@@ -127,7 +127,7 @@ export class Reporter {
     readonly channels: Readonly<Record<string, ChannelReport>>;
     readonly healthChanges: readonly NewHealthChange[];
   } {
-    const { catalog, clock, channelClients, counts } = this.#sources;
+    const { catalog, clock, openChannels, counts } = this.#sources;
     const now = clock.now();
     const channels: Record<string, ChannelReport> = {};
     const healthChanges: NewHealthChange[] = [];
@@ -150,7 +150,7 @@ export class Reporter {
         why,
         since: same ? (before?.since ?? now) : now,
         until: end,
-        running: channelClients.running(channel),
+        running: openChannels.running(channel),
         recent: counts.recentOf(name),
         ...(keys && { keys }),
       };

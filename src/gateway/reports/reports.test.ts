@@ -3,7 +3,7 @@ import { forEachDatabase } from '../../../test/databases.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { Health } from '../../routing/candidates.ts';
 import { type AccessLine, RequestMetrics } from '../../telemetry/request-metrics.ts';
-import { ChannelClients } from '../channels/clients.ts';
+import { OpenChannels } from '../channels/open-channels.ts';
 import { PeriodicChecks } from '../periodic-checks.ts';
 import { ChannelCounts } from './counts.ts';
 import { reportsMigrations } from './migrations.ts';
@@ -70,7 +70,7 @@ function node(
     offer: () => undefined,
     listing: () => [],
   };
-  const channelClients = new ChannelClients(new Map(), {
+  const openChannels = new OpenChannels(new Map(), {
     now: () => clock.at,
     post: () => Promise.reject(new Error('no vendor')),
   });
@@ -79,7 +79,7 @@ function node(
     clock,
     counts,
     health,
-    channelClients: channelClients,
+    openChannels: openChannels,
     watch: new PeriodicChecks(),
     catalog: () => snapshot,
   });

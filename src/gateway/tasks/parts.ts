@@ -29,7 +29,7 @@ export interface TaskParts
     | 'limiter'
     | 'health'
     | 'catalog'
-    | 'channelClients'
+    | 'openChannels'
     | 'downloads'
     | 'access'
     | 'failed'

@@ -12,7 +12,7 @@ import {
   type TaskFile,
 } from '../../providers/task-adapter.ts';
 import { type HiddenFacts, shownMessage } from '../error-mapping.ts';
-import type { ChannelClient } from '../channels/clients.ts';
+import type { OpenChannel } from '../channels/open-channels.ts';
 import { callVendor } from './vendor-call.ts';
 import { completeTask, failTask } from './finish.ts';
 import { pollAfterMs, type TaskParts } from './parts.ts';
@@ -62,20 +62,27 @@ export async function pollTask(
   // The submitting process died before it stored the vendor's id, so the vendor may have the task:
   // it is not sent a second time.
   if (task.upstreamId === undefined) return failed(parts, task, neverSent);
-  let client: ChannelClient;
+  let openChannel: OpenChannel;
   try {
-    client = await parts.taskChannels.client(task.channel);
+    openChannel = await parts.taskChannels.openChannel(task.channel);
   } catch (error) {
     if (!isOver(parts, task)) throw error;
     return failed(parts, task, timedOut);
   }
-  const adapter = client.taskAdapter('video');
+  const adapter = openChannel.taskAdapter('video');
   assert(adapter !== undefined, 'a channel that took a video speaks of videos');
   const { upstreamId, upstreamModel, seconds } = task;
   const accepted: AcceptedTask = { upstreamId, upstreamModel, seconds };
   const call = (question: VendorRequest): ReturnType<typeof callVendor> => {
     const { replyBytesMax, poll: times } = parts.taskLimits;
-    return callVendor(client, adapter, question, upstreamModel, { replyBytesMax, times }, stop);
+    return callVendor(
+      openChannel,
+      adapter,
+      question,
+      upstreamModel,
+      { replyBytesMax, times },
+      stop,
+    );
   };
   const called = await call(adapter.poll(accepted));
   const reported: VendorTaskProgress | TaskFault =
@@ -86,11 +93,14 @@ export async function pollTask(
       return failed(
         parts,
         task,
-        errorOf(reported.fault, { secret: client.secret, baseUrl: client.upstream.urlOf('/') }),
+        errorOf(reported.fault, {
+          secret: openChannel.secret,
+          baseUrl: openChannel.upstream.urlOf('/'),
+        }),
       );
     if (reported.state === 'completed')
       return delivered(parts, task, reported, copy, (signal) =>
-        keep(parts, client, adapter, task, reported.file, call, signal),
+        keep(parts, openChannel, adapter, task, reported.file, call, signal),
       );
   } else if (
     reported.gone === true &&
@@ -159,7 +169,7 @@ async function delivered(
 /** Stores a copy of the video that is independent of the vendor. */
 async function keep(
   parts: TaskParts,
-  client: ChannelClient,
+  openChannel: OpenChannel,
   adapter: TaskAdapter,
   task: Task,
   file: TaskFile,
@@ -182,12 +192,12 @@ async function keep(
     );
     if (isTaskFault(located) || located.kind === 'request')
       return isTaskFault(located) ? located : protocolFault('a file behind a file');
-    return keep(parts, client, adapter, task, located, call, signal);
+    return keep(parts, openChannel, adapter, task, located, call, signal);
   }
   const stored =
     file.kind === 'bytes'
       ? await parts.files.put(file.bytes, wanted)
-      : await parts.files.copy(await sourceOf(client, file), wanted, signal);
+      : await parts.files.copy(await sourceOf(openChannel, file), wanted, signal);
   if (!isNotStored(stored)) return stored;
   return {
     kind: stored.why === 'unreachable' ? 'network' : 'protocol',
@@ -196,20 +206,20 @@ async function keep(
 }
 
 async function sourceOf(
-  client: ChannelClient,
+  openChannel: OpenChannel,
   file: Extract<TaskFile, { readonly kind: 'address' | 'path' }>,
 ) {
-  const home = client.upstream.urlOf('');
+  const home = openChannel.upstream.urlOf('');
   if (file.kind === 'address') return { url: file.url, home };
-  const url = client.upstream.urlOf(file.path);
-  const proof = await client.authorize?.({
+  const url = openChannel.upstream.urlOf(file.path);
+  const proof = await openChannel.authorize?.({
     method: 'GET',
     url,
-    headers: client.sign,
+    headers: openChannel.sign,
     body: Buffer.alloc(0),
   });
   if (proof !== undefined && 'kind' in proof) throw new Error(proof.message);
-  return { url, headers: { ...client.sign, ...proof?.headers }, home };
+  return { url, headers: { ...openChannel.sign, ...proof?.headers }, home };
 }
 
 /** The task's progress, never behind what was known before. */

@@ -19,7 +19,7 @@ import {
 import { maySubmitElsewhere } from '../../routing/retry.ts';
 import { DatabaseError } from '../../storage/database.ts';
 import { LimitReached } from '../admit.ts';
-import type { ChannelClient, ChannelClients } from '../channels/clients.ts';
+import type { OpenChannel, OpenChannels } from '../channels/open-channels.ts';
 import { refusalFor } from '../error-mapping.ts';
 import { offerTo, keyShare, endpointFor, kindsFor } from '../models/offers.ts';
 import { limitWindowsOf } from '../reserve.ts';
@@ -53,7 +53,7 @@ export async function submitTask(
   const offer = offerTo(parts.catalog(), principal, request.model);
   if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
   const video = videoRequestFor(offer, request);
-  const makers = videoCandidates(parts.channelClients, offer, request, video);
+  const makers = videoCandidates(parts.openChannels, offer, request, video);
   const { name, limits } = offer.group;
   const entered = await parts.limiter.enter(
     `${principal.userId}/${name}`,
@@ -277,11 +277,11 @@ class Submission {
     maker: VideoCandidate,
   ): Promise<{ readonly submitted: AcceptedSubmission | Fault; readonly mayRetry: boolean }> {
     const { health, clock, taskLimits } = this.#parts;
-    const { id, client, adapter, call } = maker;
+    const { id, openChannel, adapter, call } = maker;
     const { replyBytesMax, submit: times } = taskLimits;
     const beganMs = clock.monotonicMs() - this.#startedMs;
     const contacted = await callVendor(
-      client,
+      openChannel,
       adapter,
       adapter.submit(call),
       call.upstreamModel,
@@ -430,7 +430,7 @@ interface VideoCandidate {
   readonly id: string;
   readonly priority: number;
   readonly weight: number;
-  readonly client: ChannelClient;
+  readonly openChannel: OpenChannel;
   readonly adapter: TaskAdapter;
   readonly call: VideoCall;
 }
@@ -482,7 +482,7 @@ function videoRequestFor(
  * can, so that nothing is ever shortened silently.
  */
 function videoCandidates(
-  channelClients: ChannelClients,
+  openChannels: OpenChannels,
   { candidates, model }: Offer,
   request: VideoSubmission,
   video: VideoRequest,
@@ -490,14 +490,14 @@ function videoCandidates(
   const makers: VideoCandidate[] = [];
   let misfit: VideoMisfit | undefined;
   for (const candidate of candidates) {
-    const client = channelClients.of(candidate.channel);
-    const adapter = client.taskAdapter('video');
+    const openChannel = openChannels.of(candidate.channel);
+    const adapter = openChannel.taskAdapter('video');
     if (adapter === undefined) continue;
     const { id, priority, weight, upstreamModel } = candidate;
     const call = { request: video, taskId: request.taskId, publicModel: model.id, upstreamModel };
     const unfit = tooLong(candidate, video) ?? adapter.misfit?.(call);
     if (unfit === undefined)
-      makers.push({ candidate, id, priority, weight, client, adapter, call });
+      makers.push({ candidate, id, priority, weight, openChannel, adapter, call });
     else misfit ??= unfit;
   }
   if (makers.length === 0 && misfit !== undefined)

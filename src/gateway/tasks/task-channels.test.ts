@@ -5,7 +5,7 @@ import { buildSnapshot } from '../../catalog/build-snapshot.ts';
 import { migrations } from '../../app/schema.ts';
 import { vendors } from '../../providers/index.ts';
 import { openSealer } from '../../storage/seal.ts';
-import { ChannelClients } from '../channels/clients.ts';
+import { OpenChannels } from '../channels/open-channels.ts';
 import { TaskChannels } from './task-channels.ts';
 
 const channel: Channel = {
@@ -25,24 +25,24 @@ forEachDatabase((_name, openFresh) => {
   test('a task is asked for with the key that it was submitted with, also when the channel has other keys by then', async () => {
     const database = await openFresh({ migrations });
     const sealer = openSealer(Buffer.alloc(32, 1));
-    const channelClients = new ChannelClients(vendors, {
+    const openChannels = new OpenChannels(vendors, {
       now: () => 0,
       post: () => Promise.reject(new Error('nobody is asked')),
     });
     let channels: readonly Channel[] = [channel];
     const catalog = () =>
       buildSnapshot({ version: '1', groups: [], models: [], channels }, () => true);
-    const pins = new TaskChannels(database, sealer, channelClients, catalog);
+    const pins = new TaskChannels(database, sealer, openChannels, catalog);
     const ids = withEachKey(channel).map(channelId);
     expect(ids).toEqual(['films@3', 'films@3#2', 'films@3#3']);
     for (const keyed of withEachKey(channel)) await pins.write(keyed);
     const secrets = async (): Promise<readonly unknown[]> =>
-      Promise.all(ids.map(async (id) => (await pins.client(id)).secret));
+      Promise.all(ids.map(async (id) => (await pins.openChannel(id)).secret));
     expect(await secrets()).toEqual(['key-one', 'key-two', 'key-three']);
     channels = [{ ...channel, secret: 'key-four', moreSecrets: ['key-five'], revision: 4 }];
-    channelClients.keepOnly(catalog());
+    openChannels.keepOnly(catalog());
     expect(await secrets()).toEqual(['key-one', 'key-two', 'key-three']);
-    expect(channelClients.running(channel)).toBe(0);
-    await channelClients.close();
+    expect(openChannels.running(channel)).toBe(0);
+    await openChannels.close();
   });
 });

@@ -1,7 +1,7 @@
 import { type Channel, channelId, type Snapshot, withEachKey } from '../../catalog/snapshot.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Sealer } from '../../storage/seal.ts';
-import type { ChannelClient, ChannelClients } from '../channels/clients.ts';
+import type { OpenChannel, OpenChannels } from '../channels/open-channels.ts';
 
 const secretPurpose = 'task-channel';
 /**
@@ -17,7 +17,7 @@ const rememberedMax = 1_000;
 export class TaskChannels {
   readonly #database: Database;
   readonly #sealer: Sealer;
-  readonly #clients: ChannelClients;
+  readonly #openChannels: OpenChannels;
   readonly #catalog: () => Snapshot;
   readonly #written = new Set<string>();
   readonly #gone = new Map<string, Channel>();
@@ -25,12 +25,12 @@ export class TaskChannels {
   constructor(
     database: Database,
     sealer: Sealer,
-    channelClients: ChannelClients,
+    openChannels: OpenChannels,
     catalog: () => Snapshot,
   ) {
     this.#database = database;
     this.#sealer = sealer;
-    this.#clients = channelClients;
+    this.#openChannels = openChannels;
     this.#catalog = catalog;
   }
 
@@ -51,9 +51,9 @@ export class TaskChannels {
    * Throws when the database is away, when the channel's secret cannot be opened, or when its
    * vendor no longer exists.
    */
-  async client(id: string): Promise<ChannelClient> {
+  async openChannel(id: string): Promise<OpenChannel> {
     const known = this.#gone.get(id) ?? this.#sold(id);
-    if (known !== undefined) return this.#clients.of(known);
+    if (known !== undefined) return this.#openChannels.of(known);
     const [row] = await this.#database.query(
       'SELECT vendor, base_url, secret FROM task_channel WHERE id=$1',
       [id],
@@ -74,7 +74,7 @@ export class TaskChannels {
     this.#gone.set(id, channel);
     for (const first of this.#gone.keys())
       if (this.#gone.size > rememberedMax) this.#gone.delete(first);
-    return this.#clients.of(channel);
+    return this.#openChannels.of(channel);
   }
 
   /** The channel in the catalogue, if it is still sold unchanged. */

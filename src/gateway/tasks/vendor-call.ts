@@ -13,7 +13,7 @@ import { protocolFault } from '../../providers/formats/fault.ts';
 import type { TaskAdapter, TaskFault } from '../../providers/task-adapter.ts';
 import type { AuthResult } from '../../providers/vendor.ts';
 import { transportFault } from '../attempt.ts';
-import type { ChannelClient } from '../channels/clients.ts';
+import type { OpenChannel } from '../channels/open-channels.ts';
 import { replyMsMax } from './parts.ts';
 
 /**
@@ -35,17 +35,17 @@ export interface TaskCallLimits {
 
 /** One call to a vendor and its whole response, within `limits` and until `stop`. Never throws. */
 export async function callVendor(
-  client: ChannelClient,
+  openChannel: OpenChannel,
   adapter: Pick<TaskAdapter, 'fault'>,
   request: VendorRequest,
   upstreamModel: string,
   { replyBytesMax, times }: TaskCallLimits,
   stop: AbortSignal,
 ): Promise<TaskCallResult> {
-  const { upstream, authorize } = client;
+  const { upstream, authorize } = openChannel;
   const method = request.method ?? 'POST';
-  const path = client.place(request.path, upstreamModel);
-  let headers = { ...client.sign, ...request.headers };
+  const path = openChannel.place(request.path, upstreamModel);
+  let headers = { ...openChannel.sign, ...request.headers };
   if (authorize !== undefined) {
     const proof = await proofOrFault(async () =>
       authorize({ method, url: upstream.urlOf(path), headers, body: bufferOf(request.body) }),

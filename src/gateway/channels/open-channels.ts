@@ -20,7 +20,7 @@ import type { Authorizer, VendorContext, Vendor } from '../../providers/vendor.t
 export const upstreamLimits: UpstreamLimits = { connectionsMax: 16_384, connectTimeoutMs: 5_000 };
 
 /** A channel made ready: its vendor's adapters, open connections and credentials. */
-export interface ChannelClient {
+export interface OpenChannel {
   /** The vendor's name in OpenTelemetry's conventions. */
   readonly provider: string;
   readonly upstream: Upstream;
@@ -54,28 +54,28 @@ export interface ChannelClient {
   vendorHost(url: URL): Upstream | undefined;
 }
 
-interface OpenClient {
+interface KeptChannel {
   readonly channel: Channel;
-  readonly client: ChannelClient;
+  readonly openChannel: OpenChannel;
   readonly hosts: VendorHosts;
 }
 
 /**
- * The client of the first key has the channel's own name; no channel name begins with a line feed.
+ * The open channel of the first key has the channel's own name; no channel name begins with a line
+ * feed.
  */
-const clientKey = (name: string, keyNumber: number | undefined): string =>
+const channelKey = (name: string, keyNumber: number | undefined): string =>
   keyNumber === undefined ? name : `\n${keyNumber} ${name}`;
 
 /**
- * The clients of all channels. They stay open across changes of the catalogue that do not touch
- * them.
+ * All channels made ready. They stay open across changes of the catalogue that do not touch them.
  */
-export class ChannelClients {
+export class OpenChannels {
   readonly #vendors: ReadonlyMap<string, Vendor>;
   readonly #context: VendorContext;
   readonly #limits: UpstreamLimits;
-  readonly #clients = new Map<string, OpenClient>();
-  readonly #clientsOf = new WeakMap<
+  readonly #kept = new Map<string, KeptChannel>();
+  readonly #capable = new WeakMap<
     readonly Candidate[],
     Map<SynchronousCapability, readonly Candidate[]>
   >();
@@ -90,9 +90,9 @@ export class ChannelClients {
     this.#limits = limits;
   }
 
-  of(channel: Channel): ChannelClient {
-    const kept = this.#clients.get(clientKey(channel.name, channel.keyNumber));
-    if (kept !== undefined && kept.channel === channel) return kept.client;
+  of(channel: Channel): OpenChannel {
+    const kept = this.#kept.get(channelKey(channel.name, channel.keyNumber));
+    if (kept !== undefined && kept.channel === channel) return kept.openChannel;
     return this.#open(channel, kept);
   }
 
@@ -104,8 +104,8 @@ export class ChannelClients {
     candidates: readonly Candidate[],
     capability: SynchronousCapability,
   ): readonly Candidate[] {
-    let known = this.#clientsOf.get(candidates);
-    if (known === undefined) this.#clientsOf.set(candidates, (known = new Map()));
+    let known = this.#capable.get(candidates);
+    if (known === undefined) this.#capable.set(candidates, (known = new Map()));
     let speaking = known.get(capability);
     if (speaking === undefined)
       known.set(
@@ -117,10 +117,10 @@ export class ChannelClients {
     return speaking;
   }
 
-  #open(channel: Channel, kept: OpenClient | undefined): ChannelClient {
+  #open(channel: Channel, kept: KeptChannel | undefined): OpenChannel {
     if (kept !== undefined && sameAddress(kept.channel, channel)) {
-      this.#clients.set(clientKey(channel.name, channel.keyNumber), { ...kept, channel });
-      return kept.client;
+      this.#kept.set(channelKey(channel.name, channel.keyNumber), { ...kept, channel });
+      return kept.openChannel;
     }
     const vendor = this.#vendors.get(channel.vendor);
     const baseUrl = channel.baseUrl ?? vendor?.baseUrl;
@@ -133,7 +133,7 @@ export class ChannelClients {
     const hosts = new VendorHosts(upstream, vendor.domains ?? [], this.#limits);
     const adapters = adaptersOf(vendor);
     const counts: Readonly<Partial<Record<Capability, BaseAdapter>>> = vendor.counts ?? {};
-    const client: ChannelClient = {
+    const openChannel: OpenChannel = {
       provider: vendor.provider ?? vendor.id,
       upstream,
       sign: vendor.sign(channel.secret),
@@ -150,13 +150,13 @@ export class ChannelClients {
       running: 0,
       vendorHost: (url) => hosts.of(url),
     };
-    this.#clients.set(clientKey(channel.name, channel.keyNumber), {
+    this.#kept.set(channelKey(channel.name, channel.keyNumber), {
       channel,
-      client,
+      openChannel,
       hosts,
     });
     if (kept !== undefined) void retire(kept);
-    return client;
+    return openChannel;
   }
 
   /**
@@ -164,43 +164,45 @@ export class ChannelClients {
    * before.
    */
   running({ name, moreSecrets = [] }: Channel): number {
-    let running = this.#clients.get(name)?.client.running ?? 0;
+    let running = this.#kept.get(name)?.openChannel.running ?? 0;
     for (const i of moreSecrets.keys())
-      running += this.#clients.get(clientKey(name, i + 2))?.client.running ?? 0;
+      running += this.#kept.get(channelKey(name, i + 2))?.openChannel.running ?? 0;
     return running;
   }
 
   /** Connections to a channel's vendor: how many are open, or how many attempts wait for one. */
   connections(channel: string, which: 'open' | 'waiting'): number {
     let count = 0;
-    for (const { channel: of, client } of this.#clients.values())
-      if (of.name === channel) count += client.upstream[which];
+    for (const { channel: of, openChannel } of this.#kept.values())
+      if (of.name === channel) count += openChannel.upstream[which];
     return count;
   }
 
-  /** Closes the clients of channels that are no longer sold. */
+  /** Closes the channels that are no longer sold. */
   keepOnly(snapshot: Snapshot): void {
-    for (const [name, kept] of this.#clients) {
+    for (const [name, kept] of this.#kept) {
       const channel = snapshot.channels.get(kept.channel.name);
       if (
         channel !== undefined &&
         (kept.channel.keyNumber ?? 1) <= 1 + (channel.moreSecrets?.length ?? 0)
       )
         continue;
-      this.#clients.delete(name);
+      this.#kept.delete(name);
       void retire(kept);
     }
   }
 
   async close(): Promise<void> {
-    const all = [...this.#clients.values()];
-    this.#clients.clear();
-    await Promise.all(all.flatMap(({ client, hosts }) => [client.upstream.close(), hosts.close()]));
+    const all = [...this.#kept.values()];
+    this.#kept.clear();
+    await Promise.all(
+      all.flatMap(({ openChannel, hosts }) => [openChannel.upstream.close(), hosts.close()]),
+    );
   }
 }
 
-const retire = ({ client, hosts }: OpenClient): Promise<unknown> =>
-  Promise.all([client.upstream.retire(), hosts.retire()]);
+const retire = ({ openChannel, hosts }: KeptChannel): Promise<unknown> =>
+  Promise.all([openChannel.upstream.retire(), hosts.retire()]);
 
 function sameAddress(a: Channel, b: Channel): boolean {
   return a.vendor === b.vendor && a.baseUrl === b.baseUrl && a.secret === b.secret;
