@@ -46,10 +46,10 @@ export type AttemptResult =
    */
   | { readonly kind: 'lost_race' }
   /**
-   * The request cannot be made for this vendor, or its pictures cannot be stored: `refusal` says
-   * why.
+   * Tollgate itself refuses, and the vendor does not: the request cannot be made for this vendor,
+   * or its pictures cannot be stored.
    */
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'own_refusal'; readonly why: Refusal }
   /** `status`: of the vendor's response, where there was one. */
   | {
       readonly kind: 'fault';
@@ -59,7 +59,7 @@ export type AttemptResult =
     };
 
 /** Why no call is made: the result of an attempt that ends while its request is prepared. */
-export type NotSent = Extract<AttemptResult, { kind: 'refused' | 'left' }>;
+export type NotSent = Extract<AttemptResult, { kind: 'own_refusal' | 'left' }>;
 
 /** Takes the body of a vendor's response after its head. */
 export interface Receiver {
@@ -221,7 +221,7 @@ export class ChannelAttempt implements UpstreamListener {
     this.contentType = contentType;
     const coding = headers.get('content-encoding');
     if (status < 200 || status > 299)
-      this.#receiver = new RefusedReceiver(
+      this.#receiver = new ErrorReceiver(
         status,
         headers,
         coding,
@@ -372,7 +372,7 @@ class WholeReceiver implements Receiver {
 }
 
 /** A response with an error status. Read up to a limit; the rest cannot change what it means. */
-class RefusedReceiver implements Receiver {
+class ErrorReceiver implements Receiver {
   readonly #status: number;
   readonly #headers: ResponseHeaders;
   readonly #coding: string | undefined;

@@ -31,17 +31,17 @@ const fault = (kind: 'overloaded' | 'bad_request'): AttemptResult => ({
 
 test('the access line has the status that the client is sent', async () => {
   const away = refusal('unavailable', { why: 'pictures cannot be kept', id: 'r1' });
-  expect(await statusAfter({ kind: 'refused', refusal: away })).toBe(503);
-  expect(await statusAfter({ kind: 'refused', refusal: refusal('too_many_files') })).toBe(429);
+  expect(await statusAfter({ kind: 'own_refusal', why: away })).toBe(503);
+  expect(await statusAfter({ kind: 'own_refusal', why: refusal('too_many_files') })).toBe(429);
   const unsupported = refusal('unsupported_parameter', { model: 'm', param: 'n', why: 'no.' });
-  expect(await statusAfter({ kind: 'refused', refusal: unsupported })).toBe(400);
+  expect(await statusAfter({ kind: 'own_refusal', why: unsupported })).toBe(400);
   expect(await statusAfter(fault('overloaded'))).toBe(503);
   expect(await statusAfter(fault('bad_request'))).toBe(400);
 });
 
 test('a response that has begun keeps its status', async () => {
   expect(await statusAfter(fault('overloaded'), true)).toBe(200);
-  expect(await statusAfter({ kind: 'refused', refusal: refusal('too_many_files') }, true)).toBe(
+  expect(await statusAfter({ kind: 'own_refusal', why: refusal('too_many_files') }, true)).toBe(
     200,
   );
 });

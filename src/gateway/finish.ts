@@ -53,13 +53,10 @@ export async function finishRequest(
       return finishCancelled(funded, progress, meter);
     return { ...nothing, status: 499, outcome: 'left' };
   }
-  if (result.kind === 'refused')
-    return {
-      ...nothing,
-      status: sentStatus(funded, result.refusal),
-      outcome: result.refusal.refusal,
-      refusal: result.refusal,
-    };
+  if (result.kind === 'own_refusal') {
+    const { why } = result;
+    return { ...nothing, status: sentStatus(funded, why), outcome: why.refusal, refusal: why };
+  }
   return finishFault(funded, progress, result.fault, meter);
 }
 

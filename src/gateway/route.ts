@@ -65,8 +65,8 @@ export async function tryChannels(
   }
   if (progress.left)
     return { result: { kind: 'left' }, receiver: undefined, candidate: progress.candidate };
-  if (failed === undefined && loop.refusal !== undefined && !loop.isAcceptedElsewhere())
-    return refusedByAll(loop, loop.refusal);
+  if (failed === undefined && loop.whyNotTaken !== undefined && !loop.isAcceptedElsewhere())
+    return refusedByAll(loop, loop.whyNotTaken);
   return {
     result: failed?.result ?? { kind: 'fault', stage: 'connecting', fault: noChannel },
     receiver: undefined,
@@ -80,14 +80,14 @@ export async function tryChannels(
  */
 async function refusedByAll(loop: AttemptLoop, why: Refusal): Promise<AttemptOutcome> {
   const { funded, progress } = loop;
-  if (loop.refusing === undefined)
+  if (loop.refusingCandidate === undefined)
     return {
-      result: { kind: 'refused', refusal: withAlternatives(funded, why) },
+      result: { kind: 'own_refusal', why: withAlternatives(funded, why) },
       receiver: undefined,
     };
   const begunMs = elapsedMs(funded);
   loop.unsupported = 'send';
-  const outcome = await loop.call(loop.refusing, begunMs);
+  const outcome = await loop.call(loop.refusingCandidate, begunMs);
   const { result } = outcome;
   progress.vendorMs += elapsedMs(funded) - begunMs;
   if (result.kind !== 'fault' || result.fault.kind !== 'bad_request' || why.param === null)
@@ -115,9 +115,9 @@ export class AttemptLoop {
   #excluded: readonly Candidate[] = noCandidates;
   #failures: Map<FaultKind, number> | undefined;
   /** The reason of the first channel that does not take the request. */
-  refusal: Refusal | undefined;
+  whyNotTaken: Refusal | undefined;
   /** The first channel whose vendor itself refuses the request. */
-  refusing: Candidate | undefined;
+  refusingCandidate: Candidate | undefined;
   /**
    * `send` when no channel takes the request: a vendor gets it all the same, so that the client
    * reads the vendor's own message.
@@ -239,16 +239,16 @@ export class AttemptLoop {
    * The vendor's adapter refuses the request: the vendor was not called, and another channel's
    * vendor may take it.
    */
-  #notTaken(candidate: Candidate, refusal: Refusal): ChannelOutcome {
+  #notTaken(candidate: Candidate, why: Refusal): ChannelOutcome {
     this.progress.takeBack();
-    this.refusal ??= refusal;
-    if (refusal instanceof VendorRefusal) this.refusing ??= candidate;
+    this.whyNotTaken ??= why;
+    if (why instanceof VendorRefusal) this.refusingCandidate ??= candidate;
     this.#excluded = [
       ...this.#excluded,
       ...this.#candidates.filter(({ channel }) => channel.name === candidate.channel.name),
     ];
     return {
-      result: { kind: 'refused', refusal },
+      result: { kind: 'own_refusal', why },
       receiver: undefined,
       candidate,
       mayRetry: true,
@@ -456,12 +456,15 @@ function traceAttempt(
         ? firstByteMs - begunMs
         : undefined,
     error:
-      result.kind === 'fault' ? result.fault.kind : isUnfinished(result) ? result.kind : undefined,
+      result.kind === 'fault' ? result.fault.kind : isUnfinished(result) ? endOf(result) : undefined,
   });
 }
 
+/** How an attempt without an answer ended, in the words of traces. */
+const endOf = ({ kind }: AttemptResult): string => (kind === 'own_refusal' ? 'refused' : kind);
+
 const isUnfinished = ({ kind }: AttemptResult): boolean =>
-  kind === 'left' || kind === 'refused' || kind === 'lost_race';
+  kind === 'left' || kind === 'own_refusal' || kind === 'lost_race';
 
 /** Members that make a vendor do or keep something beside its answer. */
 export const membersWithEffects = [

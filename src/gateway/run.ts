@@ -99,7 +99,7 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
 
 /** The model cannot answer, and the client has nothing of an answer. */
 const mayFallBack = ({ result }: AttemptOutcome): boolean =>
-  result.kind === 'refused' || (result.kind === 'fault' && result.stage !== 'streaming');
+  result.kind === 'own_refusal' || (result.kind === 'fault' && result.stage !== 'streaming');
 
 /**
  * Asks the other models one after the other. Undefined: none can answer either, and the client

@@ -82,6 +82,6 @@ const unknownToken = (param: string, id: number): NotSent =>
   });
 
 const refused = (...why: Parameters<typeof refusal>): NotSent => ({
-  kind: 'refused',
-  refusal: refusal(...why),
+  kind: 'own_refusal',
+  why: refusal(...why),
 });

@@ -155,10 +155,10 @@ async function downloadWithRetries<T extends object>(
 function imagesMissing({ why, detail }: NotStored, id: string): AttemptResult {
   if (why === 'away')
     return {
-      kind: 'refused',
-      refusal: refusal('unavailable', { why: 'pictures cannot be kept', id }, unavailableRetryMs),
+      kind: 'own_refusal',
+      why: refusal('unavailable', { why: 'pictures cannot be kept', id }, unavailableRetryMs),
     };
-  if (why === 'full') return { kind: 'refused', refusal: refusal('too_many_files') };
+  if (why === 'full') return { kind: 'own_refusal', why: refusal('too_many_files') };
   const fault: Fault = {
     kind: why === 'unreachable' ? 'network' : 'protocol',
     message: `a picture of the answer: ${detail}`,

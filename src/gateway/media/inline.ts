@@ -66,7 +66,7 @@ async function withBytes(
   if (ended !== undefined) return ended;
   if (isDownloadFailure(got)) {
     const param = wanted.find(({ url }) => url === got.url)?.param ?? '';
-    return { kind: 'refused', refusal: refusal('invalid_value', { param, why: got.why }) };
+    return { kind: 'own_refusal', why: refusal('invalid_value', { param, why: got.why }) };
   }
   progress.downloaded = new Map([...had, ...got]);
   return withContents(call, wanted, progress.downloaded);
