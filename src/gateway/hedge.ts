@@ -71,7 +71,7 @@ async function decideRace(
   // A broken-off attempt that is still being prepared may fail at that: nothing waits for it.
   for (const each of [one, two]) each.catch(() => undefined);
   const sooner = await Promise.race([one, two]);
-  if (sooner.mayRetry || sooner.result.kind === 'lost_race') {
+  if (!sooner.decides || sooner.result.kind === 'lost_race') {
     return {
       best: await (sooner.candidate === first ? two : one),
       brokenOff: sooner.result.kind === 'lost_race',

@@ -20,8 +20,11 @@ export interface AttemptOutcome {
 
 export interface ChannelOutcome extends AttemptOutcome {
   readonly candidate: Candidate;
-  /** It failed in a way that lets another channel be called. */
-  readonly mayRetry: boolean;
+  /**
+   * It decides the request: the channel delivered, the client left, or no other channel may be
+   * called.
+   */
+  readonly decides: boolean;
 }
 
 /** How a request ended: the fields of the access line, and what the client has yet to get. */

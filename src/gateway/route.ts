@@ -60,7 +60,7 @@ export async function tryChannels(
     } finally {
       progress.vendorMs += elapsedMs(funded) - begunMs;
     }
-    if (!last.mayRetry) return last;
+    if (last.decides) return last;
     if (last.result.kind === 'fault') failed = last;
   }
   if (progress.left)
@@ -170,7 +170,7 @@ export class AttemptLoop {
     const retry = result.kind === 'fault' && this.#faulted(candidate, result, begunMs);
     if (wasAnswered(result)) parts.health.answered(candidate.id, parts.clock.monotonicMs());
     if (this.#choice?.policy === 'latency') recordLatency(this, candidate, result, begunMs);
-    return { result, receiver: one.receiver, candidate, mayRetry: retry };
+    return { result, receiver: one.receiver, candidate, decides: !retry };
   }
 
   /** Calls the channel, and waits for the end of its answer. */
@@ -251,7 +251,7 @@ export class AttemptLoop {
       result: { kind: 'own_refusal', why },
       receiver: undefined,
       candidate,
-      mayRetry: true,
+      decides: false,
     };
   }
 
