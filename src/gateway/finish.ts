@@ -69,7 +69,7 @@ const sentStatus = ({ response }: FundedRequest, why: Refusal): number =>
   response.started ? 200 : why.status;
 
 const nothing = {
-  charged: false,
+  reservationEnded: false,
   cost: 0n,
   inputTokens: 0,
   outputTokens: 0,
@@ -335,7 +335,7 @@ async function charge(
   const { request } = funded;
   const settled = await settle(funded, progress, ending);
   const base: RequestOutcome = {
-    charged: true,
+    reservationEnded: true,
     cost: settled.amount,
     inputTokens: inputTokens(ending.quantities),
     outputTokens: outputTokens(ending.quantities),

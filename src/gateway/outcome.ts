@@ -29,8 +29,11 @@ export interface ChannelOutcome extends AttemptOutcome {
 
 /** How a request ended: the fields of the access line, and what the client has yet to get. */
 export interface RequestOutcome {
-  /** The reservation was settled; otherwise the caller releases it. */
-  readonly charged: boolean;
+  /**
+   * The reservation has ended, with a charge or without one: the till has it no longer, and the
+   * caller has nothing to release.
+   */
+  readonly reservationEnded: boolean;
   readonly cost: Nano;
   readonly inputTokens: number;
   readonly outputTokens: number;

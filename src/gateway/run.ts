@@ -74,7 +74,7 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
   const { parts, response, request, funds } = funded;
   response.onLeave(progress.leave);
   if (request.stream) watchStream(funded, progress);
-  let settled = false;
+  let reservationEnded = false;
   try {
     // Requests with an Idempotency-Key claim it here; responses in the background record
     // themselves.
@@ -87,11 +87,11 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
       if (other !== undefined) [answering, attempt] = other;
     }
     const outcome = await finishRequest(answering, progress, attempt);
-    settled = outcome.charged;
+    reservationEnded = outcome.reservationEnded;
     reportRequest(answering, progress, outcome);
     return outcome;
   } finally {
-    if (!settled) funds.reservation.release();
+    if (!reservationEnded) funds.reservation.release();
     response.onLeave(undefined);
     if (progress.watchdog !== undefined) parts.watch.remove(progress.watchdog);
   }
