@@ -314,27 +314,30 @@ export class ReservedFunds {
    */
   #lookAt(): number {
     if (this.#admitted.most !== undefined) return Infinity;
-    if (!this.canGrow())
+    if (!this.isPartlyCovered())
       return this.#reservedTokensMax < this.outputTokensMax
         ? this.#reservedTokensMax * bytesPerTokenMax
         : this.#endBytes;
     return Math.max(0, this.#coveredTokens - Math.ceil(this.#slice / 2)) * bytesPerTokenReserved;
   }
 
-  /** Whether an answer of this many bytes exceeds what is reserved. */
-  exceeded(bytes: number): boolean {
-    if (!this.canGrow()) {
-      if (
-        this.#reservedTokensMax >= this.outputTokensMax ||
-        bytes <= this.#reservedTokensMax * bytesPerTokenMax
-      )
-        return false;
-      this.#reservedTokensMax = Math.min(
-        this.outputTokensMax,
-        Math.ceil(bytes / bytesPerTokenReserved) + sliceFirst,
-      );
-    }
-    return bytes > this.#coveredTokens * bytesPerTokenReserved;
+  /** Raises the reserved limit once the money covers all of it and the answer goes beyond it. */
+  raiseLimitFor(bytes: number): void {
+    if (
+      this.isPartlyCovered() ||
+      this.#reservedTokensMax >= this.outputTokensMax ||
+      bytes <= this.#reservedTokensMax * bytesPerTokenMax
+    )
+      return;
+    this.#reservedTokensMax = Math.min(
+      this.outputTokensMax,
+      Math.ceil(bytes / bytesPerTokenReserved) + sliceFirst,
+    );
+  }
+
+  /** Whether an answer of this many bytes is longer than the money covers. */
+  isBeyondCovered(bytes: number): boolean {
+    return this.isPartlyCovered() && bytes > this.#coveredTokens * bytesPerTokenReserved;
   }
 
   /**
@@ -347,14 +350,14 @@ export class ReservedFunds {
 
   /** Takes the next slice if it is free at once. */
   grow(): void {
-    if (!this.canGrow()) return;
+    if (!this.isPartlyCovered()) return;
     const target = this.#target();
     const missing = worstCaseOf(this.#admitted, target) - this.#reservation.amount;
     if (missing <= 0n || this.#reservation.extend(missing) >= missing) this.#covered(target);
   }
 
-  /** Whether more of this answer is to be paid for than is covered. */
-  canGrow(): boolean {
+  /** Whether the money covers less than the limit of this answer. */
+  isPartlyCovered(): boolean {
     return this.#coveredTokens < this.#reservedTokensMax;
   }
 

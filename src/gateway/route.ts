@@ -188,7 +188,7 @@ export class AttemptLoop {
       throw new Error(`channel ${candidate.channel.name} does not speak ${request.capability}`);
     // Where the money pays for only a part of a whole answer, funds are taken slice by slice from a
     // stream that is put together here.
-    const plain = vendorCallFor(funded, candidate, request.stream || funds.canGrow());
+    const plain = vendorCallFor(funded, candidate, request.stream || funds.isPartlyCovered());
     if (!('stream' in adapter) || answersWhole(adapter, plain)) {
       const whole = request.image === undefined ? plain : asWholeCall(plain);
       return {
@@ -456,7 +456,11 @@ function traceAttempt(
         ? firstByteMs - begunMs
         : undefined,
     error:
-      result.kind === 'fault' ? result.fault.kind : isUnfinished(result) ? endOf(result) : undefined,
+      result.kind === 'fault'
+        ? result.fault.kind
+        : isUnfinished(result)
+          ? endOf(result)
+          : undefined,
   });
 }
 

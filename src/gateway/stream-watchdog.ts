@@ -58,7 +58,11 @@ class StreamWatchdog implements PeriodicCheck {
   #payForThinking(): void {
     const { admitted, funds, parts } = this.#funded;
     const { topSpeed } = admitted.offer.model;
-    if (topSpeed === undefined || this.#progress.firstByteMs !== undefined || !funds.canGrow())
+    if (
+      topSpeed === undefined ||
+      this.#progress.firstByteMs !== undefined ||
+      !funds.isPartlyCovered()
+    )
       return;
     const tokens = Math.ceil((elapsedMs(this.#funded) / 1_000) * topSpeed);
     if (!funds.coversTokens(tokens)) void funds.growOrWait(parts.limits.moneyWaitMs);

@@ -38,8 +38,9 @@ function waitingForMoney() {
     nextLookBytes: 0,
     isPast: () => false,
     grow: () => {},
-    exceeded: () => owes,
-    canGrow: () => false,
+    raiseLimitFor: () => {},
+    isBeyondCovered: () => owes,
+    isPartlyCovered: () => false,
     growOrWait: () =>
       new Promise((resolve) => {
         pay = () => {

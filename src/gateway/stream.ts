@@ -43,18 +43,23 @@ class Payment {
       return false;
     }
     funds.grow();
+    if (this.#counted === undefined) funds.raiseLimitFor(this.#meter.outputBytes);
     if (!this.#owes()) return true;
     this.#waiting = true;
     void this.#wait(paid);
     return false;
   }
 
-  /** Uses the vendor's count when there is one: it is exact, and progress by bytes is not. */
+  /** The vendor's count of the whole answer: it is exact, and progress by bytes is not. */
+  get #counted(): Quantities | undefined {
+    return this.#meter.finished ? this.#meter.quantities : undefined;
+  }
+
   #owes(): boolean {
     const { funds } = this.#funded;
-    if (this.#meter.quantities !== undefined && this.#meter.finished)
-      return this.#costOf(this.#meter.quantities) > funds.reservation.amount;
-    return funds.exceeded(this.#meter.outputBytes);
+    const counted = this.#counted;
+    if (counted !== undefined) return this.#costOf(counted) > funds.reservation.amount;
+    return funds.isBeyondCovered(this.#meter.outputBytes);
   }
 
   #costOf(quantities: Quantities): Nano {
@@ -77,7 +82,7 @@ class Payment {
         this.#attempt.finish({ kind: 'money_ended', meter: this.#meter });
         return;
       }
-      if (!funds.canGrow()) break;
+      if (!funds.isPartlyCovered()) break;
     }
     this.#waiting = false;
     paid();
