@@ -54,7 +54,7 @@ export function balanceEndpoints(
       const { clock, limits, limiter, catalog } = parts;
       const allowance = { rpm: limits.countsPerMinute, tpm: undefined, concurrency: undefined };
       const entered = await limiter.enter(`figures/${principal.keyId}`, allowance, 0);
-      if ('over' in entered) throw new LimitReached(entered, 0);
+      if ('limitOf' in entered) throw new LimitReached(entered, 0);
       try {
         const rpm = principal.allowance?.rpm ?? catalog().groups.get(principal.group)?.limits.rpm;
         const { utcOffsetMinutes } = limits;

@@ -192,7 +192,7 @@ export function limitRefusal({ exceeded, requested }: LimitReached): Refusal {
     concurrency: 'rate_limit_concurrency',
   } as const;
   return refusal(
-    name[exceeded.over],
+    name[exceeded.limitOf],
     { limit: exceeded.limit, requested, seconds },
     exceeded.retryAfterMs,
   );

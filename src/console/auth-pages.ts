@@ -65,7 +65,7 @@ class AuthHandlers {
       { rpm: perMinute, tpm: undefined, concurrency: undefined },
       0,
     );
-    if ('over' in pass) {
+    if ('limitOf' in pass) {
       const seconds = Math.max(1, Math.ceil(pass.retryAfterMs / 1_000));
       await reply
         .code(429)

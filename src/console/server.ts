@@ -178,7 +178,7 @@ class ConsoleServer implements OpenConsole {
     const rpm = row.perMinute ?? perMinuteUsual;
     const who = `console ${caller?.user.id ?? networkKeyOf(ip)} ${row.perMinute === undefined ? '' : `${row.method} ${row.path}`}`;
     const pass = limiter.enter(who, { rpm, tpm: undefined, concurrency: undefined }, 0);
-    if ('over' in pass) throwProblem('rate_limited', { retryAfterMs: pass.retryAfterMs });
+    if ('limitOf' in pass) throwProblem('rate_limited', { retryAfterMs: pass.retryAfterMs });
     pass.finish(0);
     return caller;
   }

@@ -154,7 +154,7 @@ function admissionFrom(
   { offer, tariff, quote }: QuoteResult,
   { textTokens, media, outputTokens }: SizeEstimate,
 ): Admission {
-  if ('over' in entered) throw new LimitReached(entered, textTokens + media.inputTokens);
+  if ('limitOf' in entered) throw new LimitReached(entered, textTokens + media.inputTokens);
   if (sized === undefined)
     return { offer, tariff, quote, textTokens, media, outputTokens, pass: entered };
   const variant = sized.variants && variantIn(tariff, sized.variants);
@@ -208,7 +208,7 @@ export class LimitReached extends Error {
   readonly exceeded: LimitExceeded;
   readonly requested: number;
   constructor(reached: LimitExceeded, requested: number) {
-    super(`limit of ${reached.over} reached`);
+    super(`limit of ${reached.limitOf} reached`);
     this.exceeded = reached;
     this.requested = requested;
   }

@@ -63,7 +63,7 @@ export async function enterFree(
         keyShare(principal),
       )
     : limiter.enter(`${userId}/${group}`, own, 0, keyShare(principal)));
-  if ('over' in entered) throw new LimitReached(entered, 0);
+  if ('limitOf' in entered) throw new LimitReached(entered, 0);
   return entered;
 }
 

@@ -90,7 +90,7 @@ async function finishCancelled(
     progress.candidate?.channel.billsCancelledInput === true && funded.request.sized === undefined;
   const quantities = await cancelledInput(funded, meter, billed);
   const outcome = await charge(funded, progress, {
-    status: 'left',
+    endStatus: 'left',
     quantities,
     free: !billed,
     estimated: true,
@@ -129,7 +129,7 @@ async function finishWhole(
   funded: FundedRequest,
   progress: RequestProgress,
   answer: VendorAnswer,
-  status: 'ok' | 'length',
+  endStatus: 'ok' | 'length',
 ): Promise<RequestOutcome> {
   const found = usageOfWhole(funded, answer);
   // Nearly all vendors report their count: then there is no promise to await.
@@ -138,7 +138,7 @@ async function finishWhole(
     ? { quantities: all }
     : await chargeable(funded, all, estimated);
   const ending: AnswerEnd = {
-    status,
+    endStatus,
     quantities,
     reported,
     estimated,
@@ -219,22 +219,23 @@ async function finishStream(
   progress: RequestProgress,
   meter: StreamMeter,
   tail: string,
-  status: AnswerEnd['status'],
+  endStatus: AnswerEnd['endStatus'],
 ): Promise<RequestOutcome> {
-  const { quantities: all, estimated } = await usageOfStream(funded, meter, status);
+  const { quantities: all, estimated } = await usageOfStream(funded, meter, endStatus);
   const { quantities, reported } = isWithin(funded, all)
     ? { quantities: all }
     : await chargeable(funded, all, estimated);
   const remembered = meter.signatures && rememberSignatures(funded, progress, meter.signatures);
   const outcome = await charge(funded, progress, {
-    status,
+    endStatus,
     quantities,
     reported,
     estimated,
     upstreamId: meter.upstreamId,
     pricingFacts: meter.pricingFacts,
   });
-  if (outcome.refusal !== undefined || (status !== 'ok' && status !== 'length')) return outcome;
+  if (outcome.refusal !== undefined || (endStatus !== 'ok' && endStatus !== 'length'))
+    return outcome;
   if (remembered !== undefined) await remembered;
   const kept =
     funded.request.keep === undefined || (await keep(funded, Buffer.from(tail, 'latin1')));
@@ -247,12 +248,12 @@ async function finishStream(
 async function usageOfStream(
   funded: FundedRequest,
   meter: StreamMeter,
-  status: AnswerEnd['status'],
+  endStatus: AnswerEnd['endStatus'],
 ): Promise<CountedUsage> {
   const { image, sized } = funded.request;
-  if (image !== undefined) return streamedImageUsage(funded, meter, status);
+  if (image !== undefined) return streamedImageUsage(funded, meter, endStatus);
   const reported =
-    sized === undefined ? meter.quantities : streamedSoundUsage(funded, meter, status);
+    sized === undefined ? meter.quantities : streamedSoundUsage(funded, meter, endStatus);
   if (reported !== undefined && meter.outputBytes > 0 && reportsNoOutput(funded, reported))
     return recountOutput(funded, reported, tokensOfBytes(meter.outputBytes));
   return {
@@ -340,7 +341,7 @@ async function charge(
     inputTokens: inputTokens(ending.quantities),
     outputTokens: outputTokens(ending.quantities),
     status: 200,
-    outcome: ending.status,
+    outcome: ending.endStatus,
     refusal: undefined,
   };
   if (settled.outcome === 'paid') return base;

@@ -19,7 +19,11 @@ async function channelsCalled(attemptsSoFar: number, attemptsMax: number): Promi
     limits: { attemptsMax: 4 },
     hedges: { spend: () => true },
   };
-  const funded = { parts, request: { model: 'm' }, startedAtMs: 0 } as unknown as FundedRequest;
+  const funded = {
+    parts,
+    request: { model: 'm' },
+    startedMonotonicMs: 0,
+  } as unknown as FundedRequest;
   const called: string[] = [];
   const call = async (one: Candidate): Promise<ChannelOutcome> => {
     called.push(one.channel.name);

@@ -15,8 +15,8 @@ interface HedgedAttempts {
   readonly attemptsMax: number;
   /** Another healthy channel than `first`, if there is one. */
   pickSecond(first: Candidate, nowMs: number): Candidate | undefined;
-  /** `begunMs`: since the request began. */
-  call(candidate: Candidate, begunMs: number, race: Race): Promise<ChannelOutcome>;
+  /** `beganMs`: since the request began. */
+  call(candidate: Candidate, beganMs: number, race: Race): Promise<ChannelOutcome>;
 }
 
 /**
@@ -26,15 +26,15 @@ interface HedgedAttempts {
 export async function callHedged(
   attempts: HedgedAttempts,
   first: Candidate,
-  begunMs: number,
+  beganMs: number,
   afterMs: number,
 ): Promise<ChannelOutcome> {
   const { funded, progress } = attempts;
-  const { parts, request, startedAtMs } = funded;
+  const { parts, request, startedMonotonicMs } = funded;
   const race = new Race(parts.timers, progress);
   progress.shared = race;
   try {
-    const one = attempts.call(first, begunMs, race);
+    const one = attempts.call(first, beganMs, race);
     const early = await Promise.race([one, race.silence(afterMs)]);
     if (early !== 'silence') return early;
     const nowMs = parts.clock.monotonicMs();
@@ -45,7 +45,7 @@ export async function callHedged(
       race,
       first,
       one,
-      attempts.call(second, nowMs - startedAtMs, race),
+      attempts.call(second, nowMs - startedMonotonicMs, race),
     );
     progress.candidate = outcome.best.candidate;
     progress.hedge = hedgeOf(request.model, first, second, outcome);
@@ -111,7 +111,7 @@ export class Race implements SharedWork {
   readonly #timers: Timers;
   readonly #progress: RequestProgress;
   readonly #running = new Set<Work>();
-  #over: AttemptResult | undefined;
+  #decidedResult: AttemptResult | undefined;
   #callOff: (() => void) | undefined;
 
   constructor(timers: Timers, progress: RequestProgress) {
@@ -120,8 +120,8 @@ export class Race implements SharedWork {
   }
 
   /** The result for an attempt that has not begun once the race is decided; undefined before. */
-  get over(): AttemptResult | undefined {
-    return this.#over;
+  get decidedResult(): AttemptResult | undefined {
+    return this.#decidedResult;
   }
 
   enter(work: Work): void {
@@ -142,7 +142,7 @@ export class Race implements SharedWork {
   /** Ends all work except the winner. */
   finish(result: AttemptResult, winner?: Work): void {
     this.#callOff?.();
-    this.#over ??= result;
+    this.#decidedResult ??= result;
     for (const work of this.#running) if (work !== winner) work.finish(result);
   }
 

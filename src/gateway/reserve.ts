@@ -47,7 +47,7 @@ export interface AdmittedRequest {
   readonly response: ClientResponse;
   readonly format: ClientFormat;
   /** Monotonic clock, ms. */
-  readonly startedAtMs: number;
+  readonly startedMonotonicMs: number;
 }
 
 /**
@@ -62,8 +62,8 @@ export interface FundedRequest extends AdmittedRequest {
 }
 
 /** Milliseconds since the request began. */
-export const elapsedMs = ({ parts, startedAtMs }: FundedRequest): number =>
-  parts.clock.monotonicMs() - startedAtMs;
+export const elapsedMs = ({ parts, startedMonotonicMs }: FundedRequest): number =>
+  parts.clock.monotonicMs() - startedMonotonicMs;
 
 /**
  * Reserves the money: from memory in the common case, else through the database or by waiting.
@@ -190,7 +190,7 @@ export const fundedFor = (funded: FundedRequest, { request, admitted }: Fallback
 
 function fundedBy(
   reservation: Reservation,
-  { parts, request, admitted, fallbacks, response, format, startedAtMs }: AdmittedRequest,
+  { parts, request, admitted, fallbacks, response, format, startedMonotonicMs }: AdmittedRequest,
   reservedAt: number,
 ): FundedRequest {
   const funds = new ReservedFunds(
@@ -199,7 +199,17 @@ function fundedBy(
     tokensAtFirst(request, admitted),
     outputTokensMaxOf(request, admitted),
   );
-  return { parts, request, admitted, fallbacks, response, format, startedAtMs, funds, reservedAt };
+  return {
+    parts,
+    request,
+    admitted,
+    fallbacks,
+    response,
+    format,
+    startedMonotonicMs,
+    funds,
+    reservedAt,
+  };
 }
 
 function tokensAtFirst(request: ApiRequest, admitted: Admission): number {

@@ -51,14 +51,14 @@ export async function tryChannels(
     const nowMs = parts.clock.monotonicMs();
     const candidate = loop.pick(nowMs);
     if (candidate === undefined) break;
-    const begunMs = nowMs - funded.startedAtMs;
-    progress.beforeMs ??= begunMs;
+    const beganMs = nowMs - funded.startedMonotonicMs;
+    progress.beforeMs ??= beganMs;
     try {
       last = await (hedgeMs === undefined
-        ? loop.call(candidate, begunMs)
-        : callHedged(loop, candidate, begunMs, hedgeMs));
+        ? loop.call(candidate, beganMs)
+        : callHedged(loop, candidate, beganMs, hedgeMs));
     } finally {
-      progress.vendorMs += elapsedMs(funded) - begunMs;
+      progress.vendorMs += elapsedMs(funded) - beganMs;
     }
     if (last.decides) return last;
     if (last.result.kind === 'fault') failed = last;
@@ -85,11 +85,11 @@ async function refusedByAll(loop: AttemptLoop, why: Refusal): Promise<AttemptOut
       result: { kind: 'own_refusal', why: withAlternatives(funded, why) },
       receiver: undefined,
     };
-  const begunMs = elapsedMs(funded);
+  const beganMs = elapsedMs(funded);
   loop.unsupported = 'send';
-  const outcome = await loop.call(loop.refusingCandidate, begunMs);
+  const outcome = await loop.call(loop.refusingCandidate, beganMs);
   const { result } = outcome;
-  progress.vendorMs += elapsedMs(funded) - begunMs;
+  progress.vendorMs += elapsedMs(funded) - beganMs;
   if (result.kind !== 'fault' || result.fault.kind !== 'bad_request' || why.param === null)
     return outcome;
   const { stage, fault } = result;
@@ -150,8 +150,8 @@ export class AttemptLoop {
     return health.pick(others, this.#excluded, nowMs, random, this.#choice);
   }
 
-  /** Makes one attempt and records its outcome. `begunMs`: since the request began. */
-  async call(candidate: Candidate, begunMs: number, race?: Race): Promise<ChannelOutcome> {
+  /** Makes one attempt and records its outcome. `beganMs`: since the request began. */
+  async call(candidate: Candidate, beganMs: number, race?: Race): Promise<ChannelOutcome> {
     const { funded } = this;
     const { parts } = funded;
     const openChannel = parts.openChannels.of(candidate.channel);
@@ -166,10 +166,10 @@ export class AttemptLoop {
       openChannel.running -= 1;
     }
     const { result } = one;
-    if (parts.traces !== undefined) traceAttempt(this, candidate, openChannel, result, begunMs);
-    const retry = result.kind === 'fault' && this.#faulted(candidate, result, begunMs);
+    if (parts.traces !== undefined) traceAttempt(this, candidate, openChannel, result, beganMs);
+    const retry = result.kind === 'fault' && this.#faulted(candidate, result, beganMs);
     if (wasAnswered(result)) parts.health.answered(candidate.id, parts.clock.monotonicMs());
-    if (this.#choice?.policy === 'latency') recordLatency(this, candidate, result, begunMs);
+    if (this.#choice?.policy === 'latency') recordLatency(this, candidate, result, beganMs);
     return { result, receiver: one.receiver, candidate, decides: !retry };
   }
 
@@ -203,7 +203,8 @@ export class AttemptLoop {
         : plain;
     const call = prepared instanceof Promise ? await prepared : prepared;
     if ('kind' in call) return { result: call, receiver: undefined };
-    if (race?.over !== undefined) return { result: race.over, receiver: undefined };
+    if (race?.decidedResult !== undefined)
+      return { result: race.decidedResult, receiver: undefined };
     let receiver: StreamReceiver | undefined;
     const attempt = new ChannelAttempt(adapter, call, parts.limits, (self) => {
       receiver =
@@ -271,7 +272,7 @@ export class AttemptLoop {
   #faulted(
     candidate: Candidate,
     result: AttemptResult & { readonly kind: 'fault' },
-    begunMs: number,
+    beganMs: number,
   ): boolean {
     const { parts, request } = this.funded;
     const { fault, stage } = result;
@@ -281,7 +282,7 @@ export class AttemptLoop {
     this.#failures.set(fault.kind, count);
     const media = isImageCapability(request.capability) ? 'media' : 'text';
     const retry = mayRetry(fault.kind, stage, count, media);
-    reportFailure(this.funded, candidate, result, begunMs, retry);
+    reportFailure(this.funded, candidate, result, beganMs, retry);
     // A vendor may close an idle connection in the instant in which we use it: that says nothing of
     // the channel, so it gets a second chance.
     if (retry && !(fault.kind === 'network' && stage === 'waiting' && count === 1))
@@ -300,15 +301,15 @@ function recordLatency(
   { funded, progress: { firstByteMs } }: AttemptLoop,
   candidate: Candidate,
   { kind }: AttemptResult,
-  begunMs: number,
+  beganMs: number,
 ): void {
   const { parts, request } = funded;
   if (!request.stream && kind === 'answer')
-    parts.health.recordLatency(candidate, false, elapsedMs(funded) - begunMs);
+    parts.health.recordLatency(candidate, false, elapsedMs(funded) - beganMs);
   else if (kind === 'lost_race')
-    parts.health.recordLatencyAtLeast(candidate, true, elapsedMs(funded) - begunMs);
+    parts.health.recordLatencyAtLeast(candidate, true, elapsedMs(funded) - beganMs);
   else if (kind === 'streamed' && firstByteMs !== undefined)
-    parts.health.recordLatency(candidate, true, firstByteMs - begunMs);
+    parts.health.recordLatency(candidate, true, firstByteMs - beganMs);
 }
 
 function reportFailure(
@@ -433,15 +434,15 @@ function excludedAfter(
   return candidates.filter(({ channel }) => channel.name === failed.channel.name);
 }
 
-/** Traces an attempt that is over. `begunMs`: since the request began. */
+/** Traces an attempt that is over. `beganMs`: since the request began. */
 function traceAttempt(
   { funded, progress: { firstByteMs } }: AttemptLoop,
   candidate: Candidate,
   openChannel: OpenChannel,
   result: AttemptResult,
-  begunMs: number,
+  beganMs: number,
 ): void {
-  const { parts, request, startedAtMs } = funded;
+  const { parts, request, startedMonotonicMs } = funded;
   parts.traces?.attempted(request.id, {
     provider: openChannel.provider,
     channel: candidate.channel.name,
@@ -449,11 +450,11 @@ function traceAttempt(
     capability: request.capability,
     stream: request.stream,
     url: openChannel.upstream.urlOf(''),
-    beganMs: startedAtMs + begunMs,
-    endedMs: startedAtMs + elapsedMs(funded),
+    beganMonotonicMs: startedMonotonicMs + beganMs,
+    endedMonotonicMs: startedMonotonicMs + elapsedMs(funded),
     firstByteMs:
       request.stream && firstByteMs !== undefined && result.kind !== 'lost_race'
-        ? firstByteMs - begunMs
+        ? firstByteMs - beganMs
         : undefined,
     error:
       result.kind === 'fault'

@@ -24,7 +24,7 @@ export async function run(
   response: ClientResponse,
   format: ClientFormat,
 ): Promise<void> {
-  const startedAtMs = parts.clock.monotonicMs();
+  const startedMonotonicMs = parts.clock.monotonicMs();
   const admitting = admit(parts, request);
   const admitted = admitting instanceof Promise ? await admitting : admitting;
   let tokens = 0;
@@ -32,7 +32,7 @@ export async function run(
     limitHeaders(admitted.pass, response);
     sendOutputLimit(request, admitted, response);
     const fallbacks = fallbacksOf(parts, request, admitted);
-    const unfunded = { parts, request, admitted, fallbacks, response, format, startedAtMs };
+    const unfunded = { parts, request, admitted, fallbacks, response, format, startedMonotonicMs };
     const funded = await reserve(unfunded);
     if (funded === 'left') return;
     const progress = new RequestProgress();

@@ -15,7 +15,7 @@ import { elapsedMs, type FundedRequest } from './reserve.ts';
 export type EndStatus = 'ok' | 'cut' | 'left' | 'length';
 
 export interface AnswerEnd {
-  readonly status: EndStatus;
+  readonly endStatus: EndStatus;
   readonly quantities: Quantities;
   /** The quantities that the vendor reported, where they exceed the bound of the request. */
   readonly reported?: Quantities | undefined;
@@ -119,7 +119,7 @@ export function settle(
     record: recordOf(funded, progress, ending, lines, finishedAt, beyond),
     // A whole answer is sent after its charge is committed. When that takes too long, the client
     // gets no answer and pays nothing.
-    withheld: request.stream || ending.status === 'left' ? undefined : true,
+    withheld: request.stream || ending.endStatus === 'left' ? undefined : true,
   });
 }
 
@@ -199,7 +199,7 @@ function recordOf(
     admitted.offer.group.name,
     progress.candidate?.channel.name ?? null,
     ending.upstreamId ?? null,
-    ending.status,
+    ending.endStatus,
     request.stream ? 1 : 0,
     ending.estimated ? 1 : 0,
     Math.round(progress.firstByteMs ?? durationMs),
@@ -285,11 +285,11 @@ export function imageUsageOf(
 export function streamedImageUsage(
   funded: FundedRequest,
   { quantities, outputBytes, finished }: StreamMeter,
-  status: EndStatus,
+  endStatus: EndStatus,
 ): MediaUsage {
   if (finished || quantities !== undefined)
     return usageOfImages(funded, quantities?.image ?? 1, quantities);
-  if (status === 'left') return usageOfImages(funded, 1, undefined);
+  if (endStatus === 'left') return usageOfImages(funded, 1, undefined);
   return {
     quantities: { ...funded.request.sized?.likely, image_output: previewTokens * outputBytes },
     estimated: true,
@@ -313,10 +313,10 @@ export function measuredUsage(
 export function streamedSoundUsage(
   funded: FundedRequest,
   meter: StreamMeter,
-  status: EndStatus,
+  endStatus: EndStatus,
 ): Quantities | undefined {
   const { characters } = funded.request.speech ?? {};
-  const whole = status === 'ok' || meter.finished;
+  const whole = endStatus === 'ok' || meter.finished;
   if (characters === undefined || whole) return measuredUsage(funded, meter.quantities);
   return measuredUsage(funded, { character: Math.min(characters, meter.outputBytes) });
 }

@@ -62,7 +62,7 @@ function waitingForMoney() {
     request: {},
     response,
     funds,
-    startedAtMs: 0,
+    startedMonotonicMs: 0,
   } as unknown as FundedRequest;
   const receiver = new ForwardingReceiver(
     funded,

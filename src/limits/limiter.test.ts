@@ -36,7 +36,7 @@ describe('memory', () => {
       pass(small.enter(`s${i}`, allow({ rpm: 1 }), 0)).finish(0);
       expect(small.size).toBeLessThanOrEqual(50);
     }
-    expect(refused(small.enter('runs', allow({ rpm: 9, concurrency: 1 }), 0)).over).toBe(
+    expect(refused(small.enter('runs', allow({ rpm: 9, concurrency: 1 }), 0)).limitOf).toBe(
       'concurrency',
     );
     running.finish(0);

@@ -212,12 +212,13 @@ function longer(
   b: LimitExceeded | undefined,
 ): LimitExceeded | undefined {
   if (a === undefined || b === undefined) return a ?? b;
-  if (a.over === 'concurrency' || b.over === 'concurrency') return a.over === 'concurrency' ? a : b;
+  if (a.limitOf === 'concurrency' || b.limitOf === 'concurrency')
+    return a.limitOf === 'concurrency' ? a : b;
   return b.retryAfterMs > a.retryAfterMs ? b : a;
 }
 
 function limitExceeded(
-  over: LimitExceeded['over'],
+  limitOf: LimitExceeded['limitOf'],
   limit: number,
   retryMs: number,
   state: Subject,
@@ -225,7 +226,7 @@ function limitExceeded(
   allowance: Allowance,
 ): LimitExceeded {
   return {
-    over,
+    limitOf,
     limit,
     retryAfterMs: wholeMs(retryMs),
     ...statesOf(state, now, allowance),
@@ -323,7 +324,7 @@ export interface Pass {
 }
 
 export interface LimitExceeded {
-  readonly over: 'requests' | 'tokens' | 'concurrency';
+  readonly limitOf: 'requests' | 'tokens' | 'concurrency';
   readonly limit: number;
   readonly retryAfterMs: number;
   readonly requests: LimitState | undefined;

@@ -53,14 +53,14 @@ describe.skipIf(inject('redis') === undefined)('on Valkey or Redis', () => {
     const lasting = pass(await alive.enter('a', three, 0));
     await state.close();
     for (let renewed = 0; renewed < 3; renewed++) {
-      expect(refused(await alive.enter('a', three, 0)).over).toBe('concurrency');
+      expect(refused(await alive.enter('a', three, 0)).limitOf).toBe('concurrency');
       now += (concurrencyLeaseMs * 1_000) / 3;
       alive.renew();
     }
     now += 1;
     pass(await alive.enter('a', three, 0));
     pass(await alive.enter('a', three, 0));
-    expect(refused(await alive.enter('a', three, 0)).over).toBe('concurrency');
+    expect(refused(await alive.enter('a', three, 0)).limitOf).toBe('concurrency');
     lasting.finish(0);
     pass(await alive.enter('a', three, 0));
   });
@@ -72,7 +72,9 @@ describe.skipIf(inject('redis') === undefined)('on Valkey or Redis', () => {
     await redis.start();
     await thereAgain(node);
     node.renew();
-    expect(refused(await node.enter('a', allow({ concurrency: 1 }), 0)).over).toBe('concurrency');
+    expect(refused(await node.enter('a', allow({ concurrency: 1 }), 0)).limitOf).toBe(
+      'concurrency',
+    );
   });
 
   describe('a state that is away', () => {
@@ -119,7 +121,7 @@ describe.skipIf(inject('redis') === undefined)('on Valkey or Redis', () => {
       await thereAgain(node);
       node.renew();
       await wait(20);
-      expect(refused(await node.enter('a', allow({ concurrency: 1, tpm: 100 }), 0)).over).toBe(
+      expect(refused(await node.enter('a', allow({ concurrency: 1, tpm: 100 }), 0)).limitOf).toBe(
         'concurrency',
       );
     });
@@ -163,7 +165,7 @@ async function entriesOf(node: NodesLimiter, count: number): Promise<number> {
   let entered = 0;
   for (let i = 0; i < count; i++) {
     const answer: Pass | LimitExceeded = await node.enter('a', allow({ rpm: 100 }), 0);
-    if (!('over' in answer)) entered += 1;
+    if (!('limitOf' in answer)) entered += 1;
   }
   return entered;
 }

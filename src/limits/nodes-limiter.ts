@@ -103,10 +103,10 @@ export class NodesLimiter implements SharedLimiter {
         requests: read.map(({ requests }) => requests).reduce(tighter),
         tokens: read.map((each) => each.tokens).reduce(tighter),
       };
-      const over = overs[answer[0] ?? 0];
-      if (over !== undefined) {
-        const retryAfterMs = over === 'concurrency' ? concurrencyRetryMs : (answer[2] ?? 0);
-        return { over, limit: answer[1] ?? 0, retryAfterMs, ...states };
+      const limitOf = overs[answer[0] ?? 0];
+      if (limitOf !== undefined) {
+        const retryAfterMs = limitOf === 'concurrency' ? concurrencyRetryMs : (answer[2] ?? 0);
+        return { limitOf, limit: answer[1] ?? 0, retryAfterMs, ...states };
       }
       const paid = shares.flatMap(({ allowance: { tpm } }, i) => [
         tpm ?? '',

@@ -38,14 +38,14 @@ test('requests of two processes share one allowance', async () => {
   const passes = entered.filter(isPass);
   expect(passes.map(({ requests }) => requests?.remaining).sort()).toEqual([0, 1, 2]);
   for (const refused of entered.filter((one) => !isPass(one)))
-    expect(refused).toMatchObject({ over: 'requests', limit: 3 });
+    expect(refused).toMatchObject({ limitOf: 'requests', limit: 3 });
 });
 
 test('a place is free again when its request has ended, or its process', async () => {
   const { first, second } = workersWithKeeper();
   const one = allowance({ concurrency: 1 });
   const running = await first.worker.enter('u', one, 10);
-  expect(await second.worker.enter('u', one, 10)).toMatchObject({ over: 'concurrency' });
+  expect(await second.worker.enter('u', one, 10)).toMatchObject({ limitOf: 'concurrency' });
   if (isPass(running)) running.finish(10);
   const next = await second.worker.enter('u', one, 10);
   expect(isPass(next)).toBe(true);

@@ -61,7 +61,7 @@ export class WorkerLimiter implements SharedLimiter {
     for (const { id, entered } of answers) {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
-      waiting?.('over' in entered ? entered : { ...entered, finish: this.#finishOf(id) });
+      waiting?.('limitOf' in entered ? entered : { ...entered, finish: this.#finishOf(id) });
     }
   }
 
@@ -116,7 +116,7 @@ export class LimitKeeper {
       tokens,
       question.also,
     );
-    if ('over' in entered) return { id, entered };
+    if ('limitOf' in entered) return { id, entered };
     this.#running.set(id, { pass: entered, tokens });
     return { id, entered: { requests: entered.requests, tokens: entered.tokens } };
   }

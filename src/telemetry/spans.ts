@@ -115,12 +115,12 @@ class Spans implements Traces {
       const attributes = attemptAttributes(attempt, attempt === attempts.at(-1) ? line : undefined);
       const span = this.#tracer.startSpan(
         name,
-        { kind: SpanKind.CLIENT, startTime: sinceMs + attempt.beganMs, attributes },
+        { kind: SpanKind.CLIENT, startTime: sinceMs + attempt.beganMonotonicMs, attributes },
         inside,
       );
       if (attempt.error !== undefined && attempt.error !== clientLeft)
         span.setStatus({ code: SpanStatusCode.ERROR });
-      span.end(sinceMs + attempt.endedMs);
+      span.end(sinceMs + attempt.endedMonotonicMs);
     }
     server.end(this.#clock.now());
   }

@@ -18,8 +18,8 @@ export interface TracedAttempt {
   /** The URL of the vendor. */
   readonly url: string;
   /** Milliseconds of the process's steady clock. */
-  readonly beganMs: number;
-  readonly endedMs: number;
+  readonly beganMonotonicMs: number;
+  readonly endedMonotonicMs: number;
   /** Milliseconds to the first byte of a stream for the client. */
   readonly firstByteMs: number | undefined;
   /** The kind of the fault that ended the attempt, or `left`. */

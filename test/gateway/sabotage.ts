@@ -142,7 +142,7 @@ export const sabotages: readonly Sabotage[] = [
       limiter: {
         enter: (...asked) => {
           const entered = parts.limiter.enter(...asked);
-          return 'over' in entered
+          return 'limitOf' in entered
             ? entered
             : Object.assign(Object.create(entered), { finish: () => {} });
         },

@@ -100,7 +100,7 @@ export class SimulatedNode {
   isCrowded(accounts: readonly string[]): boolean {
     const none = { rpm: undefined, tpm: undefined, concurrency: 1 };
     return accounts.some(
-      (account) => 'over' in this.#parts.limiter.enter(`${account}/default`, none, 0),
+      (account) => 'limitOf' in this.#parts.limiter.enter(`${account}/default`, none, 0),
     );
   }
 

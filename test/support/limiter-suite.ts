@@ -20,12 +20,12 @@ export function allow(limits: Partial<Allowance>): Allowance {
 }
 
 export function pass(result: Pass | LimitExceeded): Pass {
-  if ('over' in result) throw new Error(`refused: ${result.over}`);
+  if ('limitOf' in result) throw new Error(`refused: ${result.limitOf}`);
   return result;
 }
 
 export function refused(result: Pass | LimitExceeded): LimitExceeded {
-  if (!('over' in result)) throw new Error('entered');
+  if (!('limitOf' in result)) throw new Error('entered');
   return result;
 }
 
@@ -51,7 +51,7 @@ function ofRequests(): void {
         expect(pass(await enter('a', allow({ rpm }), 0)).requests?.remaining).toBe(rpm - i);
       const no = refused(await enter('a', allow({ rpm }), 0));
       expect(no).toMatchObject({
-        over: 'requests',
+        limitOf: 'requests',
         limit: rpm,
         retryAfterMs: Math.ceil(60_000 / rpm),
         requests: { limit: rpm, remaining: 0, resetMs: 60_000 },
@@ -77,7 +77,7 @@ function ofRequests(): void {
   test('a refused request uses nothing up', async () => {
     pass(await enter('a', allow({ rpm: 2, tpm: 100 }), 100));
     for (let i = 0; i < 20; i++)
-      expect(refused(await enter('a', allow({ rpm: 2, tpm: 100 }), 50)).over).toBe('tokens');
+      expect(refused(await enter('a', allow({ rpm: 2, tpm: 100 }), 50)).limitOf).toBe('tokens');
     now += 30_000;
     pass(await enter('a', allow({ rpm: 2, tpm: 100 }), 50));
   });
@@ -100,7 +100,7 @@ function ofTokens(): void {
     const first = pass(await enter('a', limits, 5_000));
     expect(first.tokens).toEqual({ limit: 6_000, remaining: 1_000, resetMs: 50_000 });
     expect(refused(await enter('a', limits, 2_000))).toMatchObject({
-      over: 'tokens',
+      limitOf: 'tokens',
       limit: 6_000,
       retryAfterMs: 10_000,
     });
@@ -143,7 +143,7 @@ function ofTokens(): void {
         for (const { waitMs, tokens } of arrivals) {
           now += waitMs;
           const result = await enter(subject, allow({ tpm: 600 }), tokens);
-          if ('over' in result) continue;
+          if ('limitOf' in result) continue;
           entered += Math.min(tokens, 600);
           result.finish(Math.min(tokens, 600));
           expect(entered).toBeLessThanOrEqual(600 + ((now - start) * 600) / 60_000 + 0.001);
@@ -160,7 +160,7 @@ function ofConcurrency(): void {
     const first = pass(await enter('a', limits, 0));
     pass(await enter('a', limits, 0));
     expect(refused(await enter('a', limits, 0))).toMatchObject({
-      over: 'concurrency',
+      limitOf: 'concurrency',
       limit: 2,
       retryAfterMs: concurrencyRetryMs,
       requests: undefined,
@@ -196,7 +196,7 @@ function ofTwoShares(): void {
     pass(await enter('a', ofGroup, 0, own));
     for (let i = 0; i < 5; i++)
       expect(refused(await enter('a', ofGroup, 0, own))).toMatchObject({
-        over: 'requests',
+        limitOf: 'requests',
         limit: 2,
         retryAfterMs: 30_000,
       });
@@ -208,7 +208,7 @@ function ofTwoShares(): void {
 
   test('what was not used comes back to both', async () => {
     const first = pass(await enter('a', ofGroup, 900, key('k1', { tpm: 900 })));
-    expect(refused(await enter('a', ofGroup, 50, key('k1', { tpm: 900 }))).over).toBe('tokens');
+    expect(refused(await enter('a', ofGroup, 50, key('k1', { tpm: 900 }))).limitOf).toBe('tokens');
     first.finish(100);
     expect(pass(await enter('a', ofGroup, 0, key('k1', { tpm: 900 }))).tokens).toMatchObject({
       limit: 900,
@@ -224,12 +224,12 @@ function ofTwoShares(): void {
     const own = key('k1', { concurrency: 1 });
     const running = pass(await enter('a', allow({ rpm: 1 }), 0, own));
     expect(refused(await enter('a', allow({ rpm: 1 }), 0, own))).toMatchObject({
-      over: 'concurrency',
+      limitOf: 'concurrency',
       limit: 1,
     });
     running.finish(0);
     expect(refused(await enter('a', allow({ rpm: 1 }), 0, own))).toMatchObject({
-      over: 'requests',
+      limitOf: 'requests',
       limit: 1,
     });
   });

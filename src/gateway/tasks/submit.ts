@@ -49,7 +49,7 @@ export async function submitTask(
   onLimits: (pass: Pass) => void,
 ): Promise<SubmittedTask> {
   const { principal } = request;
-  const startedMs = parts.clock.monotonicMs();
+  const startedMonotonicMs = parts.clock.monotonicMs();
   const offer = offerTo(parts.catalog(), principal, request.model);
   if (offer === undefined) refuse('model_not_found', { model: request.model, param: 'model' });
   const video = videoRequestFor(offer, request);
@@ -61,7 +61,7 @@ export async function submitTask(
     0,
     keyShare(principal),
   );
-  if ('over' in entered) throw new LimitReached(entered, 0);
+  if ('limitOf' in entered) throw new LimitReached(entered, 0);
   try {
     onLimits(entered);
     // No vendor makes, or bills, a video for which there is no room.
@@ -70,7 +70,7 @@ export async function submitTask(
       refuse('unavailable', { why: 'videos cannot be kept', id: request.id }, unavailableRetryMs);
     if (room === 'full') refuse('too_many_files');
     const ready = await withInlineImages(parts, makers, request, stop);
-    return await new Submission(parts, request, offer, ready, stop, startedMs).run();
+    return await new Submission(parts, request, offer, ready, stop, startedMonotonicMs).run();
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     refuse('unavailable', { why: 'tasks cannot be recorded', id: request.id }, unavailableRetryMs);
@@ -118,7 +118,7 @@ class Submission {
   readonly #offer: Offer;
   readonly #makers: readonly VideoCandidate[];
   readonly #stop: AbortSignal;
-  readonly #startedMs: number;
+  readonly #startedMonotonicMs: number;
   readonly #attempted: VideoCandidate[] = [];
 
   constructor(
@@ -127,14 +127,14 @@ class Submission {
     offer: Offer,
     makers: readonly VideoCandidate[],
     stop: AbortSignal,
-    startedMs: number,
+    startedMonotonicMs: number,
   ) {
     this.#parts = parts;
     this.#request = request;
     this.#offer = offer;
     this.#makers = makers;
     this.#stop = stop;
-    this.#startedMs = startedMs;
+    this.#startedMonotonicMs = startedMonotonicMs;
   }
 
   async run(): Promise<SubmittedTask> {
@@ -279,7 +279,7 @@ class Submission {
     const { health, clock, taskLimits } = this.#parts;
     const { id, openChannel, adapter, call } = maker;
     const { replyBytesMax, submit: times } = taskLimits;
-    const beganMs = clock.monotonicMs() - this.#startedMs;
+    const beganMs = clock.monotonicMs() - this.#startedMonotonicMs;
     const contacted = await callVendor(
       openChannel,
       adapter,
@@ -319,7 +319,7 @@ class Submission {
       why: fault.ofConnection === true ? fault.message : undefined,
       status: undefined,
       beganMs,
-      endedMs: clock.monotonicMs() - this.#startedMs,
+      endedMs: clock.monotonicMs() - this.#startedMonotonicMs,
       mayRetry,
     });
   }
@@ -378,7 +378,7 @@ class Submission {
       outputTokens: 0,
       cost: '0',
       firstByteMs: undefined,
-      durationMs: clock.monotonicMs() - this.#startedMs,
+      durationMs: clock.monotonicMs() - this.#startedMonotonicMs,
     };
     access(line, why);
   }
