@@ -253,7 +253,7 @@ class WholeCall {
       noStream,
     );
     this.#running = attempt;
-    attempt.start(openChannel, 'send');
+    attempt.start(openChannel, 'send_unsupported');
     this.dropped ??= attempt.dropped;
     const result = await attempt.result;
     this.#running = undefined;
@@ -286,7 +286,7 @@ class WholeCall {
       this.#call,
       { ...limits, whole: limits.asyncJobs.poll },
       noStream,
-    ).start(this.#openChannel, 'send');
+    ).start(this.#openChannel, 'send_unsupported');
   }
 }
 

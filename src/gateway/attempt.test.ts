@@ -58,7 +58,7 @@ async function attempted(
   const attempt = new ChannelAttempt({ ...openaiChat(), ...changed }, call, gatewayLimits, () => {
     throw new Error('no stream was asked for');
   });
-  attempt.start(openChannel, 'send');
+  attempt.start(openChannel, 'send_unsupported');
   return { server, attempt, result: attempt.result };
 }
 

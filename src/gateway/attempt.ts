@@ -79,7 +79,7 @@ export interface Receiver {
 }
 
 /** What becomes of a request with a member that its vendor is known to refuse. */
-export type UnsupportedRequest = 'refuse' | 'send';
+export type UnsupportedRequest = 'refuse_unsupported' | 'send_unsupported';
 
 /** The refusal of a request that the vendor itself would refuse. The vendor has not been called. */
 export class VendorRefusal extends Refusal {}
@@ -134,7 +134,7 @@ export class ChannelAttempt implements UpstreamListener {
    */
   start(openChannel: OpenChannel, unsupported: UnsupportedRequest): void {
     const request = this.#adapter.ask(this.#call);
-    if (request.unsupported !== undefined && unsupported === 'refuse')
+    if (request.unsupported !== undefined && unsupported === 'refuse_unsupported')
       throw vendorRefusal(this.#call.publicModel, request.unsupported);
     this.dropped = request.dropped;
     const times = this.#call.streamUpstream ? this.#limits.stream : this.#limits.whole;

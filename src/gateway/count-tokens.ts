@@ -118,7 +118,7 @@ async function countAt(
     throw new Error('a count is no stream');
   });
   response.onLeave(() => attempt.finish({ kind: 'left' }));
-  attempt.start(openChannel, 'send');
+  attempt.start(openChannel, 'send_unsupported');
   const result = await attempt.result;
   response.onLeave(undefined);
   return result;

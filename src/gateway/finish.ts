@@ -41,14 +41,18 @@ export async function finishRequest(
   progress.candidate = candidate ?? progress.candidate;
   if (result.kind === 'answer') return finishWhole(funded, progress, result.answer, 'ok');
   if (result.kind === 'streamed')
-    return finishStream(funded, progress, result.meter, result.tail, 'ok');
+    return finishStream(funded, progress, {
+      meter: result.meter,
+      tail: result.tail,
+      endStatus: 'ok',
+    });
   if (result.kind === 'money_ended') return finishMoneyEnded(funded, progress, result, receiver);
   const meter = receiver instanceof ForwardingReceiver ? receiver.translator.meter : undefined;
   // The outcome of a race is its winner's (hedge.ts). A lost one that came here would have
   // delivered nothing, like an attempt whose client left.
   if (result.kind === 'left' || result.kind === 'lost_race') {
     if (meter !== undefined && hasDelivered(meter))
-      return finishStream(funded, progress, meter, '', 'left');
+      return finishStream(funded, progress, { meter, tail: '', endStatus: 'left' });
     if (result.kind === 'left' && result.sent === true)
       return finishCancelled(funded, progress, meter);
     return { ...nothing, status: 499, outcome: 'left' };
@@ -113,7 +117,7 @@ async function finishFault(
   const { capability } = request;
   const why = refusalFor(fault, request.id, retryAfterMs, progress.candidate?.channel, capability);
   if (response.started && meter !== undefined && hasDelivered(meter)) {
-    const outcome = await finishStream(funded, progress, meter, '', 'cut');
+    const outcome = await finishStream(funded, progress, { meter, tail: '', endStatus: 'cut' });
     return { ...outcome, outcome: outcomeOfFault(fault), refusal: outcome.refusal ?? why };
   }
   return {
@@ -214,12 +218,16 @@ async function chargeable(
     : boundUsage(funded, quantities);
 }
 
+/** How a stream ends. `tail`: what the client has yet to get of it. */
+interface StreamEnd extends Pick<AnswerEnd, 'endStatus'> {
+  readonly meter: StreamMeter;
+  readonly tail: string;
+}
+
 async function finishStream(
   funded: FundedRequest,
   progress: RequestProgress,
-  meter: StreamMeter,
-  tail: string,
-  endStatus: AnswerEnd['endStatus'],
+  { meter, tail, endStatus }: StreamEnd,
 ): Promise<RequestOutcome> {
   const { quantities: all, estimated } = await usageOfStream(funded, meter, endStatus);
   const { quantities, reported } = isWithin(funded, all)
@@ -309,7 +317,11 @@ async function finishMoneyEnded(
     isWithin(funded, quantities) ? quantities : (await boundUsage(funded, quantities)).quantities,
   );
   if (!funded.response.started) beginStream(funded, progress);
-  return finishStream(funded, progress, { ...meter, quantities }, tail, 'length');
+  return finishStream(funded, progress, {
+    meter: { ...meter, quantities },
+    tail,
+    endStatus: 'length',
+  });
 }
 
 /**

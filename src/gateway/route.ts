@@ -86,7 +86,7 @@ async function refusedByAll(loop: AttemptLoop, why: Refusal): Promise<AttemptOut
       receiver: undefined,
     };
   const beganMs = elapsedMs(funded);
-  loop.unsupported = 'send';
+  loop.unsupported = 'send_unsupported';
   const outcome = await loop.call(loop.refusingCandidate, beganMs);
   const { result } = outcome;
   progress.vendorMs += elapsedMs(funded) - beganMs;
@@ -119,10 +119,10 @@ export class AttemptLoop {
   /** The first channel whose vendor itself refuses the request. */
   refusingCandidate: Candidate | undefined;
   /**
-   * `send` when no channel takes the request: a vendor gets it all the same, so that the client
-   * reads the vendor's own message.
+   * `send_unsupported` when no channel takes the request: a vendor gets it all the same, so that
+   * the client reads the vendor's own message.
    */
-  unsupported: UnsupportedRequest = 'refuse';
+  unsupported: UnsupportedRequest = 'refuse_unsupported';
 
   constructor(funded: FundedRequest, progress: RequestProgress) {
     this.funded = funded;

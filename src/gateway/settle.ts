@@ -139,7 +139,8 @@ function billFor(
     reported === undefined || facts === undefined
       ? facts
       : { servedTier: facts.servedTier, model: facts.model };
-  if (quote !== undefined) return quote.bill(quantities, termFacts, variant, candidate, finishedAt);
+  if (quote !== undefined)
+    return quote.bill(quantities, { facts: termFacts, variant, candidate, endedAt: finishedAt });
   return termFacts?.parts === undefined
     ? costOf(tariff, quantities, variant)
     : billOfParts(tariff, termFacts.parts);

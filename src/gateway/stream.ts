@@ -68,7 +68,7 @@ class Payment {
     const within = withinLimit(this.#funded, quantities);
     if (quote === undefined) return costOf(tariff, within, variant).total;
     const { candidate } = this.#progress;
-    return quote.bill(within, undefined, variant, candidate, parts.clock.now()).total;
+    return quote.bill(within, { variant, candidate, endedAt: parts.clock.now() }).total;
   }
 
   async #wait(paid: () => void): Promise<void> {

@@ -51,15 +51,15 @@ describe('a window that decides', () => {
       noon - 1,
     ).quote;
     expect(
-      flex?.bill(answer, { servedTier: 'flex' }, undefined, undefined, noon + 60_000).total,
+      flex?.bill(answer, { facts: { servedTier: 'flex' }, endedAt: noon + 60_000 }).total,
     ).toBe(2_000n);
   });
 
   it('by the moment at which the answer ends, is the one that holds then; the dearest is reserved', () => {
     const windows = { moment: 'finished' as const, list: [peak] };
     const { quote } = open({ windows }, {}, noon - 1);
-    expect(quote?.bill(answer, undefined, undefined, undefined, noon - 1).total).toBe(4_000n);
-    expect(quote?.bill(answer, undefined, undefined, undefined, noon).total).toBe(2_000n);
+    expect(quote?.bill(answer, { endedAt: noon - 1 }).total).toBe(4_000n);
+    expect(quote?.bill(answer, { endedAt: noon }).total).toBe(2_000n);
     const evening = open({ windows }, {}, noon).quote;
     expect(evening?.worst(1_000, 100, size.media)).toBe(4_000n);
     expect(evening?.affordable(4_000n, 1_000, size.media)).toBe(100);
@@ -98,7 +98,7 @@ describe('a reserve', () => {
       ]) {
         const { quote } = open({ modes }, { service_tier: requested });
         const total =
-          quote?.bill(answer, { servedTier: served }, undefined, undefined, noon).total ?? 0n;
+          quote?.bill(answer, { facts: { servedTier: served }, endedAt: noon }).total ?? 0n;
         expect(total, `${requested} ${served}`).toBeLessThanOrEqual(
           quote?.worst(1_000, 100, size.media) ?? 0n,
         );

@@ -52,6 +52,16 @@ export interface SizeEstimate {
   readonly outputTokens: number;
 }
 
+/** What decides the price of an answer beside its quantities. */
+interface AnswerBasis {
+  readonly facts?: PricingFacts | undefined;
+  readonly variant?: string | undefined;
+  /** The channel that answered. */
+  readonly candidate?: Candidate | undefined;
+  /** Wall clock, ms. */
+  readonly endedAt: number;
+}
+
 /**
  * The prices at which one request may be charged, where its model's plain price is not the only
  * one. The dearest is reserved. The price that the answer reports is charged, but never a dearer
@@ -169,14 +179,8 @@ export class Quote {
       : [...this.#demand.bounds, ...named];
   }
 
-  /** The bill of the answer. `endedAt`: wall clock, ms. */
-  bill(
-    quantities: Quantities,
-    facts: PricingFacts | undefined,
-    variant: string | undefined,
-    candidate: Candidate | undefined,
-    endedAt: number,
-  ): Bill {
+  /** The bill of the answer. */
+  bill(quantities: Quantities, { facts, variant, candidate, endedAt }: AnswerBasis): Bill {
     const tariff = this.#served(quantities, facts?.servedTier, variant, endedAt);
     const instead = this.#namedBy(facts?.model, candidate, 'instead');
     const bill = new BillSum();
@@ -394,7 +398,7 @@ export function makeQuote(
       tariff,
       quote: new Quote(
         undefined,
-        tariffsOf(terms, undefined, undefined, context.at),
+        tariffsOf(terms, { at: context.at }),
         offer,
         context.at,
         noneNamed,
@@ -413,7 +417,9 @@ export function makeQuote(
     ? { ...offer, candidates: candidatesWith(offer, named, demand.tools) }
     : offer;
   const tariffs =
-    terms === undefined ? [tariff] : tariffsOf(terms, sold, place?.requested, context.at);
+    terms === undefined
+      ? [tariff]
+      : tariffsOf(terms, { mode: sold, place: place?.requested, at: context.at });
   return {
     offer: narrowed,
     tariff,
@@ -423,16 +429,18 @@ export function makeQuote(
 
 const noneNamed: readonly NamedModelPrice[] = [];
 
+/** What a request asks of a price, and when. `at`: wall clock, ms. */
+interface RequestedTerms {
+  readonly mode?: string | undefined;
+  readonly place?: string | undefined;
+  readonly at: number;
+}
+
 /**
  * The tariffs at which a request may be charged: the requested mode, then the standard one, each in
  * every window that may hold.
  */
-function tariffsOf(
-  terms: TariffTerms,
-  mode: string | undefined,
-  place: string | undefined,
-  at: number,
-): readonly Tariff[] {
+function tariffsOf(terms: TariffTerms, { mode, place, at }: RequestedTerms): readonly Tariff[] {
   const { windows } = terms.price;
   const now = terms.windowAt(at);
   const others =
