@@ -133,7 +133,7 @@ const noStream = (): never => {
 class WholeCall {
   readonly #adapter: WholeAnswerAdapter;
   readonly #call: VendorCall;
-  readonly #parts: Pick<GatewayParts, 'clock' | 'limits'>;
+  readonly #parts: Pick<GatewayParts, 'clock' | 'limits' | 'timers'>;
   readonly #openChannel: OpenChannel;
   readonly #answersLater: boolean;
   #running: Pick<ChannelAttempt, 'finish'> | undefined;
@@ -147,7 +147,7 @@ class WholeCall {
   constructor(
     adapter: WholeAnswerAdapter,
     call: VendorCall,
-    parts: Pick<GatewayParts, 'clock' | 'limits'>,
+    parts: Pick<GatewayParts, 'clock' | 'limits' | 'timers'>,
     openChannel: OpenChannel,
   ) {
     this.#adapter = adapter;
@@ -262,9 +262,9 @@ class WholeCall {
 
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
+      const cancel = this.#parts.timers.after(ms, resolve);
       const finish = (): void => {
-        clearTimeout(timer);
+        cancel();
         resolve();
       };
       this.#running = { finish };

@@ -472,7 +472,7 @@ const isUnfinished = ({ kind }: AttemptResult): boolean =>
   kind === 'left' || kind === 'own_refusal' || kind === 'lost_race';
 
 /** Members that make a vendor do or keep something beside its answer. */
-export const membersWithEffects = [
+const membersWithEffects = [
   'background',
   'container',
   'conversation',
@@ -486,12 +486,12 @@ export const membersWithEffects = [
  * The milliseconds without a byte after which a second channel is called as well; undefined: never,
  * as for nearly all models.
  */
-export function hedgeAfter({ admitted, request }: FundedRequest): number | undefined {
+function hedgeAfter({ admitted, request }: FundedRequest): number | undefined {
   const { hedgeAfterMs } = admitted.offer.model;
   return hedgeAfterMs !== undefined && isRepeatable(request) ? hedgeAfterMs : undefined;
 }
 
-export function isRepeatable({ capability, stream, choices, sized, body }: ApiRequest): boolean {
+function isRepeatable({ capability, stream, choices, sized, body }: ApiRequest): boolean {
   if (!stream || choices !== 1 || sized !== undefined || !textCapabilities.has(capability))
     return false;
   if (membersWithEffects.some((member) => body[member] != null && body[member] !== false))

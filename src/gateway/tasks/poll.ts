@@ -76,6 +76,7 @@ export async function pollTask(
   const call = (question: VendorRequest): ReturnType<typeof callVendor> => {
     const { replyBytesMax, poll: times } = parts.taskLimits;
     return callVendor(
+      parts.timers,
       openChannel,
       adapter,
       question,

@@ -276,11 +276,12 @@ class Submission {
   async #submit(
     maker: VideoCandidate,
   ): Promise<{ readonly submitted: AcceptedSubmission | Fault; readonly mayRetry: boolean }> {
-    const { health, clock, taskLimits } = this.#parts;
+    const { health, clock, timers, taskLimits } = this.#parts;
     const { id, openChannel, adapter, call } = maker;
     const { replyBytesMax, submit: times } = taskLimits;
     const beganMs = clock.monotonicMs() - this.#startedMonotonicMs;
     const contacted = await callVendor(
+      timers,
       openChannel,
       adapter,
       adapter.submit(call),

@@ -1,3 +1,4 @@
+import type { Timers } from '../../base/clock.ts';
 import { bufferOf } from '../../base/json.ts';
 import type { Fault } from '../../base/fault.ts';
 import { decodeResponseBody } from '../../http/content-encoding.ts';
@@ -35,6 +36,7 @@ export interface TaskCallLimits {
 
 /** One call to a vendor and its whole response, within `limits` and until `stop`. Never throws. */
 export async function callVendor(
+  timers: Timers,
   openChannel: OpenChannel,
   adapter: Pick<TaskAdapter, 'fault'>,
   request: VendorRequest,
@@ -61,18 +63,18 @@ export async function callVendor(
     const leave = (fault: Fault) => (): void => {
       const stage = call.stage === 'connecting' ? 'connecting' : 'waiting';
       call.abort();
-      whole.over();
+      whole.release();
       resolve({ fault, stage });
     };
     const leaving = leave(stopped);
     // Silence has its own limits; this one keeps a trickling response from outliving its task's
     // lease.
-    const late = setTimeout(
-      leave({ kind: 'timeout', message: 'the reply took too long' }),
+    const cancelTimeout = timers.after(
       replyMsMax(times),
-    ).unref();
-    whole.over = () => {
-      clearTimeout(late);
+      leave({ kind: 'timeout', message: 'the reply took too long' }),
+    );
+    whole.release = () => {
+      cancelTimeout();
       stop.removeEventListener('abort', leaving);
     };
     stop.addEventListener('abort', leaving, { once: true });
@@ -95,7 +97,8 @@ const asError = (thrown: unknown): Error =>
 
 class WholeReply implements UpstreamListener {
   stop: () => void = () => {};
-  over: () => void = () => {};
+  /** Lets go of what waits for the reply. */
+  release: () => void = () => {};
   readonly #bytesMax: number;
   readonly #adapter: Pick<TaskAdapter, 'fault'>;
   readonly #resolve: (called: TaskCallResult) => void;
@@ -168,7 +171,7 @@ class WholeReply implements UpstreamListener {
   }
 
   #end(called: TaskCallResult): void {
-    this.over();
+    this.release();
     this.#resolve(called);
   }
 }
