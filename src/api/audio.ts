@@ -273,10 +273,10 @@ export function audioEndpoints(parts: GatewayParts): readonly Endpoint[] {
     {
       method: 'POST',
       path: '/audio/speech',
-      handle({ id, principal, request, reply }) {
+      handle({ id, principal, request, response }) {
         const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
         const parsed = parseSpeech(id, principal, body, bytes, skeleton);
-        return run(parts, parsed, reply, speechFormat(parsed.speech));
+        return run(parts, parsed, response, speechFormat(parsed.speech));
       },
     },
   ];
@@ -290,14 +290,14 @@ function transcriptionEndpoint(
     method: 'POST',
     path: `/audio/${task}`,
     body: 'stream',
-    async handle({ id, principal, request, reply }) {
+    async handle({ id, principal, request, response }) {
       const form = await readForm(request.body, request.headers, transcriptionLimits, parts.spools);
       if (form === 'left') return;
       try {
         await run(
           parts,
           await parseTranscription(id, principal, form, task),
-          reply,
+          response,
           transcriptionFormat,
         );
       } finally {

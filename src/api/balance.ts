@@ -50,7 +50,7 @@ export function balanceEndpoints(
     path,
     aliases,
     convention: { ...chatConvention, credential: messagesConvention.credential },
-    async handle({ principal, request, reply }) {
+    async handle({ principal, request, response }) {
       const { clock, limits, limiter, catalog } = parts;
       const allowance = { rpm: limits.countsPerMinute, tpm: undefined, concurrency: undefined };
       const entered = await limiter.enter(`figures/${principal.keyId}`, allowance, 0);
@@ -60,8 +60,8 @@ export function balanceEndpoints(
         const { utcOffsetMinutes } = limits;
         const query = { principal, request, at: clock.now(), utcOffsetMinutes, rpm };
         const body = moneyJson(await database.snapshot(() => read(query)));
-        reply.header('cache-control', 'no-store');
-        reply.whole(200, 'application/json', body);
+        response.header('cache-control', 'no-store');
+        response.whole(200, 'application/json', body);
       } finally {
         entered.finish(0);
       }

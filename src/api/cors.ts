@@ -18,8 +18,8 @@ const corsPreflightHeaders = [
   '86400',
 ];
 
-export function answerPreflight(reply: ClientResponse): void {
+export function answerPreflight(response: ClientResponse): void {
   for (let i = 0; i + 1 < corsPreflightHeaders.length; i += 2)
-    reply.header(corsPreflightHeaders[i] ?? '', corsPreflightHeaders[i + 1] ?? '');
-  reply.whole(204, 'text/plain', '');
+    response.header(corsPreflightHeaders[i] ?? '', corsPreflightHeaders[i + 1] ?? '');
+  response.whole(204, 'text/plain', '');
 }

@@ -25,7 +25,7 @@ export interface UnidentifiedRequest {
   /** Wall clock, ms. */
   readonly at: number;
   readonly request: Pick<HttpRequest, 'method' | 'url' | 'headers'>;
-  readonly reply: ClientResponse;
+  readonly response: ClientResponse;
   readonly convention: ClientConvention;
   /**
    * Called when the request has ended. It also gives back the bytes of a large body. Absent:
@@ -75,8 +75,8 @@ export function idIn({ request: { params } }: RequestContext): string {
   return id;
 }
 
-export function sendJson({ reply }: RequestContext, body: unknown): void {
-  reply.whole(200, 'application/json', JSON.stringify(body));
+export function sendJson({ response }: RequestContext, body: unknown): void {
+  response.whole(200, 'application/json', JSON.stringify(body));
 }
 
 /**

@@ -79,12 +79,12 @@ export function endpointsOf(
       method: 'POST',
       path: '/messages',
       convention: messagesConvention,
-      handle: ({ id, principal, request, reply }) => {
+      handle: ({ id, principal, request, response }) => {
         const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
         return run(
           parts,
           parseMessages(id, principal, request.headers, body, bytes, skeleton),
-          reply,
+          response,
           messagesFormat,
         );
       },
@@ -93,12 +93,12 @@ export function endpointsOf(
       method: 'POST',
       path: '/messages/count_tokens',
       convention: messagesConvention,
-      handle: ({ id, principal, request, reply }) => {
+      handle: ({ id, principal, request, response }) => {
         const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
         return countInput(
           parts,
           parseTokenCount(id, principal, request.headers, body, bytes, skeleton),
-          reply,
+          response,
           renderTokenCount,
         );
       },

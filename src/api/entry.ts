@@ -130,7 +130,7 @@ class EndpointEntry implements ApiEntry {
     const convention = route.convention.spokenBy?.(headers, url) ?? route.convention;
     const arrival = this.#arrive(sent, writer, convention);
     if (headers.upgrade !== undefined && isWebSocket(headers)) return this.#refuseUpgrade(arrival);
-    if (method === 'OPTIONS') return answerPreflight(arrival.reply);
+    if (method === 'OPTIONS') return answerPreflight(arrival.response);
     this.#letIn(arrival, (principal) => this.#receive(arrival, principal, sent.body, route));
   };
 
@@ -150,9 +150,9 @@ class EndpointEntry implements ApiEntry {
    * HTTP; after any other status it tries again for seconds (github.com/openai/codex/issues/43353).
    */
   #refuseUpgrade(arrival: UnidentifiedRequest): void {
-    arrival.reply.header('connection', 'close, upgrade');
+    arrival.response.header('connection', 'close, upgrade');
     // RFC 9110 §15.5.22: a 426 names the protocol that the client has to use.
-    arrival.reply.header('upgrade', 'HTTP/1.1');
+    arrival.response.header('upgrade', 'HTTP/1.1');
     this.#refuse(arrival, refusal('upgrade_not_served', { path: pathOfUrl(arrival.request.url) }));
   }
 
@@ -164,9 +164,9 @@ class EndpointEntry implements ApiEntry {
     const at = this.#parts.clock.now();
     const id = requestId(at);
     const cors = request.headers.origin === undefined ? corsHeaders : corsExposedHeaders;
-    const reply = new ClientResponse(writer, [...cors, 'x-request-id', id]);
-    if (convention.idHeader !== undefined) reply.header(convention.idHeader, id);
-    return { id, at, request, reply, convention, gone: undefined };
+    const response = new ClientResponse(writer, [...cors, 'x-request-id', id]);
+    if (convention.idHeader !== undefined) response.header(convention.idHeader, id);
+    return { id, at, request, response, convention, gone: undefined };
   }
 
   /**
@@ -174,12 +174,12 @@ class EndpointEntry implements ApiEntry {
    * waits for a body that began to arrive before.
    */
   #letIn(arrival: UnidentifiedRequest, known: (principal: Principal) => void): void {
-    const { id, request, reply } = arrival;
+    const { id, request, response } = arrival;
     if (!this.open) return this.#refuse(arrival, unavailable(id, 'this node is shutting down'));
     this.#identify(arrival, (principal) => {
       if (!this.#hold(arrival, principal, Number(request.headers['content-length'] ?? 0))) return;
       this.#inside += 1;
-      reply.onOver(arrival.gone ?? this.#gone);
+      response.onOver(arrival.gone ?? this.#gone);
       known(principal);
     });
   }
@@ -226,8 +226,8 @@ class EndpointEntry implements ApiEntry {
     else void this.#parts.keyring.lookUp(secret).then(told);
   }
 
-  #addressOf({ reply, request }: UnidentifiedRequest): string {
-    return this.#clientAddress(reply.peer, request.headers);
+  #addressOf({ response, request }: UnidentifiedRequest): string {
+    return this.#clientAddress(response.peer, request.headers);
   }
 
   /**
@@ -240,26 +240,26 @@ class EndpointEntry implements ApiEntry {
     body: TransportRequest['body'],
     { endpoint, params }: RouteMatch,
   ): void {
-    const { id, at, reply, convention } = arrival;
+    const { id, at, response, convention } = arrival;
     const { method, url, headers } = arrival.request;
     const enter = (read: unknown): void => {
       const request = { method, url, headers, body: read, params };
       this.#proceed(
-        { id, at, principal, request, reply, convention, gone: arrival.gone },
+        { id, at, principal, request, response, convention, gone: arrival.gone },
         endpoint === undefined ? this.#unknown : handlerFor(endpoint, headers),
       );
     };
     if (Buffer.isBuffer(body) || endpoint?.body === 'stream') return enter(body);
     if (!(method === 'POST' || method === 'DELETE') || !hasBody(headers)) return enter(undefined);
     collectBody(body, headers, this.#bodyBytesMax, (read) => {
-      if (reply.closed) return;
+      if (response.closed) return;
       if (read === 'too large') {
         const why = refusal('request_too_large', { limit: this.#bodyBytesMax });
         return this.#refuse(arrival, why, principal);
       }
       // The length of a body without `content-length` is known only now.
       if (arrival.gone === undefined && !this.#hold(arrival, principal, read.length)) return;
-      reply.onOver(arrival.gone ?? this.#gone);
+      response.onOver(arrival.gone ?? this.#gone);
       enter(read);
     });
   }
@@ -288,7 +288,7 @@ class EndpointEntry implements ApiEntry {
       );
     const failed = (why: Refusal): void => {
       if (why.refusal === 'unsupported_encoding')
-        context.reply.header('accept-encoding', supportedEncodings);
+        context.response.header('accept-encoding', supportedEncodings);
       this.#refuseKnown(context, why);
     };
     if (coding === undefined) return enter(body);
@@ -297,7 +297,7 @@ class EndpointEntry implements ApiEntry {
     if (!Buffer.isBuffer(body)) return enter(body);
     this.#unpacking.take(context.principal.userId, (over) => {
       // The client may have left while its body waited.
-      if (context.reply.closed) return over();
+      if (context.response.closed) return over();
       const unpacked = (plain: Buffer | Readable): void => {
         if (this.#holdUnpacked(context, body.length, plain)) enter(plain);
         over();
@@ -315,29 +315,29 @@ class EndpointEntry implements ApiEntry {
    * there is no room for the body.
    */
   #holdUnpacked(context: RequestContext, packedBytes: number, plain: Buffer | Readable): boolean {
-    const { principal, reply } = context;
-    if (reply.closed) return false;
+    const { principal, response } = context;
+    if (response.closed) return false;
     if (context.gone !== undefined) this.#bodyBytes.leave(principal.userId, packedBytes);
     context.gone = undefined;
-    reply.onOver(this.#gone);
+    response.onOver(this.#gone);
     if (Buffer.isBuffer(plain) && !this.#hold(context, principal, plain.length)) return false;
-    reply.onOver(context.gone ?? this.#gone);
+    response.onOver(context.gone ?? this.#gone);
     return true;
   }
 
   async #handle(context: RequestContext, handle: Endpoint['handle']): Promise<void> {
     // A client that left while its body arrived is no longer counted.
-    if (context.reply.closed) return;
+    if (context.response.closed) return;
     this.#parts.traces?.began(context.id, context.at, context.request);
     // Work may outlast its client: the request counts until its handler is done.
-    context.reply.onOver(() => {});
+    context.response.onOver(() => {});
     try {
       await handle(context);
     } catch (error) {
       this.#failed(context, error);
     } finally {
       this.#parts.traces?.ended(context.id);
-      context.reply.onOver(context.gone ?? this.#gone);
+      context.response.onOver(context.gone ?? this.#gone);
     }
   }
 
@@ -368,7 +368,7 @@ class EndpointEntry implements ApiEntry {
     this.#fastPath.closeAll();
   }
 
-  readonly #unknown = ({ request: { method, url }, reply }: RequestContext): never => {
+  readonly #unknown = ({ request: { method, url }, response }: RequestContext): never => {
     const path = pathOfUrl(url);
     const allowed = this.#routes.methodsAt(path);
     if (allowed.length === 0) {
@@ -377,21 +377,21 @@ class EndpointEntry implements ApiEntry {
       refuse('unknown_url', { method, path, instead });
     }
     const taken = allowed.flatMap((name) => (name === 'GET' ? [name, 'HEAD'] : [name]));
-    reply.header('allow', [...taken, 'OPTIONS'].join(', '));
+    response.header('allow', [...taken, 'OPTIONS'].join(', '));
     refuse('method_not_supported', { method, path, allowed: allowed.join(' or ') });
   };
 
   #failed(context: RequestContext, error: unknown): void {
-    const { id, reply } = context;
+    const { id, response } = context;
     if (error instanceof Refusal) return this.#refuseKnown(context, error);
     if (error instanceof LimitReached) {
-      limitHeaders(error.exceeded, reply);
+      limitHeaders(error.exceeded, response);
       return this.#refuseKnown(context, limitRefusal(error));
     }
-    if (isAway(error) && !reply.started)
+    if (isAway(error) && !response.started)
       return this.#refuseKnown(context, unavailable(id, 'the database cannot be reached'));
     this.#log.bug(id, error);
-    if (reply.started) reply.destroy();
+    if (response.started) response.destroy();
     else this.#refuseKnown(context, refusal('server_error', { id }));
   }
 
@@ -404,7 +404,7 @@ class EndpointEntry implements ApiEntry {
 
   /** `principal`: the client, where it is known. */
   #refuse(
-    { id, at, request, reply, convention }: UnidentifiedRequest,
+    { id, at, request, response, convention }: UnidentifiedRequest,
     why: Refusal,
     principal?: Principal,
     model: () => string | undefined = () => undefined,
@@ -417,7 +417,7 @@ class EndpointEntry implements ApiEntry {
       const { userId: account, keyId } = principal;
       this.#log.refusedOfKey({ id, at, account, keyId, endpoint: `${method} ${path}`, model }, why);
     }
-    sendRefusal(reply, why, convention.envelope, id);
+    sendRefusal(response, why, convention.envelope, id);
   }
 }
 

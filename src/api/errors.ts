@@ -168,20 +168,20 @@ export const statusIn = ({ statuses }: Envelope, why: Refusal): number =>
 
 /** Sends the refusal as the whole answer. */
 export function sendRefusal(
-  reply: ClientResponse,
+  response: ClientResponse,
   refusal: Refusal,
   envelope: Envelope,
   requestId: string,
 ): void {
   const status = statusIn(envelope, refusal);
-  if (status === 401) reply.header('www-authenticate', 'Bearer realm="API"');
+  if (status === 401) response.header('www-authenticate', 'Bearer realm="API"');
   if (refusal.retryAfterMs !== undefined) {
-    reply.header('retry-after', String(Math.max(1, Math.ceil(refusal.retryAfterMs / 1_000))));
-    reply.header('retry-after-ms', String(Math.ceil(refusal.retryAfterMs)));
+    response.header('retry-after', String(Math.max(1, Math.ceil(refusal.retryAfterMs / 1_000))));
+    response.header('retry-after-ms', String(Math.ceil(refusal.retryAfterMs)));
   }
   // SDKs retry every 429, but a retry does not refill an empty balance.
-  if (refusal.refusal === 'insufficient_quota') reply.header('x-should-retry', 'false');
-  reply.whole(status, 'application/json', envelope.body(refusal, requestId));
+  if (refusal.refusal === 'insufficient_quota') response.header('x-should-retry', 'false');
+  response.whole(status, 'application/json', envelope.body(refusal, requestId));
 }
 
 export function limitRefusal({ exceeded, requested }: LimitReached): Refusal {

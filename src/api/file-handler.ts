@@ -23,7 +23,7 @@ const retryMs = 1_000;
 const inlineTypes = /^(?:image\/(?!svg)|audio\/|video\/)/;
 
 /** A request for a file, by its address or by its owner. */
-interface Reader extends Pick<RequestContext, 'id' | 'reply'> {
+interface Reader extends Pick<RequestContext, 'id' | 'response'> {
   readonly request: Pick<RequestContext['request'], 'method' | 'headers'>;
 }
 
@@ -70,7 +70,7 @@ export class FileHandler {
   async #serve(request: FastifyRequest, fastifyReply: FastifyReply): Promise<void> {
     fastifyReply.hijack();
     const id = requestId(this.#clock.now());
-    const reply = new ClientResponse(new NodeResponseWriter(fastifyReply.raw), [
+    const response = new ClientResponse(new NodeResponseWriter(fastifyReply.raw), [
       'access-control-allow-origin',
       '*',
       'x-request-id',
@@ -80,14 +80,14 @@ export class FileHandler {
       const [path = '', query] = request.url.split('?', 2);
       const file = await this.#files.at(path, new URLSearchParams(query));
       if (file === undefined) refuse('file_not_found');
-      await this.send({ id, request, reply }, file);
+      await this.send({ id, request, response }, file);
     } catch (error) {
       if (!(error instanceof Refusal)) this.#bug(id, error);
       const why =
         error instanceof Refusal
           ? error
           : refusal('unavailable', { why: 'files cannot be read', id }, retryMs);
-      sendRefusal(reply, why, chatEnvelope, id);
+      sendRefusal(response, why, chatEnvelope, id);
     }
   }
 
@@ -95,25 +95,29 @@ export class FileHandler {
    * Sends the file or the requested range, and resolves when the client has it or has left. Throws
    * a Refusal before anything is sent.
    */
-  async send({ id, request: { method, headers }, reply }: Reader, file: StoredFile): Promise<void> {
+  async send(
+    { id, request: { method, headers }, response }: Reader,
+    file: StoredFile,
+  ): Promise<void> {
     if (isKnown(headers['if-none-match'], file)) {
-      this.#describe(reply, file);
-      return reply.send(304, undefined);
+      this.#describe(response, file);
+      return response.send(304, undefined);
     }
     const range = isCurrent(headers['if-range'], file)
       ? byteRange(headers.range, file.bytes)
       : 'whole';
     if (range === 'unsatisfiable') {
-      reply.header('content-range', `bytes */${file.bytes}`);
+      response.header('content-range', `bytes */${file.bytes}`);
       refuse('range_not_satisfiable', { length: file.bytes });
     }
     const { first, last } = range === 'whole' ? { first: 0, last: file.bytes - 1 } : range;
     const answer = (body: Parameters<ClientResponse['send']>[1]): Promise<void> => {
-      this.#describe(reply, file);
-      if (range !== 'whole') reply.header('content-range', `bytes ${first}-${last}/${file.bytes}`);
-      reply.header('content-type', file.type);
-      reply.header('content-length', String(last - first + 1));
-      return reply.send(range === 'whole' ? 200 : 206, body);
+      this.#describe(response, file);
+      if (range !== 'whole')
+        response.header('content-range', `bytes ${first}-${last}/${file.bytes}`);
+      response.header('content-type', file.type);
+      response.header('content-length', String(last - first + 1));
+      return response.send(range === 'whole' ? 200 : 206, body);
     };
     await (method === 'HEAD' ? answer(undefined) : this.#read(id, file, { first, last }, answer));
   }
@@ -145,27 +149,27 @@ export class FileHandler {
   }
 
   /** Sets the headers of every response about a file. */
-  #describe(reply: ClientResponse, file: StoredFile): void {
+  #describe(response: ClientResponse, file: StoredFile): void {
     const { id, type, createdAt, expiresAt } = file;
-    reply.header('accept-ranges', 'bytes');
-    reply.header('etag', tagOf(file));
-    reply.header('last-modified', new Date(createdAt).toUTCString());
+    response.header('accept-ranges', 'bytes');
+    response.header('etag', tagOf(file));
+    response.header('last-modified', new Date(createdAt).toUTCString());
     // Only the client may cache the file, and not for longer than Tollgate keeps it.
     const seconds = Math.max(0, Math.floor((expiresAt - this.#clock.now()) / 1_000));
-    reply.header('cache-control', `private, max-age=${seconds}, immutable`);
+    response.header('cache-control', `private, max-age=${seconds}, immutable`);
     // A vendor made the file from a client's prompt: nothing in it may run in this origin.
-    reply.header('content-security-policy', "sandbox; default-src 'none'");
-    reply.header('x-content-type-options', 'nosniff');
-    reply.header(
+    response.header('content-security-policy', "sandbox; default-src 'none'");
+    response.header('x-content-type-options', 'nosniff');
+    response.header(
       'content-disposition',
       `${inlineTypes.test(type) ? 'inline' : 'attachment'}; filename="${id}.${extensionOf(type)}"`,
     );
-    reply.header('cross-origin-resource-policy', 'cross-origin');
-    reply.header(
+    response.header('cross-origin-resource-policy', 'cross-origin');
+    response.header(
       'access-control-expose-headers',
       'accept-ranges, content-disposition, content-length, content-range, etag, x-request-id',
     );
-    reply.header('referrer-policy', 'no-referrer');
+    response.header('referrer-policy', 'no-referrer');
   }
 }
 

@@ -37,7 +37,7 @@ export function generateEndpoints(parts: GatewayParts, files: InlinedFiles): rea
   return [
     methodOf('generateContent', (context) =>
       files.handle(context, bodyOf(context), (sent) =>
-        run(parts, parseGenerate(askedBy(context), sent, false), context.reply, generateFormat),
+        run(parts, parseGenerate(askedBy(context), sent, false), context.response, generateFormat),
       ),
     ),
     methodOf('streamGenerateContent', (context) =>
@@ -45,7 +45,7 @@ export function generateEndpoints(parts: GatewayParts, files: InlinedFiles): rea
         run(
           parts,
           parseGenerate(askedBy(context), sent, true),
-          wantsEvents(context) ? context.reply : new ArrayResponse(context.reply),
+          wantsEvents(context) ? context.response : new ArrayResponse(context.response),
           generateFormat,
         ),
       ),
@@ -55,19 +55,24 @@ export function generateEndpoints(parts: GatewayParts, files: InlinedFiles): rea
         countInput(
           parts,
           parseTokenCountOf(askedBy(context), sent),
-          context.reply,
+          context.response,
           renderTotalTokens,
         ),
       ),
     ),
     methodOf('embedContent', (context) =>
-      run(parts, parseEmbedContent(askedBy(context), bodyOf(context)), context.reply, embedFormat),
+      run(
+        parts,
+        parseEmbedContent(askedBy(context), bodyOf(context)),
+        context.response,
+        embedFormat,
+      ),
     ),
     methodOf('batchEmbedContents', (context) =>
       run(
         parts,
         parseBatchEmbedContents(askedBy(context), bodyOf(context)),
-        context.reply,
+        context.response,
         embedFormat,
       ),
     ),

@@ -62,7 +62,8 @@ export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): reado
       const { method: asked, url } = context.request;
       if (context.convention === chatConvention)
         refuse('unknown_url', { method: asked, path: pathOfUrl(url), instead: '' });
-      if (path === uploadPath) context.reply.header('access-control-expose-headers', uploadHeaders);
+      if (path === uploadPath)
+        context.response.header('access-control-expose-headers', uploadHeaders);
       const entered = await enterFree(parts, context.principal);
       try {
         await answer(context, uploads);
@@ -136,7 +137,7 @@ function headerOf({ request: { headers } }: RequestContext, name: string): strin
 }
 
 async function begin(context: RequestContext, uploads: Uploads): Promise<void> {
-  const { request, reply } = context;
+  const { request, response } = context;
   const protocol = headerOf(context, 'protocol') ?? '';
   // No client that the guide names has another one (google-genai, AI SDK; 2026-11).
   if (protocol.toLowerCase() !== 'resumable')
@@ -156,7 +157,7 @@ async function begin(context: RequestContext, uploads: Uploads): Promise<void> {
   const secret = context.convention.credential(request.headers, request.url) ?? '';
   const pass = uploads.passFor(upload, secret);
   const query = `?upload_id=${upload.id}&upload_protocol=resumable&upload_pass=${pass}`;
-  reply.header('x-goog-upload-url', uploads.addressOf(uploadPath + query, request.headers.host));
+  response.header('x-goog-upload-url', uploads.addressOf(uploadPath + query, request.headers.host));
   answerStatus(context, 'active');
 }
 
@@ -215,7 +216,7 @@ async function proceed(context: RequestContext, uploads: Uploads): Promise<void>
   const grown = asked.has('upload') ? await append(context, uploads, found, asked) : found;
   if (grown === 'left') return;
   if (!asked.has('finalize')) {
-    context.reply.header('x-goog-upload-size-received', String(grown.bytes));
+    context.response.header('x-goog-upload-size-received', String(grown.bytes));
     return answerStatus(context, 'active');
   }
   requireWhole(grown, grown.bytes);
@@ -301,12 +302,12 @@ export function refuseElsewhere({ id }: Pick<RequestContext, 'id'>): never {
 }
 
 function answerStatus(context: RequestContext, status: 'active' | 'final' | 'cancelled'): void {
-  context.reply.header('x-goog-upload-status', status);
+  context.response.header('x-goog-upload-status', status);
   sendJson(context, {});
 }
 
 function answerFile(context: RequestContext, uploads: Uploads, file: Upload): void {
-  context.reply.header('x-goog-upload-status', 'final');
+  context.response.header('x-goog-upload-status', 'final');
   sendJson(context, { file: render(file, context, uploads) });
 }
 

@@ -49,14 +49,14 @@ async function submitOnce(
   handle: Endpoint['handle'],
   digest: string,
 ): Promise<void> {
-  const { id, principal, reply } = context;
+  const { id, principal, response } = context;
   const submission = { account: principal.userId, key: keyOf(context), digest, id };
   if (await isNew(submissions, submission, context, handle)) return;
-  const entered = await answeredOrMine(submissions, submission, reply);
+  const entered = await answeredOrMine(submissions, submission, response);
   if (entered === 'left') return;
   if (entered.kind === 'other') refuse('idempotency_key_reused');
   if (entered.kind === 'running') refuse('idempotency_in_progress', {}, unavailableRetryMs);
-  if (entered.kind === 'answered') return replay(reply, entered.answer);
+  if (entered.kind === 'answered') return replay(response, entered.answer);
   const answering = new Answering(context, () => Promise.resolve(entered.submission));
   await answering.begin();
   await answering.run(handle);
@@ -94,13 +94,13 @@ async function isNew(
 async function answeredOrMine(
   submissions: IdempotentRequests,
   submission: IdempotentRequest,
-  reply: ClientResponse,
+  response: ClientResponse,
 ): Promise<ClaimedKey | 'left'> {
   const entered = await enter(submissions, submission);
   if (entered.kind !== 'running') return entered;
   return (
     (await submissions.waiting(submission.account, () =>
-      untilAnswered(submissions, submission, reply),
+      untilAnswered(submissions, submission, response),
     )) ?? entered
   );
 }
@@ -108,13 +108,13 @@ async function answeredOrMine(
 async function untilAnswered(
   submissions: IdempotentRequests,
   submission: IdempotentRequest,
-  reply: ClientResponse,
+  response: ClientResponse,
 ): Promise<ClaimedKey | 'left'> {
   let pauseMs = lookMs.first;
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
     pauseMs = Math.min(lookMs.most, pauseMs * 1.5);
     await wait(pauseMs);
-    if (reply.closed) return 'left';
+    if (response.closed) return 'left';
     const entered = await enter(submissions, submission);
     if (entered.kind !== 'running' || waitedMs >= waitMsMax) return entered;
   }
@@ -153,25 +153,25 @@ class Answering {
   };
 
   async run(handle: Endpoint['handle']): Promise<void> {
-    const reply = new RecordingResponse(this.#context.reply, this.begin, async (answer) =>
+    const response = new RecordingResponse(this.#context.response, this.begin, async (answer) =>
       this.#submission?.keep(answer),
     );
     try {
-      await handle({ ...this.#context, reply });
-      await reply.finished;
+      await handle({ ...this.#context, response });
+      await response.finished;
     } finally {
       clearInterval(this.#renewing);
       // If the database is away, the submission still expires: nothing renews it.
-      if (!reply.handedOver) await this.#submission?.forget().catch(() => undefined);
+      if (!response.handedOver) await this.#submission?.forget().catch(() => undefined);
     }
   }
 }
 
-function replay(reply: ClientResponse, { contentType, body }: StoredAnswer): void {
-  reply.header('idempotent-replayed', 'true');
-  if (contentType === 'application/json') return reply.whole(200, contentType, body);
-  reply.startStream();
-  reply.end(Buffer.from(body).toString('latin1'));
+function replay(response: ClientResponse, { contentType, body }: StoredAnswer): void {
+  response.header('idempotent-replayed', 'true');
+  if (contentType === 'application/json') return response.whole(200, contentType, body);
+  response.startStream();
+  response.end(Buffer.from(body).toString('latin1'));
 }
 
 function keyOf({ request }: RequestContext): string {

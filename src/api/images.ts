@@ -52,7 +52,7 @@ export function imagesEndpoints(
 async function generate(
   parts: GatewayParts,
   defaultModels: readonly string[],
-  { id, principal, request, reply }: RequestContext,
+  { id, principal, request, response }: RequestContext,
 ): Promise<void> {
   const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
   const offer = offered(parts, defaultModels, principal, 'images', body);
@@ -72,7 +72,7 @@ async function generate(
       skeleton,
       options,
     }),
-    reply,
+    response,
     imagesFormat('image_generation'),
   );
 }
@@ -110,7 +110,7 @@ async function edit(
   capability: 'image_edits' | 'image_variations',
   sent: ImagesBody,
 ): Promise<void> {
-  const { id, principal, request, reply } = context;
+  const { id, principal, request, response } = context;
   const { body, bytes, skeleton, files } = sent;
   const offer = offered(parts, defaultModels, principal, capability, body);
   const terms = offer.model.image ?? {};
@@ -118,9 +118,9 @@ async function edit(
   // The options are checked before anything is downloaded.
   parseImageOptions(body, terms, prompt, noInputImages);
   const leaving = new AbortController();
-  reply.onLeave(() => leaving.abort());
+  response.onLeave(() => leaving.abort());
   const images = await readInputImages(body, files, parts.downloads, leaving.signal).finally(() =>
-    reply.onLeave(undefined),
+    response.onLeave(undefined),
   );
   if (leaving.signal.aborted) return;
   const options = parseImageOptions(body, terms, prompt, images);
@@ -128,7 +128,7 @@ async function edit(
   await run(
     parts,
     asRequest({ id, principal, request, capability, offer, body, bytes, skeleton, options }),
-    reply,
+    response,
     imagesFormat('image_edit'),
   );
 }

@@ -20,12 +20,12 @@ export function modelEndpoints({
   catalog,
   clock,
 }: Pick<GatewayParts, 'catalog' | 'clock'>): readonly Endpoint[] {
-  const list: Endpoint['handle'] = ({ principal, request, reply, convention }) => {
+  const list: Endpoint['handle'] = ({ principal, request, response, convention }) => {
     const body =
       convention === generateConvention
         ? listGenerateModels(offersTo(catalog(), principal), request.url)
         : listModels(catalog(), principal, request, clock.now());
-    reply.whole(200, 'application/json', body);
+    response.whole(200, 'application/json', body);
   };
   return [
     {
@@ -40,14 +40,14 @@ export function modelEndpoints({
       path: '/models/*',
       aliases: modelPrefixes.map((prefix) => `${prefix}/models/*`),
       convention: modelsConvention,
-      handle({ principal, request, reply, convention }) {
+      handle({ principal, request, response, convention }) {
         const id = request.params['*'] ?? '';
         if (convention === generateConvention) {
           const body = getGenerateModel(catalog(), principal, modelIdOf(id));
-          return reply.whole(200, 'application/json', body);
+          return response.whole(200, 'application/json', body);
         }
         const body = getModel(catalog(), principal, request, id, clock.now());
-        reply.whole(200, 'application/json', body);
+        response.whole(200, 'application/json', body);
       },
     },
   ];

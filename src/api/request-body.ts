@@ -36,9 +36,9 @@ export function jsonEndpoint(
   return {
     method: 'POST',
     path,
-    handle({ id, principal, request, reply }) {
+    handle({ id, principal, request, response }) {
       const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
-      return run(parts, parse(id, principal, body, bytes, skeleton), reply, format);
+      return run(parts, parse(id, principal, body, bytes, skeleton), response, format);
     },
   };
 }

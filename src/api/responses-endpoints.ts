@@ -44,27 +44,27 @@ export function responsesEndpoints(
 async function create(
   parts: GatewayParts,
   memory: ResponseStore,
-  { id, principal, request, reply }: RequestContext,
+  { id, principal, request, response }: RequestContext,
 ): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   const alone = parseResponse(id, principal, sent.body, sent.bytes, sent.skeleton);
   const { body, bytes, own } = await loadConversation(memory, principal.userId, sent);
   const input = body === sent.body ? alone : parseResponse(id, principal, body, bytes);
   if (body['background'] === true && !input.stream)
-    return runInBackground(parts, memory, input, own(), reply);
-  if (body['store'] === false) return run(parts, input, reply, responsesFormat);
+    return runInBackground(parts, memory, input, own(), response);
+  if (body['store'] === false) return run(parts, input, response, responsesFormat);
   const keep = async (last: Buffer): Promise<void> => {
     const kept = storedResponseOf(last, own());
     if (kept) await memory.keep(principal.userId, kept);
   };
-  return run(parts, Object.assign({}, input, { keep }), reply, responsesFormat);
+  return run(parts, Object.assign({}, input, { keep }), response, responsesFormat);
 }
 
 /** POST /v1/responses/input_tokens: the vendor's count if it has one, else Tollgate's; free. */
 async function inputTokens(
   parts: GatewayParts,
   memory: ResponseStore,
-  { id, principal, request, reply }: RequestContext,
+  { id, principal, request, response }: RequestContext,
 ): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   parseInput(id, principal, sent.body, sent.bytes);
@@ -72,7 +72,7 @@ async function inputTokens(
   return countInput(
     parts,
     parseInput(id, principal, body, bytes, sent.skeleton),
-    reply,
+    response,
     renderCount,
   );
 }
@@ -84,7 +84,7 @@ async function inputTokens(
 async function compact(
   parts: GatewayParts,
   memory: ResponseStore,
-  { id, principal, request, reply }: RequestContext,
+  { id, principal, request, response }: RequestContext,
 ): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   const { model } = parseInput(id, principal, sent.body, sent.bytes);
@@ -98,7 +98,7 @@ async function compact(
   const { body, bytes } = await loadConversation(memory, principal.userId, sent);
   const input = parseInput(id, principal, body, bytes, sent.skeleton);
   const text = (): string => `${summaryTask}\n${input.text()}`;
-  return run(parts, { ...input, capability: 'compact', text }, reply, responsesFormat);
+  return run(parts, { ...input, capability: 'compact', text }, response, responsesFormat);
 }
 
 const renderCount = (tokens: number): string =>
@@ -207,7 +207,7 @@ async function runInBackground(
   memory: ResponseStore,
   request: ApiRequest,
   own: readonly RequestBody[],
-  reply: ClientResponse,
+  response: ClientResponse,
 ): Promise<void> {
   const { principal, model, answerId, body } = request;
   const createdAt = parts.clock.now();
@@ -226,15 +226,15 @@ async function runInBackground(
   });
   let queued = false;
   const queue = async (): Promise<void> => {
-    await reply.begin?.();
-    const response = frame({ status: 'queued' });
-    await memory.begin(principal.userId, response);
+    await response.begin?.();
+    const stored = frame({ status: 'queued' });
+    await memory.begin(principal.userId, stored);
     queued = true;
-    reply.onLeave(undefined);
-    reply.whole(200, 'application/json', JSON.stringify(response.body));
+    response.onLeave(undefined);
+    response.whole(200, 'application/json', JSON.stringify(stored.body));
   };
   try {
-    await deliver(parts, memory, request, own, reply, queue);
+    await deliver(parts, memory, request, own, response, queue);
   } catch (error) {
     if (!queued) throw error;
     await memory.finish(principal.userId, frame({ status: 'failed', error: failureOf(error) }));

@@ -130,13 +130,13 @@ export function videoEndpoints(
 async function submit(tasks: Tasks, context: RequestContext): Promise<void> {
   const { body } = parseJson(context.request.body, context.request.headers['content-type']);
   const { id, createdAt } = await tasks.submit(parseVideo(context, body), (pass) =>
-    limitHeaders(pass, context.reply),
+    limitHeaders(pass, context.response),
   );
   sendJson(context, { id, status: 'pending', created_at: unixSeconds(createdAt) });
 }
 
 function parseVideo(
-  { id, principal, request, reply: { begin } }: RequestContext,
+  { id, principal, request, response: { begin } }: RequestContext,
   body: RequestBody,
 ): VideoSubmission {
   const model = readMember.model(body);

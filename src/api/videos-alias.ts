@@ -158,7 +158,7 @@ async function create(
   // A retried form has another boundary but the same content.
   await idempotentAfterRead(submissions, context, JSON.stringify(body), async (mine) => {
     const submission = parse(mine, body, defaultModel);
-    const task = await tasks.submit(submission, (pass) => limitHeaders(pass, mine.reply));
+    const task = await tasks.submit(submission, (pass) => limitHeaders(pass, mine.response));
     sendJson(mine, resource(task, submission.options.prompt));
   });
 }
@@ -192,7 +192,7 @@ async function formOf({ request }: RequestContext): Promise<RequestBody | 'left'
 }
 
 function parse(
-  { id, principal, request, reply: { begin } }: RequestContext,
+  { id, principal, request, response: { begin } }: RequestContext,
   body: RequestBody,
   defaultModel: DefaultModel,
 ): VideoSubmission {

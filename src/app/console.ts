@@ -166,7 +166,7 @@ function openPlayground({
         at,
         principal,
         request,
-        reply: reply.client,
+        response: reply.client,
         convention: chatConvention,
       });
     } catch (error) {

@@ -105,7 +105,7 @@ onSqlite((_name, openFresh) => {
         at: 0,
         principal: { userId: account, keyId: 'k', group: 'default' },
         request: { method: 'POST', url, headers, body: Readable.from([body]), params: {} },
-        reply: client.reply,
+        response: client.reply,
         convention: generateConvention,
       } as unknown as RequestContext;
       try {
