@@ -55,9 +55,9 @@ export async function attemptWhole(
   const answers: VendorAnswer[] = [];
   let ended: AttemptResult | undefined;
   let sent = false;
-  const finish = (result: AttemptResult): void => {
+  const abort = (result: AttemptResult): void => {
     ended ??= result;
-    for (const attempt of running) attempt.finish(result);
+    for (const attempt of running) attempt.abort(result);
   };
   const runCalls = async (): Promise<void> => {
     for (const [i, next] of waiting) {
@@ -70,15 +70,15 @@ export async function attemptWhole(
       if (result.kind === 'left' && result.sent === true) sent = true;
       if (result.kind === 'answer') answers[i] = result.answer;
       else if (split?.independent === true && failsAlone(result)) ended ??= result;
-      else finish(result);
+      else abort(result);
     }
   };
-  const work = { finish };
+  const work = { abort };
   progress.startWork(work);
   try {
     await Promise.all(Array.from({ length: Math.min(callsAtOnce, calls.length) }, runCalls));
   } catch (error) {
-    finish({ kind: 'left' });
+    abort({ kind: 'left' });
     throw error;
   } finally {
     progress.endWork(work);
@@ -136,7 +136,7 @@ class WholeCall {
   readonly #parts: Pick<GatewayParts, 'clock' | 'limits' | 'timers'>;
   readonly #openChannel: OpenChannel;
   readonly #answersLater: boolean;
-  #running: Pick<ChannelAttempt, 'finish'> | undefined;
+  #running: Pick<ChannelAttempt, 'abort'> | undefined;
   #ended: AttemptResult | undefined;
   #pending: PendingAnswer | undefined;
   #submitting = true;
@@ -173,10 +173,10 @@ class WholeCall {
   /**
    * Ends the job with this result, unless it has ended; stops the vendor where that is possible.
    */
-  finish(result: AttemptResult): void {
+  abort(result: AttemptResult): void {
     this.#ended ??= result;
     if (this.#submitting && this.#answersLater) this.#leave(result);
-    else this.#running?.finish(result);
+    else this.#running?.abort(result);
   }
 
   /**
@@ -263,11 +263,11 @@ class WholeCall {
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#parts.timers.after(ms, resolve);
-      const finish = (): void => {
+      const abort = (): void => {
         cancel();
         resolve();
       };
-      this.#running = { finish };
+      this.#running = { abort };
     });
   }
 

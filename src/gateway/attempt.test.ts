@@ -127,7 +127,7 @@ test('a client that leaves while the proof is fetched is forgotten', async () =>
         fetched = () => resolve({ headers: {} });
       }),
   );
-  attempt.finish({ kind: 'left' });
+  attempt.abort({ kind: 'left' });
   fetched?.();
   expect(await result).toEqual({ kind: 'left' });
   expect(server.received).toHaveLength(0);

@@ -176,7 +176,7 @@ export class ChannelAttempt implements UpstreamListener {
   ): void {
     const send = (proof: AuthResult): void => {
       if (this.upstreamCall.over) return;
-      if ('kind' in proof) this.#end({ kind: 'fault', stage: 'connecting', fault: proof });
+      if ('kind' in proof) this.#resolveWith({ kind: 'fault', stage: 'connecting', fault: proof });
       else
         upstream.post(
           { ...request, headers: Object.assign({}, request.headers, proof.headers) },
@@ -193,24 +193,28 @@ export class ChannelAttempt implements UpstreamListener {
     if (!(proof instanceof Promise)) send(proof);
     else
       proof.then(send, (error: unknown) =>
-        this.#end({ kind: 'fault', stage: 'connecting', fault: transportFault(asError(error)) }),
+        this.#resolveWith({
+          kind: 'fault',
+          stage: 'connecting',
+          fault: transportFault(asError(error)),
+        }),
       );
   }
 
   /** The vendor's answer is complete: ends the attempt with this result, unless it has ended. */
-  complete(result: AttemptResult): void {
+  endInGoodOrder(result: AttemptResult): void {
     this.upstreamCall.leave();
-    this.#end(result);
+    this.#resolveWith(result);
   }
 
   /** Stops the vendor and ends the attempt with this result, unless it has ended. */
-  finish(result: AttemptResult): void {
+  abort(result: AttemptResult): void {
     const sent = result.kind === 'left' && this.upstreamCall.stage !== 'connecting';
     this.upstreamCall.abort();
-    this.#end(sent ? leftAfterSending : result);
+    this.#resolveWith(sent ? leftAfterSending : result);
   }
 
-  #end(result: AttemptResult): void {
+  #resolveWith(result: AttemptResult): void {
     this.over = true;
     this.#resolve(result.kind === 'fault' ? { ...result, status: this.#status } : result);
   }
@@ -258,11 +262,11 @@ export class ChannelAttempt implements UpstreamListener {
   }
 
   end(): void {
-    this.#conclude(() => this.#receiver?.end());
+    this.#resolveFromReceiver(() => this.#receiver?.end());
   }
 
   failed(stage: CallStage, error: Error): void {
-    this.#conclude(
+    this.#resolveFromReceiver(
       () => this.#receiver?.broken() ?? { kind: 'fault', stage, fault: transportFault(error) },
     );
   }
@@ -271,12 +275,12 @@ export class ChannelAttempt implements UpstreamListener {
    * Nothing more comes from the vendor: an error that an adapter throws over the last bytes must
    * not leave the client waiting.
    */
-  #conclude(read: () => AttemptResult | undefined): void {
+  #resolveFromReceiver(read: () => AttemptResult | undefined): void {
     try {
       const result = read();
-      if (result !== undefined) this.#end(result);
+      if (result !== undefined) this.#resolveWith(result);
     } catch (error) {
-      this.#end({
+      this.#resolveWith({
         kind: 'fault',
         stage: this.#receiver?.stage ?? 'waiting',
         fault: protocolFault(String(error)),
@@ -331,7 +335,7 @@ class WholeReceiver implements Receiver {
     this.#bytes += piece.length;
     if (this.#bytes <= this.#bytesMax) this.#pieces.push(piece);
     else
-      this.#attempt.finish({
+      this.#attempt.abort({
         kind: 'fault',
         stage: 'waiting',
         fault: protocolFault(`the answer is larger than ${this.#bytesMax} bytes`),
@@ -401,7 +405,7 @@ class ErrorReceiver implements Receiver {
   data(piece: Buffer): boolean {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
-    if (this.#bytes >= this.#bytesMax) this.#attempt.finish(this.end());
+    if (this.#bytes >= this.#bytesMax) this.#attempt.abort(this.end());
     return true;
   }
 

@@ -117,7 +117,7 @@ async function countAt(
   const attempt = new ChannelAttempt(inquiry, call, parts.limits, () => {
     throw new Error('a count is no stream');
   });
-  response.onLeave(() => attempt.finish({ kind: 'left' }));
+  response.onLeave(() => attempt.abort({ kind: 'left' }));
   attempt.start(openChannel, 'send_unsupported');
   const result = await attempt.result;
   response.onLeave(undefined);

@@ -51,7 +51,7 @@ export async function callHedged(
     progress.hedge = hedgeOf(request.model, first, second, outcome);
     return outcome.best;
   } finally {
-    race.finish(lostRace);
+    race.abort(lostRace);
     progress.shared = undefined;
   }
 }
@@ -77,7 +77,7 @@ async function decideRace(
       brokenOff: sooner.result.kind === 'lost_race',
     };
   }
-  race.finish(lostRace);
+  race.abort(lostRace);
   return { best: sooner, brokenOff: true };
 }
 
@@ -140,15 +140,15 @@ export class Race implements SharedWork {
   }
 
   /** Ends all work except the winner. */
-  finish(result: AttemptResult, winner?: Work): void {
+  abort(result: AttemptResult, winner?: Work): void {
     this.#callOff?.();
     this.#decidedResult ??= result;
-    for (const work of this.#running) if (work !== winner) work.finish(result);
+    for (const work of this.#running) if (work !== winner) work.abort(result);
   }
 
   /** This attempt has the first byte: the client gets its stream. */
   won(attempt: ChannelAttempt, translator: StreamTranslator): void {
-    this.finish(lostRace, attempt);
+    this.abort(lostRace, attempt);
     this.#progress.stream = translator;
     this.#progress.dropped = attempt.dropped;
   }

@@ -8,7 +8,7 @@ import type { PeriodicCheck } from './periodic-checks.ts';
 
 /** What ends early when the client leaves: an attempt, or what is fetched for one. */
 export interface Work {
-  finish(result: AttemptResult): void;
+  abort(result: AttemptResult): void;
 }
 
 /** The work of attempts that are made at once. */
@@ -52,7 +52,7 @@ export class RequestProgress {
   };
 
   breakOff(result: AttemptResult): void {
-    (this.shared ?? this.#work)?.finish(result);
+    (this.shared ?? this.#work)?.abort(result);
   }
 
   startWork(work: Work): void {

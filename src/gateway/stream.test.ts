@@ -85,7 +85,7 @@ test('what waits for money is written once it is paid for', async () => {
 test('nothing is written of an attempt that lost its race while it waited for money', async () => {
   const { attempt, receiver, written, pay } = waitingForMoney();
   expect(receiver.data(chunk('one'))).toBe(false);
-  attempt.finish(lostRace);
+  attempt.abort(lostRace);
   pay();
   await new Promise((resolve) => setImmediate(resolve));
   expect(written).toEqual([]);

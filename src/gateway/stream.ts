@@ -39,7 +39,7 @@ class Payment {
     if (this.#waiting) return false;
     const { funds } = this.#funded;
     if (funds.isPast(this.#meter.outputBytes)) {
-      this.#attempt.finish({ kind: 'money_ended', meter: this.#meter, past: true });
+      this.#attempt.abort({ kind: 'money_ended', meter: this.#meter, past: true });
       return false;
     }
     funds.grow();
@@ -79,7 +79,7 @@ class Payment {
       // dropped.
       if (this.#attempt.over) return;
       if (!grown) {
-        this.#attempt.finish({ kind: 'money_ended', meter: this.#meter });
+        this.#attempt.abort({ kind: 'money_ended', meter: this.#meter });
         return;
       }
       if (!funds.isPartlyCovered()) break;
@@ -139,7 +139,7 @@ export class ForwardingReceiver implements Receiver {
     const held = this.#held;
     this.#held = '';
     if (this.#deliver(held)) this.#attempt.upstreamCall.resume();
-    if (this.#ended) this.#attempt.finish(this.#close());
+    if (this.#ended) this.#attempt.abort(this.#close());
   };
 
   #deliver(out: string): boolean {
@@ -153,8 +153,8 @@ export class ForwardingReceiver implements Receiver {
       else room = response.write(out);
     }
     if (meter.fault !== undefined || meter.done) {
-      if (meter.fault === undefined) this.#attempt.complete(this.#close());
-      else this.#attempt.finish(this.#close());
+      if (meter.fault === undefined) this.#attempt.endInGoodOrder(this.#close());
+      else this.#attempt.abort(this.#close());
       return true;
     }
     if (!room) response.onDrain(() => this.#attempt.upstreamCall.resume());
@@ -233,7 +233,7 @@ export class CollectingReceiver implements Receiver {
     const { answerBytesMax } = parts.limits;
     this.#bytes += piece.length;
     if (this.#bytes > answerBytesMax) {
-      this.#attempt.finish({
+      this.#attempt.abort({
         kind: 'fault',
         stage: 'waiting',
         fault: protocolFault(`the answer is larger than ${answerBytesMax} bytes`),
@@ -246,15 +246,15 @@ export class CollectingReceiver implements Receiver {
       this.#owed = true;
       return false;
     }
-    if (meter.fault !== undefined) this.#attempt.finish(this.#close());
-    else if (meter.done) this.#attempt.complete(this.#close());
+    if (meter.fault !== undefined) this.#attempt.abort(this.#close());
+    else if (meter.done) this.#attempt.endInGoodOrder(this.#close());
     return true;
   }
 
   readonly #paid = (): void => {
     this.#owed = false;
     const { meter } = this.collector;
-    if (this.#ended || meter.done || meter.fault !== undefined) this.#attempt.finish(this.#close());
+    if (this.#ended || meter.done || meter.fault !== undefined) this.#attempt.abort(this.#close());
     else this.#attempt.upstreamCall.resume();
   };
 

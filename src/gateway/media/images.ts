@@ -33,7 +33,7 @@ export async function storeImages(
   openChannel: OpenChannel,
 ): Promise<AttemptResult> {
   const leaving = new AbortController();
-  const work = { finish: () => leaving.abort() };
+  const work = { abort: () => leaving.abort() };
   progress.startWork(work);
   const store = new ImageStore(funded, openChannel, leaving.signal);
   try {

@@ -55,7 +55,7 @@ async function withBytes(
   const leaving = new AbortController();
   let ended: AttemptResult | undefined;
   const work = {
-    finish(result: AttemptResult): void {
+    abort(result: AttemptResult): void {
       ended ??= result;
       leaving.abort();
     },
