@@ -46,8 +46,7 @@ export async function callControl(url: string, call: ControlCall): Promise<Contr
   if (signal?.aborted === true) abort();
   signal?.addEventListener('abort', abort);
   try {
-    // A start without undici takes a fifth less time: it is loaded by the first call.
-    const { request } = await import('undici');
+    const { request } = await import('./outgoing.ts');
     const reply = await request(url, {
       method,
       headers,

@@ -101,8 +101,7 @@ export class Fetcher {
   ): Promise<{ value: T } | { location: string }> {
     const addresses = await untilAborted(this.#addressesOf(url, url.origin === home), signal);
     const { idleMs } = this.#limits;
-    // Loaded by the first download, since a start without undici takes a fifth less time.
-    const { Agent, request } = await import('undici');
+    const { Agent, request } = await import('../http/outgoing.ts');
     const agent = new Agent({
       connect: { lookup: pinned(addresses), timeout: idleMs },
       headersTimeout: idleMs,
