@@ -236,6 +236,10 @@ forEachDatabase((_name, openFresh, fresh) => {
       ['POST', '/v1/files'],
       ['GET', `/v1/${file.name}`],
       ['DELETE', `/v1/${file.name}`],
+      ['PUT', '/v1/files'],
+      ['DELETE', '/v1/files'],
+      ['POST', `/v1/${file.name}`],
+      ['GET', '/v1/v1/files'],
     ] as const) {
       const headers = { authorization: `Bearer ${running.key}` };
       const refused = await fetch(running.url + path, { method, headers });

@@ -368,12 +368,14 @@ class EndpointEntry implements ApiEntry {
     this.#fastPath.closeAll();
   }
 
-  readonly #unknown = ({ request: { method, url }, response }: RequestContext): never => {
+  readonly #unknown = ({ request, response, convention }: RequestContext): never => {
+    const { method, url } = request;
     const path = pathOfUrl(url);
-    const allowed = this.#routes.methodsAt(path);
+    const methodsAt = (at: string): readonly string[] => this.#routes.methodsAt(at, convention);
+    const allowed = methodsAt(path);
     if (allowed.length === 0) {
       const right = path.replace(/^(?:\/v1)*\//, '/v1/');
-      const instead = this.#routes.methodsAt(right).length === 0 ? '' : endpointHint(right);
+      const instead = methodsAt(right).length === 0 ? '' : endpointHint(right);
       refuse('unknown_url', { method, path, instead });
     }
     const taken = allowed.flatMap((name) => (name === 'GET' ? [name, 'HEAD'] : [name]));

@@ -56,6 +56,7 @@ export function generateFileEndpoints(parts: FreeParts, uploads: Uploads): reado
         ? [stableUploadPath, stableFilesPath]
         : [path.replace(filesPath, stableFilesPath)],
     convention: conventionOf(path, uploads),
+    hiddenFrom: chatConvention,
     // The entry does not read a file, so that no part of it gets into a record.
     ...(path === uploadPath ? { body: 'stream' } : {}),
     handle: async (context) => {

@@ -88,11 +88,16 @@ export class Routes {
     return isApiUrl(url) || this.#aliases.has(pathOfUrl(url));
   }
 
-  /** The methods of the endpoints at a path under `/v1` in which no parameter is empty. */
-  methodsAt(path: string): readonly string[] {
+  /**
+   * The methods of the endpoints at a path under `/v1` in which no parameter is empty. `asked`:
+   * endpoints that are hidden from clients of this convention are left out.
+   */
+  methodsAt(path: string, asked?: ClientConvention): readonly string[] {
     const segments = path.split('/').slice(1);
     return this.#routes
       .filter((route) => {
+        const { hiddenFrom } = route.endpoint;
+        if (hiddenFrom !== undefined && hiddenFrom === asked) return false;
         const params = paramsOf(route.segments, segments);
         return params !== undefined && !Object.values(params).includes('');
       })
