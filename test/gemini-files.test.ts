@@ -534,6 +534,9 @@ forEachDatabase((_name, openFresh, fresh) => {
     expect(Date.parse(file.expirationTime) - Date.parse(file.createTime)).toBe(60_000);
     for (const query of ['pageToken=x', 'pageSize=x', 'pageToken=1-A'])
       expect((await call('GET', `/v1beta/files?${query}`)).status).toBe(400);
+    expect(await errorOf(await call('GET', '/v1beta/files?pageSize=x'))).toMatchObject({
+      message: "Invalid 'pageSize': expected a value of at least 1, in digits, but got x instead.",
+    });
   });
 
   test('bodies without a length are counted as the largest file', async () => {

@@ -62,7 +62,11 @@ export function numberIn(query: URLSearchParams, name: string, least: number): n
   const value = query.get(name) ?? query.get(snake) ?? '';
   if (value === '' || value === '0') return undefined;
   if (!/^\d{1,9}$/.test(value))
-    refuse('out_of_range', { param: name, expected: `a whole number >= ${least}`, got: value });
+    refuse('out_of_range', {
+      param: name,
+      expected: `of at least ${least}, in digits`,
+      got: value,
+    });
   return Number(value);
 }
 
