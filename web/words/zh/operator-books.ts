@@ -145,7 +145,7 @@ export default {
       'announcement.update': '修改公告',
       'announcement.remove': '删除公告',
       'identity.link': '关联登录方式',
-      'identity.unlink': '取消关联登录方式',
+      'identity.unlink': '解除关联登录方式',
       'sign_in_link.create': '生成登录链接',
     },
     detail: '审计日志条目',

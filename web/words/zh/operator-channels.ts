@@ -76,10 +76,10 @@ export default {
     noErrors: (requests) => `最近 24 小时没有错误，共 ${requests} 次尝试。`,
     latency: '最近 24 小时首字节时间',
     latencySummary: (median) =>
-      `最近 24 小时每小时首字节时间的中位数和第 95 百分位，最近的中位数为 ${median}。`,
+      `最近 24 小时每小时首字节时间的中位数与 95 分位，最近的中位数为 ${median}。`,
     noTraffic: '最近 24 小时没有请求。',
     median: '中位数',
-    p95: '第 95 百分位',
+    p95: '95 分位',
     hour: '小时',
     story: '状态变化',
     noStory: '没有异常记录。',

@@ -113,7 +113,7 @@ export default {
     mismatch: '与金额不一致。',
   },
   statement: {
-    period: (from, to, zone) => `${from} 至 ${to}，按 ${zone} 的日期`,
+    period: (from, to, zone) => `${from} 至 ${to}，按 ${zone} 划分日期`,
     opening: '期初余额',
     topUps: '充值',
     charges: '扣费',

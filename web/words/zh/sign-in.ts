@@ -3,7 +3,7 @@ import type en from '../en/sign-in.ts';
 export default {
   title: (site) => `登录 ${site}`,
   models: '模型与价格',
-  docs: 'API 文档',
+  docs: '接口文档',
   promise: '一个地址，一个密钥，所有模型。',
   demo: {
     title: '这是演示环境。厂商、登录和支付都是模拟的。',

@@ -28,7 +28,7 @@ export default {
   balanceSummary: (first, last, opening, closing) =>
     `${first} 至 ${last} 的余额：从 ${opening} 到 ${closing}。`,
   balanceSeries: '余额',
-  balanceMarks: '圆点：有充值、退款或调整的日子。',
+  balanceMarks: '圆点：有充值、退款或增减余额的日子。',
   moves: '逐日明细',
   order: '从早到晚排列，附每笔之后的余额。',
   columns: { date: '日期', what: '事项', requests: '请求数', amount: '金额', balance: '余额' },
