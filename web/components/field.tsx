@@ -155,7 +155,7 @@ export function Checkbox({ children, className, ...rest }: CheckboxProps): React
   return (
     <label
       className={clsx(
-        'flex min-h-6 items-start gap-2 text-table touch:min-h-11 touch:items-center',
+        'flex min-h-6 items-start gap-2 py-0.5 text-table touch:min-h-11 touch:items-center',
         className,
       )}
     >

@@ -161,7 +161,7 @@ function TableRow<Row>({ table, row, ...rest }: RowProps<Row>): ReactNode {
     >
       {columns.map(({ id, cell, align, className, pinned }, index) => {
         const look = clsx(
-          'h-9 border-t border-line px-3 whitespace-nowrap group-first:border-t-0',
+          'h-9 border-t border-line px-3 whitespace-nowrap group-first:border-t-0 first:pl-4 last:pr-4',
           align === 'right' && 'text-right figures',
           index === 0 && 'sticky left-0 z-10 text-left font-normal',
           pinned && 'sticky right-0 z-10',
@@ -199,7 +199,7 @@ function Head<Row>({ columns, sort, onSort }: TableProps<Row>): ReactNode {
               scope="col"
               {...(sorts && { 'aria-sort': directionOf(sort, id) })}
               className={clsx(
-                'sticky top-0 h-8 bg-sunken px-3 text-left text-caption font-medium whitespace-nowrap text-muted',
+                'sticky top-0 h-8 bg-sunken px-3 text-left text-caption font-medium whitespace-nowrap text-muted first:pl-4 last:pr-4',
                 align === 'right' && 'text-right',
                 index === 0 && 'left-0',
                 pinned && 'right-0',
