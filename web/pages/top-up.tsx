@@ -28,7 +28,7 @@ export function TopUpPage(): ReactNode {
   useEvent('order', onOrder);
   return (
     <Page title={words.title} note={orders.data && <ZoneNote at={orders.data.as_of} />}>
-      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
+      <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
         <Panel>
           {wallets.length === 0 ? (
             <EmptyState text={words.notConfigured} />
@@ -96,7 +96,7 @@ function Orders({ orders }: { readonly orders: readonly OrderView[] }): ReactNod
 function State({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
   return (
-    <span className="inline-flex flex-wrap items-center gap-1.5">
+    <span className="inline-flex flex-wrap items-center gap-1.5 align-middle">
       <OrderStatus order={order} />
       {parseYuan(order.refunded) > 0n && (
         <span className="text-caption text-muted">
