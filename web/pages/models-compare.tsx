@@ -45,14 +45,14 @@ export function Comparison({ models, group, picking }: ComparisonProps): ReactNo
           <table className="w-full border-separate border-spacing-0 text-table">
             <thead>
               <tr>
-                <td className="sticky left-0 z-10 w-32 bg-sunken md:w-48">
+                <td className="sticky left-0 z-10 bg-sunken">
                   <span className="sr-only">{compare.title}</span>
                 </td>
                 {models.map(({ id }) => (
                   <th
                     key={id}
                     scope="col"
-                    className="w-1/4 min-w-44 bg-sunken px-3 py-2 text-left align-top font-semibold"
+                    className="w-1/4 min-w-44 bg-sunken md:min-w-36 px-3 py-2 text-left align-top font-semibold"
                   >
                     <span className="flex items-start justify-between gap-1">
                       <PathLink
@@ -105,7 +105,7 @@ function LineRow({
         scope="row"
         className="sticky left-0 z-10 border-t border-line bg-surface px-3 py-2 text-left align-top font-normal text-muted md:px-4"
       >
-        {name}
+        <span className="block w-24 md:w-28 xl:w-44">{name}</span>
       </th>
       {models.map((model) => (
         <td key={model.id} className="border-t border-line px-3 py-2 align-top figures">
@@ -160,7 +160,11 @@ function useLines(): readonly Line[] {
     price('input', columns.input),
     price('cached_input', columns.cached),
     price('output', columns.output),
-    { name: columns.piece, cell: (model) => <Piece model={model} /> },
+    {
+      name: columns.piece,
+      // What tools cost beside the tokens stands on the model's page.
+      cell: (model) => (model.kind === 'chat' ? nothing : <Piece model={model} />),
+    },
     {
       name: speed.first,
       cell: (model) => speedTexts(words, model).first ?? nothing,

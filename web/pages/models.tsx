@@ -52,6 +52,7 @@ export function ModelsPage(): ReactNode {
   return (
     <Page
       title={comparing ? words.compare.title : words.title}
+      above={comparing ? [{ label: words.title, to: '/models' }] : []}
       wide
       note={<p className="text-caption text-muted">{words.perMillion}</p>}
       actions={
