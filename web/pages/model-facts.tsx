@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ModelRow } from '../../src/console/contract.ts';
 import { Badge } from '../components/status-badge.tsx';
-import { formatCompact, formatCount, formatShare } from '../format/count.ts';
+import { formatCount, formatShare } from '../format/count.ts';
 import { formatDuration } from '../format/time.ts';
 import type english from '../words/en/models.ts';
 import { modelsWords } from '../words/families.ts';
@@ -49,7 +49,7 @@ export function aboutText(
   if (kind === 'chat') {
     const gives = listText(words, model.modalities?.out ?? ['text']);
     const most = model.output_tokens_max;
-    const limit = most === null ? '' : about.output(formatCompact(most, language));
+    const limit = most === null ? '' : about.output(formatCount(most));
     return [about.chat(takes, gives), limit].filter(Boolean).join(language === 'zh' ? '' : ' ');
   }
   const text = about[kind];

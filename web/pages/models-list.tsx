@@ -1,4 +1,4 @@
-import { Fragment, type ReactNode, useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import type { ModelRow, UnitPrice } from '../../src/console/contract.ts';
 import { Checkbox } from '../components/field.tsx';
 import { PathLink } from '../components/path-link.tsx';
@@ -72,15 +72,15 @@ function ModelCard({ model, group, picking }: CardProps): ReactNode {
           ].join(' · ')}
         </p>
       </header>
-      <p className="line-clamp-2 min-h-10 text-table">
+      <p className="line-clamp-2 text-table sm:min-h-10">
         <AboutText model={model} />
       </p>
-      <p className="flex min-h-5 flex-wrap gap-1">
+      <p className="flex flex-wrap gap-1 empty:hidden sm:min-h-5 sm:empty:flex">
         <AbilityBadges model={model} />
       </p>
       <div className="mt-auto flex flex-col gap-2 border-t border-line pt-2">
         <CardPrice model={model} />
-        <div className="flex items-end justify-between gap-2">
+        <div className="flex items-center justify-between gap-2">
           <Speed model={model} />
           <Pick model={model} picking={picking}>
             {words.compare.short}
@@ -315,12 +315,11 @@ function CardPrice({ model }: { readonly model: ModelRow }): ReactNode {
   });
   if (sides.length === 0) return <Piece model={model} />;
   return (
-    <span className="flex flex-wrap items-baseline gap-x-1.5 text-table text-text figures">
+    <span className="flex flex-wrap items-baseline gap-x-3 text-table text-text figures">
       {sides.map(({ name, text }) => (
-        <Fragment key={name}>
-          <span className="text-caption text-muted">{name}</span>
-          <span className="mr-1.5">{text}</span>
-        </Fragment>
+        <span key={name} className="whitespace-nowrap">
+          <span className="text-caption text-muted">{name}</span> {text}
+        </span>
       ))}
     </span>
   );
