@@ -142,7 +142,7 @@ function Choices({ view, state, onChange }: FiltersProps): ReactNode {
       <Choice
         label={words.kind}
         value={state.kind}
-        any={`${words.kind}: ${words.kinds.all}`}
+        any={words.anyKind}
         options={kindsOf(view.items).map((kind) => [kind, words.kinds[kind]])}
         className="md:w-36"
         onChange={(kind) => onChange({ kind })}

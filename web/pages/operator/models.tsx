@@ -86,7 +86,7 @@ function Listed({ models, state, onChange }: ListedProps): ReactNode {
 
 function Filters({ models, state, onChange }: ListedProps): ReactNode {
   const { models: words } = useWords(priceWords);
-  const { kinds, sort: sortLabel, sorts: sortLabels } = useWords(modelsWords);
+  const { anyKind, kinds, sort: sortLabel, sortBy, sorts } = useWords(modelsWords);
   return (
     <div className="grid grid-cols-2 gap-2 md:flex">
       <TextInput
@@ -104,7 +104,7 @@ function Filters({ models, state, onChange }: ListedProps): ReactNode {
         value={state.kind}
         onChange={({ target }) => onChange({ kind: target.value })}
       >
-        <option value="">{`${words.kind}: ${kinds.all}`}</option>
+        <option value="">{anyKind}</option>
         {kindsOf(models).map((kind) => (
           <option key={kind} value={kind}>
             {kinds[kind]}
@@ -134,7 +134,7 @@ function Filters({ models, state, onChange }: ListedProps): ReactNode {
           .filter(([sort]) => sort !== '-context')
           .map(([sort, name]) => (
             <option key={sort} value={sort}>
-              {sortLabels[name]}
+              {sortBy(sorts[name])}
             </option>
           ))}
       </Select>

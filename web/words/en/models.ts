@@ -5,6 +5,7 @@ export default {
   searchPlaceholder: 'Model or vendor …',
   kind: 'Kind',
   vendor: 'Vendor',
+  anyKind: 'Kind: any',
   allVendors: 'All vendors',
   group: 'Prices of group',
   sort: 'Sort by',

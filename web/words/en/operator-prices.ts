@@ -9,9 +9,9 @@ export default {
     search: 'Search models',
     searchPlaceholder: 'Model, vendor or channel …',
     kind: 'Kind',
-    listed: 'Listed',
+    listed: 'State',
     states: {
-      all: 'All',
+      all: 'State: any',
       active: 'Listed',
       retired: 'Delisted',
       unserved: 'No channel',
@@ -198,7 +198,7 @@ export default {
     facts: 'Group',
     models: (count: number) => `Models (${count})`,
     noModels: 'None: no channel serves this group.',
-    servedBy: 'served by',
+    servedBy: 'Served by',
     preview: (from: string, to: string) => `Prices at ×${to} instead of ×${from}`,
     previewNote: (keys: number) =>
       keys === 1

@@ -7,6 +7,7 @@ export default {
   searchPlaceholder: '模型或厂商……',
   kind: '类型',
   vendor: '厂商',
+  anyKind: '类型：不限',
   allVendors: '全部厂商',
   group: '价格所属分组',
   sort: '排序',

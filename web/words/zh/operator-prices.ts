@@ -10,8 +10,8 @@ export default {
     search: '搜索模型',
     searchPlaceholder: '模型、厂商或渠道……',
     kind: '类型',
-    listed: '上架状态',
-    states: { all: '全部', active: '已上架', retired: '已下架', unserved: '没有渠道' },
+    listed: '状态',
+    states: { all: '状态：不限', active: '已上架', retired: '已下架', unserved: '没有渠道' },
     columns: {
       model: '模型',
       kind: '类型',
@@ -113,7 +113,7 @@ export default {
     warnings: {
       below_vendor_cost: (line, group, channel) =>
         `${line}：分组 ${group} 的价格低于渠道 ${channel} 的厂商成本。`,
-      large_change: (line, percent) => `${line} 变动 ${percent} %。`,
+      large_change: (line, percent) => `${line}变动 ${percent} %。`,
       class_without_price: (line) => `最近 7 天厂商上报过${line}，但它没有价格，请先添加。`,
       until_the_configuration_changes:
         '此模型由配置文件管理。在配置文件中的价格变更之前，此价格一直有效。',
