@@ -239,6 +239,7 @@ const operators = [
     priceWords,
     modelsWords,
     channelWords,
+    usageWords,
   ),
   operatorPage(
     '/groups',

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, keepPreviousData } from '@tanstack/react-query';
+import { clsx } from 'clsx';
 import { type ReactNode, useEffect, useState } from 'react';
 import type {
   OperatorModel,
@@ -114,6 +115,22 @@ function useSettled(text: string): string {
   return text === '' ? '' : settled;
 }
 
+/** Name, present price, new price, and the button that removes the line. */
+const lineGrid =
+  'grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 gap-y-1 sm:grid-cols-[minmax(0,1fr)_8rem_11rem_auto]';
+
+/** Heads of the columns for eyes: each line names its prices for screen readers. */
+function LineHead({ version }: { readonly version: number }): ReactNode {
+  const { editor: words } = useWords(priceWords);
+  return (
+    <div aria-hidden="true" className={clsx(lineGrid, 'text-caption text-muted max-sm:hidden')}>
+      <span className="col-start-2 text-right">{words.now(version)}</span>
+      <span className="text-right">{words.next(version + 1)}</span>
+      <span className="w-8" />
+    </div>
+  );
+}
+
 interface LinesProps {
   readonly model: OperatorModel;
   readonly start: readonly PriceLine[];
@@ -143,21 +160,19 @@ function Lines({ model, start, lines, onChange }: LinesProps): ReactNode {
   };
   return (
     <div className="flex flex-col gap-3">
+      <LineHead version={model.price_version} />
       <ul className="flex flex-col divide-y divide-line">
         {all.map((line) => {
           const key = lineKey(line);
           const before = known.get(key);
           const typed = lines.find((each) => lineKey(each) === key)?.amount ?? '';
           return (
-            <li
-              key={key}
-              className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 gap-y-1 py-2 sm:grid-cols-[minmax(0,1fr)_8rem_11rem_auto]"
-            >
+            <li key={key} className={clsx(lineGrid, 'py-2')}>
               <span className="min-w-0 text-table">
                 {nameOf(line)} <span className="text-caption text-muted">¥ / {per[line.unit]}</span>
               </span>
               <span className="text-right text-table text-muted figures">
-                <span className="sr-only">{words.now(model.price_version)}: </span>
+                <span className="text-caption sm:sr-only">{words.now(model.price_version)}: </span>
                 {before === undefined ? '—' : padFraction(before, places)}
               </span>
               <Field

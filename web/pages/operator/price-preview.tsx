@@ -13,7 +13,7 @@ import { formatShare, signedPercent } from '../../format/count.ts';
 import { formatYuan } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { formatQuantity } from '../../format/quantity.ts';
-import { modelsWords, priceWords } from '../../words/families.ts';
+import { modelsWords, priceWords, usageWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
 
@@ -92,6 +92,7 @@ function Preview({ preview }: { readonly preview: PricePreview }): ReactNode {
 
 function Used({ lines }: { readonly lines: readonly PreviewLine[] }): ReactNode {
   const { editor: words } = useWords(priceWords);
+  const { units } = useWords(usageWords);
   const nameOf = useLineName();
   return (
     <ul className="flex flex-col divide-y divide-line rounded-control border border-line">
@@ -106,7 +107,7 @@ function Used({ lines }: { readonly lines: readonly PreviewLine[] }): ReactNode 
             <span>{nameOf(price)}</span>
             <span className="text-muted figures sm:text-right">
               <span className="sr-only">{words.usage}: </span>
-              {formatQuantity(line.quantity)}
+              {units[price.unit](formatQuantity(line.quantity))}
             </span>
             <span className="figures sm:text-right">
               {words.change(formatYuan(line.cost_now, 'exact'), formatYuan(line.cost_new, 'exact'))}
