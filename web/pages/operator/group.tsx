@@ -12,7 +12,6 @@ import { PathLink } from '../../components/path-link.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { formatCount } from '../../format/count.ts';
-import { shortest } from '../../format/written-price.ts';
 import { MissingPage } from '../../shell/root.tsx';
 import { operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -101,7 +100,7 @@ function About({ group }: { readonly group: OperatorGroup }): ReactNode {
     <Panel title={words.facts} className="self-start max-lg:order-first">
       <Facts>
         <Fact name={columns.multiplier}>
-          <span className="figures">×{shortest(group.multiplier)}</span>
+          <span className="figures">×{group.multiplier}</span>
         </Fact>
         <Fact name={columns.rpm}>{limit(group.rpm)}</Fact>
         <Fact name={columns.tpm}>{limit(group.tpm)}</Fact>

@@ -10,7 +10,6 @@ import { type Column, Table } from '../../components/table.tsx';
 import { formatCount } from '../../format/count.ts';
 import { operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { shortest } from '../../format/written-price.ts';
 import { NewGroup } from './group-form.tsx';
 import { pathName } from './parts.tsx';
 
@@ -57,7 +56,7 @@ function GroupTable({ groups }: { readonly groups: readonly OperatorGroup[] }): 
       id: 'multiplier',
       header: columns.multiplier,
       align: 'right',
-      cell: ({ multiplier }) => `×${shortest(multiplier)}`,
+      cell: ({ multiplier }) => `×${multiplier}`,
     },
     { id: 'rpm', header: columns.rpm, align: 'right', cell: ({ rpm }) => limit(rpm) },
     { id: 'tpm', header: columns.tpm, align: 'right', cell: ({ tpm }) => limit(tpm) },
@@ -84,7 +83,7 @@ function GroupTable({ groups }: { readonly groups: readonly OperatorGroup[] }): 
       path={({ name }) => `/operator/groups/${pathName(name)}`}
       card={({ name, multiplier, models, keys }) => ({
         title: name,
-        value: `×${shortest(multiplier)}`,
+        value: `×${multiplier}`,
         detail: (
           <>
             <span>
