@@ -75,7 +75,7 @@ function Kinds({ open }: { readonly open: Kind }): ReactNode {
           params={{ kind }}
           aria-current={kind === open ? 'page' : undefined}
           className={clsx(
-            'inline-flex h-7 shrink-0 items-center rounded-badge px-3 text-table font-medium touch:h-10',
+            'inline-flex h-7 shrink-0 items-center rounded-badge px-2 text-table font-medium sm:px-3 touch:h-10',
             kind === open
               ? 'bg-surface text-text shadow-[0_0_0_1px_var(--color-line)]'
               : 'text-muted hover:text-text',

@@ -54,7 +54,6 @@ export function Chat(payer: Payer): ReactNode {
   return (
     <Bench
       sample={useSample(panes.all[0], settings ?? noSettings, draft)}
-      workFirst
       settings={
         <>
           {keyField}

@@ -43,7 +43,6 @@ export function Embedding(payer: Payer): ReactNode {
   };
   return (
     <Bench
-      workFirst
       sample={embeddingSample(baseUrl, body)}
       settings={
         <>

@@ -1,4 +1,3 @@
-import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { Panel } from '../../components/page.tsx';
 import type { Sample } from '../../samples/client.ts';
@@ -13,19 +12,20 @@ interface BenchProps {
   readonly settings: ReactNode;
   readonly work: ReactNode;
   readonly sample: Sample;
-  /** On a phone the work stands above the settings: what is typed stays in view. */
-  readonly workFirst?: boolean;
 }
 
-/** Settings on the left, work in the middle, code on the right where there is room. */
-export function Bench({ settings, work, sample, workFirst = false }: BenchProps): ReactNode {
+/**
+ * Settings on the left, work in the middle, code on the right where there is room. On a phone the
+ * work stands above the settings: what is typed stays in view.
+ */
+export function Bench({ settings, work, sample }: BenchProps): ReactNode {
   const words = useWords(playgroundWords);
   return (
     <div className="grid items-start gap-4 lg:grid-cols-[280px_minmax(0,1fr)] 2xl:grid-cols-[300px_minmax(0,1fr)_480px]">
       <Panel title={words.settings}>
         <div className="flex flex-col gap-4">{settings}</div>
       </Panel>
-      <div className={clsx('min-w-0', workFirst && 'max-lg:order-first')}>{work}</div>
+      <div className="min-w-0 max-lg:order-first">{work}</div>
       <CodePanel
         title={words.code}
         note={words.codeNote}

@@ -54,7 +54,6 @@ export function Speech(payer: Payer): ReactNode {
   const name = `speech.${form.format || 'mp3'}`;
   return (
     <Bench
-      workFirst
       sample={speechSample(baseUrl, body, name)}
       settings={
         <>

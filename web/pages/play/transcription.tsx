@@ -47,7 +47,6 @@ export function Transcription(payer: Payer): ReactNode {
   const { name = 'recording.mp3', type = 'audio/mpeg' } = recording?.file ?? {};
   return (
     <Bench
-      workFirst
       sample={transcriptionSample(baseUrl, body, new FileData(name, type))}
       settings={
         <>
