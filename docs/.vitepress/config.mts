@@ -103,7 +103,7 @@ const english = sidebarOf([
 const chinese = sidebarOf([
   ['用户', ['快速开始', '/zh/guides/quick-start'], ['客户端设置', '/zh/guides/clients']],
   ['管理员', ['运营指南', '/zh/guides/operate']],
-  ['英文文档', ['全部文档', '/zh/']],
+  ['更多', ['全部文档（其余为英文）', '/zh/']],
 ]);
 
 const chineseSearch = {
