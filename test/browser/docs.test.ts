@@ -49,11 +49,10 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
     expect(shown.split('\n')).toContain('Models');
 
     // Samples are drawn once they come into sight.
-    await sidebar.getByText('Answer a conversation').first().click();
-    await page.locator('pre').first().waitFor();
-    expect(await page.locator('pre').first().innerText()).toContain(
-      `curl ${live.url}/v1/chat/completions`,
-    );
+    await sidebar.getByText('Create a chat completion', { exact: true }).click();
+    const sample = `curl ${live.url}/v1/chat/completions`;
+    await page.locator('pre', { hasText: sample }).first().waitFor();
+    await page.getByText('Reduces repetition of frequent tokens.').first().waitFor();
 
     await sidebar.getByRole('button', { name: /Search/ }).click();
     await page.getByRole('dialog').locator('input').fill('transcriptions');
@@ -77,6 +76,6 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
     expect(await behind.count()).toBe(1);
     await page.keyboard.press('Escape');
     await behind.waitFor({ state: 'detached' });
-    await sidebar.getByText('Answer a conversation').first().click();
+    await sidebar.getByText('Create a chat completion', { exact: true }).click();
   });
 });

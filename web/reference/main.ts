@@ -1,5 +1,6 @@
 // The page at `/docs`: Scalar's reference of this gateway's own `/openapi.json`. `scalar.js` is the
 // component's bundle for browsers. Nothing here or there loads anything from another host.
+import { withMembers } from './members.ts';
 import { mendReference } from './mend.ts';
 import { type OpenApi, withSamples } from './samples.ts';
 
@@ -13,7 +14,7 @@ const response = await fetch('/openapi.json');
 const description: OpenApi = await response.json();
 mendReference(document.body);
 Scalar.createApiReference('#reference', {
-  content: withSamples(description, location.origin),
+  content: withSamples(withMembers(description), location.origin),
   ...(chosenTheme !== undefined && { darkMode: chosenTheme === 'dark' }),
   defaultOpenAllTags: true,
   // Each endpoint has samples of its own, with this host filled in.
