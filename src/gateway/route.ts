@@ -12,7 +12,7 @@ import type {
   StreamTranslator,
 } from '../providers/adapter.ts';
 import { type Choice, hashTexts } from '../routing/candidates.ts';
-import { mayRetry } from '../routing/retry.ts';
+import { mayRetry, mayRetrySameChannel } from '../routing/retry.ts';
 import type { ApiRequest } from './api-request.ts';
 import { attemptWhole } from './attempt-whole.ts';
 import {
@@ -283,9 +283,7 @@ export class AttemptLoop {
     const media = isImageCapability(request.capability) ? 'media' : 'text';
     const retry = mayRetry(fault.kind, stage, count, media);
     reportFailure(this.funded, candidate, result, beganMs, retry);
-    // A vendor may close an idle connection in the instant in which we use it: that says nothing of
-    // the channel, so it gets a second chance.
-    if (retry && !(fault.kind === 'network' && stage === 'waiting' && count === 1))
+    if (retry && !mayRetrySameChannel(fault.kind, stage, count))
       this.#excluded = [
         ...this.#excluded,
         ...excludedAfter(fault.kind, candidate, this.#candidates),

@@ -1,6 +1,7 @@
 import type { Refusal } from '../base/refusal.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import { limitHeaders } from '../limits/limiter.ts';
+import { mayFallBack } from '../routing/retry.ts';
 import { admit, type Admission, type Fallback, fallbacksOf } from './admit.ts';
 import { tryChannels } from './route.ts';
 import type { ClientFormat, ApiRequest } from './api-request.ts';
@@ -82,7 +83,7 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
     if (begin !== undefined) await begin();
     let answering = funded;
     let attempt = await tryChannels(funded, progress);
-    if (funded.fallbacks !== undefined && mayFallBack(attempt)) {
+    if (funded.fallbacks !== undefined && goesOn(attempt)) {
       const other = await tryFallbacks(funded, funded.fallbacks, progress);
       if (other !== undefined) [answering, attempt] = other;
     }
@@ -97,9 +98,11 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
   }
 }
 
-/** The model cannot answer, and the client has nothing of an answer. */
-const mayFallBack = ({ result }: AttemptOutcome): boolean =>
-  result.kind === 'own_refusal' || (result.kind === 'fault' && result.stage !== 'streaming');
+/** Whether the request goes on to its next model. */
+function goesOn({ result }: AttemptOutcome): boolean {
+  if (result.kind === 'own_refusal') return mayFallBack('not called');
+  return result.kind === 'fault' && mayFallBack(result.stage);
+}
 
 /**
  * Asks the other models one after the other. Undefined: none can answer either, and the client
@@ -119,7 +122,7 @@ async function tryFallbacks(
       watchStream(other, progress);
     }
     const attempt = await tryChannels(other, progress);
-    if (!mayFallBack(attempt)) return [other, attempt];
+    if (!goesOn(attempt)) return [other, attempt];
   }
   return undefined;
 }

@@ -42,6 +42,23 @@ export function mayRetry(
   return failures <= (forgiven[fault] ?? 0);
 }
 
+/**
+ * Whether the channel that failed may be the next one, too. A vendor may close an idle connection in
+ * the instant in which it is used: the first time, that says nothing of the channel.
+ */
+export const mayRetrySameChannel = (
+  fault: FaultKind,
+  stage: CallStage,
+  failures: number,
+): boolean => fault === 'network' && stage === 'waiting' && failures === 1;
+
+/**
+ * Whether another model may answer, once no channel of the first can: the client must have nothing
+ * of an answer. `failedAt`: how far the last attempt had come, or that no vendor could be called.
+ */
+export const mayFallBack = (failedAt: CallStage | 'not called'): boolean =>
+  failedAt !== 'streaming';
+
 /** Faults by which a vendor refuses a video's task. */
 const refusesTask: ReadonlySet<FaultKind> = new Set([
   'rate_limited',
