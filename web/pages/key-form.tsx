@@ -118,6 +118,7 @@ function KeyForm({ groups, saving, onSubmit, onCancel }: FormProps): ReactNode {
               <TextInput
                 {...tied}
                 autoFocus
+                name="name"
                 value={name}
                 maxLength={100}
                 placeholder={words.namePlaceholder}
