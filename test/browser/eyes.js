@@ -139,7 +139,8 @@
 
   function unsaid() {
     const said = main.innerText;
-    const exponents = said.match(/(?<![\w.-])\d(?:\.\d+)?e[+-]?\d+(?![\w.-])/gi) ?? [];
+    // JavaScript writes their sign; `9e4113` is a piece of an id that is wrapped.
+    const exponents = said.match(/(?<![\w.-])\d(?:\.\d+)?e[+-]\d+(?![\w.-])/gi) ?? [];
     const primary = [...main.querySelectorAll('button, a')].filter(
       (button) => seen(button) && button.classList.contains('bg-accent'),
     );
