@@ -7,7 +7,7 @@ const texts =
 const asked =
   /components\/(?:column-menu|dialog|diff-list|facts|field|filter-bar|form(?!at)|menu|search-field|secret-once|tabs)|format\/(?:amount|price|quantity|written-price)|words\/rich|pages\/model-parts|@tanstack/;
 const shown =
-  /web\/(?:api|browser|components|format|samples)\/|pages\/charge-parts|shell\/announcement\.tsx/;
+  /web\/(?:api|browser|components|format)\/|pages\/charge-parts|shell\/announcement\.tsx/;
 
 /**
  * Each file costs a request, so that code of many pages goes into few files: what starts the
@@ -34,7 +34,7 @@ const groups: Rolldown.CodeSplittingGroup[] = [
   },
   { name: 'forms', test: asked, priority: 5 },
   { name: 'operator', test: /web\/pages\/operator\//, minShareCount: 2, priority: 4 },
-  { name: 'pages', test: /web\/pages\//, minShareCount: 2, priority: 3 },
+  { name: 'pages', test: /web\/(?:pages|samples)\//, minShareCount: 2, priority: 3 },
 ];
 
 /** `scripts/build.mjs` runs it and sets the output folder. */
