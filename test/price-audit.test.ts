@@ -313,7 +313,7 @@ describe.skipIf(recordingsFolder === undefined)('all recordings', () => {
       expect(got.quantities.web_search ?? 0, recording.id).toBeGreaterThanOrEqual(told);
       judged += 1;
       searches += got.quantities.web_search ?? 0;
-      painted += got.told?.parts?.length ?? 0;
+      painted += got.told?.items?.length ?? 0;
     }
     expect(judged).toBeGreaterThan(500);
     expect(searches).toBeGreaterThan(10);
@@ -347,14 +347,14 @@ function readBy(
 const tokensOnly: readonly Measure[] = measures.slice(0, measures.indexOf('image'));
 
 /**
- * What is charged: the parts where there are some, else the answer's own. Pieces beside tokens are
+ * What is charged: the items where there are some, else the answer's own. Pieces beside tokens are
  * left out.
  */
 function sumOf({ quantities, told }: Got, of: readonly Measure[]): Record<string, number> {
   const sum: Record<string, number> = {};
-  for (const part of told?.parts?.map((one) => one.quantities) ?? [quantities])
+  for (const item of told?.items?.map((one) => one.quantities) ?? [quantities])
     for (const measure of of)
-      if ((part[measure] ?? 0) > 0) sum[measure] = (sum[measure] ?? 0) + (part[measure] ?? 0);
+      if ((item[measure] ?? 0) > 0) sum[measure] = (sum[measure] ?? 0) + (item[measure] ?? 0);
   for (const measure of of)
     expect(quantities[measure] ?? 0, 'the record tells what is charged').toBe(sum[measure] ?? 0);
   return sum;

@@ -14,7 +14,7 @@ import {
 } from '../catalog/image-terms.ts';
 import type { Model } from '../catalog/snapshot.ts';
 import type { KnownSize } from '../gateway/api-request.ts';
-import { previewTokens } from '../gateway/settle.ts';
+import { previewTokens } from '../gateway/answer-usage.ts';
 import { type FormFile, type Form, type FormLimits, isForm, readForm } from '../http/multipart.ts';
 import { readBody } from '../http/request-body.ts';
 import { type SpoolPool, SpoolPool as OpenSpools, spoolLimits } from '../http/spool.ts';

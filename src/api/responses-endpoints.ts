@@ -226,7 +226,7 @@ async function runInBackground(
   });
   let queued = false;
   const queue = async (): Promise<void> => {
-    await response.begin?.();
+    await response.beforeAttempts?.();
     const stored = frame({ status: 'queued' });
     await memory.begin(principal.userId, stored);
     queued = true;
@@ -254,7 +254,7 @@ async function deliver(
   const wire = new NullResponse();
   client.onLeave(() => wire.destroy());
   let renewing: NodeJS.Timeout | undefined;
-  const begin = async (): Promise<void> => {
+  const beforeAttempts = async (): Promise<void> => {
     await queue();
     renewing = setInterval(() => {
       void memory.renew(request.answerId, 'in_progress').then(
@@ -272,7 +272,7 @@ async function deliver(
   try {
     await run(
       parts,
-      { ...request, stream: false, begin, keep },
+      { ...request, stream: false, beforeAttempts, keep },
       new ClientResponse(wire, []),
       responsesFormat,
     );

@@ -136,7 +136,7 @@ async function submit(tasks: Tasks, context: RequestContext): Promise<void> {
 }
 
 function parseVideo(
-  { id, principal, request, response: { begin } }: RequestContext,
+  { id, principal, request, response: { beforeAttempts } }: RequestContext,
   body: RequestBody,
 ): VideoSubmission {
   const model = readMember.model(body);
@@ -155,7 +155,7 @@ function parseVideo(
     moreSeconds: [],
     names: videoParamNames,
     idempotencyKey,
-    begin,
+    beforeAttempts,
   };
 }
 

@@ -192,7 +192,7 @@ async function formOf({ request }: RequestContext): Promise<RequestBody | 'left'
 }
 
 function parse(
-  { id, principal, request, response: { begin } }: RequestContext,
+  { id, principal, request, response: { beforeAttempts } }: RequestContext,
   body: RequestBody,
   defaultModel: DefaultModel,
 ): VideoSubmission {
@@ -220,7 +220,7 @@ function parse(
     options,
     usualDurations: videoDurations,
     idempotencyKey,
-    begin,
+    beforeAttempts,
     seconds: readMember.seconds(body),
     moreSeconds: ownSeconds,
     names: {

@@ -111,10 +111,10 @@ export interface ApiRequest {
    */
   readonly dropped?: readonly string[] | undefined;
   /**
-   * Called once, after the money is reserved and before any vendor gets the request. An error that
-   * it throws ends the request.
+   * As `ClientResponse.beforeAttempts`, for an endpoint whose response has none of its own: a
+   * response in the background is stored and told to its client here.
    */
-  readonly begin?: () => Promise<void>;
+  readonly beforeAttempts?: () => Promise<void>;
   /**
    * Remembers the answer once it is paid for and before its last byte leaves. `last` is the whole
    * answer or its end.

@@ -7,22 +7,10 @@ import { inputTokens, outputTokens } from '../catalog/price.ts';
 import type { VendorAnswer, StreamMeter } from '../providers/adapter.ts';
 import type { AttemptResult } from './attempt.ts';
 import { refusalFor, unavailableRefusal } from './error-mapping.ts';
-import {
-  streamedImageUsage,
-  streamedSoundUsage,
-  measuredUsage,
-  type CountedUsage,
-  countAnswer,
-  countStream,
-  reportsNoOutput,
-  type AnswerEnd,
-  recountOutput,
-  settle,
-  cancelledInput,
-} from './settle.ts';
+import { cancelledInput, countStream, usageOfStream, usageOfWhole } from './answer-usage.ts';
+import { type AnswerEnd, settle } from './settle.ts';
 import { rememberSignatures } from './prepare.ts';
 import { type BoundedUsage, boundUsage, isWithin, withinLimit } from './pricing/bound.ts';
-import { countTokens, tokensOfBytes, textOfAnswer } from './pricing/tokens.ts';
 import { beginStream, sendDroppedHeader, type RequestProgress } from './progress.ts';
 import { elapsedMs, type FundedRequest } from './reserve.ts';
 import type { AttemptOutcome, RequestOutcome } from './outcome.ts';
@@ -171,37 +159,6 @@ const pricedBody = ({ request, format }: FundedRequest, body: Bytes, cost: Nano)
 const pricedEvents = ({ request, format }: FundedRequest, last: string, cost: Nano): string =>
   request.tellsCost === true ? (format.priced?.events(last, cost) ?? last) : last;
 
-/** `ours`: the vendor reported nothing that can be charged, so the answer carries our count. */
-interface WholeUsage extends CountedUsage {
-  readonly ours: boolean;
-}
-
-function usageOfWhole(
-  funded: FundedRequest,
-  answer: VendorAnswer,
-): WholeUsage | Promise<WholeUsage> {
-  const reported = measuredUsage(funded, answer.quantities);
-  if (reported === undefined) return countHere(funded, answer);
-  const text = reportsNoOutput(funded, reported) ? textOfAnswer(answer.body) : '';
-  if (text === '')
-    return { quantities: reported, estimated: answer.estimated === true, ours: false };
-  return recountHere(funded, reported, text);
-}
-
-async function countHere(funded: FundedRequest, answer: VendorAnswer): Promise<WholeUsage> {
-  const quantities = await countAnswer(funded, answer.outputText);
-  return { quantities, estimated: answer.estimated ?? true, ours: true };
-}
-
-async function recountHere(
-  funded: FundedRequest,
-  reported: Quantities,
-  text: string,
-): Promise<WholeUsage> {
-  const { quantities } = await recountOutput(funded, reported, await countTokens(text));
-  return { quantities, estimated: true, ours: true };
-}
-
 function sendAsEvents({ response, format }: FundedRequest, body: Buffer): void {
   response.startStream();
   response.end((format.wholeAsEvents?.(body) ?? '') + format.done);
@@ -251,23 +208,6 @@ async function finishStream(
   const last = tail + usageEvent(funded, meter, quantities);
   funded.response.end(pricedEvents(funded, last, outcome.cost) + funded.format.done);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
-}
-
-async function usageOfStream(
-  funded: FundedRequest,
-  meter: StreamMeter,
-  endStatus: AnswerEnd['endStatus'],
-): Promise<CountedUsage> {
-  const { image, sized } = funded.request;
-  if (image !== undefined) return streamedImageUsage(funded, meter, endStatus);
-  const reported =
-    sized === undefined ? meter.quantities : streamedSoundUsage(funded, meter, endStatus);
-  if (reported !== undefined && meter.outputBytes > 0 && reportsNoOutput(funded, reported))
-    return recountOutput(funded, reported, tokensOfBytes(meter.outputBytes));
-  return {
-    quantities: reported ?? (await countStream(funded, meter)),
-    estimated: reported === undefined,
-  };
 }
 
 function usageEvent(

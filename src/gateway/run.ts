@@ -77,10 +77,10 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
   if (request.stream) watchStream(funded, progress);
   let reservationEnded = false;
   try {
-    // Requests with an Idempotency-Key claim it here; responses in the background record
-    // themselves.
-    const begin = response.begin ?? request.begin;
-    if (begin !== undefined) await begin();
+    // A request with an Idempotency-Key claims the key here (src/api/idempotency.ts). A response in
+    // the background claims its key, is stored and told (src/api/responses-endpoints.ts).
+    const beforeAttempts = response.beforeAttempts ?? request.beforeAttempts;
+    if (beforeAttempts !== undefined) await beforeAttempts();
     let answering = funded;
     let attempt = await tryChannels(funded, progress);
     if (funded.fallbacks !== undefined && goesOn(attempt)) {

@@ -81,10 +81,10 @@ export class ClientResponse {
   }
 
   /**
-   * The caller awaits it once, when nothing stands in the way of the response any more and before
-   * any work for it begins. An error from it ends the request.
+   * The gateway calls it once and waits for it: after the money is reserved, and before any vendor
+   * gets the request. An error that it throws ends the request.
    */
-  get begin(): (() => Promise<void>) | undefined {
+  get beforeAttempts(): (() => Promise<void>) | undefined {
     return undefined;
   }
 
@@ -219,23 +219,23 @@ const recordedBytesMax = 64 * 1024 * 1024;
 export class RecordingResponse extends ClientResponse {
   /** Whether a response was handed over. */
   handedOver = false;
-  readonly #begin: () => Promise<void>;
+  readonly #beforeAttempts: () => Promise<void>;
   readonly #keep: (answer: RecordedResponse) => Promise<void>;
   #pieces: string[] = [];
   #bytes = 0;
   #finished: Promise<void> = Promise.resolve();
 
   /**
-   * Takes the place of `outer`. `begin`: see `ClientResponse.begin`. Errors of `keep` are ignored:
+   * Takes the place of `outer`. `beforeAttempts`: see `ClientResponse`. Errors of `keep` are ignored:
    * the client has paid for the response and gets it.
    */
   constructor(
     outer: ClientResponse,
-    begin: () => Promise<void>,
+    beforeAttempts: () => Promise<void>,
     keep: (answer: RecordedResponse) => Promise<void>,
   ) {
     super(...outer.parts);
-    this.#begin = begin;
+    this.#beforeAttempts = beforeAttempts;
     this.#keep = keep;
   }
 
@@ -244,8 +244,8 @@ export class RecordingResponse extends ClientResponse {
     return this.#finished;
   }
 
-  override get begin(): () => Promise<void> {
-    return this.#begin;
+  override get beforeAttempts(): () => Promise<void> {
+    return this.#beforeAttempts;
   }
 
   override onLeave(): void {}

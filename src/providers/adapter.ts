@@ -137,17 +137,17 @@ export interface PricingFacts {
    */
   readonly model?: string | undefined;
   /**
-   * The model calls that made the answer, where they are several. The answer's quantities are their
-   * sum.
+   * The usage by item, where models were called several times for the answer. The answer's
+   * quantities are the sum of its items.
    */
-  readonly parts?: readonly UsagePart[] | undefined;
+  readonly items?: readonly UsageItem[] | undefined;
 }
 
 /**
  * `model`: the vendor's name of it, where the answer has it. `isImageUsage`: images within a text
  * answer, with the `variant` of a price.
  */
-export interface UsagePart {
+export interface UsageItem {
   readonly quantities: Quantities;
   readonly model?: string | undefined;
   readonly isImageUsage?: true;

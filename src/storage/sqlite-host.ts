@@ -342,7 +342,7 @@ function positional(sql: string): {
  * The engine binds every JavaScript number as a float, which is not what `LIMIT 10` or a division
  * of integers means.
  */
-function bound(value: SqlValue): SqlValue {
+function parameterOf(value: SqlValue): SqlValue {
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
 }
 
@@ -412,8 +412,8 @@ export class SqliteConnection {
       const { statement: prepared, returnsRows, order } = this.#prepare(statement.sql);
       const params =
         order === undefined
-          ? statement.params.map(bound)
-          : order.map((parameter) => bound(statement.params[parameter] ?? null));
+          ? statement.params.map(parameterOf)
+          : order.map((parameter) => parameterOf(statement.params[parameter] ?? null));
       if (returnsRows) return prepared.all(...params);
       prepared.run(...params);
       return [];

@@ -161,7 +161,7 @@ function request(userId: string, more: Partial<VideoSubmission> = {}): VideoSubm
     moreSeconds: [],
     names,
     idempotencyKey: undefined,
-    begin: undefined,
+    beforeAttempts: undefined,
     ...more,
   };
 }

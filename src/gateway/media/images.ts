@@ -15,7 +15,7 @@ import type { AttemptResult } from '../attempt.ts';
 import type { OpenChannel } from '../channels/open-channels.ts';
 import type { RequestProgress } from '../progress.ts';
 import type { FundedRequest } from '../reserve.ts';
-import { imageUsageOf } from '../settle.ts';
+import { usageOfImageAnswer } from '../answer-usage.ts';
 
 /** Tries to download an image: the vendor has made it, and no other vendor will. */
 const downloadsMax = 3;
@@ -42,7 +42,7 @@ export async function storeImages(
     const failed = data.find((item) => 'why' in item);
     // The available images are delivered, and only they are charged.
     if (had.length > 0 || failed === undefined) {
-      const { quantities, estimated } = imageUsageOf(
+      const { quantities, estimated } = usageOfImageAnswer(
         funded,
         answer.quantities,
         had.length,

@@ -184,21 +184,21 @@ export class Quote {
     const tariff = this.#served(quantities, facts?.servedTier, variant, endedAt);
     const instead = this.#namedBy(facts?.model, candidate, 'instead');
     const bill = new BillSum();
-    const parts = facts?.parts;
-    if (parts === undefined)
+    const items = facts?.items;
+    if (items === undefined)
       bill.add(costOf(instead?.tariff ?? tariff, quantities, variant), instead?.model);
-    for (const [i, part] of (parts ?? []).entries()) {
+    for (const [i, item] of (items ?? []).entries()) {
       const other =
-        part.isImageUsage === true ? this.#imageModel() : this.#namedBy(part.model, candidate);
+        item.isImageUsage === true ? this.#imageModel() : this.#namedBy(item.model, candidate);
       // Several calls of the requested model are one request. A call of another model is a request
       // of its own.
       const counted =
-        other === undefined && i > 0 ? { request: 0, ...part.quantities } : part.quantities;
+        other === undefined && i > 0 ? { request: 0, ...item.quantities } : item.quantities;
       bill.add(
         costOf(
           other?.tariff ?? tariff,
           counted,
-          part.isImageUsage === true ? part.variant : variant,
+          item.isImageUsage === true ? item.variant : variant,
         ),
         other?.model,
       );
@@ -549,11 +549,11 @@ function namedModel(
 }
 
 /** The bill of a plain request whose vendor called the model several times for one answer. */
-export function billOfParts(tariff: Tariff, parts: NonNullable<PricingFacts['parts']>): Bill {
+export function billOfItems(tariff: Tariff, items: NonNullable<PricingFacts['items']>): Bill {
   const bill = new BillSum();
-  for (const [i, part] of parts.entries())
+  for (const [i, item] of items.entries())
     bill.add(
-      costOf(tariff, i > 0 ? { request: 0, ...part.quantities } : part.quantities),
+      costOf(tariff, i > 0 ? { request: 0, ...item.quantities } : item.quantities),
       undefined,
     );
   return bill.done();

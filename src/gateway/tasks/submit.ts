@@ -223,9 +223,9 @@ class Submission {
     const amount = costs.reduce((most, cost) => (cost > most ? cost : most), 1n);
     const { id, account, limits, createdAt } = task;
     const hold = { id, account, amount, limits, at: createdAt };
-    if (this.#request.begin !== undefined) {
+    if (this.#request.beforeAttempts !== undefined) {
       if (!(await couldHold(database, [account], amount))) refuse('insufficient_quota');
-      await this.#request.begin();
+      await this.#request.beforeAttempts();
     }
     await taskChannels.write(candidate.channel);
     const untilMs = clock.monotonicMs() + taskLimits.moneyWaitMs;
@@ -421,8 +421,8 @@ export interface VideoSubmission {
   /** The client's names of the request members. */
   readonly names: Readonly<Record<VideoMisfit['param'], string>>;
   readonly idempotencyKey: string | undefined;
-  /** Awaited before the task is written. An error that it throws ends the submission. */
-  readonly begin: (() => Promise<void>) | undefined;
+  /** As `ClientResponse.beforeAttempts`: awaited before the task is written. */
+  readonly beforeAttempts: (() => Promise<void>) | undefined;
 }
 
 /** One channel whose model can make the video. */

@@ -1,5 +1,5 @@
 import type { Measure, Quantities } from '../../../base/quantities.ts';
-import type { PricingFacts, UsagePart } from '../../adapter.ts';
+import type { PricingFacts, UsageItem } from '../../adapter.ts';
 import { countOf, type Documented, objectOf, objectsOf, textOf } from '../../../base/json.ts';
 import type { IterationUsage, MessageUsage } from './types.ts';
 
@@ -72,11 +72,11 @@ function noteTokens(into: MessageCounts, usage: Documented<IterationUsage>): voi
 export function messageQuantities(counted: MessageCounts): Quantities | undefined {
   const own = tokensOf(counted);
   if (own === undefined) return undefined;
-  const parts = partsOf(counted);
+  const items = itemsOf(counted);
   const { searches, fetches, container } = counted;
-  if (parts === undefined && searches === 0 && fetches === 0 && !container) return own;
-  const sum: Partial<Record<Measure, number>> = parts === undefined ? { ...own } : {};
-  for (const { quantities } of parts ?? [])
+  if (items === undefined && searches === 0 && fetches === 0 && !container) return own;
+  const sum: Partial<Record<Measure, number>> = items === undefined ? { ...own } : {};
+  for (const { quantities } of items ?? [])
     for (const [measure, count] of Object.entries(quantities) as [Measure, number][])
       sum[measure] = (sum[measure] ?? 0) + count;
   return withoutZeros({
@@ -114,7 +114,7 @@ function tokensOf({
  * answers (platform.claude.com/docs/en/build-with-claude/compaction and …/advisor-tool, 2026-11;
  * recorded 2026-08). Only the top-level count reports thinking.
  */
-function partsOf(counted: MessageCounts): readonly UsagePart[] | undefined {
+function itemsOf(counted: MessageCounts): readonly UsageItem[] | undefined {
   const { iterations } = counted;
   const own = tokensOf(counted);
   if (own === undefined || iterations.length === 0) return undefined;
@@ -124,25 +124,25 @@ function partsOf(counted: MessageCounts): readonly UsagePart[] | undefined {
     iterations[0].model === undefined
   )
     return undefined;
-  const parts = iterations.map((one): MutablePart => {
+  const items = iterations.map((one): MutableItem => {
     const each = newMessageCounts();
     noteTokens(each, one);
     const model = textOf(one.model);
     return { quantities: { ...tokensOf(each) }, ...(model === undefined ? {} : { model }) };
   });
-  moveThoughts(parts, Math.min(counted.output ?? 0, counted.thinking));
+  moveThoughts(items, Math.min(counted.output ?? 0, counted.thinking));
   const sampled = iterations.some(({ type }) => type === undefined || type === 'message');
-  return sampled ? parts : [{ quantities: own }, ...parts];
+  return sampled ? items : [{ quantities: own }, ...items];
 }
 
-interface MutablePart extends UsagePart {
+interface MutableItem extends UsageItem {
   readonly quantities: Partial<Record<Measure, number>>;
 }
 
-/** Moves the thinking of the top-level count into the parts that the model itself has written. */
-function moveThoughts(parts: readonly MutablePart[], thinking: number): void {
+/** Moves the thinking of the top-level count into the items of the requested model itself. */
+function moveThoughts(items: readonly MutableItem[], thinking: number): void {
   let left = thinking;
-  for (const { model, quantities } of parts) {
+  for (const { model, quantities } of items) {
     const thought = model === undefined ? Math.min(left, quantities.output ?? 0) : 0;
     if (thought === 0) continue;
     left -= thought;
@@ -157,10 +157,10 @@ export function messagePriceFacts(
   counted: MessageCounts,
   model: string | undefined,
 ): PricingFacts | undefined {
-  const parts = partsOf(counted);
+  const items = itemsOf(counted);
   const { speed } = counted;
-  if (parts === undefined && speed === undefined && model === undefined) return undefined;
-  return { servedTier: speed, model, parts };
+  if (items === undefined && speed === undefined && model === undefined) return undefined;
+  return { servedTier: speed, model, items };
 }
 
 function withoutZeros(quantities: Quantities): Quantities {

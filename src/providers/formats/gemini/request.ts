@@ -137,7 +137,7 @@ function formatOf(body: Documented<GeminiChatRequest>): Format {
 const formatIsRefused = (body: Documented<GeminiChatRequest>, model: GeminiModel): boolean =>
   listOf(body.tools).length > 0 && !isThird(model);
 
-/** The instruction for a model that cannot be bound to the client's format. */
+/** The instruction for a model that cannot be held to the client's format. */
 function geminiFormatInstruction(
   body: Documented<GeminiChatRequest>,
   model: GeminiModel,

@@ -11,7 +11,7 @@ import {
   textOf,
 } from '../../../base/json.ts';
 import type { Measure, Quantities } from '../../../base/quantities.ts';
-import type { VendorCall, PricingFacts, UsagePart } from '../../adapter.ts';
+import type { VendorCall, PricingFacts, UsageItem } from '../../adapter.ts';
 import { readUsage } from '../openai-chat/response.ts';
 import type {
   CreateResponse,
@@ -120,7 +120,7 @@ export function responseExtras(
     items,
     countOf(details?.image_generation_calls),
   );
-  const told = painted && own !== undefined ? { parts: [{ quantities: own }, painted] } : undefined;
+  const told = painted && own !== undefined ? { items: [{ quantities: own }, painted] } : undefined;
   return { calls, told };
 }
 
@@ -162,7 +162,7 @@ function paintedPart(
   usage: Documented<ResponseUsage> | undefined,
   items: readonly Documented<ResponseItem>[],
   counted: number | undefined,
-): UsagePart | undefined {
+): UsageItem | undefined {
   const pictures = items.filter(
     (item) => item.type === 'image_generation_call' && item.status !== 'failed',
   );
@@ -197,7 +197,7 @@ export function withExtras(
   { calls, told }: ResponseExtras,
 ): Quantities | undefined {
   if (own === undefined) return undefined;
-  const painted = told?.parts?.[1]?.quantities;
+  const painted = told?.items?.[1]?.quantities;
   const sum: Partial<Record<Measure, number>> = { ...own };
   for (const measure of ['input', 'image_input', 'output', 'image_output'] as const) {
     const more = painted?.[measure] ?? 0;
