@@ -10,36 +10,22 @@ import type { AnswerEnd, EndStatus } from './settle.ts';
 export type AnswerUsage = Pick<AnswerEnd, 'quantities' | 'estimated'>;
 
 /** `ours`: the vendor reported nothing that can be charged, so the answer carries our count. */
-interface WholeUsage extends AnswerUsage {
+export interface WholeUsage extends AnswerUsage {
   readonly ours: boolean;
 }
 
 /** The usage of a whole answer: what the vendor reported, and our count of what it did not. */
-export function usageOfWhole(
+export async function usageOfWhole(
   funded: FundedRequest,
   { quantities, body, outputText, estimated }: VendorAnswer,
-): WholeUsage | Promise<WholeUsage> {
+): Promise<WholeUsage> {
   const reported = measuredUsage(funded, quantities);
-  if (reported === undefined) return countWhole(funded, outputText, estimated);
+  if (reported === undefined) {
+    const counted = { ...(await countInput(funded)), output: await countTokens(outputText) };
+    return { quantities: counted, estimated: estimated ?? true, ours: true };
+  }
   const text = reportsNoOutput(funded, reported) ? textOfAnswer(body) : '';
-  if (text === '') return { quantities: reported, estimated: estimated === true, ours: false };
-  return recountWhole(funded, reported, text);
-}
-
-async function countWhole(
-  funded: FundedRequest,
-  outputText: string,
-  estimated = true,
-): Promise<WholeUsage> {
-  const quantities = { ...(await countInput(funded)), output: await countTokens(outputText) };
-  return { quantities, estimated, ours: true };
-}
-
-async function recountWhole(
-  funded: FundedRequest,
-  reported: Quantities,
-  text: string,
-): Promise<WholeUsage> {
+  if (text === '') return { quantities: reported, estimated: estimated ?? false, ours: false };
   return { ...(await withOutput(funded, reported, await countTokens(text))), ours: true };
 }
 

@@ -7,7 +7,13 @@ import { inputTokens, outputTokens } from '../catalog/price.ts';
 import type { VendorAnswer, StreamMeter } from '../providers/adapter.ts';
 import type { AttemptResult } from './attempt.ts';
 import { refusalFor, unavailableRefusal } from './error-mapping.ts';
-import { cancelledInput, countStream, usageOfStream, usageOfWhole } from './answer-usage.ts';
+import {
+  cancelledInput,
+  countStream,
+  usageOfStream,
+  usageOfWhole,
+  type WholeUsage,
+} from './answer-usage.ts';
 import { type AnswerEnd, settle } from './settle.ts';
 import { rememberSignatures } from './prepare.ts';
 import { type BoundedUsage, boundUsage, isWithin, withinLimit } from './pricing/bound.ts';
@@ -123,9 +129,9 @@ async function finishWhole(
   answer: VendorAnswer,
   endStatus: 'ok' | 'length',
 ): Promise<RequestOutcome> {
-  const found = usageOfWhole(funded, answer);
-  // Nearly all vendors report their count: then there is no promise to await.
-  const { quantities: all, estimated, ours } = found instanceof Promise ? await found : found;
+  // Nearly all vendors report their count: then there is nothing to await.
+  const usage = reportedUsage(funded, answer) ?? (await usageOfWhole(funded, answer));
+  const { quantities: all, estimated, ours } = usage;
   const { quantities, reported } = isWithin(funded, all)
     ? { quantities: all }
     : await chargeable(funded, all, estimated);
@@ -151,6 +157,16 @@ async function finishWhole(
   if (funded.request.stream) sendAsEvents(funded, bufferOf(body));
   else funded.response.whole(200, answer.type ?? 'application/json', body);
   return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
+}
+
+/** The report of a text answer's vendor, if it needs nothing beside it. */
+function reportedUsage(
+  { request }: FundedRequest,
+  { quantities, estimated = false }: VendorAnswer,
+): WholeUsage | undefined {
+  return request.sized === undefined && quantities !== undefined && outputTokens(quantities) > 0
+    ? { quantities, estimated, ours: false }
+    : undefined;
 }
 
 const pricedBody = ({ request, format }: FundedRequest, body: Bytes, cost: Nano): Bytes =>
