@@ -7,7 +7,8 @@ import { Cursors } from '../src/console/cursor.ts';
 import { openConsole } from '../src/console/server.ts';
 import { operatorRoutes, userTabRoutes } from '../src/console/operator/routes.ts';
 import { userRoutes } from '../src/console/user/routes.ts';
-import { openServer, serverLimits } from '../src/http/server.ts';
+import { openFramework } from '../src/http/pages.ts';
+import { serverLimits } from '../src/http/server.ts';
 import { MemoryLimiter } from '../src/limits/limiter.ts';
 import { vendors } from '../src/providers/index.ts';
 import { openSite } from '../src/signin/site.ts';
@@ -79,7 +80,7 @@ async function consoleOn(database: Database, { to }: History) {
     () => true,
   );
   const site = openSite(undefined);
-  const server = openServer(serverLimits, () => ({ status: 400, body: '{}', id: '' }));
+  const server = openFramework(serverLimits, () => ({ status: 400, body: '{}', id: '' }));
   const cursors = new Cursors(Buffer.alloc(32, 1));
   const users = userRoutes({
     ...{ database, clock, site, catalog: () => snapshot, cursors, vendors },

@@ -107,13 +107,15 @@ test.each(['content-length', 'chunked'])(
   'a drain waits for a body that has begun to come (%s)',
   async (way) => {
     const { running } = await start();
+    const readiness = () => fetch(`${running.url}/readyz`).then(({ status }) => status);
+    expect(await readiness()).toBe(200);
     const whole = way === 'chunked' ? rawChunked(running, hello) : rawPost(running, hello);
     const half = whole.length - 30;
     const client = rawClient(running, whole.slice(0, half));
     const answer = heard(client, 5_000);
     await wait(200);
     const closed = running.gateway.close();
-    await expect.poll(() => fetch(`${running.url}/readyz`).then(({ status }) => status)).toBe(503);
+    await expect.poll(readiness).toBe(503);
     // For so long that whose it is, is asked once more.
     await wait(1_200);
     client.write(whole.slice(half));

@@ -169,9 +169,8 @@ test('what is secret is in no answer', async () => {
     'PRIVATE KEY',
     ...hashes,
   ];
-  const asked = gateway.console.rows.filter(
-    ({ method, path }) => method === 'GET' && path !== 'events',
-  );
+  const { rows } = await gateway.pages.open();
+  const asked = rows.filter(({ method, path }) => method === 'GET' && path !== 'events');
   for (const { path } of asked) {
     const { text, headers } = await operator.ask(
       path.replace(':name', 'made').replace(/:user\b/, operator.userId),

@@ -10,7 +10,8 @@ test('every route of the console says who may, and holds to it', { timeout: 120_
     databaseUrl: await sqliteUrl(),
     configuration: oneModel('http://127.0.0.1:9'),
   });
-  const { url, database, console: opened } = gateway;
+  const { url, database } = gateway;
+  const opened = await gateway.pages.open();
   expect(opened.rows.length).toBeGreaterThan(5);
   const [user, suspended, operator] = [
     await newBrowser(url, database),
@@ -55,7 +56,8 @@ test('nothing lies beside the rows', async () => {
     databaseUrl: await sqliteUrl(),
     configuration: oneModel('http://127.0.0.1:9'),
   });
-  const { url, database, console: opened } = gateway;
+  const { url, database } = gateway;
+  const opened = await gateway.pages.open();
   const operator = await newBrowser(url, database, 'operator');
   for (const path of [
     'operator',

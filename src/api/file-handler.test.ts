@@ -5,7 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { type FileStore, type FileStoreOptions, fileStore } from '../../test/support/file-store.ts';
 import { png } from '../../test/support/png.ts';
-import { openServer, serverLimits } from '../http/server.ts';
+import { openFramework } from '../http/pages.ts';
+import { serverLimits } from '../http/server.ts';
 import { isNotStored, type StoredFile } from '../media/files.ts';
 import { FileHandler } from './file-handler.ts';
 import { systemClock } from '../base/clock.ts';
@@ -35,7 +36,7 @@ type OpenFresh = Parameters<typeof fileStore>[0];
 
 async function served(openFresh: OpenFresh, options?: FileStoreOptions): Promise<Served> {
   const store = await fileStore(openFresh, options);
-  const server = openServer(serverLimits, answerUnreadable(systemClock));
+  const server = openFramework(serverLimits, answerUnreadable(systemClock));
   const bugs: unknown[] = [];
   const clock = { now: () => store.time, monotonicMs: () => store.time };
   const handler = new FileHandler(store.files, clock, (_, error) => bugs.push(error));

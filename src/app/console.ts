@@ -32,7 +32,7 @@ import { listUnmatched } from '../payments/orders.ts';
 import type { Payments } from '../payments/payments.ts';
 import { vendors } from '../providers/index.ts';
 import { toolListFees } from '../providers/tool-list-fees.ts';
-import type { SigninSettings } from '../signin/settings.ts';
+import { signInMethods, type SigninSettings } from '../signin/settings.ts';
 import { Signin } from '../signin/signin.ts';
 import { openSite, type Site } from '../signin/site.ts';
 import type { Database } from '../storage/database.ts';
@@ -68,7 +68,7 @@ export async function mountConsole(
     pages,
   }: { readonly database: Database; readonly log: Log; readonly pages: PageRoutes },
   { publicUrl, signin: settings = { signUp: true }, trustedProxies }: ConsoleOptions,
-): Promise<OpenConsole & { readonly signInMethods: readonly string[] }> {
+): Promise<OpenConsole> {
   const site = openSite(publicUrl, trustedProxies);
   const signin = new Signin({
     database,
@@ -89,14 +89,9 @@ export async function mountConsole(
   await openAuth(server, { ...context, signin });
   const rows = [
     ...signInRoutes({ ...context, signin }),
-    ...pages({ site, methods: signin.methods }),
+    ...pages({ site, methods: signInMethods(settings) }),
   ];
-  const opened = await openConsole(server, context, rows);
-  return {
-    rows: opened.rows,
-    drain: (waitMs) => opened.drain(waitMs),
-    signInMethods: signin.methods,
-  };
+  return openConsole(server, context, rows);
 }
 
 /** The parts of the gateway that the pages of users show and try. */
@@ -243,7 +238,7 @@ export async function unmatchedPayments(
 
 const siteName = 'Tollgate';
 
-type PageParts = UserPageParts &
+export type PageParts = UserPageParts &
   OperatorPageParts & {
     readonly payments: Payments;
     readonly email: boolean;

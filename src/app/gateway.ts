@@ -32,8 +32,8 @@ import { type MetricsCounters, registerMetrics } from './metrics.ts';
 import {
   drainServer,
   type Foundation,
-  type OpenServers,
   openServers,
+  type Pages,
   type ServerOptions,
   urlOf,
 } from './servers.ts';
@@ -114,8 +114,8 @@ export interface Gateway {
   readonly url: string;
   readonly parts: GatewayParts;
   readonly database: Database;
-  /** The console's routes, and the providers by which users sign in. */
-  readonly console: Pick<OpenServers['console'], 'rows' | 'signInMethods'>;
+  /** What is served beside the API. The first request for it opens it, too. */
+  readonly pages: Pages;
   /** Models whose imported price the configuration does not name. */
   readonly keptPrices: readonly string[];
   /** Stops admission, finishes what runs, settles, returns every float. */
@@ -151,7 +151,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   );
   const reporter = new Reporter({ ...parts, database, counts: counters.counts });
   const modules = { parts, memory, submissions, tasks, uploads };
-  const { server, drainables, breakOff, ready, payments, console } = await openServers(
+  const { server, drainables, breakOff, ready, payments, pages } = openServers(
     ground,
     modules,
     options,
@@ -188,10 +188,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   for (const part of [tasks, reporter, payments]) await part.start();
   const keptPrices = recorded ? recorded.keptPrices : [];
   return {
-    url: urlOf(server.server.address()),
+    url: urlOf(server.address()),
     parts,
     database,
-    console,
+    pages,
     keptPrices,
     close,
   };

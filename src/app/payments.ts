@@ -1,7 +1,6 @@
-import type { FastifyInstance } from 'fastify';
 import { systemClock, systemTimers } from '../base/clock.ts';
 import { paymentLimits } from '../payments/context.ts';
-import { serveNotifications, Payments } from '../payments/payments.ts';
+import { Payments } from '../payments/payments.ts';
 import { openWallets, type PaymentSettings } from '../payments/settings.ts';
 import type { Database } from '../storage/database.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -24,11 +23,9 @@ export interface OpenPayments {
 }
 
 /**
- * Opens the wallets and adds the routes of their notifications to the server. Throws a
- * `PaymentSettingsError`. `url`: the server's own, once it listens.
+ * Opens the wallets. Throws a `PaymentSettingsError`. `url`: the server's own, once it listens.
  */
-export function mountPayments(
-  server: FastifyInstance,
+export function openPayments(
   { database, log }: { readonly database: Database; readonly log: Log },
   { payments: settings = {}, publicUrl }: PaymentOptions,
   url: () => string,
@@ -48,7 +45,6 @@ export function mountPayments(
     log: ({ event, ...fields }) => log.line(`payment ${event}`, fields),
     bug,
   });
-  serveNotifications(server, payments, bug);
   return {
     payments,
     start: () => payments.start(),

@@ -1,28 +1,26 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import about from '../../package.json' with { type: 'json' };
 import { openApiEntry } from '../api/entry.ts';
 import { endpointsOf } from '../api/endpoints.ts';
 import { answerUnreadable } from '../api/errors.ts';
 import { FileHandler } from '../api/file-handler.ts';
-import { openDocuments } from '../api/openapi/routes.ts';
-import { openSystemRoutes } from '../api/system-routes.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Configuration } from '../catalog/configuration.ts';
-import { openAssets } from '../console/assets.ts';
 import type { IdempotentRequests } from '../gateway/idempotency.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import type { Tasks } from '../gateway/tasks/tasks.ts';
 import { clientAddress } from '../http/client-address.ts';
-import { checkHeads, openServer, serverLimits } from '../http/server.ts';
+import { checkHeads, openServer, serveLazily, serverLimits } from '../http/server.ts';
 import type { LiveTill } from '../ledger/till.ts';
 import type { Uploads } from '../media/uploads.ts';
 import type { openResponseStore } from '../memory/responses.ts';
 import type { Database } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { type ConsoleOptions, mountConsole, openPageRoutes } from './console.ts';
 import { type Observation, observeEntry } from './observers.ts';
-import { mountPayments, type PaymentOptions } from './payments.ts';
+import type { OpenPages, PageOptions } from './pages.ts';
+import { openPayments, type PaymentOptions } from './payments.ts';
 import type { NotificationOptions } from './upkeep.ts';
 
 /** What every module is built on. */
@@ -31,12 +29,8 @@ export interface Foundation extends Observation {
   readonly sealer: Sealer;
 }
 
-export interface ServerOptions extends ConsoleOptions, PaymentOptions, NotificationOptions {
+export interface ServerOptions extends PageOptions, PaymentOptions, NotificationOptions {
   readonly configuration: Configuration | undefined;
-  /** The folder of the built console; undefined or missing: there is no console. */
-  readonly consoleFolder?: string | undefined;
-  /** The folder of the built documents; undefined or missing: there are none below `/docs`. */
-  readonly docsFolder?: string | undefined;
   /** Bearer token of `/metrics`; undefined: there is no such page. */
   readonly metricsToken: string | undefined;
   readonly workers?: MetricsMerger | undefined;
@@ -55,8 +49,8 @@ interface OpenModules {
   readonly uploads: Uploads;
 }
 
-/** The server and everything that it serves. */
-export async function openServers(
+/** The server, the API on it, and the pages, which the first request for one opens. */
+export function openServers(
   ground: Foundation,
   { parts, memory, submissions, tasks, uploads }: OpenModules,
   options: ServerOptions,
@@ -77,49 +71,80 @@ export async function openServers(
     defaultModels,
     usdRatePpm,
   });
+  const payments = openPayments({ database, log }, options, () => urlOf(server.address()));
+  const ready = (): boolean => entry.open && parts.till.admitting;
+  const pages = new Pages(async () => {
+    const { openPages } = await import('./pages.ts');
+    return openPages(
+      {
+        log,
+        database,
+        sealer,
+        parts,
+        endpoints,
+        unreadable,
+        refusedOfKey: entryLog.refusedOfKey,
+        usdRatePpm,
+        payments: payments.payments,
+        email: options.notifications?.email !== undefined,
+        publicModels: options.publicModels,
+        demo: options.demo === true,
+        files: fileHandler,
+        about: { version: about.version, publicUrl: options.publicUrl },
+        ready,
+        metrics: metricsPageOf(counters.metrics, options.workers),
+        metricsToken: options.metricsToken,
+      },
+      options,
+    );
+  });
+  serveLazily(
+    server,
+    async () => (await pages.open()).serve,
+    (error) => log.error('bug', error, {}),
+  );
   const entry = openApiEntry(
-    server.server,
+    server,
     parts,
     endpoints,
     entryLog,
     serverLimits.jsonBodyBytesMax,
     clientAddress(options.trustedProxies),
   );
-  fileHandler.openOn(server);
-  const payments = mountPayments(server, { database, log }, options, () =>
-    urlOf(server.server.address()),
-  );
-  const pagesOf = openPageRoutes({
-    database,
-    sealer,
-    parts,
-    endpoints,
-    refusedOfKey: entryLog.refusedOfKey,
-    usdRatePpm,
-    payments: payments.payments,
-    email: options.notifications?.email !== undefined,
-    publicModels: options.publicModels,
-    demo: options.demo === true,
-  });
-  const console = await mountConsole(server, { database, log, pages: pagesOf }, options);
-  const described = { version: about.version, publicUrl: options.publicUrl };
-  openDocuments(server, endpoints, described, options.docsFolder);
-  const pages = openAssets(server, options.consoleFolder, options.publicUrl);
-  checkHeads(server.server, unreadable);
-  const ready = () => entry.open && parts.till.admitting;
-  openSystemRoutes(server, {
-    ready,
-    metrics: metricsPageOf(counters.metrics, options.workers),
-    metricsToken: options.metricsToken,
-    unreadable,
-    endpoints,
-    otherwise: pages.page,
-  });
-  const drainables: readonly Drainable[] = [entry, fileHandler, console];
-  return { server, drainables, breakOff: () => entry.breakOff(), ready, payments, console };
+  checkHeads(server, unreadable);
+  const drainables: readonly Drainable[] = [entry, fileHandler, pages];
+  return { server, drainables, breakOff: () => entry.breakOff(), ready, payments, pages };
 }
 
-export type OpenServers = Awaited<ReturnType<typeof openServers>>;
+/** What is served beside the API, opened when it is first asked for. */
+export class Pages implements Drainable {
+  readonly #open: () => Promise<OpenPages>;
+  #opened: Promise<OpenPages> | undefined;
+  #draining = false;
+
+  constructor(open: () => Promise<OpenPages>) {
+    this.#open = open;
+  }
+
+  async open(): Promise<OpenPages> {
+    this.#opened ??= this.#open();
+    try {
+      const pages = await this.#opened;
+      if (this.#draining) await pages.drain(0);
+      return pages;
+    } catch (error) {
+      this.#opened = undefined;
+      throw error;
+    }
+  }
+
+  /** Pages that are opened from now on are drained at once. */
+  async drain(waitMs: number): Promise<void> {
+    this.#draining = true;
+    const opened = await this.#opened;
+    await opened?.drain(waitMs);
+  }
+}
 
 /** One metrics page for all worker processes, whichever of them serves it. */
 function metricsPageOf(
@@ -144,14 +169,14 @@ interface Drainable {
  * and the vendor stops.
  */
 export async function drainServer(
-  server: ReturnType<typeof openServer>,
+  server: Server,
   drainables: readonly Drainable[],
   breakOff: () => void,
 ): Promise<void> {
   await Promise.all(drainables.map((each) => each.drain(drainMs)));
   breakOff();
-  server.server.closeAllConnections();
-  await server.close();
+  server.closeAllConnections();
+  await new Promise((closed) => server.close(closed));
   await drainables[0]?.drain(drainMs);
 }
 

@@ -12,6 +12,7 @@ import { credit } from '../ledger/ledger.ts';
 import { type Gateway, openGateway, serves } from '../app/gateway.ts';
 import { vendors } from '../providers/index.ts';
 import { enrol } from '../signin/enrol.ts';
+import type { SigninSettings } from '../signin/settings.ts';
 import { defaultPort, gatewayOptions, type ServeOptions } from './gateway-options.ts';
 import type { Env } from './installation.ts';
 import { print } from './command-io.ts';
@@ -50,22 +51,22 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
     if (options.data === undefined) rmSync(folder, { recursive: true, force: true });
   };
   let gateway: Gateway;
+  let signin: SigninSettings | undefined;
   try {
-    gateway = await openGateway({
-      ...(await gatewayOptions(
-        { ...options, data: folder },
-        { ...configuration, seed: true, payments: simulator.wallets.settings },
-        sealed,
-      )),
-      demo: true,
-    });
+    const wanted = await gatewayOptions(
+      { ...options, data: folder },
+      { ...configuration, seed: true, payments: simulator.wallets.settings },
+      sealed,
+    );
+    signin = wanted.signin;
+    gateway = await openGateway({ ...wanted, demo: true });
   } catch (error) {
     await leave();
     throw error;
   }
   stopOnSignal(gateway, leave);
   const key = await demoKey(gateway);
-  const link = await signInLink(gateway, sealed);
+  const link = await signInLink(gateway, signin, sealed);
   const wallets = `${simulator.url}/wallets`;
   const { url } = gateway;
   print(options, { url, key, console: `${url}/`, model: demoModel, link, wallets }, [

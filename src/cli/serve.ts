@@ -6,6 +6,7 @@ import { environmentConfiguration } from '../catalog/environment.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import { vendors } from '../providers/index.ts';
 import { linkAddress, operatorLink } from '../signin/enrol.ts';
+import { signInMethods, type SigninSettings } from '../signin/settings.ts';
 import { looksTyped, masterKeyCommand } from '../storage/seal.ts';
 import { Failure, print, readText } from './command-io.ts';
 import { gatewayOptions, publicUrl, type ServeOptions } from './gateway-options.ts';
@@ -49,7 +50,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   stopOnSignal(gateway);
   for (const id of gateway.keptPrices)
     console.error(`tollgate: ${id} keeps its imported price: the configuration has none`);
-  const link = worker?.first === false ? undefined : await signInLink(gateway, env);
+  const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);
   if (worker === undefined) printReady(options, { url: gateway.url, link });
   else worker.ready({ url: gateway.url, link });
 }
@@ -66,12 +67,12 @@ function printReady(options: ServeOptions, { url, link }: WorkerReady): void {
  * The operator's way in while there is no other: an address at this gateway's console that works
  * once.
  */
-export async function signInLink(gateway: Gateway, env: Env): Promise<string | undefined> {
-  const secret = await operatorLink(
-    gateway.database,
-    gateway.console.signInMethods,
-    systemClock.now(),
-  );
+export async function signInLink(
+  gateway: Gateway,
+  signin: SigninSettings | undefined,
+  env: Env,
+): Promise<string | undefined> {
+  const secret = await operatorLink(gateway.database, signInMethods(signin), systemClock.now());
   return secret && linkAddress(publicUrl(env) ?? gateway.url, secret);
 }
 

@@ -6,7 +6,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openSystemRoutes } from '../api/system-routes.ts';
 import { answerUnreadable } from '../api/errors.ts';
 import { systemClock } from '../base/clock.ts';
-import { openServer, serverLimits } from '../http/server.ts';
+import { openFramework } from '../http/pages.ts';
+import { serverLimits } from '../http/server.ts';
 import { openAssets } from './assets.ts';
 
 const html =
@@ -32,7 +33,7 @@ function consoleOf(publicUrl?: string, built = true) {
     writeFileSync(join(folder, 'secret.txt'), 'not an asset');
   }
   const unreadable = answerUnreadable(systemClock);
-  const server = openServer(serverLimits, unreadable);
+  const server = openFramework(serverLimits, unreadable);
   const { page: otherwise } = openAssets(server, folder, publicUrl);
   openSystemRoutes(server, {
     ready: () => true,

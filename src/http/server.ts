@@ -1,7 +1,14 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { once } from 'node:events';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import { lookup } from 'node:dns/promises';
 import { createServer, type Socket } from 'node:net';
-import Fastify, { type FastifyInstance } from 'fastify';
 import { answerUnderWay } from './half-close.ts';
 
 export interface ServerLimits {
@@ -28,36 +35,39 @@ export type UnreadableAnswer = (
   values?: Readonly<Record<string, string>>,
 ) => { readonly status: number; readonly body: string; readonly id: string };
 
-/**
- * A fastify instance that gives handlers every body as bytes, whatever its type: parsing is the
- * endpoint's business.
- */
-export function openServer(limits: ServerLimits, unreadable: UnreadableAnswer): FastifyInstance {
-  const server = Fastify<Server>({
-    logger: false,
-    bodyLimit: limits.jsonBodyBytesMax,
+/** An HTTP server without a listener for its requests. */
+export function openServer(limits: ServerLimits, unreadable: UnreadableAnswer): Server {
+  const server = createHttpServer({
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: 500 },
-    genReqId: () => '',
-    // The socket gives the client's address; `clientAddress` handles the operator's proxies.
-    trustProxy: false,
     // Node's own responses have no body: `checkHeads` requires the header.
-    http: { requireHostHeader: false },
-    clientErrorHandler: (error, socket) =>
-      turnAway(socket, unreadable(problems.get(error.code) ?? 'malformed')),
-    frameworkErrors: (_error, { method, url }, reply) => {
-      reply.hijack();
-      writeRefusal(reply.raw, unreadable('bad url', { method, path: url.split('?', 1)[0] ?? '' }));
-    },
+    requireHostHeader: false,
   });
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
-    done(null, body),
+  return server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+    turnAway(socket, unreadable(problems.get(error.code ?? '') ?? 'malformed')),
   );
-  return server;
+}
+
+/**
+ * Answers the server's requests with the listener that `open` makes at the first of them. When it
+ * cannot be made, the request gets a 500 and the next one tries again.
+ */
+export function serveLazily(
+  server: Server,
+  open: () => Promise<RequestListener>,
+  failed: (error: unknown) => void,
+): void {
+  let listener: RequestListener | undefined;
+  const serve = async (request: IncomingMessage, response: ServerResponse<IncomingMessage>) => {
+    try {
+      listener ??= await open();
+    } catch (error) {
+      failed(error);
+      return void response.writeHead(500).end();
+    }
+    listener(request, response);
+  };
+  server.on('request', (request, response) => void serve(request, response));
 }
 
 /**
@@ -69,16 +79,17 @@ const waitingConnectionsMax = 4_096;
 
 /**
  * Listens at this host. `localhost` has several addresses, and the connections of all of them reach
- * this one server: the framework itself would make another server for each.
+ * this one server.
  */
-export async function listenAt(server: FastifyInstance, host: string, port: number): Promise<void> {
+export async function listenAt(server: Server, host: string, port: number): Promise<void> {
   const addresses = host === 'localhost' ? await lookup(host, { all: true }) : [{ address: host }];
   const [first, ...others] = addresses.map(({ address }) => address);
-  await server.listen({ host: first ?? host, port, backlog: waitingConnectionsMax });
-  const taken = server.server.address();
+  server.listen({ host: first ?? host, port, backlog: waitingConnectionsMax });
+  await once(server, 'listening');
+  const taken = server.address();
   for (const other of others) {
     const beside = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
-      server.server.emit('connection', socket),
+      server.emit('connection', socket),
     );
     await new Promise<void>((listening) => {
       // The first address is enough.
@@ -89,7 +100,7 @@ export async function listenAt(server: FastifyInstance, host: string, port: numb
         backlog: waitingConnectionsMax,
       });
     });
-    server.server.once('close', () => beside.close());
+    server.once('close', () => beside.close());
   }
 }
 
@@ -129,7 +140,7 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
   return count;
 }
 
-function writeRefusal(
+export function writeRefusal(
   response: ServerResponse,
   { status, body, id }: ReturnType<UnreadableAnswer>,
 ): void {

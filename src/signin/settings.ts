@@ -24,6 +24,15 @@ export interface WechatSettings {
   readonly apiUrl: string;
 }
 
+/** The configured providers. */
+export const signInMethods = ({
+  github,
+  wechat,
+}: Partial<SigninSettings> = {}): readonly ('github' | 'wechat')[] => [
+  ...(wechat === undefined ? [] : ['wechat' as const]),
+  ...(github === undefined ? [] : ['github' as const]),
+];
+
 type SigninEnvironment = Readonly<Record<string, string | undefined>>;
 
 const githubUrls = { baseUrl: 'https://github.com', apiUrl: 'https://api.github.com' };

@@ -82,11 +82,6 @@ export class Signin {
     this.#providers = new Map(providers.map((provider) => [provider.name, provider]));
   }
 
-  /** The configured providers. */
-  get methods(): readonly Provider['name'][] {
-    return [...this.#providers.values()].map(({ name }) => name);
-  }
-
   /**
    * Begins a sign-in, and returns the provider's address for the browser. Undefined: the provider
    * is not configured. `userId`: the user who links an identity.

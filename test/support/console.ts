@@ -6,7 +6,8 @@ import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { openAuth } from '../../src/console/auth-pages.ts';
 import { type ConsoleContext, openConsole } from '../../src/console/server.ts';
 import type { ConsoleRoute } from '../../src/console/route.ts';
-import { openServer, serverLimits } from '../../src/http/server.ts';
+import { openFramework } from '../../src/http/pages.ts';
+import { serverLimits } from '../../src/http/server.ts';
 import { MemoryLimiter } from '../../src/limits/limiter.ts';
 import { enrol } from '../../src/signin/enrol.ts';
 import { csrfOf } from '../../src/signin/session-cookie.ts';
@@ -185,7 +186,7 @@ export async function startConsole(
   rows: readonly ConsoleRoute[],
   { clock = systemClock, publicUrl, log = silent, signin }: ConsoleOptions = {},
 ): Promise<string> {
-  const server = openServer(serverLimits, () => ({ status: 400, body: '{}', id: 'req_1' }));
+  const server = openFramework(serverLimits, () => ({ status: 400, body: '{}', id: 'req_1' }));
   const rooms = {
     database,
     clock,

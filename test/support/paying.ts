@@ -4,7 +4,8 @@ import { type Sim, startSim } from '../../sim/index.ts';
 import { formatYuan, nanoPerYuan, type Nano } from '../../src/base/money.ts';
 import { systemTimers } from '../../src/base/clock.ts';
 import { newCustomer } from './customer.ts';
-import { openServer, serverLimits } from '../../src/http/server.ts';
+import { openFramework } from '../../src/http/pages.ts';
+import { serverLimits } from '../../src/http/server.ts';
 import { check } from '../../src/ledger/check.ts';
 import { balance } from '../../src/ledger/ledger.ts';
 import { ledgerProcedures } from '../../src/ledger/procedures.ts';
@@ -169,7 +170,7 @@ async function openNode(
     log: (line) => void lines.push(line),
     bug,
   });
-  const server = openServer(serverLimits, () => ({ status: 400, body: '{}', id: 'req_1' }));
+  const server = openFramework(serverLimits, () => ({ status: 400, body: '{}', id: 'req_1' }));
   serveNotifications(server, payments, bug);
   url = await server.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
