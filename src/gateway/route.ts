@@ -276,7 +276,9 @@ export class AttemptLoop {
   ): boolean {
     const { parts, request } = this.funded;
     const { fault, stage } = result;
-    parts.health.faulted(candidate.id, fault, parts.clock.monotonicMs());
+    // Not called: its vendor's adapter saw that the channel cannot make this request.
+    if (stage !== 'connecting' || fault.kind !== 'bad_request')
+      parts.health.faulted(candidate.id, fault, parts.clock.monotonicMs());
     this.#failures ??= new Map();
     const count = (this.#failures.get(fault.kind) ?? 0) + 1;
     this.#failures.set(fault.kind, count);

@@ -52,8 +52,8 @@ interface CandidateList {
 
 /**
  * The health of this process's channels, one breaker per candidate id. `now` is always milliseconds
- * of one steady clock. Every attempt that reached a vendor ends in `answered` or `faulted`, except
- * an attempt that the client left.
+ * of one steady clock. An attempt that reached its vendor ends in `answered` or `faulted`, unless the
+ * client left or another channel was faster. Counting of tokens reports nothing.
  */
 export class Health {
   private readonly breakers = new Map<string, Breaker>();
@@ -119,7 +119,7 @@ export class Health {
   }
 
   /**
-   * For the final 503: how long until the first of these channels is open again,
+   * For the final 503: how long until the first of these channels may be called again,
    * `unavailableRetryMs` when one of them is not shut.
    */
   retryAfterMs(candidates: readonly RoutingCandidate[], now: number): number {
