@@ -40,8 +40,8 @@ import { videosEndpoints } from './videos-alias.ts';
 
 /** The parts that the endpoints use beside the pipeline. */
 export interface EndpointParts {
-  readonly memory: ResponseStore;
-  readonly submissions: IdempotentRequests;
+  readonly responseStore: ResponseStore;
+  readonly idempotentRequests: IdempotentRequests;
   readonly tasks: Tasks;
   readonly fileHandler: FileHandler;
   readonly uploads: Uploads;
@@ -57,8 +57,8 @@ const noDefaults: DefaultModels = { image: [], video: [] };
 export function endpointsOf(
   parts: GatewayParts,
   {
-    memory,
-    submissions,
+    responseStore,
+    idempotentRequests,
     tasks,
     fileHandler,
     uploads,
@@ -70,12 +70,12 @@ export function endpointsOf(
   const usualVideo = ({ principal }: Pick<RequestContext, 'principal'>): string | undefined =>
     defaultModels.video.find((id) => offerTo(parts.catalog(), principal, id) !== undefined);
   return [
-    idempotent(submissions, jsonEndpoint(parts, '/chat/completions', parseChat, chatFormat)),
+    idempotent(idempotentRequests, jsonEndpoint(parts, '/chat/completions', parseChat, chatFormat)),
     idempotent(
-      submissions,
+      idempotentRequests,
       jsonEndpoint(parts, '/completions', parseCompletion, completionsFormat),
     ),
-    idempotent(submissions, {
+    idempotent(idempotentRequests, {
       method: 'POST',
       path: '/messages',
       convention: messagesConvention,
@@ -103,14 +103,17 @@ export function endpointsOf(
         );
       },
     },
-    idempotent(submissions, jsonEndpoint(parts, '/embeddings', parseEmbeddings, embeddingsFormat)),
+    idempotent(
+      idempotentRequests,
+      jsonEndpoint(parts, '/embeddings', parseEmbeddings, embeddingsFormat),
+    ),
     jsonEndpoint(parts, '/moderations', parseModeration, moderationsFormat),
     jsonEndpoint(parts, '/rerank', parseRerank, rerankFormat),
-    ...imagesEndpoints(parts, submissions, imageSpools(), defaultModels.image),
+    ...imagesEndpoints(parts, idempotentRequests, imageSpools(), defaultModels.image),
     ...audioEndpoints(parts),
-    ...responsesEndpoints(parts, memory, submissions),
-    ...videoEndpoints(tasks, parts.files, submissions),
-    ...videosEndpoints(tasks, parts.files, fileHandler, submissions, usualVideo),
+    ...responsesEndpoints(parts, responseStore, idempotentRequests),
+    ...videoEndpoints(tasks, parts.files, idempotentRequests),
+    ...videosEndpoints(tasks, parts.files, fileHandler, idempotentRequests, usualVideo),
     ...generateEndpoints(parts, new InlinedFiles(uploads, parts.limits.bodyBytesInFlightMax)),
     ...generateFileEndpoints(parts, uploads),
     ...modelEndpoints(parts),

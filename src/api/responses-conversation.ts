@@ -27,7 +27,7 @@ export interface StoredConversation {
  * that refers to nothing stays as it is.
  */
 export async function loadConversation(
-  memory: ResponseStore,
+  store: ResponseStore,
   account: string,
   { body, bytes, skeleton }: ParsedJson,
 ): Promise<StoredConversation> {
@@ -58,10 +58,10 @@ export async function loadConversation(
       expected: `of at most ${referencesMax} references to items`,
       got: references.length,
     });
-  const before = typeof previous === 'string' ? await memory.conversation(account, previous) : [];
+  const before = typeof previous === 'string' ? await store.conversation(account, previous) : [];
   if (before === undefined)
     refuse('previous_response_not_found', { id: String(previous), param: 'previous_response_id' });
-  const found = await memory.items(account, references);
+  const found = await store.items(account, references);
   const own = items.map((item, i) =>
     isReference(item) ? (found.get(String(item['id'])) ?? unknownItem(item, i)) : withItemId(item),
   );

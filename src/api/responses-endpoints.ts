@@ -18,44 +18,44 @@ import { parseInput, parseResponse, responsesFormat } from './responses.ts';
 /** The endpoints under `/v1/responses`. */
 export function responsesEndpoints(
   parts: GatewayParts,
-  memory: ResponseStore,
+  store: ResponseStore,
   submissions: IdempotentRequests,
 ): readonly Endpoint[] {
   return [
     idempotent(submissions, {
       method: 'POST',
       path: '/responses',
-      handle: (context) => create(parts, memory, context),
+      handle: (context) => create(parts, store, context),
     }),
     {
       method: 'POST',
       path: '/responses/input_tokens',
-      handle: (context) => inputTokens(parts, memory, context),
+      handle: (context) => inputTokens(parts, store, context),
     },
     {
       method: 'POST',
       path: '/responses/compact',
-      handle: (context) => compact(parts, memory, context),
+      handle: (context) => compact(parts, store, context),
     },
-    ...storedEndpoints(memory),
+    ...storedEndpoints(store),
   ];
 }
 
 async function create(
   parts: GatewayParts,
-  memory: ResponseStore,
+  store: ResponseStore,
   { id, principal, request, response }: RequestContext,
 ): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   const alone = parseResponse(id, principal, sent.body, sent.bytes, sent.skeleton);
-  const { body, bytes, own } = await loadConversation(memory, principal.userId, sent);
+  const { body, bytes, own } = await loadConversation(store, principal.userId, sent);
   const input = body === sent.body ? alone : parseResponse(id, principal, body, bytes);
   if (body['background'] === true && !input.stream)
-    return runInBackground(parts, memory, input, own(), response);
+    return runInBackground(parts, store, input, own(), response);
   if (body['store'] === false) return run(parts, input, response, responsesFormat);
   const keep = async (last: Buffer): Promise<void> => {
     const kept = storedResponseOf(last, own());
-    if (kept) await memory.keep(principal.userId, kept);
+    if (kept) await store.keep(principal.userId, kept);
   };
   return run(parts, Object.assign({}, input, { keep }), response, responsesFormat);
 }
@@ -63,12 +63,12 @@ async function create(
 /** POST /v1/responses/input_tokens: the vendor's count if it has one, else Tollgate's; free. */
 async function inputTokens(
   parts: GatewayParts,
-  memory: ResponseStore,
+  store: ResponseStore,
   { id, principal, request, response }: RequestContext,
 ): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
   parseInput(id, principal, sent.body, sent.bytes);
-  const { body, bytes } = await loadConversation(memory, principal.userId, sent);
+  const { body, bytes } = await loadConversation(store, principal.userId, sent);
   return countInput(
     parts,
     parseInput(id, principal, body, bytes, sent.skeleton),
@@ -83,7 +83,7 @@ async function inputTokens(
  */
 async function compact(
   parts: GatewayParts,
-  memory: ResponseStore,
+  store: ResponseStore,
   { id, principal, request, response }: RequestContext,
 ): Promise<void> {
   const sent = parseJson(request.body, request.headers['content-type']);
@@ -95,7 +95,7 @@ async function compact(
       param: 'model',
       why: `conversations with '${model}' cannot be compacted.`,
     });
-  const { body, bytes } = await loadConversation(memory, principal.userId, sent);
+  const { body, bytes } = await loadConversation(store, principal.userId, sent);
   const input = parseInput(id, principal, body, bytes, sent.skeleton);
   const text = (): string => `${summaryTask}\n${input.text()}`;
   return run(parts, { ...input, capability: 'compact', text }, response, responsesFormat);
@@ -108,19 +108,19 @@ const pageDefault = 20;
 export const storedResponsesPageMax = 100;
 
 /** The endpoints of stored responses. An account sees only its own. */
-function storedEndpoints(memory: ResponseStore): readonly Endpoint[] {
+function storedEndpoints(store: ResponseStore): readonly Endpoint[] {
   return [
     {
       method: 'GET',
       path: '/responses/:id',
-      handle: async (context) => sendJson(context, (await foundResponse(memory, context)).body),
+      handle: async (context) => sendJson(context, (await foundResponse(store, context)).body),
     },
     {
       method: 'DELETE',
       path: '/responses/:id',
       handle: async (context) => {
         const id = idIn(context);
-        if (!(await memory.forget(context.principal.userId, id)))
+        if (!(await store.forget(context.principal.userId, id)))
           refuse('response_not_found', { id });
         sendJson(context, { id, object: 'response', deleted: true });
       },
@@ -129,13 +129,13 @@ function storedEndpoints(memory: ResponseStore): readonly Endpoint[] {
       method: 'POST',
       path: '/responses/:id/cancel',
       handle: async (context) => {
-        const { body } = await foundResponse(memory, context);
+        const { body } = await foundResponse(store, context);
         if (body['background'] !== true)
           refuse('invalid_value', {
             param: 'response_id',
             why: 'only a response in the background can be cancelled.',
           });
-        const cancelled = await memory.cancel(context.principal.userId, idIn(context));
+        const cancelled = await store.cancel(context.principal.userId, idIn(context));
         if (cancelled === undefined) refuse('response_not_found', { id: idIn(context) });
         sendJson(context, cancelled.body);
       },
@@ -144,11 +144,11 @@ function storedEndpoints(memory: ResponseStore): readonly Endpoint[] {
       method: 'GET',
       path: '/responses/:id/input_items',
       handle: async (context) => {
-        const { input, previous } = await foundResponse(memory, context);
+        const { input, previous } = await foundResponse(store, context);
         const before =
           previous === undefined
             ? []
-            : await memory.conversation(context.principal.userId, previous);
+            : await store.conversation(context.principal.userId, previous);
         sendJson(context, pageOf([...(before ?? []), ...input], queryOf(context)));
       },
     },
@@ -156,11 +156,11 @@ function storedEndpoints(memory: ResponseStore): readonly Endpoint[] {
 }
 
 async function foundResponse(
-  memory: ResponseStore,
+  store: ResponseStore,
   context: RequestContext,
 ): Promise<NonNullable<Awaited<ReturnType<ResponseStore['find']>>>> {
   const id = idIn(context);
-  const response = await memory.find(context.principal.userId, id);
+  const response = await store.find(context.principal.userId, id);
   if (response === undefined) refuse('response_not_found', { id });
   return response;
 }
@@ -204,7 +204,7 @@ const renewEveryMs = 2_000;
  */
 async function runInBackground(
   parts: GatewayParts,
-  memory: ResponseStore,
+  store: ResponseStore,
   request: ApiRequest,
   own: readonly RequestBody[],
   response: ClientResponse,
@@ -228,23 +228,23 @@ async function runInBackground(
   const queue = async (): Promise<void> => {
     await response.beforeAttempts?.();
     const stored = frame({ status: 'queued' });
-    await memory.begin(principal.userId, stored);
+    await store.begin(principal.userId, stored);
     queued = true;
     response.onLeave(undefined);
     response.whole(200, 'application/json', JSON.stringify(stored.body));
   };
   try {
-    await deliver(parts, memory, request, own, response, queue);
+    await deliver(parts, store, request, own, response, queue);
   } catch (error) {
     if (!queued) throw error;
-    await memory.finish(principal.userId, frame({ status: 'failed', error: failureOf(error) }));
+    await store.finish(principal.userId, frame({ status: 'failed', error: failureOf(error) }));
     if (!(error instanceof Refusal)) throw error;
   }
 }
 
 async function deliver(
   parts: GatewayParts,
-  memory: ResponseStore,
+  store: ResponseStore,
   request: ApiRequest,
   own: readonly RequestBody[],
   client: ClientResponse,
@@ -257,17 +257,17 @@ async function deliver(
   const beforeAttempts = async (): Promise<void> => {
     await queue();
     renewing = setInterval(() => {
-      void memory.renew(request.answerId, 'in_progress').then(
+      void store.renew(request.answerId, 'in_progress').then(
         (running) => running || wire.destroy(),
         // The database may come back before the lease ends.
         () => {},
       );
     }, renewEveryMs);
-    await memory.renew(request.answerId, 'in_progress');
+    await store.renew(request.answerId, 'in_progress');
   };
   const keep = async (last: Buffer): Promise<void> => {
     const kept = storedResponseOf(last, own);
-    if (kept) await memory.finish(userId, kept);
+    if (kept) await store.finish(userId, kept);
   };
   try {
     await run(

@@ -29,14 +29,7 @@ import { observeRequests, observeTasks } from './observers.ts';
 import { type DatabaseOptions, openDatabase, undoOnFailure } from './database.ts';
 import { type LimitOptions, openLimits } from './limits.ts';
 import { type MetricsCounters, registerMetrics } from './metrics.ts';
-import {
-  drainServer,
-  type Foundation,
-  openServers,
-  type Pages,
-  type ServerOptions,
-  urlOf,
-} from './servers.ts';
+import { type Foundation, openServers, type Pages, type ServerOptions, urlOf } from './servers.ts';
 import { openNotifications, startUpkeep } from './upkeep.ts';
 import { listenAt } from '../http/server.ts';
 import { SpoolPool } from '../http/spool.ts';
@@ -139,23 +132,19 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const recorder = new RequestRecorder(database, systemClock, options.requestLog);
   const ground: Foundation = { log, database, sealer, counters, recorder, traces: options.traces };
   const opened = await openModules(ground, options);
-  const { parts, memory, submissions, uploads, changes, limits, blobs } = opened;
+  const { parts, responseStore, idempotentRequests, uploads, changes, limits, blobs } = opened;
   const { till, files, signatures, keyring, openChannels } = parts;
   const tasks = openTasks(parts, database, sealer, observeTasks(ground), options);
-  if (alone) await Promise.all([submissions.release(), tasks.release()]);
+  if (alone) await Promise.all([idempotentRequests.release(), tasks.release()]);
   const upkeep = await startUpkeep(
     database,
     parts,
-    [memory, submissions, signatures, uploads, files, tasks],
+    [responseStore, idempotentRequests, signatures, uploads, files, tasks],
     openNotifications(database, log, options),
   );
   const reporter = new Reporter({ ...parts, database, counts: counters.counts });
-  const modules = { parts, memory, submissions, tasks, uploads };
-  const { server, drainables, breakOff, ready, payments, pages } = openServers(
-    ground,
-    modules,
-    options,
-  );
+  const modules = { parts, responseStore, idempotentRequests, tasks, uploads };
+  const { server, drain, ready, payments, pages } = openServers(ground, modules, options);
   registerMetrics(counters, {
     ...parts,
     recorder,
@@ -183,7 +172,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     blobs,
     database,
   ];
-  const close = closer(() => drainServer(server, drainables, breakOff), closing, sole, log);
+  const close = closer(drain, closing, sole, log);
   await undoOnFailure(listenAt(server, options.host, options.port), close);
   for (const part of [tasks, reporter, payments]) await part.start();
   const keptPrices = recorded ? recorded.keptPrices : [];
@@ -290,8 +279,8 @@ function openCounters({ metricsToken }: GatewayOptions): Counters {
 }
 
 const openMemories = (database: Database, sealer: Sealer) => ({
-  memory: openResponseStore(database, systemClock),
-  submissions: new IdempotentRequests(database, systemClock),
+  responseStore: openResponseStore(database, systemClock),
+  idempotentRequests: new IdempotentRequests(database, systemClock),
   signatures: openSignatureStore(database, systemClock, sealer),
 });
 

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import about from '../../package.json' with { type: 'json' };
-import { openApiEntry } from '../api/entry.ts';
+import { type ApiEntry, openApiEntry } from '../api/entry.ts';
 import { endpointsOf } from '../api/endpoints.ts';
 import { answerUnreadable } from '../api/errors.ts';
 import { FileHandler } from '../api/file-handler.ts';
@@ -43,8 +43,8 @@ interface MetricsMerger {
 
 interface OpenModules {
   readonly parts: GatewayParts & { readonly till: LiveTill };
-  readonly memory: ReturnType<typeof openResponseStore>;
-  readonly submissions: IdempotentRequests;
+  readonly responseStore: ReturnType<typeof openResponseStore>;
+  readonly idempotentRequests: IdempotentRequests;
   readonly tasks: Tasks;
   readonly uploads: Uploads;
 }
@@ -52,7 +52,7 @@ interface OpenModules {
 /** The server, the API on it, and the pages, which the first request for one opens. */
 export function openServers(
   ground: Foundation,
-  { parts, memory, submissions, tasks, uploads }: OpenModules,
+  { parts, responseStore, idempotentRequests, tasks, uploads }: OpenModules,
   options: ServerOptions,
 ) {
   const { log, database, sealer, counters } = ground;
@@ -62,8 +62,8 @@ export function openServers(
   const server = openServer(serverLimits, unreadable);
   const { defaultModels, usdRatePpm } = options.configuration ?? {};
   const endpoints = endpointsOf(parts, {
-    memory,
-    submissions,
+    responseStore,
+    idempotentRequests,
     tasks,
     fileHandler,
     uploads,
@@ -72,7 +72,6 @@ export function openServers(
     usdRatePpm,
   });
   const payments = openPayments({ database, log }, options, () => urlOf(server.address()));
-  const ready = (): boolean => entry.open && parts.till.admitting;
   const pages = new Pages(async () => {
     const { openPages } = await import('./pages.ts');
     return openPages(
@@ -98,6 +97,7 @@ export function openServers(
       options,
     );
   });
+  // The order counts: the API takes its requests before the pages, and heads are checked before both.
   serveLazily(
     server,
     async () => (await pages.open()).serve,
@@ -112,8 +112,9 @@ export function openServers(
     clientAddress(options.trustedProxies),
   );
   checkHeads(server, unreadable);
-  const drainables: readonly Drainable[] = [entry, fileHandler, pages];
-  return { server, drainables, breakOff: () => entry.breakOff(), ready, payments, pages };
+  const ready = (): boolean => entry.open && parts.till.admitting;
+  const drain = () => drainServer(server, entry, [fileHandler, pages]);
+  return { server, drain, ready, payments, pages };
 }
 
 /** What is served beside the API, opened when it is first asked for. */
@@ -168,16 +169,17 @@ interface Drainable {
  * Drains the server. Requests that take too long are broken off: their delivered part is settled,
  * and the vendor stops.
  */
-export async function drainServer(
+async function drainServer(
   server: Server,
-  drainables: readonly Drainable[],
-  breakOff: () => void,
+  entry: ApiEntry,
+  others: readonly Drainable[],
 ): Promise<void> {
-  await Promise.all(drainables.map((each) => each.drain(drainMs)));
-  breakOff();
+  await Promise.all([entry, ...others].map((each) => each.drain(drainMs)));
+  entry.breakOff();
   server.closeAllConnections();
   await new Promise((closed) => server.close(closed));
-  await drainables[0]?.drain(drainMs);
+  // Requests that were broken off settle what they delivered.
+  await entry.drain(drainMs);
 }
 
 export function urlOf(address: AddressInfo | string | null): string {

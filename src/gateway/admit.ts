@@ -203,7 +203,10 @@ export function refuseUnacceptable({ model }: Offer, request: ApiRequest): void 
   }
 }
 
-/** Carries the limits' own figures, so that the response can send them as headers. */
+/**
+ * A rate limit is reached. No `Refusal`, because it carries the limit's own figures, which the
+ * response sends as headers.
+ */
 export class LimitReached extends Error {
   readonly exceeded: LimitExceeded;
   readonly requested: number;

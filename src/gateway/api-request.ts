@@ -136,7 +136,7 @@ export const defaultsWithoutText = {
 } as const satisfies Partial<ApiRequest>;
 
 /**
- * How the client's format ends a stream, breaks it off, keeps it open, and reports limits. `api/`
+ * How the client's format ends a stream, breaks it off, keeps it open, and tells usage and cost. `api/`
  * knows the shapes; the pipeline only decides when.
  */
 export interface ClientFormat {

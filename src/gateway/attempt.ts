@@ -203,7 +203,7 @@ export class ChannelAttempt implements UpstreamListener {
 
   /** The vendor's answer is complete: ends the attempt with this result, unless it has ended. */
   endInGoodOrder(result: AttemptResult): void {
-    this.upstreamCall.leave();
+    this.upstreamCall.finish();
     this.#resolveWith(result);
   }
 

@@ -49,11 +49,11 @@ export async function finishRequest(
       return finishStream(funded, progress, { meter, tail: '', endStatus: 'left' });
     if (result.kind === 'left' && result.sent === true)
       return finishCancelled(funded, progress, meter);
-    return { ...nothing, status: 499, outcome: 'left' };
+    return { ...nothing, status: 499, label: 'left' };
   }
   if (result.kind === 'own_refusal') {
     const { why } = result;
-    return { ...nothing, status: sentStatus(funded, why), outcome: why.refusal, refusal: why };
+    return { ...nothing, status: sentStatus(funded, why), label: why.refusal, refusal: why };
   }
   return finishFault(funded, progress, result.fault, meter);
 }
@@ -94,7 +94,7 @@ async function finishCancelled(
     estimated: true,
     upstreamId: meter?.upstreamId,
   });
-  return { ...outcome, status: 499, outcome: 'left', refusal: undefined };
+  return { ...outcome, status: 499, label: 'left', refusal: undefined };
 }
 
 async function finishFault(
@@ -112,12 +112,12 @@ async function finishFault(
   const why = refusalFor(fault, request.id, retryAfterMs, progress.candidate?.channel, capability);
   if (response.started && meter !== undefined && hasDelivered(meter)) {
     const outcome = await finishStream(funded, progress, { meter, tail: '', endStatus: 'cut' });
-    return { ...outcome, outcome: outcomeOfFault(fault), refusal: outcome.refusal ?? why };
+    return { ...outcome, label: faultLabel(fault), refusal: outcome.refusal ?? why };
   }
   return {
     ...nothing,
     status: sentStatus(funded, why),
-    outcome: outcomeOfFault(fault),
+    label: faultLabel(fault),
     refusal: why,
   };
 }
@@ -156,7 +156,7 @@ async function finishWhole(
   sendDroppedHeader(funded, progress);
   if (funded.request.stream) sendAsEvents(funded, bufferOf(body));
   else funded.response.whole(200, answer.type ?? 'application/json', body);
-  return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
+  return kept ? outcome : { ...outcome, label: `${outcome.label}, not kept` };
 }
 
 /** The report of a text answer's vendor, if it needs nothing beside it. */
@@ -223,7 +223,7 @@ async function finishStream(
   if (!funded.response.started) beginStream(funded, progress);
   const last = tail + usageEvent(funded, meter, quantities);
   funded.response.end(pricedEvents(funded, last, outcome.cost) + funded.format.done);
-  return kept ? outcome : { ...outcome, outcome: `${outcome.outcome}, not kept` };
+  return kept ? outcome : { ...outcome, label: `${outcome.label}, not kept` };
 }
 
 function usageEvent(
@@ -267,7 +267,7 @@ async function finishMoneyEnded(
   }
   if (receiver === undefined || meter.outputBytes === 0) {
     const why = refusal('insufficient_quota');
-    return { ...nothing, status: sentStatus(funded, why), outcome: why.refusal, refusal: why };
+    return { ...nothing, status: sentStatus(funded, why), label: why.refusal, refusal: why };
   }
   const tail = receiver.cutShort(
     isWithin(funded, quantities) ? quantities : (await boundUsage(funded, quantities)).quantities,
@@ -309,7 +309,7 @@ async function charge(
     inputTokens: inputTokens(ending.quantities),
     outputTokens: outputTokens(ending.quantities),
     status: 200,
-    outcome: ending.endStatus,
+    label: ending.endStatus,
     refusal: undefined,
   };
   if (settled.outcome === 'paid') return base;
@@ -317,10 +317,10 @@ async function charge(
     settled.outcome === 'refused'
       ? ['refused by the ledger', refusal('server_error', { id: request.id })]
       : ['unsettled', unavailableRefusal(notRecorded, request.id, unavailableRetryMs)];
-  return { ...base, status: sentStatus(funded, why), outcome: ended, refusal: why };
+  return { ...base, status: sentStatus(funded, why), label: ended, refusal: why };
 }
 
-function outcomeOfFault(fault: Fault): string {
+function faultLabel(fault: Fault): string {
   return `fault:${fault.kind}`;
 }
 
@@ -339,7 +339,7 @@ export function reportRequest(
     channel: progress.candidate?.channel.name,
     stream: request.stream,
     status: outcome.status,
-    outcome: outcome.outcome,
+    outcome: outcome.label,
     attempts: progress.attempts,
     inputTokens: outcome.inputTokens,
     outputTokens: outcome.outputTokens,

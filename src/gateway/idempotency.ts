@@ -30,20 +30,20 @@ const waitersMax = 100;
  * an account's idempotency keys.
  */
 export class IdempotentRequests {
-  readonly #memory: IdempotencyStore;
+  readonly #store: IdempotencyStore;
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #waiting = new Map<string, number>();
 
   constructor(database: Database, clock: Clock) {
-    this.#memory = openIdempotencyStore(database, clock);
+    this.#store = openIdempotencyStore(database, clock);
     this.#database = database;
     this.#clock = clock;
   }
 
   /** Whether a request has claimed this key, however long ago. Throws a `DatabaseError`. */
   known(submission: IdempotentRequest): Promise<boolean> {
-    return this.#memory.has(submission);
+    return this.#store.has(submission);
   }
 
   /**
@@ -53,17 +53,17 @@ export class IdempotentRequests {
    * have charged meanwhile.
    */
   async enter(submission: IdempotentRequest): Promise<ClaimedKey> {
-    const claim = await this.#memory.claim(submission);
+    const claim = await this.#store.claim(submission);
     if (claim.kind !== 'mine') return claim;
     const { orphan } = claim;
     if (orphan !== undefined) await this.#payBack(orphan);
     return {
       kind: 'mine',
       submission: {
-        renew: () => this.#memory.renew(submission),
-        forget: () => this.#memory.forget(submission),
+        renew: () => this.#store.renew(submission),
+        forget: () => this.#store.forget(submission),
         keep: async (answer) => {
-          const kept = await this.#memory.keep(submission, answer);
+          const kept = await this.#store.keep(submission, answer);
           if (!kept) await this.#payBack(submission.id);
           if (orphan !== undefined) await this.#payBack(orphan);
         },
@@ -90,11 +90,11 @@ export class IdempotentRequests {
 
   /** Frees all claimed keys. Call it only when no other process is alive. */
   release(): Promise<void> {
-    return this.#memory.release();
+    return this.#store.release();
   }
 
   expire(): Promise<number> {
-    return this.#memory.expire();
+    return this.#store.expire();
   }
 
   #payBack(id: string): Promise<void> {

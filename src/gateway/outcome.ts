@@ -39,7 +39,8 @@ export interface RequestOutcome {
   readonly outputTokens: number;
   /** The status that the client was sent, or is to be sent with `refusal`. 499: it left first. */
   readonly status: number;
-  readonly outcome: string;
+  /** The `outcome` of the access line and of the metrics: `ok`, `left`, `fault:timeout`, … */
+  readonly label: string;
   /** Not yet sent to the client: a refusal when nothing has been sent, else an error event. */
   readonly refusal: Refusal | undefined;
 }

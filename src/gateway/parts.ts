@@ -65,8 +65,10 @@ export interface GatewayLimits {
   readonly stalledMs: number;
   /** Where the days and months of key limits begin: minutes east of Greenwich. */
   readonly utcOffsetMinutes: number;
+  /** The timeouts of calls whose answer comes whole. */
   readonly whole: UpstreamTimes;
   readonly asyncJobs: AsyncJobLimits;
+  /** The timeouts of calls whose answer is a stream. */
   readonly stream: UpstreamTimes;
 }
 

@@ -351,8 +351,8 @@ export class ReservedFunds {
   }
 
   /**
-   * Whether the reservation covers the tokens that the model could have written by now at top
-   * speed. Thinking is not visible, so it is paid for by the clock.
+   * Whether the reservation covers so many output tokens. The watchdog asks for those that a model
+   * which thinks unseen could have written by now.
    */
   coversTokens(tokens: number): boolean {
     return tokens <= this.#coveredTokens;

@@ -17,7 +17,7 @@ import { watchStream } from './stream-watchdog.ts';
  * The life of a request: admit, reserve, try channels (an attempt streams), finish (which settles,
  * and then sends the last byte). Throws a Refusal (or LimitReached) while the client has seen
  * nothing; after that, `run` ends the response itself. Whatever happens, the reservation ends once
- * and the limits get their place back.
+ * and the rate limiter gets the request's place back.
  */
 export async function run(
   parts: GatewayParts,
@@ -78,7 +78,7 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
   let reservationEnded = false;
   try {
     // A request with an Idempotency-Key claims the key here (src/api/idempotency.ts). A response in
-    // the background claims its key, is stored and told (src/api/responses-endpoints.ts).
+    // the background is stored, and its client gets the id (src/api/responses-endpoints.ts).
     const beforeAttempts = response.beforeAttempts ?? request.beforeAttempts;
     if (beforeAttempts !== undefined) await beforeAttempts();
     let answering = funded;
@@ -100,7 +100,8 @@ async function deliver(funded: FundedRequest, progress: RequestProgress): Promis
 
 /** Whether the request goes on to its next model. */
 function goesOn({ result }: AttemptOutcome): boolean {
-  if (result.kind === 'own_refusal') return mayFallBack('not called');
+  // No channel of this model takes the request; one of the next model may.
+  if (result.kind === 'own_refusal') return true;
   return result.kind === 'fault' && mayFallBack(result.stage);
 }
 

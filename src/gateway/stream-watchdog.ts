@@ -11,7 +11,7 @@ export function watchStream(funded: FundedRequest, progress: RequestProgress): v
 
 /**
  * Breaks off clients that read nothing and vendors that say nothing, keeps silent connections open,
- * and pays for thinking that nobody sees.
+ * and reserves money for thinking that nobody sees.
  */
 class StreamWatchdog implements PeriodicCheck {
   readonly #funded: FundedRequest;
@@ -35,7 +35,7 @@ class StreamWatchdog implements PeriodicCheck {
     this.#stalledMs = response.stalled ? this.#stalledMs + parts.watch.everyMs : 0;
     if (this.#stalledMs >= parts.limits.stalledMs) return response.destroy();
     this.#keepAlive();
-    this.#payForThinking();
+    this.#reserveForThinking();
     this.#endIfEmpty();
   }
 
@@ -55,7 +55,7 @@ class StreamWatchdog implements PeriodicCheck {
    * A model that thinks unseen spends money while nothing arrives. Until the first byte, funds grow
    * as if it wrote at its top speed.
    */
-  #payForThinking(): void {
+  #reserveForThinking(): void {
     const { admitted, funds, parts } = this.#funded;
     const { topSpeed } = admitted.offer.model;
     if (

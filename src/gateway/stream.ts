@@ -12,7 +12,7 @@ import type { FundedRequest } from './reserve.ts';
  * Waits for money while the vendor is paused, and ends the attempt when there is none. Both kinds
  * of receivers use it.
  */
-class Payment {
+class Coverage {
   readonly #funded: FundedRequest;
   readonly #progress: RequestProgress;
   readonly #attempt: ChannelAttempt;
@@ -33,9 +33,9 @@ class Payment {
 
   /**
    * True when the reservation covers everything up to here. False when the vendor has to wait:
-   * `paid` is called once the money is there.
+   * `covered` is called once the money is reserved.
    */
-  cover(paid: () => void): boolean {
+  cover(covered: () => void): boolean {
     if (this.#waiting) return false;
     const { funds } = this.#funded;
     if (funds.isPast(this.#meter.outputBytes)) {
@@ -46,7 +46,7 @@ class Payment {
     if (this.#counted === undefined) funds.raiseLimitFor(this.#meter.outputBytes);
     if (!this.#owes()) return true;
     this.#waiting = true;
-    void this.#wait(paid);
+    void this.#wait(covered);
     return false;
   }
 
@@ -71,7 +71,7 @@ class Payment {
     return quote.bill(within, { variant, candidate, endedAt: parts.clock.now() }).total;
   }
 
-  async #wait(paid: () => void): Promise<void> {
+  async #wait(covered: () => void): Promise<void> {
     const { funds, parts } = this.#funded;
     while (this.#owes()) {
       const grown = await funds.growOrWait(parts.limits.moneyWaitMs);
@@ -85,7 +85,7 @@ class Payment {
       if (!funds.isPartlyCovered()) break;
     }
     this.#waiting = false;
-    paid();
+    covered();
   }
 }
 
@@ -104,7 +104,7 @@ export class ForwardingReceiver implements Receiver {
   readonly #progress: RequestProgress;
   readonly #attempt: ChannelAttempt;
   readonly #race: RunningRace | undefined;
-  readonly #payment: Payment;
+  readonly #coverage: Coverage;
   #held = '';
   /** The last events, where they are to tell the cost: they leave once it is charged. */
   #last = '';
@@ -123,23 +123,23 @@ export class ForwardingReceiver implements Receiver {
     this.#progress = progress;
     this.#attempt = attempt;
     this.#race = race;
-    this.#payment = new Payment(funded, progress, attempt, translator.meter);
+    this.#coverage = new Coverage(funded, progress, attempt, translator.meter);
   }
 
   data(piece: Buffer): boolean {
     const out = this.translator.push(piece);
     if (this.translator.meter.outputBytes < this.#funded.funds.nextLookBytes)
       return this.#deliver(out);
-    if (this.#payment.cover(this.#paid)) return this.#deliver(out);
+    if (this.#coverage.cover(this.#covered)) return this.#deliver(out);
     this.#held += out;
     return false;
   }
 
-  readonly #paid = (): void => {
+  readonly #covered = (): void => {
     const held = this.#held;
     this.#held = '';
     if (this.#deliver(held)) this.#attempt.upstreamCall.resume();
-    if (this.#ended) this.#attempt.abort(this.#close());
+    if (this.#ended) this.#attempt.endInGoodOrder(this.#close());
   };
 
   #deliver(out: string): boolean {
@@ -211,7 +211,7 @@ export class CollectingReceiver implements Receiver {
   readonly collector: StreamCollector;
   readonly #funded: FundedRequest;
   readonly #attempt: ChannelAttempt;
-  readonly #payment: Payment;
+  readonly #coverage: Coverage;
   #bytes = 0;
   #owed = false;
   #ended = false;
@@ -225,7 +225,7 @@ export class CollectingReceiver implements Receiver {
     this.collector = collector;
     this.#funded = funded;
     this.#attempt = attempt;
-    this.#payment = new Payment(funded, progress, attempt, collector.meter);
+    this.#coverage = new Coverage(funded, progress, attempt, collector.meter);
   }
 
   data(piece: Buffer): boolean {
@@ -242,7 +242,7 @@ export class CollectingReceiver implements Receiver {
     }
     this.collector.push(piece);
     const { meter } = this.collector;
-    if (meter.outputBytes >= funds.nextLookBytes && !this.#payment.cover(this.#paid)) {
+    if (meter.outputBytes >= funds.nextLookBytes && !this.#coverage.cover(this.#covered)) {
       this.#owed = true;
       return false;
     }
@@ -251,7 +251,7 @@ export class CollectingReceiver implements Receiver {
     return true;
   }
 
-  readonly #paid = (): void => {
+  readonly #covered = (): void => {
     this.#owed = false;
     const { meter } = this.collector;
     if (this.#ended || meter.done || meter.fault !== undefined) this.#attempt.abort(this.#close());

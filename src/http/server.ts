@@ -109,7 +109,7 @@ export async function listenAt(server: Server, host: string, port: number): Prom
  * wrong ones with `unreadable`.
  */
 export function checkHeads(server: Server, unreadable: UnreadableAnswer): void {
-  const turnedAway = (response: ServerResponse, why: ReturnType<UnreadableAnswer>): void => {
+  const refuse = (response: ServerResponse, why: ReturnType<UnreadableAnswer>): void => {
     response.setHeader('connection', 'close');
     writeRefusal(response, why);
   };
@@ -118,10 +118,10 @@ export function checkHeads(server: Server, unreadable: UnreadableAnswer): void {
     const count = hostsOf(request);
     if (count === 1 || (count === 0 && request.httpVersion === '1.0'))
       for (const listener of listeners) listener.call(server, request, response);
-    else turnedAway(response, unreadable('host', { count: count === 0 ? 'no' : String(count) }));
+    else refuse(response, unreadable('host', { count: count === 0 ? 'no' : String(count) }));
   });
   server.on('checkExpectation', ({ headers }, response) =>
-    turnedAway(
+    refuse(
       response,
       unreadable('expectation', { expect: String(headers.expect).slice(0, expectCharsMax) }),
     ),
@@ -161,15 +161,15 @@ const problems = new Map<string, Parameters<UnreadableAnswer>[0]>([
  * Connections that get a refusal, now or behind the responses under way. Further errors on them are
  * ignored.
  */
-const turnedAway = new WeakSet<Socket>();
+const refusedSockets = new WeakSet<Socket>();
 
 /**
  * Sends the refusal behind the responses that are under way on the connection, since it cannot
  * stand within one.
  */
 function turnAway(socket: Socket, why: ReturnType<UnreadableAnswer>): void {
-  if (turnedAway.has(socket)) return;
-  turnedAway.add(socket);
+  if (refusedSockets.has(socket)) return;
+  refusedSockets.add(socket);
   sayBehind(socket, why);
 }
 

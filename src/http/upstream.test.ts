@@ -271,7 +271,7 @@ async function leftAtOnce(upstream: Upstream): Promise<void> {
     const call: UpstreamCall = new UpstreamCall({
       head: () => {},
       data: () => {
-        call.leave();
+        call.finish();
         resolve();
         return true;
       },
@@ -310,6 +310,6 @@ it('a connection whose caller has heard enough is closed when the rest does not 
   await expect.poll(() => upstream.open).toBe(0);
   const paused = ask(upstream, { pause: true });
   await expect.poll(() => paused.text).toContain('abc');
-  paused.call.leave();
+  paused.call.finish();
   expect(upstream.open).toBe(0);
 });

@@ -13,8 +13,8 @@ import { type EnclosedFile, bodyWithFiles } from './spool.ts';
 /**
  * How far a call had come when it failed; it decides whether another channel may get the request.
  * `connecting`: the vendor has nothing of it. `waiting`: the vendor may have all of it, and the
- * client has nothing. `streaming`: the vendor has answered with something that counts, which is the
- * reply's head, content for the client, or the acceptance of a job.
+ * client has nothing. `streaming`: the client has content, or the vendor has accepted a job. A call
+ * itself knows only of the reply's head; what reads the reply knows whether the client has content.
  */
 export type CallStage = 'connecting' | 'waiting' | 'streaming';
 
@@ -96,14 +96,17 @@ export class UpstreamCall implements ConnectionCall {
     if (!this.#over) this.#connection?.resume();
   }
 
-  /** Ends a call that needs no more of its reply; the listener gets no more calls. */
-  leave(): void {
+  /**
+   * Ends a call that needs no more of its reply, so that its connection can carry the next one. The
+   * listener gets no more calls.
+   */
+  finish(): void {
     if (this.#over) return;
     this.#over = true;
     this.#connection?.leave();
   }
 
-  /** Aborts the call; the listener gets no more calls. */
+  /** Closes the call's connection. The listener gets no more calls. */
   abort(): void {
     if (this.#over) return;
     this.#over = true;

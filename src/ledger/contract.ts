@@ -19,15 +19,15 @@ export interface ReserveRequest {
   /** Below this the request makes no sense and is refused. `minimum ≤ want`. */
   readonly minimum: Nano;
   /**
-   * `stream`: grows by `extend` while it runs · `whole`: takes a fair share now, cannot grow ·
-   * `fixed`: `want` or nothing. Decides how long a request waits for money before it is refused.
+   * `stream`: begins small and grows by `extend` while it runs · `whole`: takes a fair share, and
+   * grows only where the gateway collects the answer from a stream · `fixed`: `want` or nothing. Decides how long a request waits for money before it is refused.
    */
   readonly shape: 'stream' | 'whole' | 'fixed';
   /** Tries one draw and does not wait after it: a request with a better estimate follows. */
   readonly once?: true;
   /**
-   * How long ago the same request was refused with a rougher estimate. A draw that got nothing
-   * since then answers this request too.
+   * How long ago the same request was refused with a rougher estimate. If a draw that was made
+   * since then got nothing, this request is refused without another draw.
    */
   readonly requestedMsAgo?: number;
 }

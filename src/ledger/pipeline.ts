@@ -76,7 +76,7 @@ export interface PipelineEvents {
    * Nothing more will be committed under this process's id. `broken`: the pipeline gave up by
    * itself, because memory and database disagree, which is a bug.
    */
-  fenced(how: 'fenced' | 'behind' | 'broken', error?: unknown): void;
+  lostIdentity(how: 'fenced' | 'behind' | 'broken', error?: unknown): void;
   /** Charges that the fenced process may or may not have committed. */
   orphaned(items: readonly Item[]): void;
   unknown(error: unknown): void;
@@ -206,7 +206,7 @@ export class Pipeline {
   #giveUp(how: 'fenced' | 'behind' | 'broken', inFlight: readonly Item[], error?: unknown): void {
     this.#process = undefined;
     this.#moving.clear();
-    this.#events.fenced(how, error);
+    this.#events.lostIdentity(how, error);
     this.#events.orphaned([...inFlight, ...this.#queue.splice(0)]);
   }
 

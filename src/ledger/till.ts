@@ -217,11 +217,11 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     if (this.#closed) return;
     this.#closed = true;
     this.#waiting.refuseAll();
-    const left = this.#leave();
-    await Promise.race([left, pause(this.#timers, this.#settings.closeWaitMs)]);
+    const finished = this.#finish();
+    await Promise.race([finished, pause(this.#timers, this.#settings.closeWaitMs)]);
   }
 
-  async #leave(): Promise<void> {
+  async #finish(): Promise<void> {
     await this.#pipeline.idle();
     await this.#retries.idle();
     const id = this.#process;
@@ -332,7 +332,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
     this.#log({ event: 'unknown_outcome', error });
   }
 
-  fenced(...[how, error]: Parameters<PipelineEvents['fenced']>): void {
+  lostIdentity(...[how, error]: Parameters<PipelineEvents['lostIdentity']>): void {
     const id = this.#process ?? '';
     this.#log({ event: how, process: id, unsettled: this.#pipeline.unsettled, error });
     this.stats[how]++;
@@ -376,7 +376,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
   }
 
   /**
-   * Takes a new id (R6), and another one for each try: a try that was given up may still arrive,
+   * Takes a new id (rule R6 of the till's protocol), and another one for each try: a try that was given up may still arrive,
    * and must not bring a swept row back. While opening, a refusal of the database goes to the
    * caller; later the till tries until the database answers.
    */
@@ -398,7 +398,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
         await pause(this.#timers, retryMs(attempt, this.#random));
       }
     }
-    if (this.#closed) return void this.#leave();
+    if (this.#closed) return void this.#finish();
     this.#pipeline.start(this.#process);
     for (const { floats } of [...this.#waiting.all()]) this.#waiting.serve(floats[0]);
   }
@@ -484,7 +484,7 @@ class RecentCharges {
 }
 
 /** A request that cost more than its reservation waits this long for the rest. */
-const overrunWaitMs = 500;
+const excessWaitMs = 500;
 
 /** A place in the queue for money. */
 interface Wait {
@@ -654,7 +654,7 @@ class HeldReservation implements Reservation {
         await this.#till.wait(
           [user],
           { want: wanted, minimum: 1n, shape: 'stream' },
-          overrunWaitMs,
+          excessWaitMs,
           take,
         ).taken;
       if (epoch !== this.#till.epoch) extra = 0n;

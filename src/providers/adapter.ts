@@ -34,8 +34,7 @@ export interface VendorCall<T = JsonObject> {
   /** The vendor is to stream: always when `stream`, and for whole answers when money is short. */
   readonly streamUpstream: boolean;
   /**
-   * Set only when the vendor's limit has to be lower than the client's: the model cannot write so
-   * much, or the reserve cannot pay for it.
+   * Set only where the client asks for more than the model can write: then it is the model's limit.
    */
   readonly outputTokensMax: number | undefined;
   /** The client's headers, in formats where some of them belong to the request. */

@@ -2,8 +2,8 @@ import type { FaultKind } from '../base/fault.ts';
 import type { CallStage } from '../http/upstream.ts';
 
 /**
- * What a retry may cost. `text`: chat, embeddings, transcription. `media`: image and video, which
- * may be charged although no answer came.
+ * What a retry may cost. `text`: everything but images. `media`: images, which may be charged although
+ * no answer came. Videos have `maySubmitElsewhere`.
  */
 export type CapabilityClass = 'text' | 'media';
 
@@ -54,10 +54,9 @@ export const mayRetrySameChannel = (
 
 /**
  * Whether another model may answer, once no channel of the first can: the client must have nothing
- * of an answer. `failedAt`: how far the last attempt had come, or that no vendor could be called.
+ * of an answer. `failedAt`: how far the last attempt had come.
  */
-export const mayFallBack = (failedAt: CallStage | 'not called'): boolean =>
-  failedAt !== 'streaming';
+export const mayFallBack = (failedAt: CallStage): boolean => failedAt !== 'streaming';
 
 /** Faults by which a vendor refuses a video's task. */
 const refusesTask: ReadonlySet<FaultKind> = new Set([
