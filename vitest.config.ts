@@ -52,7 +52,6 @@ const alone = [
   'test/*-simulation.test.ts',
   'test/attack.test.ts',
   'test/audio-memory.test.ts',
-  'test/browser/**/*.test.ts',
   'test/cli.test.ts',
   'test/commands.test.ts',
   'test/console-speed.test.ts',
@@ -102,9 +101,18 @@ export default defineConfig({
         plugins: [held],
         test: {
           ...everyFile,
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          isolate: false, // as below
+        },
+      },
+      {
+        plugins: [held],
+        test: {
+          ...everyFile,
           name: 'together',
           include: ['{src,web,sim,test}/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...alone],
+          exclude: [...configDefaults.exclude, ...alone, 'test/browser/**'],
           // A worker loads the gateway once for all its files: for most files that takes longer
           // than their tests.
           isolate: false,

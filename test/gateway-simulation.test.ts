@@ -13,7 +13,7 @@ import { Stage } from './gateway/stage.ts';
 import { configurationFrom } from './support/running.ts';
 
 /** More are lived by `HISTORIES=20000 npm run simulation:gateway`. Each run begins elsewhere. */
-const histories = Number(process.env['HISTORIES'] ?? 2_000);
+const histories = Number(process.env['HISTORIES'] ?? 1_000);
 const firstSeed = Number(process.env['HISTORY_SEED'] ?? Math.floor(Math.random() * 1_000_000_000));
 /** A rule that is missing is missed sooner or later; in so many histories it must be. */
 const historiesMax = 200;

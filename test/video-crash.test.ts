@@ -20,7 +20,7 @@ import { json } from './support/scripted-vendor.ts';
 
 /** `TOLLGATE_CRASH_ROUNDS=200 npm test -- test/video-crash.test.ts` is the long run. */
 const rounds = Number(
-  process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 12 : 4),
+  process.env['TOLLGATE_CRASH_ROUNDS'] ?? (process.env['CI'] === 'true' ? 8 : 4),
 );
 const clients = 6;
 const price = 5n * 700_000_000n;
