@@ -72,6 +72,11 @@ onPostgres((_, openFresh, fresh) => {
     ).toEqual([{ setting: '10000' }]);
   });
 
+  test('the server compiles no statement', async () => {
+    const db = await openFresh();
+    expect(await db.query("SELECT current_setting('jit') AS jit")).toEqual([{ jit: 'off' }]);
+  });
+
   test('a table changed by another node does not break prepared statements', async () => {
     const db = await openFresh({ migrations: [notes], postgres: { connectionsMax: 1 } });
     await db.query('SELECT * FROM note');

@@ -93,6 +93,8 @@ export class PostgresEngine implements Engine {
       lock_timeout: lockTimeoutMs,
       idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
       query_timeout: replyTimeoutMs,
+      // Compiling a statement with many parts takes the server longer than running it.
+      options: '-c jit=off',
       keepAlive: true,
       types,
     });
