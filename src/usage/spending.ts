@@ -2,6 +2,7 @@ import type { Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import { type JsonRows, jsonRows } from '../storage/sql.ts';
+import { meetAt, spanIndex, sqlSpanIndex } from './spans.ts';
 import {
   chargedWithin,
   type SplitRange,
@@ -18,12 +19,14 @@ import {
   begunWithin,
 } from './ranges.ts';
 
-/** The columns to group figures by; `hour` is its beginning in UTC. */
-export type SpendingGroup = 'hour' | 'key_id' | 'model' | 'capability' | 'status' | 'estimated';
+/** The columns to group figures by; `span` is the index of one of the query's spans. */
+export type SpendingGroup = 'span' | 'key_id' | 'model' | 'capability' | 'status' | 'estimated';
 
 export interface SpendingQuery extends TimeRange {
   readonly account: string;
   readonly filter?: UsageFilter;
+  /** For the group `span`: they follow each other and meet at full hours (`meetAt`). */
+  readonly spans?: readonly TimeRange[];
 }
 
 /** The amount paid and the number of requests of one group; `of` holds the group's values. */
@@ -49,14 +52,15 @@ export function* spending(
   question: SpendingQuery,
   by: readonly SpendingGroup[],
 ): Transaction<readonly SpendingRow[]> {
-  const cover = splitRange(question, yield* rolledUntil(), by.includes('hour') ? 'hour' : 'day');
+  const cover = splitRange(question, yield* rolledUntil(), unitOf(question, by));
   const places = new SqlParameters();
+  const columns = groupColumns(places, question, by);
   const rolled = (unit: 'hour' | 'day') => (span: TimeRange) =>
-    `SELECT ${hourGroupColumns(by)} h.requests AS requests, h.cost AS cost FROM usage_${unit} h
+    `SELECT ${columns('h', `h.${unit}`)} h.requests AS requests, h.cost AS cost FROM usage_${unit} h
     WHERE ${hoursWithin(places, question, span, unit)}`;
   const records = (
     span: TimeRange,
-  ) => `SELECT ${recordGroupColumns(by)} 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
+  ) => `SELECT ${columns('r', 'r.finished_at')} 1 AS requests, r.cost-r.shortfall AS cost FROM usage r
     WHERE ${recordsWithin(places, question, span)}`;
   const parts = partsOf(cover, question, rolled, records);
   if (parts.length === 0) return [];
@@ -80,15 +84,16 @@ export function* metered(
   question: SpendingQuery,
   by: readonly SpendingGroup[],
 ): Transaction<readonly Metered[]> {
-  const cover = splitRange(question, yield* rolledUntil(), by.includes('hour') ? 'hour' : 'day');
+  const cover = splitRange(question, yield* rolledUntil(), unitOf(question, by));
   const places = new SqlParameters();
+  const columns = groupColumns(places, question, by);
   const lines = jsonRows(database, 'r.lines');
   const rolled = (unit: 'hour' | 'day') => (span: TimeRange) =>
-    `SELECT ${hourGroupColumns(by)} h.measure AS measure, h.quantity AS quantity, h.cost AS cost
+    `SELECT ${columns('h', `h.${unit}`)} h.measure AS measure, h.quantity AS quantity, h.cost AS cost
     FROM usage_${unit}_line h WHERE ${hoursWithin(places, question, span, unit)}`;
   const records = (
     span: TimeRange,
-  ) => `SELECT ${recordGroupColumns(by)} ${lineColumns(lines)} FROM usage r CROSS JOIN ${lines.from}
+  ) => `SELECT ${columns('r', 'r.finished_at')} ${lineColumns(lines)} FROM usage r CROSS JOIN ${lines.from}
     WHERE ${recordsWithin(places, question, span)}`;
   const parts = partsOf(cover, question, rolled, records);
   if (parts.length === 0) return [];
@@ -133,17 +138,21 @@ const recordsWithin = (
   span: TimeRange,
 ): string => chargedWithin(places, account, span) + recordsCondition(places, filter);
 
-const hourGroupColumns = (by: readonly SpendingGroup[]): string =>
-  by.map((name) => `h.${name} AS ${name}, `).join('');
+/** Days (UTC) serve where none has parts of two spans. */
+const unitOf = ({ spans = [] }: SpendingQuery, by: readonly SpendingGroup[]): 'hour' | 'day' =>
+  by.includes('span') && !meetAt(spans, 'day') ? 'hour' : 'day';
 
-const recordGroupColumns = (by: readonly SpendingGroup[]): string =>
-  by
-    .map((name) =>
-      name === 'hour'
-        ? `r.finished_at-r.finished_at%${hourMs} AS hour, `
-        : `r.${name} AS ${name}, `,
-    )
-    .join('');
+/** SQL: the groups of a row of `table` that counts for `time`. */
+const groupColumns =
+  (places: SqlParameters, { spans = [] }: SpendingQuery, by: readonly SpendingGroup[]) =>
+  (table: string, time: string): string =>
+    by
+      .map((name) =>
+        name === 'span'
+          ? `${sqlSpanIndex(places, spans, time)} AS span, `
+          : `${table}.${name} AS ${name}, `,
+      )
+      .join('');
 
 const grouped = (by: readonly SpendingGroup[]): string =>
   by.length === 0 ? '' : `GROUP BY ${by.map((name) => `p.${name}`).join(', ')}`;
@@ -298,20 +307,6 @@ export function* startOfNewest(
     if (requests > most) return Math.max(from, Number(row['hour']) + hourMs);
   }
   return from;
-}
-
-/** The index of the range that contains `at`; -1: none. */
-export function spanIndex(spans: readonly TimeRange[], at: number): number {
-  let [low, high] = [0, spans.length - 1];
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const span = spans[middle];
-    if (span === undefined) break;
-    if (at < span.from) high = middle - 1;
-    else if (at >= span.to) low = middle + 1;
-    else return middle;
-  }
-  return -1;
 }
 
 /** Longer than all but the oddest requests take. */

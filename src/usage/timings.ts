@@ -11,7 +11,7 @@ import {
   type TimeRange,
   type UsageFilter,
 } from './ranges.ts';
-import { spanIndex } from './spending.ts';
+import { spanIndex } from './spans.ts';
 
 /** How long one request took; `firstByteMs` is undefined where no byte was streamed. */
 export interface Timing {

@@ -9,7 +9,7 @@ import {
 } from '../../gateway/reports/report.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { hourMs, recentOf, type TimeRange } from '../../usage/ranges.ts';
-import { spanIndex } from '../../usage/spending.ts';
+import { spanIndex } from '../../usage/spans.ts';
 import {
   type ChannelShare,
   channelShares,

@@ -2,8 +2,9 @@ import { keyNamesOf } from '../../accounts/user-keys.ts';
 import type { Nano } from '../../base/money.ts';
 import type { ZoneDay } from '../../base/calendar.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { hourMs, type UsageFilter } from '../../usage/ranges.ts';
-import { type SpendingRow, spanIndex, spending } from '../../usage/spending.ts';
+import type { UsageFilter } from '../../usage/ranges.ts';
+import { meetAt } from '../../usage/spans.ts';
+import { type SpendingRow, spending } from '../../usage/spending.ts';
 import type { Series, UsageSeries } from '../contract.ts';
 import { yuan } from '../format.ts';
 
@@ -45,13 +46,12 @@ export function* daily({
   const found: { readonly day: number; readonly spent: SpendingRow }[] = [];
   // The first and the last day may be cut anywhere; those between show the zone's offset from the
   // full hour.
-  if (days.slice(1).every(({ from }) => from % hourMs === 0)) {
-    const spent = yield* spending({ account, from: first.from, to: last.to, filter }, [
-      'hour',
+  if (meetAt(days, 'hour')) {
+    const spent = yield* spending({ account, from: first.from, to: last.to, filter, spans: days }, [
+      'span',
       column,
     ]);
-    for (const one of spent)
-      found.push({ day: Math.max(0, spanIndex(days, Number(one.of.hour))), spent: one });
+    for (const one of spent) found.push({ day: Number(one.of.span), spent: one });
   } else {
     for (const [day, { from, to }] of days.entries())
       for (const one of yield* spending({ account, from, to, filter }, [column]))

@@ -2,7 +2,7 @@ import { dayMs, localTime, zoneDayAt, zoneDays, type ZoneDay } from '../../base/
 import { failedByHour, loggedSince } from '../../request-log/queries.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { hourMs, type TimeRange, type UsageFilter } from '../../usage/ranges.ts';
-import { spanIndex } from '../../usage/spending.ts';
+import { spanIndex } from '../../usage/spans.ts';
 import { sampledTimings, type Timing } from '../../usage/timings.ts';
 import type { LatencyView, UsageCourse } from '../contract.ts';
 import { instant, instantOrNull } from '../format.ts';
