@@ -193,20 +193,19 @@ export function* recentOf({ from, to }: TimeRange, now: number): Transaction<Rec
   const rolled = yield* rolledUntil();
   const until = rolled === 0 ? ((yield* firstChargeOfAll()) ?? now) : rolled;
   const tail = { from: Math.max(from, until), to };
-  if (now - until > tailMsMax || (yield* isMoreThan(tailRecordsMax, tail)))
-    return { until, tail: undefined };
+  if (now - until > tailMsMax || !(yield* areFewRecords(tail))) return { until, tail: undefined };
   return { until: now, tail };
 }
 
-/** Counts no further than `most`. */
-function* isMoreThan(most: number, span: TimeRange): Transaction<boolean> {
+/** Whether the records of a range are few enough to read; counts no further. */
+export function* areFewRecords(span: TimeRange): Transaction<boolean> {
   const places = new SqlParameters();
-  const counted = `SELECT 1 AS one ${recordsOf(places, span)} LIMIT ${places.add(most + 1)}`;
+  const counted = `SELECT 1 AS one ${recordsOf(places, span)} LIMIT ${places.add(tailRecordsMax + 1)}`;
   const [row] = yield {
     sql: `SELECT COUNT(*) AS count FROM (${counted}) c`,
     params: places.params,
   };
-  return Number(row?.['count'] ?? 0) > most;
+  return Number(row?.['count'] ?? 0) <= tailRecordsMax;
 }
 
 /** The time of an account's first charge; undefined: never charged. */

@@ -6,6 +6,7 @@ import { charges, noon, sold } from '../../../test/support/console-user.ts';
 import { newCustomer } from '../../../test/support/customer.ts';
 import { migrations } from '../../app/schema.ts';
 import { dayMs } from '../../base/calendar.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Database } from '../../storage/database.ts';
 import { hourMs } from '../../usage/ranges.ts';
 import { rollUp } from '../../usage/rollup.ts';
@@ -58,7 +59,7 @@ const revenue = (sales: readonly Sale[]) =>
   yuan(sales.reduce((sum, { millions }) => sum + millions * 2_500_000_000n, 0n));
 
 /** The figures made by hand. */
-function figures(sales: readonly Sale[], from: number, to: number) {
+function figures(sales: readonly Sale[], from: number, to: number, at = noon) {
   const within = sales.filter(({ at }) => at >= from && at < to);
   const paid = within.reduce((sum, { millions }) => sum + millions * 2_500_000_000n, 0n);
   const cost = within
@@ -66,7 +67,7 @@ function figures(sales: readonly Sale[], from: number, to: number) {
     .reduce((sum, { millions }) => sum + millions * nano, 0n);
   return {
     from: new Date(from).toISOString(),
-    to: new Date(Math.min(to, noon)).toISOString(),
+    to: new Date(Math.min(to, at)).toISOString(),
     revenue: yuan(paid),
     vendor_cost: yuan(cost),
     margin: Number(((paid - cost) * 1_000_000n) / paid) / 1e6,
@@ -75,8 +76,8 @@ function figures(sales: readonly Sale[], from: number, to: number) {
   };
 }
 
-async function open(database: Database, configuration = priced) {
-  const { operator, url } = await startOperatorConsole(database, configuration, { clock });
+async function open(database: Database, configuration = priced, its: Clock = clock) {
+  const { operator, url } = await startOperatorConsole(database, configuration, { clock: its });
   const trend = async (query = ''): Promise<OperatorTrend> =>
     (await operator.ask(`operator/trend${query}`)).json;
   return { operator, url, trend };
@@ -107,7 +108,7 @@ forEachDatabase((_name, openFresh) => {
       ] as const) {
         const found = await trend(query);
         const from = today - (days - 1) * dayMs;
-        const elapsed = Math.round((noon - from) / hourMs) * hourMs;
+        const elapsed = noon - from;
         const before = from - days * dayMs;
         expect(found.period, query).toMatchObject(figures(sales, from, today + dayMs));
         expect(found.before, query).toMatchObject(figures(sales, before, before + elapsed));
@@ -130,6 +131,37 @@ forEachDatabase((_name, openFresh) => {
     while ((await rollUp(database, noon)) !== undefined);
     await check();
   }, 120_000);
+
+  test('the period before ends as many minutes after its beginning as the period has run', async () => {
+    const database = await openFresh({ migrations });
+    const at = noon + 25 * 60_000;
+    const { trend } = await open(database, priced, { now: () => at, monotonicMs: () => 0 });
+    const { userId: account } = await newCustomer(database, 1_000_000n * nano);
+    const { userId: other } = await newCustomer(database, 1_000_000n * nano);
+    const elapsed = at - today;
+    const sale = (sold: number, millions: bigint, by = account): Sale => ({
+      ...{ account: by, at: sold, model: 'glm', millions },
+    });
+    const sales = [
+      sale(today - dayMs, 1n),
+      sale(today - dayMs + elapsed - 30 * 60_000, 2n),
+      sale(today - dayMs + elapsed - 1_000, 4n, other),
+      sale(today - dayMs + elapsed + 1_000, 8n),
+      sale(today + hourMs, 16n),
+    ];
+    await sell(database, sales);
+    while ((await rollUp(database, at)) !== undefined);
+    const found = await trend('?period=today');
+    expect(found.before).toMatchObject(figures(sales, today - dayMs, today - dayMs + elapsed, at));
+    expect(found.before.requests).toBe(3);
+    for (const { from, to } of [found.period, found.before])
+      expect(Date.parse(to) - Date.parse(from)).toBe(elapsed);
+    const week = await trend('?period=7d');
+    const lengths = [week.period, week.before].map(
+      ({ from, to }) => Date.parse(to) - Date.parse(from),
+    );
+    expect(lengths).toEqual([elapsed + 6 * dayMs, elapsed + 6 * dayMs]);
+  });
 
   test('models, users and channels are ranked', async () => {
     const database = await openFresh({ migrations });
@@ -193,7 +225,7 @@ forEachDatabase((_name, openFresh) => {
     const database = await openFresh({ migrations });
     const { trend } = await open(database);
     await database.query('UPDATE users SET created_at=$1', [noon - 70 * dayMs]);
-    for (const at of [today, today - 1, today - 7 * dayMs, today - 7 * dayMs + 14 * hourMs]) {
+    for (const at of [today, today - 1, today - 7 * dayMs, noon - 7 * dayMs]) {
       const { userId } = await newCustomer(database, 0n);
       await database.query('UPDATE users SET created_at=$1 WHERE id=$2', [at, userId]);
     }
@@ -204,7 +236,7 @@ forEachDatabase((_name, openFresh) => {
     expect([month.period.from, month.before.from, month.before.to]).toEqual([
       '2026-10-31T16:00:00.000Z',
       '2026-09-30T16:00:00.000Z',
-      '2026-10-21T06:00:00.000Z',
+      '2026-10-21T06:05:00.000Z',
     ]);
   });
 

@@ -8,7 +8,7 @@ import {
   oldestCounts,
 } from '../../gateway/reports/report.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { hourMs, recentOf, type TimeRange } from '../../usage/ranges.ts';
+import { areFewRecords, hourMs, recentOf, type TimeRange } from '../../usage/ranges.ts';
 import { spanIndex } from '../../usage/spans.ts';
 import {
   type ChannelShare,
@@ -72,8 +72,9 @@ export async function operatorTrend(
 }
 
 interface Periods {
-  /** Both begin and end at full hours. */
+  /** Begins and ends at full hours. */
   readonly period: TimeRange;
+  /** Begins at a full hour; as long as the part of the period that is over. */
   readonly before: TimeRange;
   /** The days of the period, to today. */
   readonly days: readonly ZoneDay[];
@@ -100,12 +101,8 @@ function periodsOf(
   const start = floorHour(days[0]?.from ?? at);
   const end = floorHour(days.at(-1)?.to ?? at);
   const startBefore = floorHour(zoneDays(zone, firstBefore, firstBefore)[0]?.from ?? at);
-  const elapsed = Math.round((at - start) / hourMs) * hourMs;
-  return {
-    period: { from: start, to: end },
-    before: { from: startBefore, to: at < end ? Math.min(start, startBefore + elapsed) : start },
-    days,
-  };
+  const endBefore = at < end ? Math.min(start, startBefore + (at - start)) : start;
+  return { period: { from: start, to: end }, before: { from: startBefore, to: endBefore }, days };
 }
 
 /** Rolled-up figures are by full hours: in zones with a half hour, days begin at the hour before. */
@@ -126,9 +123,9 @@ function* trend(
 ): Transaction<Trend> {
   const { until, tail } = yield* recentOf({ from: before.from, to: period.to }, at);
   const counted = (yield* oldestCounts()) ?? Number.POSITIVE_INFINITY;
-  const sources = { database, catalogue, tail, counted, at };
-  const now = yield* partsOf(sources, period);
-  const then = yield* partsOf(sources, before);
+  const sources = { database, catalogue, counted, at };
+  const now = yield* partsOf(sources, withTail(period, tail));
+  const then = yield* partsOf(sources, yield* withPartHour(before, until));
   const unit = days.length === 1 ? 'hour' : 'day';
   const hours = yield* revenueByHour(withTail(period, tail));
   const models = yield* revenueByModel(withTail(period, tail));
@@ -150,10 +147,20 @@ const withTail = (span: TimeRange, tail: TimeRange | undefined): RangeWithTail =
   return { ...span, tail: from < to ? { from, to } : undefined };
 };
 
+/**
+ * A range that may end within an hour: of that hour, the records up to the end. Where they are too
+ * many to read, the range ends at the full hour.
+ */
+function* withPartHour({ from, to }: TimeRange, until: number): Transaction<RangeWithTail> {
+  const part = { from: Math.max(from, floorHour(Math.min(to, until))), to };
+  const whole = { from, to: part.from };
+  const read = part.from < part.to && (yield* areFewRecords(part));
+  return read ? { ...whole, tail: part } : whole;
+}
+
 interface Sources {
   readonly database: Database;
   readonly catalogue: StoredCatalog;
-  readonly tail: TimeRange | undefined;
   /** The beginning of the counts of attempts. */
   readonly counted: number;
   readonly at: number;
@@ -169,10 +176,10 @@ interface Parts {
 
 /** The figures of a period, and the parts that they are the sums of. */
 function* partsOf(
-  { database, catalogue, tail, counted, at }: Sources,
-  span: TimeRange,
+  { database, catalogue, counted, at }: Sources,
+  range: RangeWithTail,
 ): Transaction<Parts> {
-  const range = withTail(span, tail);
+  const span = { from: range.from, to: Math.max(range.to, range.tail?.to ?? range.to) };
   const accounts = yield* revenueByAccount(range);
   const shares = yield* channelShares(range);
   const costs = yield* vendorCosts(database, catalogue, range, shares);
