@@ -92,6 +92,8 @@ interface RouteBase<Input> {
   readonly perMinute?: number;
   /** The answer is the same for all: the session is not looked up. */
   readonly sessionless?: true;
+  /** Reads many records: one user runs at most `heavyAtOnceMax` (server.ts) at the same time. */
+  readonly heavy?: true;
 }
 
 type Handle<Visit> = (visit: Visit) => unknown;
@@ -123,11 +125,12 @@ export function defineRoute<Input = undefined>(declared: AnyoneRoute<Input>): Co
 export function defineRoute<Input>(
   declared: SignedInRoute<Input> | AnyoneRoute<Input>,
 ): ConsoleRoute {
-  const { method, path, role, bodyBytesMax, perMinute, sessionless, input } = declared;
+  const { method, path, role, bodyBytesMax, perMinute, sessionless, heavy, input } = declared;
   const limits = {
     ...(bodyBytesMax && { bodyBytesMax }),
     ...(perMinute && { perMinute }),
     ...(sessionless && { sessionless }),
+    ...(heavy && { heavy }),
   };
   return {
     method,

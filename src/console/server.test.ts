@@ -250,6 +250,42 @@ onSqlite((_, openFresh) => {
     expect((await other.ask('seldom')).status).toBe(200);
   });
 
+  test('of the requests that read much, a user runs four at a time; others are not kept waiting', async () => {
+    const db = await openFresh({ migrations });
+    let running = 0;
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const heavy = (path: string): ConsoleRoute =>
+      defineRoute({
+        method: 'GET',
+        path,
+        role: 'user',
+        heavy: true,
+        async handle() {
+          running++;
+          await ended;
+          return {};
+        },
+      });
+    const url = await startConsole(db, [...rows, heavy('much'), heavy('more')]);
+    const [user, other] = [await newBrowser(url, db), await newBrowser(url, db)];
+    const slow = ['much', 'more', 'much', 'more'].map((path) => user.ask(path));
+    await expect.poll(() => running).toBe(4);
+    const refused = await user.ask('much');
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
+    expect(refused.json.error).toMatchObject({
+      code: 'rate_limited',
+      message: '4 such requests of yours are running. Please wait until one has ended.',
+    });
+    expect((await user.ask('mine')).status).toBe(200);
+    const others = other.ask('much');
+    await expect.poll(() => running).toBe(5);
+    end();
+    const statuses = (await Promise.all([...slow, others])).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200]);
+    expect((await user.ask('much')).status).toBe(200);
+  });
+
   test('a long JSON is packed for a browser that unpacks it, and nothing else is', async () => {
     const db = await openFresh({ migrations });
     const url = await startConsole(db, rows);

@@ -6,7 +6,7 @@ import { requestId } from '../base/random.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { ClientResponse } from '../http/client-response.ts';
 import { NodeResponseWriter } from '../http/node-transport.ts';
-import type { Limiter } from '../limits/limiter.ts';
+import type { Allowance, Limiter, Pass } from '../limits/limiter.ts';
 import { csrfOf, isCsrf, sessionSecretIn } from '../signin/session-cookie.ts';
 import { type Site, networkKeyOf } from '../signin/site.ts';
 import { type Database, isAway } from '../storage/database.ts';
@@ -29,6 +29,11 @@ import {
 
 const bodyBytesMaxUsual = 256 * 1024;
 const perMinuteUsual = 600;
+/**
+ * Requests of one user to heavy routes, all together, that run at the same time in one process:
+ * fewer than the database has connections, so that others are answered meanwhile.
+ */
+const heavyAtOnceMax = 4;
 const retryMs = 1_000;
 
 export interface ConsoleLog {
@@ -163,7 +168,7 @@ class ConsoleServer implements OpenConsole {
     { at, ip, headers }: ConsoleRequest,
     { method }: FastifyRequest,
   ): Promise<Caller | undefined> {
-    const { site, limiter } = this.#rooms;
+    const { site } = this.#rooms;
     if (!this.#open)
       throwProblem('unavailable', {
         message: 'This node is shutting down.',
@@ -176,11 +181,42 @@ class ConsoleServer implements OpenConsole {
     if (writes && caller !== undefined && !isCsrf(headers['x-csrf-token'], caller.csrf))
       throwProblem('csrf');
     const rpm = row.perMinute ?? perMinuteUsual;
-    const who = `console ${caller?.user.id ?? networkKeyOf(ip)} ${row.perMinute === undefined ? '' : `${row.method} ${row.path}`}`;
-    const pass = limiter.enter(who, { rpm, tpm: undefined, concurrency: undefined }, 0);
-    if ('limitOf' in pass) throwProblem('rate_limited', { retryAfterMs: pass.retryAfterMs });
-    pass.finish(0);
+    const what = row.perMinute === undefined ? '' : `${row.method} ${row.path}`;
+    this.#limited(subjectOf(caller, ip, what), { rpm, concurrency: undefined }).finish(0);
     return caller;
+  }
+
+  /** Throws a problem when the limit is reached. */
+  #limited(
+    subject: string,
+    allowance: Pick<Allowance, 'rpm' | 'concurrency'>,
+    message?: string,
+  ): Pass {
+    const pass = this.#rooms.limiter.enter(subject, { ...allowance, tpm: undefined }, 0);
+    if ('limitOf' in pass)
+      throwProblem('rate_limited', {
+        retryAfterMs: pass.retryAfterMs,
+        ...(message !== undefined && { message }),
+      });
+    return pass;
+  }
+
+  /**
+   * The route's work. A heavy one counts until the work has ended: a browser that disconnects does
+   * not stop the database.
+   */
+  async #run(row: ConsoleRoute, arrival: ConsoleRequest): Promise<unknown> {
+    if (row.heavy === undefined) return row.serve(arrival);
+    const pass = this.#limited(
+      subjectOf(arrival.caller, arrival.ip, 'heavy'),
+      { rpm: undefined, concurrency: heavyAtOnceMax },
+      `${heavyAtOnceMax} such requests of yours are running. Please wait until one has ended.`,
+    );
+    try {
+      return await row.serve(arrival);
+    } finally {
+      pass.finish(0);
+    }
   }
 
   async #caller(
@@ -209,10 +245,8 @@ class ConsoleServer implements OpenConsole {
     this.#inside.add(reply);
     reply.client.onOver(() => this.#gone(reply));
     try {
-      const value = await row.serve({
-        ...arrival,
-        body: Buffer.isBuffer(request.body) ? request.body : nothing,
-      });
+      const body = Buffer.isBuffer(request.body) ? request.body : nothing;
+      const value = await this.#run(row, { ...arrival, body });
       await reply.finish(value, request.headers['accept-encoding']);
     } catch (error) {
       this.#tell(arrival, request, error);
@@ -267,6 +301,10 @@ class ConsoleServer implements OpenConsole {
 }
 
 const nothing = Buffer.alloc(0);
+
+/** Whose limit it is: the user's, or that of a stranger's network. */
+const subjectOf = (caller: Caller | undefined, ip: string, what: string): string =>
+  `console ${caller?.user.id ?? networkKeyOf(ip)} ${what}`;
 
 /** The response for any error. */
 function replyOf(error: unknown): ProblemReply {

@@ -4,14 +4,22 @@ import { ApiError, type Query, get, rememberCsrf } from './client.ts';
 import { subscribe } from './reach.ts';
 import { signedInAgain } from './session-gone.ts';
 
+/** A request that was one too many at a time may come again after so long. */
+const shortWaitMs = 1_000;
+const isSoonOver = ({ status, retryAfterMs = Number.POSITIVE_INFINITY }: ApiError): boolean =>
+  status === 429 && retryAfterMs <= shortWaitMs;
+
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 15_000,
       refetchOnWindowFocus: true,
       retry: (failures, error) =>
-        failures < 1 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
-      retryDelay: 800,
+        failures < 1 &&
+        error instanceof ApiError &&
+        (error.status === 0 || error.status >= 500 || isSoonOver(error)),
+      retryDelay: (_failures, error) =>
+        error instanceof ApiError && isSoonOver(error) ? shortWaitMs : 800,
     },
   },
 });

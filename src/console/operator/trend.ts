@@ -43,6 +43,7 @@ export function trendRoutes({ database }: OperatorContext): readonly ConsoleRout
       method: 'GET',
       path: 'operator/trend',
       role: 'operator',
+      heavy: true,
       input: trendInput,
       handle: ({ user: { zone }, input, at }) => operatorTrend(database, input, zone, at),
     }),

@@ -54,6 +54,7 @@ export function overviewRoutes({
       method: 'GET',
       path: 'overview',
       role: 'user',
+      heavy: true,
       input,
       async handle({ user, owner, input: { by, period } }): Promise<OverviewView> {
         const now = clock.now();

@@ -89,6 +89,7 @@ export function usageRoutes(rooms: UsageContext): readonly ConsoleRoute[] {
       method: 'GET',
       path: 'usage/course',
       role: 'user',
+      heavy: true,
       input: filtered,
       handle: (visit) => course(rooms, visit),
     }),
