@@ -38,4 +38,12 @@ export const requestLogMigrations: readonly Migration[] = [
         ((CASE WHEN outcome IN ('ok', 'length', 'ok, not kept', 'length, not kept') THEN NULL ELSE status END), id)`,
     ],
   },
+  {
+    // The time from which an account that had too many rows has all of them again: the log says how
+    // far back it reaches.
+    id: '0056-request-log-cut',
+    statements: [
+      'CREATE TABLE request_log_cut (account TEXT PRIMARY KEY, complete_from BIGINT NOT NULL)',
+    ],
+  },
 ];

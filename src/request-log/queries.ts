@@ -139,6 +139,8 @@ export function* loggedRequest(
 const firstIdAt = (at: number): string =>
   `req_${Math.max(0, Math.floor(at)).toString(16).padStart(12, '0')}`;
 
+const timeOfId = (id: string): number => Number.parseInt(id.slice(4, 16), 16);
+
 /** Deletes at most `limit` requests older than `before` (wall clock, ms); returns how many. */
 export function* forgetRequestsBefore(before: number, limit: number): Transaction<number> {
   const rows = yield {
@@ -146,6 +148,11 @@ export function* forgetRequestsBefore(before: number, limit: number): Transactio
     params: [firstIdAt(before), limit],
   };
   return rows.length;
+}
+
+/** Deletes what is recorded of accounts that have all requests since `before` (wall clock, ms). */
+export function* forgetCutsBefore(before: number): Transaction<void> {
+  yield { sql: 'DELETE FROM request_log_cut WHERE complete_from<$1', params: [before] };
 }
 
 /** A model's requests in one hour that ended with a status of 500 or more. */
@@ -222,14 +229,11 @@ export function* failedByHour(range: {
 
 /** The time from which the log has all failed requests of an account: wall clock, ms. */
 export function* loggedSince(account: string, now: number): Transaction<number> {
-  const { keptForMs, accountRowsMax } = requestLogLimits;
-  const [row] = yield {
-    sql: 'SELECT COUNT(*) AS requests, MIN(id) AS first FROM request_log WHERE account=$1',
+  const [cut] = yield {
+    sql: 'SELECT complete_from FROM request_log_cut WHERE account=$1',
     params: [account],
   };
-  const oldest = now - keptForMs;
-  if (Number(integerColumn(row, 'requests')) < accountRowsMax) return oldest;
-  return Math.max(oldest, Number.parseInt(textColumn(row, 'first').slice(4, 16), 16));
+  return Math.max(now - requestLogLimits.keptForMs, Number(cut?.['complete_from'] ?? 0));
 }
 
 /** How many requests each account has in the log. */
@@ -243,11 +247,20 @@ export function* requestsByAccount(): Transaction<ReadonlyMap<string, number>> {
   );
 }
 
-/** Deletes the account's oldest `count` requests. */
+/** Deletes the account's oldest `count` requests, and records from when on it has all. */
 export function* forgetOldestOf(account: string, count: number): Transaction<void> {
-  yield {
-    sql: 'DELETE FROM request_log WHERE id IN (SELECT id FROM request_log WHERE account=$1 ORDER BY id LIMIT $2)',
+  const deleted = yield {
+    sql: 'DELETE FROM request_log WHERE id IN (SELECT id FROM request_log WHERE account=$1 ORDER BY id LIMIT $2) RETURNING id',
     params: [account, count],
+  };
+  const last = deleted
+    .map((row) => textColumn(row, 'id'))
+    .toSorted()
+    .at(-1);
+  if (last === undefined) return;
+  yield {
+    sql: 'INSERT INTO request_log_cut (account, complete_from) VALUES ($1, $2) ON CONFLICT (account) DO UPDATE SET complete_from=excluded.complete_from',
+    params: [account, timeOfId(last) + 1],
   };
 }
 

@@ -5,7 +5,7 @@ import { type Refusal, refusal } from '../base/refusal.ts';
 import { type Database, DatabaseError } from '../storage/database.ts';
 import type { AccessLine } from '../telemetry/request-metrics.ts';
 import { codeOf, outcomesNamed, refusalText, requestLogLimits } from './entry.ts';
-import { loggedRequest, requestLogPage, type RequestLogQuery } from './queries.ts';
+import { loggedRequest, loggedSince, requestLogPage, type RequestLogQuery } from './queries.ts';
 import { RequestRecorder, type RefusedRequest } from './recorder.ts';
 import { accountAllowance, boundRequestLog } from './retention.ts';
 
@@ -246,6 +246,14 @@ forEachDatabase((_name, openFresh) => {
     expect(await kept('user_small')).toBe(6);
     const newest = await pageOf(database, { account: 'user_large', limit: 1 });
     expect(newest[0]?.at).toBe(noon);
+    const since = (account: string) => database.snapshot(() => loggedSince(account, noon));
+    const all = noon - requestLogLimits.keptForMs;
+    // The newest twenty of user_large, of one each millisecond.
+    expect(await since('user_large')).toBe(noon - 19);
+    expect([await since('user_small'), await since('user_old')]).toEqual([all, all]);
+    clock.at += limits.keptForMs + 60_000;
+    await boundRequestLog(database, clock, limits);
+    expect(await since('user_large')).toBe(all);
   });
 });
 

@@ -1,7 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { type RequestLogLimits, requestLogLimits } from './entry.ts';
-import { forgetOldestOf, forgetRequestsBefore, requestsByAccount } from './queries.ts';
+import {
+  forgetCutsBefore,
+  forgetOldestOf,
+  forgetRequestsBefore,
+  requestsByAccount,
+} from './queries.ts';
 
 const deletedAtOnceMax = 500;
 const everyMs = 600_000;
@@ -37,6 +42,7 @@ export async function boundRequestLog(
   const before = clock.now() - limits.keptForMs;
   const forget = () => database.transact(() => forgetRequestsBefore(before, deletedAtOnceMax));
   while ((await forget()) === deletedAtOnceMax);
+  await database.transact(() => forgetCutsBefore(before));
   const counts = await database.snapshot(() => requestsByAccount());
   const allowed = accountAllowance([...counts.values()], limits);
   for (const [account, count] of counts)
