@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { expectAccessible, noChromium, openWindow, picture, withChromium } from './chromium.ts';
 import { startLiveConsole } from './gateway.ts';
+import { startLivedIn } from './lived-in.ts';
 
 withChromium();
 
@@ -32,6 +33,59 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     await picture(page, 'channels-1024');
     const menu = table.getByRole('button', { name: /sim-deepseek/ }).first();
     expect((await menu.boundingBox())?.x).toBeLessThan(1_024);
+  }, 60_000);
+
+  test.each([
+    [1440, 'en'],
+    [1024, 'en'],
+    [1024, 'zh'],
+  ] as const)(
+    'at %d px, in %s, each list has the columns that fit, and no half of one',
+    async (width, language) => {
+      const { live, user, operator } = await startLivedIn();
+      const lists = [
+        [user, ['/keys', '/usage', '/models?view=table']],
+        [operator, ['channels', 'models', 'requests?all=1', 'users', 'orders', 'audit']],
+      ] as const;
+      const wider: string[] = [];
+      for (const [{ cookie }, paths] of lists) {
+        const { page, go } = await openWindow(live.url, cookie, { width, language });
+        for (const path of paths) {
+          await go(path.startsWith('/') ? path : `/operator/${path}`);
+          const box = page
+            .getByRole('main')
+            .getByRole('region')
+            .filter({ has: page.locator('th') });
+          await box.first().waitFor();
+          const byPx: number = await box
+            .first()
+            .evaluate((table) => table.scrollWidth - table.clientWidth);
+          if (byPx > 0) wider.push(`${path} by ${byPx} px`);
+          await picture(page, `list${path.replaceAll(/\W/g, '-')}-${width}-${language}`);
+        }
+      }
+      expect(wider).toEqual([]);
+    },
+    120_000,
+  );
+
+  test('a column that has no room comes back when there is', async () => {
+    const live = await startLiveConsole();
+    const user = await live.newUser();
+    await user.ask('keys', {
+      method: 'POST',
+      headers: { 'idempotency-key': 'a-key-with-a-name' },
+      body: { name: 'the key of a machine that tests at night', group: 'default' },
+    });
+    const { page, go } = await openWindow(live.url, user.cookie, { width: 800 });
+    await go('/keys');
+    const expires = page.getByRole('columnheader', { name: 'Expires' });
+    await page.getByRole('columnheader', { name: 'Name' }).waitFor();
+    expect(await expires.count()).toBe(0);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await expires.waitFor();
+    await page.setViewportSize({ width: 800, height: 900 });
+    await expires.waitFor({ state: 'detached' });
   }, 60_000);
 
   test('a list of over a hundred rows draws those near the view, and its header stays', async () => {

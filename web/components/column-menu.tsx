@@ -58,7 +58,9 @@ export function useColumns<Row>(
       )}
     </Menu>
   );
-  return [columns.filter(({ id }, index) => index === 0 || !hidden.includes(id)), menu];
+  const shown = columns.filter(({ id }, index) => index === 0 || !hidden.includes(id));
+  // What the user chose is shown, also where it has to be scrolled to.
+  return [chosen === undefined ? shown : shown.map(({ spare: _, ...column }) => column), menu];
 }
 
 const placeOf = (table: string): string => `tollgate_columns_${table}`;

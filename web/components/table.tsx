@@ -12,6 +12,7 @@ import { useWide } from '../browser/media.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Button } from './button.tsx';
+import { useFittingColumns } from './fitting-columns.ts';
 import { Icon } from './icon.tsx';
 import { PathLink, isPlain } from './path-link.tsx';
 import { directionOf, pressed, sortedBy, type SortValue } from './sorting.ts';
@@ -32,6 +33,11 @@ export interface Column<Row> {
   readonly sortBy?: ((row: Row) => SortValue) | 'server';
   /** Stays in view at the right edge: the row's menu. */
   readonly pinned?: true;
+  /**
+   * Left out where the table is wider than its place, the highest number first: what the row's page
+   * shows, too.
+   */
+  readonly spare?: number;
 }
 
 /** A row on a phone: two lines. */
@@ -77,9 +83,10 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
 /** A table of more rows scrolls by itself, so that its header stays in view. */
 const rowsInPage = 25;
 
-function WideTable<Row>(props: TableProps<Row>): ReactNode {
-  const { label, rows, rowKey } = props;
+function WideTable<Row>(all: TableProps<Row>): ReactNode {
+  const { label, rows, rowKey } = all;
   const box = useRef<HTMLDivElement>(null);
+  const props = { ...all, columns: useFittingColumns(box, all.columns) };
   const virtual = useVirtualRows(box, rows.length);
   const { first, end, abovePx, belowPx } = virtual ?? wholeList(rows.length);
   useSteadyWidths(box, virtual !== undefined);

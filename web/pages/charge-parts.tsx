@@ -98,7 +98,8 @@ function Counted({
 }): ReactNode {
   return (
     <>
-      {of !== undefined && <span className="mr-2 text-caption text-muted">{of}</span>}
+      {/* Where the table has no room, the request's own page tells it. */}
+      {of !== undefined && <span className="mr-2 text-caption text-muted max-xl:hidden">{of}</span>}
       {formatCount(count)}
     </>
   );

@@ -137,7 +137,9 @@ function useKeyColumns(
     {
       id: 'name',
       header: columns.name,
-      cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span>,
+      cell: ({ name }) => (
+        <span className="block max-w-44 truncate font-medium xl:max-w-64">{name}</span>
+      ),
     },
     {
       id: 'key',
@@ -147,6 +149,7 @@ function useKeyColumns(
     {
       id: 'group',
       header: columns.group,
+      spare: 1,
       cell: ({ group }) => <span className="block max-w-48 truncate">{group}</span>,
     },
     {
@@ -155,12 +158,15 @@ function useKeyColumns(
       align: 'right',
       cell: (key) => <SpentOfLimit {...key} places={placesOf(keys)} />,
     },
-    moneyColumn(keys, {
-      id: 'month',
-      header: columns.month,
-      amount: (key) => key.spent_this_month,
-      as: 'spend',
-    }),
+    {
+      ...moneyColumn(keys, {
+        id: 'month',
+        header: columns.month,
+        amount: (key) => key.spent_this_month,
+        as: 'spend',
+      }),
+      spare: 2,
+    },
     {
       id: 'used',
       header: columns.used,
@@ -169,6 +175,7 @@ function useKeyColumns(
     {
       id: 'expires',
       header: columns.expires,
+      spare: 3,
       cell: (key) => <Time at={key.expires_at} as="day" absent={words.never} />,
     },
     {
@@ -182,6 +189,7 @@ function useKeyColumns(
       align: 'right',
       cell: menu,
       className: 'w-10',
+      pinned: true,
     },
   ];
 }

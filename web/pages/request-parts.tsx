@@ -77,6 +77,7 @@ export function useRequestColumns(): readonly Column<FailedRequest>[] {
     {
       id: 'key',
       header: columns.key,
+      spare: 2,
       cell: ({ key_name: name }) => <span className="block max-w-36 truncate">{name}</span>,
       className: 'text-muted',
     },
@@ -100,6 +101,7 @@ export function useRequestColumns(): readonly Column<FailedRequest>[] {
     {
       id: 'message',
       header: columns.message,
+      spare: 1,
       cell: (request) => <span className="block max-w-80 truncate">{reason(request)}</span>,
       className: 'text-muted',
     },

@@ -105,6 +105,7 @@ function TaskTable({ tasks, selected, query }: TaskTableProps): ReactNode {
     {
       id: 'key',
       header: names.key,
+      spare: 1,
       cell: ({ key_name: name }) => (
         <span className="block max-w-48 truncate text-muted">{name}</span>
       ),
@@ -127,6 +128,7 @@ function TaskTable({ tasks, selected, query }: TaskTableProps): ReactNode {
       id: 'expires',
       header: names.expires,
       align: 'right',
+      spare: 2,
       cell: ({ expires_at: at }) => <Time at={at} as="relative" />,
     },
   ];

@@ -176,19 +176,23 @@ function useModelColumns(models: readonly OperatorModel[]): readonly Column<Oper
     const cell = (model: OperatorModel) =>
       padFraction(texts.get(model.id) ?? '—', texts.has(model.id) ? places : 0);
     const sortBy = (model: OperatorModel) => tokenRate(model, id);
-    return { id, header, align: 'right', sortBy, cell };
+    const spare = id === 'cached_input' && { spare: 3 };
+    return { id, header, align: 'right', sortBy, cell, ...spare };
   };
   return [
     {
       id: 'model',
       header: columns.model,
       sortBy: ({ id }) => id,
-      cell: ({ id }) => <span className="block max-w-80 truncate font-medium">{id}</span>,
+      cell: ({ id }) => (
+        <span className="block max-w-60 truncate font-medium xl:max-w-80">{id}</span>
+      ),
     },
     {
       id: 'kind',
       header: columns.kind,
       sortBy: ({ kind }) => kinds[kind],
+      spare: 2,
       cell: ({ kind }) => kinds[kind],
     },
     token('input', columns.input),
@@ -242,12 +246,14 @@ function useSaleColumns(): readonly Column<OperatorModel>[] {
       header: columns.version,
       align: 'right',
       sortBy: (model) => model.price_version,
+      spare: 4,
       cell: (model) => words.version(model.price_version),
     },
     {
       id: 'channels',
       header: columns.channels,
       sortBy: ({ channels }) => channels.length,
+      spare: 1,
       cell: ({ channels }) => (
         <span className="block max-w-60 truncate">{channels.join(' · ')}</span>
       ),

@@ -131,7 +131,7 @@ function OrderTable({ orders, shown, onOpen }: OrderTableProps): ReactNode {
       id: 'user',
       header: columns.user,
       cell: ({ user }) => (
-        <span className="block max-w-48 truncate">
+        <span className="block max-w-36 truncate xl:max-w-48">
           <PathLink path={`/operator/users/${pathName(user.id)}`}>{user.name}</PathLink>
         </span>
       ),
@@ -142,7 +142,7 @@ function OrderTable({ orders, shown, onOpen }: OrderTableProps): ReactNode {
       amount: ({ amount }) => amount,
       as: 'balance',
     }),
-    { id: 'wallet', header: columns.wallet, cell: (order) => wallet(order.wallet) },
+    { id: 'wallet', header: columns.wallet, cell: (order) => wallet(order.wallet), spare: 1 },
     {
       id: 'state',
       header: columns.state,
@@ -155,14 +155,18 @@ function OrderTable({ orders, shown, onOpen }: OrderTableProps): ReactNode {
     {
       id: 'no',
       header: columns.walletNo,
+      spare: 2,
       cell: ({ wallet_no: no }) => (no === null ? '—' : <Cut text={no} />),
     },
-    moneyColumn(orders, {
-      id: 'refunded',
-      header: columns.refunded,
-      amount: ({ refunded }) => refunded,
-      as: 'balance',
-    }),
+    {
+      ...moneyColumn(orders, {
+        id: 'refunded',
+        header: columns.refunded,
+        amount: ({ refunded }) => refunded,
+        as: 'balance',
+      }),
+      spare: 3,
+    },
   ];
   return (
     <Table

@@ -134,9 +134,6 @@ function RequestTable({ requests }: { readonly requests: readonly OperatorReques
   );
 }
 
-/** Not shown where the table would be wider than the page: the request's own page has them. */
-const onlyWide = 'max-xl:hidden';
-
 function useColumns(): readonly Column<OperatorRequest>[] {
   const { columns } = useWords(operatorRequestWords);
   const [time, id, key, model, status, code] = useRequestColumns();
@@ -152,7 +149,7 @@ function useColumns(): readonly Column<OperatorRequest>[] {
         </span>
       ),
     },
-    key && { ...key, className: `text-muted ${onlyWide}` },
+    key && { ...key, spare: 3 },
     model,
     {
       id: 'channel',
@@ -165,13 +162,14 @@ function useColumns(): readonly Column<OperatorRequest>[] {
       id: 'attempts',
       header: columns.attempts,
       align: 'right',
+      spare: 1,
       cell: ({ attempts }) => formatCount(attempts.length),
     },
     {
       id: 'total',
       header: columns.total,
       align: 'right',
-      className: onlyWide,
+      spare: 2,
       cell: ({ total_ms: totalMs }) => formatDuration(totalMs),
     },
   ];

@@ -281,6 +281,7 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
     {
       id: 'group',
       header: columns.group,
+      spare: 1,
       cell: ({ group }) => <span className="block max-w-48 truncate">{group}</span>,
     },
     {
@@ -297,6 +298,7 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
     {
       id: 'expires',
       header: columns.expires,
+      spare: 2,
       cell: (key) => <Time at={key.expires_at} as="day" absent={never} />,
     },
     {

@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { UserPage, UserView } from '../../../src/console/contract.ts';
 import { data, queryClient, useData } from '../../api/data.ts';
-import { useMedia } from '../../browser/media.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
@@ -209,7 +208,6 @@ function useUserColumns(
   const { users: words } = useWords(peopleWords);
   const { comma } = useWords(operatorWords);
   const { columns } = words;
-  const roomy = useMedia('(min-width: 1200px)');
   const ways = ({ sign_ins: all }: UserView) =>
     all.length === 0 ? words.byLink : all.map((way) => words.ways[way] ?? way).join(comma);
   return [
@@ -218,7 +216,7 @@ function useUserColumns(
       header: columns.name,
       cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span>,
     },
-    { id: 'ways', header: columns.signIns, cell: ways },
+    { id: 'ways', header: columns.signIns, cell: ways, spare: 1 },
     { id: 'role', header: columns.role, cell: (user) => <RoleBadge user={user} /> },
     moneyColumn(users, {
       id: 'balance',
@@ -226,24 +224,25 @@ function useUserColumns(
       amount: (user) => user.balance,
       as: 'balance',
     }),
-    // The user's page has it, too; without it the state is whole.
-    ...(roomy
-      ? [
-          moneyColumn(users, {
-            id: 'held',
-            header: columns.held,
-            amount: (user: UserView) => user.held,
-            as: 'balance',
-          }),
-        ]
-      : []),
+    {
+      ...moneyColumn(users, {
+        id: 'held',
+        header: columns.held,
+        amount: (user) => user.held,
+        as: 'balance',
+      }),
+      spare: 3,
+    },
     moneyColumn(users, {
       id: 'spent',
       header: columns.spent,
       amount: (user) => user.spent_30_days,
       as: 'spend',
     }),
-    { id: 'keys', header: columns.keys, align: 'right', cell: ({ keys }) => formatCount(keys) },
+    {
+      ...{ id: 'keys', header: columns.keys, align: 'right', spare: 2 },
+      cell: ({ keys }) => formatCount(keys),
+    },
     {
       id: 'seen',
       header: columns.seen,

@@ -1,0 +1,47 @@
+import { type RefObject, useEffect, useLayoutEffect, useState } from 'react';
+
+interface MaybeSpare {
+  readonly id: string;
+  readonly spare?: number;
+}
+
+/**
+ * The columns that have room in `box`: where it would scroll sideways, the spare ones are left out
+ * before the page is painted, the highest number first.
+ */
+export function useFittingColumns<Each extends MaybeSpare>(
+  box: RefObject<HTMLElement | null>,
+  columns: readonly Each[],
+): readonly Each[] {
+  const spare = columns
+    .filter((column) => column.spare !== undefined)
+    .toSorted((a, b) => (b.spare ?? 0) - (a.spare ?? 0))
+    .map(({ id }) => id);
+  const [left, setLeft] = useState({ of: '', count: 0 });
+  const widthPx = useWidth(box);
+  useLayoutEffect(() => {
+    const place = box.current;
+    if (place === null) return;
+    // The outer width: a scroll bar that comes or goes with a column changes the inner one.
+    const of = [place.offsetWidth, ...columns.map(({ id }) => id)].join(' ');
+    const isWider = place.scrollWidth > place.clientWidth;
+    const count = of === left.of ? left.count + Number(isWider) : 0;
+    if (of === left.of && (count === left.count || count > spare.length)) return;
+    // Only drawn columns have widths.
+    // oxlint-disable-next-line react/set-state-in-effect
+    setLeft({ of, count });
+  }, [box, columns, spare.length, left, widthPx]);
+  const out = spare.slice(0, left.count);
+  return columns.filter(({ id }) => !out.includes(id));
+}
+
+function useWidth(box: RefObject<HTMLElement | null>): number {
+  const [widthPx, setWidthPx] = useState(0);
+  useEffect(() => {
+    if (box.current === null) return undefined;
+    const observer = new ResizeObserver(([entry]) => setWidthPx(entry?.contentRect.width ?? 0));
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [box]);
+  return widthPx;
+}
