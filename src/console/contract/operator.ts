@@ -441,6 +441,8 @@ export interface PriceVersionView {
   readonly reason: string | null;
   /** A user's id, `command` or `configuration`. */
   readonly actor: string;
+  /** The user's name; null where the actor is no user. */
+  readonly actor_name: string | null;
 }
 
 /** POST `operator/prices/preview`, `/publish` (with `idempotency-key`). */
@@ -682,6 +684,8 @@ export interface AuditEntry {
   };
   readonly action: string;
   readonly target: { readonly kind: string; readonly id: string; readonly name: string | null };
+  /** The user that the action concerns. */
+  readonly account: { readonly id: string; readonly name: string | null } | null;
   readonly reason: string | null;
   readonly ip: string | null;
   readonly changes: readonly {

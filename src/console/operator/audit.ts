@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type AuditRecord as Entry, auditPage, type AuditQuery } from '../../accounts/audit.ts';
+import { keyNames } from '../../accounts/user-keys.ts';
 import { userNames } from '../../accounts/users.ts';
 import type { Database } from '../../storage/database.ts';
 import type { AuditEntry, Page } from '../contract.ts';
@@ -130,19 +131,25 @@ async function views(
     account,
     targetOf({ target, action: '' }).id,
   ]);
-  const names = await userNames(
+  const users = await userNames(
     database,
     people.filter((id) => id !== undefined),
   );
-  return entries.map((entry) => {
-    const { id, at, actorKind: kind, actor, action, reason, ip } = entry;
-    const target = targetOf(entry);
+  const targets = entries.map(targetOf);
+  const keys = await keyNames(
+    database,
+    targets.flatMap(({ kind, id }) => (kind === 'key' ? [id] : [])),
+  );
+  return entries.map((entry, index) => {
+    const { id, at, actorKind: kind, actor, action, account, reason, ip } = entry;
+    const target = targets[index] ?? targetOf(entry);
     return {
       id,
       at: instant(at),
-      actor: { kind, id: actor ?? null, name: names.get(actor ?? '') ?? actor ?? kind },
+      actor: { kind, id: actor ?? null, name: users.get(actor ?? '') ?? actor ?? kind },
       action,
-      target: { ...target, name: names.get(target.id) ?? null },
+      target: { ...target, name: users.get(target.id) ?? keys.get(target.id) ?? null },
+      account: account === undefined ? null : { id: account, name: users.get(account) ?? null },
       reason: reason ?? null,
       ip: ip ?? null,
       changes: auditChanges(entry),

@@ -331,8 +331,13 @@ forEachDatabase((_name, openFresh) => {
     expect((await post('groups/nobodys/preview', { multiplier: '1' })).status).toBe(404);
     const { json: versions } = await operator.ask('operator/models/glm/prices');
     expect(versions.items).toMatchObject([
-      { version: 2, reason: 'dearer vendor', actor: operator.userId },
-      { version: 1, actor: 'configuration' },
+      {
+        version: 2,
+        reason: 'dearer vendor',
+        actor: operator.userId,
+        actor_name: 'test',
+      },
+      { version: 1, actor: 'configuration', actor_name: null },
     ]);
     expect((await acts()).filter((act) => act.startsWith('price'))).toEqual(['price.publish glm']);
     const later = {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
+import { userNames } from '../../accounts/users.ts';
 import { priceSchema } from '../../catalog/config-schema.ts';
 import {
   asWritten,
@@ -64,6 +65,10 @@ export function priceRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
       role,
       async handle({ params }): Promise<List<PriceVersionView>> {
         const versions = await priceVersions(database, params['id'] ?? '');
+        const names = await userNames(
+          database,
+          versions.flatMap(({ actor }) => actor ?? []),
+        );
         return {
           items: versions.map(
             ({ version, effectiveAt, publishedAt, price, reason: why, source, actor }) => ({
@@ -73,6 +78,7 @@ export function priceRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
               prices: pricesOf(price, wholePpm),
               reason: why ?? null,
               actor: actor ?? (source === 'import' ? 'command' : source),
+              actor_name: names.get(actor ?? '') ?? null,
             }),
           ),
         };

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { keyNamesOf } from '../../accounts/user-keys.ts';
+import { keyNames } from '../../accounts/user-keys.ts';
 import { userNames } from '../../accounts/users.ts';
 import type { LoggedRequest } from '../../request-log/entry.ts';
 import { requestLogPage, type RequestLogQuery } from '../../request-log/queries.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import type { OperatorRequest, OperatorRequestDetail, Page, RequestAttempt } from '../contract.ts';
 import { csvLine, csvStart, sendCsv } from '../csv.ts';
 import { instant } from '../format.ts';
@@ -104,20 +104,14 @@ export async function operatorRequests(
   database: Database,
   requests: readonly LoggedRequest[],
 ): Promise<readonly OperatorRequest[]> {
-  const accounts = [...new Set(requests.map(({ account }) => account))];
-  const users = await userNames(database, accounts);
-  const keys = await database.snapshot(function* (): Transaction<ReadonlyMap<string, string>> {
-    const names = new Map<string, string>();
-    for (const account of accounts) {
-      const own = requests.filter((request) => request.account === account);
-      const found = yield* keyNamesOf(
-        account,
-        own.map(({ keyId }) => keyId),
-      );
-      for (const [id, name] of found) names.set(id, name);
-    }
-    return names;
-  });
+  const users = await userNames(
+    database,
+    requests.map(({ account }) => account),
+  );
+  const keys = await keyNames(
+    database,
+    requests.map(({ keyId }) => keyId),
+  );
   return requests.map((request) => ({
     ...failedRequest(request, keys),
     user: { id: request.account, name: users.get(request.account) ?? null },

@@ -4,6 +4,7 @@ import { type Browser, newBrowser } from '../../../test/support/console.ts';
 import { eventsIn, startOperatorConsole } from '../../../test/support/console-operator.ts';
 import { sold } from '../../../test/support/console-user.ts';
 import { newCustomer } from '../../../test/support/customer.ts';
+import { writeAudit } from '../../accounts/audit.ts';
 import { systemClock } from '../../base/clock.ts';
 import { check, checkRun, startCheck } from '../../ledger/check.ts';
 import { balance } from '../../ledger/ledger.ts';
@@ -71,6 +72,35 @@ forEachDatabase((_name, openFresh) => {
       'invalid_cursor',
     );
     expect(await check(database)).toMatchObject({ ok: true });
+  });
+
+  test('the audit trail names users and keys, whether the action names them by kind or by id', async () => {
+    const database = await openFresh({ migrations });
+    const { operator } = await startOperatorConsole(database, sold);
+    const { userId, key } = await newCustomer(database, 0n);
+    let at = systemClock.now();
+    const act = (action: string, target: string) =>
+      database.transact(() =>
+        writeAudit(++at, {
+          actorKind: 'user',
+          actor: userId,
+          action,
+          target,
+          account: userId,
+        }),
+      );
+    await act('key.update', key.id);
+    await act('user.close', `user:${userId}`);
+    await act('order.close', 'ord_1');
+    const user = { id: userId, name: 'test' };
+    const { json } = await operator.ask(`operator/audit?account=${userId}&limit=3`);
+    expect(json.items).toMatchObject(
+      [
+        { kind: 'order', id: 'ord_1', name: null },
+        { kind: 'user', ...user },
+        { kind: 'key', id: key.id, name: 'test' },
+      ].map((target) => ({ target, account: user, actor: { kind: 'user', ...user } })),
+    );
   });
 
   test('a suspended user has no console and no money to spend; the last operator stays one', async () => {

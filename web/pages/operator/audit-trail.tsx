@@ -92,11 +92,13 @@ function Entries({ entries, shown, onOpen }: EntriesProps): ReactNode {
     {
       id: 'reason',
       header: columns.reason,
+      spare: 1,
       cell: ({ reason }) => <span className="block max-w-72 truncate">{reason ?? '—'}</span>,
     },
     {
       id: 'ip',
       header: columns.ip,
+      spare: 2,
       cell: ({ ip }) => <span className="text-muted">{ip ?? '—'}</span>,
     },
   ];
@@ -131,32 +133,41 @@ function Actor({ entry: { actor } }: { readonly entry: AuditEntry }): ReactNode 
   if (actor.id === null) return <span className="text-muted">{kind}</span>;
   return (
     <span className="inline-block max-w-48 truncate align-bottom">
-      {actor.name} <span className="text-muted">{kind}</span>
+      <PathLink path={userPath(actor.id)} className={inRow}>
+        {actor.name}
+      </PathLink>{' '}
+      <span className="text-muted">{kind}</span>
     </span>
   );
 }
 
-/** The page of the entry's target, where it has one. */
-function pathOf({ kind, id }: AuditEntry['target']): string | undefined {
+const inRow = 'text-accent underline underline-offset-2';
+const userPath = (id: string): string => `/operator/users/${pathName(id)}`;
+
+/** The page of the entry's target, where it has one; of a key, the list of its user's keys. */
+function pathOf({ target: { kind, id }, account }: AuditEntry): string | undefined {
   if (kind === 'channel') return channelPath(id);
   if (kind === 'model') return operatorModelPath(id);
-  if (kind === 'user') return `/operator/users/${pathName(id)}`;
+  if (kind === 'user' || kind === 'sign_in_link') return userPath(id);
+  if (kind === 'key') return account === null ? undefined : `${userPath(account.id)}?tab=keys`;
   if (kind === 'group') return `/operator/groups/${pathName(id)}`;
   if (kind === 'order') return `/operator/orders?order=${pathName(id)}`;
+  if (kind === 'announcement') return '/operator/announcements';
   return undefined;
 }
 
-function Target({ entry: { target } }: { readonly entry: AuditEntry }): ReactNode {
+function Target({ entry }: { readonly entry: AuditEntry }): ReactNode {
   const { audit: words } = useWords(bookWords);
-  const path = pathOf(target);
+  const { target } = entry;
+  const path = pathOf(entry);
   const name = target.name ?? (target.id === target.kind ? '' : target.id);
   return (
-    <span className="inline-block max-w-72 truncate align-bottom">
+    <span className="inline-block max-w-56 truncate align-bottom xl:max-w-72">
       <span className="text-muted">{words.targets[target.kind] ?? target.kind}</span>{' '}
       {path === undefined ? (
         name
       ) : (
-        <PathLink path={path} className="text-accent underline underline-offset-2">
+        <PathLink path={path} className={inRow}>
           {name}
         </PathLink>
       )}
@@ -196,6 +207,13 @@ function EntryDrawer({ entry, onClose, onPrevious, onNext }: DrawerProps): React
             <Fact name={words.columns.target}>
               <Target entry={entry} />
             </Fact>
+            {entry.account !== null && (
+              <Fact name={words.columns.account}>
+                <PathLink path={userPath(entry.account.id)}>
+                  {entry.account.name ?? entry.account.id}
+                </PathLink>
+              </Fact>
+            )}
             <Fact name={words.columns.reason}>{entry.reason ?? '—'}</Fact>
             <Fact name={words.columns.ip}>{entry.ip ?? '—'}</Fact>
             <Fact name={words.id}>

@@ -176,7 +176,7 @@ function History({
   return (
     <Panel title={words.history}>
       <ol className="flex flex-col divide-y divide-line">
-        {versions.map(({ version, since, published_at: published, prices, reason, actor }) => (
+        {versions.map(({ version, since, published_at: published, prices, reason, ...by }) => (
           <li key={version} className="flex flex-col gap-1 py-3 first:pt-0 last:pb-0">
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-table">
               <span className="font-medium">{models.version(version)}</span>
@@ -200,8 +200,10 @@ function History({
                 )}
               </span>
               <span className="ml-auto text-muted">
-                {words.actors[actor] ?? (
-                  <PathLink path={`/operator/users/${actor}`}>{actor}</PathLink>
+                {words.actors[by.actor] ?? (
+                  <PathLink path={`/operator/users/${by.actor}`}>
+                    {by.actor_name ?? by.actor}
+                  </PathLink>
                 )}
               </span>
             </div>

@@ -82,6 +82,7 @@ export default {
       target: 'Target',
       reason: 'Reason',
       ip: 'IP',
+      account: 'Affected user',
     },
     kinds: { user: 'User', operator: 'Operator', command: 'Command', system: 'System' },
     targets: {

@@ -83,6 +83,7 @@ export default {
       target: '对象',
       reason: '原因',
       ip: 'IP',
+      account: '涉及用户',
     },
     kinds: { user: '用户', operator: '管理员', command: '命令行', system: '系统' },
     targets: {
