@@ -11,7 +11,7 @@ export default {
       credentials_refused: (channel: string) =>
         `The vendor refused the key of ${channel}. It gets no requests until you replace the key.`,
       unmatched_payment: (wallet: string, amount: string, number: string) =>
-        `${wallet} received ${amount} that matches no order (wallet number ${number}).`,
+        `${wallet} received ${amount} that matches no order (transaction ID ${number}).`,
       ledger_check_failed: (rules: string) => `The last ledger check failed: ${rules}.`,
       model_retiring: (model: string, date: string) => `The vendor retires ${model} on ${date}.`,
       model_without_channel: (model: string) => `${model} is listed, but no channel serves it.`,

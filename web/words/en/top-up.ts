@@ -32,7 +32,7 @@ export default {
     amount: 'Amount',
     wallet: 'Wallet',
     state: 'State',
-    number: 'Wallet number',
+    number: 'Transaction ID',
   },
   states: {
     waiting: 'Waiting',
@@ -69,7 +69,7 @@ export default {
     notYet: 'The wallet has not received a payment for this order yet.',
     cancel: 'Cancel order',
     number: 'Order number',
-    walletNumber: 'Wallet number',
+    walletNumber: 'Transaction ID',
     created: 'Created',
     credited: 'Credited',
     transfer: 'Ledger transfer',

@@ -11,7 +11,7 @@ export default {
       credentials_refused: (channel) =>
         `渠道 ${channel} 凭据失效：厂商拒绝了它的密钥。更换密钥之前不再接收请求。`,
       unmatched_payment: (wallet, amount, number) =>
-        `${wallet}收到 ${amount}，但没有匹配的订单（钱包单号 ${number}）。`,
+        `${wallet}收到 ${amount}，但没有匹配的订单（交易单号 ${number}）。`,
       ledger_check_failed: (rules) => `最近一次账本检查未通过：${rules}。`,
       model_retiring: (model, date) => `厂商将于 ${date} 下线模型 ${model}。`,
       model_without_channel: (model) => `模型 ${model} 已上架，但没有渠道为它服务。`,

@@ -28,7 +28,7 @@ export default {
   unavailable: '钱包没有响应，没有扣款，请重试。',
   orders: '充值记录',
   none: '还没有充值记录。',
-  columns: { time: '时间', amount: '金额', wallet: '付款方式', state: '状态', number: '钱包单号' },
+  columns: { time: '时间', amount: '金额', wallet: '付款方式', state: '状态', number: '交易单号' },
   states: {
     waiting: '等待付款',
     scanned: '已扫码',
@@ -64,7 +64,7 @@ export default {
     notYet: '钱包还没有收到这笔订单的付款。',
     cancel: '取消订单',
     number: '订单号',
-    walletNumber: '钱包单号',
+    walletNumber: '交易单号',
     created: '创建时间',
     credited: '到账时间',
     transfer: '账本转账',
