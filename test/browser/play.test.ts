@@ -322,6 +322,8 @@ describe.skipIf(noChromium)('videos in the playground', () => {
       `new Promise((resolve) => { const video = document.querySelector('video'); if (video.readyState > 0) resolve(video.duration); video.onloadedmetadata = () => resolve(video.duration); })`,
     );
     expect(Math.round(seconds)).toBe(10);
+    await page.getByRole('link', { name: 'See the charge' }).click();
+    await page.getByRole('dialog').getByText('¥7.100000').first().waitFor();
     await go('/tasks');
     await page
       .getByRole('link')

@@ -226,7 +226,7 @@ function Resolutions({ prices, value, onChange }: ResolutionsProps): ReactNode {
 }
 
 function Result({ id }: { readonly id: string }): ReactNode {
-  const { video: words } = useWords(playgroundWords);
+  const { video: words, seeCharge } = useWords(playgroundWords);
   const task = useTask(id);
   const { refetch } = task;
   useEvent(
@@ -246,6 +246,7 @@ function Result({ id }: { readonly id: string }): ReactNode {
           <TaskProgress task={detail} />
           <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-table">
             {!isRunning(detail) && <TaskMoney task={detail} />}
+            {detail.state === 'completed' && <PathLink path={`/usage/${id}`}>{seeCharge}</PathLink>}
             <PathLink path={`/tasks/${id}`}>{words.all}</PathLink>
           </p>
         </div>
