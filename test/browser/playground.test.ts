@@ -111,6 +111,20 @@ describe.skipIf(noChromium)('the models of the playground', () => {
     expect(await code.innerText()).not.toContain('temperature');
   }, 60_000);
 
+  test('of an answer in a Chinese console, paragraphs without Chinese have Latin quotation marks', async () => {
+    const live = await startLiveConsole();
+    const { page } = await openAt(live, '/playground/chat?model=sim-echo', { language: 'zh' });
+    await say(page, '“Yes,” she said.\n\n他说“好”。');
+    await charges(page).waitFor();
+    await page.locator('[role=log] .contents > p').nth(1).waitFor();
+    const typefaces = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('[role=log] .contents > p')].map((each) => getComputedStyle(each).fontFamily)`,
+    );
+    expect(typefaces.map((name) => name.includes('Inter Punctuation'))).toEqual([true, false]);
+    await expectAccessible(page, 'an answer in two languages');
+    await picture(page, 'play-quotes-zh');
+  }, 60_000);
+
   test('fail with the code, the message and the request id of the gateway, and a link to what happened', async () => {
     const live = await startLiveConsole();
     const { page } = await openAt(live, '/playground/chat?model=sim-500');

@@ -4,6 +4,7 @@ import { Fenced } from './fenced.tsx';
 import { drawn } from './mathematics.ts';
 import { type Block, type Node, lettersMax, parse, revealed, safeAddress } from './parse.ts';
 import { Plain } from './plain.tsx';
+import { langOf } from './script.ts';
 
 /**
  * A model's Markdown as elements of React: no HTML of the model is read, no picture is loaded, and
@@ -41,8 +42,12 @@ interface BlockViewProps {
 
 /** While an answer arrives, only its last part changes. */
 const BlockView = memo(
-  function BlockView({ block: { node }, level }: BlockViewProps): ReactNode {
-    return <Part node={node} level={level} />;
+  function BlockView({ block: { node, source }, level }: BlockViewProps): ReactNode {
+    return (
+      <div lang={langOf(source)} className="contents">
+        <Part node={node} level={level} />
+      </div>
+    );
   },
   (before, after) =>
     before.block.source === after.block.source &&
