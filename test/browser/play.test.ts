@@ -323,7 +323,8 @@ describe.skipIf(noChromium)('videos in the playground', () => {
     );
     expect(Math.round(seconds)).toBe(10);
     await page.getByRole('link', { name: 'See the charge' }).click();
-    await page.getByRole('dialog').getByText('¥7.100000').first().waitFor();
+    await page.waitForURL(/\/usage\/\w+/);
+    await page.getByText('Matches the ledger transfer').waitFor();
     await go('/tasks');
     await page
       .getByRole('link')
