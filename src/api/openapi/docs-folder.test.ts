@@ -11,9 +11,10 @@ const page = '<!doctype html><script src="/docs/a.js"></script><script>let own;<
 function documents(publicUrl?: string) {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-docs-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(folder, 'guide'));
+  mkdirSync(join(folder, 'guide', 'zh'), { recursive: true });
   writeFileSync(join(folder, 'index.html.gz'), gzipSync(page));
   writeFileSync(join(folder, 'guide', 'index.html.gz'), gzipSync('the guides'));
+  writeFileSync(join(folder, 'guide', 'zh', 'index.html.gz'), gzipSync('指南'));
   writeFileSync(join(folder, 'guide', '.sources'), 'no document');
   writeFileSync(join(folder, 'guide', 'one.png'), 'png');
   const server = fastify();
@@ -45,6 +46,8 @@ test('folders have their page, pictures are sent as they are, and nothing else i
   };
   expect(await got('/docs/guide')).toBe('/docs/guide/');
   expect(await got('/docs/guide/')).toBe('the guides');
+  expect(await got('/docs/guide/zh')).toBe('/docs/guide/zh/');
+  expect(await got('/docs/guide/zh/')).toBe('指南');
   expect(await got('/docs/guide/one.png')).toBe('png');
   for (const url of [
     '/docs/guide/.sources',

@@ -95,10 +95,12 @@ export function openDocsFolder(
     return sendTagged(request, reply.type(type), file);
   };
   server.get('/docs', (request, reply) => send(request, reply, 'index.html'));
-  server.get('/docs/guide', (_request, reply) => reply.redirect('/docs/guide/', 301));
-  server.get<{ Params: { '*': string } }>('/docs/*', (request, reply) =>
-    send(request, reply, request.params['*'].replace(/(^|\/)$/, '$1index.html')),
-  );
+  server.get<{ Params: { '*': string } }>('/docs/*', (request, reply) => {
+    const name = request.params['*'];
+    // The links of a folder's page are relative to its address with a slash.
+    if (places.has(`${name}/index.html`)) return reply.redirect(`/docs/${name}/`, 301);
+    return send(request, reply, name.replace(/(^|\/)$/, '$1index.html'));
+  });
 }
 
 /**
