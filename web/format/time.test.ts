@@ -17,10 +17,11 @@ test('how long ago is told in the largest unit that fits', () => {
   expect(formatRelative('2026-11-23T06:00:00.000Z', now, 'en')).toBe('in 2 days');
 });
 
-test('an instant just after the page’s clock is now, not in the future', () => {
+test('an instant just after the page’s clock is just now, not in the future', () => {
   const now = Date.parse('2026-11-21T06:00:00.000Z');
-  expect(formatRelative('2026-11-21T06:00:15.000Z', now, 'en')).toBe('now');
-  expect(formatRelative('2026-11-21T06:00:01.000Z', now, 'zh')).toBe('现在');
+  expect(formatRelative('2026-11-21T06:00:15.000Z', now, 'en')).toBe('just now');
+  expect(formatRelative('2026-11-21T06:00:01.000Z', now, 'zh')).toBe('刚刚');
+  expect(formatRelative('2026-11-21T06:00:00.000Z', now, 'zh')).toBe('刚刚');
   expect(formatRelative('2026-11-21T05:59:45.000Z', now, 'en')).toBe('15 seconds ago');
 });
 

@@ -25,15 +25,18 @@ export function formatZone(zone: string, iso: string): string {
   return `${zone} (${offset})`;
 }
 
+const justNow: Readonly<Record<Language, string>> = { zh: '刚刚', en: 'just now' };
+
 /**
  * `3 分钟前`, `in 2 days`: only beside or over an absolute time. The page's clock may be 20 s late,
- * so what is less than a minute ahead of it is now.
+ * so an instant less than a minute ahead of it is just now.
  */
 export function formatRelative(iso: string, nowMs: number, language: Language): string {
   const seconds = Math.round((Date.parse(iso) - nowMs) / 1000);
   const size = Math.abs(seconds);
+  if (size < 60 && seconds >= 0) return justNow[language];
   const format = new Intl.RelativeTimeFormat(tags[language], { numeric: 'auto' });
-  if (size < 60) return format.format(Math.min(seconds, 0), 'second');
+  if (size < 60) return format.format(seconds, 'second');
   if (size < 3600) return format.format(Math.trunc(seconds / 60), 'minute');
   if (size < 86_400) return format.format(Math.trunc(seconds / 3600), 'hour');
   return format.format(Math.trunc(seconds / 86_400), 'day');
