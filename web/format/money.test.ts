@@ -20,9 +20,10 @@ describe('money as it is shown', () => {
     expect(formatYuan(left, 'balance')).toBe('¥1.999801');
     expect(formatYuan('0.000199', 'spend')).toBe('¥0.000199');
   });
-  test('one request has always six, rounded up', () => {
-    expect(formatYuan('0.013577263', 'row')).toBe('¥0.013578');
-    expect(formatYuan('0.000015725', 'row')).toBe('¥0.000016');
+  test('one request is exact, with at least six, and agrees with its charge', () => {
+    expect(formatYuan('0.013577263', 'row')).toBe('¥0.013577263');
+    expect(formatYuan('0.002222300', 'row')).toBe('¥0.0022223');
+    expect(formatYuan('0.002222300', 'exact')).toBe('¥0.002222300');
     expect(formatYuan('2.975', 'row')).toBe('¥2.975000');
   });
   test('a statement has all nine', () => {
@@ -51,8 +52,9 @@ describe('money as it is shown', () => {
     ]);
   });
   test('what was rounded is known', () => {
-    expect(isRounded('0.013577263', 'row')).toBe(true);
-    expect(isRounded('0.013577', 'row')).toBe(false);
+    expect(isRounded('26.019044608', 'spend')).toBe(true);
+    expect(isRounded('26.019044', 'spend')).toBe(false);
+    expect(isRounded('0.013577263', 'row')).toBe(false);
     expect(isRounded('0.013577263', 'exact')).toBe(false);
     expect(isRounded('2.125', 'price')).toBe(false);
     expect(isRounded('0.000508833334', 'price')).toBe(false);

@@ -6,8 +6,9 @@ export type Yuan = string;
 /**
  * How an amount is shown; every rounded amount shows exactly on hover. `balance`: two decimals,
  * under ¥100 up to six, so that a charge shows in it, rounded down. `spend`, and what operators
- * earn by it: the same, rounded up, so that the display never flatters. `row`: one request, six
- * decimals, rounded up. `exact`: all nine. `price`: as entered, at least two.
+ * earn by it: the same, rounded up, so that the display never flatters. `row`: one request, exact,
+ * at least six decimals, so that a list and the charge itself agree. `exact`: all nine. `price`: as
+ * entered, at least two.
  */
 export type MoneyContext = 'balance' | 'spend' | 'row' | 'exact' | 'price';
 
@@ -94,7 +95,7 @@ interface Rounding {
 function decimals(size: bigint, context: MoneyContext): Rounding | undefined {
   if (context === 'exact') return { digits: nanoDigits, up: false, keep: nanoDigits };
   if (context === 'price') return undefined;
-  if (context === 'row') return { digits: 6, up: true, keep: 6 };
+  if (context === 'row') return { digits: nanoDigits, up: false, keep: 6 };
   const digits = size < manyDigitsBelow ? 6 : 2;
   if (context === 'spend') return { digits, up: true, keep: 2 };
   return size < unitOf(digits) ? undefined : { digits, up: false, keep: 2 };
