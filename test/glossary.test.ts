@@ -124,6 +124,23 @@ test.each(readdirSync(folder('en')))('the texts of %s hold to it', async (file) 
   expect(texts.flatMap((text) => faultsOf(text, terms)).join('\n')).toBe('');
 });
 
+test('a kind of model has one name, on the models page, in the playground and in the usage', async () => {
+  // In usage and in channels kinds have the names of endpoints.
+  const plurals = ['completion', 'embedding', 'image', 'transcription', 'moderation'];
+  const kinds = new Map<string, { readonly name: string; readonly key: string }>();
+  for (const file of ['models.ts', 'playground.ts', 'usage.ts', 'operator-channels.ts'])
+    for (const { key, english, chinese } of await textsOf(file)) {
+      const [, kind = ''] = /^[^.]*\.ts\.(?:kinds|capabilities)\.(\w+)$/.exec(key) ?? [];
+      if (kind === '') continue;
+      const one = plurals.find((each) => `${each}s` === kind) ?? kind;
+      const name = `${english} / ${chinese}`;
+      const known = kinds.get(one) ?? { name, key };
+      expect(name, `${key} and ${known.key}`).toBe(known.name);
+      kinds.set(one, known);
+    }
+  expect([...kinds.keys()]).toContain('transcription');
+});
+
 const chinesePages = [
   'README.zh-CN.md',
   'docs/zh/index.md',

@@ -227,7 +227,7 @@ export default {
   },
   capabilities: {
     chat: 'Chat',
-    embeddings: 'Embeddings',
+    embeddings: 'Embedding',
     moderations: 'Moderation',
     rerank: 'Rerank',
   },

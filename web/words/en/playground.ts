@@ -6,7 +6,7 @@ export default {
     video: 'Video',
     speech: 'Speech',
     transcription: 'Transcription',
-    embedding: 'Embeddings',
+    embedding: 'Embedding',
   },
   kindsLabel: 'What to try',
   notSaved: 'Not saved. It disappears when you leave this page.',

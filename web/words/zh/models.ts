@@ -90,10 +90,10 @@ export default {
     completion: '补全',
     embedding: '向量',
     image: '图像',
-    transcription: '转写',
-    speech: '语音',
+    transcription: '语音转写',
+    speech: '语音合成',
     rerank: '重排',
-    moderation: '审核',
+    moderation: '内容审核',
     video: '视频',
   },
   columns: {

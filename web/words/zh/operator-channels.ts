@@ -205,5 +205,5 @@ export default {
     said: '厂商返回的信息',
     answer: '回答',
   },
-  capabilities: { chat: '对话', embeddings: '向量', moderations: '审核', rerank: '重排' },
+  capabilities: { chat: '对话', embeddings: '向量', moderations: '内容审核', rerank: '重排' },
 } satisfies typeof en;
