@@ -1,17 +1,17 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
-import type { OverviewView } from '../../src/console/contract.ts';
+import type { BalanceView, ChargeView, OverviewView } from '../../src/console/contract.ts';
 import { useSession } from '../api/data.ts';
 import { ButtonLink } from '../components/button.tsx';
 import { CodeBlock } from '../components/code-block.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
-import { formatCount } from '../format/count.ts';
 import { formatYuan } from '../format/money.ts';
 import { curlSample } from '../samples/curl.ts';
-import { overviewWords } from '../words/families.ts';
+import { overviewWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { usedText } from './overview-used.ts';
 
 /**
  * The steps from a new account to a first charge. Steps that are done are ticked; the first open
@@ -54,18 +54,31 @@ export function StartSteps({ view }: { readonly view: OverviewView }): ReactNode
         <Step number={4} done={false} open={next === 3} title={words.check} note={words.checkNote}>
           {charge && (
             <p className="text-body">
-              {words.works(
-                charge.model,
-                formatCount(charge.tokens?.output ?? 0),
-                formatYuan(charge.cost, 'row'),
-                balance,
-              )}{' '}
+              <Works charge={charge} balance={view.balance} />{' '}
               <PathLink path={`/usage/${charge.id}`}>{words.see}</PathLink>
             </p>
           )}
         </Step>
       </ol>
     </Panel>
+  );
+}
+
+/** The first charge in a sentence: the model, what it used, the cost, and what is left. */
+export function Works({
+  charge,
+  balance,
+}: {
+  readonly charge: ChargeView;
+  readonly balance: BalanceView;
+}): ReactNode {
+  const { start: words } = useWords(overviewWords);
+  const { units } = useWords(usageWords);
+  return words.works(
+    charge.model,
+    usedText(charge, words, units),
+    formatYuan(charge.cost, 'row'),
+    formatYuan(balance.available, 'balance'),
   );
 }
 

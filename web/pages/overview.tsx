@@ -23,7 +23,7 @@ import { balanceState } from '../shell/balance-chip.tsx';
 import { overviewWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { LatestCharges } from './overview-charges.tsx';
-import { StartSteps } from './overview-start.tsx';
+import { StartSteps, Works } from './overview-start.tsx';
 
 const searchDefaults = { by: 'model', period: '30d' };
 const periods = ['today', '7d', '30d', '90d'] as const;
@@ -96,15 +96,9 @@ function FirstCharge({ view }: { readonly view: OverviewView }): ReactNode {
   const { start: words } = useWords(overviewWords);
   const charge = view.start.first_charge;
   if (!view.start.done || charge === null || view.last_charges.length !== 1) return null;
-  const { model, tokens, cost, id } = charge;
   return (
-    <Banner tone="good" action={<PathLink path={`/usage/${id}`}>{words.see}</PathLink>}>
-      {words.works(
-        model,
-        formatCount(tokens?.output ?? 0),
-        formatYuan(cost, 'row'),
-        formatYuan(view.balance.available, 'balance'),
-      )}
+    <Banner tone="good" action={<PathLink path={`/usage/${charge.id}`}>{words.see}</PathLink>}>
+      <Works charge={charge} balance={view.balance} />
     </Banner>
   );
 }

@@ -67,8 +67,15 @@ export default {
     checkNote: 'every digit can be verified',
     run: 'Run in a terminal:',
     waiting: 'Waiting for your first request…',
-    works: (model: string, tokens: string, cost: string, balance: string) =>
-      `It works. ${model} answered with ${tokens} tokens for ${cost}; balance ${balance}.`,
+    /** `used`: `12 output tokens`, `2 images`; empty where nothing is counted. */
+    works: (model: string, used: string, cost: string, balance: string) =>
+      `It works. ${model}: ${used === '' ? '' : `${used}, `}charged ${cost}; balance ${balance}.`,
+    output: (tokens: string) => (tokens === '1' ? '1 output token' : `${tokens} output tokens`),
+    input: (tokens: string) => (tokens === '1' ? '1 input token' : `${tokens} input tokens`),
+    images: (count: string) => (count === '1' ? '1 image' : `${count} images`),
+    video: (length: string) => `a video of ${length}`,
+    aVideo: 'a video',
+    audio: (length: string) => `${length} of audio`,
     see: 'See the charge',
     done: 'Done',
     sample: 'Sample request with curl',

@@ -66,8 +66,14 @@ export default {
     checkNote: '每一位数字都可以核对',
     run: '在终端运行：',
     waiting: '正在等待第一个请求……',
-    works: (model, tokens, cost, balance) =>
-      `成功了。${model} 返回 ${tokens} 个 token，扣费 ${cost}，余额 ${balance}。`,
+    works: (model, used, cost, balance) =>
+      `成功了。${model}：${used === '' ? '' : `${used}，`}扣费 ${cost}，余额 ${balance}。`,
+    output: (tokens) => `输出 ${tokens} token`,
+    input: (tokens) => `输入 ${tokens} token`,
+    images: (count) => `${count} 张图像`,
+    video: (length) => `${length}视频`,
+    aVideo: '一个视频',
+    audio: (length) => `${length}音频`,
     see: '查看这笔扣费',
     done: '已完成',
     sample: 'curl 请求示例',
