@@ -1,5 +1,5 @@
 import type { Row, Transaction } from '../storage/database.ts';
-import { SqlParameters, type TimeRange } from './ranges.ts';
+import { hourMs, recordsOf, SqlParameters, type TimeRange } from './ranges.ts';
 
 /**
  * Times to first byte are counted in classes, each named by its upper end in ms; the last one has
@@ -15,6 +15,15 @@ const lastClassEnd = 3_600_000;
 export function firstByteClass(column: string): string {
   return `CASE ${classEnds.map((end) => `WHEN ${column}<=${end} THEN ${end}`).join(' ')} ELSE ${lastClassEnd} END`;
 }
+
+/** SQL: the figures of a group of records (table `r`), by their columns in `speed_hour`. */
+export const speedSums = {
+  requests: 'COUNT(*)',
+  cut: "SUM(CASE WHEN r.status='cut' THEN 1 ELSE 0 END)",
+  cost: 'SUM(r.cost-r.shortfall)',
+  duration: 'SUM(r.duration_ms)',
+  output: 'SUM(r.output_tokens)',
+};
 
 /** Requests whose first bytes took about as long, and how long all of them took. */
 interface FirstByteClass {
@@ -44,8 +53,8 @@ export interface SpeedQuery extends TimeRange {
 }
 
 /**
- * All channels' figures by model and hour, as far as they are rolled up: the last minutes are not
- * included yet.
+ * All channels' figures by model and hour, as far as they are rolled up: `speedsOfRecords` has the
+ * last minutes.
  */
 export function* speedsByHour({ model, from, to }: SpeedQuery): Transaction<readonly SpeedHour[]> {
   const places = new SqlParameters();
@@ -53,6 +62,26 @@ export function* speedsByHour({ model, from, to }: SpeedQuery): Transaction<read
   const rows = yield {
     sql: `SELECT model, channel, hour, first_byte, requests, cut, cost, duration, output FROM speed_hour
       WHERE hour>=${places.add(from)} AND hour<${places.add(to)}${ofModel} ORDER BY model, channel, hour, first_byte`,
+    params: places.params,
+  };
+  return speedsOf(rows);
+}
+
+/** The same, counted from the records of a range: of one that is not rolled up yet. */
+export function* speedsOfRecords({
+  model,
+  ...range
+}: SpeedQuery): Transaction<readonly SpeedHour[]> {
+  const places = new SqlParameters();
+  const sums = Object.entries(speedSums).map(
+    ([column, sum]) => `CAST(${sum} AS BIGINT) AS ${column}`,
+  );
+  const records = recordsOf(places, range);
+  const ofModel = model === undefined ? '' : ` AND r.model=${places.add(model)}`;
+  const rows = yield {
+    sql: `SELECT r.model, COALESCE(r.channel, '') AS channel, r.finished_at-r.finished_at%${hourMs} AS hour,
+        ${firstByteClass('r.first_byte_ms')} AS first_byte, ${sums.join(', ')}
+      ${records}${ofModel} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
     params: places.params,
   };
   return speedsOf(rows);

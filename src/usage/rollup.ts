@@ -8,7 +8,7 @@ import {
   sumAllAccounts,
   sumHourAgain,
 } from './all-accounts.ts';
-import { firstByteClass } from './histogram.ts';
+import { firstByteClass, speedSums } from './histogram.ts';
 import {
   begunWithin,
   hourMs,
@@ -158,13 +158,7 @@ export function additions(
       keys: 'model, hour, channel, first_byte',
       of: (hour) =>
         `r.model, ${hour()}, COALESCE(r.channel, ''), ${firstByteClass('r.first_byte_ms')}`,
-      sums: {
-        requests: 'COUNT(*)',
-        cut: "SUM(CASE WHEN r.status='cut' THEN 1 ELSE 0 END)",
-        cost: 'SUM(r.cost-r.shortfall)',
-        duration: 'SUM(r.duration_ms)',
-        output: 'SUM(r.output_tokens)',
-      },
+      sums: speedSums,
     }),
   };
 }

@@ -118,6 +118,26 @@ forEachDatabase((_name, openFresh) => {
     expect((await user.ask('models')).json.items).toHaveLength(3);
   });
 
+  test('a request of this minute is in the figures of its model at once', async () => {
+    const { newUser, database, clock } = await start('default');
+    const user = await newUser();
+    await topUp(database, user.userId, 9_000_000_000n, noon - 9 * hourMs);
+    const speedOf = async () =>
+      (await user.ask('models')).json.items.find(({ id }: { id: string }) => id === 'glm').speed;
+    expect(await speedOf()).toBeNull();
+    const made = { account: user.userId, keyId: 'key_1', outputTokens: 69 };
+    const lines = [['output', 69, 1n, 69n]] as const;
+    for (const [id, ago] of [['req_1', 8 * hourMs] as const, ['req_2', 1_000] as const]) {
+      await charge(database, { id, at: noon - ago, lines, ...made });
+      while (await rollUp(database, noon)) continue;
+    }
+    clock.ms = 10_000;
+    const { json } = await user.ask('models/glm');
+    expect(json).toMatchObject({ id: 'glm', speed: { requests: 2, success_share: 1 } });
+    expect(await speedOf()).toMatchObject({ requests: 2, output_per_second: 10 });
+    expect(json.history.points.at(-1).speed.requests).toBe(1);
+  });
+
   test('an answer is made once a minute, and packed where the client takes it', async () => {
     const { ask, newUser, database, clock, url } = await start('default');
     const before = await ask('market/glm');

@@ -4,14 +4,16 @@ import type { Offer, Snapshot } from '../../catalog/snapshot.ts';
 import { abilitiesOf, type ChatAbilities } from '../../gateway/models/abilities.ts';
 import type { Vendor } from '../../providers/vendor.ts';
 import { failuresByHour, type ModelFailures } from '../../request-log/queries.ts';
-import type { Database } from '../../storage/database.ts';
 import {
   type SpeedHour,
   speedsByHour,
+  type SpeedQuery,
   speedsByModel,
+  speedsOfRecords,
   summarizeSpeeds,
 } from '../../usage/histogram.ts';
-import { hourMs } from '../../usage/ranges.ts';
+import { hourMs, recentOf } from '../../usage/ranges.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import type { ModelDetail, ModelSpeed } from '../contract.ts';
 import { instant } from '../format.ts';
 
@@ -27,7 +29,7 @@ const historyHours = 7 * 24;
 /** Hours of one point of a history. */
 const spanHours = 6;
 /** The figures of all models are read at most once in this time. */
-const freshMs = 60_000;
+const freshMs = 10_000;
 
 /** What models can do, and how fast they were, for the lists of models. */
 export class ModelFigures {
@@ -78,17 +80,18 @@ export class ModelFigures {
 
   async #readSpeeds(): Promise<ReadonlyMap<string, ModelSpeed>> {
     const { database, clock } = this.#rooms;
-    const range = hoursBefore(clock.now(), recentHours);
+    const now = clock.now();
+    const range = hoursBefore(now, recentHours);
     const [speeds, failures] = await database.snapshot(function* () {
-      return [yield* speedsByModel(range), yield* failuresByHour(range)] as const;
+      const rolled = yield* speedsByModel(range);
+      const speeds = [...rolled, ...(yield* lastMinutes(range, now))];
+      return [speeds, yield* failuresByHour(range)] as const;
     });
-    const answered = new Map(speeds.map((speed) => [speed.model, speed]));
-    const models = new Set([...failures.map(({ model }) => model), ...answered.keys()]);
+    const models = new Set([...speeds, ...failures].map(({ model }) => model));
     return new Map(
       [...models].flatMap((model) => {
-        const hours = answered.get(model);
-        const failed = failures.filter((one) => one.model === model);
-        const speed = speedOf(hours === undefined ? [] : [hours], failed);
+        const ofModel = (one: { readonly model: string }): boolean => one.model === model;
+        const speed = speedOf(speeds.filter(ofModel), failures.filter(ofModel));
         return speed === null ? [] : [[model, speed] as const];
       }),
     );
@@ -97,10 +100,12 @@ export class ModelFigures {
   /** The speed of one model over the last day, and over the last week in points. */
   async history(model: string): Promise<Pick<ModelDetail, 'speed' | 'history'>> {
     const { database, clock } = this.#rooms;
-    const range = hoursBefore(clock.now(), historyHours);
+    const now = clock.now();
+    const range = hoursBefore(now, historyHours);
     const [speeds, failures] = await database.snapshot(function* () {
       const asked = { model, ...range };
-      return [yield* speedsByHour(asked), yield* failuresByHour(asked)] as const;
+      const speeds = [...(yield* speedsByHour(asked)), ...(yield* lastMinutes(asked, now))];
+      return [speeds, yield* failuresByHour(asked)] as const;
     });
     const within = (from: number, to: number) =>
       speedOf(
@@ -116,6 +121,12 @@ export class ModelFigures {
       history: { hours: spanHours, points },
     };
   }
+}
+
+/** The records that no hour has yet, while they are few enough to read. */
+function* lastMinutes(asked: SpeedQuery, now: number): Transaction<readonly SpeedHour[]> {
+  const { tail } = yield* recentOf(asked, now);
+  return tail === undefined ? [] : yield* speedsOfRecords({ ...asked, ...tail });
 }
 
 /** Whole hours up to the end of this one. */
