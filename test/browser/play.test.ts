@@ -238,6 +238,23 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     expect(await page.getByRole('figure').innerText()).toContain('base64 < fox.png');
   }, 60_000);
 
+  test('says before a request that the balance is too small, and what it pays for', async () => {
+    const live = await startLiveConsole();
+    const { cookie } = await startPaying(live, 1n);
+    const { page, go } = await openWindow(live.url, cookie);
+    await go('/playground/chat?model=claude-haiku-4-5');
+    const told = /at most ¥2\.\d+ · your balance of ¥1\.00 pays for about ([\d,]+) output tokens/;
+    const [, tokens = ''] = told.exec(await main(page).innerText()) ?? [];
+    // As many as a yuan buys, without those of the question.
+    expect(Number(tokens.replace(',', ''))).toBeGreaterThan(20_000);
+    await page.getByLabel('Max tokens', { exact: true }).fill('20');
+    await page.getByText(/at most ¥0\.0/).waitFor();
+    expect(await main(page).innerText()).not.toContain('your balance of');
+    await go('/playground/image?model=dall-e-2');
+    await page.getByLabel('Images', { exact: true }).selectOption('10');
+    await page.getByText('your balance of ¥1.00 pays for 7 images').waitFor();
+  });
+
   test('says what cannot be paid, and what the vendor would not do', async () => {
     const live = await startLiveConsole();
     const { page, go } = await openAt(live, '/playground/chat?model=sim-policy');

@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import type { ImagePriceNames, UnitPrice } from '../../src/console/contract.ts';
-import { costOf, imagePrice, mostOfTokens, priceText, rateOf, videoCost } from './price.ts';
+import {
+  costOf,
+  imagePrice,
+  mostOfTokens,
+  outputTokensFor,
+  priceText,
+  rateOf,
+  videoCost,
+} from './price.ts';
 
 const token = (
   name: 'input' | 'cached_input' | 'output',
@@ -52,6 +60,15 @@ test('the most that tokens can cost is the dearest class of the bands that the i
   expect(mostOfTokens(prices, 1000, 100)).toBe(2_000_000n + 800_000n);
   expect(mostOfTokens(prices, 1001, 100)).toBe(4_004_000n + 800_000n);
   expect(mostOfTokens([image('1')], 10, 10)).toBeUndefined();
+});
+
+test('a balance pays for the output that is left beside the input', () => {
+  const prices = [token('input', '2'), token('output', '8')];
+  expect(outputTokensFor(prices, 1000, 2_800_000n)).toBe(100);
+  expect(mostOfTokens(prices, 1000, 100)).toBe(2_800_000n);
+  expect(outputTokensFor(prices, 1000, 2_799_999n)).toBe(99);
+  expect(outputTokensFor(prices, 1000, 1_999_999n)).toBe(0);
+  expect(outputTokensFor([image('1')], 10, 10n)).toBe(0);
 });
 
 test('a picture costs what its size and quality do, by whichever name they are known', () => {

@@ -48,9 +48,9 @@ export function mostOfTokens(
   inputTokens: number,
   outputTokens: number,
 ): bigint | undefined {
-  const reached = prices.filter(({ above_input_tokens: above = -1 }) => inputTokens > above);
+  const reached = reachedBy(prices, inputTokens);
   const input = dearest(reached.filter((price) => textInput.includes(price.class)));
-  const output = dearest(reached.filter((price) => textOutput.includes(price.class)));
+  const output = dearestOutput(reached);
   if (input === undefined && output === undefined) return undefined;
   const request = dearest(reached.filter((price) => price.class === 'request'));
   const parts = [
@@ -59,6 +59,24 @@ export function mostOfTokens(
     request && costOf(request, 1),
   ];
   return parts.reduce<bigint>((sum, part) => sum + (part ?? 0n), 0n);
+}
+
+const reachedBy = (prices: readonly UnitPrice[], inputTokens: number): readonly UnitPrice[] =>
+  prices.filter(({ above_input_tokens: above = -1 }) => inputTokens > above);
+
+const dearestOutput = (reached: readonly UnitPrice[]): UnitPrice | undefined =>
+  dearest(reached.filter((price) => textOutput.includes(price.class)));
+
+/** The output tokens that so much nano-yuan surely pays for beside the input. */
+export function outputTokensFor(
+  prices: readonly UnitPrice[],
+  inputTokens: number,
+  nano: bigint,
+): number {
+  const output = dearestOutput(reachedBy(prices, inputTokens));
+  const left = nano - (mostOfTokens(prices, inputTokens, 0) ?? 0n);
+  if (output === undefined || rateOf(output) === 0n || left <= 0n) return 0;
+  return Number((left * million) / rateOf(output));
 }
 
 /** An upper bound: a tokenizer makes at most one token of a byte; most make a third of that. */

@@ -8,6 +8,7 @@ import { embeddingSample } from '../../samples/embedding.ts';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { numberOf } from './chat-form.ts';
+import { CostBefore } from './cost-before.tsx';
 import { Asked, Bench } from './layout.tsx';
 import type { Payer } from './payer.tsx';
 import { useRun } from './run.ts';
@@ -112,7 +113,8 @@ function Cost({
 }): ReactNode {
   const words = useWords(playgroundWords);
   const most = mostOfTokens(model.prices, tokensAtMost(texts.join('\n')), 0);
-  return most === undefined ? words.byUse : words.atMost(formatYuan(most, 'row'));
+  if (most === undefined) return words.byUse;
+  return <CostBefore most={most} text={words.atMost(formatYuan(most, 'row'))} />;
 }
 
 interface DimensionsProps {

@@ -15,6 +15,7 @@ import { useWords } from '../../words/family.ts';
 import { modelAddress } from '../model-parts.tsx';
 import { type Charged, ChargeLine, Refused, chargeOf } from './charge.tsx';
 import { fileOf } from './code-body.ts';
+import { CostBefore } from './cost-before.tsx';
 import { type ImageForm, ImageSettings, imageForm, sizeError, sizeOf } from './image-settings.tsx';
 import { Gallery, type Made } from './gallery.tsx';
 import { Bench } from './layout.tsx';
@@ -260,9 +261,18 @@ function Cost({
     sizeOf(form) ?? size ?? undefined,
     form.quality || (quality ?? undefined),
   );
-  return price === undefined
-    ? words.byTokens
-    : words.atMost(formatYuan(costOf(price, form.count), 'spend'));
+  if (price === undefined) return words.byTokens;
+  const most = costOf(price, form.count);
+  return (
+    <CostBefore
+      most={most}
+      text={words.atMost(formatYuan(most, 'spend'))}
+      covered={(available) => {
+        const count = available / costOf(price, 1);
+        return count === 0n ? undefined : words.covered.images(String(count));
+      }}
+    />
+  );
 }
 
 interface PromptProps {

@@ -9,6 +9,7 @@ import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useAddress } from './blob-address.ts';
 import { numberOf } from './chat-form.ts';
+import { CostBefore } from './cost-before.tsx';
 import { Asked, Bench } from './layout.tsx';
 import type { Payer } from './payer.tsx';
 import { useRun } from './run.ts';
@@ -98,9 +99,9 @@ export function Speech(payer: Payer): ReactNode {
 function Cost({ payer: { model }, text }: { readonly payer: Payer; readonly text: string }) {
   const words = useWords(playgroundWords);
   const price = model.prices.find((each) => each.class === 'character');
-  return price === undefined
-    ? words.byUse
-    : words.atMost(formatYuan(costOf(price, [...text].length), 'row'));
+  if (price === undefined) return words.byUse;
+  const most = costOf(price, [...text].length);
+  return <CostBefore most={most} text={words.atMost(formatYuan(most, 'row'))} />;
 }
 
 interface SpeechSettingsProps {

@@ -8,6 +8,7 @@ import { transcriptionSample } from '../../samples/audio.ts';
 import { FileData } from '../../samples/written.ts';
 import { playgroundWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { CostBefore } from './cost-before.tsx';
 import { Asked, Bench } from './layout.tsx';
 import type { Payer } from './payer.tsx';
 import type { Recording } from './recorder.ts';
@@ -105,9 +106,9 @@ interface CostProps {
 function Cost({ payer: { model }, seconds }: CostProps): ReactNode {
   const words = useWords(playgroundWords);
   const price = model.prices.find((each) => each.class === 'second');
-  return price === undefined || seconds === undefined
-    ? words.byUse
-    : words.aboutAmount(formatYuan(costOf(price, seconds), 'row'));
+  if (price === undefined || seconds === undefined) return words.byUse;
+  const cost = costOf(price, seconds);
+  return <CostBefore most={cost} text={words.aboutAmount(formatYuan(cost, 'row'))} />;
 }
 
 interface SettingsProps {

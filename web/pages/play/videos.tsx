@@ -19,6 +19,7 @@ import { modelAddress } from '../model-parts.tsx';
 import { TaskMoney, TaskProgress, isRunning, useTask } from '../task-parts.tsx';
 import { Refused } from './charge.tsx';
 import { printable } from './code-body.ts';
+import { CostBefore } from './cost-before.tsx';
 import { Bench } from './layout.tsx';
 import type { Payer } from './payer.tsx';
 import { ImagePicker } from './image-picker.tsx';
@@ -43,7 +44,7 @@ function Studio({
   choices,
   detail,
 }: Payer & { readonly detail: ModelDetail }): ReactNode {
-  const { video: words } = useWords(playgroundWords);
+  const { video: words, covered } = useWords(playgroundWords);
   const { base_url: baseUrl } = useSession();
   const durations = detail.durations ?? usualDurations;
   const [{ task }] = useSearchState(searchDefaults);
@@ -88,6 +89,10 @@ function Studio({
               prompt={prompt}
               onPrompt={setPrompt}
               cost={priceOf(seconds)}
+              covered={(available) => {
+                const paid = durations.filter((each) => (priceOf(each) ?? available) <= available);
+                return paid.length === 0 ? undefined : covered.seconds(String(Math.max(...paid)));
+              }}
             />
           </Panel>
           <Panel>
@@ -109,10 +114,11 @@ interface OrderProps {
   readonly prompt: string;
   readonly onPrompt: (prompt: string) => void;
   readonly cost: bigint | undefined;
+  readonly covered: (available: bigint) => string | undefined;
 }
 
 /** The prompt, and the button that submits the task and reserves its cost. */
-function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
+function Order({ keyId, body, prompt, onPrompt, cost, covered }: OrderProps): ReactNode {
   const { video: words, ...shared } = useWords(playgroundWords);
   const [, setSearch] = useSearchState(searchDefaults);
   const [checked, setChecked] = useState(false);
@@ -159,9 +165,15 @@ function Order({ keyId, body, prompt, onPrompt, cost }: OrderProps): ReactNode {
       {state.error !== undefined && <Refused error={state.error} />}
       <div className="flex flex-wrap items-center justify-end gap-2">
         <span className="text-caption text-muted">
-          {cost === undefined
-            ? shared.byTokens
-            : words.price(String(body.duration), formatYuan(cost, 'spend'))}
+          {cost === undefined ? (
+            shared.byTokens
+          ) : (
+            <CostBefore
+              most={cost}
+              text={words.price(String(body.duration), formatYuan(cost, 'spend'))}
+              covered={covered}
+            />
+          )}
         </span>
         <Button look="primary" icon="play" busy={state.busy} onClick={() => void submit()}>
           {words.submit}

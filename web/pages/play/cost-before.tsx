@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react';
+import { useSession } from '../../api/data.ts';
+import { formatYuan, parseYuan } from '../../format/money.ts';
+import { playgroundWords } from '../../words/families.ts';
+import { useWords } from '../../words/family.ts';
+
+interface CostBeforeProps {
+  /** What the request can cost, in nano-yuan. */
+  readonly most: bigint;
+  /** The same in words. */
+  readonly text: string;
+  readonly tip?: string;
+  /** What a smaller balance (nano-yuan) pays for, in words; undefined: nothing. */
+  readonly covered?: (available: bigint) => string | undefined;
+}
+
+/** The cost before a request; where the balance is smaller, also that, and what it pays for. */
+export function CostBefore({ most, text, tip, covered }: CostBeforeProps): ReactNode {
+  const words = useWords(playgroundWords);
+  const { balance } = useSession();
+  const cost = <span data-tip={tip}>{text}</span>;
+  // The page itself warns of an empty balance.
+  if (balance === null || balance.empty) return cost;
+  const available = parseYuan(balance.available);
+  if (most <= available) return cost;
+  const amount = formatYuan(available, 'balance');
+  const some = covered?.(available);
+  return (
+    <>
+      {cost}{' '}
+      <span className="text-warn">
+        · {some === undefined ? words.tooDear(amount) : words.covers(amount, some)}
+      </span>
+    </>
+  );
+}
