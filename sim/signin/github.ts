@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Language, languageOf } from '../language.ts';
 import { sendJson } from '../send.ts';
 import { simGithubApp } from './apps.ts';
 import { Codes } from './codes.ts';
@@ -10,8 +11,23 @@ const manual =
 const people = [
   { id: 'octocat', name: 'The Octocat (octocat)' },
   { id: 'linwei', name: '林薇 (linwei)' },
-  { id: 'nameless', name: 'nameless, who tells no name' },
 ];
+const words = {
+  en: {
+    title: 'Authorize Tollgate',
+    text: 'This is a simulated GitHub. Choose a user to sign in as.',
+    nameless: 'A user without a name (nameless)',
+    approve: 'Authorize',
+    deny: 'Cancel',
+  },
+  zh: {
+    title: '授权 Tollgate',
+    text: '这是模拟的 GitHub。请选择以哪个用户登录。',
+    nameless: '没有填写名字的用户 (nameless)',
+    approve: '授权',
+    deny: '取消',
+  },
+} as const satisfies Record<Language, object>;
 const versions = ['2022-11-28', '2026-03-10'];
 
 interface Grant {
@@ -38,7 +54,7 @@ export class SimGithub {
     const { method } = incoming;
     const path = url.pathname.slice('/github'.length);
     if (path === '/login/oauth/authorize' && method === 'GET')
-      return this.#authorize(response, url.searchParams);
+      return this.#authorize(response, url.searchParams, languageOf(incoming.headers));
     if (path === '/login/oauth/authorize' && method === 'POST')
       return this.#decide(response, fieldsOf(incoming, body));
     if (path === '/login/oauth/access_token' && method === 'POST')
@@ -55,16 +71,15 @@ export class SimGithub {
     );
   }
 
-  #authorize(response: ServerResponse, query: URLSearchParams): void {
+  #authorize(response: ServerResponse, query: URLSearchParams, language: Language): void {
     if (!this.#isOpen(response, query)) return;
+    const { nameless, ...said } = words[language];
     sendPlayPage(response, {
-      title: 'Authorize Tollgate',
-      text: 'This is a simulated GitHub: choose whom you play.',
+      ...said,
+      language,
       action: '/github/login/oauth/authorize',
       fields: Object.fromEntries(query),
-      people,
-      approve: 'Authorize',
-      deny: 'Cancel',
+      people: [...people, { id: 'nameless', name: nameless }],
     });
   }
 

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Language } from '../language.ts';
 
 /** A page on which a person, or a test, chooses who signs in. */
 export interface PlayPage {
+  readonly language: Language;
   readonly title: string;
   readonly text: string;
   /** The page posts the decision here, with `fields`. */
@@ -22,7 +24,7 @@ button[value=approve]{border-color:#1f6f3f;background:#1f6f3f;color:#fff}`;
 
 export function sendPlayPage(
   response: ServerResponse,
-  { title, text, action, fields, people, approve, deny, drawing = '' }: PlayPage,
+  { language, title, text, action, fields, people, approve, deny, drawing = '' }: PlayPage,
 ): void {
   const hidden = Object.entries(fields).map(
     ([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`,
@@ -36,6 +38,7 @@ export function sendPlayPage(
     200,
     title,
     `${drawing}<p>${escaped(text)}</p><form method="post" action="${escaped(action)}">${hidden.join('')}${choices.join('')}<button name="decision" value="approve">${escaped(approve)}</button><button name="decision" value="deny">${escaped(deny)}</button></form>`,
+    language,
   );
 }
 
@@ -44,8 +47,9 @@ export function sendHtml(
   status: number,
   title: string,
   content: string,
+  language: Language = 'en',
 ): void {
-  const page = `<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(title)}</title><style>${style}</style></head><body><main><h1>${escaped(title)}</h1>${content}</main></body></html>`;
+  const page = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(title)}</title><style>${style}</style></head><body><main><h1>${escaped(title)}</h1>${content}</main></body></html>`;
   response
     .writeHead(status, {
       'content-type': 'text/html; charset=utf-8',

@@ -47,6 +47,17 @@ const proof = {
 };
 const json = { accept: 'application/json' };
 
+test("GitHub's page is Chinese for a browser that asks for Chinese first, else English", async () => {
+  const { get } = await simulator();
+  const read = async (language: string) => {
+    const headers = { 'accept-language': language };
+    return (await get('/github/login/oauth/authorize', githubQuery, headers)).text();
+  };
+  expect(await read('zh-CN,zh;q=0.9,en;q=0.8')).toMatch(/<html lang="zh">.*授权 Tollgate.*取消/s);
+  for (const language of ['en-GB,en;q=0.9,zh;q=0.8', 'de'])
+    expect(await read(language)).toMatch(/<html lang="en">.*Authorize Tollgate.*Cancel/s);
+});
+
 test('GitHub: a code is for one exchange by the application and the browser that asked for it', async () => {
   const { post, get } = await simulator();
   const page = await get('/github/login/oauth/authorize', githubQuery);

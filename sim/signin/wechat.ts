@@ -64,6 +64,7 @@ export class SimWechat {
     // WeChat's error page also has status 200.
     if (wrong !== undefined) return sendHtml(response, 200, '出错了', `<p>${wrong}</p>`);
     sendPlayPage(response, {
+      language: 'zh',
       title: '微信登录',
       text: '这是模拟的微信：选择由谁扫码。',
       action: '/weixin/open/connect/qrconnect',

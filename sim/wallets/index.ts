@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { languageOf } from '../language.ts';
 import { AlipaySide } from './alipay.ts';
 import { privatePem, publicPem } from './keys.ts';
 import { counterPage, payPage } from './page.ts';
@@ -152,10 +153,11 @@ export class SimWallets {
     this.counter.called = side.name(call);
     const trouble = this.counter.troubled(this.counter.called);
     if (spoil(response, trouble)) return true;
+    const language = languageOf(call.headers);
     const answer = (): WalletReply =>
       side === this.wechat
-        ? side.answer(call, payPage)
-        : this.alipay.answer(call, (trade) => payPage(trade, undefined, trade.quitUrl));
+        ? side.answer(call, (trade, back) => payPage(language, trade, back))
+        : this.alipay.answer(call, (trade) => payPage(language, trade, undefined, trade.quitUrl));
     const reply = trouble?.kind === 'error' ? broken : answer();
     if (trouble?.kind === 'late') await wait(trouble.ms ?? 500);
     send(response, reply, trouble);
@@ -171,10 +173,10 @@ export class SimWallets {
     else this.alipay.paid(trade);
   }
 
-  #page({ method, path, body }: WalletCall): WalletReply {
+  #page({ method, path, headers, body }: WalletCall): WalletReply {
     if (method === 'GET' && path === '/settings.json')
       return { status: 200, type: 'application/json', body: JSON.stringify(this.settings) };
-    if (method !== 'POST') return counterPage(this.counter);
+    if (method !== 'POST') return counterPage(this.counter, languageOf(headers));
     const form = new URLSearchParams(body);
     const code = form.get('code') ?? '';
     const led = (location: string): WalletReply => ({

@@ -9,6 +9,9 @@ withChromium();
 const said = {
   en: {
     signIn: /Continue with GitHub/,
+    authorize: /^Authorize/,
+    scan: 'Scan and pay',
+    paid: 'paid',
     topUpStep: /Top up/,
     overview: 'Overview',
     topUp: 'Top up',
@@ -28,6 +31,9 @@ const said = {
   },
   zh: {
     signIn: /使用 GitHub 登录/,
+    authorize: /^授权/,
+    scan: '扫码并付款',
+    paid: '已支付',
     topUpStep: /充值/,
     overview: '概览',
     topUp: '充值',
@@ -82,7 +88,7 @@ describe.skipIf(noChromium).each(['zh', 'en'] as const)(
       await tabTo(page, words.signIn);
       await page.keyboard.press('Enter');
       await page.waitForURL('**/github/login/oauth/authorize**');
-      await tabTo(page, /^Authorize/);
+      await tabTo(page, words.authorize);
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name: words.overview }).waitFor();
       await settled(page);
@@ -101,9 +107,9 @@ describe.skipIf(noChromium).each(['zh', 'en'] as const)(
       await picture(page, `main-path-2-code-${language}`);
       const telephone = await context.newPage();
       await telephone.goto(`${live.simulator.url}/wallets`);
-      await tabTo(telephone, 'Scan and pay');
+      await tabTo(telephone, words.scan);
       await telephone.keyboard.press('Enter');
-      await telephone.getByText('paid').waitFor();
+      await telephone.getByText(words.paid).waitFor();
       await telephone.close();
       await page.getByText(words.received).first().waitFor();
       await picture(page, `main-path-3-paid-${language}`);

@@ -27,6 +27,8 @@ const said = {
     code: 'QR code for WeChat Pay, ¥1.00',
     received: /¥1\.00 received\./,
     inside: /WeChat Pay does not open inside WeChat/,
+    quitWallet: 'Quit',
+    payInWallet: 'Pay ¥1.00',
     insteadAlipay: 'Pay with Alipay',
   },
   zh: {
@@ -39,6 +41,8 @@ const said = {
     code: '微信支付付款码，¥1.00',
     received: /已到账 ¥1\.00/,
     inside: /微信内无法打开微信支付/,
+    quitWallet: '退出',
+    payInWallet: '支付 ¥1.00',
     insteadAlipay: '用支付宝付款',
   },
 } as const;
@@ -81,13 +85,13 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
       await picture(page, `phone-order-${look}`, { whole: true });
       const order = page.url();
 
-      for (const step of ['Quit', 'Pay ¥1.00'] as const) {
+      for (const step of [words.quitWallet, words.payInWallet]) {
         await open.click();
         await page.waitForURL(pages[wallet]);
         await picture(page, `phone-wallet-${look}`);
         await page.getByRole('button', { name: step }).click();
         await page.waitForURL(`${order}**`);
-        if (step === 'Quit') {
+        if (step === words.quitWallet) {
           await open.waitFor();
           expect(await ordersOf(live)).toEqual([{ method: 'mobile', state: 'waiting', wallet }]);
         }
@@ -117,7 +121,7 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     await page.getByRole('button', { name: words.onPhone }).click();
     await page.getByRole('button', { name: words.open.wechat_pay }).click();
     await page.waitForURL(pages.wechat_pay);
-    await page.getByRole('button', { name: 'Pay ¥1.00' }).click();
+    await page.getByRole('button', { name: words.payInWallet }).click();
     await page.getByText('¥1.00').first().waitFor();
     const wallet = 'wechat_pay';
     await expect
