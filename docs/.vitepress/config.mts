@@ -2,13 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { type DefaultTheme, defineConfig } from 'vitepress';
-import { accessibleSearch } from './search-box.mts';
+import { accessible } from './accessible.mts';
 import { tokenize } from './theme/tokenize.ts';
 
 type Markdown = Parameters<
   NonNullable<NonNullable<Parameters<typeof defineConfig>[0]['markdown']>['config']>
 >[0];
 
+const base = process.env['SITE_BASE'] || '/';
 const logo = readFileSync(new URL('../pictures/logo.svg', import.meta.url), 'base64');
 const logoAddress = `data:image/svg+xml;base64,${logo}`;
 
@@ -49,6 +50,34 @@ function emptyHeadersAreCells(markdown: Markdown): void {
     }
   });
 }
+
+/** In Chinese pages, the names of a heading's link and of the button that copies a block. */
+function nameInChinese(markdown: Markdown): void {
+  markdown.core.ruler.push('name-in-chinese', ({ tokens, env }) => {
+    if (!isChinese(env)) return;
+    for (const link of tokens.flatMap(({ children }) => children ?? [])) {
+      const label = link.type === 'link_open' ? link.attrGet('aria-label') : null;
+      const [, title] = /^Permalink to "(.*)"$/s.exec(label ?? '') ?? [];
+      if (title !== undefined) link.attrSet('aria-label', `“${title}”的链接`);
+    }
+  });
+  const { rules } = markdown.renderer;
+  const { fence } = rules;
+  if (fence === undefined) throw new Error('VitePress draws no blocks of code.');
+  rules.fence = (tokens, index, options, env, self) => {
+    const drawn = fence(tokens, index, options, env, self);
+    return isChinese(env) ? drawn.replace('title="Copy Code"', 'title="复制代码"') : drawn;
+  };
+}
+
+const isChinese = ({ relativePath }: { readonly relativePath: string }): boolean =>
+  relativePath.startsWith('zh/');
+
+/** Below a gateway's console, a link to it. The address is two folders above the guides. */
+const navOf = (text: string): { readonly nav?: DefaultTheme.NavItemWithLink[] } =>
+  base === '/docs/guide/'
+    ? { nav: [{ text, link: '/../../', target: '_self', noIcon: true }] }
+    : {};
 
 /**
  * For the build alone; the theme gives it to browsers. VitePress writes a function of an object as
@@ -113,33 +142,44 @@ const chineseSearch = {
     resetButtonTitle: '清除',
     backButtonTitle: '返回',
     noResultsText: '没有结果：',
-    footer: { selectText: '选择', navigateText: '切换', closeText: '关闭' },
+    footer: {
+      selectText: '选择',
+      selectKeyAriaLabel: '回车键',
+      navigateText: '切换',
+      navigateUpKeyAriaLabel: '上方向键',
+      navigateDownKeyAriaLabel: '下方向键',
+      closeText: '关闭',
+      closeKeyAriaLabel: 'Esc 键',
+    },
   },
 };
 
 export default defineConfig({
   title: 'Tollgate',
   description: 'A self-hosted AI gateway: every model behind one address, one key and one balance.',
-  base: process.env['SITE_BASE'] || '/',
+  base,
   outDir: '../site',
   head: [['link', { rel: 'icon', href: logoAddress }]],
-  vite: { plugins: [accessibleSearch] },
+  vite: { plugins: [accessible] },
   markdown: {
     config(markdown) {
       unlinkOutside(markdown);
       emptyHeadersAreCells(markdown);
+      nameInChinese(markdown);
     },
     anchor: { slugify },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   locales: {
-    root: { label: 'English', lang: 'en', themeConfig: { sidebar: english } },
+    root: { label: 'English', lang: 'en', themeConfig: { sidebar: english, ...navOf('Console') } },
     zh: {
       label: '中文',
       lang: 'zh-CN',
       description: '自托管的 AI 网关：一个地址、一个密钥、一份余额，调用所有模型。',
       themeConfig: {
         sidebar: chinese,
+        ...navOf('控制台'),
+        skipToContentLabel: '跳到正文',
         outline: { label: '本页目录' },
         docFooter: { prev: '上一页', next: '下一页' },
         darkModeSwitchLabel: '外观',

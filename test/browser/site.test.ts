@@ -57,6 +57,28 @@ describe.skipIf(noChromium)('the site of the documents in Chromium', { timeout: 
     }
   });
 
+  test('its Chinese pages have no English label, and each language leads to the console', async () => {
+    const labels = `[...document.querySelectorAll('[aria-label], .visually-hidden, button[title]')]
+      .map((each) => each.getAttribute('aria-label') ?? each.getAttribute('title') ?? each.innerText)`;
+    for (const width of [390, 1440]) {
+      const { page, open } = await openSite({ width, theme: 'light', language: 'zh' });
+      await open(kinds.zh.guide);
+      const named: readonly string[] = await page.evaluate(labels);
+      expect(named).toContain('跳到正文');
+      expect(named.filter((text) => text !== '' && !/\p{Script=Han}/u.test(text))).toEqual([]);
+    }
+    for (const [path, navigation, name] of [
+      ['', 'Main Navigation', 'Console'],
+      ['zh/', '主导航', '控制台'],
+    ] as const) {
+      const { page, open } = await openSite({ width: 1440, theme: 'light', language: 'en' });
+      await open(path);
+      await page.getByRole('navigation', { name: navigation }).getByRole('link', { name }).click();
+      await page.waitForURL(({ pathname }) => !pathname.startsWith('/docs/'));
+      await page.getByRole('heading', { level: 1 }).waitFor();
+    }
+  });
+
   test.each([
     ['en', '', 'Search', 'reconciliation', /reconcil/i],
     ['zh', 'zh/', '搜索', '对账', /对账/],
