@@ -5,8 +5,9 @@ import { type Look, noChromium, openWindow, picture, settled, withChromium } fro
 import { type LivedIn, startLivedIn } from './lived-in.ts';
 
 /**
- * The pictures of README and the documents. `npm run pictures` writes them into `docs/pictures/`;
- * without it this test walks the same way and keeps none.
+ * The pictures of README and the documents. `npm run pictures` writes them into `docs/pictures/`,
+ * `PICTURE=call npm run pictures` only one of them, in both languages; without it this test walks
+ * the same way and keeps none.
  */
 withChromium();
 
@@ -14,9 +15,6 @@ const desk: Look = { width: 1440, height: 900 };
 const flat: Look = { width: 1440, height: 540 };
 const phone: Look = { width: 390, height: 760, scale: 2 };
 const question = { en: 'What does a toll gate do?', zh: '收费站是做什么的？' };
-
-/** Room for the console's bar above a conversation. */
-const spaceAbove = 90;
 
 interface Shot {
   readonly name: string;
@@ -40,12 +38,14 @@ const shots: readonly Shot[] = [
     name: 'call',
     as: 'user',
     path: () => '/playground/chat?model=deepseek-chat',
-    look: phone,
+    // So tall that the conversation shows question and answer without scrolling.
+    look: { ...phone, height: 920 },
     async before(page, language) {
       await called(page, language);
-      const asked = page.getByText(question[language]).first();
-      const { y = 0 } = (await asked.boundingBox()) ?? {};
-      await page.evaluate(`scrollBy(0, ${y - spaceAbove})`);
+      await page.evaluate('scrollTo(0, 0)');
+      const hidden = `(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(
+        document.querySelector('[role="log"]'))`;
+      expect(await page.evaluate(hidden)).toBe(0);
     },
   },
   {
@@ -78,6 +78,7 @@ async function drawn(page: Page): Promise<void> {
 }
 
 const languages = ['en', 'zh'] as const;
+const only = process.env['PICTURE'];
 
 test('docs/pictures/ holds the pictures that this file makes, and no other', () => {
   const made = languages.flatMap((language) => shots.map(({ name }) => `${name}-${language}.png`));
@@ -91,6 +92,7 @@ test.skipIf(noChromium).each(languages)(
     const lived = await startLivedIn();
     await withdrawAnnouncements(lived);
     for (const { name, as, path, look, before } of shots) {
+      if (only !== undefined && only !== name) continue;
       const { page, go } = await openWindow(lived.live.url, lived[as].cookie, {
         ...look,
         language,
