@@ -324,16 +324,16 @@ export const speechRequestSchema = schema.request(
     voice: schema.checkedBy(
       checkVoice,
       schema.anyOf(
-        'Its name, or an object with the `id` of a voice of your own.',
+        'The name of a voice, or an object with the `id` of your own voice.',
         { type: 'string', minLength: 1 },
-        schema.request({ id: schema.string('Id of the voice.') }),
+        schema.request({ id: schema.string('ID of the voice.') }),
       ),
     ),
   },
   {
     instructions: schema.string('How to read the text.', { maxLength: speechCharactersMax }),
     response_format: schema.choice(
-      'The sound’s format; mp3 where the vendor makes it.',
+      'Format of the audio; default `mp3` if the vendor has it.',
       speechFormats,
     ),
     speed: schema.number('Speed; default 1.', speechSpeedMin, speechSpeedMax),

@@ -68,7 +68,7 @@ const textOfText: schema.Schema = {
 const part = schema.request(
   {
     type: schema.string(
-      '`text`, `image_url`, `input_audio`, `file`, `video_url`; others are passed on.',
+      '`text`, `image_url`, `input_audio`, `file` or `video_url`. Other types are forwarded.',
     ),
   },
   {
@@ -84,13 +84,13 @@ const message = schema.request(
   { role: schema.choice('Role of the author.', chatRoles) },
   {
     content: schema.anyOf(
-      'What is said: a text, or parts. An assistant’s message may go without when it called tools, refused, spoke or thought instead.',
+      'A text, or a list of parts. A message of the assistant needs none if it has tool calls, a refusal, audio or reasoning.',
       { type: 'string' },
       { type: 'array', items: schema.ref('ContentPart') },
     ),
     name: schema.forwarded('Name of the author, to distinguish authors with the same role.'),
     tool_calls: schema.forwarded('Tool calls of the assistant.'),
-    tool_call_id: schema.forwarded('Id of the call that a `tool` message answers.'),
+    tool_call_id: schema.forwarded('ID of the call that a `tool` message answers.'),
   },
   { allOf: [speaking] },
 );
@@ -103,7 +103,7 @@ const streamOptions = schema.request(
 /** Members of a stream that chat and text completions share. */
 export const streamMembers = {
   stream: schema.boolean(
-    'Chunks as they are written, as server-sent events, ended by `data: [DONE]`.',
+    'Whether to stream chunks as server-sent events, with `data: [DONE]` at the end.',
   ),
   stream_options: {
     ...schema.ref('StreamOptions'),
@@ -130,7 +130,7 @@ export const sampling = {
       { type: 'array', items: { type: 'string' }, maxItems: stopsMax },
     ),
   ),
-  user: schema.forwarded('Your id for your end user.'),
+  user: schema.forwarded('Your ID for your end user.'),
 };
 
 const wishes = {
@@ -141,7 +141,7 @@ const wishes = {
   ),
   logprobs: schema.forwarded('Whether to return log probabilities.'),
   tools: schema.array(
-    'What the model may call.',
+    'The functions that the model may call.',
     schema.object('`{"type": "function", "function": {"name", "description", "parameters"}}`'),
   ),
   tool_choice: schema.forwarded('`auto`, `none`, `required`, or the function that must be called.'),
@@ -165,7 +165,7 @@ const chatRequest = schema.request(
     ...sampling,
     max_tokens: schema.integer('Maximum number of output tokens.', 1),
     max_completion_tokens: schema.integer(
-      'The same under its newer name, which is preferred where both are given.',
+      'The newer name of `max_tokens`. It wins if both are given.',
       1,
     ),
     n: schema.integer('Number of answers.', 1, choicesMax),

@@ -63,7 +63,7 @@ export const completionRequestSchema = schema.request(
     max_tokens: schema.integer('Maximum number of output tokens.', 0),
     n: schema.integer('Number of answers per prompt.', 1, choicesMax),
     best_of: schema.integer(
-      'Answers that are written for each prompt, of which the best `n` are told; all are paid for.',
+      'The number of answers that the model writes for each prompt. The best `n` are returned, and all are charged.',
       1,
       bestOfMax,
     ),

@@ -19,9 +19,9 @@ import { embeddingInputsMax, wholeFormat } from './vectors.ts';
 const textPart = schema.request({ text: schema.string('A text.') });
 
 const settings = {
-  taskType: schema.string('What the vector is for, for models that can be told.'),
-  title: schema.string('Of a document.'),
-  outputDimensionality: schema.integer('Of the vector, for models that can choose.', 1),
+  taskType: schema.string('The purpose of the vector; for models that support it.'),
+  title: schema.string('The title of the document.'),
+  outputDimensionality: schema.integer('Number of dimensions; for models that support it.', 1),
 };
 
 export const embedRequestSchema = schema.request(
@@ -30,7 +30,7 @@ export const embedRequestSchema = schema.request(
       textOfContent,
       schema.request({
         parts: schema.anyOf(
-          'Parts with a `text`. One may stand without a list.',
+          'Parts with a `text`. A single part needs no list.',
           { type: 'array', minItems: 1, items: textPart },
           textPart,
         ),
@@ -41,7 +41,7 @@ export const embedRequestSchema = schema.request(
 );
 
 export const batchEmbedRequestSchema = schema.request({
-  requests: schema.array('One for each vector.', embedRequestSchema, {
+  requests: schema.array('One request for each vector.', embedRequestSchema, {
     minItems: 1,
     maxItems: embeddingInputsMax,
   }),

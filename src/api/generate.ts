@@ -23,7 +23,7 @@ const roles = ['user', 'model', 'function', 'system'];
 const functionTools = schema.checkedBy(
   checkTools,
   schema.anyOf(
-    'What the model may call: `functionDeclarations`, or a tool of the vendor’s own by its name. One may stand without a list.',
+    'The tools that the model may call: `functionDeclarations`, or a tool of the vendor by its name. A single tool needs no list.',
     { type: 'array', items: { type: 'object' } },
     { type: 'object' },
   ),
@@ -33,7 +33,7 @@ const question = {
   contents: schema.checkedBy(
     checkContents,
     schema.anyOf(
-      'The conversation, oldest first. One turn may stand without a list.',
+      'The conversation, oldest first. A single turn needs no list.',
       { type: 'array', minItems: 1, items: schema.ref('GenerateTurn') },
       schema.ref('GenerateTurn'),
     ),
@@ -49,11 +49,11 @@ const config = schema.request(
   {
     temperature: schema.number('Sampling temperature.', 0, 2),
     topP: schema.number('Nucleus sampling.', 0, 1),
-    candidateCount: wholeNumber('How many answers are written.', 1, 8),
-    maxOutputTokens: wholeNumber('Tokens that are written at most, thoughts included.', 1),
-    stopSequences: schema.array('Where the model stops.', { type: 'string' }),
+    candidateCount: wholeNumber('Number of answers.', 1, 8),
+    maxOutputTokens: wholeNumber('Maximum number of output tokens, including reasoning.', 1),
+    stopSequences: schema.array('Sequences at which the model stops.', { type: 'string' }),
     responseMimeType: schema.string('`text/plain`, `application/json` or `text/x.enum`.'),
-    responseSchema: schema.object('The schema of the answer, in Google’s form.'),
+    responseSchema: schema.object('The schema of the answer, in Google’s format.'),
     thinkingConfig: schema.object('`includeThoughts`, `thinkingBudget` or `thinkingLevel`.'),
   },
 );
@@ -61,12 +61,12 @@ const config = schema.request(
 const generateRequest = schema.request(question, {
   ...around,
   generationConfig: config,
-  safetySettings: schema.forwarded('Read by Google’s own models alone.'),
+  safetySettings: schema.forwarded('Only Google’s own models read them.'),
   models: fallbackModels,
 });
 export const tokenCountOfSchema = schema.request(question, {
   ...around,
-  generateContentRequest: schema.object('A whole request, in place of the members above.'),
+  generateContentRequest: schema.object('A whole request, instead of the members above.'),
 });
 const read = readersOf(generateRequest);
 const readConfig = readersOf(config);
@@ -78,21 +78,21 @@ export const generateSchemas = {
     {
       text: schema.string('A text.'),
       inlineData: schema.object('`mimeType`, and `data` in base64.'),
-      fileData: schema.object('`mimeType`, and `fileUri`: an address.'),
+      fileData: schema.object('`mimeType`, and the URL or the name of a file in `fileUri`.'),
       functionCall: schema.object('`name`, `args` and `id`.'),
       functionResponse: schema.object('`name`, `response` and `id`.'),
-      thoughtSignature: schema.string('As it came with the part.'),
+      thoughtSignature: schema.string('The signature that came with the part.'),
     },
   ),
   GenerateTurn: schema.request(
     {
       parts: schema.anyOf(
-        'What is said. One part may stand without a list.',
+        'The parts of the turn. A single part needs no list.',
         { type: 'array', items: schema.ref('GeneratePart') },
         schema.ref('GeneratePart'),
       ),
     },
-    { role: schema.choice('Who speaks; `user` by default.', roles) },
+    { role: schema.choice('Role of the author; default `user`.', roles) },
   ),
   GenerateRequest: generateRequest,
 };

@@ -51,10 +51,10 @@ const choice = (description: string, known: readonly string[]) =>
 
 /** In the order in which they are checked. */
 const choices = {
-  response_format: choice('What an item has: a URL that expires after a day, or the bytes.', [
-    'url',
-    'b64_json',
-  ]),
+  response_format: choice(
+    'What the answer has for each image: a URL that expires after a day, or the bytes.',
+    ['url', 'b64_json'],
+  ),
   background: choice('For models that support transparent images.', [
     'transparent',
     'opaque',
@@ -67,10 +67,10 @@ const choices = {
     'gif',
     'svg',
   ]),
-  moderation: choice('How strict; for models that support it.', ['low', 'auto']),
+  moderation: choice('How strict the moderation is; for models that support it.', ['low', 'auto']),
   style: choice('For models that support styles.', ['vivid', 'natural']),
-  input_fidelity: choice('How close to stay to the input images.', ['high', 'low']),
-  output_compression: schema.integer('Percent; for `jpeg` and `webp`.', 0, 100),
+  input_fidelity: choice('How closely the result follows the input images.', ['high', 'low']),
+  output_compression: schema.integer('Compression in percent; for `jpeg` and `webp`.', 0, 100),
 };
 
 /** The members of a JSON body or a form, the pictures apart. */
@@ -83,7 +83,7 @@ export const imageMembers = {
   }),
   n: schema.integer('Number of images; default 1. The maximum depends on the model.', 1),
   size: schema.string(
-    '`<width>x<height>` or `auto`. Which sizes there are depends on the model; the refusal lists them.',
+    '`<width>x<height>` or `auto`. The sizes depend on the model; the error for a wrong size lists them.',
   ),
   quality: schema.string('`standard`, `hd`, or another quality of the model.'),
   ...choices,
@@ -95,7 +95,7 @@ export const imageMembers = {
     0,
     partialsMax,
   ),
-  user: schema.string('Your id for your end user.'),
+  user: schema.string('Your ID for your end user.'),
 };
 const { prompt: promptMember, ...optionalMembers } = imageMembers;
 const read = readersOf(schema.request({ prompt: promptMember }, optionalMembers));

@@ -27,7 +27,7 @@ const toolChoices = ['auto', 'any', 'tool', 'none'];
 const block = schema.request(
   {
     type: schema.string(
-      '`text`, `image`, `document`, `tool_use`, `tool_result`, `thinking`, …; others are passed on.',
+      '`text`, `image`, `document`, `tool_use`, `tool_result`, `thinking`, … Other types are forwarded.',
     ),
   },
   {
@@ -58,13 +58,13 @@ const around = {
   tools: schema.checkedBy(
     checkTools,
     schema.array(
-      'What the model may call: `{"name", "description", "input_schema"}`, or a tool of the vendor’s own by its `type`.',
+      'The tools that the model may call: `{"name", "description", "input_schema"}`, or a tool of the vendor by its `type`.',
       {
         anyOf: [
           schema.request(
             {
               name: schema.string('Name of the tool.'),
-              input_schema: schema.object('Schema of its input.'),
+              input_schema: schema.object('Schema of the tool’s input.'),
             },
             { type: schema.choice('Optional.', ['custom']) },
           ),
@@ -90,7 +90,7 @@ const around = {
 
 /** Older LangChain sends it with every request: see `switchedOff`. */
 const off = schema.integer(
-  'Not set: the member is left out and named in `x-tollgate-dropped`.',
+  'Not set: the gateway leaves the member out and names it in `x-tollgate-dropped`.',
   -1,
   -1,
 );
@@ -110,7 +110,7 @@ const messageRequest = schema.request(
     stream: schema.boolean('Whether to stream events.'),
     ...sampling,
     stop_sequences: schema.array('Sequences at which the model stops.', { type: 'string' }),
-    metadata: schema.object('`user_id`: your id for your end user.'),
+    metadata: schema.object('`user_id`: your ID for your end user.'),
     models: fallbackModels,
   },
 );

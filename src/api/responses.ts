@@ -35,7 +35,7 @@ const isMessage: schema.Schema = {
 const item: schema.Schema = {
   type: 'object',
   description:
-    'A message, a call, what a call gave, a thought, …; types that are not known here are passed on.',
+    'A message, a tool call, the result of a call, reasoning, … Unknown types are forwarded.',
   properties: { type: { type: ['string', 'null'] }, role: { type: 'string' } },
   anyOf: [
     { not: isMessage },
@@ -66,7 +66,7 @@ const conversation = {
   input: schema.checkedBy(
     checkInput,
     schema.anyOf(
-      'A text, or items: messages, calls and what they gave. Needed unless a response or a prompt is continued.',
+      'A text, or a list of items: messages, tool calls and their results. Required without `previous_response_id` and `prompt`.',
       { type: 'string' },
       { type: 'array', items: schema.ref('ResponseItem') },
     ),
@@ -76,13 +76,13 @@ const conversation = {
   prompt: schema.forwarded('A prompt stored at the vendor.'),
   conversation: {
     type: 'null',
-    description: 'The gateway does not store conversations: use `previous_response_id`.',
+    description: 'The gateway does not store conversations. Use `previous_response_id`.',
     check: refuseConversation,
   },
   tools: schema.checkedBy(
     checkTools,
     schema.array(
-      'What the model may call.',
+      'The tools that the model may call.',
       schema.request(
         { type: schema.string('`function`, or a tool that the vendor runs.') },
         { name: schema.forwarded('Name of the function.') },

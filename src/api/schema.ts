@@ -144,7 +144,7 @@ export const onlyWith = (
 export const pageQuery = (most: number): Members => ({
   order: choice('Order by time; default `desc`.', ['asc', 'desc']),
   limit: integer('Number of entries per page; default 20.', 1, most),
-  after: string('Id of the last entry of the previous page.'),
+  after: string('ID of the last entry of the previous page.'),
 });
 export const page = (items: Schema): Schema =>
   answer(

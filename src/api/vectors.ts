@@ -58,7 +58,7 @@ export const embeddingsRequestSchema = schema.request(
   {
     encoding_format: schema.choice('Format of the vectors; default `float`.', ['float', 'base64']),
     dimensions: schema.integer('Number of dimensions; for models that support it.', 1),
-    user: schema.string('Your id for your end user.'),
+    user: schema.string('Your ID for your end user.'),
   },
 );
 const readEmbeddings = readersOf(embeddingsRequestSchema);
@@ -241,7 +241,7 @@ export const moderationRequestSchema = schema.request(
     input: schema.checkedBy(
       checkModerationInput,
       schema.anyOf(
-        'A text, texts, or the parts of one thing: texts and pictures.',
+        'A text, several texts, or a list of parts (texts and images) that are checked together.',
         { type: 'string' },
         { type: 'array', minItems: 1, maxItems: moderationInputsMax, items: { type: 'string' } },
         {

@@ -70,7 +70,7 @@ const videoRequest = schema.request(
     seconds: schema.checkedBy(
       checkSeconds,
       schema.anyOf(
-        'Of film, as text.',
+        'Length of the video in seconds, as a string.',
         { type: 'string', pattern: '^[0-9]{1,2}$' },
         schema.integer('A number also works.', 1, secondsMax),
       ),

@@ -5,43 +5,45 @@ const amount = (description: string): schema.Schema => ({
   description: `${description} Exact, with at most nine decimals and no exponent.`,
 });
 const decimals = (description: string) =>
-  schema.string(`${description} Exact, as decimals in a text.`);
+  schema.string(`${description} Exact, as a string with decimals.`);
 
 const limit = schema.answer(
   {
-    period: schema.choice('What the limit counts.', ['total', 'month', 'day']),
-    limit: amount('The most that may be spent in it.'),
-    used: amount('What has been spent in it.'),
-    remaining: amount('What is left of it.'),
+    period: schema.choice('The period of the limit.', ['total', 'month', 'day']),
+    limit: amount('The most that the key may spend in the period.'),
+    used: amount('The amount spent in the period.'),
+    remaining: amount('The rest of the limit.'),
   },
   { resets_at: schema.string('When the next day or month begins; RFC 3339.') },
 );
 
 const funds = {
-  available: amount('What the key can still spend: the least of balance and limits.'),
+  available: amount(
+    'What the key can still spend: the smallest of the balance and the remaining limits.',
+  ),
 };
 const accountFunds = {
-  balance: amount('The balance of the account. A key with limits of its own does not see it.'),
-  held: amount('The part of it that running tasks hold.'),
+  balance: amount('The balance of the account. Keys with spending limits do not get it.'),
+  held: amount('The part of the balance that is held for running tasks.'),
 };
 
 const keyInfo = schema.answer(
   {
     label: schema.string('The key’s name.'),
     currency: schema.string('Currency of all amounts: `CNY`.'),
-    limits: schema.array('The key’s spend limits.', limit),
-    usage: amount('What the key has spent since it was made.'),
-    usage_daily: amount('The same for today, by the operator’s calendar.'),
-    usage_weekly: amount('The same since Monday.'),
-    usage_monthly: amount('The same for this month.'),
+    limits: schema.array('The spending limits of the key.', limit),
+    usage: amount('The amount that the key has spent in total.'),
+    usage_daily: amount('The amount of today, in the gateway’s time zone.'),
+    usage_weekly: amount('The amount since Monday.'),
+    usage_monthly: amount('The amount of this month.'),
     requests: schema.integer('Number of charged requests.', 0),
     ...funds,
     group: schema.string('The group that sets the prices.'),
     rate_limit: schema.object('`requests` per `interval`; -1: no limit.'),
   },
   {
-    limit: amount('The total limit, else the month’s, else the day’s.'),
-    limit_remaining: amount('What is left of it.'),
+    limit: amount('The total limit, otherwise the monthly one, otherwise the daily one.'),
+    limit_remaining: amount('The rest of the limit.'),
     limit_reset: schema.choice('When the limit resets.', ['monthly', 'daily']),
     ...accountFunds,
     expires_at: schema.string('When the key expires; RFC 3339.'),
@@ -55,22 +57,22 @@ const keyUsage = schema.answer(
     currency: schema.string('Currency of all amounts: `CNY`.'),
     ...funds,
     ...accountFunds,
-    remaining: amount('As `available`.'),
-    limits: schema.array('The key’s spend limits.', limit),
+    remaining: amount('The same as `available`.'),
+    limits: schema.array('The spending limits of the key.', limit),
     total: schema.answer({
-      requests: schema.integer('Charged since the key was created.', 0),
-      cost: amount('Spent since the key was made.'),
+      requests: schema.integer('Charged requests of the key in total.', 0),
+      cost: amount('The amount that the key has spent in total.'),
     }),
     from: schema.string('Start of the period; RFC 3339.'),
     to: schema.string('End of the period; RFC 3339.'),
-    requests: schema.integer('Charged in the period.', 0),
-    cost: amount('Spent in the period.'),
+    requests: schema.integer('Charged requests in the period.', 0),
+    cost: amount('The amount spent in the period.'),
     data: schema.array(
       'By model, the most expensive first.',
       schema.answer({
         model: schema.string('The model id.'),
-        requests: schema.integer('Charged.', 0),
-        cost: amount('Spent.'),
+        requests: schema.integer('Charged requests.', 0),
+        cost: amount('The amount spent.'),
       }),
     ),
   },
@@ -78,19 +80,19 @@ const keyUsage = schema.answer(
 );
 
 const generation = schema.answer({
-  id: schema.string('The id as asked.'),
+  id: schema.string('The id from the query.'),
   request_id: schema.string('The `x-request-id`.'),
   model: schema.string('The model that answered.'),
-  created_at: schema.string('When the request came; RFC 3339.'),
+  created_at: schema.string('When the request arrived; RFC 3339.'),
   streamed: schema.boolean('Whether the answer was a stream.'),
-  cancelled: schema.boolean('Whether the client left before its end.'),
+  cancelled: schema.boolean('Whether the client disconnected before the end.'),
   status: schema.string('`ok`, `length`, `cut`, `left` or `error`.'),
-  tokens_prompt: schema.integer('Tokens in.', 0),
-  tokens_completion: schema.integer('Tokens out.', 0),
-  latency: schema.integer('Time to the first byte, ms.', 0),
-  generation_time: schema.integer('Time to the last byte, ms.', 0),
-  total_cost: amount('What was charged; yuan.'),
-  usage: amount('As `total_cost`.'),
+  tokens_prompt: schema.integer('Input tokens.', 0),
+  tokens_completion: schema.integer('Output tokens.', 0),
+  latency: schema.integer('Time to the first byte in milliseconds.', 0),
+  generation_time: schema.integer('Time to the last byte in milliseconds.', 0),
+  total_cost: amount('The charge, in yuan.'),
+  usage: amount('The same as `total_cost`.'),
   currency: schema.string('`CNY`.'),
 });
 
@@ -116,8 +118,8 @@ const rows: readonly Row[] = [
     'Balance and spending of this key',
     schema.answer({
       data: schema.answer({
-        total_credits: amount('What it can spend and what it has spent, together; yuan.'),
-        total_usage: amount('What it has spent; yuan.'),
+        total_credits: amount('What the key has spent plus what it can still spend, in yuan.'),
+        total_usage: amount('What the key has spent, in yuan.'),
         currency: schema.string('`CNY`.'),
       }),
     }),
@@ -133,7 +135,7 @@ const rows: readonly Row[] = [
         'One entry, in yuan.',
         schema.object('`total_balance` and so on.'),
       ),
-      is_active: schema.boolean('As `is_available`.'),
+      is_active: schema.boolean('The same as `is_available`.'),
       balance: amount('Yuan.'),
       unit: schema.string('`CNY`.'),
     }),
@@ -148,7 +150,7 @@ const rows: readonly Row[] = [
       data: schema.answer({
         available_balance: amount('Yuan.'),
         voucher_balance: amount('0.'),
-        cash_balance: amount('As `available_balance`.'),
+        cash_balance: amount('The same as `available_balance`.'),
       }),
       scode: schema.string('`0x0`.'),
       status: schema.boolean('`true`.'),
@@ -165,9 +167,9 @@ const rows: readonly Row[] = [
       data: schema.answer({
         id: schema.string('The account’s id.'),
         name: schema.string('The key’s name.'),
-        balance: decimals('Granted money: 0.'),
+        balance: decimals('Granted amount: 0.'),
         chargeBalance: decimals('Yuan.'),
-        totalBalance: decimals('As `chargeBalance`.'),
+        totalBalance: decimals('The same as `chargeBalance`.'),
         status: schema.string('`normal`.'),
       }),
     }),
@@ -179,12 +181,12 @@ const rows: readonly Row[] = [
     schema.answer({
       object: { type: 'string', const: 'billing_subscription' },
       has_payment_method: schema.boolean('`true`.'),
-      soft_limit_usd: amount('As `hard_limit_usd`.'),
-      hard_limit_usd: amount('What it can spend and what it has spent, together.'),
-      system_hard_limit_usd: amount('As `hard_limit_usd`.'),
+      soft_limit_usd: amount('The same as `hard_limit_usd`.'),
+      hard_limit_usd: amount('What the key has spent plus what it can still spend.'),
+      system_hard_limit_usd: amount('The same as `hard_limit_usd`.'),
       access_until: schema.integer('0.', 0),
     }),
-    'At the configured `usd_rate`. Other gateways subtract `total_usage` of `/v1/dashboard/billing/usage` from it to get a channel’s balance. Also without `/v1`.',
+    'Converted at the configured `usd_rate`. Other gateways subtract `total_usage` of `/v1/dashboard/billing/usage` from it to get the balance of a channel. Also without `/v1`.',
   ],
   [
     '/dashboard/billing/usage',
@@ -192,7 +194,7 @@ const rows: readonly Row[] = [
     'Spending of this key since its creation, in US cents',
     schema.answer({
       object: { type: 'string', const: 'list' },
-      total_usage: amount('Cents. Dates in the query are ignored.'),
+      total_usage: amount('US cents. The gateway ignores dates in the query.'),
     }),
     'Also without `/v1`.',
   ],
@@ -250,9 +252,9 @@ export const balanceOperations: schema.Operations = {
   'GET /generation': {
     id: 'getGeneration',
     tag: 'Balance',
-    summary: 'What one request has cost',
+    summary: 'Get the cost of one request',
     description:
-      'As OpenRouter’s clients read it, in yuan, once the answer has ended. Also at `/api/v1/generation`.',
+      'In OpenRouter’s format, in yuan. The request must have ended. Also at `/api/v1/generation`.',
     query: {
       id: schema.string('The `x-request-id` of the request, or the `id` of its answer.'),
     },

@@ -3,7 +3,7 @@ import { completionRequestSchema } from '../completions.ts';
 import * as schema from '../schema.ts';
 
 export const tokensDescription =
-  'What was counted. Vendors’ details (`prompt_tokens_details`, `completion_tokens_details`) stand beside it where they tell them.';
+  'The counted tokens. If the vendor reports details, `prompt_tokens_details` and `completion_tokens_details` have them.';
 
 const usage = schema.answer(
   {
@@ -33,7 +33,7 @@ const completionOf = (
 ) =>
   schema.answer(
     {
-      id: schema.string('Id of this answer.'),
+      id: schema.string('ID of this answer.'),
       object: { type: 'string', const: object },
       created: schema.integer('Unix time in seconds.', 0),
       model: schema.string('The requested model.'),
@@ -96,7 +96,7 @@ export const chatOperations: schema.Operations = {
     tag: 'Chat',
     summary: 'Create a completion',
     description:
-      'The legacy endpoint. Chat models whose vendor no longer has it get the prompt as a conversation of one message.',
+      'The legacy endpoint. If the vendor no longer has it, the gateway sends the prompt as a chat with one message.',
     schemas: {
       CompletionRequest: completionRequestSchema,
       Completion: completionOf(

@@ -63,7 +63,7 @@ export function openApi(rows: readonly RouteId[], { version, publicUrl }: ApiInf
           type: 'http',
           scheme: 'bearer',
           description:
-            'An API key, made in the console. `/v1/messages` and `/v1/models` take it in `x-api-key` as well, methods of models in `x-goog-api-key`.',
+            'An API key from the console. `/v1/messages` and `/v1/models` also accept it in `x-api-key`, the endpoints in Google’s format in `x-goog-api-key`.',
         },
       },
       headers,
@@ -77,18 +77,18 @@ export function openApi(rows: readonly RouteId[], { version, publicUrl }: ApiInf
 }
 
 const introduction =
-  'One base address, one API key, one prepaid balance; which vendor answers is decided by `model`. Requests and answers follow the conventions of the vendors’ own SDKs, which work after changing their base address and key. ' +
-  'Bodies may be packed (`Content-Encoding: gzip`, `deflate`, `br`). What is described here is checked before anything is paid for. Members that are not described are not looked at: they are passed on to the model’s vendor.';
+  'One base URL, one API key and one prepaid balance; `model` decides which vendor answers. The vendors’ own SDKs work after you change their base URL and key. ' +
+  'Bodies may be compressed (`Content-Encoding: gzip`, `deflate`, `br`). The gateway checks the members that are described here before anything is charged. It forwards other members to the model’s vendor unchecked.';
 
 const headers = {
   'x-request-id': {
-    description: 'Names the request, in the console and in the operator’s log.',
+    description: 'ID of the request, in the console and in the operator’s log.',
     schema: { type: 'string' },
   },
   'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer' } },
   'idempotent-replayed': {
     description:
-      '`true` where the answer is that of an earlier request with the same `Idempotency-Key`.',
+      '`true` if this is the answer to an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string' },
   },
 };
@@ -97,7 +97,7 @@ const onceParameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Sent again with the same key within 24 hours, a request happens once and is answered the same.',
+    'If you send a request again with the same key within 24 hours, the gateway does not repeat it and returns the first answer.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
@@ -170,10 +170,13 @@ function contentOf(schemas: Readonly<Record<string, object>>, example: object | 
 const errorSchemas: Readonly<Record<string, schema.Schema>> = {
   Error: schema.answer({
     error: schema.answer(
-      { message: schema.string('What is wrong, for people.'), type: schema.string('Its family.') },
       {
-        param: schema.string('The parameter at fault.'),
-        code: schema.string('What programs go by.'),
+        message: schema.string('What is wrong, in words.'),
+        type: schema.string('The group of errors that it belongs to.'),
+      },
+      {
+        param: schema.string('The parameter that is wrong.'),
+        code: schema.string('The code of the error, for programs.'),
       },
     ),
   }),
@@ -181,7 +184,7 @@ const errorSchemas: Readonly<Record<string, schema.Schema>> = {
     error: schema.answer(
       {
         code: schema.integer('The status.', 400),
-        message: schema.string('What is wrong, for people.'),
+        message: schema.string('What is wrong, in words.'),
         status: schema.string('The name of the status, such as `INVALID_ARGUMENT`.'),
       },
       {
@@ -194,10 +197,10 @@ const errorSchemas: Readonly<Record<string, schema.Schema>> = {
   MessagesError: schema.answer({
     type: { type: 'string', const: 'error' },
     error: schema.answer({
-      type: schema.string('Its family.'),
-      message: schema.string('What is wrong, for people.'),
+      type: schema.string('The group of errors that it belongs to.'),
+      message: schema.string('What is wrong, in words.'),
     }),
-    request_id: schema.string('Names the request.'),
+    request_id: schema.string('ID of the request.'),
   }),
 };
 
@@ -248,7 +251,7 @@ function answerOf(status: number): object {
     content: {
       'application/json': {
         schema: schema.anyOf(
-          'In the shape of the endpoint’s format.',
+          'The error in the format of the endpoint.',
           schema.ref('Error'),
           schema.ref('MessagesError'),
           schema.ref('GenerateError'),

@@ -3,22 +3,24 @@ import * as schema from '../schema.ts';
 
 const tag = 'Google’s format';
 const key = 'The key may come in `x-goog-api-key`, or in the query as `key`.';
-const path = { file_id: 'The name of the file, without `files/`.' };
+const path = { file_id: 'The name of the file without `files/`.' };
 
 const fileAnswer = schema.answer(
   {
-    name: schema.string('`files/` and its id.'),
-    mimeType: schema.string('The type that the client gave, else that of its bytes.'),
-    sizeBytes: schema.string('A whole number.'),
-    createTime: schema.string('RFC 3339.'),
-    updateTime: schema.string('RFC 3339.'),
-    expirationTime: schema.string('RFC 3339. The file is removed after it.'),
-    sha256Hash: schema.string('Base64.'),
-    uri: schema.string('For `fileData.fileUri` of a request. It needs the key of the account.'),
+    name: schema.string('`files/` and the id of the file.'),
+    mimeType: schema.string('The type that the client gave, otherwise the type of the bytes.'),
+    sizeBytes: schema.string('The number of bytes.'),
+    createTime: schema.string('When the file was created; RFC 3339.'),
+    updateTime: schema.string('When the file was changed; RFC 3339.'),
+    expirationTime: schema.string('When the file expires; RFC 3339.'),
+    sha256Hash: schema.string('SHA-256 of the bytes, in base64.'),
+    uri: schema.string(
+      'The value for `fileData.fileUri` of a request with a key of the same account.',
+    ),
     state: schema.string('`ACTIVE`.'),
     source: schema.string('`UPLOADED`.'),
   },
-  { displayName: schema.string('As the client gave it.') },
+  { displayName: schema.string('The name that the client gave.') },
 );
 
 /** Files in Google's format. */
@@ -26,8 +28,8 @@ export const generateFileOperations: schema.Operations = {
   'POST /upload/v1beta/files': {
     id: 'uploadFile',
     tag,
-    summary: 'Upload a file in pieces; free',
-    description: `Begins with \`X-Goog-Upload-Protocol: resumable\`, \`X-Goog-Upload-Command: start\`, \`X-Goog-Upload-Header-Content-Length\`, \`X-Goog-Upload-Header-Content-Type\` and perhaps \`{"file": {"displayName": …}}\`. The answer has the address of the upload in \`x-goog-upload-url\`. Each request to it has bytes, \`X-Goog-Upload-Offset\` and \`X-Goog-Upload-Command: upload\`; the last has \`upload, finalize\`, and is answered with \`file\`. \`query\` tells how many bytes were received, \`cancel\` ends the upload. A file has at most ${uploadLimits.fileBytesMax} bytes. ${key}`,
+    summary: 'Upload a file in pieces (not charged)',
+    description: `Start with \`X-Goog-Upload-Protocol: resumable\`, \`X-Goog-Upload-Command: start\`, \`X-Goog-Upload-Header-Content-Length\`, \`X-Goog-Upload-Header-Content-Type\` and, if you like, \`{"file": {"displayName": …}}\`. The answer has the URL of the upload in \`x-goog-upload-url\`. Send the bytes to this URL in one or more requests with \`X-Goog-Upload-Offset\` and \`X-Goog-Upload-Command: upload\`. The last request has \`upload, finalize\`; its answer has \`file\`. \`query\` returns the number of bytes received, \`cancel\` ends the upload. A file has at most ${uploadLimits.fileBytesMax} bytes. ${key}`,
     schemas: { UploadedFile: fileAnswer },
     answer: {
       'application/json': schema.answer({}, { file: schema.ref('UploadedFile') }),
@@ -37,7 +39,7 @@ export const generateFileOperations: schema.Operations = {
     id: 'listFiles',
     tag,
     summary: 'List the files of the account',
-    description: `The newest first, in pages of \`pageSize\`, with \`pageToken\` for the next one. ${key}`,
+    description: `The newest files come first, in pages of \`pageSize\`; \`pageToken\` gets the next page. ${key}`,
     answer: {
       'application/json': schema.answer(
         { files: schema.array('The files.', schema.ref('UploadedFile')) },
@@ -48,7 +50,7 @@ export const generateFileOperations: schema.Operations = {
   'GET /v1beta/files/:id': {
     id: 'getFile',
     tag,
-    summary: 'Read what is known of a file',
+    summary: 'Get the facts about a file',
     description: key,
     path,
     answer: { 'application/json': schema.ref('UploadedFile') },

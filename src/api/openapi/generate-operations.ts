@@ -2,16 +2,16 @@ import { batchEmbedRequestSchema, embedRequestSchema } from '../embed-content.ts
 import { generateSchemas, tokenCountOfSchema } from '../generate.ts';
 import * as schema from '../schema.ts';
 
-const path = { model: 'Its id, which may contain `/`.' };
+const path = { model: 'The id of the model; it may contain `/`.' };
 const places =
-  'Also under `/v1beta/models` and `/v1beta1/publishers/google/models`. The key may come in `x-goog-api-key`, or in the query as `key`.';
+  'This endpoint is also under `/v1beta/models` and `/v1beta1/publishers/google/models`. The key may come in `x-goog-api-key`, or in the query as `key`.';
 
 export const generateOperations: schema.Operations = {
   'POST /models/*:generateContent': {
     id: 'generateContent',
     tag: 'Google’s format',
-    summary: 'Answer a conversation, in the format of generateContent',
-    description: `Every chat model, whoever makes it. Names may be in camelCase or snake_case. ${places}`,
+    summary: 'Generate content',
+    description: `For every chat model of every vendor, in Google’s format. Names may be in camelCase or snake_case. ${places}`,
     path,
     schemas: {
       ...generateSchemas,
@@ -25,18 +25,18 @@ export const generateOperations: schema.Operations = {
               },
               {
                 finishReason: schema.string('`STOP`, `MAX_TOKENS`, `SAFETY`, …'),
-                index: schema.integer('Which answer.', 0),
+                index: schema.integer('Number of the answer, from 0.', 0),
               },
             ),
           ),
         },
         {
           usageMetadata: schema.answer({
-            promptTokenCount: schema.integer('Tokens that were read, cached ones included.', 0),
-            totalTokenCount: schema.integer('Tokens that were read and written.', 0),
+            promptTokenCount: schema.integer('Input tokens, including cached ones.', 0),
+            totalTokenCount: schema.integer('Input plus output tokens.', 0),
           }),
-          modelVersion: schema.string('The model that was asked for.'),
-          responseId: schema.string('Names this answer.'),
+          modelVersion: schema.string('The requested model.'),
+          responseId: schema.string('ID of this answer.'),
         },
       ),
     },
@@ -46,28 +46,25 @@ export const generateOperations: schema.Operations = {
   'POST /models/*:streamGenerateContent': {
     id: 'streamGenerateContent',
     tag: 'Google’s format',
-    summary: 'The same as a stream',
-    description: `With \`?alt=sse\` it is a stream of events, without it one JSON array. A stream that breaks off ends with an \`error\` and a broken connection. ${places}`,
+    summary: 'Generate content as a stream',
+    description: `With \`?alt=sse\`, the answer is a stream of events, without it one JSON array. An interrupted stream ends with an \`error\`, and its connection is closed. ${places}`,
     path,
     body: { 'application/json': schema.ref('GenerateRequest') },
     answer: {
-      'text/event-stream': schema.string('Answers whose parts are the pieces of the whole one.'),
-      'application/json': schema.array('The same in a list.', schema.ref('GenerateAnswer')),
+      'text/event-stream': schema.string('Answers, each with the next part of the content.'),
+      'application/json': schema.array('The same answers in a list.', schema.ref('GenerateAnswer')),
     },
   },
   'POST /models/*:countTokens': {
     id: 'countContentTokens',
     tag: 'Google’s format',
-    summary: 'Count the tokens of a conversation; free',
+    summary: 'Count the tokens of a conversation (not charged)',
     description: places,
     path,
     schemas: {
       GenerateCountRequest: tokenCountOfSchema,
       GenerateCount: schema.answer({
-        totalTokens: schema.integer(
-          'As the vendor counts where it tells, else an estimate of ours.',
-          0,
-        ),
+        totalTokens: schema.integer('The vendor’s count if it has one, otherwise an estimate.', 0),
       }),
     },
     body: { 'application/json': schema.ref('GenerateCountRequest') },
@@ -76,7 +73,7 @@ export const generateOperations: schema.Operations = {
   'POST /models/*:embedContent': {
     id: 'embedContent',
     tag: 'Google’s format',
-    summary: 'Make a vector of a text',
+    summary: 'Embed a text',
     description: places,
     path,
     schemas: {
@@ -92,13 +89,16 @@ export const generateOperations: schema.Operations = {
   'POST /models/*:batchEmbedContents': {
     id: 'batchEmbedContents',
     tag: 'Google’s format',
-    summary: 'Make vectors of texts',
+    summary: 'Embed several texts',
     description: places,
     path,
     schemas: {
       BatchEmbedContentsRequest: batchEmbedRequestSchema,
       BatchEmbedContentsAnswer: schema.answer({
-        embeddings: schema.array('In the order of the requests.', schema.ref('ContentVector')),
+        embeddings: schema.array(
+          'One vector for each request, in the same order.',
+          schema.ref('ContentVector'),
+        ),
       }),
     },
     body: { 'application/json': schema.ref('BatchEmbedContentsRequest') },

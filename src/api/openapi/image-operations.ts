@@ -16,7 +16,7 @@ const previews = schema.onlyWith(
 );
 
 const reference = schema.forwarded(
-  `A picture: an address, a data URL, or \`{"image_url": …}\`; up to ${imagesMax}.`,
+  `An image: a URL, a data URL, or \`{"image_url": …}\`; up to ${imagesMax}.`,
 );
 const file: schema.Schema = {
   type: 'string',
@@ -44,9 +44,7 @@ const result = schema.answer(
 
 const answer: schema.Operation['answer'] = {
   'application/json': schema.ref('ImageResult'),
-  'text/event-stream': schema.string(
-    '`…partial_image` for previews, `…completed` for each picture.',
-  ),
+  'text/event-stream': schema.string('`…partial_image` for previews, `…completed` for each image.'),
 };
 
 export const imageOperations: schema.Operations = {

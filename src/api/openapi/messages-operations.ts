@@ -6,12 +6,12 @@ export const messagesOperations: schema.Operations = {
     id: 'createMessage',
     tag: 'Messages',
     summary: 'Create a message',
-    description: 'For every chat model of every vendor. You can send the key in `x-api-key`.',
+    description: 'For every chat model of every vendor. The key may come in `x-api-key`.',
     schemas: {
       ...messagesSchemas,
       Message: schema.answer(
         {
-          id: schema.string('Id of this answer.'),
+          id: schema.string('ID of this answer.'),
           type: { type: 'string', const: 'message' },
           role: { type: 'string', const: 'assistant' },
           model: schema.string('The requested model.'),

@@ -27,7 +27,7 @@ export const responsesOperations: schema.Operations = {
     tag: 'Responses',
     summary: 'Create a response',
     description:
-      'Forwarded if the vendor uses this format, otherwise translated. Responses are stored in the gateway, not at the vendor, and belong to the account.',
+      'The gateway forwards the request if the vendor uses this format, and translates it otherwise. It stores responses itself, not at the vendor. They belong to the account.',
     schemas: {
       ...responsesSchemas,
       Response: response,
@@ -84,7 +84,7 @@ export const responsesOperations: schema.Operations = {
     path: id,
     schemas: {
       Deleted: schema.answer({
-        id: schema.string('Id of the deleted object.'),
+        id: schema.string('ID of the deleted object.'),
         object: schema.string('Type of the deleted object.'),
         deleted: { type: 'boolean', const: true },
       }),

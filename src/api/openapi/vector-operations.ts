@@ -45,7 +45,7 @@ export const vectorOperations: schema.Operations = {
     schemas: {
       ModerationRequest: moderationRequestSchema,
       Moderation: schema.answer({
-        id: schema.string('Id of this answer.'),
+        id: schema.string('ID of this answer.'),
         model: schema.string('The model that checked.'),
         results: schema.array(
           'One entry per text, or one for all parts.',
@@ -80,7 +80,7 @@ export const vectorOperations: schema.Operations = {
           ),
         },
         {
-          id: schema.string('Id of this answer.'),
+          id: schema.string('ID of this answer.'),
           model: schema.string('The requested model.'),
           usage: schema.ref('VectorUsage'),
         },

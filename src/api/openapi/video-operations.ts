@@ -36,8 +36,8 @@ const resource = schema.answer(
   },
   {
     completed_at: seconds('When it was completed.'),
-    prompt: schema.string('Only in the first answer: prompts are not stored.'),
-    size: schema.string('If it was chosen.'),
+    prompt: schema.string('Only in the first answer, because the gateway does not store prompts.'),
+    size: schema.string('The size, if the request chose one.'),
     error: schema.object('`code` and `message`.'),
   },
 );
@@ -50,7 +50,7 @@ export const videoOperations: schema.Operations = {
     tag,
     summary: 'Generate a video',
     description:
-      'Returns an id immediately. Ask for it every 5 to 30 seconds until it is `completed` or `failed`. Other members are forwarded to vendors with the same format.',
+      'Returns a task with an id immediately. Get the task every 5 to 30 seconds until its status is `completed` or `failed`. The gateway forwards other members to vendors with the same format.',
     schemas: {
       VideoTaskRequest: videoTaskRequestSchema,
       VideoTask: task,
@@ -63,7 +63,7 @@ export const videoOperations: schema.Operations = {
     id: 'getVideoTask',
     tag,
     summary: 'Get a video task',
-    path: { task_id: 'The id of the first answer.' },
+    path: { task_id: 'The id of the task.' },
     answer: { 'application/json': schema.ref('VideoTask') },
   },
   'POST /videos': {
