@@ -17,6 +17,8 @@ export interface Contender {
    */
   target(kind: Kind, request?: object): Target | undefined;
   start(): Promise<Started>;
+  /** Ends what it needs beside its own process. */
+  readonly close?: () => Promise<void>;
 }
 
 export const words =

@@ -1,7 +1,9 @@
 // `npm run bench:peers`: installs the other gateways, once, outside the project
-// (`TOLLGATE_BENCH_PEERS`, or the user's cache).
-import { rmSync } from 'node:fs';
-import { folderOf, peers } from './peers.ts';
+// (`TOLLGATE_BENCH_PEERS`, or the user's cache), and says where the programs of those belong that
+// no package registry has.
+import { existsSync, rmSync } from 'node:fs';
+import { peers } from './peers/list.ts';
+import { folderOf } from './peers/peer.ts';
 
 for (const peer of peers) {
   const folder = folderOf(peer);
@@ -10,10 +12,11 @@ for (const peer of peers) {
     continue;
   }
   console.log(`Installing ${peer.name} ${peer.version} into ${folder}`);
+  const existed = existsSync(folder);
   try {
     peer.install(folder);
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    if (!existed) rmSync(folder, { recursive: true, force: true });
     const [reason = ''] = (error instanceof Error ? error.message : String(error))
       .trim()
       .split('\n')

@@ -1,6 +1,6 @@
-// `npm run bench`: Tollgate with everything on, nginx as a plain proxy and the gateways that
-// `npm run bench:peers` has installed, in one run on one machine, in front of vendors that are
-// never the bottleneck. Options: --rounds 2 --seconds 3 --without litellm,published --write
+// `npm run bench`: Tollgate with everything on, nginx as a plain proxy and the other gateways whose
+// programs are where `npm run bench:peers` puts or expects them, in one run on one machine, in
+// front of vendors that are never the bottleneck. Options: --rounds 2 --seconds 3 --without litellm,published --write
 // (docs/benchmarks/index.md).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,8 @@ import {
 import { firstAnswer, measureRound, startCold } from './measure.ts';
 import { type Percentiles, saturate } from './load.ts';
 import { page, type Result } from './page.ts';
-import { folderOf, peers } from './peers.ts';
+import { peers } from './peers/list.ts';
+import { folderOf } from './peers/peer.ts';
 import { find, machineMicroseconds, type Started } from './process.ts';
 import { measurePublished } from './published.ts';
 import { median } from './report.ts';
@@ -55,22 +56,33 @@ if (vendors.pace === undefined)
 
 const bench: Bench = { folder, vendors, seconds: Number(options.seconds) };
 const without = options.without.split(',');
+/** The contenders that this run has no figures of, and why. */
+const absent = new Map<string, string>();
 const makers: [string, () => Promise<Contender>][] = [
   // first: its throughput sets the pace at which latencies are compared
-  ['tollgate', async () => (gateway = await tollgate(folder, vendors))],
+  ['Tollgate', async () => (gateway = await tollgate(folder, vendors))],
   ['nginx', () => nginxProxy(folder, nginx, vendors)],
 ];
 for (const peer of peers) {
   const place = folderOf(peer);
-  if (peer.installed(place))
-    makers.push([peer.name.toLowerCase(), () => peer.contender(place, folder, vendors)]);
-  else console.log(`${peer.name} is not installed (npm run bench:peers), and left out.`);
+  if (peer.installed(place)) makers.push([peer.name, () => peer.contender(place, folder, vendors)]);
+  else {
+    absent.set(peer.name, peer.absent);
+    console.log(`${peer.name} is not installed (npm run bench:peers), and left out.`);
+  }
 }
 let gateway: Tollgate | undefined;
 const columns: { name: string; version: string; contender: Contender; figures: Figures }[] = [];
+const closers: (() => Promise<void>)[] = [];
 for (const [name, make] of makers) {
-  if (without.includes(name)) continue;
-  const contender = await make();
+  const option = name.toLowerCase();
+  if (without.includes(option)) {
+    absent.set(name, `left out (\`--without ${option}\`)`);
+    continue;
+  }
+  const contender = await made(name, make);
+  if (contender === undefined) continue;
+  if (contender.close !== undefined) closers.push(contender.close);
   columns.push({
     name: contender.name,
     version: contender.version,
@@ -91,9 +103,8 @@ for (let round = 1; round <= Number(options.rounds); round++) {
       // A peer that fails under load is reported and left out; without Tollgate there is nothing to
       // compare.
       if (contender === gateway) throw error;
-      console.log(
-        `${contender.name} is left out: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      console.log(`${contender.name} is left out: ${messageOf(error)}`);
+      absent.set(contender.name, 'it failed under load when this page was made');
       columns.splice(
         columns.findIndex((column) => column.contender === contender),
         1,
@@ -113,9 +124,11 @@ const end =
     ? undefined
     : await closing(bench, gateway, ours.figures, bare);
 if (end?.books.ok === false) process.exitCode = 1;
+await Promise.all(closers.map((close) => close()));
 await vendors.stop();
 const result: Result = {
   columns,
+  absent,
   bare: bareFigures,
   end,
   disk,
@@ -129,6 +142,22 @@ console.log(`\n${text}`);
 for (const { name, figures } of columns)
   if (figures.errors > 0) console.log(`${name}: ${figures.errors} requests failed`);
 if (options.write) writeFileSync(join(import.meta.dirname, '../docs/benchmarks/index.md'), text);
+
+/** A peer that does not start is left out. */
+async function made(name: string, make: () => Promise<Contender>): Promise<Contender | undefined> {
+  try {
+    return await make();
+  } catch (error) {
+    if (!peers.some((peer) => peer.name === name)) throw error;
+    console.log(`${name} is left out: ${messageOf(error)}`);
+    absent.set(name, 'it did not start when this page was made');
+    return undefined;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 async function oneRound(contender: Contender, figures: Figures): Promise<void> {
   const started = await startCold(contender, figures);

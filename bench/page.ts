@@ -1,4 +1,5 @@
 import type { End } from './closing.ts';
+import { doingsTable } from './doings.ts';
 import type { Figures } from './figures.ts';
 import type { Percentiles } from './load.ts';
 import { openStreams } from './measure.ts';
@@ -16,6 +17,8 @@ interface Processor {
 /** All measurements of a run. */
 export interface Result {
   readonly columns: readonly Column[];
+  /** The contenders without figures, by name, and why. */
+  readonly absent: ReadonlyMap<string, string>;
   readonly bare: Figures;
   readonly end: End | undefined;
   /** The time to store 4 KB on the disk, an entry a round. */
@@ -54,14 +57,14 @@ export function page(result: Result): string {
       ? []
       : ["## Others' workloads", publishedText, publishedTable(published, bare.published)]),
     '## What each of them does for a request',
-    doings,
+    doingsTable(columns, result.absent),
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
 function method({ rounds, seconds }: Result): string {
   return `What one request costs the gateway, beside what the same request costs nginx, which only forwards it, and other gateways. Written by \`npm run bench -- --write\`;
-what is compared ran in one run on one machine, in ${rounds} interleaved rounds of ${seconds} s, and medians are shown. \`npm run bench:peers\` installs the other gateways, outside the project.
+what is compared ran in one run on one machine, in ${rounds} interleaved rounds of ${seconds} s, and medians are shown. \`npm run bench:peers\` installs the other gateways that a package registry has, outside the project, and says where it looks for the programs of the others.
 
 - The vendors are nginx (what is there at once) and a small Go program (what takes time), so that they are never the bottleneck.
 - Tollgate runs with everything on: SQLite with durable commits, key, limits, reserve, settle, usage record, metrics. What the others do is told at the end.
@@ -71,7 +74,7 @@ what is compared ran in one run on one machine, in ${rounds} interleaved rounds 
   it opens the connections, in front of the gateway and behind it.
 - Latencies are taken twice, of everyone alike. *One core*: the gateway with all of its threads on the first core, load and vendors on the others, as for processor time; there the main thread waits while the thread that
   commits, or the collector, has its time slice. *Not pinned*: as an operator runs it, every thread where the kernel puts it, load and vendors on the same cores. The targets are of the second; open streams are measured so, too.
-- A cold start ends with the first answer, on a data folder that exists.`;
+- A cold start is the command that each one's README or container runs, without a package runner or a container around it, until the first answer, on a data folder that exists.`;
 }
 
 /**
@@ -100,15 +103,3 @@ function closingText({ open, books }: End): string {
 
 const publishedText = `The work of benchmarks that others have published, shortened and on this machine: not their figures, but their requests. Closed loops ("at a time") show what a gateway does at most,
 fixed rates what a client waits; what is not answered 200 within two seconds of when it could be has failed. Added is what the vendor alone does not take.`;
-
-const doings = `|  | checks a key | limits | reserves before | record of each answer | charges | as it runs here |
-| --- | --- | --- | --- | --- | --- | --- |
-| Tollgate | yes | requests, tokens, at once | yes, never more than the balance | yes, durable | yes, exact, in one commit with the record | everything on, SQLite |
-| nginx | no | no | no | no | no | forwards |
-| Portkey | no, passes it on | no | no | no | no | its open server; keys, budgets and logs belong to its hosted service |
-| LiteLLM | one master key | no | no | no | no | one process without PostgreSQL and Redis, which its keys, budgets and spend logs need |
-| Bifrost 1.4 | virtual keys | yes | no, compares with what was used so far | in batches, dropped when its queue is full | after the answer, in memory, written every 10 s | not run |
-| GoModel | – | – | – | – | – | not run |
-| new-api 1.0.0-rc.25 | yes | yes | up to a trusted balance; nothing above it | yes | after the answer, in separate statements; a balance may go below zero | not run |
-
-Not run means: the Go module proxy refused the module ("403 Forbidden: This module version is not available") when this page was made, and there was no other registry to have it from. What they do is told by their documentation and source, not by this run; so is what LiteLLM needs for its keys. That Portkey passes any key on was seen here. GoModel was not looked into.`;

@@ -64,8 +64,9 @@ export function start(
   command: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
+  cwd?: string,
 ): Started {
-  const child = spawn(...pin(core, command, args), { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(...pin(core, command, args), { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let tail = '';
   const keep = (text: Buffer) => {

@@ -32,6 +32,8 @@ export const isStream = (kind: Kind): boolean => streams.includes(kind);
 export interface Vendors {
   /** Base URL of the vendor of each kind. Without Go there are no delayed kinds. */
   readonly base: Readonly<Partial<Record<Kind, string>>>;
+  /** The address of nginx, which also serves the files of the bench's folder. */
+  readonly origin: string;
   /** Command of the Go program, for its client side. */
   readonly pace: string | undefined;
   readonly pids: readonly number[];
@@ -115,6 +117,7 @@ export async function startVendors(folder: string, nginx: string): Promise<Vendo
         ? { ...pacedBases(paced.origin), messages: `${messages.origin}/v1` }
         : {}),
     },
+    origin: `http://127.0.0.1:${port}`,
     pace,
     pids: [server, paced?.server, messages?.server].flatMap((started) => started?.pid ?? []),
     chunksSent: async () =>
