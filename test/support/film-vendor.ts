@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { mp4Of } from '../../sim/media/mp4.ts';
 import { json, type Received, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
-export const aFilm = mp4Of({ seconds: 1, prompt: 'test', width: 160, height: 90 });
+export const aFilm = mp4Of({ seconds: 1, width: 160, height: 90 });
 
 /** A vendor of OpenAI's video format; the test decides how its tasks end. */
 export interface FilmVendor extends ScriptedVendor {
