@@ -13,7 +13,6 @@ const sheet =
   'fixed z-50 flex flex-col bg-surface shadow-overlay outline-none overlay-in inset-0 sm:inset-auto sm:top-1/2 sm:left-1/2 sm:max-h-[85dvh] sm:w-[calc(100%-2rem)] sm:max-w-[560px] sm:-translate-x-1/2 sm:-translate-y-1/2 sm:rounded-card sm:border sm:border-line';
 
 interface DialogProps {
-  readonly open: boolean;
   readonly onClose: () => void;
   readonly title: ReactNode;
   readonly description?: ReactNode;
@@ -26,11 +25,10 @@ interface DialogProps {
 }
 
 /**
- * At most 560 px wide; a full sheet on a phone. Focus goes in, stays, and returns to the element
+ * Open while it is drawn. At most 560 px wide; a full sheet on a phone. Focus goes in, stays, and returns to the element
  * that opened it.
  */
 export function Dialog({
-  open,
   onClose,
   title,
   description,
@@ -42,7 +40,7 @@ export function Dialog({
   const words = useWords(sharedWords);
   const keep = (event: Event) => event.preventDefault();
   return (
-    <Radix.Root open={open} onOpenChange={(next) => !next && !locked && onClose()}>
+    <Radix.Root open onOpenChange={(next) => !next && !locked && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className={backdrop} />
         <Radix.Content
@@ -88,8 +86,7 @@ function focusField(event: Event): void {
 /** Controls that use the arrow keys themselves. */
 const ownArrows = 'input, select, textarea, [role="tab"], [role="region"]';
 
-interface DrawerProps {
-  readonly open: boolean;
+export interface DrawerProps {
   readonly onClose: () => void;
   readonly title: ReactNode;
   readonly children: ReactNode;
@@ -101,7 +98,6 @@ interface DrawerProps {
 
 /** A record beside its list: 560 px on the right, the whole screen on a phone. */
 export function Drawer({
-  open,
   onClose,
   title,
   children,
@@ -112,7 +108,7 @@ export function Drawer({
   const words = useWords(sharedWords);
   const move = { ArrowUp: onPrevious, ArrowDown: onNext };
   return (
-    <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
+    <Radix.Root open onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className={backdrop} />
         <Radix.Content
@@ -156,7 +152,6 @@ export function Drawer({
 }
 
 interface ConfirmProps {
-  readonly open: boolean;
   readonly onClose: () => void;
   /** Names the object: `Disable ci-key?` */
   readonly title: ReactNode;
@@ -171,9 +166,9 @@ interface ConfirmProps {
 }
 
 /** For destructive actions. Focus starts on Cancel. */
-export function Confirm({ open, onClose, ...rest }: ConfirmProps): ReactNode {
+export function Confirm(props: ConfirmProps): ReactNode {
   return (
-    <AlertDialog.Root open={open} onOpenChange={(next) => !next && onClose()}>
+    <AlertDialog.Root open onOpenChange={(next) => !next && props.onClose()}>
       <AlertDialog.Portal>
         <AlertDialog.Overlay className={backdrop} />
         <AlertDialog.Content
@@ -182,7 +177,7 @@ export function Confirm({ open, onClose, ...rest }: ConfirmProps): ReactNode {
             'max-sm:inset-x-0 max-sm:top-auto max-sm:bottom-0 max-sm:rounded-t-card',
           )}
         >
-          <ConfirmBody onClose={onClose} {...rest} />
+          <ConfirmBody {...props} />
         </AlertDialog.Content>
       </AlertDialog.Portal>
     </AlertDialog.Root>
@@ -196,7 +191,7 @@ function ConfirmBody({
   action,
   onConfirm,
   typed,
-}: Omit<ConfirmProps, 'open'>): ReactNode {
+}: ConfirmProps): ReactNode {
   const words = useWords(sharedWords);
   const toast = useToast();
   const [text, setText] = useState('');

@@ -23,7 +23,6 @@ export function SecretOnce({ secret, variable, onDone }: SecretOnceProps): React
   const [saved, setSaved] = useState(false);
   return (
     <Dialog
-      open
       locked
       onClose={onDone}
       title={words.title}

@@ -42,7 +42,7 @@ export function RotateKey({ keyView: shown, onClose }: ActProps): ReactNode {
   if (rotation.data !== undefined)
     return <SecretOnce secret={rotation.data.secret} variable={keyVariable} onDone={onClose} />;
   return (
-    <Dialog open onClose={onClose} title={words.title(key.name || key.id)}>
+    <Dialog onClose={onClose} title={words.title(key.name || key.id)}>
       <Form
         saving={rotation}
         submit={words.action}
@@ -126,7 +126,6 @@ export function DeleteKey({
   };
   return (
     <Confirm
-      open
       onClose={onClose}
       title={words.title(key.name || key.id)}
       action={words.action}

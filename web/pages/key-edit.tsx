@@ -55,7 +55,7 @@ export function EditKey({
     onSettled: () => refreshKeys(),
   });
   return (
-    <Dialog open onClose={onClose} title={words.detail.editTitle(detail.name)}>
+    <Dialog onClose={onClose} title={words.detail.editTitle(detail.name)}>
       <Loaded query={groups}>
         {({ items }) => (
           <KeyForm

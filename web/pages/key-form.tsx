@@ -49,7 +49,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode
   if (typeof secret === 'string')
     return <SecretOnce secret={secret} variable={keyVariable} onDone={onClose} />;
   return (
-    <Dialog open onClose={onClose} title={words.form.title}>
+    <Dialog onClose={onClose} title={words.form.title}>
       {secret === null ? (
         <Banner tone="warn">{words.secret.gone}</Banner>
       ) : (

@@ -252,7 +252,6 @@ export function StopKey({
   const turn = useKeySwitch();
   return (
     <Confirm
-      open
       onClose={onClose}
       title={words.disableTitle(detail.name)}
       action={words.disable}

@@ -58,7 +58,6 @@ export function Identities(): ReactNode {
           </div>
           {leaving !== undefined && (
             <Confirm
-              open
               onClose={() => setLeaving(undefined)}
               title={words.unlinkTitle(words.names[leaving])}
               action={words.unlink}
@@ -155,7 +154,6 @@ export function Devices(): ReactNode {
           </ul>
           {ending !== undefined && (
             <Confirm
-              open
               onClose={() => setEnding(undefined)}
               title={words.revokeTitle(browserOf(ending.browser) ?? words.unknown)}
               action={words.revoke}

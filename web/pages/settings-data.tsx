@@ -32,7 +32,6 @@ export function OwnData(): ReactNode {
       </Button>
       {leaving && (
         <Confirm
-          open
           onClose={() => setLeaving(false)}
           title={words.closeTitle}
           action={words.close}

@@ -173,7 +173,6 @@ function TaskDrawer({ id, among, onTo }: TaskDrawerProps): ReactNode {
   const missing = task.error instanceof ApiError && task.error.status === 404;
   return (
     <Drawer
-      open
       onClose={() => onTo(undefined)}
       title={task.data?.model ?? words.task}
       onPrevious={step(-1)}

@@ -46,7 +46,6 @@ export function ChargeDrawer({
   const charge = useData<ChargeDetail>(`${base === undefined ? '' : `${base}/`}usage/${id}`);
   return (
     <Drawer
-      open
       onClose={onClose}
       title={words.title}
       onPrevious={onPrevious}

@@ -14,7 +14,7 @@ const others = userDestinations.filter(({ inBar }) => !inBar);
 export function MoreDrawer({ onClose }: { readonly onClose: () => void }): ReactNode {
   const words = useWords(sharedWords);
   return (
-    <Drawer open onClose={onClose} title={words.nav.more}>
+    <Drawer onClose={onClose} title={words.nav.more}>
       <More onGo={onClose} />
     </Drawer>
   );

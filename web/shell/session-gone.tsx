@@ -51,7 +51,6 @@ export function SessionGone(): ReactNode {
   };
   return (
     <Dialog
-      open
       onClose={() => undefined}
       locked
       title={words.session.goneTitle}

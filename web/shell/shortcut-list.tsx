@@ -21,7 +21,7 @@ export function ShortcutList({ onClose }: { readonly onClose: () => void }): Rea
     [['?'], shortcuts.list],
   ];
   return (
-    <Dialog open onClose={onClose} title={shortcuts.title} description={shortcuts.off}>
+    <Dialog onClose={onClose} title={shortcuts.title} description={shortcuts.off}>
       <dl className="grid grid-cols-[auto_1fr] items-center gap-x-4 gap-y-1.5 text-table">
         {rows.map(([keys, what]) => (
           <div key={what} className="contents">

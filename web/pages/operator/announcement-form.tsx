@@ -68,7 +68,6 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
   });
   return (
     <Dialog
-      open
       onClose={onClose}
       title={announcement === undefined ? words.create : words.editTitle}
       className="sm:max-w-[720px]!"

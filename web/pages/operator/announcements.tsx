@@ -219,7 +219,6 @@ function AnnouncementMenu({
       </Menu>
       {removing && (
         <Confirm
-          open
           onClose={() => setRemoving(false)}
           title={words.removeTitle(title[language])}
           action={words.remove}

@@ -6,7 +6,7 @@ import { useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { CopyText } from '../../components/copy.tsx';
 import { DiffList } from '../../components/diff-list.tsx';
-import { Drawer } from '../../components/dialog.tsx';
+import { Drawer, type DrawerProps } from '../../components/dialog.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -46,6 +46,7 @@ export function AuditTrail({ filter, empty }: TrailProps): ReactNode {
       <Loaded query={entries}>
         {(page) => {
           const index = page.items.findIndex(({ id }) => id === shown);
+          const entry = page.items[index];
           const to = (place: number) =>
             page.items[place] === undefined ? undefined : () => setShown(page.items[place]?.id);
           return (
@@ -59,12 +60,14 @@ export function AuditTrail({ filter, empty }: TrailProps): ReactNode {
                 page={fromFirst(page, after)}
                 onTurn={(next) => setState({ after: next, entry: '' })}
               />
-              <EntryDrawer
-                entry={page.items[index]}
-                onClose={() => setShown()}
-                onPrevious={to(index - 1)}
-                onNext={to(index + 1)}
-              />
+              {entry && (
+                <EntryDrawer
+                  entry={entry}
+                  onClose={() => setShown()}
+                  onPrevious={to(index - 1)}
+                  onNext={to(index + 1)}
+                />
+              )}
             </>
           );
         }}
@@ -175,61 +178,43 @@ function Target({ entry }: { readonly entry: AuditEntry }): ReactNode {
   );
 }
 
-interface DrawerProps {
-  readonly entry: AuditEntry | undefined;
-  readonly onClose: () => void;
-  readonly onPrevious: (() => void) | undefined;
-  readonly onNext: (() => void) | undefined;
+interface EntryDrawerProps extends Pick<DrawerProps, 'onClose' | 'onPrevious' | 'onNext'> {
+  readonly entry: AuditEntry;
 }
 
-function EntryDrawer({ entry, onClose, onPrevious, onNext }: DrawerProps): ReactNode {
+function EntryDrawer({ entry, ...drawer }: EntryDrawerProps): ReactNode {
   const { audit: words } = useWords(bookWords);
   return (
-    <Drawer
-      open={entry !== undefined}
-      onClose={onClose}
-      title={entry === undefined ? words.detail : (words.actions[entry.action] ?? entry.action)}
-      onPrevious={onPrevious}
-      onNext={onNext}
-    >
-      {entry !== undefined && (
-        <div className="flex flex-col gap-5">
-          <Facts>
-            <Fact name={words.columns.time}>
-              <Time at={entry.at} />
-            </Fact>
-            <Fact name={words.columns.actor}>
-              <Actor entry={entry} />
-            </Fact>
-            <Fact name={words.columns.action}>
-              <span className="font-mono text-caption">{entry.action}</span>
-            </Fact>
-            <Fact name={words.columns.target}>
-              <Target entry={entry} />
-            </Fact>
-            {entry.account !== null && (
-              <Fact name={words.columns.account}>
-                <PathLink path={userPath(entry.account.id)}>
-                  {entry.account.name ?? entry.account.id}
-                </PathLink>
-              </Fact>
-            )}
-            <Fact name={words.columns.reason}>{entry.reason ?? '—'}</Fact>
-            <Fact name={words.columns.ip}>{entry.ip ?? '—'}</Fact>
-            <Fact name={words.id}>
-              <CopyText text={entry.id} label={words.id} />
-            </Fact>
-          </Facts>
-          <section>
-            <h3 className="mb-2 text-card font-semibold">{words.changes}</h3>
-            {entry.changes.length === 0 ? (
-              <p className="text-table text-muted">{words.noChanges}</p>
-            ) : (
-              <DiffList differences={entry.changes} />
-            )}
-          </section>
-        </div>
-      )}
+    <Drawer title={words.actions[entry.action] ?? entry.action} {...drawer}>
+      <div className="flex flex-col gap-5">
+        <Facts>
+          <Fact name={words.columns.time}>
+            <Time at={entry.at} />
+          </Fact>
+          <Fact name={words.columns.actor}>
+            <Actor entry={entry} />
+          </Fact>
+          <Fact name={words.columns.action}>
+            <span className="font-mono text-caption">{entry.action}</span>
+          </Fact>
+          <Fact name={words.columns.target}>
+            <Target entry={entry} />
+          </Fact>
+          <Fact name={words.columns.reason}>{entry.reason ?? '—'}</Fact>
+          <Fact name={words.columns.ip}>{entry.ip ?? '—'}</Fact>
+          <Fact name={words.id}>
+            <CopyText text={entry.id} label={words.id} />
+          </Fact>
+        </Facts>
+        <section>
+          <h3 className="mb-2 text-card font-semibold">{words.changes}</h3>
+          {entry.changes.length === 0 ? (
+            <p className="text-table text-muted">{words.noChanges}</p>
+          ) : (
+            <DiffList differences={entry.changes} />
+          )}
+        </section>
+      </div>
     </Drawer>
   );
 }

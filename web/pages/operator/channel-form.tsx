@@ -55,7 +55,7 @@ export function NewChannel({
     },
   });
   return (
-    <Dialog open onClose={onClose} title={words.createTitle}>
+    <Dialog onClose={onClose} title={words.createTitle}>
       <ChannelForm
         start={like === undefined ? empty : { ...textOf(like), name: '', keys: [newSlot] }}
         saving={create}
@@ -105,7 +105,7 @@ export function EditChannel({
     },
   });
   return (
-    <Dialog open onClose={onClose} title={words.form.editTitle(channel.name)}>
+    <Dialog onClose={onClose} title={words.form.editTitle(channel.name)}>
       <ChannelForm
         start={textOf(channel)}
         editing={channel}

@@ -144,7 +144,7 @@ function RemoveChannel({
     );
   const dialog = { title: words.remove.title(name), action: words.menu.remove, typed: name };
   return (
-    <Confirm open onClose={() => confirming.current || onClose()} {...dialog} onConfirm={first}>
+    <Confirm onClose={() => confirming.current || onClose()} {...dialog} onConfirm={first}>
       {words.remove.text}
     </Confirm>
   );

@@ -156,7 +156,7 @@ function CostDialog({ channel, model, onClose }: CostDialogProps): ReactNode {
     },
   });
   return (
-    <Dialog open onClose={onClose} title={words.costTitle(model)}>
+    <Dialog onClose={onClose} title={words.costTitle(model)}>
       <Form
         mistakes={wrongLines(lines)}
         saving={save}

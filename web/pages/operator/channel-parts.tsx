@@ -190,7 +190,6 @@ export function Unserve({ channel, models, action, onConfirm, onClose }: Unserve
   const { comma } = useWords(operatorWords);
   return (
     <Confirm
-      open
       onClose={onClose}
       title={unserve.title(models.length)}
       action={action}

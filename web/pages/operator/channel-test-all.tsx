@@ -52,7 +52,7 @@ export function TestAll({
   const ended = plan.filter(({ name }) => results[name]?.ok !== undefined);
   const failed = ended.filter(({ name }) => results[name]?.ok === false);
   return (
-    <Dialog open onClose={onClose} title={words.allTitle}>
+    <Dialog onClose={onClose} title={words.allTitle}>
       <div className="flex flex-col gap-4">
         <p className="text-table text-muted">{words.allCost(plan.length)}</p>
         {channels.length > plan.length && (

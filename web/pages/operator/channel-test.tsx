@@ -47,7 +47,7 @@ export function ChannelTest({
     channel.models.some((model) => model.priced && model.capabilities.includes(capability)),
   );
   return (
-    <Dialog open onClose={onClose} title={words.title(channel.name)}>
+    <Dialog onClose={onClose} title={words.title(channel.name)}>
       {able.length === 0 ? (
         <Banner tone="accent">{words.none}</Banner>
       ) : (

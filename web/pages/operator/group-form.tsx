@@ -68,7 +68,7 @@ export function NewGroup({ onClose }: { readonly onClose: () => void }): ReactNo
     },
   });
   return (
-    <Dialog open onClose={onClose} title={words.createTitle}>
+    <Dialog onClose={onClose} title={words.createTitle}>
       <GroupForm
         start={emptyGroup}
         saving={create}
@@ -105,7 +105,7 @@ export function EditGroup({
   const number = (value: number | null) => (value === null ? '' : String(value));
   const { name, multiplier, rpm, tpm, concurrency, policy, fallback_models: models } = group;
   return (
-    <Dialog open onClose={onClose} title={words.editTitle(name)}>
+    <Dialog onClose={onClose} title={words.editTitle(name)}>
       <GroupForm
         start={{
           name,

@@ -78,7 +78,6 @@ function Actions({ group }: { readonly group: OperatorGroup }): ReactNode {
       {open === 'edit' && <EditGroup group={group} onClose={close} />}
       {open === 'remove' && (
         <Confirm
-          open
           onClose={close}
           title={words.removeTitle(group.name)}
           action={words.remove}

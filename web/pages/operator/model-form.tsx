@@ -73,7 +73,7 @@ export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNo
     });
   };
   return (
-    <Dialog open onClose={onClose} title={words.createTitle}>
+    <Dialog onClose={onClose} title={words.createTitle}>
       <Form
         mistakes={{
           ...mistakes(text, words.number),
@@ -125,7 +125,7 @@ export function EditModel({
     },
   });
   return (
-    <Dialog open onClose={onClose} title={words.editTitle(model.id)}>
+    <Dialog onClose={onClose} title={words.editTitle(model.id)}>
       <Form
         mistakes={mistakes(text, words.number)}
         saving={save}

@@ -117,7 +117,6 @@ function Actions({ model }: { readonly model: OperatorModel }): ReactNode {
       {open === 'edit' && <EditModel model={model} onClose={close} />}
       {open === 'retire' && (
         <Confirm
-          open
           onClose={close}
           title={words.retireTitle(model.id)}
           action={words.retire}

@@ -27,7 +27,7 @@ export function NewUser({ onClose }: { readonly onClose: () => void }): ReactNod
   if (create.data !== undefined)
     return <InvitationDialog invitation={create.data} onClose={onClose} />;
   return (
-    <Dialog open onClose={onClose} title={words.create.title}>
+    <Dialog onClose={onClose} title={words.create.title}>
       <Form
         mistakes={{ ...(name.trim() === '' && { name: 'required' }) }}
         saving={create}
@@ -85,7 +85,7 @@ export function InviteAgain({
   if (invite.data !== undefined)
     return <InvitationDialog invitation={invite.data} onClose={onClose} />;
   return (
-    <Dialog open onClose={onClose} title={words.create.invite}>
+    <Dialog onClose={onClose} title={words.create.invite}>
       <Form
         saving={invite}
         submit={words.create.invite}
@@ -108,7 +108,7 @@ function InvitationDialog({
   const zone = useZone();
   const link = new URL(path, location.origin).href;
   return (
-    <Dialog open locked onClose={onClose} title={words.linkTitle(user.name)}>
+    <Dialog locked onClose={onClose} title={words.linkTitle(user.name)}>
       <div className="flex flex-col gap-4">
         <p>{words.linkText(formatTime(until, zone))}</p>
         <code

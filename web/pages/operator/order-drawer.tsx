@@ -36,7 +36,6 @@ export function OrderDrawer({ id, among, onOpen, onClose }: OrderDrawerProps): R
   };
   return (
     <Drawer
-      open
       onClose={onClose}
       title={words.detail}
       onPrevious={to(index - 1)}
@@ -146,7 +145,6 @@ function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
       <p className="text-caption text-muted">{words.queryHelp}</p>
       {open === 'close' && (
         <Confirm
-          open
           onClose={none}
           title={words.closeTitle(order.id)}
           action={words.close}

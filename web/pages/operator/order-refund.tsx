@@ -60,7 +60,6 @@ export function RefundDialog({ order, onClose }: RefundDialogProps): ReactNode {
   const field = refund.error instanceof ApiError ? refund.error.fields['amount'] : undefined;
   return (
     <Dialog
-      open
       onClose={onClose}
       title={words.refundTitle(order.id)}
       description={step === 1 ? words.refundStep1 : words.refundStep2}

@@ -47,7 +47,6 @@ export function MoneyDialog({ user, kind, onClose }: MoneyDialogProps): ReactNod
   });
   return (
     <Dialog
-      open
       onClose={onClose}
       title={kind === 'credit' ? words.creditTitle(user.name) : words.debitTitle(user.name)}
     >

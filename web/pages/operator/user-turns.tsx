@@ -43,7 +43,7 @@ export function TurnDialog({ user, turn, onClose }: TurnDialogProps): ReactNode 
     },
   });
   return (
-    <Dialog open onClose={onClose} title={text.title}>
+    <Dialog onClose={onClose} title={text.title}>
       <Form
         mistakes={{ ...(reason.trim() === '' && { reason: 'required' }) }}
         saving={act}

@@ -81,7 +81,7 @@ function BulkDialog({ users, turn, onClose, onDone }: BulkDialogProps): ReactNod
   });
   const title = turn === 'suspend' ? words.suspendTitle : words.restoreTitle;
   return (
-    <Dialog open onClose={onClose} title={title(users.length)}>
+    <Dialog onClose={onClose} title={title(users.length)}>
       <Form
         mistakes={{ ...(reason.trim() === '' && { reason: 'required' }) }}
         saving={act}
