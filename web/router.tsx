@@ -5,9 +5,10 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import { queryClient, sessionData } from './api/data.ts';
+import { queryClient, sessionData, type Visit } from './api/data.ts';
 import { loadFile } from './api/later.ts';
-import { BrokenPage, MissingPage, OperatorFrame, Root } from './shell/root.tsx';
+import { MissingPage } from './components/page.tsx';
+import { BrokenPage, OperatorFrame, Root } from './shell/root.tsx';
 import { Frame } from './shell/visitor.tsx';
 import {
   bookWords,
@@ -95,9 +96,9 @@ function pageOf(file: () => Promise<PageFile>, name: string, families: readonly 
   const load = () => loadFile(file as () => Promise<Record<string, () => React.ReactNode>>);
   return {
     component: lazyRouteComponent(load, name),
-    loader: async ({ params, location }: Visited) => {
+    loader: async ({ params, location: { search } }: Visited) => {
       const asked = file().then(
-        ({ ahead }) => typeof ahead === 'function' && ahead({ params, search: location.search }),
+        ({ ahead }) => typeof ahead === 'function' && ahead({ params, search }),
       );
       asked.catch(() => undefined); // the component's own loading waits, or says what is wrong
       await Promise.all(families.map(preload));
@@ -105,9 +106,8 @@ function pageOf(file: () => Promise<PageFile>, name: string, families: readonly 
   };
 }
 
-interface Visited {
-  readonly params: Readonly<Record<string, string | undefined>>;
-  readonly location: { readonly search: Readonly<Record<string, unknown>> };
+interface Visited extends Pick<Visit, 'params'> {
+  readonly location: Pick<Visit, 'search'>;
 }
 
 const outside = [

@@ -2,7 +2,13 @@ import type { ErrorBody } from '../../src/console/contract.ts';
 import { isGateway, serverIsBack } from './reach.ts';
 import { signedInAgain } from './session-gone.ts';
 
+/** The parameters of a request; an empty one is left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export const withoutEmpty = (query: Query): Query =>
+  Object.fromEntries(
+    Object.entries(query).filter(([, value]) => value !== undefined && value !== ''),
+  );
 
 export interface SendOptions {
   readonly query?: Query;
@@ -64,9 +70,7 @@ export function newIdempotencyKey(): string {
 /** The address of `path` below `/console/api`, for links to CSV and for EventSource. */
 export function addressOf(path: string, query: Query = {}): string {
   const search = new URLSearchParams(
-    Object.entries(query).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)]],
-    ),
+    Object.entries(withoutEmpty(query)).map(([name, value]) => [name, String(value)]),
   );
   return `/console/api/${path}${search.size > 0 ? `?${search}` : ''}`;
 }

@@ -1,6 +1,6 @@
 import { QueryClient, queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import type { BalanceView, Me, SessionView } from '../../src/console/contract.ts';
-import { ApiError, type Query, get, rememberCsrf } from './client.ts';
+import { ApiError, type Query, get, rememberCsrf, withoutEmpty } from './client.ts';
 import { subscribe } from './reach.ts';
 import { signedInAgain } from './session-gone.ts';
 
@@ -35,12 +35,23 @@ subscribe((reachable) => {
  * another path there is no placeholder.
  */
 export function data<T>(path: string, query: Query = {}) {
-  const sent = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+  const sent = withoutEmpty(query);
   return queryOptions({
     queryKey: [path, sent],
     queryFn: ({ signal }) => get<T>(path, sent, signal),
     placeholderData: (before, sent) => (sent?.queryKey[0] === path ? before : undefined),
   });
+}
+
+/** What a page's `ahead` knows of the address that leads to it. */
+export interface Visit {
+  readonly params: Readonly<Record<string, string | undefined>>;
+  readonly search: Readonly<Record<string, unknown>>;
+}
+
+/** Fetches `path` for a page that will show it. */
+export function prefetch(path: string, query?: Query): void {
+  void queryClient.prefetchQuery(data(path, query));
 }
 
 export const sessionData = queryOptions({

@@ -2,6 +2,9 @@ import { clsx } from 'clsx';
 import { type ReactNode, useEffect } from 'react';
 import { useSession } from '../api/data.ts';
 import { type Crumb, showTitle } from '../browser/title.ts';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { ButtonLink } from './button.tsx';
 
 interface PageProps {
   readonly title: string;
@@ -90,5 +93,18 @@ export function Panel({
       )}
       <div className={flush ? '' : 'p-4'}>{children}</div>
     </section>
+  );
+}
+
+/** Shown for missing objects and for those of another user alike. */
+export function MissingPage(): ReactNode {
+  const words = useWords(sharedWords);
+  return (
+    <Page title={words.notFound.title}>
+      <Panel className="py-8 text-center">
+        <p className="mb-3 text-muted">{words.notFound.text}</p>
+        <ButtonLink to="/">{words.nav.home}</ButtonLink>
+      </Panel>
+    </Page>
   );
 }

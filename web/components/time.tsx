@@ -42,9 +42,10 @@ export function Time({ at, as = 'absolute', absent = '—' }: TimeProps): ReactN
   );
 }
 
-/** Names the zone of a page's times, once per page. */
-export function ZoneNote({ at }: { readonly at: string }): ReactNode {
+/** Names the zone of a page's times, once per page; at a time of which summer time is known. */
+export function ZoneNote({ at }: { readonly at?: string }): ReactNode {
   const zone = useZone();
+  const now = new Date(useNow()).toISOString();
   const words = useWords(sharedWords);
-  return <p className="text-caption text-muted">{words.times.in(formatZone(zone, at))}</p>;
+  return <p className="text-caption text-muted">{words.times.in(formatZone(zone, at ?? now))}</p>;
 }

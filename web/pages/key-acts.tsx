@@ -111,7 +111,7 @@ export function DeleteKey({
   keyView: shown,
   onClose,
   onDeleted,
-}: ActProps & { readonly onDeleted?: () => void }): ReactNode {
+}: ActProps & { readonly onDeleted?: () => Promise<void> }): ReactNode {
   const key = useOpened(shown);
   const { remove: words } = useWords(keysWords);
   const toast = useToast();
@@ -121,7 +121,7 @@ export function DeleteKey({
       throw error;
     });
     toast({ tone: 'done', text: words.done(key.name || key.id) });
-    onDeleted?.();
+    await onDeleted?.();
     await refreshKeys();
   };
   return (

@@ -4,15 +4,16 @@ import type { KeyDetail, LimitWindowView } from '../../src/console/contract.ts';
 import { useData } from '../api/data.ts';
 import { Button, ButtonLink, IconButton } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
-import { Loaded } from '../components/loaded.tsx';
+import { DetailPage } from '../components/detail-page.tsx';
+import { Fact, Facts } from '../components/facts.tsx';
 import { Menu, MenuItem } from '../components/menu.tsx';
 import { Money } from '../components/money.tsx';
-import { Page, Panel } from '../components/page.tsx';
+import { Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { RankList } from '../components/rank-list.tsx';
 import { SpendChart } from '../components/spend-chart.tsx';
 import { StatusBadge } from '../components/status-badge.tsx';
-import { Time, ZoneNote } from '../components/time.tsx';
+import { Time } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
 import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -28,14 +29,14 @@ export function KeyPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
   const key = useData<KeyDetail>(`keys/${id}`);
   return (
-    <Page
+    <DetailPage
+      query={key}
       title={key.data?.name ?? words.title}
-      above={[{ label: words.title, to: '/keys' }]}
-      note={key.data && <ZoneNote at={new Date(key.dataUpdatedAt).toISOString()} />}
-      actions={key.data && <Actions detail={key.data} />}
+      list={{ label: words.title, to: '/keys' }}
+      actions={(detail) => <Actions detail={detail} />}
     >
-      <Loaded query={key}>{(detail) => <Detail detail={detail} />}</Loaded>
-    </Page>
+      {(detail) => <Detail detail={detail} />}
+    </DetailPage>
   );
 }
 
@@ -73,11 +74,7 @@ function Actions({ detail }: { readonly detail: KeyDetail }): ReactNode {
       {open === 'stop' && <StopKey detail={detail} onClose={close} />}
       {open === 'rotate' && <RotateKey keyView={detail} onClose={close} />}
       {open === 'delete' && (
-        <DeleteKey
-          keyView={detail}
-          onClose={close}
-          onDeleted={() => void navigate({ to: '/keys' })}
-        />
+        <DeleteKey keyView={detail} onClose={close} onDeleted={() => navigate({ to: '/keys' })} />
       )}
     </>
   );
@@ -111,7 +108,7 @@ function Detail({ detail }: { readonly detail: KeyDetail }): ReactNode {
         </Panel>
       </div>
       <div className="flex min-w-0 flex-col gap-4">
-        <Facts detail={detail} />
+        <KeyFacts detail={detail} />
         <Panel title={modelsTitle}>
           <ul
             className="flex max-h-72 flex-col gap-1 overflow-y-auto text-table"
@@ -144,24 +141,6 @@ function TopOfKey({ detail: { top } }: { readonly detail: KeyDetail }): ReactNod
   return <RankList label={words.top} ranks={ranks} />;
 }
 
-/** The limits of a key, if it has any. */
-function termFacts(
-  { addresses, rpm, tpm, concurrency }: KeyDetail,
-  words: TermWords,
-): readonly (readonly [string, ReactNode])[] {
-  const count = (value: number | null): string | null =>
-    value === null ? null : formatCount(value);
-  const facts: readonly (readonly [string, string | null])[] = [
-    [words.addresses, addresses?.join(', ') ?? null],
-    [words.rpm, count(rpm)],
-    [words.tpm, count(tpm)],
-    [words.concurrency, count(concurrency)],
-  ];
-  return facts.filter(([, value]) => value !== null);
-}
-
-type TermWords = Readonly<Record<'addresses' | 'rpm' | 'tpm' | 'concurrency', string>>;
-
 /** What is spent of a daily or monthly limit, and when it begins anew. */
 function Window({
   limit,
@@ -182,38 +161,56 @@ function Window({
   );
 }
 
-function Facts({ detail }: { readonly detail: KeyDetail }): ReactNode {
+function KeyFacts({ detail }: { readonly detail: KeyDetail }): ReactNode {
   const words = useWords(keysWords);
-  const { columns } = words;
-  const facts: readonly (readonly [string, ReactNode])[] = [
-    [columns.status, <StatusBadge key="" status={keyStatuses[detail.state]} />],
-    [
-      columns.key,
-      <span key="" className="font-mono text-caption">
-        {shownKey(detail)}
-      </span>,
-    ],
-    [columns.group, detail.group],
-    [columns.spent, <SpentOfLimit key="" {...detail} />],
-    [columns.month, <Money key="" amount={detail.spent_this_month} as="spend" />],
-    [words.detail.daily, <Window key="" limit={detail.daily_limit} window={detail.daily} />],
-    [words.detail.monthly, <Window key="" limit={detail.monthly_limit} window={detail.monthly} />],
-    ...termFacts(detail, words.form),
-    [columns.used, <Time key="" at={detail.last_used_at} as="relative" absent={words.unused} />],
-    [columns.expires, <Time key="" at={detail.expires_at} absent={words.never} />],
-    [words.detail.created, <Time key="" at={detail.created_at} />],
-    [words.detail.id, <CopyText key="" text={detail.id} label={words.detail.id} />],
-  ];
+  const { columns, form } = words;
+  const { addresses, daily, monthly } = detail;
   return (
     <Panel title={words.detail.facts}>
-      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 text-table">
-        {facts.map(([name, value]) => (
-          <div key={name} className="contents">
-            <dt className="text-muted">{name}</dt>
-            <dd className="flex min-w-0 justify-end text-right break-words">{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts>
+        <Fact name={columns.status}>
+          <StatusBadge status={keyStatuses[detail.state]} />
+        </Fact>
+        <Fact name={columns.key}>
+          <span className="font-mono text-caption">{shownKey(detail)}</span>
+        </Fact>
+        <Fact name={columns.group}>{detail.group}</Fact>
+        <Fact name={columns.spent}>
+          <SpentOfLimit {...detail} />
+        </Fact>
+        <Fact name={columns.month}>
+          <Money amount={detail.spent_this_month} as="spend" />
+        </Fact>
+        <Fact name={words.detail.daily}>
+          <Window limit={detail.daily_limit} window={daily} />
+        </Fact>
+        <Fact name={words.detail.monthly}>
+          <Window limit={detail.monthly_limit} window={monthly} />
+        </Fact>
+        {addresses && <Fact name={form.addresses}>{addresses.join(', ')}</Fact>}
+        {(['rpm', 'tpm', 'concurrency'] as const).map((limit) => {
+          const value = detail[limit];
+          return (
+            value !== null && (
+              <Fact key={limit} name={form[limit]}>
+                {formatCount(value)}
+              </Fact>
+            )
+          );
+        })}
+        <Fact name={columns.used}>
+          <Time at={detail.last_used_at} as="relative" absent={words.unused} />
+        </Fact>
+        <Fact name={columns.expires}>
+          <Time at={detail.expires_at} absent={words.never} />
+        </Fact>
+        <Fact name={words.detail.created}>
+          <Time at={detail.created_at} />
+        </Fact>
+        <Fact name={words.detail.id}>
+          <CopyText text={detail.id} label={words.detail.id} />
+        </Fact>
+      </Facts>
     </Panel>
   );
 }

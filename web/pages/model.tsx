@@ -1,15 +1,14 @@
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { ModelDetail, UnitPrice } from '../../src/console/contract.ts';
-import { ApiError } from '../api/client.ts';
-import { data, queryClient, useData, useSession } from '../api/data.ts';
+import { prefetch, useData, useSession, type Visit } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Banner } from '../components/banner.tsx';
 import { buttonLook } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Fact, Facts } from '../components/facts.tsx';
-import { Loaded } from '../components/loaded.tsx';
-import { Page, Panel } from '../components/page.tsx';
+import { DetailPage } from '../components/detail-page.tsx';
+import { Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { Time } from '../components/time.tsx';
 import { formatCount, formatShare } from '../format/count.ts';
@@ -18,7 +17,6 @@ import { chatSample } from '../samples/chat.ts';
 import type { Sample } from '../samples/client.ts';
 import { imageSample } from '../samples/image.ts';
 import { videoSample } from '../samples/video.ts';
-import { MissingPage } from '../shell/root.tsx';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Rich } from '../words/rich.tsx';
@@ -29,18 +27,8 @@ import { CodePanel } from './play/code-panel.tsx';
 
 const searchDefaults = { group: '' };
 
-interface Ahead {
-  readonly params: Readonly<Record<string, string | undefined>>;
-  readonly search: Readonly<Record<string, unknown>>;
-}
-
-export const ahead = ({ params, search: { group } }: Ahead) =>
-  void queryClient.prefetchQuery(
-    data<ModelDetail>(
-      modelAddress(params['_splat'] ?? ''),
-      typeof group === 'string' ? { group } : {},
-    ),
-  );
+export const ahead = ({ params: { _splat: id = '' }, search: { group } }: Visit) =>
+  prefetch(modelAddress(id), typeof group === 'string' ? { group } : {});
 
 /** One model: abilities, price per group, health, and code to call it. */
 export function ModelPage(): ReactNode {
@@ -48,23 +36,20 @@ export function ModelPage(): ReactNode {
   const { _splat: id = '' } = useParams({ strict: false });
   const [{ group }] = useSearchState(searchDefaults);
   const model = useData<ModelDetail>(modelAddress(id), { group: group || undefined });
-  if (model.error instanceof ApiError && model.error.status === 404) return <MissingPage />;
-  const playground = model.data && playgroundOf(model.data.kind);
   return (
-    <Page
+    <DetailPage
+      query={model}
       title={id}
-      note={
-        model.data && (
-          <p className="text-table text-muted">
-            <AboutText model={model.data} />
-          </p>
-        )
-      }
-      above={[{ label: words.title, to: '/models' }]}
-      actions={
-        playground !== undefined && (
+      list={{ label: words.title, to: '/models' }}
+      note={(detail) => (
+        <p className="text-table text-muted">
+          <AboutText model={detail} />
+        </p>
+      )}
+      actions={({ kind }) =>
+        playgrounds[kind] !== undefined && (
           <PathLink
-            path={`/playground/${playground}?${new URLSearchParams({ model: id })}`}
+            path={`/playground/${playgrounds[kind]}?${new URLSearchParams({ model: id })}`}
             className={buttonLook({ look: 'primary' })}
           >
             <Icon name="play" />
@@ -73,8 +58,8 @@ export function ModelPage(): ReactNode {
         )
       }
     >
-      <Loaded query={model}>{(detail) => <Detail model={detail} />}</Loaded>
-    </Page>
+      {(detail) => <Detail model={detail} />}
+    </DetailPage>
   );
 }
 
@@ -86,7 +71,6 @@ const playgrounds: Readonly<Partial<Record<ModelDetail['kind'], string>>> = {
   transcription: 'transcription',
   embedding: 'embedding',
 };
-const playgroundOf = (kind: ModelDetail['kind']): string | undefined => playgrounds[kind];
 
 function Detail({ model }: { readonly model: ModelDetail }): ReactNode {
   const words = useWords(modelsWords);

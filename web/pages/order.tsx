@@ -3,15 +3,16 @@ import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import type { OrderAnswer, OrderView } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
-import { queryClient, showBalance } from '../api/data.ts';
+import { queryClient, showBalance, type Visit } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { announce } from '../browser/announce.ts';
 import { Button } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
 import { errorText } from '../components/error-panel.tsx';
-import { Loaded } from '../components/loaded.tsx';
+import { DetailPage } from '../components/detail-page.tsx';
+import { Fact, Facts } from '../components/facts.tsx';
 import { Money } from '../components/money.tsx';
-import { Page, Panel } from '../components/page.tsx';
+import { Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
@@ -23,11 +24,8 @@ import { keepOrder, orderData } from './order-data.ts';
 import { isOpen, OrderStatus } from './order-parts.tsx';
 import { OrderState } from './order-state.tsx';
 
-export const ahead = ({
-  params,
-}: {
-  readonly params: Readonly<Record<string, string | undefined>>;
-}) => void queryClient.prefetchQuery(orderData(params['orderId'] ?? ''));
+export const ahead = ({ params: { orderId = '' } }: Visit) =>
+  void queryClient.prefetchQuery(orderData(orderId));
 
 const pollMs = 4000;
 
@@ -50,17 +48,15 @@ export function OrderPage(): ReactNode {
   useEvent('order', onOrder);
   const order = query.data;
   return (
-    <Page
-      title={
-        order === undefined ? words.title : words.order.title(formatYuan(order.amount, 'balance'))
-      }
-      above={[{ label: words.title, to: '/top-up' }]}
-      note={order && <ZoneNote at={order.created_at} />}
+    <DetailPage
+      query={query}
+      title={order ? words.order.title(formatYuan(order.amount, 'balance')) : words.title}
+      list={{ label: words.title, to: '/top-up' }}
+      note={({ created_at: at }) => <ZoneNote at={at} />}
+      skeleton={<OrderSkeleton />}
     >
-      <Loaded query={query} skeleton={<OrderSkeleton />}>
-        {(shown) => <Order key={shown.id} order={shown} />}
-      </Loaded>
-    </Page>
+      {(shown) => <Order key={shown.id} order={shown} />}
+    </DetailPage>
   );
 }
 
@@ -77,7 +73,7 @@ function Order({ order }: { readonly order: OrderView }): ReactNode {
           {order.state !== 'credited' && <Doubt order={order} />}
         </div>
       </Panel>
-      <Facts order={order} />
+      <OrderFacts order={order} />
     </div>
   );
 }
@@ -130,40 +126,15 @@ function Doubt({ order }: { readonly order: OrderView }): ReactNode {
   );
 }
 
-function Facts({ order }: { readonly order: OrderView }): ReactNode {
+function OrderFacts({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
   const { order: of, columns } = words;
-  const facts: readonly (readonly [string, ReactNode])[] = [
-    [of.number, <CopyText key="" text={order.id} label={of.number} />],
-    [columns.amount, <Money key="" amount={order.amount} as="balance" />],
-    [columns.wallet, words.wallets[order.wallet]],
-    [columns.state, <OrderStatus key="" order={order} />],
-    [of.created, <Time key="" at={order.created_at} />],
-    ...(order.credited_at === null
-      ? []
-      : [[of.credited, <Time key="" at={order.credited_at} />] as const]),
-    ...(order.wallet_no === null
-      ? []
-      : [
-          [
-            of.walletNumber,
-            <CopyText key="" text={order.wallet_no} label={of.walletNumber} />,
-          ] as const,
-        ]),
-    ...(order.transfer === null
-      ? []
-      : [[of.transfer, <CopyText key="" text={order.transfer} label={of.transfer} />] as const]),
-    ...order.refunds.map(
-      ({ id, amount, state, at, reason }) =>
-        [
-          of.refunds,
-          <span key={id}>
-            <Money amount={amount} as="balance" /> · {of.refundStates[state]} · <Time at={at} />
-            {reason !== '' && <span className="block text-muted">{reason}</span>}
-          </span>,
-        ] as const,
-    ),
-  ];
+  const copied = (name: string, text: string | null) =>
+    text !== null && (
+      <Fact name={name}>
+        <CopyText text={text} label={name} />
+      </Fact>
+    );
   return (
     <Panel
       title={of.facts}
@@ -173,14 +144,34 @@ function Facts({ order }: { readonly order: OrderView }): ReactNode {
         </PathLink>
       }
     >
-      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 text-table figures">
-        {facts.map(([name, value], index) => (
-          <div key={`${name}${index}`} className="contents">
-            <dt className="text-muted">{name}</dt>
-            <dd className="flex min-w-0 justify-end text-right break-words">{value}</dd>
-          </div>
+      <Facts>
+        {copied(of.number, order.id)}
+        <Fact name={columns.amount}>
+          <Money amount={order.amount} as="balance" />
+        </Fact>
+        <Fact name={columns.wallet}>{words.wallets[order.wallet]}</Fact>
+        <Fact name={columns.state}>
+          <OrderStatus order={order} />
+        </Fact>
+        <Fact name={of.created}>
+          <Time at={order.created_at} />
+        </Fact>
+        {order.credited_at !== null && (
+          <Fact name={of.credited}>
+            <Time at={order.credited_at} />
+          </Fact>
+        )}
+        {copied(of.walletNumber, order.wallet_no)}
+        {copied(of.transfer, order.transfer)}
+        {order.refunds.map(({ id, amount, state, at, reason }) => (
+          <Fact key={id} name={of.refunds}>
+            <span>
+              <Money amount={amount} as="balance" /> · {of.refundStates[state]} · <Time at={at} />
+              {reason !== '' && <span className="block text-muted">{reason}</span>}
+            </span>
+          </Fact>
         ))}
-      </dl>
+      </Facts>
     </Panel>
   );
 }

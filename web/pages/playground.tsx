@@ -1,11 +1,9 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { type ComponentType, type ReactNode, Suspense, lazy } from 'react';
-import type { KeyView, Page as PageOf } from '../../src/console/contract.ts';
-import { data, queryClient } from '../api/data.ts';
-import { Page } from '../components/page.tsx';
+import { prefetch } from '../api/data.ts';
+import { MissingPage, Page } from '../components/page.tsx';
 import { SkeletonRows } from '../components/skeleton.tsx';
-import { MissingPage } from '../shell/root.tsx';
 import { playgroundWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Chat } from './play/chat.tsx';
@@ -40,8 +38,7 @@ const benches: Readonly<Record<Kind, ComponentType<Payer>>> = {
   embedding: Embedding,
 };
 
-export const ahead = () =>
-  void queryClient.prefetchQuery(data<PageOf<KeyView>>('keys', { limit: 100 }));
+export const ahead = () => prefetch('keys', { limit: 100 });
 
 /** Tries models, paid by one of the user's keys. */
 export function PlaygroundPage(): ReactNode {

@@ -3,14 +3,14 @@ import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { RequestTimeline } from '../../src/console/contract.ts';
 import { ApiError } from '../api/client.ts';
-import { data, queryClient } from '../api/data.ts';
+import { data, prefetch, type Visit } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
 import { EmptyState } from '../components/error-panel.tsx';
 import { Fact, Facts } from '../components/facts.tsx';
-import { Loaded } from '../components/loaded.tsx';
-import { Page, Panel } from '../components/page.tsx';
+import { DetailPage } from '../components/detail-page.tsx';
+import { Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
 import { formatDuration } from '../format/time.ts';
@@ -21,11 +21,7 @@ import { Timeline } from './request-timeline.tsx';
 
 const address = (id: string): string => `requests/${encodeURIComponent(id)}`;
 
-export const ahead = ({
-  params: { id = '' },
-}: {
-  readonly params: Readonly<Record<string, string | undefined>>;
-}) => void queryClient.prefetchQuery(data<RequestTimeline>(address(id)));
+export const ahead = ({ params: { id = '' } }: Visit) => prefetch(address(id));
 
 /** A request is recorded a second after its end, and a link at its failure may be faster. */
 const recordAttemptsMax = 5;
@@ -41,23 +37,20 @@ export function RequestPage(): ReactNode {
     ...data<RequestTimeline>(address(id)),
     retry: (failures, error) => failures < recordAttemptsMax && !isRefused(error),
   });
-  const isMissing = request.error instanceof ApiError && request.error.status === 404;
   return (
-    <Page
+    <DetailPage
+      query={request}
       title={words.title}
-      above={[{ label: usage, to: '/usage' }]}
-      note={request.data && <ZoneNote at={request.data.at} />}
+      list={{ label: usage, to: '/usage' }}
+      note={({ at }) => <ZoneNote at={at} />}
+      missing={
+        <EmptyState text={words.missing}>
+          <CopyText text={id} label={words.columns.id} />
+        </EmptyState>
+      }
     >
-      {isMissing ? (
-        <Panel>
-          <EmptyState text={words.missing}>
-            <CopyText text={id} label={words.columns.id} />
-          </EmptyState>
-        </Panel>
-      ) : (
-        <Loaded query={request}>{(found) => <Detail request={found} />}</Loaded>
-      )}
-    </Page>
+      {(found) => <Detail request={found} />}
+    </DetailPage>
   );
 }
 

@@ -2,9 +2,10 @@ import type { ReactNode } from 'react';
 import type { ChargeDetail } from '../../src/console/contract.ts';
 import { useData } from '../api/data.ts';
 import { ButtonAnchor } from '../components/button.tsx';
+import { DetailPage } from '../components/detail-page.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { Loaded } from '../components/loaded.tsx';
-import { Page, Panel } from '../components/page.tsx';
+import { Panel } from '../components/page.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -15,13 +16,19 @@ export function UsageRecord({ id }: { readonly id: string }): ReactNode {
   const words = useWords(usageWords);
   const charge = useData<ChargeDetail>(`usage/${id}`);
   return (
-    <Page title={words.charge.title} above={[{ label: words.title, to: '/usage' }]}>
-      <Panel className="max-w-3xl">
-        <Loaded query={charge} skeleton={<ChargeSkeleton />}>
-          {(detail) => <ChargeView detail={detail} />}
-        </Loaded>
-      </Panel>
-    </Page>
+    <DetailPage
+      query={charge}
+      title={words.charge.title}
+      list={{ label: words.title, to: '/usage' }}
+      note={() => null}
+      skeleton={<ChargeSkeleton />}
+    >
+      {(detail) => (
+        <Panel className="max-w-3xl">
+          <ChargeView detail={detail} />
+        </Panel>
+      )}
+    </DetailPage>
   );
 }
 

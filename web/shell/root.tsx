@@ -6,9 +6,9 @@ import { FileGone, later } from '../api/later.ts';
 import { subscribe } from '../api/reach.ts';
 import { useSessionGone } from '../api/session-gone.ts';
 import { announcerId } from '../browser/announce.ts';
-import { Button, ButtonLink } from '../components/button.tsx';
+import { Button } from '../components/button.tsx';
 import { ErrorPanel } from '../components/error-panel.tsx';
-import { Page, Panel } from '../components/page.tsx';
+import { MissingPage, Page, Panel } from '../components/page.tsx';
 import { TipLayer } from '../components/tip.tsx';
 import { Toasts } from '../components/toast.tsx';
 import { sharedWords } from '../words/families.ts';
@@ -63,19 +63,6 @@ export function OperatorFrame(): ReactNode {
     <Page title={words.nav.operator}>
       <Panel>
         <ErrorPanel error={refusal} />
-      </Panel>
-    </Page>
-  );
-}
-
-/** Shown for missing objects and for those of another user alike. */
-export function MissingPage(): ReactNode {
-  const words = useWords(sharedWords);
-  return (
-    <Page title={words.notFound.title}>
-      <Panel className="py-8 text-center">
-        <p className="mb-3 text-muted">{words.notFound.text}</p>
-        <ButtonLink to="/">{words.nav.home}</ButtonLink>
       </Panel>
     </Page>
   );

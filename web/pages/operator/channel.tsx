@@ -1,18 +1,16 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { ChannelHealth, ChannelView } from '../../../src/console/contract.ts';
-import { ApiError } from '../../api/client.ts';
-import { data, queryClient } from '../../api/data.ts';
+import type { ChannelView } from '../../../src/console/contract.ts';
+import { prefetch, type Visit } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Button } from '../../components/button.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Page, Panel } from '../../components/page.tsx';
+import { DetailPage } from '../../components/detail-page.tsx';
+import { Panel } from '../../components/page.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { useZone, ZoneNote } from '../../components/time.tsx';
 import { formatDay } from '../../format/time.ts';
-import { MissingPage } from '../../shell/root.tsx';
 import { channelWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { AuditTrail } from './audit-trail.tsx';
@@ -34,13 +32,9 @@ import { Chips } from './parts.tsx';
 const searchDefaults = { tab: 'health', form: '' };
 type Tab = 'health' | 'models' | 'settings' | 'history';
 
-export const ahead = ({
-  params: { id = '' },
-}: {
-  readonly params: Readonly<Record<string, string | undefined>>;
-}) => {
-  void queryClient.prefetchQuery(data<ChannelView>(channelAddress(id)));
-  void queryClient.prefetchQuery(data<ChannelHealth>(`${channelAddress(id)}/health`));
+export const ahead = ({ params: { id = '' } }: Visit) => {
+  prefetch(channelAddress(id));
+  prefetch(`${channelAddress(id)}/health`);
 };
 
 /** One channel: health, models, settings and changes. */
@@ -51,59 +45,60 @@ export function ChannelPage(): ReactNode {
   const [{ form }, setState] = useSearchState(searchDefaults);
   const { turn, dialog } = useChannelTurn();
   const navigate = useNavigate();
-  if (channel.error instanceof ApiError && channel.error.status === 404) return <MissingPage />;
-  const { data: view } = channel;
   const close = () => setState({ form: '' });
   return (
-    <Page
+    <DetailPage
+      query={channel}
       title={name}
-      above={[{ label: words.title, to: '/operator/channels' }]}
-      note={view && <Note channel={view} at={new Date(channel.dataUpdatedAt).toISOString()} />}
-      actions={
-        view && (
-          <>
-            {canResume(view) ? (
-              <Button icon="play" onClick={() => void turn(name, 'resume')}>
-                {words.menu.resume}
-              </Button>
-            ) : (
-              <Button icon="stop" onClick={() => void turn(name, 'drain')}>
-                {words.menu.drain}
-              </Button>
-            )}
-            <Button look="primary" icon="pulse" onClick={() => setState({ form: 'test' })}>
-              {words.menu.test}
+      list={{ label: words.title, to: '/operator/channels' }}
+      note={(view) => <Note channel={view} />}
+      actions={(view) => (
+        <>
+          {canResume(view) ? (
+            <Button icon="play" onClick={() => void turn(name, 'resume')}>
+              {words.menu.resume}
             </Button>
-            <ChannelMenu
-              channel={view}
-              onTurn={turn}
-              onCopy={() =>
-                void navigate({
-                  to: '/operator/channels',
-                  search: { form: `copy:${name}` } as never,
-                })
-              }
-            />
-          </>
-        )
-      }
-    >
-      <Loaded query={channel}>{(detail) => <Detail channel={detail} />}</Loaded>
-      {view && form === 'test' && <ChannelTest channel={view} onClose={close} />}
-      {view && form === 'edit' && view.origin === 'console' && (
-        <EditChannel channel={view} onClose={close} />
+          ) : (
+            <Button icon="stop" onClick={() => void turn(name, 'drain')}>
+              {words.menu.drain}
+            </Button>
+          )}
+          <Button look="primary" icon="pulse" onClick={() => setState({ form: 'test' })}>
+            {words.menu.test}
+          </Button>
+          <ChannelMenu
+            channel={view}
+            onTurn={turn}
+            onCopy={() =>
+              void navigate({
+                to: '/operator/channels',
+                search: { form: `copy:${name}` } as never,
+              })
+            }
+          />
+        </>
       )}
-      {dialog}
-    </Page>
+    >
+      {(view) => (
+        <>
+          <Detail channel={view} />
+          {form === 'test' && <ChannelTest channel={view} onClose={close} />}
+          {form === 'edit' && view.origin === 'console' && (
+            <EditChannel channel={view} onClose={close} />
+          )}
+          {dialog}
+        </>
+      )}
+    </DetailPage>
   );
 }
 
-function Note({ channel, at }: { readonly channel: ChannelView; readonly at: string }): ReactNode {
+function Note({ channel }: { readonly channel: ChannelView }): ReactNode {
   return (
     <div className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1">
       <ChannelBadge channel={channel} />
       <ChannelWhy channel={channel} />
-      <ZoneNote at={at} />
+      <ZoneNote />
     </div>
   );
 }

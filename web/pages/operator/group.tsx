@@ -1,50 +1,44 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { OperatorGroup } from '../../../src/console/contract.ts';
-import { ApiError, send } from '../../api/client.ts';
-import { data, queryClient, useData } from '../../api/data.ts';
+import { send } from '../../api/client.ts';
+import { prefetch, useData, type Visit } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/dialog.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Page, Panel } from '../../components/page.tsx';
+import { DetailPage } from '../../components/detail-page.tsx';
+import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { formatCount } from '../../format/count.ts';
-import { MissingPage } from '../../shell/root.tsx';
 import { operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { channelPath } from './channel-parts.tsx';
 import { EditGroup, groupAddress, refreshGroups } from './group-form.tsx';
 import { operatorModelPath } from './model-parts.ts';
 
-export const ahead = ({
-  params: { name = '' },
-}: {
-  readonly params: Readonly<Record<string, string | undefined>>;
-}) => void queryClient.prefetchQuery(data<OperatorGroup>(groupAddress(name)));
+export const ahead = ({ params: { name = '' } }: Visit) => prefetch(groupAddress(name));
 
 export function GroupPage(): ReactNode {
   const { groups: words } = useWords(priceWords);
   const { name = '' } = useParams({ strict: false });
   const group = useData<OperatorGroup>(groupAddress(name));
-  if (group.error instanceof ApiError && group.error.status === 404) return <MissingPage />;
   return (
-    <Page
+    <DetailPage
+      query={group}
       title={name}
-      above={[{ label: words.title, to: '/operator/groups' }]}
-      actions={group.data && <Actions group={group.data} />}
+      list={{ label: words.title, to: '/operator/groups' }}
+      note={() => null}
+      actions={(view) => <Actions group={view} />}
     >
-      <Loaded query={group}>
-        {(view) => (
-          <div className="grid gap-4 lg:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
-            <Models group={view} />
-            <About group={view} />
-          </div>
-        )}
-      </Loaded>
-    </Page>
+      {(view) => (
+        <div className="grid gap-4 lg:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+          <Models group={view} />
+          <About group={view} />
+        </div>
+      )}
+    </DetailPage>
   );
 }
 

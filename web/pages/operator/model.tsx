@@ -6,21 +6,21 @@ import type {
   PriceVersionView,
   UnitPrice,
 } from '../../../src/console/contract.ts';
-import { ApiError, newIdempotencyKey, send } from '../../api/client.ts';
-import { data, queryClient, useData } from '../../api/data.ts';
+import { newIdempotencyKey, send } from '../../api/client.ts';
+import { prefetch, useData, type Visit } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Button } from '../../components/button.tsx';
+import { DetailPage } from '../../components/detail-page.tsx';
 import { Confirm } from '../../components/dialog.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { Page, Panel } from '../../components/page.tsx';
+import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { Badge } from '../../components/status-badge.tsx';
-import { Time, ZoneNote } from '../../components/time.tsx';
+import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { formatCount } from '../../format/count.ts';
 import { priceText } from '../../format/price.ts';
-import { MissingPage } from '../../shell/root.tsx';
 import { modelsWords, operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
@@ -30,14 +30,10 @@ import { operatorModelAddress, refreshModels } from './model-parts.ts';
 import { useAct } from './parts.tsx';
 import { PriceEditor } from './price-editor.tsx';
 
-export const ahead = ({
-  params,
-}: {
-  readonly params: Readonly<Record<string, string | undefined>>;
-}) => {
-  const address = operatorModelAddress(params['_splat'] ?? '');
-  void queryClient.prefetchQuery(data<OperatorModel>(address));
-  void queryClient.prefetchQuery(data<List<PriceVersionView>>(`${address}/prices`));
+export const ahead = ({ params: { _splat: id = '' } }: Visit) => {
+  const address = operatorModelAddress(id);
+  prefetch(address);
+  prefetch(`${address}/prices`);
 };
 
 /** One model: its prices now and before, and the effect of another price. */
@@ -46,28 +42,25 @@ export function OperatorModelPage(): ReactNode {
   const { _splat: id = '' } = useParams({ strict: false });
   const model = useData<OperatorModel>(operatorModelAddress(id));
   const versions = useData<List<PriceVersionView>>(`${operatorModelAddress(id)}/prices`);
-  if (model.error instanceof ApiError && model.error.status === 404) return <MissingPage />;
   return (
-    <Page
+    <DetailPage
+      query={model}
       title={id}
-      above={[{ label: models.title, to: '/operator/models' }]}
-      note={model.data && <ZoneNote at={new Date(model.dataUpdatedAt).toISOString()} />}
-      actions={model.data && <Actions model={model.data} />}
+      list={{ label: models.title, to: '/operator/models' }}
+      actions={(view) => <Actions model={view} />}
     >
-      <Loaded query={model}>
-        {(view) => (
-          <div className="grid gap-4 xl:grid-cols-[minmax(0,2.4fr)_minmax(0,1fr)]">
-            <div className="flex min-w-0 flex-col gap-4">
-              {view.active ? <PriceEditor key={view.price_version} model={view} /> : <Retired />}
-              <Loaded query={versions}>
-                {({ items }) => <History versions={items} current={view.price_version} />}
-              </Loaded>
-            </div>
-            <About model={view} />
+      {(view) => (
+        <div className="grid gap-4 xl:grid-cols-[minmax(0,2.4fr)_minmax(0,1fr)]">
+          <div className="flex min-w-0 flex-col gap-4">
+            {view.active ? <PriceEditor key={view.price_version} model={view} /> : <Retired />}
+            <Loaded query={versions}>
+              {({ items }) => <History versions={items} current={view.price_version} />}
+            </Loaded>
           </div>
-        )}
-      </Loaded>
-    </Page>
+          <About model={view} />
+        </div>
+      )}
+    </DetailPage>
   );
 }
 

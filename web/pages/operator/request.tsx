@@ -1,13 +1,12 @@
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { OperatorRequestDetail, RequestAttempt } from '../../../src/console/contract.ts';
-import { ApiError } from '../../api/client.ts';
-import { data, queryClient, useData } from '../../api/data.ts';
+import { prefetch, useData, type Visit } from '../../api/data.ts';
 import { CopyText } from '../../components/copy.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Page, Panel } from '../../components/page.tsx';
+import { DetailPage } from '../../components/detail-page.tsx';
+import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatDuration } from '../../format/time.ts';
@@ -20,11 +19,7 @@ import { pathName } from './parts.tsx';
 
 const address = (id: string): string => `operator/requests/${encodeURIComponent(id)}`;
 
-export const ahead = ({
-  params: { id = '' },
-}: {
-  readonly params: Readonly<Record<string, string | undefined>>;
-}) => void queryClient.prefetchQuery(data<OperatorRequestDetail>(address(id)));
+export const ahead = ({ params: { id = '' } }: Visit) => prefetch(address(id));
 
 /** One request of any user, with each channel that was called for it. */
 export function OperatorRequestPage(): ReactNode {
@@ -32,23 +27,20 @@ export function OperatorRequestPage(): ReactNode {
   const { title, missing, columns } = useWords(requestWords);
   const { id = '' } = useParams({ strict: false });
   const request = useData<OperatorRequestDetail>(address(id));
-  const isMissing = request.error instanceof ApiError && request.error.status === 404;
   return (
-    <Page
+    <DetailPage
+      query={request}
       title={title}
-      above={[{ label: words.title, to: '/operator/requests' }]}
-      note={request.data && <ZoneNote at={request.data.at} />}
+      list={{ label: words.title, to: '/operator/requests' }}
+      note={({ at }) => <ZoneNote at={at} />}
+      missing={
+        <EmptyState text={missing}>
+          <CopyText text={id} label={columns.id} />
+        </EmptyState>
+      }
     >
-      {isMissing ? (
-        <Panel>
-          <EmptyState text={missing}>
-            <CopyText text={id} label={columns.id} />
-          </EmptyState>
-        </Panel>
-      ) : (
-        <Loaded query={request}>{(found) => <Detail request={found} />}</Loaded>
-      )}
-    </Page>
+      {(found) => <Detail request={found} />}
+    </DetailPage>
   );
 }
 

@@ -1,21 +1,18 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { UserView } from '../../../src/console/contract.ts';
-import { ApiError } from '../../api/client.ts';
-import { data, queryClient, useData, useMe } from '../../api/data.ts';
+import { prefetch, useData, useMe, type Visit } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy.tsx';
 import { Figures, FigureCard } from '../../components/figure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { DetailPage } from '../../components/detail-page.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { Money } from '../../components/money.tsx';
-import { Page } from '../../components/page.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
-import { MissingPage } from '../../shell/root.tsx';
 import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { AuditTrail } from './audit-trail.tsx';
@@ -30,31 +27,27 @@ const tabs = ['statement', 'usage', 'failed', 'keys', 'orders', 'audit'] as cons
 
 export const userAddress = (id: string): string => `operator/users/${encodeURIComponent(id)}`;
 
-export const ahead = ({
-  params: { id = '' },
-}: {
-  readonly params: Readonly<Record<string, string | undefined>>;
-}) => void queryClient.prefetchQuery(data<UserView>(userAddress(id)));
+export const ahead = ({ params: { id = '' } }: Visit) => prefetch(userAddress(id));
 
 /** One user: the user's own views, and the operator's actions. */
 export function UserPage(): ReactNode {
   const { users } = useWords(peopleWords);
   const { id = '' } = useParams({ strict: false });
   const user = useData<UserView>(userAddress(id));
-  if (user.error instanceof ApiError && user.error.status === 404) return <MissingPage />;
   return (
-    <Page
+    <DetailPage
+      query={user}
       title={user.data?.name ?? users.title}
-      above={[{ label: users.title, to: '/operator/users' }]}
-      note={user.data && <Note user={user.data} at={new Date(user.dataUpdatedAt).toISOString()} />}
-      actions={user.data && <Actions user={user.data} />}
+      list={{ label: users.title, to: '/operator/users' }}
+      note={(view) => <Note user={view} />}
+      actions={(view) => <Actions user={view} />}
     >
-      <Loaded query={user}>{(view) => <Detail user={view} />}</Loaded>
-    </Page>
+      {(view) => <Detail user={view} />}
+    </DetailPage>
   );
 }
 
-function Note({ user, at }: { readonly user: UserView; readonly at: string }): ReactNode {
+function Note({ user }: { readonly user: UserView }): ReactNode {
   const { user: words } = useWords(peopleWords);
   return (
     <div className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1">
@@ -64,7 +57,7 @@ function Note({ user, at }: { readonly user: UserView; readonly at: string }): R
       <span className="text-caption text-muted">
         {words.since} <Time at={user.created_at} as="day" />
       </span>
-      <ZoneNote at={at} />
+      <ZoneNote />
     </div>
   );
 }
