@@ -14,9 +14,13 @@ export type Mistakes = Readonly<Record<string, string | undefined>>;
 interface FormButtonsProps {
   /** The verb on the submit button. */
   readonly submit: string;
-  readonly look?: 'primary' | 'danger';
+  /** What is saved, where a page has several forms: screen readers hear it after the verb. */
+  readonly of?: string;
+  readonly look?: 'primary' | 'secondary' | 'danger';
   readonly busy?: boolean;
-  readonly onCancel: () => void;
+  /** The word on the button that leaves the form; a form of a page has no such button. */
+  readonly cancel?: string;
+  readonly onCancel?: () => void;
 }
 
 /** How an attempt to save goes: what `useMutation` tells. */
@@ -86,17 +90,24 @@ export function useOpened<Thing>(thing: Thing): Thing {
 }
 
 /** The submit and cancel buttons of a form. */
-export function FormButtons({
+function FormButtons({
   submit,
+  of,
   look = 'primary',
   busy = false,
+  cancel,
   onCancel,
 }: FormButtonsProps): ReactNode {
   const { actions } = useWords(sharedWords);
   return (
     <div className="flex justify-end gap-2">
-      <Button onClick={onCancel}>{actions.cancel}</Button>
-      <Button look={look} type="submit" busy={busy}>
+      {onCancel && <Button onClick={onCancel}>{cancel ?? actions.cancel}</Button>}
+      <Button
+        look={look}
+        type="submit"
+        busy={busy}
+        aria-label={of === undefined ? undefined : `${submit}: ${of}`}
+      >
         {submit}
       </Button>
     </div>
@@ -180,7 +191,7 @@ function textOf(value: unknown): string | null {
 }
 
 /** Errors by field from the server; they take precedence over the form's own. */
-export function fieldErrors(error: Error | null): Readonly<Record<string, string | undefined>> {
+function fieldErrors(error: Error | null): Readonly<Record<string, string | undefined>> {
   return error instanceof ApiError ? error.fields : {};
 }
 

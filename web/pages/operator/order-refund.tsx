@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type {
   OperatorOrder,
   RefundAnswer,
@@ -8,10 +8,9 @@ import type {
 } from '../../../src/console/contract.ts';
 import { ApiError, newIdempotencyKey, send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
-import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { AmountInput, Field } from '../../components/field.tsx';
-import { Form, FormProblem, type Saving } from '../../components/form.tsx';
+import { Form, type Saving } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { amountError } from '../../format/amount.ts';
 import { formatYuan, parseYuan } from '../../format/money.ts';
@@ -158,34 +157,33 @@ interface SureProps extends StepProps {
 function Sure({ order, text, onChange, saving, onBack, onSure }: SureProps): ReactNode {
   const { orders: words, user } = useWords(peopleWords);
   const wallet = useWalletName();
-  const [wrong, setWrong] = useState(false);
   const shown = formatYuan(text.amount, 'balance');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setWrong(text.typed !== text.amount);
-    if (text.typed === text.amount) onSure();
-  };
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-      <p>{words.refundWhat(shown, order.user.name, wallet(order.wallet))}</p>
-      <p className="text-table text-muted wrap-anywhere">{text.reason}</p>
-      <Field label={user.typed(text.amount)} error={wrong ? user.mismatch : undefined}>
-        {(tied) => (
-          <AmountInput
-            {...tied}
-            autoFocus
-            value={text.typed}
-            onChange={(typed) => onChange({ typed })}
-          />
-        )}
-      </Field>
-      <FormProblem error={saving.error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onBack}>{words.refundBack}</Button>
-        <Button look="danger" type="submit" busy={saving.isPending}>
-          {words.refundButton(shown)}
-        </Button>
-      </div>
-    </form>
+    <Form
+      mistakes={{ typed: text.typed === text.amount ? undefined : user.mismatch }}
+      saving={saving}
+      look="danger"
+      submit={words.refundButton(shown)}
+      cancel={words.refundBack}
+      onSubmit={onSure}
+      onCancel={onBack}
+    >
+      {(errors) => (
+        <>
+          <p>{words.refundWhat(shown, order.user.name, wallet(order.wallet))}</p>
+          <p className="text-table text-muted wrap-anywhere">{text.reason}</p>
+          <Field label={user.typed(text.amount)} error={errors['typed']}>
+            {(tied) => (
+              <AmountInput
+                {...tied}
+                autoFocus
+                value={text.typed}
+                onChange={(typed) => onChange({ typed })}
+              />
+            )}
+          </Field>
+        </>
+      )}
+    </Form>
   );
 }
