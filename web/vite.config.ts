@@ -3,9 +3,9 @@ import { defineConfig, type Rolldown } from 'vite';
 
 const texts =
   /web\/words\/(en|zh)\/(operator|playground|tasks|models|settings|requests|keys|statement)?/;
-/** What dialogs, menus and forms are made of: the overview needs none of it. */
+/** What lists, dialogs, menus and forms are made of: the overview needs none of it. */
 const asked =
-  /components\/(?:column-menu|dialog|diff-list|facts|field|filter-bar|form(?!at)|menu|search-field|secret-once|tabs)|format\/(?:amount|price|quantity|written-price)|words\/rich|pages\/model-parts|@tanstack/;
+  /components\/(?:choice|column-menu|detail-page|dialog|diff-list|facts|field|filter-bar|form(?!at)|list-panel|menu|search-field|secret-once|tabs)|format\/(?:amount|price|quantity|written-price)|words\/rich|pages\/model-parts|@tanstack/;
 const shown =
   /web\/(?:api|browser|components|format)\/|pages\/charge-parts|shell\/announcement\.tsx/;
 

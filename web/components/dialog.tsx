@@ -151,6 +151,25 @@ export function Drawer({
   );
 }
 
+interface Steps {
+  readonly onPrevious: (() => void) | undefined;
+  readonly onNext: (() => void) | undefined;
+}
+
+/** The steps of a drawer from `id` to the rows beside it in the list. */
+export function stepsIn(
+  rows: readonly { readonly id: string }[],
+  id: string | undefined,
+  open: (id: string) => void,
+): Steps {
+  const at = rows.findIndex((row) => row.id === id);
+  const to = (place: number) => {
+    const row = at < 0 ? undefined : rows[place];
+    return row && (() => open(row.id));
+  };
+  return { onPrevious: to(at - 1), onNext: to(at + 1) };
+}
+
 interface ConfirmProps {
   readonly onClose: () => void;
   /** Names the object: `Disable ci-key?` */

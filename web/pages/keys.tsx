@@ -2,40 +2,41 @@ import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { KeyDetail, KeyView, Page as PageOf } from '../../src/console/contract.ts';
 import { get } from '../api/client.ts';
-import { data, queryClient, useData } from '../api/data.ts';
+import { prefetch, useData } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { ButtonLink, IconButton } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
-import { Select } from '../components/field.tsx';
+import { Choice } from '../components/choice.tsx';
+import { ListPanel } from '../components/list-panel.tsx';
 import { Menu, MenuItem } from '../components/menu.tsx';
 import { Money } from '../components/money.tsx';
-import { moneyColumn } from '../components/money-column.tsx';
-import { Page, Panel } from '../components/page.tsx';
-import { Paged } from '../components/paged.tsx';
+import { Page } from '../components/page.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { StatusBadge } from '../components/status-badge.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { Time, ZoneNote } from '../components/time.tsx';
+import { ZoneNote } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
 import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { DeleteKey, RotateKey } from './key-acts.tsx';
 import { NewKey } from './key-form.tsx';
-import { keyStatuses, placesOf, shownKey, SpentOfLimit, useKeySwitch } from './key-parts.tsx';
+import { keyStatuses, shownKey, useKeyColumns, useKeySwitch } from './key-parts.tsx';
 
-const searchDefaults = { q: '', sort: 'created', after: '' };
+const noFilter = { q: '' };
+const searchDefaults = { ...noFilter, sort: 'created', after: '' };
 const sorts = ['created', 'name', 'used', 'spent'] as const;
 
-export const ahead = () => void queryClient.prefetchQuery(data<PageOf<KeyView>>('keys'));
+export const ahead = () => prefetch('keys');
 
 /** The list of keys with their limits. `/keys/new` is the same page with the form open. */
 export function KeysPage(): ReactNode {
   const words = useWords(keysWords);
-  const [{ q, sort, after }, setSearch] = useSearchState(searchDefaults);
+  const search = useSearchState(searchDefaults);
+  const [{ q, sort, after }, setSearch] = search;
   const keys = useData<PageOf<KeyView>>('keys', {
-    q: q || undefined,
-    sort: sort === searchDefaults.sort ? undefined : sort,
-    after: after || undefined,
+    q,
+    sort: sort === searchDefaults.sort ? '' : sort,
+    after,
   });
   const making = useLocation({ select: ({ pathname }) => pathname === '/keys/new' });
   const navigate = useNavigate();
@@ -43,7 +44,7 @@ export function KeysPage(): ReactNode {
     <Page
       title={words.title}
       wide
-      note={keys.data && <ZoneNote at={keys.data.as_of} />}
+      note={<ZoneNote />}
       actions={
         <ButtonLink look="primary" icon="plus" to="/keys/new" data-shortcut="create">
           {words.create}
@@ -58,28 +59,23 @@ export function KeysPage(): ReactNode {
           onChange={(next) => setSearch({ q: next }, { replace: true })}
           className="w-full sm:w-72"
         />
-        <Select
-          aria-label={words.sort}
-          value={sort}
-          onChange={({ target }) => setSearch({ sort: target.value })}
+        <Choice
           className="w-full sm:w-48"
-        >
-          {sorts.map((each) => (
-            <option key={each} value={each}>
-              {words.sorts[each]}
-            </option>
-          ))}
-        </Select>
+          label={words.sort}
+          value={sort}
+          options={sorts.map((each) => [each, words.sorts[each]])}
+          onChange={(next) => setSearch({ sort: next })}
+        />
       </div>
-      <Panel flush>
-        <Paged
-          query={keys}
-          empty={q === '' ? words.empty : words.nothingFound(q)}
-          onTurn={(next) => setSearch({ after: next })}
-        >
-          {(rows) => <KeyTable keys={rows} />}
-        </Paged>
-      </Panel>
+      <ListPanel
+        query={keys}
+        search={search}
+        noFilter={noFilter}
+        empty={words.empty}
+        nothing={words.nothingFound(q)}
+      >
+        {(rows) => <KeyTable keys={rows} />}
+      </ListPanel>
       {making && <NewKey onClose={() => void navigate({ to: '/keys' })} />}
     </Page>
   );
@@ -98,7 +94,17 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
   const menu = (key: KeyView) => (
     <KeyMenu keyView={key} onStop={setStopping} onOpen={(act) => setOpened({ act, key })} />
   );
-  const columns = useKeyColumns(keys, menu);
+  const columns: readonly Column<KeyView>[] = [
+    ...useKeyColumns(keys),
+    {
+      id: 'menu',
+      header: <span className="sr-only">{words.menu('')}</span>,
+      align: 'right',
+      cell: menu,
+      className: 'w-10',
+      pinned: true,
+    },
+  ];
   return (
     <>
       <Table
@@ -125,73 +131,6 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
       {opened?.act === 'delete' && <DeleteKey keyView={opened.key} onClose={close} />}
     </>
   );
-}
-
-function useKeyColumns(
-  keys: readonly KeyView[],
-  menu: (key: KeyView) => ReactNode,
-): readonly Column<KeyView>[] {
-  const words = useWords(keysWords);
-  const { columns } = words;
-  return [
-    {
-      id: 'name',
-      header: columns.name,
-      cell: ({ name }) => (
-        <span className="block max-w-44 truncate font-medium xl:max-w-64">{name}</span>
-      ),
-    },
-    {
-      id: 'key',
-      header: columns.key,
-      cell: (key) => <span className="font-mono text-caption text-muted">{shownKey(key)}</span>,
-    },
-    {
-      id: 'group',
-      header: columns.group,
-      spare: 1,
-      cell: ({ group }) => <span className="block max-w-48 truncate">{group}</span>,
-    },
-    {
-      id: 'spent',
-      header: columns.spent,
-      align: 'right',
-      cell: (key) => <SpentOfLimit {...key} places={placesOf(keys)} />,
-    },
-    {
-      ...moneyColumn(keys, {
-        id: 'month',
-        header: columns.month,
-        amount: (key) => key.spent_this_month,
-        as: 'spend',
-      }),
-      spare: 2,
-    },
-    {
-      id: 'used',
-      header: columns.used,
-      cell: (key) => <Time at={key.last_used_at} as="relative" absent={words.unused} />,
-    },
-    {
-      id: 'expires',
-      header: columns.expires,
-      spare: 3,
-      cell: (key) => <Time at={key.expires_at} as="day" absent={words.never} />,
-    },
-    {
-      id: 'status',
-      header: columns.status,
-      cell: ({ state }) => <StatusBadge status={keyStatuses[state]} />,
-    },
-    {
-      id: 'menu',
-      header: <span className="sr-only">{words.menu('')}</span>,
-      align: 'right',
-      cell: menu,
-      className: 'w-10',
-      pinned: true,
-    },
-  ];
 }
 
 /**

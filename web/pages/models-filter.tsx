@@ -1,6 +1,7 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { ModelRow, ModelsView } from '../../src/console/contract.ts';
+import { Choice } from '../components/choice.tsx';
 import { Select, TextInput } from '../components/field.tsx';
 import { Segments } from '../components/segments.tsx';
 import { formatCompact } from '../format/count.ts';
@@ -106,33 +107,6 @@ export function Filters({ view, state, onChange }: FiltersProps): ReactNode {
   );
 }
 
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string;
-  readonly any: string;
-  readonly options: readonly (readonly [value: string, text: string])[];
-  readonly className?: string;
-  readonly onChange: (value: string) => void;
-}
-
-function Choice({ label, value, any, options, className, onChange }: ChoiceProps): ReactNode {
-  return (
-    <Select
-      {...(className !== undefined && { className })}
-      aria-label={label}
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
-    >
-      <option value="">{any}</option>
-      {options.map(([each, text]) => (
-        <option key={each} value={each}>
-          {text}
-        </option>
-      ))}
-    </Select>
-  );
-}
-
 function Choices({ view, state, onChange }: FiltersProps): ReactNode {
   const words = useWords(modelsWords);
   const language = useLanguage();
@@ -212,18 +186,13 @@ function Order({ view, state, onChange }: FiltersProps): ReactNode {
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-2 max-md:w-full md:ml-auto">
       {state.view !== 'table' && (
-        <Select
+        <Choice
           className="max-md:flex-1 md:w-60"
-          aria-label={words.sort}
+          label={words.sort}
           value={state.sort}
-          onChange={(event) => onChange({ sort: event.target.value })}
-        >
-          {sorts.map(([sort, name]) => (
-            <option key={sort} value={sort}>
-              {words.sortBy(words.sorts[name])}
-            </option>
-          ))}
-        </Select>
+          options={sorts.map(([sort, name]) => [sort, words.sortBy(words.sorts[name])])}
+          onChange={(sort) => onChange({ sort })}
+        />
       )}
       {view.groups.length > 1 && (
         <label className="flex min-w-0 items-center gap-2 text-table max-md:flex-1">

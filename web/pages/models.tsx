@@ -1,7 +1,7 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { ModelRow, ModelsView } from '../../src/console/contract.ts';
-import { data, queryClient, useData } from '../api/data.ts';
+import { prefetch, useData } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Button, IconButton } from '../components/button.tsx';
 import { EmptyState } from '../components/error-panel.tsx';
@@ -22,7 +22,7 @@ import {
 } from './models-filter.tsx';
 import { ModelCards, ModelTable, type Picking } from './models-list.tsx';
 
-export const ahead = () => void queryClient.prefetchQuery(data<ModelsView>(modelsAddress()));
+export const ahead = () => prefetch(modelsAddress());
 
 const comparedMax = 4;
 

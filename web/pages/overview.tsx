@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { BalanceView, OverviewView } from '../../src/console/contract.ts';
 import type { Query } from '../api/client.ts';
-import { data, queryClient, useData, useMe } from '../api/data.ts';
+import { prefetch, useData, useMe, type Visit } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Banner } from '../components/banner.tsx';
 import { ButtonLink } from '../components/button.tsx';
@@ -37,8 +37,7 @@ function queryOf({ by, period }: Readonly<Record<string, unknown>>): Query {
   };
 }
 
-export const ahead = ({ search }: { readonly search: Readonly<Record<string, unknown>> }) =>
-  void queryClient.prefetchQuery(data<OverviewView>('overview', queryOf(search)));
+export const ahead = ({ search }: Visit) => prefetch('overview', queryOf(search));
 
 /** The balance, its runway, and the largest costs. */
 export function OverviewPage(): ReactNode {

@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react';
-import type { FailedRequest, Page } from '../../src/console/contract.ts';
+import type { FailedRequest } from '../../src/console/contract.ts';
 import { CopyText } from '../components/copy.tsx';
 import { DocsLink } from '../components/docs-link.tsx';
+import { ListPanel, type ListPanelProps } from '../components/list-panel.tsx';
 import { Badge } from '../components/status-badge.tsx';
-import { type Column, fromFirst, Pager, Table } from '../components/table.tsx';
+import { type Column, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { requestWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -108,28 +109,20 @@ export function useRequestColumns(): readonly Column<FailedRequest>[] {
   ];
 }
 
-interface ListProps {
-  readonly page: Page<FailedRequest>;
-  /** The cursor of the page that is shown; empty: the first. */
-  readonly after: string;
+interface ListProps extends Pick<ListPanelProps<FailedRequest>, 'query' | 'search' | 'noFilter'> {
   readonly path: (request: FailedRequest) => string;
-  /** Replaces the table when it is empty. */
-  readonly empty: ReactNode;
-  readonly onTurn: (after: string) => void;
 }
 
 /** Failed requests of one user, newest first. */
-export function FailedList({ page, after, path, empty, onTurn }: ListProps): ReactNode {
+export function FailedList({ path, ...list }: ListProps): ReactNode {
   const words = useWords(requestWords);
   const columns = useRequestColumns();
   return (
-    <>
-      {page.items.length === 0 ? (
-        empty
-      ) : (
+    <ListPanel {...list} empty={words.none} nothing={words.nothing} oneWay note={words.kept}>
+      {(rows) => (
         <Table
           label={words.list}
-          rows={page.items}
+          rows={rows}
           rowKey={({ id }) => id}
           columns={columns}
           path={path}
@@ -146,8 +139,6 @@ export function FailedList({ page, after, path, empty, onTurn }: ListProps): Rea
           })}
         />
       )}
-      <Pager page={fromFirst(page, after)} onTurn={(next) => onTurn(next ?? '')} />
-      <p className="border-t border-line px-3 py-2 text-caption text-muted">{words.kept}</p>
-    </>
+    </ListPanel>
   );
 }

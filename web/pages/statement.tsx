@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { StatementView } from '../../src/console/contract.ts';
 import { addressOf, type Query } from '../api/client.ts';
-import { data, queryClient, sessionData, useData } from '../api/data.ts';
+import { prefetch, queryClient, sessionData, useData, type Visit } from '../api/data.ts';
 import { useNow } from '../browser/now.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
@@ -41,13 +41,10 @@ function daysOf(
   return { from: `${last.slice(0, 7)}-01`, to: last };
 }
 
-export function ahead({ search }: { readonly search: Readonly<Record<string, unknown>> }): void {
+export function ahead({ search }: Visit): void {
   const zone = queryClient.getQueryData(sessionData.queryKey)?.me?.settings.zone;
   const { from, to }: typeof searchDefaults = { ...searchDefaults, ...search };
-  if (zone !== undefined)
-    void queryClient.prefetchQuery(
-      data<StatementView>('statement', daysOf(from, to, Date.now(), zone)),
-    );
+  if (zone !== undefined) prefetch('statement', daysOf(from, to, Date.now(), zone));
 }
 
 /** All income and spending by day, request and line, with a proof of the sum. */

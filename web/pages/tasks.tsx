@@ -2,18 +2,18 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useCallback } from 'react';
 import type { Page as PageOf, TaskDetail, TaskView } from '../../src/console/contract.ts';
 import { ApiError } from '../api/client.ts';
-import { data, queryClient, useData } from '../api/data.ts';
+import { prefetch, queryClient, useData } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { ButtonLink } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
-import { Drawer } from '../components/dialog.tsx';
+import { Drawer, stepsIn } from '../components/dialog.tsx';
 import { EmptyState } from '../components/error-panel.tsx';
 import { Fact, Facts } from '../components/facts.tsx';
+import { ListPanel } from '../components/list-panel.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Money } from '../components/money.tsx';
-import { Page, Panel } from '../components/page.tsx';
-import { Paged } from '../components/paged.tsx';
+import { Page } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
@@ -26,13 +26,14 @@ import { TaskBadge, TaskMoney, TaskPercent, TaskProgress, useTask } from './task
 
 const searchDefaults = { after: '' };
 
-export const ahead = () => void queryClient.prefetchQuery(data<PageOf<TaskView>>('tasks'));
+export const ahead = () => prefetch('tasks');
 
 /** The user's tasks. `/tasks/:id` is the same page with the task beside it. */
 export function TasksPage(): ReactNode {
   const words = useWords(tasksWords);
-  const [{ after }, set] = useSearchState(searchDefaults);
-  const tasks = useData<PageOf<TaskView>>('tasks', { after: after || undefined });
+  const list = useSearchState(searchDefaults);
+  const [{ after }] = list;
+  const tasks = useData<PageOf<TaskView>>('tasks', { after });
   const { id } = useParams({ strict: false });
   const navigate = useNavigate();
   useEvent(
@@ -52,7 +53,7 @@ export function TasksPage(): ReactNode {
     <Page
       title={words.title}
       wide
-      note={tasks.data && <ZoneNote at={tasks.data.as_of} />}
+      note={<ZoneNote />}
       actions={
         <ButtonLink
           look="primary"
@@ -66,13 +67,11 @@ export function TasksPage(): ReactNode {
       }
     >
       <p className="text-table text-muted">{words.note}</p>
-      <Panel flush>
-        <Paged query={tasks} empty={words.empty} onTurn={(next) => set({ after: next })}>
-          {(rows) => (
-            <TaskTable tasks={rows} selected={id} query={String(new URLSearchParams(search))} />
-          )}
-        </Paged>
-      </Panel>
+      <ListPanel query={tasks} search={list} empty={words.empty}>
+        {(rows) => (
+          <TaskTable tasks={rows} selected={id} query={String(new URLSearchParams(search))} />
+        )}
+      </ListPanel>
       {id !== undefined && (
         <TaskDrawer key={id} id={id} among={tasks.data?.items ?? []} onTo={to} />
       )}
@@ -165,18 +164,12 @@ function TaskDrawer({ id, among, onTo }: TaskDrawerProps): ReactNode {
   const words = useWords(tasksWords);
   const { notFound } = useWords(sharedWords);
   const task = useTask(id);
-  const at = among.findIndex((each) => each.id === id);
-  const step = (by: number) => {
-    const next = at === -1 ? undefined : among[at + by]?.id;
-    return next === undefined ? undefined : () => onTo(next);
-  };
   const missing = task.error instanceof ApiError && task.error.status === 404;
   return (
     <Drawer
       onClose={() => onTo(undefined)}
       title={task.data?.model ?? words.task}
-      onPrevious={step(-1)}
-      onNext={step(1)}
+      {...stepsIn(among, id, onTo)}
     >
       {missing ? (
         <EmptyState text={notFound.text} />

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 import type { OrderView, Page as PageOf } from '../../src/console/contract.ts';
-import { data, queryClient, useData, useSession } from '../api/data.ts';
+import { prefetch, queryClient, useData, useSession } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { EmptyState } from '../components/error-panel.tsx';
+import { ListPanel } from '../components/list-panel.tsx';
 import { Money } from '../components/money.tsx';
 import { Page, Panel } from '../components/page.tsx';
-import { Paged } from '../components/paged.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
 import { formatYuan, parseYuan } from '../format/money.ts';
@@ -17,17 +17,17 @@ import { TopUpForm } from './top-up-form.tsx';
 
 const searchDefaults = { after: '' };
 
-export const ahead = () => void queryClient.prefetchQuery(data<PageOf<OrderView>>('orders'));
+export const ahead = () => prefetch('orders');
 
 /** A new top-up, and the earlier ones. */
 export function TopUpPage(): ReactNode {
   const words = useWords(topUpWords);
   const { wallets, top_up: limits } = useSession();
-  const [{ after }, change] = useSearchState(searchDefaults);
-  const orders = useData<PageOf<OrderView>>('orders', { after: after || undefined });
+  const search = useSearchState(searchDefaults);
+  const orders = useData<PageOf<OrderView>>('orders', search[0]);
   useEvent('order', onOrder);
   return (
-    <Page title={words.title} note={orders.data && <ZoneNote at={orders.data.as_of} />}>
+    <Page title={words.title} note={<ZoneNote />}>
       <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
         <Panel>
           {wallets.length === 0 ? (
@@ -36,11 +36,9 @@ export function TopUpPage(): ReactNode {
             <TopUpForm wallets={wallets} top_up={limits} />
           )}
         </Panel>
-        <Panel flush title={words.orders}>
-          <Paged query={orders} empty={words.none} onTurn={(next) => change({ after: next ?? '' })}>
-            {(rows) => <Orders orders={rows} />}
-          </Paged>
-        </Panel>
+        <ListPanel title={words.orders} query={orders} search={search} empty={words.none}>
+          {(rows) => <Orders orders={rows} />}
+        </ListPanel>
       </div>
     </Page>
   );

@@ -46,7 +46,7 @@ export function filterOf(
   { from, to, key, model, kind, status, min_cost, request }: UsageSearch,
   zone: string,
 ): Query {
-  return queryOf({ ...periodOf({ from, to }, zone), key, model, kind, status, min_cost, request });
+  return { ...periodOf({ from, to }, zone), key, model, kind, status, min_cost, request };
 }
 
 /** The filter of failed requests. */
@@ -54,29 +54,14 @@ export function failedFilterOf(
   { from, to, key, model, http, code }: UsageSearch,
   zone: string,
 ): Query {
-  return queryOf({ ...periodOf({ from, to }, zone), key, model, status: http, code });
+  return { ...periodOf({ from, to }, zone), key, model, status: http, code };
 }
-
-export const queryOf = (given: Readonly<Record<string, string>>): Query =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
 
 /** The period as instants, both of its days included; a relative one stays as it is. */
 export const periodOf = ({ from, to }: Range, zone: string): Range => ({
   from: isDay(from) ? startOfDay(from, zone) : from,
   to: isDay(to) ? startOfDay(shiftDay(to, 1), zone) : to,
 });
-
-/** Whether anything besides the period is filtered. */
-export function isFiltered({
-  key,
-  model,
-  kind,
-  status,
-  min_cost: minCost,
-  request,
-}: UsageSearch): boolean {
-  return [key, model, kind, status, minCost, request].some((value) => value !== '');
-}
 
 const presets = ['-24h', '-7d', '-30d', '-90d'] as const;
 const kinds = [

@@ -6,23 +6,19 @@ import { queryClient, useData } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { useMedia, useWide } from '../browser/media.ts';
 import { Button } from '../components/button.tsx';
+import { Choice } from '../components/choice.tsx';
 import { useColumns } from '../components/column-menu.tsx';
-import { EmptyState } from '../components/error-panel.tsx';
+import { stepsIn } from '../components/dialog.tsx';
 import { Select } from '../components/field.tsx';
-import { Loaded } from '../components/loaded.tsx';
+import { ListPanel } from '../components/list-panel.tsx';
 import { Money } from '../components/money.tsx';
-import { type Column, Pager, Table } from '../components/table.tsx';
+import { type Column, Table } from '../components/table.tsx';
 import { Time, useZone } from '../components/time.tsx';
 import { formatDuration, formatTime } from '../format/time.ts';
 import { requestWords, sharedWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { ChargeStatus, InputCell, OutputCell, useKind } from './charge-parts.tsx';
-import {
-  type UsageSearch,
-  usageSearch,
-  type ChangeUsageSearch,
-  isFiltered,
-} from './usage-filter.tsx';
+import { type ChangeUsageSearch, type UsageSearch, usageSearch } from './usage-filter.tsx';
 import { ChargeDrawer } from './usage-record.tsx';
 
 interface UsageRequestsProps {
@@ -36,72 +32,57 @@ interface UsageRequestsProps {
 /** The filtered requests, newest first; each opens beside the list, at its own address. */
 export function UsageRequests({ query, state, open, onChange }: UsageRequestsProps): ReactNode {
   const words = useWords(usageWords);
-  const shared = useWords(sharedWords);
   const list = useData<ChargePage>('usage', query);
   const show = useOpenCharge();
   const wide = useWide();
   const hidden = useHiddenColumns();
   const [columns, menu] = useColumns('usage', useChargeColumns(), hidden);
-  const items = list.data?.items ?? [];
-  const at = items.findIndex(({ id }) => id === open);
-  const move = (to: number) =>
-    at >= 0 && items[to] !== undefined ? () => show(items[to]?.id) : undefined;
-  const clear = () =>
-    onChange(
-      Object.fromEntries(
-        ['key', 'model', 'kind', 'status', 'min_cost', 'request'].map((name) => [name, '']),
-      ),
-    );
   useFocusBack(open);
   return (
     <>
-      <NewCharges state={state} quiet={open !== undefined || state.sort !== ''} />
-      <Loaded query={list}>
-        {(page) => (
+      <ListPanel
+        query={list}
+        search={[state, onChange]}
+        noFilter={noFilter}
+        empty={state.from === usageSearch.from ? words.none : words.nothing}
+        nothing={words.nothing}
+        note={words.refusedNote}
+        head={
           <>
-            <Order from={page.sorted_from} state={state} onChange={onChange} />
-            {page.items.length > 0 ? (
-              <ChargeTable
-                rows={page.items}
-                columns={columns}
-                selected={open}
-                onOpen={({ id }) => show(id)}
-                sort={state.sort || newestFirst}
-                onSort={(sort) => onChange({ sort: pressedSort(state.sort, sort), after: '' })}
-              />
-            ) : (
-              <EmptyState
-                text={
-                  isFiltered(state) || state.from !== usageSearch.from ? words.nothing : words.none
-                }
-              >
-                {isFiltered(state) && <Button onClick={clear}>{shared.actions.clearFilter}</Button>}
-              </EmptyState>
-            )}
-            <Pager page={page} onTurn={(after) => onChange({ after: after ?? '' })}>
-              {page.items.length > 0 && (
-                <RowsPerPage value={state.limit} onChange={(limit) => onChange({ limit })} />
-              )}
-              {page.items.length > 0 && wide && menu}
-            </Pager>
-            <p className="border-t border-line px-3 py-2 text-caption text-muted">
-              {words.refusedNote}
-            </p>
+            <NewCharges state={state} quiet={open !== undefined || state.sort !== ''} />
+            <Order from={list.data?.sorted_from ?? null} state={state} onChange={onChange} />
           </>
+        }
+        tools={
+          <>
+            <RowsPerPage value={state.limit} onChange={(limit) => onChange({ limit })} />
+            {wide && menu}
+          </>
+        }
+      >
+        {(rows) => (
+          <ChargeTable
+            rows={rows}
+            columns={columns}
+            selected={open}
+            onOpen={({ id }) => show(id)}
+            sort={state.sort || newestFirst}
+            onSort={(sort) => onChange({ sort: pressedSort(state.sort, sort), after: '' })}
+          />
         )}
-      </Loaded>
+      </ListPanel>
       {open !== undefined && (
         <ChargeDrawer
           id={open}
           onClose={() => show(undefined)}
-          onPrevious={move(at - 1)}
-          onNext={move(at + 1)}
+          {...stepsIn(list.data?.items ?? [], open, show)}
         />
       )}
     </>
   );
 }
 
+const noFilter = { key: '', model: '', kind: '', status: '', min_cost: '', request: '' };
 const newestFirst = '-time';
 const orders = ['', 'time', '-cost', '-input', '-output', '-total', '-first_byte'] as const;
 
@@ -126,17 +107,12 @@ function Order({
     <>
       {!wide && (
         <div className="border-b border-line px-4 py-2">
-          <Select
-            aria-label={order.label}
+          <Choice
+            label={order.label}
             value={state.sort}
-            onChange={({ target }) => onChange({ sort: target.value, after: '' })}
-          >
-            {orders.map((each) => (
-              <option key={each} value={each}>
-                {order.by[each]}
-              </option>
-            ))}
-          </Select>
+            options={orders.map((each) => [each, order.by[each]])}
+            onChange={(sort) => onChange({ sort, after: '' })}
+          />
         </div>
       )}
       {from !== null && (

@@ -1,18 +1,11 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type {
-  ChargeDetail,
-  ChargePage,
-  FailedRequest,
-  Page as PageOf,
-  UsageSummary,
-} from '../../src/console/contract.ts';
+import type { UsageSummary } from '../../src/console/contract.ts';
 import { addressOf, type Query } from '../api/client.ts';
-import { data, queryClient, sessionData, useData } from '../api/data.ts';
-import { useNow } from '../browser/now.ts';
+import { prefetch, queryClient, sessionData, useData, type Visit } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { ButtonAnchor } from '../components/button.tsx';
-import { Page, Panel } from '../components/page.tsx';
+import { Page } from '../components/page.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { FiguresSkeleton } from '../components/figure.tsx';
 import { Tabs } from '../components/tabs.tsx';
@@ -34,37 +27,28 @@ import { UsageRequests } from './usage-requests.tsx';
 import { UsageSpread } from './usage-spread.tsx';
 import { UsageStrip } from './usage-strip.tsx';
 
-interface Visited {
-  readonly params: Readonly<Record<string, string | undefined>>;
-  readonly search: Readonly<Record<string, unknown>>;
-}
-
 /** Starts both requests of the page while its script loads. */
-export function ahead({ params: { requestId }, search }: Visited): void {
-  if (requestId !== undefined)
-    return void queryClient.prefetchQuery(data<ChargeDetail>(`usage/${requestId}`));
+export function ahead({ params: { requestId }, search }: Visit): void {
+  if (requestId !== undefined) return prefetch(`usage/${requestId}`);
   const zone = queryClient.getQueryData(sessionData.queryKey)?.me?.settings.zone;
   if (zone === undefined) return;
   const state = { ...usageSearch, ...search } as UsageSearch; // the router gives addresses as texts
   if (state.tab === 'failed')
-    return void queryClient.prefetchQuery(
-      data<PageOf<FailedRequest>>('requests', listOf(state, failedFilterOf(state, zone))),
-    );
+    return prefetch('requests', listOf(state, failedFilterOf(state, zone)));
   const filter = filterOf(state, zone);
-  void queryClient.prefetchQuery(data<UsageSummary>('usage/summary', filter));
-  if (state.tab === 'requests')
-    void queryClient.prefetchQuery(data<ChargePage>('usage', sortedOf(state, filter)));
+  prefetch('usage/summary', filter);
+  if (state.tab === 'requests') prefetch('usage', sortedOf(state, filter));
 }
 
 const listOf = ({ after, limit }: UsageSearch, filter: Query): Query => ({
   ...filter,
-  ...(limit !== usageSearch.limit && { limit }),
-  ...(after !== '' && { after }),
+  limit: limit === usageSearch.limit ? '' : limit,
+  after,
 });
 
 const sortedOf = (state: UsageSearch, filter: Query): Query => ({
   ...listOf(state, filter),
-  ...(state.sort !== '' && { sort: state.sort }),
+  sort: state.sort,
 });
 
 /**
@@ -85,11 +69,10 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
   const words = useWords(usageWords);
   const [state, change] = useSearchState(usageSearch);
   const zone = useZone();
-  const nowMs = useNow();
   const tab = tabs.find((each) => each === state.tab) ?? 'requests';
   const filter = filterOf(state, zone);
   return (
-    <Page title={words.title} wide note={<ZoneNote at={new Date(nowMs).toISOString()} />}>
+    <Page title={words.title} wide note={<ZoneNote />}>
       {tab === 'failed' ? (
         <UsageFilter of="failed" state={state} onChange={change} />
       ) : (
@@ -102,23 +85,19 @@ function UsageList({ open }: { readonly open: string | undefined }): ReactNode {
         tabs={tabs.map((each) => [each, words.tabs[each]] as const)}
       >
         {tab === 'requests' && (
-          <Panel flush>
-            <UsageRequests
-              query={sortedOf(state, filter)}
-              state={state}
-              open={open}
-              onChange={change}
-            />
-          </Panel>
+          <UsageRequests
+            query={sortedOf(state, filter)}
+            state={state}
+            open={open}
+            onChange={change}
+          />
         )}
         {tab === 'failed' && (
-          <Panel flush>
-            <UsageFailed
-              query={listOf(state, failedFilterOf(state, zone))}
-              state={state}
-              onChange={change}
-            />
-          </Panel>
+          <UsageFailed
+            query={listOf(state, failedFilterOf(state, zone))}
+            state={state}
+            onChange={change}
+          />
         )}
         {tab === 'course' && <UsageCourse filter={filter} />}
         {(tab === 'day' || tab === 'model' || tab === 'key') && (

@@ -1,17 +1,16 @@
 import { type ReactNode, useState } from 'react';
 import type { List, OperatorAnnouncement } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
-import { data, queryClient, useData } from '../../api/data.ts';
+import { prefetch, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { CreateButton, IconButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/dialog.tsx';
-import { EmptyState } from '../../components/error-panel.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { ListPanel } from '../../components/list-panel.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
-import { Page, Panel } from '../../components/page.tsx';
+import { Page } from '../../components/page.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, ZoneNote } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { bookWords, operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -21,13 +20,13 @@ import {
   AnnouncementForm,
   refreshAnnouncements,
 } from './announcement-form.tsx';
-import { useAct, ZoneNow } from './parts.tsx';
+import { useAct } from './parts.tsx';
 
 /** `form`: `new`, or the id of the edited one. */
 const searchDefaults = { form: '' };
 const path = 'operator/announcements';
 
-export const ahead = () => void queryClient.prefetchQuery(data<List<OperatorAnnouncement>>(path));
+export const ahead = () => prefetch(path);
 
 /** Announcements to users, in both languages. */
 export function AnnouncementsPage(): ReactNode {
@@ -40,22 +39,14 @@ export function AnnouncementsPage(): ReactNode {
     <Page
       title={words.title}
       wide
-      note={<ZoneNow />}
+      note={<ZoneNote />}
       actions={
         <CreateButton onClick={() => setState({ form: 'new' })}>{words.create}</CreateButton>
       }
     >
-      <Panel flush>
-        <Loaded query={announcements}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <EmptyState text={words.empty} />
-            ) : (
-              <Announced announcements={items} onEdit={(id) => setState({ form: id })} />
-            )
-          }
-        </Loaded>
-      </Panel>
+      <ListPanel query={announcements} empty={words.empty}>
+        {(rows) => <Announced announcements={rows} onEdit={(id) => setState({ form: id })} />}
+      </ListPanel>
       {(form === 'new' || edited !== undefined) && (
         <AnnouncementForm key={form} announcement={edited} onClose={close} />
       )}

@@ -6,13 +6,11 @@ import { useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { CopyText } from '../../components/copy.tsx';
 import { DiffList } from '../../components/diff-list.tsx';
-import { Drawer, type DrawerProps } from '../../components/dialog.tsx';
-import { EmptyState } from '../../components/error-panel.tsx';
+import { Drawer, type DrawerProps, stepsIn } from '../../components/dialog.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Panel } from '../../components/page.tsx';
+import { ListPanel } from '../../components/list-panel.tsx';
 import { PathLink } from '../../components/path-link.tsx';
-import { type Column, fromFirst, Pager, Table } from '../../components/table.tsx';
+import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { bookWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -20,59 +18,43 @@ import { channelPath } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 import { pathName } from './parts.tsx';
 
+/** The filter of the audit page. */
+export const noFilter = { actor: '', action: '', target: '', account: '', from: '', to: '' };
 /** `entry` is the id of the entry that is open beside the list. */
-const searchDefaults = { after: '', entry: '' };
-
-interface TrailProps {
-  readonly filter: Query;
-  /** Shown when the list is empty. */
-  readonly empty?: ReactNode;
-}
+const searchDefaults = { ...noFilter, after: '', entry: '' };
 
 /**
  * The audit trail, newest first: of everything, of one channel, of one user. An entry opens beside
  * the list.
  */
-export function AuditTrail({ filter, empty }: TrailProps): ReactNode {
+export function AuditTrail({ filter }: { readonly filter: Query }): ReactNode {
   const { audit: words } = useWords(bookWords);
-  const [{ after, entry: shown }, setState] = useSearchState(searchDefaults);
-  const entries = useData<PageOf<AuditEntry>>('operator/audit', {
-    ...filter,
-    after: after || undefined,
-  });
-  const setShown = (entry = '') => setState({ entry, after });
+  const [state, setState] = useSearchState(searchDefaults);
+  const { after, entry: shown } = state;
+  const entries = useData<PageOf<AuditEntry>>('operator/audit', { ...filter, after });
+  const items = entries.data?.items ?? [];
+  const entry = items.find(({ id }) => id === shown);
+  const setShown = (id = '') => setState({ entry: id, after });
   return (
-    <Panel flush>
-      <Loaded query={entries}>
-        {(page) => {
-          const index = page.items.findIndex(({ id }) => id === shown);
-          const entry = page.items[index];
-          const to = (place: number) =>
-            page.items[place] === undefined ? undefined : () => setShown(page.items[place]?.id);
-          return (
-            <>
-              {page.items.length === 0 ? (
-                (empty ?? <EmptyState text={words.empty} />)
-              ) : (
-                <Entries entries={page.items} onOpen={setShown} shown={shown} />
-              )}
-              <Pager
-                page={fromFirst(page, after)}
-                onTurn={(next) => setState({ after: next, entry: '' })}
-              />
-              {entry && (
-                <EntryDrawer
-                  entry={entry}
-                  onClose={() => setShown()}
-                  onPrevious={to(index - 1)}
-                  onNext={to(index + 1)}
-                />
-              )}
-            </>
-          );
-        }}
-      </Loaded>
-    </Panel>
+    <>
+      <ListPanel
+        query={entries}
+        search={[state, (change) => setState({ ...change, entry: '' })]}
+        noFilter={noFilter}
+        empty={words.empty}
+        nothing={words.nothing}
+        oneWay
+      >
+        {(rows) => <Entries entries={rows} onOpen={setShown} shown={shown} />}
+      </ListPanel>
+      {entry && (
+        <EntryDrawer
+          entry={entry}
+          onClose={() => setShown()}
+          {...stepsIn(items, shown, setShown)}
+        />
+      )}
+    </>
   );
 }
 

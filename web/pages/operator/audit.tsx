@@ -1,30 +1,26 @@
 import type { ReactNode } from 'react';
 import { addressOf } from '../../api/client.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { Button, ButtonAnchor } from '../../components/button.tsx';
-import { EmptyState } from '../../components/error-panel.tsx';
+import { ButtonAnchor } from '../../components/button.tsx';
 import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
 import { Page } from '../../components/page.tsx';
-import { useZone } from '../../components/time.tsx';
+import { useZone, ZoneNote } from '../../components/time.tsx';
 import { endOfDay, isDay, startOfDay } from '../../format/day.ts';
 import { bookWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { AuditTrail } from './audit-trail.tsx';
-import { ZoneNow } from './parts.tsx';
-
-const searchDefaults = { actor: '', action: '', target: '', account: '', from: '', to: '' };
+import { AuditTrail, noFilter } from './audit-trail.tsx';
 
 /** Every change with its author, target and reason: entries are only ever added. */
 export function AuditPage(): ReactNode {
   const { audit: words } = useWords(bookWords);
-  const { actions, table } = useWords(sharedWords);
+  const { table } = useWords(sharedWords);
   const zone = useZone();
-  const [state, setState] = useSearchState(searchDefaults);
+  const [state, setState] = useSearchState(noFilter);
   const { from, to, ...plain } = state;
   const filter = {
-    ...Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== '')),
-    ...(from !== '' && { from: isDay(from) ? startOfDay(from, zone) : from }),
-    ...(to !== '' && { to: isDay(to) ? endOfDay(to, zone) : to }),
+    ...plain,
+    from: isDay(from) ? startOfDay(from, zone) : from,
+    to: isDay(to) ? endOfDay(to, zone) : to,
   };
   const families = Object.entries(words.families);
   const fields: readonly FilterField[] = [
@@ -39,25 +35,14 @@ export function AuditPage(): ReactNode {
     { name: 'from', label: words.filters.from, placeholder: '2026-11-01' },
     { name: 'to', label: words.filters.to, placeholder: '2026-11-21' },
   ];
-  const clear = () => setState({ ...searchDefaults });
-  const filtered = Object.keys(filter).length > 0;
   return (
-    <Page title={words.title} wide note={<ZoneNow />}>
+    <Page title={words.title} wide note={<ZoneNote />}>
       <FilterBar fields={fields} value={state} onChange={setState}>
         <ButtonAnchor icon="download" href={addressOf('operator/audit.csv', filter)} download>
           {table.csv}
         </ButtonAnchor>
       </FilterBar>
-      <AuditTrail
-        filter={filter}
-        empty={
-          filtered ? (
-            <EmptyState text={words.nothing}>
-              <Button onClick={clear}>{actions.clearFilter}</Button>
-            </EmptyState>
-          ) : undefined
-        }
-      />
+      <AuditTrail filter={filter} />
       <p className="text-caption text-muted">{words.appendOnly}</p>
     </Page>
   );

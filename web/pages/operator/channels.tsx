@@ -1,19 +1,18 @@
 import type { ReactNode } from 'react';
-import type { ChannelStateName, ChannelView, List } from '../../../src/console/contract.ts';
-import { data, queryClient } from '../../api/data.ts';
+import type { ChannelStateName, ChannelView } from '../../../src/console/contract.ts';
+import { prefetch } from '../../api/data.ts';
 import { useMedia, useWide } from '../../browser/media.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { Button, CreateButton } from '../../components/button.tsx';
 import { useColumns } from '../../components/column-menu.tsx';
-import { EmptyState } from '../../components/error-panel.tsx';
 import { TextInput } from '../../components/field.tsx';
 import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { ListPanel } from '../../components/list-panel.tsx';
 import { moneyColumn } from '../../components/money-column.tsx';
-import { Page, Panel } from '../../components/page.tsx';
+import { Page } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { formatCount, formatShare } from '../../format/count.ts';
-import { channelWords, operatorWords, sharedWords } from '../../words/families.ts';
+import { channelWords, operatorWords } from '../../words/families.ts';
 import type channelEnglish from '../../words/en/operator-channels.ts';
 import { useWords } from '../../words/family.ts';
 import { NewChannel } from './channel-form.tsx';
@@ -29,7 +28,8 @@ import {
 } from './channel-parts.tsx';
 
 /** `form`: `new`, `test` for all channels, or `copy:` and the name of a channel. */
-const searchDefaults = { q: '', vendor: '', model: '', group: '', state: '', sort: '', form: '' };
+const noFilter = { q: '', vendor: '', model: '', group: '', state: '' };
+const searchDefaults = { ...noFilter, sort: '', form: '' };
 type Search = Readonly<Record<keyof typeof searchDefaults, string>>;
 const states: readonly ChannelStateName[] = [
   'healthy',
@@ -42,19 +42,20 @@ const states: readonly ChannelStateName[] = [
   'disabled',
 ];
 
-export const ahead = () =>
-  void queryClient.prefetchQuery(data<List<ChannelView>>('operator/channels'));
+export const ahead = () => prefetch('operator/channels');
 
 /** The channels and their health. */
 export function ChannelsPage(): ReactNode {
   const words = useWords(channelWords);
   const channels = useChannels();
-  const [state, setState] = useSearchState(searchDefaults);
+  const search = useSearchState(searchDefaults);
+  const [state, setState] = search;
+  const all = channels.data?.items ?? [];
   return (
     <Page
       title={words.title}
       wide
-      note={channels.data && <Counts channels={channels.data.items} />}
+      note={channels.data && <Counts channels={all} />}
       actions={
         <>
           <Button icon="play" onClick={() => setState({ form: 'test' })}>
@@ -64,15 +65,30 @@ export function ChannelsPage(): ReactNode {
         </>
       }
     >
-      <Loaded query={channels}>
-        {({ items }) => <Listed channels={items} state={state} onChange={setState} />}
-      </Loaded>
+      <Filters channels={all} state={state} onChange={setState} />
+      <ListPanel
+        query={channels}
+        search={search}
+        noFilter={noFilter}
+        keep={(channel) => matches(channel, state)}
+        empty={words.empty}
+        nothing={words.nothing}
+      >
+        {(rows) => (
+          <ChannelTable
+            channels={rows.toSorted((a, b) => urgency(a) - urgency(b))}
+            sort={state.sort}
+            onSort={(sort) => setState({ sort }, { replace: true })}
+            onCopy={(name) => setState({ form: `copy:${name}` })}
+          />
+        )}
+      </ListPanel>
       {state.form === 'test' && channels.data !== undefined && (
-        <TestAll channels={channels.data.items} onClose={() => setState({ form: '' })} />
+        <TestAll channels={all} onClose={() => setState({ form: '' })} />
       )}
       {state.form !== '' && state.form !== 'test' && (
         <NewChannel
-          like={channels.data?.items.find(({ name }) => state.form === `copy:${name}`)}
+          like={all.find(({ name }) => state.form === `copy:${name}`)}
           onClose={() => setState({ form: '' })}
         />
       )}
@@ -89,15 +105,14 @@ function Counts({ channels }: { readonly channels: readonly ChannelView[] }): Re
   return <p className="text-caption text-muted">{counted.join(' · ')}</p>;
 }
 
-interface ListedProps {
+interface FiltersProps {
   readonly channels: readonly ChannelView[];
   readonly state: Search;
   readonly onChange: (change: Partial<Search>, options?: { readonly replace?: boolean }) => void;
 }
 
-function Listed({ channels, state, onChange }: ListedProps): ReactNode {
+function Filters({ channels, state, onChange }: FiltersProps): ReactNode {
   const words = useWords(channelWords);
-  const { actions } = useWords(sharedWords);
   const sorted = (names: readonly string[]) => [...new Set(names)].toSorted();
   const same = (names: readonly string[]) => sorted(names).map((name) => [name, name] as const);
   const fields: readonly FilterField[] = [
@@ -122,40 +137,18 @@ function Listed({ channels, state, onChange }: ListedProps): ReactNode {
       suggestions: sorted(channels.flatMap(({ models }) => models.map(({ id }) => id))),
     },
   ];
-  const rows = channels
-    .filter((channel) => matches(channel, state))
-    .toSorted((a, b) => urgency(a) - urgency(b));
-  const clear = () => onChange({ q: '', vendor: '', model: '', group: '', state: '' });
   return (
-    <div className="flex flex-col gap-3">
-      <div className="flex flex-wrap items-center gap-2">
-        <TextInput
-          type="search"
-          aria-label={words.search}
-          placeholder={words.searchPlaceholder}
-          data-shortcut="filter"
-          className="md:max-w-72"
-          value={state.q}
-          onChange={({ target }) => onChange({ q: target.value }, { replace: true })}
-        />
-        <FilterBar fields={fields} value={state} onChange={onChange} />
-      </div>
-      <Panel flush>
-        {rows.length > 0 && (
-          <ChannelTable
-            channels={rows}
-            sort={state.sort}
-            onSort={(sort) => onChange({ sort }, { replace: true })}
-            onCopy={(name) => onChange({ form: `copy:${name}` })}
-          />
-        )}
-        {channels.length === 0 && <EmptyState text={words.empty} />}
-        {channels.length > 0 && rows.length === 0 && (
-          <EmptyState text={words.nothing}>
-            <Button onClick={clear}>{actions.clearFilter}</Button>
-          </EmptyState>
-        )}
-      </Panel>
+    <div className="flex flex-wrap items-center gap-2">
+      <TextInput
+        type="search"
+        aria-label={words.search}
+        placeholder={words.searchPlaceholder}
+        data-shortcut="filter"
+        className="md:max-w-72"
+        value={state.q}
+        onChange={({ target }) => onChange({ q: target.value }, { replace: true })}
+      />
+      <FilterBar fields={fields} value={state} onChange={onChange} />
     </div>
   );
 }

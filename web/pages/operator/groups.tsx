@@ -1,11 +1,10 @@
 import type { ReactNode } from 'react';
 import type { List, OperatorGroup } from '../../../src/console/contract.ts';
-import { data, queryClient, useData } from '../../api/data.ts';
+import { prefetch, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { CreateButton } from '../../components/button.tsx';
-import { EmptyState } from '../../components/error-panel.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Page, Panel } from '../../components/page.tsx';
+import { ListPanel } from '../../components/list-panel.tsx';
+import { Page } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { formatCount } from '../../format/count.ts';
 import { operatorWords, priceWords } from '../../words/families.ts';
@@ -15,8 +14,7 @@ import { pathName } from './parts.tsx';
 
 const searchDefaults = { form: '' };
 
-export const ahead = () =>
-  void queryClient.prefetchQuery(data<List<OperatorGroup>>('operator/groups'));
+export const ahead = () => prefetch('operator/groups');
 
 /** The groups: multiplier, rate limits and models of their keys. */
 export function GroupsPage(): ReactNode {
@@ -28,13 +26,9 @@ export function GroupsPage(): ReactNode {
       title={words.title}
       actions={<CreateButton onClick={() => setState({ form: 'new' })}>{words.add}</CreateButton>}
     >
-      <Panel flush>
-        <Loaded query={groups}>
-          {({ items }) =>
-            items.length === 0 ? <EmptyState text={words.empty} /> : <GroupTable groups={items} />
-          }
-        </Loaded>
-      </Panel>
+      <ListPanel query={groups} empty={words.empty}>
+        {(rows) => <GroupTable groups={rows} />}
+      </ListPanel>
       {form === 'new' && <NewGroup onClose={() => setState({ form: '' })} />}
     </Page>
   );

@@ -7,7 +7,7 @@ import type {
   List,
 } from '../../../src/console/contract.ts';
 import { sendForEvents } from '../../api/server-events.ts';
-import { data, queryClient } from '../../api/data.ts';
+import { data, prefetch, queryClient } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
 import { FormProblem } from '../../components/form.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
@@ -15,19 +15,18 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
 import { bookWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { LedgerMoney } from './ledger-money.tsx';
 import { LedgerRules } from './ledger-rules.tsx';
-import { ZoneNow } from './parts.tsx';
 
 const path = 'operator/ledger/checks';
 const watchMs = 700;
 
-export const ahead = () => void queryClient.prefetchQuery(data<List<LedgerCheckView>>(path));
+export const ahead = () => prefetch(path);
 
 /**
  * Whether the ledger balances. A check runs on the server: it goes on when the operator leaves the
@@ -45,7 +44,7 @@ export function LedgerPage(): ReactNode {
   return (
     <Page
       title={words.title}
-      note={<ZoneNow />}
+      note={<ZoneNote />}
       actions={
         <Button look="primary" icon="ledger" busy={running} onClick={() => void run()}>
           {words.run}

@@ -1,33 +1,34 @@
 import type { ReactNode } from 'react';
 import type { List, OperatorModel } from '../../../src/console/contract.ts';
-import { data, queryClient, useData } from '../../api/data.ts';
+import { prefetch, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { Button, ButtonLink, CreateButton } from '../../components/button.tsx';
-import { EmptyState } from '../../components/error-panel.tsx';
-import { Select, TextInput } from '../../components/field.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Page, Panel } from '../../components/page.tsx';
+import { ButtonLink, CreateButton } from '../../components/button.tsx';
+import { Choice } from '../../components/choice.tsx';
+import { TextInput } from '../../components/field.tsx';
+import { ListPanel } from '../../components/list-panel.tsx';
+import { Page } from '../../components/page.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { longestFraction, padFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
-import { modelsWords, priceWords, sharedWords } from '../../words/families.ts';
+import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { kindsOf, Piece, sortsOnPhone, tokenPrice, tokenRate } from '../model-parts.tsx';
 import { NewModel } from './model-form.tsx';
 import { operatorModelPath } from './model-parts.ts';
 
-const searchDefaults = { q: '', kind: '', listed: '', sort: 'model', form: '' };
+const noFilter = { q: '', kind: '', listed: '' };
+const searchDefaults = { ...noFilter, sort: 'model', form: '' };
 type Search = Readonly<Record<keyof typeof searchDefaults, string>>;
 
-export const ahead = () =>
-  void queryClient.prefetchQuery(data<List<OperatorModel>>('operator/models'));
+export const ahead = () => prefetch('operator/models');
 
 /** The models that are or were sold, at base prices. */
 export function OperatorModelsPage(): ReactNode {
   const { models: words } = useWords(priceWords);
   const models = useData<List<OperatorModel>>('operator/models');
-  const [state, setState] = useSearchState(searchDefaults);
+  const search = useSearchState(searchDefaults);
+  const [state, setState] = search;
   return (
     <Page
       title={words.title}
@@ -42,49 +43,35 @@ export function OperatorModelsPage(): ReactNode {
         </>
       }
     >
-      <Loaded query={models}>
-        {({ items }) => <Listed models={items} state={state} onChange={setState} />}
-      </Loaded>
+      <Filters models={models.data?.items ?? []} state={state} onChange={setState} />
+      <ListPanel
+        query={models}
+        search={search}
+        noFilter={noFilter}
+        keep={(model) => matches(model, state)}
+        empty={words.empty}
+        nothing={words.nothing}
+      >
+        {(rows) => (
+          <ModelTable
+            models={rows}
+            sort={state.sort}
+            onSort={(sort) => setState({ sort }, { replace: true })}
+          />
+        )}
+      </ListPanel>
       {state.form === 'new' && <NewModel onClose={() => setState({ form: '' })} />}
     </Page>
   );
 }
 
-interface ListedProps {
+interface FiltersProps {
   readonly models: readonly OperatorModel[];
   readonly state: Search;
   readonly onChange: (change: Partial<Search>, options?: { readonly replace?: boolean }) => void;
 }
 
-function Listed({ models, state, onChange }: ListedProps): ReactNode {
-  const { models: words } = useWords(priceWords);
-  const { actions } = useWords(sharedWords);
-  const rows = models.filter((model) => matches(model, state));
-  return (
-    <div className="flex flex-col gap-3">
-      <Filters models={models} state={state} onChange={onChange} />
-      <Panel flush>
-        {rows.length > 0 && (
-          <ModelTable
-            models={rows}
-            sort={state.sort}
-            onSort={(sort) => onChange({ sort }, { replace: true })}
-          />
-        )}
-        {models.length === 0 && <EmptyState text={words.empty} />}
-        {models.length > 0 && rows.length === 0 && (
-          <EmptyState text={words.nothing}>
-            <Button onClick={() => onChange({ q: '', kind: '', listed: '' })}>
-              {actions.clearFilter}
-            </Button>
-          </EmptyState>
-        )}
-      </Panel>
-    </div>
-  );
-}
-
-function Filters({ models, state, onChange }: ListedProps): ReactNode {
+function Filters({ models, state, onChange }: FiltersProps): ReactNode {
   const { models: words } = useWords(priceWords);
   const { anyKind, kinds, sort: sortLabel, sortBy, sorts } = useWords(modelsWords);
   return (
@@ -98,46 +85,34 @@ function Filters({ models, state, onChange }: ListedProps): ReactNode {
         value={state.q}
         onChange={({ target }) => onChange({ q: target.value }, { replace: true })}
       />
-      <Select
+      <Choice
         className="md:w-40"
-        aria-label={words.kind}
+        label={words.kind}
         value={state.kind}
-        onChange={({ target }) => onChange({ kind: target.value })}
-      >
-        <option value="">{anyKind}</option>
-        {kindsOf(models).map((kind) => (
-          <option key={kind} value={kind}>
-            {kinds[kind]}
-          </option>
-        ))}
-      </Select>
-      <Select
+        any={anyKind}
+        options={kindsOf(models).map((kind) => [kind, kinds[kind]])}
+        onChange={(kind) => onChange({ kind })}
+      />
+      <Choice
         className="md:w-44"
-        aria-label={words.listed}
+        label={words.listed}
         value={state.listed}
-        onChange={({ target }) => onChange({ listed: target.value })}
-      >
-        <option value="">{words.states.all}</option>
-        {(['active', 'retired', 'unserved'] as const).map((each) => (
-          <option key={each} value={each}>
-            {words.states[each]}
-          </option>
-        ))}
-      </Select>
-      <Select
+        any={words.states.all}
+        options={(['active', 'retired', 'unserved'] as const).map((each) => [
+          each,
+          words.states[each],
+        ])}
+        onChange={(listed) => onChange({ listed })}
+      />
+      <Choice
         className="max-md:col-span-2 md:hidden"
-        aria-label={sortLabel}
+        label={sortLabel}
         value={state.sort}
-        onChange={({ target }) => onChange({ sort: target.value })}
-      >
-        {sortsOnPhone
+        options={sortsOnPhone
           .filter(([sort]) => sort !== '-context')
-          .map(([sort, name]) => (
-            <option key={sort} value={sort}>
-              {sortBy(sorts[name])}
-            </option>
-          ))}
-      </Select>
+          .map(([sort, name]) => [sort, sortBy(sorts[name])])}
+        onChange={(sort) => onChange({ sort })}
+      />
     </div>
   );
 }

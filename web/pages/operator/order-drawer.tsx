@@ -4,7 +4,7 @@ import { send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy.tsx';
-import { Confirm, Drawer } from '../../components/dialog.tsx';
+import { Confirm, Drawer, stepsIn } from '../../components/dialog.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
@@ -29,18 +29,8 @@ interface OrderDrawerProps {
 export function OrderDrawer({ id, among, onOpen, onClose }: OrderDrawerProps): ReactNode {
   const { orders: words } = useWords(peopleWords);
   const order = useData<OperatorOrder>(orderAddress(id));
-  const index = among.findIndex((each) => each.id === id);
-  const to = (place: number) => {
-    const other = index < 0 ? undefined : among[place];
-    return other && (() => onOpen(other.id));
-  };
   return (
-    <Drawer
-      onClose={onClose}
-      title={words.detail}
-      onPrevious={to(index - 1)}
-      onNext={to(index + 1)}
-    >
+    <Drawer onClose={onClose} title={words.detail} {...stepsIn(among, id, onOpen)}>
       <Loaded query={order}>{(view) => <Detail order={view} />}</Loaded>
     </Drawer>
   );

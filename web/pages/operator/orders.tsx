@@ -5,21 +5,20 @@ import type {
   Page as PageOf,
 } from '../../../src/console/contract.ts';
 import type { Query } from '../../api/client.ts';
-import { data, queryClient, useData } from '../../api/data.ts';
+import { prefetch, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { Button } from '../../components/button.tsx';
-import { EmptyState } from '../../components/error-panel.tsx';
 import { FigureCard, Figures, FiguresSkeleton } from '../../components/figure.tsx';
 import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
+import { ListPanel } from '../../components/list-panel.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
 import { moneyColumn } from '../../components/money-column.tsx';
-import { Page, Panel } from '../../components/page.tsx';
+import { Page } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
-import { type Column, Pager, Table } from '../../components/table.tsx';
+import { type Column, Table } from '../../components/table.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
-import { operatorWords, peopleWords, sharedWords } from '../../words/families.ts';
+import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { OrderDrawer } from './order-drawer.tsx';
 import { OrderBadge, TimeLeft } from './order-parts.tsx';
@@ -27,22 +26,18 @@ import { pathName } from './parts.tsx';
 import { useWalletName } from './wallet-name.ts';
 
 /** `order` is the id of the order that is open beside the list. */
-const searchDefaults = { q: '', state: '', wallet: '', user: '', from: '', after: '', order: '' };
+const noFilter = { q: '', state: '', wallet: '', user: '', from: '' };
+const searchDefaults = { ...noFilter, after: '', order: '' };
 
-export const ahead = () =>
-  void queryClient.prefetchQuery(data<PageOf<OperatorOrder>>('operator/orders'));
+export const ahead = () => prefetch('operator/orders');
 
 export function OrdersPage(): ReactNode {
   const { orders: words } = useWords(peopleWords);
   const { wallets } = useWords(operatorWords);
-  const { actions } = useWords(sharedWords);
-  const [state, setState] = useSearchState(searchDefaults);
+  const search = useSearchState(searchDefaults);
+  const [state, setState] = search;
   const { order, after, ...filter } = state;
-  const set = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''));
-  const orders = useData<PageOf<OperatorOrder>>('operator/orders', {
-    ...set,
-    ...(after !== '' && { after }),
-  });
+  const orders = useData<PageOf<OperatorOrder>>('operator/orders', { ...filter, after });
   const fields: readonly FilterField[] = [
     { name: 'q', label: words.filters.q },
     {
@@ -56,30 +51,20 @@ export function OrdersPage(): ReactNode {
     { name: 'user', label: words.filters.user, placeholder: 'usr_…' },
     { name: 'from', label: words.filters.from, options: Object.entries(words.since) },
   ];
-  const filtered = Object.keys(set).length > 0;
-  const clear = () => setState({ q: '', state: '', wallet: '', user: '', from: '' });
   const open = (id: string) => setState({ order: id, after });
   return (
-    <Page title={words.title} wide note={orders.data && <ZoneNote at={orders.data.as_of} />}>
+    <Page title={words.title} wide note={<ZoneNote />}>
       <FilterBar fields={fields} value={state} onChange={setState} />
-      <Totals filter={set} />
-      <Panel flush>
-        <Loaded query={orders}>
-          {(page) => (
-            <>
-              {page.items.length > 0 && (
-                <OrderTable orders={page.items} shown={order} onOpen={open} />
-              )}
-              {page.items.length === 0 && (
-                <EmptyState text={filtered ? words.nothing : words.empty}>
-                  {filtered && <Button onClick={clear}>{actions.clearFilter}</Button>}
-                </EmptyState>
-              )}
-              <Pager page={page} onTurn={(next) => setState({ after: next })} />
-            </>
-          )}
-        </Loaded>
-      </Panel>
+      <Totals filter={filter} />
+      <ListPanel
+        query={orders}
+        search={search}
+        noFilter={noFilter}
+        empty={words.empty}
+        nothing={words.nothing}
+      >
+        {(rows) => <OrderTable orders={rows} shown={order} onOpen={open} />}
+      </ListPanel>
       {order !== '' && (
         <OrderDrawer
           id={order}

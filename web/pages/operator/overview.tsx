@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback } from 'react';
 import type { OperatorOverview } from '../../../src/console/contract.ts';
-import { data, queryClient } from '../../api/data.ts';
+import { data, prefetch, queryClient, type Visit } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
 import { Figures, FiguresSkeleton, FigureCard } from '../../components/figure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -22,8 +22,8 @@ import { Trend, trendData } from './trend.tsx';
 const everyMs = 15_000;
 const path = 'operator/overview';
 
-export const ahead = ({ search }: { readonly search: Readonly<Record<string, unknown>> }) => {
-  void queryClient.prefetchQuery(data<OperatorOverview>(path));
+export const ahead = ({ search }: Visit) => {
+  prefetch(path);
   void queryClient.prefetchQuery(trendData(search));
 };
 

@@ -1,10 +1,8 @@
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { queryClient } from '../../api/data.ts';
-import { useNow } from '../../browser/now.ts';
 import { errorText } from '../../components/error-panel.tsx';
 import { Field, TextInput } from '../../components/field.tsx';
-import { ZoneNote } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -43,11 +41,6 @@ export function useAct(): (act: () => Promise<unknown>, done?: string) => Promis
     if (done !== undefined) toast({ tone: 'done', text: done });
     return true;
   };
-}
-
-/** The zone of the page's times, where the response carries no time of its own. */
-export function ZoneNow(): ReactNode {
-  return <ZoneNote at={new Date(useNow()).toISOString()} />;
 }
 
 interface ReasonProps {

@@ -22,7 +22,7 @@ import { moneyColumn } from '../../components/money-column.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, ZoneNote } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { dayFrom, isDay } from '../../format/day.ts';
 import { formatCount } from '../../format/count.ts';
@@ -30,7 +30,7 @@ import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { Rich } from '../../words/rich.tsx';
 import { orderAddress, refreshOrders } from './order-parts.tsx';
-import { useAct, ZoneNow } from './parts.tsx';
+import { useAct } from './parts.tsx';
 import { useWalletName } from './wallet-name.ts';
 
 const searchDefaults = { date: '', wallet: '' };
@@ -48,7 +48,7 @@ export function ReconciliationPage(): ReactNode {
   const wallet = wallets.find((each) => each === state.wallet) ?? wallets[0];
   const name = useWalletName();
   return (
-    <Page title={words.title} note={<ZoneNow />}>
+    <Page title={words.title} note={<ZoneNote />}>
       {wallet === undefined ? (
         <Panel>
           <EmptyState text={words.noWallet} />

@@ -2,24 +2,23 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { OperatorRequest, Page as PageOf } from '../../../src/console/contract.ts';
 import { addressOf } from '../../api/client.ts';
-import { data, queryClient } from '../../api/data.ts';
+import { data, prefetch } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { Button, ButtonAnchor } from '../../components/button.tsx';
-import { EmptyState } from '../../components/error-panel.tsx';
+import { ButtonAnchor } from '../../components/button.tsx';
 import { Switch } from '../../components/field.tsx';
 import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Page, Panel } from '../../components/page.tsx';
+import { ListPanel } from '../../components/list-panel.tsx';
+import { Page } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
-import { type Column, fromFirst, Pager, Table } from '../../components/table.tsx';
-import { Time, useZone } from '../../components/time.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { Time, useZone, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
 import { operatorRequestWords, requestWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { codeOf, HttpStatus, useRequestColumns } from '../request-parts.tsx';
-import { Period, periodOf, queryOf, useFailedFields } from '../usage-filter.tsx';
-import { pathName, ZoneNow } from './parts.tsx';
+import { Period, periodOf, useFailedFields } from '../usage-filter.tsx';
+import { pathName } from './parts.tsx';
 
 const noFilter = { user: '', key: '', model: '', channel: '', http: '', code: '', id: '' };
 /** `all`: also requests that a later attempt answered. `live`: the list fetches itself again. */
@@ -29,27 +28,26 @@ const path = 'operator/requests';
 const liveEveryMs = 2_000;
 const presets = ['-1h', '-24h', '-7d'] as const;
 
-export const ahead = () =>
-  void queryClient.prefetchQuery(data<PageOf<OperatorRequest>>(path, { from: '-7d' }));
+export const ahead = () => prefetch(path, { from: '-7d' });
 
 /** The requests of all users that got no whole answer, newest first. */
 export function RequestsPage(): ReactNode {
   const words = useWords(operatorRequestWords);
-  const { actions, table } = useWords(sharedWords);
+  const { table } = useWords(sharedWords);
   const zone = useZone();
-  const [state, setState] = useSearchState(searchDefaults);
+  const search = useSearchState(searchDefaults);
+  const [state, setState] = search;
   const { from, to, http, live, after, ...plain } = state;
-  const filter = queryOf({ ...plain, status: http, ...periodOf({ from, to }, zone) });
+  const filter = { ...plain, status: http, ...periodOf({ from, to }, zone) };
   // A tab that nobody looks at fetches nothing: TanStack Query stops there by itself.
   const requests = useQuery({
-    ...data<PageOf<OperatorRequest>>(path, { ...filter, ...(after !== '' && { after }) }),
+    ...data<PageOf<OperatorRequest>>(path, { ...filter, after }),
     refetchInterval: live === '1' ? liveEveryMs : false,
   });
-  const filtered = Object.entries(state).some(([name, value]) => name in noFilter && value !== '');
   const turn = (change: { readonly all?: string; readonly live?: string }) =>
     setState(change, { replace: true });
   return (
-    <Page title={words.title} wide note={<ZoneNow />}>
+    <Page title={words.title} wide note={<ZoneNote />}>
       <div className="flex flex-wrap items-start gap-2">
         <Period presets={presets} state={state} onChange={setState} />
         <div className="min-w-0 flex-1">
@@ -68,26 +66,16 @@ export function RequestsPage(): ReactNode {
           <span data-tip={words.liveTip}>{words.live}</span>
         </Switch>
       </div>
-      <Panel flush>
-        <Loaded query={requests}>
-          {(page) => (
-            <>
-              {page.items.length > 0 && <RequestTable requests={page.items} />}
-              {page.items.length === 0 && (
-                <EmptyState text={filtered ? words.nothing : words.none}>
-                  {filtered && (
-                    <Button onClick={() => setState(noFilter)}>{actions.clearFilter}</Button>
-                  )}
-                </EmptyState>
-              )}
-              <Pager
-                page={fromFirst(page, after)}
-                onTurn={(next) => setState({ after: next ?? '' })}
-              />
-            </>
-          )}
-        </Loaded>
-      </Panel>
+      <ListPanel
+        query={requests}
+        search={search}
+        noFilter={noFilter}
+        empty={words.none}
+        nothing={words.nothing}
+        oneWay
+      >
+        {(rows) => <RequestTable requests={rows} />}
+      </ListPanel>
       <p className="text-caption text-muted">{words.kept}</p>
     </Page>
   );

@@ -12,19 +12,19 @@ import { useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
+import { ListPanel } from '../../components/list-panel.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
 import { moneyColumn } from '../../components/money-column.tsx';
 import { Panel } from '../../components/page.tsx';
-import { Paged } from '../../components/paged.tsx';
 import { Badge, StatusBadge } from '../../components/status-badge.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
-import { keysWords, peopleWords, requestWords } from '../../words/families.ts';
+import { keysWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { keyStatuses, placesOf, shownKey, SpentOfLimit } from '../key-parts.tsx';
+import { keyStatuses, shownKey, useKeyColumns } from '../key-parts.tsx';
 import { FailedList } from '../request-parts.tsx';
 import { ChargeDrawer } from '../usage-record.tsx';
 import { OrderBadge } from './order-parts.tsx';
@@ -146,16 +146,17 @@ function Moves({ rows }: { readonly rows: readonly StatementRow[] }): ReactNode 
 
 export function UserUsage({ base }: TabProps): ReactNode {
   const { usage: words } = useWords(peopleWords);
-  const [{ after, charge }, setState] = useSearchState(chargeSearch);
-  const usage = useData<PageOf<ChargeView>>(`${base}/usage`, { after: after || undefined });
+  const search = useSearchState(chargeSearch);
+  const [{ after, charge }, setState] = search;
+  const usage = useData<PageOf<ChargeView>>(`${base}/usage`, { after });
   const open = (id: string) => setState({ after, charge: id });
   return (
-    <Panel flush>
-      <Paged query={usage} empty={words.empty} onTurn={(next) => setState({ after: next })}>
+    <>
+      <ListPanel query={usage} search={search} empty={words.empty}>
         {(rows) => <Charges charges={rows} shown={charge} base={base} onOpen={open} />}
-      </Paged>
+      </ListPanel>
       {charge !== '' && <ChargeDrawer id={charge} base={base} onClose={() => open('')} />}
-    </Panel>
+    </>
   );
 }
 
@@ -232,87 +233,36 @@ function Charges({ charges, shown, base, onOpen }: ChargesProps): ReactNode {
 
 /** The user's requests that got no whole answer; each opens with its channels. */
 export function UserFailed({ base }: TabProps): ReactNode {
-  const { none } = useWords(requestWords);
-  const [{ after }, setState] = useSearchState(searchDefaults);
-  const failed = useData<PageOf<FailedRequest>>(`${base}/requests`, { after: after || undefined });
+  const search = useSearchState(searchDefaults);
   return (
-    <Panel flush>
-      <Loaded query={failed}>
-        {(page) => (
-          <FailedList
-            page={page}
-            after={after}
-            path={({ id }) => `/operator/requests/${id}`}
-            empty={<EmptyState text={none} />}
-            onTurn={(next) => setState({ after: next })}
-          />
-        )}
-      </Loaded>
-    </Panel>
+    <FailedList
+      query={useData<PageOf<FailedRequest>>(`${base}/requests`, search[0])}
+      search={search}
+      path={({ id }) => `/operator/requests/${id}`}
+    />
   );
 }
 
 export function UserKeys({ base }: TabProps): ReactNode {
   const { keys: words } = useWords(peopleWords);
-  const [{ after }, setState] = useSearchState(searchDefaults);
-  const keys = useData<PageOf<KeyView>>(`${base}/keys`, { after: after || undefined });
+  const search = useSearchState(searchDefaults);
+  const keys = useData<PageOf<KeyView>>(`${base}/keys`, search[0]);
   return (
-    <Panel flush>
-      <Paged query={keys} empty={words.empty} onTurn={(next) => setState({ after: next })}>
-        {(rows) => <KeyTable keys={rows} />}
-      </Paged>
-    </Panel>
+    <ListPanel query={keys} search={search} empty={words.empty}>
+      {(rows) => <KeyTable keys={rows} />}
+    </ListPanel>
   );
 }
 
 function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
-  const { columns, unused, never, title } = useWords(keysWords);
-  const rows: readonly Column<KeyView>[] = [
-    {
-      id: 'name',
-      header: columns.name,
-      cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span>,
-    },
-    {
-      id: 'key',
-      header: columns.key,
-      cell: (key) => <span className="font-mono text-caption text-muted">{shownKey(key)}</span>,
-    },
-    {
-      id: 'group',
-      header: columns.group,
-      spare: 1,
-      cell: ({ group }) => <span className="block max-w-48 truncate">{group}</span>,
-    },
-    {
-      id: 'spent',
-      header: columns.spent,
-      align: 'right',
-      cell: (key) => <SpentOfLimit {...key} places={placesOf(keys)} />,
-    },
-    {
-      id: 'used',
-      header: columns.used,
-      cell: (key) => <Time at={key.last_used_at} as="relative" absent={unused} />,
-    },
-    {
-      id: 'expires',
-      header: columns.expires,
-      spare: 2,
-      cell: (key) => <Time at={key.expires_at} as="day" absent={never} />,
-    },
-    {
-      id: 'status',
-      header: columns.status,
-      cell: ({ state }) => <StatusBadge status={keyStatuses[state]} />,
-    },
-  ];
+  const { title } = useWords(keysWords);
+  const columns = useKeyColumns(keys).filter(({ id }) => id !== 'month');
   return (
     <Table
       label={title}
       rows={keys}
       rowKey={({ id }) => id}
-      columns={rows}
+      columns={columns}
       card={(key) => ({
         title: key.name,
         value: <Money amount={key.spent} as="spend" />,
@@ -330,8 +280,8 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
 export function UserOrders({ base }: TabProps): ReactNode {
   const { orders: words } = useWords(peopleWords);
   const wallet = useWalletName();
-  const [{ after }, setState] = useSearchState(searchDefaults);
-  const orders = useData<PageOf<OrderView>>(`${base}/orders`, { after: after || undefined });
+  const search = useSearchState(searchDefaults);
+  const orders = useData<PageOf<OrderView>>(`${base}/orders`, search[0]);
   const { columns } = words;
   const columnsOf = (items: readonly OrderView[]): readonly Column<OrderView>[] => [
     { id: 'time', header: columns.time, cell: (order) => <Time at={order.created_at} /> },
@@ -351,28 +301,26 @@ export function UserOrders({ base }: TabProps): ReactNode {
     }),
   ];
   return (
-    <Panel flush>
-      <Paged query={orders} empty={words.empty} onTurn={(next) => setState({ after: next })}>
-        {(rows) => (
-          <Table
-            label={words.title}
-            rows={rows}
-            rowKey={({ id }) => id}
-            columns={columnsOf(rows)}
-            path={({ id }) => `/operator/orders?order=${id}`}
-            card={(order) => ({
-              title: <Time at={order.created_at} />,
-              value: <Money amount={order.amount} as="balance" />,
-              detail: (
-                <>
-                  <OrderBadge order={order} />
-                  <span>{wallet(order.wallet)}</span>
-                </>
-              ),
-            })}
-          />
-        )}
-      </Paged>
-    </Panel>
+    <ListPanel query={orders} search={search} empty={words.empty}>
+      {(rows) => (
+        <Table
+          label={words.title}
+          rows={rows}
+          rowKey={({ id }) => id}
+          columns={columnsOf(rows)}
+          path={({ id }) => `/operator/orders?order=${id}`}
+          card={(order) => ({
+            title: <Time at={order.created_at} />,
+            value: <Money amount={order.amount} as="balance" />,
+            detail: (
+              <>
+                <OrderBadge order={order} />
+                <span>{wallet(order.wallet)}</span>
+              </>
+            ),
+          })}
+        />
+      )}
+    </ListPanel>
   );
 }

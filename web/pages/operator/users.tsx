@@ -1,54 +1,47 @@
 import { type ReactNode, useState } from 'react';
 import type { UserPage, UserView } from '../../../src/console/contract.ts';
-import { data, queryClient, useData } from '../../api/data.ts';
+import { prefetch, useData } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { Button } from '../../components/button.tsx';
-import { EmptyState } from '../../components/error-panel.tsx';
-import { Select } from '../../components/field.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { CreateButton } from '../../components/button.tsx';
+import { Choice } from '../../components/choice.tsx';
+import { ListPanel } from '../../components/list-panel.tsx';
 import { Money } from '../../components/money.tsx';
 import { moneyColumn } from '../../components/money-column.tsx';
-import { Page, Panel } from '../../components/page.tsx';
+import { Page } from '../../components/page.tsx';
 import { Badge, StatusBadge } from '../../components/status-badge.tsx';
-import { type Column, fromFirst, Pager, Table } from '../../components/table.tsx';
+import { type Column, Table } from '../../components/table.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
-import { operatorWords, peopleWords, sharedWords } from '../../words/families.ts';
+import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { SearchField } from '../../components/search-field.tsx';
 import { NewUser } from './new-user.tsx';
 import { pathName } from './parts.tsx';
 import { UsersBulk } from './users-bulk.tsx';
 
-const searchDefaults = { q: '', role: '', state: '', sort: '', form: '', after: '' };
+const noFilter = { q: '', role: '', state: '' };
+const searchDefaults = { ...noFilter, sort: '', form: '', after: '' };
 const sorts = ['name', 'balance', 'spent', 'seen'] as const;
 
-export const ahead = () => void queryClient.prefetchQuery(data<UserPage>('operator/users'));
+export const ahead = () => prefetch('operator/users');
 
 export function UsersPage(): ReactNode {
   const { users: words } = useWords(peopleWords);
-  const { actions } = useWords(sharedWords);
-  const [state, setState] = useSearchState(searchDefaults);
+  const search = useSearchState(searchDefaults);
+  const [state, setState] = search;
   const { form, ...asked } = state;
-  const filter = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== ''));
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const users = useData<UserPage>('operator/users', filter);
-  const { q, role, state: turn } = state;
-  const filtered = q !== '' || role !== '' || turn !== '';
+  const users = useData<UserPage>('operator/users', asked);
+  const among = users.data?.ordered_newest ?? null;
   return (
     <Page
       title={words.title}
       wide
-      note={users.data && <ZoneNote at={users.data.as_of} />}
+      note={<ZoneNote />}
       actions={
-        <Button
-          look="primary"
-          icon="plus"
-          data-shortcut="create"
-          onClick={() => setState({ form: 'new', after: state.after })}
-        >
+        <CreateButton onClick={() => setState({ form: 'new', after: state.after })}>
           {words.create.open}
-        </Button>
+        </CreateButton>
       }
     >
       <UserFilters state={state} onChange={setState} />
@@ -56,35 +49,23 @@ export function UsersPage(): ReactNode {
         users={users.data?.items.filter(({ id }) => picked.has(id)) ?? []}
         onClear={() => setPicked(new Set())}
       />
-      <Panel flush>
-        <Loaded query={users}>
-          {(page) => (
-            <>
-              {page.ordered_newest !== null && (
-                <p role="status" className="border-b border-line px-3 py-2 text-caption text-muted">
-                  {words.orderedNewest(formatCount(page.ordered_newest))}
-                </p>
-              )}
-              {page.items.length > 0 && (
-                <UserTable users={page.items} picked={picked} onPick={setPicked} />
-              )}
-              {page.items.length === 0 && (
-                <EmptyState text={filtered ? words.nothing : words.empty}>
-                  {filtered && (
-                    <Button onClick={() => setState({ q: '', role: '', state: '' })}>
-                      {actions.clearFilter}
-                    </Button>
-                  )}
-                </EmptyState>
-              )}
-              <Pager
-                page={fromFirst(page, state.after)}
-                onTurn={(next) => setState({ after: next })}
-              />
-            </>
-          )}
-        </Loaded>
-      </Panel>
+      <ListPanel
+        query={users}
+        search={search}
+        noFilter={noFilter}
+        empty={words.empty}
+        nothing={words.nothing}
+        oneWay
+        head={
+          among !== null && (
+            <p role="status" className="border-b border-line px-3 py-2 text-caption text-muted">
+              {words.orderedNewest(formatCount(among))}
+            </p>
+          )
+        }
+      >
+        {(rows) => <UserTable users={rows} picked={picked} onPick={setPicked} />}
+      </ListPanel>
       {form === 'new' && <NewUser onClose={() => setState({ form: '', after: state.after })} />}
     </Page>
   );
@@ -111,39 +92,30 @@ function UserFilters({ state, onChange }: UserFiltersProps): ReactNode {
         onChange={(next) => onChange({ q: next }, { replace: true })}
         className="max-md:col-span-2 md:w-72"
       />
-      <Select
+      <Choice
         className="md:w-40"
-        aria-label={words.role}
+        label={words.role}
         value={state.role}
-        onChange={({ target }) => onChange({ role: target.value })}
-      >
-        <option value="">{words.anyRole}</option>
-        <option value="user">{words.roles.user}</option>
-        <option value="operator">{words.roles.operator}</option>
-      </Select>
-      <Select
+        any={words.anyRole}
+        options={Object.entries(words.roles)}
+        onChange={(role) => onChange({ role })}
+      />
+      <Choice
         className="md:w-40"
-        aria-label={words.state}
+        label={words.state}
         value={state.state}
-        onChange={({ target }) => onChange({ state: target.value })}
-      >
-        <option value="">{words.anyState}</option>
-        <option value="active">{words.states.active}</option>
-        <option value="suspended">{words.states.suspended}</option>
-      </Select>
-      <Select
+        any={words.anyState}
+        options={Object.entries(words.states)}
+        onChange={(turn) => onChange({ state: turn })}
+      />
+      <Choice
         className="max-md:col-span-2 md:w-44"
-        aria-label={words.sort}
+        label={words.sort}
         value={state.sort}
-        onChange={({ target }) => onChange({ sort: target.value })}
-      >
-        <option value="">{words.sorts.created}</option>
-        {sorts.map((each) => (
-          <option key={each} value={each}>
-            {words.sorts[each]}
-          </option>
-        ))}
-      </Select>
+        any={words.sorts.created}
+        options={sorts.map((each) => [each, words.sorts[each]])}
+        onChange={(sort) => onChange({ sort })}
+      />
     </div>
   );
 }

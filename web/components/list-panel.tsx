@@ -1,0 +1,95 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { List, Page as PageOf } from '../../src/console/contract.ts';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+import { Button } from './button.tsx';
+import { EmptyState } from './error-panel.tsx';
+import { Loaded } from './loaded.tsx';
+import { Panel } from './page.tsx';
+import { fromFirst, Pager } from './table.tsx';
+
+type State = Readonly<Record<string, string>>;
+
+export interface ListPanelProps<Row> {
+  readonly title?: ReactNode;
+  readonly query: UseQueryResult<List<Row> | PageOf<Row>>;
+  /** The list's state in the address (`useSearchState`). */
+  readonly search?: readonly [state: State, change: (change: State) => void];
+  /** The filters of that state, all of them off. */
+  readonly noFilter?: State;
+  /** For a list that is fetched whole: whether the filter leaves the row. */
+  readonly keep?: (row: Row) => boolean;
+  /** The text of a list without rows. */
+  readonly empty: string;
+  /** The text when the filter leaves no row. */
+  readonly nothing?: string;
+  /** The API knows no page before this one: "newer" leads to the first. */
+  readonly oneWay?: boolean;
+  /** Above the rows, even where there are none. */
+  readonly head?: ReactNode;
+  /** Left of the pager's buttons, where there are rows. */
+  readonly tools?: ReactNode;
+  /** A sentence below the list. */
+  readonly note?: string;
+  readonly children: (rows: readonly Row[]) => ReactNode;
+}
+
+/**
+ * The rows of `query` in a panel, which `children` draws, with skeleton, error and pager. The pager
+ * turns the `after` of `search`. A list that is empty says so; if a filter of `noFilter` is on, it
+ * offers to clear the filter.
+ */
+export function ListPanel<Row>({
+  title,
+  query,
+  search: [state, change] = noSearch,
+  noFilter = {},
+  keep,
+  empty,
+  nothing = empty,
+  oneWay = false,
+  head,
+  tools,
+  note,
+  children,
+}: ListPanelProps<Row>): ReactNode {
+  const { actions } = useWords(sharedWords);
+  const filtered = Object.entries(noFilter).some(([name, off]) => state[name] !== off);
+  const { after = '' } = state;
+  return (
+    <Panel flush title={title}>
+      <Loaded query={query}>
+        {(list) => {
+          const rows = keep === undefined ? list.items : list.items.filter(keep);
+          return (
+            <>
+              {head}
+              {rows.length > 0 && children(rows)}
+              {rows.length === 0 && (
+                <EmptyState text={filtered ? nothing : empty}>
+                  {filtered && (
+                    <Button onClick={() => change(noFilter)}>{actions.clearFilter}</Button>
+                  )}
+                </EmptyState>
+              )}
+              {'next' in list && (
+                <Pager
+                  page={oneWay ? fromFirst(list, after) : list}
+                  onTurn={(next = '') => change({ after: next })}
+                >
+                  {rows.length > 0 ? tools : undefined}
+                </Pager>
+              )}
+              {note !== undefined && (
+                <p className="border-t border-line px-3 py-2 text-caption text-muted">{note}</p>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </Panel>
+  );
+}
+
+const noSearch: NonNullable<ListPanelProps<unknown>['search']> = [{}, () => undefined];
