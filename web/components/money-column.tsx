@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import {
   formatYuan,
   longestFraction,
@@ -7,27 +6,24 @@ import {
   type Yuan,
 } from '../format/money.ts';
 import { Money } from './money.tsx';
-import type { Column } from './table.tsx';
+import type { CellColumn } from './table.tsx';
 
-interface MoneyColumn<Row> {
-  readonly id: string;
-  readonly header: ReactNode;
+/** A column of amounts with aligned decimal points, whatever decimals its rows have. */
+export interface MoneyColumn<Row> extends Omit<CellColumn<Row>, 'cell' | 'align' | 'sortBy'> {
   readonly amount: (row: Row) => Yuan | null;
   readonly as: MoneyContext;
   readonly estimated?: (row: Row) => boolean;
 }
 
-/** A column of amounts with aligned decimal points, whatever decimals its rows have. */
-export function moneyColumn<Row>(
+export function drawnMoney<Row>(
   rows: readonly Row[],
-  { id, header, amount, as, estimated }: MoneyColumn<Row>,
-): Column<Row> {
+  { amount, as, estimated, ...column }: MoneyColumn<Row>,
+): CellColumn<Row> {
   const places = longestFraction(
     rows.flatMap((row) => amount(row) ?? []).map((each) => formatYuan(each, as)),
   );
   return {
-    id,
-    header,
+    ...column,
     align: 'right',
     sortBy: (row) => {
       const of = amount(row);

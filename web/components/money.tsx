@@ -19,7 +19,7 @@ interface MoneyProps {
   readonly estimated?: boolean;
   /** `+¥1.00`, for lists of moves. */
   readonly signed?: boolean;
-  /** Decimals of the longest amount in its column: see `moneyColumn`. */
+  /** Decimals of the longest amount in its column: see `MoneyColumn`. */
   readonly places?: number | undefined;
   readonly className?: string;
 }

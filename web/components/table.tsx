@@ -14,11 +14,12 @@ import { useWords } from '../words/family.ts';
 import { Button } from './button.tsx';
 import { useFittingColumns } from './fitting-columns.ts';
 import { Icon } from './icon.tsx';
+import { drawnMoney, type MoneyColumn } from './money-column.tsx';
 import { PathLink, isPlain } from './path-link.tsx';
 import { directionOf, pressed, sortedBy, type SortValue } from './sorting.ts';
 import { useVirtualRows, type VirtualRows } from './virtual-rows.ts';
 
-export interface Column<Row> {
+export interface CellColumn<Row> {
   readonly id: string;
   readonly header: ReactNode;
   readonly cell: (row: Row) => ReactNode;
@@ -39,6 +40,8 @@ export interface Column<Row> {
    */
   readonly spare?: number;
 }
+
+export type Column<Row> = CellColumn<Row> | MoneyColumn<Row>;
 
 /** A row on a phone: two lines. */
 export interface RowCard {
@@ -74,16 +77,24 @@ interface TableProps<Row> {
  * links. A long list scrolls below its header. On a phone rows are cards.
  */
 export function Table<Row>(props: TableProps<Row>): ReactNode {
-  const { rows, columns, sort = '' } = props;
+  const { rows, sort = '' } = props;
+  const columns = useMemo(
+    () => props.columns.map((column) => ('amount' in column ? drawnMoney(rows, column) : column)),
+    [rows, props.columns],
+  );
   const sorted = useMemo(() => sortedBy(rows, columns, sort), [rows, columns, sort]);
-  const wide = useWide();
-  return wide ? <WideTable {...props} rows={sorted} /> : <Cards {...props} rows={sorted} />;
+  const drawn = { ...props, rows: sorted, columns };
+  return useWide() ? <WideTable {...drawn} /> : <Cards {...drawn} />;
+}
+
+interface DrawnProps<Row> extends TableProps<Row> {
+  readonly columns: readonly CellColumn<Row>[];
 }
 
 /** A table of more rows scrolls by itself, so that its header stays in view. */
 const rowsInPage = 25;
 
-function WideTable<Row>(all: TableProps<Row>): ReactNode {
+function WideTable<Row>(all: DrawnProps<Row>): ReactNode {
   const { label, rows, rowKey } = all;
   const box = useRef<HTMLDivElement>(null);
   const props = { ...all, columns: useFittingColumns(box, all.columns) };
@@ -146,7 +157,7 @@ function useSteadyWidths(box: RefObject<HTMLElement | null>, virtual: boolean): 
 }
 
 interface RowProps<Row> {
-  readonly table: TableProps<Row>;
+  readonly table: DrawnProps<Row>;
   readonly row: Row;
   readonly 'aria-rowindex'?: number;
 }
@@ -194,7 +205,7 @@ function TableRow<Row>({ table, row, ...rest }: RowProps<Row>): ReactNode {
   );
 }
 
-function Head<Row>({ columns, sort, onSort }: TableProps<Row>): ReactNode {
+function Head<Row>({ columns, sort, onSort }: DrawnProps<Row>): ReactNode {
   return (
     <thead>
       <tr>

@@ -5,8 +5,8 @@ import { send } from '../api/client.ts';
 import { queryClient } from '../api/data.ts';
 import { errorText } from '../components/error-panel.tsx';
 import { Money } from '../components/money.tsx';
-import { moneyColumn } from '../components/money-column.tsx';
 import { type Status, StatusBadge } from '../components/status-badge.tsx';
+import { named } from '../components/named-columns.ts';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { useToast } from '../components/toast.tsx';
@@ -75,57 +75,39 @@ function shareOf(spent: string, limit: string): number {
 export function useKeyColumns(keys: readonly KeyView[]): readonly Column<KeyView>[] {
   const words = useWords(keysWords);
   const { columns } = words;
-  return [
+  return named(columns, [
     {
       id: 'name',
-      header: columns.name,
       cell: ({ name }) => (
         <span className="block max-w-44 truncate font-medium xl:max-w-64">{name}</span>
       ),
     },
     {
       id: 'key',
-      header: columns.key,
       cell: (key) => <span className="font-mono text-caption text-muted">{shownKey(key)}</span>,
     },
     {
       id: 'group',
-      header: columns.group,
       spare: 1,
       cell: ({ group }) => <span className="block max-w-48 truncate">{group}</span>,
     },
     {
       id: 'spent',
-      header: columns.spent,
       align: 'right',
       cell: (key) => <SpentOfLimit {...key} places={placesOf(keys)} />,
     },
-    {
-      ...moneyColumn(keys, {
-        id: 'month',
-        header: columns.month,
-        amount: (key) => key.spent_this_month,
-        as: 'spend',
-      }),
-      spare: 2,
-    },
+    { id: 'month', spare: 2, amount: (key) => key.spent_this_month, as: 'spend' },
     {
       id: 'used',
-      header: columns.used,
       cell: (key) => <Time at={key.last_used_at} as="relative" absent={words.unused} />,
     },
     {
       id: 'expires',
-      header: columns.expires,
       spare: 3,
       cell: (key) => <Time at={key.expires_at} as="day" absent={words.never} />,
     },
-    {
-      id: 'status',
-      header: columns.status,
-      cell: ({ state }) => <StatusBadge status={keyStatuses[state]} />,
-    },
-  ];
+    { id: 'status', cell: ({ state }) => <StatusBadge status={keyStatuses[state]} /> },
+  ]);
 }
 
 /** Disables or enables a key at once, with Undo. */

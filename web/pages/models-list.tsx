@@ -3,7 +3,8 @@ import type { ModelRow, UnitPrice } from '../../src/console/contract.ts';
 import { Checkbox } from '../components/field.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { sortedBy } from '../components/sorting.ts';
-import { type Column, Table } from '../components/table.tsx';
+import { named } from '../components/named-columns.ts';
+import { type CellColumn, type Column, Table } from '../components/table.tsx';
 import { formatCompact, formatCount } from '../format/count.ts';
 import { priceText } from '../format/price.ts';
 import { modelsWords } from '../words/families.ts';
@@ -136,7 +137,7 @@ function Pick({ model: { id }, picking, children }: PickProps): ReactNode {
 /** What cards are sorted by; a table's columns have the same ids. */
 const sortings: readonly {
   readonly id: string;
-  readonly sortBy: NonNullable<Column<ModelRow>['sortBy']>;
+  readonly sortBy: NonNullable<CellColumn<ModelRow>['sortBy']>;
 }[] = [
   { id: 'model', sortBy: ({ id }) => id },
   { id: 'vendor', sortBy: ({ vendor }) => vendor },
@@ -152,7 +153,7 @@ const sortings: readonly {
 
 const sorting = (id: string): Sorting =>
   sortings.filter((one) => one.id === id).map(({ sortBy }) => ({ sortBy }))[0] ?? {};
-type Sorting = { readonly sortBy?: NonNullable<Column<ModelRow>['sortBy']> };
+type Sorting = { readonly sortBy?: NonNullable<CellColumn<ModelRow>['sortBy']> };
 
 const nothing = <span className="text-faint">—</span>;
 
@@ -204,10 +205,9 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
   const words = useWords(modelsWords);
   const language = useLanguage();
   const { columns: names } = words;
-  return [
+  return named({ ...names, can: words.can.label }, [
     {
       id: 'model',
-      header: names.model,
       ...sorting('model'),
       cell: ({ id }) => (
         <span className="font-medium">
@@ -218,21 +218,18 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
     },
     {
       id: 'vendor',
-      header: names.vendor,
       ...sorting('vendor'),
       cell: ({ vendor }) => vendor,
       className: 'text-muted max-xl:hidden',
     },
     {
       id: 'kind',
-      header: names.kind,
       sortBy: ({ kind }) => words.kinds[kind],
       cell: ({ kind }) => words.kinds[kind],
       className: 'max-2xl:hidden',
     },
     {
       id: 'can',
-      header: words.can.label,
       cell: (model) => (
         <span className="flex gap-1">
           <AbilityBadges model={model} />
@@ -242,7 +239,6 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
     },
     {
       id: 'context',
-      header: names.context,
       align: 'right',
       ...sorting('context'),
       cell: ({ context }) =>
@@ -254,7 +250,7 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
           </span>
         ),
     },
-  ];
+  ]);
 }
 
 function usePriceColumns(rows: readonly ModelRow[]): readonly Column<ModelRow>[] {

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import type { ChargeView, OverviewView } from '../../src/console/contract.ts';
 import { Money } from '../components/money.tsx';
-import { moneyColumn } from '../components/money-column.tsx';
 import { Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
+import { named } from '../components/named-columns.ts';
 import { type Column, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
@@ -14,41 +14,19 @@ import { ChargeStatus } from './charge-parts.tsx';
 /** The latest charges, live; each opens to its arithmetic. */
 export function LatestCharges({ view }: { readonly view: OverviewView }): ReactNode {
   const { charges: words } = useWords(overviewWords);
-  const columns: readonly Column<ChargeView>[] = [
-    {
-      id: 'model',
-      header: words.model,
-      cell: ({ model }) => model,
-      className: 'max-w-72 truncate',
-    },
-    {
-      id: 'key',
-      header: words.key,
-      cell: ({ key_name: name }) => name,
-      className: 'max-w-48 truncate text-muted',
-    },
-    {
-      id: 'tokens',
-      header: words.tokens,
-      align: 'right',
-      cell: (row) => <Quantity charge={row} />,
-    },
-    { id: 'status', header: words.status, cell: (row) => <ChargeStatus charge={row} /> },
+  const columns: readonly Column<ChargeView>[] = named(words, [
+    { id: 'model', cell: ({ model }) => model, className: 'max-w-72 truncate' },
+    { id: 'key', cell: ({ key_name: name }) => name, className: 'max-w-48 truncate text-muted' },
+    { id: 'tokens', align: 'right', cell: (row) => <Quantity charge={row} /> },
+    { id: 'status', cell: (row) => <ChargeStatus charge={row} /> },
     {
       id: 'time',
-      header: words.time,
       align: 'right',
       cell: ({ at }) => <Time at={at} as="relative" />,
       className: 'text-muted',
     },
-    moneyColumn(view.last_charges, {
-      id: 'cost',
-      header: words.cost,
-      amount: ({ cost }) => cost,
-      as: 'row',
-      estimated: (row) => row.estimated,
-    }),
-  ];
+    { id: 'cost', amount: ({ cost }) => cost, as: 'row', estimated: (row) => row.estimated },
+  ]);
   return (
     <Panel
       title={words.title}

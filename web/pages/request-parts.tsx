@@ -4,6 +4,7 @@ import { CopyText } from '../components/copy.tsx';
 import { DocsLink } from '../components/docs-link.tsx';
 import { ListPanel, type ListPanelProps } from '../components/list-panel.tsx';
 import { Badge } from '../components/status-badge.tsx';
+import { named } from '../components/named-columns.ts';
 import { type Column, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { requestWords } from '../words/families.ts';
@@ -68,45 +69,33 @@ export function useReason(): (request: FailedRequest) => string {
 export function useRequestColumns(): readonly Column<FailedRequest>[] {
   const { columns } = useWords(requestWords);
   const reason = useReason();
-  return [
-    { id: 'time', header: columns.time, cell: ({ at }) => <Time at={at} /> },
-    {
-      id: 'id',
-      header: columns.id,
-      cell: ({ id }) => <CopyText text={id} label={columns.id} className="w-32" />,
-    },
+  return named(columns, [
+    { id: 'time', cell: ({ at }) => <Time at={at} /> },
+    { id: 'id', cell: ({ id }) => <CopyText text={id} label={columns.id} className="w-32" /> },
     {
       id: 'key',
-      header: columns.key,
       spare: 2,
       cell: ({ key_name: name }) => <span className="block max-w-36 truncate">{name}</span>,
       className: 'text-muted',
     },
     {
       id: 'model',
-      header: columns.model,
       cell: ({ model }) => <span className="block max-w-48 truncate">{model ?? '—'}</span>,
     },
-    {
-      id: 'status',
-      header: columns.status,
-      cell: (request) => <HttpStatus request={request} />,
-    },
+    { id: 'status', cell: (request) => <HttpStatus request={request} /> },
     {
       id: 'code',
-      header: columns.code,
       cell: (request) => (
         <span className="block max-w-52 truncate font-mono text-caption">{codeOf(request)}</span>
       ),
     },
     {
       id: 'message',
-      header: columns.message,
       spare: 1,
       cell: (request) => <span className="block max-w-80 truncate">{reason(request)}</span>,
       className: 'text-muted',
     },
-  ];
+  ]);
 }
 
 interface ListProps extends Pick<ListPanelProps<FailedRequest>, 'query' | 'search' | 'noFilter'> {

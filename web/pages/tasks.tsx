@@ -15,6 +15,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { Money } from '../components/money.tsx';
 import { Page } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
+import { named } from '../components/named-columns.ts';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
@@ -94,43 +95,30 @@ interface TaskTableProps {
 function TaskTable({ tasks, selected, query }: TaskTableProps): ReactNode {
   const words = useWords(tasksWords);
   const { columns: names } = words;
-  const columns: readonly Column<TaskView>[] = [
-    { id: 'submitted', header: names.submitted, cell: ({ submitted_at: at }) => <Time at={at} /> },
+  const columns: readonly Column<TaskView>[] = named(names, [
+    { id: 'submitted', cell: ({ submitted_at: at }) => <Time at={at} /> },
     {
       id: 'model',
-      header: names.model,
       cell: ({ model }) => <span className="block max-w-64 truncate font-mono">{model}</span>,
     },
     {
       id: 'key',
-      header: names.key,
       spare: 1,
       cell: ({ key_name: name }) => (
         <span className="block max-w-48 truncate text-muted">{name}</span>
       ),
     },
-    {
-      id: 'length',
-      header: names.length,
-      align: 'right',
-      cell: ({ seconds }) => words.seconds(formatCount(seconds)),
-    },
-    { id: 'state', header: names.state, cell: (task) => <TaskBadge state={task.state} /> },
-    {
-      id: 'progress',
-      header: names.progress,
-      align: 'right',
-      cell: (task) => <TaskPercent task={task} />,
-    },
-    { id: 'money', header: names.money, align: 'right', cell: (task) => <TaskMoney task={task} /> },
+    { id: 'length', align: 'right', cell: ({ seconds }) => words.seconds(formatCount(seconds)) },
+    { id: 'state', cell: (task) => <TaskBadge state={task.state} /> },
+    { id: 'progress', align: 'right', cell: (task) => <TaskPercent task={task} /> },
+    { id: 'money', align: 'right', cell: (task) => <TaskMoney task={task} /> },
     {
       id: 'expires',
-      header: names.expires,
-      align: 'right',
       spare: 2,
+      align: 'right',
       cell: ({ expires_at: at }) => <Time at={at} as="relative" />,
     },
-  ];
+  ]);
   return (
     <Table
       label={words.title}

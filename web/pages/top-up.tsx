@@ -7,6 +7,7 @@ import { EmptyState } from '../components/error-panel.tsx';
 import { ListPanel } from '../components/list-panel.tsx';
 import { Money } from '../components/money.tsx';
 import { Page, Panel } from '../components/page.tsx';
+import { named } from '../components/named-columns.ts';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
 import { formatYuan, parseYuan } from '../format/money.ts';
@@ -52,24 +53,17 @@ function Orders({ orders }: { readonly orders: readonly OrderView[] }): ReactNod
   const words = useWords(topUpWords);
   const { columns } = words;
   const amount = (order: OrderView) => <Money amount={order.amount} as="balance" />;
-  const shown: readonly Column<OrderView>[] = [
-    { id: 'time', header: columns.time, cell: ({ created_at: at }) => <Time at={at} /> },
-    {
-      id: 'amount',
-      header: columns.amount,
-      align: 'right',
-      cell: amount,
-      className: 'font-medium',
-    },
-    { id: 'wallet', header: columns.wallet, cell: ({ wallet }) => words.wallets[wallet] },
-    { id: 'state', header: columns.state, cell: (order) => <State order={order} /> },
+  const shown: readonly Column<OrderView>[] = named(columns, [
+    { id: 'time', cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'amount', align: 'right', cell: amount, className: 'font-medium' },
+    { id: 'wallet', cell: ({ wallet }) => words.wallets[wallet] },
+    { id: 'state', cell: (order) => <State order={order} /> },
     {
       id: 'number',
-      header: columns.number,
       cell: ({ wallet_no: number }) => <Number number={number} />,
       className: 'text-muted',
     },
-  ];
+  ]);
   return (
     <Table
       label={words.orders}

@@ -3,6 +3,7 @@ import type { ChargeDetail } from '../../src/console/contract.ts';
 import { useData } from '../api/data.ts';
 import { ButtonAnchor } from '../components/button.tsx';
 import { DetailPage } from '../components/detail-page.tsx';
+import { ErrorPanel } from '../components/error-panel.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Panel } from '../components/page.tsx';
@@ -21,6 +22,7 @@ export function UsageRecord({ id }: { readonly id: string }): ReactNode {
       title={words.charge.title}
       list={{ label: words.title, to: '/usage' }}
       note={() => null}
+      missing={<ErrorPanel error={charge.error} />}
       skeleton={<ChargeSkeleton />}
     >
       {(detail) => (

@@ -12,6 +12,7 @@ import { stepsIn } from '../components/dialog.tsx';
 import { Select } from '../components/field.tsx';
 import { ListPanel } from '../components/list-panel.tsx';
 import { Money } from '../components/money.tsx';
+import { named } from '../components/named-columns.ts';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, useZone } from '../components/time.tsx';
 import { formatDuration, formatTime } from '../format/time.ts';
@@ -205,46 +206,23 @@ const costOf = (row: ChargeView): ReactNode => (
 function useChargeColumns(): readonly Column<ChargeView>[] {
   const { columns } = useWords(usageWords);
   const kind = useKind();
-  return [
-    {
-      id: 'time',
-      header: columns.time,
-      cell: ({ at }) => <Time at={at} />,
-      sortBy: 'server',
-    },
+  return named({ ...columns, first_byte: columns.firstByte }, [
+    { id: 'time', cell: ({ at }) => <Time at={at} />, sortBy: 'server' },
     {
       id: 'model',
-      header: columns.model,
       cell: ({ model }) => <Cut text={model} className="max-w-40 min-[1200px]:max-w-56" />,
     },
-    {
-      ...{ id: 'kind', header: columns.kind, cell: (row) => kind(row.kind), spare: 4 },
-      className: 'text-muted',
-    },
+    { id: 'kind', spare: 4, cell: (row) => kind(row.kind), className: 'text-muted' },
     {
       id: 'key',
-      header: columns.key,
       spare: 2,
       cell: ({ key_name: name }) => <Cut text={name} className="max-w-36" />,
       className: 'text-muted',
     },
-    {
-      id: 'input',
-      header: columns.input,
-      align: 'right',
-      sortBy: 'server',
-      cell: (row) => <InputCell charge={row} />,
-    },
-    {
-      id: 'output',
-      header: columns.output,
-      align: 'right',
-      sortBy: 'server',
-      cell: (row) => <OutputCell charge={row} />,
-    },
+    { id: 'input', align: 'right', sortBy: 'server', cell: (row) => <InputCell charge={row} /> },
+    { id: 'output', align: 'right', sortBy: 'server', cell: (row) => <OutputCell charge={row} /> },
     {
       id: 'first_byte',
-      header: columns.firstByte,
       align: 'right',
       spare: 3,
       sortBy: 'server',
@@ -253,22 +231,23 @@ function useChargeColumns(): readonly Column<ChargeView>[] {
     },
     {
       id: 'total',
-      header: columns.total,
       align: 'right',
       spare: 1,
       sortBy: 'server',
       cell: (row) => duration(row.total_ms),
       className: 'text-muted',
     },
-    { id: 'status', header: columns.status, cell: (row) => <ChargeStatus charge={row} /> },
+    { id: 'status', cell: (row) => <ChargeStatus charge={row} /> },
     {
-      ...{ id: 'cost', header: columns.cost, align: 'right', cell: costOf },
+      id: 'cost',
+      align: 'right',
+      cell: costOf,
       className: 'font-medium',
       sortBy: 'server',
       // The cost is in view on a narrow screen, too.
       pinned: true,
     },
-  ];
+  ]);
 }
 
 function ChargeTable({ rows, columns, selected, ...more }: ChargeTableProps): ReactNode {

@@ -9,6 +9,7 @@ import { Panel } from '../components/page.tsx';
 import { seriesBackground } from '../components/series.ts';
 import { Skeleton, SkeletonRows } from '../components/skeleton.tsx';
 import { SpendChart } from '../components/spend-chart.tsx';
+import { named } from '../components/named-columns.ts';
 import { type Column, Table } from '../components/table.tsx';
 import { formatCount, formatShare } from '../format/count.ts';
 import { parseYuan, yuanOf } from '../format/money.ts';
@@ -93,37 +94,32 @@ function Spread({
   const [sort, setSort] = useState('');
   const rows = by === 'day' ? daysOf(view, state) : partsOf(view, by, state, words.otherSeries);
   if (rows.length === 0) return <EmptyState text={words.nothing} />;
-  const shown: readonly Column<SpreadRow>[] = [
-    { id: 'name', header: columns[by], cell: nameOf, sortBy: ({ name }) => name },
-    {
-      id: 'requests',
-      header: columns.requests,
-      align: 'right',
-      cell: ({ requests }) => formatCount(requests),
-      sortBy: ({ requests }) => requests,
-    },
-    {
-      id: 'bar',
-      header: <span className="sr-only">{columns.share}</span>,
-      cell: (row) => <Bar row={row} />,
-      className: 'w-1/3 min-w-32',
-    },
-    {
-      id: 'share',
-      header: columns.share,
-      align: 'right',
-      cell: ({ share }) => formatShare(share),
-      className: 'text-muted',
-    },
-    {
-      id: 'cost',
-      header: columns.cost,
-      align: 'right',
-      cell: costOf,
-      className: 'font-medium',
-      sortBy: (row) => parseYuan(row.cost),
-    },
-  ];
+  const shown: readonly Column<SpreadRow>[] = named(
+    { ...columns, name: columns[by], bar: <span className="sr-only">{columns.share}</span> },
+    [
+      { id: 'name', cell: nameOf, sortBy: ({ name }) => name },
+      {
+        id: 'requests',
+        align: 'right',
+        cell: ({ requests }) => formatCount(requests),
+        sortBy: ({ requests }) => requests,
+      },
+      { id: 'bar', cell: (row) => <Bar row={row} />, className: 'w-1/3 min-w-32' },
+      {
+        id: 'share',
+        align: 'right',
+        cell: ({ share }) => formatShare(share),
+        className: 'text-muted',
+      },
+      {
+        id: 'cost',
+        align: 'right',
+        cell: costOf,
+        className: 'font-medium',
+        sortBy: (row) => parseYuan(row.cost),
+      },
+    ],
+  );
   return (
     <Table
       label={words.tabs[by]}

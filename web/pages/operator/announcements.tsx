@@ -9,6 +9,7 @@ import { ListPanel } from '../../components/list-panel.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { Page } from '../../components/page.tsx';
 import { Badge } from '../../components/status-badge.tsx';
+import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -69,31 +70,23 @@ function Announced({ announcements, onEdit }: AnnouncedProps): ReactNode {
   );
   const group = (each: OperatorAnnouncement) =>
     each.group === null ? words.everybody : words.groupUsers(each.group);
-  const rows: readonly Column<OperatorAnnouncement>[] = [
-    {
-      id: 'title',
-      header: columns.title,
-      cell: ({ title }) => (
-        <span className="block max-w-96 truncate font-medium">{title[language]}</span>
-      ),
-    },
-    { id: 'level', header: columns.level, cell: (each) => <Level announcement={each} /> },
-    { id: 'state', header: columns.state, cell: (each) => <State announcement={each} /> },
-    { id: 'group', header: columns.group, cell: group },
-    { id: 'from', header: columns.from, cell: ({ from }) => <Time at={from} /> },
-    {
-      id: 'to',
-      header: columns.to,
-      cell: ({ to }) => <Time at={to} absent={words.untilFurther} />,
-    },
-    {
-      id: 'menu',
-      header: <span className="sr-only">{actions('')}</span>,
-      align: 'right',
-      cell: menu,
-      className: 'w-10',
-    },
-  ];
+  const rows: readonly Column<OperatorAnnouncement>[] = named(
+    { ...columns, menu: <span className="sr-only">{actions('')}</span> },
+    [
+      {
+        id: 'title',
+        cell: ({ title }) => (
+          <span className="block max-w-96 truncate font-medium">{title[language]}</span>
+        ),
+      },
+      { id: 'level', cell: (each) => <Level announcement={each} /> },
+      { id: 'state', cell: (each) => <State announcement={each} /> },
+      { id: 'group', cell: group },
+      { id: 'from', cell: ({ from }) => <Time at={from} /> },
+      { id: 'to', cell: ({ to }) => <Time at={to} absent={words.untilFurther} /> },
+      { id: 'menu', align: 'right', cell: menu, className: 'w-10' },
+    ],
+  );
   return (
     <Table
       label={words.title}

@@ -10,6 +10,7 @@ import { Drawer, type DrawerProps, stepsIn } from '../../components/dialog.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { PathLink } from '../../components/path-link.tsx';
+import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { bookWords } from '../../words/families.ts';
@@ -69,24 +70,18 @@ function Entries({ entries, shown, onOpen }: EntriesProps): ReactNode {
   const { columns } = words;
   const { pathname, search } = useLocation();
   const action = (entry: AuditEntry) => words.actions[entry.action] ?? entry.action;
-  const rows: readonly Column<AuditEntry>[] = [
-    { id: 'time', header: columns.time, cell: ({ at }) => <Time at={at} /> },
-    { id: 'actor', header: columns.actor, cell: (entry) => <Actor entry={entry} /> },
-    { id: 'action', header: columns.action, cell: action },
-    { id: 'target', header: columns.target, cell: (entry) => <Target entry={entry} /> },
+  const rows: readonly Column<AuditEntry>[] = named(columns, [
+    { id: 'time', cell: ({ at }) => <Time at={at} /> },
+    { id: 'actor', cell: (entry) => <Actor entry={entry} /> },
+    { id: 'action', cell: action },
+    { id: 'target', cell: (entry) => <Target entry={entry} /> },
     {
       id: 'reason',
-      header: columns.reason,
       spare: 1,
       cell: ({ reason }) => <span className="block max-w-72 truncate">{reason ?? '—'}</span>,
     },
-    {
-      id: 'ip',
-      header: columns.ip,
-      spare: 2,
-      cell: ({ ip }) => <span className="text-muted">{ip ?? '—'}</span>,
-    },
-  ];
+    { id: 'ip', spare: 2, cell: ({ ip }) => <span className="text-muted">{ip ?? '—'}</span> },
+  ]);
   return (
     <Table
       label={words.title}

@@ -9,6 +9,7 @@ import { Form } from '../../components/form.tsx';
 import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { Badge } from '../../components/status-badge.tsx';
+import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { priceText } from '../../format/price.ts';
@@ -37,27 +38,21 @@ export function ChannelModels({ channel }: { readonly channel: ChannelView }): R
   const cost = (model: ChannelModel) => (
     <Cost prices={costOf(model.id)} model={model.id} onEdit={() => setEditing(model.id)} />
   );
-  const columns: readonly Column<ChannelModel>[] = [
-    {
-      id: 'model',
-      header: words.model,
-      cell: ({ id }) => <PathLink path={operatorModelPath(id)}>{id}</PathLink>,
-    },
+  const columns: readonly Column<ChannelModel>[] = named(words, [
+    { id: 'model', cell: ({ id }) => <PathLink path={operatorModelPath(id)}>{id}</PathLink> },
     {
       id: 'upstream',
-      header: words.upstream,
       cell: ({ upstream }) => <span className="font-mono text-caption">{upstream}</span>,
     },
     {
       id: 'can',
-      header: words.can,
       cell: ({ capabilities }) => (
         <span className="text-caption text-muted">{capabilities.join(' · ')}</span>
       ),
     },
-    { id: 'priced', header: words.priced, cell: priced },
-    { id: 'cost', header: words.cost, align: 'right', cell: cost },
-  ];
+    { id: 'priced', cell: priced },
+    { id: 'cost', align: 'right', cell: cost },
+  ]);
   return (
     <Panel flush>
       {channel.models.length === 0 ? (

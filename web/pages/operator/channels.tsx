@@ -8,12 +8,11 @@ import { useColumns } from '../../components/column-menu.tsx';
 import { TextInput } from '../../components/field.tsx';
 import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
-import { moneyColumn } from '../../components/money-column.tsx';
 import { Page } from '../../components/page.tsx';
+import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { formatCount, formatShare } from '../../format/count.ts';
 import { channelWords, operatorWords } from '../../words/families.ts';
-import type channelEnglish from '../../words/en/operator-channels.ts';
 import { useWords } from '../../words/family.ts';
 import { NewChannel } from './channel-form.tsx';
 import { TestAll } from './channel-test-all.tsx';
@@ -197,7 +196,7 @@ function ChannelTable({ channels, sort, onSort, onCopy }: ChannelTableProps): Re
   const wide = useWide();
   const [shown, columnMenu] = useColumns(
     'channels',
-    useChannelColumns(channels, menu),
+    useChannelColumns(menu),
     useMedia('(min-width: 1800px)') ? [] : ['vendor', 'base', 'order'],
   );
   return (
@@ -235,97 +234,70 @@ function ChannelTable({ channels, sort, onSort, onCopy }: ChannelTableProps): Re
 }
 
 function useChannelColumns(
-  channels: readonly ChannelView[],
   menu: (channel: ChannelView) => ReactNode,
 ): readonly Column<ChannelView>[] {
   const { columns } = useWords(channelWords);
   const { actions } = useWords(operatorWords);
-  return [
+  return named(
     {
-      id: 'name',
-      header: columns.name,
-      sortBy: ({ name }) => name,
-      cell: ({ name }) => <span className="block max-w-56 truncate font-medium">{name}</span>,
+      ...columns,
+      base: columns.baseUrl,
+      speed: columns.firstByte,
+      menu: <span className="sr-only">{actions('')}</span>,
     },
-    {
-      id: 'state',
-      header: columns.state,
-      sortBy: urgency,
-      cell: (channel) => (
-        <span className="flex max-w-64 flex-col items-start py-1 whitespace-normal">
-          <ChannelBadge channel={channel} /> <ChannelWhy channel={channel} />
-        </span>
-      ),
-    },
-    {
-      id: 'vendor',
-      header: columns.vendor,
-      sortBy: ({ vendor }) => vendor,
-      cell: ({ vendor }) => vendor,
-    },
-    { id: 'base', header: columns.baseUrl, cell: (channel) => <Host channel={channel} /> },
-    {
-      id: 'models',
-      header: columns.models,
-      align: 'right',
-      spare: 1,
-      sortBy: ({ models }) => models.length,
-      cell: ({ models }) => formatCount(models.length),
-    },
-    {
-      id: 'order',
-      header: columns.order,
-      align: 'right',
-      sortBy: ({ priority }) => priority,
-      cell: ({ priority, weight }) => `${priority} / ${weight}`,
-    },
-    ...figureColumns(channels, columns),
-    {
-      id: 'menu',
-      header: <span className="sr-only">{actions('')}</span>,
-      align: 'right',
-      cell: menu,
-      className: 'w-10',
-      pinned: true,
-    },
-  ];
-}
-
-/** What the channel did lately. */
-function figureColumns(
-  channels: readonly ChannelView[],
-  columns: (typeof channelEnglish)['columns'],
-): readonly Column<ChannelView>[] {
-  return [
-    {
-      id: 'requests',
-      header: columns.requests,
-      align: 'right',
-      sortBy: ({ last_hour: { requests } }) => requests,
-      cell: ({ last_hour: { requests } }) => formatCount(requests),
-    },
-    {
-      id: 'errors',
-      header: columns.errors,
-      align: 'right',
-      sortBy: ({ last_hour: { error_share: errors } }) => errors,
-      cell: errorShare,
-    },
-    {
-      id: 'speed',
-      header: columns.firstByte,
-      align: 'right',
-      spare: 2,
-      sortBy: ({ last_hour: { first_byte_median_ms: median } }) => median,
-      cell: (channel) => firstByteText(channel.last_hour),
-    },
-    moneyColumn(channels, {
-      id: 'cost',
-      header: columns.cost,
-      amount: (channel) => channel.vendor_cost_24h,
-      as: 'spend',
-    }),
-  ];
+    [
+      {
+        id: 'name',
+        sortBy: ({ name }) => name,
+        cell: ({ name }) => <span className="block max-w-56 truncate font-medium">{name}</span>,
+      },
+      {
+        id: 'state',
+        sortBy: urgency,
+        cell: (channel) => (
+          <span className="flex max-w-64 flex-col items-start py-1 whitespace-normal">
+            <ChannelBadge channel={channel} /> <ChannelWhy channel={channel} />
+          </span>
+        ),
+      },
+      { id: 'vendor', sortBy: ({ vendor }) => vendor, cell: ({ vendor }) => vendor },
+      { id: 'base', cell: (channel) => <Host channel={channel} /> },
+      {
+        id: 'models',
+        spare: 1,
+        align: 'right',
+        sortBy: ({ models }) => models.length,
+        cell: ({ models }) => formatCount(models.length),
+      },
+      {
+        id: 'order',
+        align: 'right',
+        sortBy: ({ priority }) => priority,
+        cell: ({ priority, weight }) => `${priority} / ${weight}`,
+      },
+      {
+        id: 'requests',
+        align: 'right',
+        sortBy: ({ last_hour: { requests } }) => requests,
+        cell: ({ last_hour: { requests } }) => formatCount(requests),
+      },
+      {
+        id: 'errors',
+        align: 'right',
+        sortBy: ({ last_hour: { error_share: errors } }) => errors,
+        cell: errorShare,
+      },
+      {
+        id: 'speed',
+        spare: 2,
+        align: 'right',
+        sortBy: ({ last_hour: { first_byte_median_ms: median } }) => median,
+        cell: (channel) => firstByteText(channel.last_hour),
+      },
+      { id: 'cost', amount: (channel) => channel.vendor_cost_24h, as: 'spend' },
+      { id: 'menu', align: 'right', cell: menu, className: 'w-10', pinned: true },
+    ],
+  );
 }
 
 const errorShare = ({ last_hour: { error_share: errors } }: ChannelView): string =>

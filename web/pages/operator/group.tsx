@@ -9,6 +9,7 @@ import { Fact, Facts } from '../../components/facts.tsx';
 import { DetailPage } from '../../components/detail-page.tsx';
 import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
+import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { formatCount } from '../../format/count.ts';
@@ -121,10 +122,10 @@ function Models({ group: { models } }: { readonly group: OperatorGroup }): React
         <PathLink path={channelPath(name)}>{name}</PathLink>
       </span>
     ));
-  const columns: readonly Column<Model>[] = [
-    { id: 'model', header: words.model, cell: ({ id }) => id },
-    { id: 'channels', header: words.servedBy, cell: channels },
-  ];
+  const columns: readonly Column<Model>[] = named({ ...words, channels: words.servedBy }, [
+    { id: 'model', cell: ({ id }) => id },
+    { id: 'channels', cell: channels },
+  ]);
   return (
     <Panel flush title={words.models(models.length)}>
       {models.length === 0 ? (

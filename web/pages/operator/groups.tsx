@@ -5,6 +5,7 @@ import { useSearchState } from '../../browser/search-state.ts';
 import { CreateButton } from '../../components/button.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { Page } from '../../components/page.tsx';
+import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { formatCount } from '../../format/count.ts';
 import { operatorWords, priceWords } from '../../words/families.ts';
@@ -40,34 +41,18 @@ function GroupTable({ groups }: { readonly groups: readonly OperatorGroup[] }): 
   const { columns } = words;
   const limit = (value: number | null) =>
     value === null ? <span className="text-muted">{unlimited}</span> : formatCount(value);
-  const rows: readonly Column<OperatorGroup>[] = [
+  const rows: readonly Column<OperatorGroup>[] = named(columns, [
     {
       id: 'name',
-      header: columns.name,
       cell: ({ name }) => <span className="block max-w-80 truncate font-medium">{name}</span>,
     },
-    {
-      id: 'multiplier',
-      header: columns.multiplier,
-      align: 'right',
-      cell: ({ multiplier }) => `×${multiplier}`,
-    },
-    { id: 'rpm', header: columns.rpm, align: 'right', cell: ({ rpm }) => limit(rpm) },
-    { id: 'tpm', header: columns.tpm, align: 'right', cell: ({ tpm }) => limit(tpm) },
-    {
-      id: 'concurrency',
-      header: columns.concurrency,
-      align: 'right',
-      cell: ({ concurrency }) => limit(concurrency),
-    },
-    {
-      id: 'models',
-      header: columns.models,
-      align: 'right',
-      cell: ({ models }) => formatCount(models.length),
-    },
-    { id: 'keys', header: columns.keys, align: 'right', cell: ({ keys }) => formatCount(keys) },
-  ];
+    { id: 'multiplier', align: 'right', cell: ({ multiplier }) => `×${multiplier}` },
+    { id: 'rpm', align: 'right', cell: ({ rpm }) => limit(rpm) },
+    { id: 'tpm', align: 'right', cell: ({ tpm }) => limit(tpm) },
+    { id: 'concurrency', align: 'right', cell: ({ concurrency }) => limit(concurrency) },
+    { id: 'models', align: 'right', cell: ({ models }) => formatCount(models.length) },
+    { id: 'keys', align: 'right', cell: ({ keys }) => formatCount(keys) },
+  ]);
   return (
     <Table
       label={words.title}

@@ -14,6 +14,7 @@ import { EmptyState } from '../../components/error-panel.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { Badge } from '../../components/status-badge.tsx';
+import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
@@ -174,21 +175,16 @@ function Earlier({ checks }: { readonly checks: readonly LedgerCheckView[] }): R
   const { ledger: words } = useWords(bookWords);
   const { columns } = words;
   const took = ({ took_ms: ms }: LedgerCheckView) => (ms === null ? '—' : formatDuration(ms));
-  const rows: readonly Column<LedgerCheckView>[] = [
-    { id: 'started', header: columns.started, cell: ({ started_at: at }) => <Time at={at} /> },
-    {
-      id: 'begun',
-      header: columns.begun,
-      cell: ({ nightly }) => (nightly ? words.nightly : words.byHand),
-    },
-    { id: 'result', header: columns.result, cell: (check) => <Result check={check} /> },
-    { id: 'took', header: columns.took, align: 'right', cell: took },
+  const rows: readonly Column<LedgerCheckView>[] = named(columns, [
+    { id: 'started', cell: ({ started_at: at }) => <Time at={at} /> },
+    { id: 'begun', cell: ({ nightly }) => (nightly ? words.nightly : words.byHand) },
+    { id: 'result', cell: (check) => <Result check={check} /> },
+    { id: 'took', align: 'right', cell: took },
     {
       id: 'size',
-      header: columns.size,
       cell: (check) => <span className="text-muted">{counted(check, words.counted)}</span>,
     },
-  ];
+  ]);
   return (
     <Panel flush title={words.earlier}>
       <Table

@@ -8,6 +8,7 @@ import { TextInput } from '../../components/field.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { Page } from '../../components/page.tsx';
 import { Badge } from '../../components/status-badge.tsx';
+import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { longestFraction, padFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
@@ -215,10 +216,9 @@ function ModelTable({ models, sort, onSort }: ModelTableProps): ReactNode {
 function useSaleColumns(): readonly Column<OperatorModel>[] {
   const { models: words } = useWords(priceWords);
   const { columns } = words;
-  return [
+  return named(columns, [
     {
       id: 'version',
-      header: columns.version,
       align: 'right',
       sortBy: (model) => model.price_version,
       spare: 4,
@@ -226,15 +226,14 @@ function useSaleColumns(): readonly Column<OperatorModel>[] {
     },
     {
       id: 'channels',
-      header: columns.channels,
       sortBy: ({ channels }) => channels.length,
       spare: 1,
       cell: ({ channels }) => (
         <span className="block max-w-60 truncate">{channels.join(' · ')}</span>
       ),
     },
-    { id: 'state', header: columns.state, cell: (model) => <ModelBadge model={model} /> },
-  ];
+    { id: 'state', cell: (model) => <ModelBadge model={model} /> },
+  ]);
 }
 
 function tokenText(

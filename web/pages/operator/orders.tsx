@@ -12,9 +12,9 @@ import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
-import { moneyColumn } from '../../components/money-column.tsx';
 import { Page } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
+import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
@@ -109,50 +109,30 @@ function OrderTable({ orders, shown, onOpen }: OrderTableProps): ReactNode {
   const { orders: words } = useWords(peopleWords);
   const wallet = useWalletName();
   const { columns } = words;
-  const rows: readonly Column<OperatorOrder>[] = [
-    { id: 'time', header: columns.time, cell: ({ created_at: at }) => <Time at={at} /> },
-    { id: 'id', header: columns.id, cell: ({ id }) => <Cut text={id} /> },
+  const rows: readonly Column<OperatorOrder>[] = named({ ...columns, no: columns.walletNo }, [
+    { id: 'time', cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'id', cell: ({ id }) => <Cut text={id} /> },
     {
       id: 'user',
-      header: columns.user,
       cell: ({ user }) => (
         <span className="block max-w-36 truncate xl:max-w-48">
           <PathLink path={`/operator/users/${pathName(user.id)}`}>{user.name}</PathLink>
         </span>
       ),
     },
-    moneyColumn(orders, {
-      id: 'amount',
-      header: columns.amount,
-      amount: ({ amount }) => amount,
-      as: 'balance',
-    }),
-    { id: 'wallet', header: columns.wallet, cell: (order) => wallet(order.wallet), spare: 1 },
+    { id: 'amount', amount: ({ amount }) => amount, as: 'balance' },
+    { id: 'wallet', spare: 1, cell: (order) => wallet(order.wallet) },
     {
       id: 'state',
-      header: columns.state,
       cell: (order) => (
         <span className="flex items-center gap-2">
           <OrderBadge order={order} /> <TimeLeft order={order} />
         </span>
       ),
     },
-    {
-      id: 'no',
-      header: columns.walletNo,
-      spare: 2,
-      cell: ({ wallet_no: no }) => (no === null ? '—' : <Cut text={no} />),
-    },
-    {
-      ...moneyColumn(orders, {
-        id: 'refunded',
-        header: columns.refunded,
-        amount: ({ refunded }) => refunded,
-        as: 'balance',
-      }),
-      spare: 3,
-    },
-  ];
+    { id: 'no', spare: 2, cell: ({ wallet_no: no }) => (no === null ? '—' : <Cut text={no} />) },
+    { id: 'refunded', spare: 3, amount: ({ refunded }) => refunded, as: 'balance' },
+  ]);
   return (
     <Table
       label={words.title}

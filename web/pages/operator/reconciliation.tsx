@@ -18,9 +18,9 @@ import { EmptyState } from '../../components/error-panel.tsx';
 import { Field, Select, TextInput } from '../../components/field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
-import { moneyColumn } from '../../components/money-column.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
+import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -133,28 +133,13 @@ function Sums({ report }: { readonly report: Reconciliation }): ReactNode {
   const { columns } = words;
   const { run_at: at, sums, bill_lines: bill, our_lines: ours } = report;
   if (at === null) return <EmptyState text={words.notRun} />;
-  const rows: readonly Column<ReconciliationSum>[] = [
-    { id: 'what', header: columns.what, cell: ({ what }) => words.sums[what] },
-    { id: 'count', header: columns.count, align: 'right', cell: ({ count }) => formatCount(count) },
-    moneyColumn(sums, {
-      id: 'wallet',
-      header: columns.wallet,
-      amount: (sum) => sum.wallet,
-      as: 'balance',
-    }),
-    moneyColumn(sums, {
-      id: 'ours',
-      header: columns.ours,
-      amount: (sum) => sum.ours,
-      as: 'balance',
-    }),
-    moneyColumn(sums, {
-      id: 'difference',
-      header: columns.difference,
-      amount: (sum) => sum.difference,
-      as: 'balance',
-    }),
-  ];
+  const rows: readonly Column<ReconciliationSum>[] = named(columns, [
+    { id: 'what', cell: ({ what }) => words.sums[what] },
+    { id: 'count', align: 'right', cell: ({ count }) => formatCount(count) },
+    { id: 'wallet', amount: (sum) => sum.wallet, as: 'balance' },
+    { id: 'ours', amount: (sum) => sum.ours, as: 'balance' },
+    { id: 'difference', amount: (sum) => sum.difference, as: 'balance' },
+  ]);
   return (
     <>
       <p className="border-b border-line px-4 py-2 text-table text-muted">

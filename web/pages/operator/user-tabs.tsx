@@ -15,9 +15,9 @@ import { Fact, Facts } from '../../components/facts.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
-import { moneyColumn } from '../../components/money-column.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Badge, StatusBadge } from '../../components/status-badge.tsx';
+import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
@@ -94,11 +94,10 @@ function Moves({ rows }: { readonly rows: readonly StatementRow[] }): ReactNode 
   const { columns } = words;
   const what = (row: StatementRow) => words.kinds[row.kind];
   const reason = (row: StatementRow) => (row.kind === 'charges' ? null : row.reason);
-  const listed: readonly Column<StatementRow>[] = [
-    { id: 'day', header: columns.day, cell: ({ day }) => day },
+  const listed: readonly Column<StatementRow>[] = named(columns, [
+    { id: 'day', cell: ({ day }) => day },
     {
       id: 'what',
-      header: columns.what,
       cell: (row) => (
         <span className="block max-w-72 truncate">
           {what(row)} <span className="text-muted">{reason(row)}</span>
@@ -107,23 +106,16 @@ function Moves({ rows }: { readonly rows: readonly StatementRow[] }): ReactNode 
     },
     {
       id: 'requests',
-      header: columns.requests,
       align: 'right',
       cell: (row) => (row.kind === 'charges' ? formatCount(row.requests) : ''),
     },
     {
       id: 'amount',
-      header: columns.amount,
       align: 'right',
       cell: ({ amount }) => <Money amount={amount} as="exact" signed />,
     },
-    {
-      id: 'balance',
-      header: columns.balance,
-      align: 'right',
-      cell: ({ balance }) => <Money amount={balance} as="exact" />,
-    },
-  ];
+    { id: 'balance', align: 'right', cell: ({ balance }) => <Money amount={balance} as="exact" /> },
+  ]);
   return (
     <Table
       label={words.columns.what}
@@ -179,34 +171,18 @@ function Charges({ charges, shown, base, onOpen }: ChargesProps): ReactNode {
     ) : (
       <StatusBadge status={status === 'error' ? 'failed' : 'cut'} />
     );
-  const rows: readonly Column<ChargeView>[] = [
-    { id: 'time', header: columns.time, cell: ({ at }) => <Time at={at} /> },
-    {
-      id: 'model',
-      header: columns.model,
-      cell: ({ model }) => <span className="block max-w-64 truncate">{model}</span>,
-    },
+  const rows: readonly Column<ChargeView>[] = named(columns, [
+    { id: 'time', cell: ({ at }) => <Time at={at} /> },
+    { id: 'model', cell: ({ model }) => <span className="block max-w-64 truncate">{model}</span> },
     {
       id: 'key',
-      header: columns.key,
       cell: ({ key_name: name }) => <span className="block max-w-48 truncate">{name}</span>,
     },
-    { id: 'tokens', header: columns.tokens, align: 'right', cell: size },
-    {
-      id: 'total',
-      header: columns.total,
-      align: 'right',
-      cell: ({ total_ms: ms }) => formatDuration(ms),
-    },
-    { id: 'status', header: columns.status, cell: badge },
-    moneyColumn(charges, {
-      id: 'cost',
-      header: columns.cost,
-      amount: ({ cost }) => cost,
-      as: 'row',
-      estimated: ({ estimated }) => estimated,
-    }),
-  ];
+    { id: 'tokens', align: 'right', cell: size },
+    { id: 'total', align: 'right', cell: ({ total_ms: ms }) => formatDuration(ms) },
+    { id: 'status', cell: badge },
+    { id: 'cost', amount: ({ cost }) => cost, as: 'row', estimated: ({ estimated }) => estimated },
+  ]);
   return (
     <Table
       label={columns.cost}
@@ -283,23 +259,13 @@ export function UserOrders({ base }: TabProps): ReactNode {
   const search = useSearchState(searchDefaults);
   const orders = useData<PageOf<OrderView>>(`${base}/orders`, search[0]);
   const { columns } = words;
-  const columnsOf = (items: readonly OrderView[]): readonly Column<OrderView>[] => [
-    { id: 'time', header: columns.time, cell: (order) => <Time at={order.created_at} /> },
-    { id: 'wallet', header: columns.wallet, cell: (order) => wallet(order.wallet) },
-    { id: 'state', header: columns.state, cell: (order) => <OrderBadge order={order} /> },
-    moneyColumn(items, {
-      id: 'amount',
-      header: columns.amount,
-      amount: (order) => order.amount,
-      as: 'balance',
-    }),
-    moneyColumn(items, {
-      id: 'refunded',
-      header: columns.refunded,
-      amount: (order) => order.refunded,
-      as: 'balance',
-    }),
-  ];
+  const listed: readonly Column<OrderView>[] = named(columns, [
+    { id: 'time', cell: (order) => <Time at={order.created_at} /> },
+    { id: 'wallet', cell: (order) => wallet(order.wallet) },
+    { id: 'state', cell: (order) => <OrderBadge order={order} /> },
+    { id: 'amount', amount: (order) => order.amount, as: 'balance' },
+    { id: 'refunded', amount: (order) => order.refunded, as: 'balance' },
+  ]);
   return (
     <ListPanel query={orders} search={search} empty={words.empty}>
       {(rows) => (
@@ -307,7 +273,7 @@ export function UserOrders({ base }: TabProps): ReactNode {
           label={words.title}
           rows={rows}
           rowKey={({ id }) => id}
-          columns={columnsOf(rows)}
+          columns={listed}
           path={({ id }) => `/operator/orders?order=${id}`}
           card={(order) => ({
             title: <Time at={order.created_at} />,

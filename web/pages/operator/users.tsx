@@ -6,9 +6,9 @@ import { CreateButton } from '../../components/button.tsx';
 import { Choice } from '../../components/choice.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { Money } from '../../components/money.tsx';
-import { moneyColumn } from '../../components/money-column.tsx';
 import { Page } from '../../components/page.tsx';
 import { Badge, StatusBadge } from '../../components/status-badge.tsx';
+import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatCount } from '../../format/count.ts';
@@ -144,7 +144,7 @@ function UserTable({ users, picked, onPick }: UserTableProps): ReactNode {
       />
     </label>
   );
-  const rows = useUserColumns(users, box);
+  const rows = useUserColumns(box);
   return (
     <Table
       label={words.title}
@@ -173,62 +173,37 @@ function UserTable({ users, picked, onPick }: UserTableProps): ReactNode {
   );
 }
 
-function useUserColumns(
-  users: readonly UserView[],
-  box: (user: UserView) => ReactNode,
-): readonly Column<UserView>[] {
+function useUserColumns(box: (user: UserView) => ReactNode): readonly Column<UserView>[] {
   const { users: words } = useWords(peopleWords);
   const { comma } = useWords(operatorWords);
   const { columns } = words;
-  const ways = ({ sign_ins: all }: UserView) =>
-    all.length === 0 ? words.byLink : all.map((way) => words.ways[way] ?? way).join(comma);
-  return [
+  const ways = ({ sign_ins: own }: UserView) =>
+    own.length === 0 ? words.byLink : own.map((way) => words.ways[way] ?? way).join(comma);
+  return named(
     {
-      id: 'name',
-      header: columns.name,
-      cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span>,
+      ...columns,
+      ways: columns.signIns,
+      pick: <span className="sr-only">{words.bulk.column}</span>,
     },
-    { id: 'ways', header: columns.signIns, cell: ways, spare: 1 },
-    { id: 'role', header: columns.role, cell: (user) => <RoleBadge user={user} /> },
-    moneyColumn(users, {
-      id: 'balance',
-      header: columns.balance,
-      amount: (user) => user.balance,
-      as: 'balance',
-    }),
-    {
-      ...moneyColumn(users, {
-        id: 'held',
-        header: columns.held,
-        amount: (user) => user.held,
-        as: 'balance',
-      }),
-      spare: 3,
-    },
-    moneyColumn(users, {
-      id: 'spent',
-      header: columns.spent,
-      amount: (user) => user.spent_30_days,
-      as: 'spend',
-    }),
-    {
-      ...{ id: 'keys', header: columns.keys, align: 'right', spare: 2 },
-      cell: ({ keys }) => formatCount(keys),
-    },
-    {
-      id: 'seen',
-      header: columns.seen,
-      cell: (user) => <Time at={user.last_seen_at} as="relative" absent={words.never} />,
-    },
-    { id: 'state', header: columns.state, cell: (user) => <UserBadge user={user} /> },
-    {
-      id: 'pick',
-      header: <span className="sr-only">{words.bulk.column}</span>,
-      cell: box,
-      className: 'w-10',
-      pinned: true,
-    },
-  ];
+    [
+      {
+        id: 'name',
+        cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span>,
+      },
+      { id: 'ways', spare: 1, cell: ways },
+      { id: 'role', cell: (user) => <RoleBadge user={user} /> },
+      { id: 'balance', amount: (user) => user.balance, as: 'balance' },
+      { id: 'held', spare: 3, amount: (user) => user.held, as: 'balance' },
+      { id: 'spent', amount: (user) => user.spent_30_days, as: 'spend' },
+      { id: 'keys', spare: 2, align: 'right', cell: ({ keys }) => formatCount(keys) },
+      {
+        id: 'seen',
+        cell: (user) => <Time at={user.last_seen_at} as="relative" absent={words.never} />,
+      },
+      { id: 'state', cell: (user) => <UserBadge user={user} /> },
+      { id: 'pick', cell: box, className: 'w-10', pinned: true },
+    ],
+  );
 }
 
 export function UserBadge({
