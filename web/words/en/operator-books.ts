@@ -148,7 +148,6 @@ export default {
       'identity.unlink': 'unlinked a sign-in',
       'sign_in_link.create': 'created a sign-in link',
     } as Readonly<Record<string, string>>,
-    detail: 'Entry',
     changes: 'What changed',
     noChanges: 'No settings were changed.',
     id: 'Entry ID',

@@ -149,7 +149,6 @@ export default {
       'identity.unlink': '解除关联登录方式',
       'sign_in_link.create': '生成登录链接',
     },
-    detail: '审计日志条目',
     changes: '变更内容',
     noChanges: '没有修改任何设置。',
     id: '记录 ID',
