@@ -274,6 +274,13 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
       .getByRole('alert')
       .getByText('It does not exist any more, or it is not yours.')
       .waitFor();
+    for (const path of ['/keys/key_of_nobody', '/top-up/ord_of_nobody']) {
+      await go(path);
+      await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    }
+    await go('/keys?q=nothing-has-this-name');
+    await page.getByRole('button', { name: 'Clear filter' }).click();
+    await expect.poll(() => new URL(page.url()).search).toBe('');
   }, 150_000);
 
   test('what failed is said where it failed and asked again, new requests come in by themselves', async () => {
