@@ -13,6 +13,9 @@ interface Doing {
   readonly runs: string;
 }
 
+/** The gateways that are written in Go. */
+export const goPeers = ['GoModel', 'Bifrost', 'one-api'];
+
 const doings: readonly Doing[] = [
   {
     name: 'Tollgate',

@@ -9,23 +9,36 @@ import type { Told } from './tollgate.ts';
  */
 export type Placing = 'pinned' | 'free';
 
-/** The waiting times of clients, one entry a round. */
-export interface Waits {
-  /** The maximum in this placing; half of it is half load. */
-  readonly requestsPerSecond: number[];
-  readonly halfLoad: Percentiles[];
-  readonly firstChunk: Percentiles[];
-  readonly chunkLate: Percentiles[];
-  /** The gateway's own metrics at half load. */
+/** Requests a second at which latencies are compared, the same for every contender. */
+export const rates = [100, 1000, 3000, 6000] as const;
+export type Rate = (typeof rates)[number];
+
+/** Whole answers at a rate, one entry a round. */
+export interface AtRate {
+  readonly wholeMs: Percentiles[];
+  readonly answersPerSecond: number[];
+  /** Requests without a 200. */
+  readonly errors: number[];
+  /** The gateway's own metrics meanwhile. */
   readonly told: Told[];
 }
 
+/** The waiting times of clients, one entry a round. */
+export interface Waits {
+  /** The maximum in this placing. */
+  readonly requestsPerSecond: number[];
+  readonly at: Readonly<Record<Rate, AtRate>>;
+  readonly firstChunk: Percentiles[];
+  readonly chunkLate: Percentiles[];
+}
+
+const noRate = (): AtRate => ({ wholeMs: [], answersPerSecond: [], errors: [], told: [] });
+
 const noWaits = (): Waits => ({
   requestsPerSecond: [],
-  halfLoad: [],
+  at: { 100: noRate(), 1000: noRate(), 3000: noRate(), 6000: noRate() },
   firstChunk: [],
   chunkLate: [],
-  told: [],
 });
 
 /**

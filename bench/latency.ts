@@ -1,8 +1,9 @@
 import { type Contender, type Target, targetOf } from './contender.ts';
-import { type Figures, keep, keepPaced, type Placing } from './figures.ts';
+import { type AtRate, type Figures, keep, keepPaced, type Placing, rates } from './figures.ts';
 import { type Paced, pace, saturate } from './load.ts';
 import { type Core, place, type Started } from './process.ts';
-import { told, type Tollgate } from './tollgate.ts';
+import { median } from './report.ts';
+import type { Told } from './tollgate.ts';
 import type { Vendors } from './vendor.ts';
 
 export interface Bench {
@@ -45,37 +46,43 @@ export async function free<T>(
   }
 }
 
-/** Whole responses at a fixed rate: the latency when the contender is below its limit. */
-export async function measureHalfLoad(
+/**
+ * Whole answers at each of the fixed rates. A contender that does less at most in this placing is
+ * not asked for a rate. `tells` reads the metrics of a contender that has its own.
+ */
+export async function measureRates(
   bench: Bench,
-  target: Target,
+  contender: Pick<Contender, 'name' | 'target'>,
   placing: Placing,
-  rate: number,
   figures: Figures,
+  tells?: () => Promise<Told>,
 ): Promise<void> {
   if (bench.vendors.pace === undefined) return;
-  const paced = await pacedRun(bench, target, { connections: 100, rate, core: coreOf[placing] });
-  figures.waits[placing].halfLoad.push(paced.wholeMs);
-  keepPaced(figures, paced);
+  const waits = figures.waits[placing];
+  const most = median(waits.requestsPerSecond) ?? Number.POSITIVE_INFINITY;
+  for (const rate of rates) {
+    if (most < rate) return;
+    const before = await tells?.();
+    const load = { connections: 100, rate, core: coreOf[placing] };
+    const paced = await pacedRun(bench, targetOf(contender, 'whole'), load);
+    const after = await tells?.();
+    keepRate(waits.at[rate], paced, bench.seconds);
+    if (before && after) waits.at[rate].told.push(between(before, after));
+    keepPaced(figures, paced);
+  }
 }
 
-/** The same for a contender with its own metrics. */
-export async function measureHalfLoadOf(
-  bench: Bench,
-  gateway: Tollgate,
-  placing: Placing,
-  rate: number,
-  figures: Figures,
-): Promise<void> {
-  const before = await told(gateway.base);
-  await measureHalfLoad(bench, targetOf(gateway, 'whole'), placing, rate, figures);
-  const { eventLoopMs, charges, commits } = await told(gateway.base);
-  figures.waits[placing].told.push({
-    eventLoopMs,
-    charges: charges - before.charges,
-    commits: commits - before.commits,
-  });
+function keepRate(at: AtRate, paced: Paced, seconds: number): void {
+  at.wholeMs.push(paced.wholeMs);
+  at.answersPerSecond.push(paced.within / seconds);
+  at.errors.push(paced.errors);
 }
+
+const between = (before: Told, { eventLoopMs, charges, commits }: Told): Told => ({
+  eventLoopMs,
+  charges: charges - before.charges,
+  commits: commits - before.commits,
+});
 
 /** The maximum in the present placing. */
 export async function measureMost(

@@ -10,14 +10,7 @@ import { closing } from './closing.ts';
 import { type Contender, direct, nginxProxy, targetOf } from './contender.ts';
 import { commitMs } from './disk.ts';
 import { type Figures, keepPaced, noFigures, type Placing } from './figures.ts';
-import {
-  type Bench,
-  free,
-  measureHalfLoad,
-  measureHalfLoadOf,
-  measureMost,
-  measureStreams,
-} from './latency.ts';
+import { type Bench, free, measureMost, measureRates, measureStreams } from './latency.ts';
 import { firstAnswer, measureRound, startCold } from './measure.ts';
 import { type Percentiles, saturate } from './load.ts';
 import { page, type Result } from './page.ts';
@@ -25,8 +18,7 @@ import { peers } from './peers/list.ts';
 import { folderOf } from './peers/peer.ts';
 import { find, machineMicroseconds, type Started } from './process.ts';
 import { measurePublished } from './published.ts';
-import { median } from './report.ts';
-import { type Tollgate, tollgate } from './tollgate.ts';
+import { type Told, type Tollgate, told, tollgate } from './tollgate.ts';
 import { startVendors } from './vendor.ts';
 
 const { values: options } = parseArgs({
@@ -59,7 +51,6 @@ const without = options.without.split(',');
 /** The contenders that this run has no figures of, and why. */
 const absent = new Map<string, string>();
 const makers: [string, () => Promise<Contender>][] = [
-  // first: its throughput sets the pace at which latencies are compared
   ['Tollgate', async () => (gateway = await tollgate(folder, vendors))],
   ['nginx', () => nginxProxy(folder, nginx, vendors)],
 ];
@@ -164,10 +155,10 @@ async function oneRound(contender: Contender, figures: Figures): Promise<void> {
   try {
     await saturate(folder, targetOf(contender, 'whole'), { connections: 50, seconds: 2 }); // warm
     await measureRound(bench, contender, started, figures);
-    await half(contender, 'pinned', figures);
+    await measureRates(bench, contender, 'pinned', figures, tellsOf(contender));
     await free(bench, started, async () => {
       await measureMost(bench, targetOf(contender, 'whole'), 'free', figures);
-      await half(contender, 'free', figures);
+      await measureRates(bench, contender, 'free', figures, tellsOf(contender));
       await measureStreams(bench, contender, 'free', figures);
     });
     await comparePublished(contender, started, figures);
@@ -176,21 +167,15 @@ async function oneRound(contender: Contender, figures: Figures): Promise<void> {
   }
 }
 
-async function half(contender: Contender, placing: Placing, figures: Figures): Promise<void> {
-  const rate = halfLoad(contender.name, placing);
-  if (contender === gateway) await measureHalfLoadOf(bench, gateway, placing, rate, figures);
-  else await measureHalfLoad(bench, targetOf(contender, 'whole'), placing, rate, figures);
+/** Reads Tollgate's own metrics; the others' are not read. */
+function tellsOf(contender: Contender): (() => Promise<Told>) | undefined {
+  const base = gateway?.base;
+  return contender === gateway && base !== undefined ? () => told(base) : undefined;
 }
 
 async function bareWaits(placing: Placing): Promise<void> {
   await measureStreams(bench, bare, placing, bareFigures);
-  await measureHalfLoad(
-    bench,
-    targetOf(bare, 'whole'),
-    placing,
-    halfLoad(bare.name, placing),
-    bareFigures,
-  );
+  await measureRates(bench, bare, placing, bareFigures);
 }
 
 async function comparePublished(
@@ -214,17 +199,4 @@ async function comparePublished(
         await firstAnswer(targetOf(contender, 'whole'), started);
     },
   );
-}
-
-/**
- * Half of a contender's maximum in the same placing; nginx and the bare vendor get Tollgate's rate.
- */
-function halfLoad(name: string, placing: Placing): number {
-  const of = (wanted: string) =>
-    median(
-      columns.find((column) => column.name === wanted)?.figures.waits[placing].requestsPerSecond ??
-        [],
-    );
-  const own = name === 'nginx' || name === bare.name ? undefined : of(name);
-  return Math.round((own ?? of('Tollgate') ?? of('Portkey') ?? 2000) / 2);
 }

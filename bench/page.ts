@@ -1,9 +1,10 @@
 import type { End } from './closing.ts';
-import { doingsTable } from './doings.ts';
-import type { Figures } from './figures.ts';
+import { doingsTable, goPeers } from './doings.ts';
+import { type Figures, rates } from './figures.ts';
 import type { Percentiles } from './load.ts';
 import { openStreams } from './measure.ts';
 import { publishedTable } from './published.ts';
+import { rateTable } from './rates.ts';
 import { type Column, machine, median, table, threadTable } from './report.ts';
 import { verdicts } from './targets.ts';
 
@@ -37,7 +38,7 @@ export function page(result: Result): string {
   const ours = of('Tollgate');
   const measured = {
     nginx: of('nginx'),
-    portkey: of('Portkey'),
+    inGo: goPeers.flatMap((name) => of(name) ?? []),
     bare,
     disk,
     open: end?.open,
@@ -52,6 +53,9 @@ export function page(result: Result): string {
     '## Side by side',
     table(columns, bare),
     threadTable(columns),
+    ...(bare.waits.free.at[rates[0]].wholeMs.length === 0
+      ? []
+      : ['## The same rates for everyone', ratesText, rateTable(columns, bare)]),
     ...(end === undefined ? [] : [closingText(end)]),
     ...(bare.published.size === 0
       ? []
@@ -62,6 +66,8 @@ export function page(result: Result): string {
   return `${parts.join('\n\n')}\n`;
 }
 
+const rateList = new Intl.ListFormat('en').format(rates.map((rate) => rate.toLocaleString('en')));
+
 function method({ rounds, seconds }: Result): string {
   return `What one request costs the gateway, beside what the same request costs nginx, which only forwards it, and other gateways. Written by \`npm run bench -- --write\`;
 what is compared ran in one run on one machine, in ${rounds} interleaved rounds of ${seconds} s, and medians are shown. \`npm run bench:peers\` installs the other gateways that a package registry has, outside the project, and says where it looks for the programs of the others.
@@ -69,9 +75,8 @@ what is compared ran in one run on one machine, in ${rounds} interleaved rounds 
 - The vendors are nginx (what is there at once) and a small Go program (what takes time), so that they are never the bottleneck.
 - Tollgate runs with everything on: SQLite with durable commits, key, limits, reserve, settle, usage record, metrics. What the others do is told at the end.
 - A chat request has 1.5 KB, its answer 1 KB. CPU is the user and system time of all threads of the process, divided by answers or chunks.
-- Latencies come from requests at fixed instants (no coordinated omission), at half of the throughput that was measured before in the same placing, minus what the same client waits for the vendor alone.
-  nginx is asked for as much as Tollgate, every other gateway for half of its own throughput. The client tells how late it was itself. Each paced run begins with a second of the same load that is not counted:
-  it opens the connections, in front of the gateway and behind it.
+- Latencies come from requests at fixed instants (no coordinated omission), ${rateList} a second of every gateway alike, minus what the same client waits for the vendor alone.
+  The client tells how late it was itself. Each paced run begins with a second of the same load that is not counted: it opens the connections, in front of the gateway and behind it.
 - Latencies are taken twice, of everyone alike. *One core*: the gateway with all of its threads on the first core, load and vendors on the others, as for processor time; there the main thread waits while the thread that
   commits, or the collector, has its time slice. *Not pinned*: as an operator runs it, every thread where the kernel puts it, load and vendors on the same cores. The targets are of the second; open streams are measured so, too.
 - A cold start is the command that each one's README or container runs, without a package runner or a container around it, until the first answer, on a data folder that exists.`;
@@ -103,3 +108,6 @@ function closingText({ open, books }: End): string {
 
 const publishedText = `The work of benchmarks that others have published, shortened and on this machine: not their figures, but their requests. Closed loops ("at a time") show what a gateway does at most,
 fixed rates what a client waits; what is not answered 200 within two seconds of when it could be has failed. Added is what the vendor alone does not take.`;
+
+const ratesText =
+  'Milliseconds that a whole answer takes longer than without a gateway, p50 / p99. "Answers N/s": the gateway did not reach the rate, and answered so many at most.';

@@ -1,16 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { End } from './closing.ts';
-import type { Breakdown, Figures } from './figures.ts';
+import type { Breakdown, Figures, Rate } from './figures.ts';
 import type { Percentiles } from './load.ts';
 import { openStreams } from './measure.ts';
-import { added, type Latency, median, middle } from './report.ts';
+import { atMost, wholeAt } from './rates.ts';
+import { added, firstChunk, type Latency, median, middle } from './report.ts';
+import type { Told } from './tollgate.ts';
 
 /** The measurements that exist. */
 export interface Measured {
   readonly ours: Figures;
   readonly nginx: Figures | undefined;
-  readonly portkey: Figures | undefined;
+  /** Other gateways that are written in Go. */
+  readonly inGo: readonly Figures[];
   readonly bare: Figures;
   readonly open: End['open'];
   /** The time to store 4 KB on the disk, an entry a round. */
@@ -91,7 +94,7 @@ export function verdicts(measured: Measured): string {
     .join('\n');
 }
 
-function cost({ ours, nginx, portkey }: Measured): Verdict[] {
+function cost({ ours, nginx, inGo }: Measured): Verdict[] {
   const cpu = median(ours.cpuPerRequest);
   const why = threadsSentence(ours.breakdown);
   return [
@@ -99,13 +102,6 @@ function cost({ ours, nginx, portkey }: Measured): Verdict[] {
       'CPU per small chat ÷ nginx',
       5,
       ratio(cpu, median(nginx?.cpuPerRequest ?? [])),
-      ' ×',
-      why,
-    ),
-    most(
-      'CPU per small chat ÷ Portkey',
-      0.1,
-      ratio(cpu, median(portkey?.cpuPerRequest ?? [])),
       ' ×',
       why,
     ),
@@ -123,7 +119,13 @@ function cost({ ours, nginx, portkey }: Measured): Verdict[] {
       ' ×',
       threadsSentence(ours.translatedBreakdown),
     ),
-    least('requests/s ÷ Portkey', 6, ratio(mostOf(ours), mostOf(portkey)), ' ×', why),
+    least(
+      'requests/s ÷ the best of the gateways in Go, one core',
+      8,
+      ratio(mostOf(ours), best(inGo)),
+      ' ×',
+      why,
+    ),
     {
       ...least(
         'requests/s, two workers instead of one',
@@ -136,8 +138,12 @@ function cost({ ours, nginx, portkey }: Measured): Verdict[] {
   ];
 }
 
-const mostOf = (figures: Figures | undefined) =>
-  median(figures?.waits.pinned.requestsPerSecond ?? []);
+const mostOf = (figures: Figures) => median(figures.waits.pinned.requestsPerSecond);
+
+function best(all: readonly Figures[]): number | undefined {
+  const each = all.flatMap((figures) => mostOf(figures) ?? []);
+  return each.length === 0 ? undefined : Math.max(...each);
+}
 
 function threadsSentence(breakdowns: readonly Breakdown[]): string {
   const { user, system, second, rest } = middle(breakdowns);
@@ -146,41 +152,55 @@ function threadsSentence(breakdowns: readonly Breakdown[]): string {
 }
 
 /** As an operator runs it, without pinning. */
-function latencies({ ours, bare, nginx, disk }: Measured): Verdict[] {
-  const loop = median(ours.waits.free.told.map(({ eventLoopMs }) => eventLoopMs));
-  const loopSays =
-    loop === undefined ? [] : [`at half load the event loop is ${round(loop)} ms late at p99`];
-  const row = (
-    what: string,
-    limit: number,
-    of: Latency,
-    index: 0 | 1,
-    costs: readonly string[],
-  ) => {
-    const proxy = nginx === undefined ? undefined : added(nginx, bare, 'free', of, index);
+function latencies(measured: Measured): Verdict[] {
+  return [
+    ...atRate(measured, 1000, 0.4, 3),
+    ...atRate(measured, 3000, 0.8, 8),
+    ...addedVerdicts(measured, 'added time to the first chunk', firstChunk, [0.5, 3], []),
+  ];
+}
+
+function atRate(measured: Measured, rate: Rate, middle: number, tail: number): Verdict[] {
+  const { ours, disk } = measured;
+  const shown = rate.toLocaleString('en');
+  const what = `added latency at ${shown}/s`;
+  const most = atMost(ours, 'free', rate);
+  if (most !== undefined)
+    return [least(`answers/s when asked for ${shown}/s`, rate, Math.min(most, rate - 1), '')];
+  const { told } = ours.waits.free.at[rate];
+  const loop = median(told.map(({ eventLoopMs }) => eventLoopMs));
+  const loopSays = loop === undefined ? [] : [`the event loop is ${round(loop)} ms late at p99`];
+  const costs = [...commitSays(told, disk), ...loopSays];
+  return addedVerdicts(measured, what, wholeAt(rate), [middle, tail], costs);
+}
+
+/** p50 and p99 of a latency, each with its limit. */
+function addedVerdicts(
+  { ours, nginx, bare }: Measured,
+  what: string,
+  of: Latency,
+  limits: readonly [number, number],
+  costs: readonly string[],
+): Verdict[] {
+  return ([0, 1] as const).map((index) => {
+    const proxy = nginx && added(nginx, bare, 'free', of, index);
     const pinned = added(ours, bare, 'pinned', of, index);
     const why = [
       ...(proxy === undefined ? [] : [`nginx adds ${round(proxy)} ms`]),
       ...costs,
       ...(pinned === undefined ? [] : [`all of it on one core: ${round(pinned)} ms`]),
     ];
-    return most(what, limit, added(ours, bare, 'free', of, index), ' ms', why.join('; '));
-  };
-  const whole = [...commitSays(ours, disk), ...loopSays];
-  return [
-    row('added latency at half load, p50', 0.5, 'halfLoad', 0, whole),
-    row('added latency at half load, p99', 5, 'halfLoad', 1, whole),
-    row('added time to the first chunk, p50', 0.5, 'firstChunk', 0, []),
-    row('added time to the first chunk, p99', 5, 'firstChunk', 1, []),
-  ];
+    const name = `${what}, ${index === 0 ? 'p50' : 'p99'}`;
+    return most(name, limits[index], added(ours, bare, 'free', of, index), ' ms', why.join('; '));
+  });
 }
 
 /** The last byte of a response waits for a durable commit, which many requests share. */
-function commitSays(ours: Figures, disk: readonly Percentiles[]): string[] {
+function commitSays(told: readonly Told[], disk: readonly Percentiles[]): string[] {
   const [p50, p99] = [0, 1].map((index) =>
     median(disk.flatMap((percentiles) => percentiles[index] ?? [])),
   );
-  const shared = median(ours.waits.free.told.map(({ charges, commits }) => charges / commits));
+  const shared = median(told.map(({ charges, commits }) => charges / commits));
   if (p50 === undefined || p99 === undefined) return [];
   const shares = shared === undefined ? '' : `, with ${shared.toFixed(1)} charges in each`;
   return [
