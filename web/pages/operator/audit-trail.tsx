@@ -177,6 +177,13 @@ function EntryDrawer({ entry, ...drawer }: EntryDrawerProps): ReactNode {
           <Fact name={words.columns.target}>
             <Target entry={entry} />
           </Fact>
+          {entry.account !== null && (
+            <Fact name={words.columns.account}>
+              <PathLink path={userPath(entry.account.id)}>
+                {entry.account.name ?? entry.account.id}
+              </PathLink>
+            </Fact>
+          )}
           <Fact name={words.columns.reason}>{entry.reason ?? '—'}</Fact>
           <Fact name={words.columns.ip}>{entry.ip ?? '—'}</Fact>
           <Fact name={words.id}>
