@@ -37,11 +37,14 @@ export function Money({
   className,
 }: MoneyProps): ReactNode {
   if (amount === null) return <span className={clsx('text-faint', className)}>—</span>;
-  const shown = `${estimated ? '≈ ' : ''}${signed && !amount.startsWith('-') ? '+' : ''}${padFraction(formatYuan(amount, as), places)}`;
+  // The cost of a request shows all nine decimals, so that the points of a list line up.
+  const nine = as === 'exact' || as === 'row';
+  const text = formatYuan(amount, nine ? 'exact' : as);
+  const shown = `${estimated ? '≈ ' : ''}${signed && !amount.startsWith('-') ? '+' : ''}${padFraction(text, places)}`;
   if (isRounded(amount, as)) return <Rounded amount={amount} shown={shown} className={className} />;
   return (
     <span className={clsx('whitespace-nowrap figures', className)}>
-      {as === 'exact' ? <Nine text={shown} /> : shown}
+      {nine ? <Nine text={shown} /> : shown}
     </span>
   );
 }

@@ -15,13 +15,6 @@ describe('money as it is shown', () => {
     expect(formatYuan('99.9999995', 'spend')).toBe('¥100.00');
     expect(formatYuan('100', 'spend')).toBe('¥100.00');
   });
-  test('under one yuan a sum is exact, so that it agrees with the requests in it', () => {
-    for (const context of ['balance', 'spend'] as const) {
-      expect(formatYuan('0.002222300', context)).toBe('¥0.0022223');
-      expect(formatYuan('0.999999999', context)).toBe('¥0.999999999');
-    }
-    expect(formatYuan('1.000000001', 'spend')).toBe('¥1.000001');
-  });
   test('a balance shows what one charge took from it', () => {
     const left = parseYuan('2.00') - parseYuan('0.000199');
     expect(formatYuan(left, 'balance')).toBe('¥1.999801');

@@ -5,15 +5,16 @@ export type Yuan = string;
 
 /**
  * How an amount is shown; every rounded amount shows exactly on hover. `balance`: two decimals,
- * under ¥100 up to six, so that a charge shows in it, rounded down; under ¥1 exact. `spend`, and
- * what operators earn by it: the same, rounded up, so that the display never flatters. `row`: one
- * request, exact, at least six decimals, so that a list and the charge itself agree. `exact`: all
- * nine. `price`: as entered, at least two.
+ * under ¥100 up to six, so that a charge shows in it, rounded down. `spend`, and what operators
+ * earn by it: the same, rounded up, so that the display never flatters. `row`: one request, exact,
+ * at least six decimals, so that a list and the charge itself agree. `exact`: all nine. `price`: as
+ * entered, at least two.
  */
 export type MoneyContext = 'balance' | 'spend' | 'row' | 'exact' | 'price';
 
 const nanoDigits = 9;
-const nanoPerYuan = 10n ** BigInt(nanoDigits);
+/** From ¥100 on two decimals say enough. */
+const manyDigitsBelow = 100n * 10n ** BigInt(nanoDigits);
 const minus = '\u2212';
 
 /** Nano-yuan. Throws on a text that is no decimal amount: money is never guessed. */
@@ -34,7 +35,7 @@ export function yuanOf(nano: bigint): Yuan {
 }
 
 /**
- * `−¥1,234.50`. An amount above zero never shows as zero: one that would round to zero is shown
+ * `−¥1,234.50`. An amount above zero never shows as zero: if it would round to zero, it shows
  * exactly.
  */
 export function formatYuan(amount: Yuan | bigint, context: MoneyContext): string {
@@ -95,13 +96,9 @@ function decimals(size: bigint, context: MoneyContext): Rounding | undefined {
   if (context === 'exact') return { digits: nanoDigits, up: false, keep: nanoDigits };
   if (context === 'price') return undefined;
   if (context === 'row') return { digits: nanoDigits, up: false, keep: 6 };
-  return { digits: digitsOf(size), up: context === 'spend', keep: 2 };
-}
-
-/** Sums of a few small requests agree with the requests; from ¥100 on two decimals say enough. */
-function digitsOf(size: bigint): number {
-  if (size < nanoPerYuan) return nanoDigits;
-  return size < 100n * nanoPerYuan ? 6 : 2;
+  const digits = size < manyDigitsBelow ? 6 : 2;
+  if (context === 'spend') return { digits, up: true, keep: 2 };
+  return size < unitOf(digits) ? undefined : { digits, up: false, keep: 2 };
 }
 
 function rounded(size: bigint, digits: number, up: boolean, keep: number): string {
