@@ -95,12 +95,12 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       const { live, operator } = await startLivedIn();
       const { database } = live.gateway;
       const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000;
+      // In an hour's first minutes the gateway counts in the same slot.
       for (const [channel, kind, count] of [
         ['ds-main', 'ok', 940],
         ['ds-main', 'timeout', 60],
         ['moonshot', 'ok', 80],
       ] as const)
-        // In an hour's first minutes the gateway counts in the same slot.
         for (const days of [0, 3, 7])
           await database.query(
             'INSERT INTO channel_count VALUES ($1, $2, $3, $4) ON CONFLICT (slot, channel, kind) DO UPDATE SET count = excluded.count',
