@@ -72,6 +72,8 @@ export function openServers(
     usdRatePpm,
   });
   const payments = openPayments({ database, log }, options, () => urlOf(server.address()));
+  // Not with the pages: other workers ask this one for its metrics, too.
+  const metrics = metricsPageOf(counters.metrics, options.workers);
   const pages = new Pages(async () => {
     const { openPages } = await import('./pages.ts');
     return openPages(
@@ -91,7 +93,7 @@ export function openServers(
         files: fileHandler,
         about: { version: about.version, publicUrl: options.publicUrl },
         ready,
-        metrics: metricsPageOf(counters.metrics, options.workers),
+        metrics,
         metricsToken: options.metricsToken,
       },
       options,
