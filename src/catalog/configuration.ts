@@ -119,6 +119,8 @@ export interface ConfigurationContext {
   readonly serves: Serves;
   /** Wall clock, ms. */
   readonly now: number;
+  /** The port that the gateway listens at; undefined: it listens nowhere. */
+  readonly ownPort?: number;
 }
 
 export const defaultGroup: Group = {

@@ -44,6 +44,17 @@ describe('environmentConfiguration', () => {
     });
   });
 
+  it('takes no client of this gateway for a vendor', async () => {
+    const env = { OPENAI_API_KEY: 'a', OPENAI_BASE_URL: 'http://127.0.0.1:8080/v1' };
+    const own = await configure(env, { ownPort: 8_080 });
+    expect([own.channels, own.warnings]).toEqual([
+      [],
+      [expect.stringContaining('OPENAI_BASE_URL is the address of this gateway')],
+    ]);
+    const other = await configure(env, { ownPort: 9_000 });
+    expect(other.channels.map(({ name }) => name)).toEqual(['openai']);
+  });
+
   it('makes a channel for each key, with the models that the vendor sells and can be asked for', async () => {
     const { channels, models } = await configure({
       OPENAI_API_KEY: 'a',

@@ -19,7 +19,9 @@ import type { ChannelFacts } from './snapshot.ts';
 export async function environmentConfiguration(
   context: ConfigurationContext,
 ): Promise<ConfigurationResult> {
-  const { env, vendors, serves } = context;
+  const { env, serves, ownPort } = context;
+  const own = context.vendors.filter((vendor) => isOwn(addressOf(vendor, env), ownPort));
+  const vendors = context.vendors.filter((vendor) => !own.includes(vendor));
   const written = env[usdRateVariable];
   const rate = written === undefined || written === '' ? defaultUsdRatePpm : usdRate(written);
   if (typeof rate === 'string')
@@ -33,7 +35,7 @@ export async function environmentConfiguration(
         models: [],
         channels: [],
         usdRatePpm: rate,
-        warnings: unreachable(vendors, env),
+        warnings: [...ownAddresses(own), ...unreachable(vendors, env)],
       },
     };
   const bundled = await loadBundled({ usdRatePpm: rate, today: utcDate(context.now) });
@@ -50,6 +52,7 @@ export async function environmentConfiguration(
   const sold = new Set(selling.flatMap((channel) => [...channel.models.keys()]));
   const models = [...sold].flatMap((id) => bundled.get(id)?.facts ?? []);
   const warnings = [
+    ...ownAddresses(own),
     ...unreachable(vendors, env),
     ...empty,
     ...configurationWarnings({ groups: [], models, channels: selling }, [], bundled, { serves }),
@@ -92,6 +95,22 @@ function addressOf(
   const written = names?.baseUrl === undefined ? undefined : env[names.baseUrl];
   return written === '' ? undefined : written;
 }
+
+/**
+ * Whether the address is this gateway's: the demo prints it as a variable for programs, and a later
+ * start in that terminal must not take itself for a vendor.
+ */
+function isOwn(address: string | undefined, ownPort: number | undefined): boolean {
+  if (address === undefined || ownPort === undefined || !URL.canParse(address)) return false;
+  const { hostname, port } = new URL(address);
+  return /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname) && port === String(ownPort);
+}
+
+const ownAddresses = (vendors: readonly VendorFacts[]): readonly string[] =>
+  vendors.map(
+    ({ env }) =>
+      `${env?.baseUrl} is the address of this gateway: ${env?.apiKey} is taken for a key of its users, and no vendor is called with it`,
+  );
 
 function unreachable(
   vendors: readonly VendorFacts[],

@@ -19,7 +19,9 @@ export function faultText(fault: unknown): string {
   if (!('code' in fault) || fault.code !== 'EADDRINUSE') return fault.message;
   const port = 'port' in fault && typeof fault.port === 'number' ? fault.port : 0;
   const other = port > 0 && port < 65_535 ? port + 1 : 0;
-  return `${fault.message}; name another with --port or PORT, such as --port ${other}`;
+  // npm takes options for itself unless they stand behind two dashes.
+  const dashes = process.env['npm_lifecycle_event'] === 'start' ? '-- ' : '';
+  return `${fault.message}; name another with --port or PORT, such as ${dashes}--port ${other}`;
 }
 
 /** Options of every command. */

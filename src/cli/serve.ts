@@ -9,7 +9,7 @@ import { linkAddress, operatorLink } from '../signin/enrol.ts';
 import { signInMethods, type SigninSettings } from '../signin/settings.ts';
 import { looksTyped, masterKeyCommand } from '../storage/seal.ts';
 import { Failure, print, readText } from './command-io.ts';
-import { gatewayOptions, publicUrl, type ServeOptions } from './gateway-options.ts';
+import { defaultPort, gatewayOptions, publicUrl, type ServeOptions } from './gateway-options.ts';
 import type { Env } from './installation.ts';
 import { paint } from './terminal.ts';
 import { clusterWorker, type WorkerReady } from './workers/worker.ts';
@@ -29,7 +29,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
     return printReady(options, await supervise(workers, options.data, env));
   }
   setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
-  const configuration = await configurationOf(options.config, env);
+  const configuration = await configurationOf(options.config, env, options.port);
   if (worker?.first !== false)
     for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
   if (configuration.channels.length === 0 && worker?.first !== false) {
@@ -76,8 +76,12 @@ export async function signInLink(
   return secret && linkAddress(publicUrl(env) ?? gateway.url, secret);
 }
 
-export async function configurationOf(file: string | undefined, env: Env): Promise<Configuration> {
-  const context = { env, vendors: [...vendors.values()], serves, now: systemClock.now() };
+export async function configurationOf(
+  file: string | undefined,
+  env: Env,
+  ownPort: number = defaultPort,
+): Promise<Configuration> {
+  const context = { env, vendors: [...vendors.values()], serves, now: systemClock.now(), ownPort };
   if (file === undefined) return orFail(await environmentConfiguration(context), 'the environment');
   return orFail(await readConfigurationFile(file, env), file);
 }
