@@ -84,7 +84,7 @@ function ModelCard({ model, group, picking }: CardProps): ReactNode {
         <div className="flex items-center justify-between gap-2">
           <Speed model={model} />
           <Pick model={model} picking={picking}>
-            {words.compare.short}
+            <span className="whitespace-nowrap">{words.compare.short}</span>
           </Pick>
         </div>
       </div>

@@ -247,12 +247,9 @@ function tokenText(
 function PriceLine({ model }: { readonly model: OperatorModel }): ReactNode {
   const input = tokenPrice(model, 'input');
   const output = tokenPrice(model, 'output');
-  if (input === undefined || output === undefined) return <Piece model={model} />;
-  return (
-    <span className="figures">
-      {priceText(input.amount)} · {priceText(output.amount)}
-    </span>
-  );
+  const prices = [input, output].flatMap((price) => price?.amount ?? []);
+  if (prices.length === 0) return <Piece model={model} />;
+  return <span className="figures">{prices.map((price) => priceText(price)).join(' · ')}</span>;
 }
 
 /** Only for a model that is not in order. */

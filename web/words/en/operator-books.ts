@@ -4,7 +4,7 @@ export default {
     title: 'Ledger',
     run: 'Run check',
     none: 'The ledger has not been checked yet. It is checked every night; you can also run a check now.',
-    nightly: 'nightly',
+    nightly: 'automatic',
     byHand: 'manual',
     last: 'Last check',
     earlier: 'Earlier checks',

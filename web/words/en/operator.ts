@@ -81,7 +81,7 @@ export default {
       none: 'The ledger has not been checked yet. It is checked every night.',
       ok: 'All rules passed',
       failed: 'Some rules failed',
-      nightly: 'nightly',
+      nightly: 'automatic',
       byHand: 'manual',
       proves:
         'Every balance equals the sum of its transfers, every charge has its usage record, and nothing is held twice.',

@@ -49,6 +49,7 @@ export default {
     title: (amount: string) => `Top up ${amount}`,
     scan: (wallet: string, amount: string) => `Scan with ${wallet} to pay ${amount}`,
     pay: (wallet: string, amount: string) => `Pay ${amount} with ${wallet}`,
+    demo: 'This is a demo: pay on the page printed as “wallet” when it started.',
     expires: 'Expires in {left}',
     windows: 'Other open windows update too.',
     scanned: 'Scanned; confirm on your phone.',

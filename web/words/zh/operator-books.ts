@@ -5,7 +5,7 @@ export default {
     title: '账本',
     run: '开始检查',
     none: '账本还没有检查过。每天夜里自动检查一次，也可以立即手动检查。',
-    nightly: '夜间自动',
+    nightly: '自动',
     byHand: '手动',
     last: '最近一次检查',
     earlier: '以前的检查',

@@ -44,6 +44,7 @@ export default {
     title: (amount) => `充值 ${amount}`,
     scan: (wallet, amount) => `请用${wallet}扫码支付 ${amount}`,
     pay: (wallet, amount) => `请用${wallet}支付 ${amount}`,
+    demo: '这是演示：请打开启动时打印的 wallet 地址付款。',
     expires: '{left} 后过期',
     windows: '已打开此页的其他窗口会同时更新。',
     scanned: '已扫码，请在手机上确认。',
