@@ -91,6 +91,11 @@ describe('the document', () => {
     expect(await new Validator().validate({ ...document })).toEqual({ valid: true });
   });
 
+  test('tells its operations apart by their summaries', () => {
+    const summaries = Object.values(operations).map(({ summary }) => summary);
+    expect(summaries).toEqual([...new Set(summaries)]);
+  });
+
   test('has every endpoint that is served, and no other', () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) =>

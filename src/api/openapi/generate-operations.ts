@@ -58,7 +58,7 @@ export const generateOperations: schema.Operations = {
   'POST /models/*:countTokens': {
     id: 'countContentTokens',
     tag: 'Google’s format',
-    summary: 'Count the tokens of a conversation (not charged)',
+    summary: 'Count the tokens of contents (not charged)',
     description: places,
     path,
     schemas: {

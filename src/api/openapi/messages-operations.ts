@@ -39,7 +39,7 @@ export const messagesOperations: schema.Operations = {
   'POST /messages/count_tokens': {
     id: 'countMessageTokens',
     tag: 'Messages',
-    summary: 'Count the tokens of a conversation (not charged)',
+    summary: 'Count the tokens of messages (not charged)',
     schemas: {
       MessageCountRequest: tokenCountRequestSchema,
       TokenCount: schema.answer({
