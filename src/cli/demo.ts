@@ -17,7 +17,7 @@ import { defaultPort, gatewayOptions, type ServeOptions } from './gateway-option
 import type { Env } from './installation.ts';
 import { print } from './command-io.ts';
 import { paint, paintMoney } from './terminal.ts';
-import { orFail, signInLink, stopOnSignal } from './serve.ts';
+import { openPagesSoon, orFail, signInLink, stopOnSignal } from './serve.ts';
 
 const yuanToStart = 100n;
 const portsAbove = 10;
@@ -65,6 +65,7 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
     throw error;
   }
   stopOnSignal(gateway, leave);
+  openPagesSoon(gateway);
   const key = await demoKey(gateway);
   const link = await signInLink(gateway, signin, sealed);
   const wallets = `${simulator.url}/wallets`;

@@ -48,6 +48,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const acceptDatabase = wanted.acceptDatabase === true && worker?.first !== false;
   const gateway = await openGateway({ ...wanted, acceptDatabase, workers: worker });
   stopOnSignal(gateway);
+  openPagesSoon(gateway);
   for (const id of gateway.keptPrices)
     console.error(`tollgate: ${id} keeps its imported price: the configuration has none`);
   const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);
@@ -99,6 +100,18 @@ export async function readConfigurationFile(file: string, env: Env): Promise<Con
 export function orFail(result: ConfigurationResult, where: string): Configuration {
   if (result.ok) return result.configuration;
   throw new Failure(`${where} cannot be used:\n${describeProblems(where, result.problems)}`);
+}
+
+/** The pages are opened this long after the API answers, unless a request for one comes before. */
+const pagesAfterMs = 1_000;
+
+/**
+ * Opens the pages, probes among them, once the start is over: a probe of a busy process must not
+ * wait until they are loaded.
+ */
+export function openPagesSoon({ pages }: Gateway): void {
+  // The first request for a page tries again, and reports what is wrong.
+  setTimeout(() => void pages.open().catch(() => undefined), pagesAfterMs).unref();
 }
 
 /** Connections still open after a drain get this long to close by themselves. */

@@ -4,7 +4,10 @@ import { serve, configurationOf } from './serve.ts';
 
 /** `start`: serves what is configured, or the demo when nothing is. */
 export async function startCommand(options: ServeOptions, env: Env): Promise<void> {
-  if (options.config === undefined && (await configurationOf(undefined, env, options.port)).channels.length === 0)
+  if (
+    options.config === undefined &&
+    (await configurationOf(undefined, env, options.port)).channels.length === 0
+  )
     await (await import('./demo.ts')).demo(options, env);
   else await serve(options, env);
 }
