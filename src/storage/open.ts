@@ -74,8 +74,8 @@ function openSqlite(path: string, { procedures, thread }: OpenOptions): Engine {
   if (thread === undefined) return new SqliteEngine(new InlineLink(path, procedures ?? {}));
   // In memory, each connection would be a database of its own.
   return new SqliteEngine(
-    new ThreadLink(path, thread),
-    path === ':memory:' ? undefined : new ThreadLink(path, thread),
+    new ThreadLink(path, thread, true),
+    path === ':memory:' ? undefined : new ThreadLink(path, thread, false),
   );
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync, statfsSync } from 'node:fs';
+import { existsSync, statSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -542,6 +542,9 @@ export function serveSqlite(procedures: Procedures): void {
     'serveSqlite runs in the thread that open() starts',
   );
   const port = parentPort;
+  // A new file under this name would take the write-ahead log of the one that was moved away.
+  if (workerData.mayCreate !== true && !existsSync(workerData.path))
+    throw new DatabaseError('gone', fileGoneMessage(workerData.path));
   const host = new SqliteHost(workerData.path, procedures, systemClock);
   retryWhileLocked(host, () => host.configure());
   port.on('message', ({ id, job }: JobMessage) => {

@@ -173,6 +173,7 @@ export interface ThreadOptions {
 export class ThreadLink implements Link {
   readonly #path: string;
   readonly #options: ThreadOptions;
+  #mayCreate: boolean;
   /**
    * Jobs without a reply, oldest first. The thread does them in order; a map would be rebuilt again
    * and again.
@@ -181,9 +182,11 @@ export class ThreadLink implements Link {
   #worker: Worker | undefined;
   #sent = 0;
 
-  constructor(path: string, options: ThreadOptions) {
+  /** `mayCreate`: the first thread creates a file that does not exist; no later one does. */
+  constructor(path: string, options: ThreadOptions, mayCreate: boolean) {
     this.#path = path;
     this.#options = options;
+    this.#mayCreate = mayCreate;
   }
 
   send(job: Job): Promise<unknown> {
@@ -209,9 +212,10 @@ export class ThreadLink implements Link {
   #start(): Worker {
     const { entry, execArgv } = this.#options;
     const worker = new Worker(entry, {
-      workerData: { path: this.#path },
+      workerData: { path: this.#path, mayCreate: this.#mayCreate },
       ...(execArgv && { execArgv: [...execArgv] }),
     });
+    this.#mayCreate = false;
     let why = 'the database thread ended';
     worker.on('message', (reply: JobReply) => this.#settle(reply));
     worker.on('error', (error) => {
