@@ -61,7 +61,7 @@ function pasted(
   });
 }
 
-/** A line that goes on until Ctrl-C: its first words, and how it ended. */
+/** A line that goes on until Ctrl-C: what it says when it has begun, and how it ended. */
 async function interrupted(
   line: string,
   env: Readonly<Record<string, string>>,
@@ -73,10 +73,12 @@ async function interrupted(
   });
   let [output, errors] = ['', ''];
   child.stderr.on('data', (text) => (errors += text));
+  // A terminal may hand on the demo's words in pieces.
+  const begun = line.includes('tollgate demo') ? 'Ctrl-C' : '\n';
   const spoken = new Promise((resolve) =>
     child.stdout.on('data', (text) => {
       output += text;
-      resolve(undefined);
+      if (output.includes(begun)) resolve(undefined);
     }),
   );
   const gone = once(child, 'exit');

@@ -39,8 +39,12 @@ export async function openDatabase(options: DatabaseOptions, log: Log): Promise<
   folder?.requireFile(databaseUrl);
   // Taken before anything is read or migrated: another server may use the file.
   const sole = workers === undefined ? acquireServingLock(databaseUrl) : undefined;
-  const thread = sqliteThread === undefined ? {} : { thread: { entry: sqliteThread } };
-  const database = await open(databaseUrl, { procedures: ledgerProcedures, ...thread });
+  const database = await open(databaseUrl, {
+    procedures: ledgerProcedures,
+    // The file may go between the check and the opening.
+    mayCreate: folder?.mayCreate ?? true,
+    ...(sqliteThread && { thread: { entry: sqliteThread } }),
+  });
   await undoOnFailure(folder?.requireSame(database), async () => {
     await database.close();
     sole?.release();

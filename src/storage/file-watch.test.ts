@@ -1,4 +1,4 @@
-import { copyFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { sqliteUrl } from '../../test/databases.ts';
@@ -83,6 +83,24 @@ test.each(losses)(
     await database.close();
   },
 );
+
+test.each([
+  ['in its thread', { thread }],
+  ['in this thread', {}],
+])('R7: a file that must exist is not created, %s', async (_, options) => {
+  const url = `${await sqliteUrl()}?#`;
+  const path = url.slice('sqlite:'.length);
+  await expect(open(url, { ...options, mayCreate: false })).rejects.toThrow(
+    'was removed or replaced',
+  );
+  expect(existsSync(path)).toBe(false);
+  const made = await open(url, options);
+  await migrate(made, [counters]);
+  await made.close();
+  const again = await open(url, { ...options, mayCreate: false });
+  expect(await again.query('SELECT n FROM counter')).toEqual([]);
+  await again.close();
+});
 
 const pages = {
   id: '0001-page',

@@ -51,18 +51,17 @@ export class LedgerFolder {
     );
   }
 
+  /** Whether its database may be a new one: the folder belongs to none yet, or accepts another. */
+  get mayCreate(): boolean {
+    return this.#id === undefined || this.#accepts;
+  }
+
   /**
-   * Checks a SQLite file before it is opened, since opening creates a missing file. Throws a
+   * Checks a SQLite file before it is opened, to say what to do about a missing one. Throws a
    * `DatabaseError`.
    */
   requireFile(url: string): void {
-    if (
-      this.#id === undefined ||
-      this.#accepts ||
-      !url.startsWith('sqlite:') ||
-      url === 'sqlite::memory:'
-    )
-      return;
+    if (this.mayCreate || !url.startsWith('sqlite:') || url === 'sqlite::memory:') return;
     const path = url.slice('sqlite:'.length);
     const bytes = statSync(path, { throwIfNoEntry: false })?.size;
     if (bytes === undefined) throw this.#mismatch(`there is no database ${path}`);
@@ -74,7 +73,7 @@ export class LedgerFolder {
    * Throws a `DatabaseError`.
    */
   async requireSame(database: Database): Promise<void> {
-    if (this.#id === undefined || this.#accepts) return;
+    if (this.mayCreate) return;
     const id = await idOf(database);
     if (id === undefined)
       throw this.#mismatch(

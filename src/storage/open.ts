@@ -22,6 +22,8 @@ export interface OpenOptions {
    */
   readonly thread?: ThreadOptions;
   readonly postgres?: PostgresOptions;
+  /** False: a SQLite file that does not exist is an error of the kind `gone`. */
+  readonly mayCreate?: boolean;
 }
 
 class EngineDatabase implements Database {
@@ -53,7 +55,7 @@ class EngineDatabase implements Database {
 }
 
 /**
- * Opens `sqlite:/path/file.db` (made when absent), `sqlite::memory:` or
+ * Opens `sqlite:/path/file.db` (created when there is none), `sqlite::memory:` or
  * `postgres://user@host/name`. Throws a `DatabaseError` when the database cannot be reached or
  * would not keep its promises.
  */
@@ -70,11 +72,12 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Data
   return new EngineDatabase(engine);
 }
 
-function openSqlite(path: string, { procedures, thread }: OpenOptions): Engine {
-  if (thread === undefined) return new SqliteEngine(new InlineLink(path, procedures ?? {}));
+function openSqlite(path: string, options: OpenOptions): Engine {
+  const { procedures = {}, thread, mayCreate = true } = options;
+  if (thread === undefined) return new SqliteEngine(new InlineLink(path, procedures, mayCreate));
   // In memory, each connection would be a database of its own.
   return new SqliteEngine(
-    new ThreadLink(path, thread, true),
+    new ThreadLink(path, thread, mayCreate),
     path === ':memory:' ? undefined : new ThreadLink(path, thread, false),
   );
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, statSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -57,8 +58,9 @@ export class SqliteHost {
   #polite = 0;
   #reading = false;
 
-  constructor(path: string, procedures: Procedures, clock: Clock) {
-    this.#connection = new SqliteConnection(path);
+  /** `mayCreate`: as in `SqliteConnection`. */
+  constructor(path: string, procedures: Procedures, clock: Clock, mayCreate = true) {
+    this.#connection = new SqliteConnection(path, mayCreate);
     this.#procedures = procedures;
     this.#path = path;
     this.#clock = clock;
@@ -356,15 +358,16 @@ export class SqliteConnection {
   readonly #path: string;
 
   /**
-   * `path` is a file or `:memory:`. Until `configure` has succeeded the connection must not be
-   * used.
+   * `path` is a file or `:memory:`. Without `mayCreate`, a file that does not exist is an error of
+   * the kind `gone`. Until `configure` has succeeded the connection must not be used.
    */
-  constructor(path: string) {
+  constructor(path: string, mayCreate = true) {
     const Engine = (found ??= engine());
     this.#path = path;
     try {
-      this.#connection = new Engine(path);
+      this.#connection = new Engine(mayCreate || path === ':memory:' ? path : existing(path));
     } catch (error) {
+      if (!mayCreate && !existsSync(path)) throw new DatabaseError('gone', fileGoneMessage(path));
       throw sqliteError(error);
     }
   }
@@ -498,6 +501,23 @@ export function isLocked(error: unknown): boolean {
   return code === 5 || code === 6;
 }
 
+/**
+ * The address of a file that SQLite opens and never creates
+ * (https://www.sqlite.org/uri.html, read 2026-11-26). A new file under this name would take the
+ * write-ahead log of the one that was moved away.
+ */
+function existing(path: string): URL {
+  const address = pathToFileURL(path);
+  address.search = '?mode=rw';
+  return address;
+}
+
+/** What the thread is started with. */
+export interface ThreadData {
+  readonly path: string;
+  readonly mayCreate: boolean;
+}
+
 export interface JobMessage {
   readonly id: number;
   readonly job: Job;
@@ -542,10 +562,8 @@ export function serveSqlite(procedures: Procedures): void {
     'serveSqlite runs in the thread that open() starts',
   );
   const port = parentPort;
-  // A new file under this name would take the write-ahead log of the one that was moved away.
-  if (workerData.mayCreate !== true && !existsSync(workerData.path))
-    throw new DatabaseError('gone', fileGoneMessage(workerData.path));
-  const host = new SqliteHost(workerData.path, procedures, systemClock);
+  const { path, mayCreate } = workerData as ThreadData;
+  const host = new SqliteHost(path, procedures, systemClock, mayCreate);
   retryWhileLocked(host, () => host.configure());
   port.on('message', ({ id, job }: JobMessage) => {
     port.postMessage(

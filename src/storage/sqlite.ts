@@ -20,6 +20,7 @@ import {
   SqliteHost,
   type JobMessage,
   type JobReply,
+  type ThreadData,
 } from './sqlite-host.ts';
 
 /**
@@ -123,8 +124,8 @@ export class InlineLink implements Link {
   readonly #host: SqliteHost;
   #last: Promise<unknown>;
 
-  constructor(path: string, procedures: Procedures) {
-    this.#host = new SqliteHost(path, procedures, systemClock);
+  constructor(path: string, procedures: Procedures, mayCreate: boolean) {
+    this.#host = new SqliteHost(path, procedures, systemClock, mayCreate);
     this.#last = this.#patiently(() => this.#host.configure());
     this.#last.catch(() => undefined);
   }
@@ -212,7 +213,7 @@ export class ThreadLink implements Link {
   #start(): Worker {
     const { entry, execArgv } = this.#options;
     const worker = new Worker(entry, {
-      workerData: { path: this.#path, mayCreate: this.#mayCreate },
+      workerData: { path: this.#path, mayCreate: this.#mayCreate } satisfies ThreadData,
       ...(execArgv && { execArgv: [...execArgv] }),
     });
     this.#mayCreate = false;
