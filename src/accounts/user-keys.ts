@@ -1,7 +1,7 @@
 import type { Nano } from '../base/money.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { bump } from '../storage/changes.ts';
-import type { Database, Migration, Transaction } from '../storage/database.ts';
+import type { Migration, Transaction } from '../storage/database.ts';
 import { containing } from '../storage/sql.ts';
 import {
   constraintsOf,
@@ -180,21 +180,6 @@ export function* keyNamesOf(
     sql: `SELECT id, name FROM api_keys WHERE user_id=$1 AND id IN (${places})`,
     params: [ownerId, ...wanted],
   };
-  return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
-}
-
-/** The names of keys of any users. */
-export async function keyNames(
-  database: Database,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const wanted = [...new Set(ids)];
-  if (wanted.length === 0) return new Map();
-  const places = wanted.map((_, index) => `$${index + 1}`).join();
-  const rows = await database.query(
-    `SELECT id, name FROM api_keys WHERE id IN (${places})`,
-    wanted,
-  );
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
 }
 

@@ -275,18 +275,6 @@ export function* usersMadeWithin(from: number, to: number): Transaction<number> 
   return Number(row?.['count'] ?? 0);
 }
 
-/** The names of those ids that are users. */
-export async function userNames(
-  database: Database,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const wanted = [...new Set(ids)];
-  if (wanted.length === 0) return new Map();
-  const places = wanted.map((_, index) => `$${index + 1}`).join();
-  const rows = await database.query(`SELECT id, name FROM users WHERE id IN (${places})`, wanted);
-  return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
-}
-
 /**
  * Whether a user is an operator at this very moment. Until the transaction ends, no other one
  * passes here: when two operators act on each other, one of them fails.

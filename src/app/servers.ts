@@ -144,7 +144,8 @@ export class Pages implements Drainable {
   /** Pages that are opened from now on are drained at once. */
   async drain(waitMs: number): Promise<void> {
     this.#draining = true;
-    const opened = await this.#opened;
+    // Pages that cannot be opened have nothing to drain, and `open` has thrown why.
+    const opened = await this.#opened?.catch(() => undefined);
     await opened?.drain(waitMs);
   }
 }

@@ -53,6 +53,8 @@ describe('environmentConfiguration', () => {
     ]);
     const other = await configure(env, { ownPort: 9_000 });
     expect(other.channels.map(({ name }) => name)).toEqual(['openai']);
+    const short = { ...env, OPENAI_BASE_URL: 'http://localhost/v1' };
+    expect((await configure(short, { ownPort: 80 })).channels).toEqual([]);
   });
 
   it('makes a channel for each key, with the models that the vendor sells and can be asked for', async () => {

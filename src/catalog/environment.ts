@@ -96,14 +96,18 @@ function addressOf(
   return written === '' ? undefined : written;
 }
 
+/** The port of an address that names none. */
+const httpPort = 80;
+
 /**
  * Whether the address is this gateway's: the demo prints it as a variable for programs, and a later
  * start in that terminal must not take itself for a vendor.
  */
 function isOwn(address: string | undefined, ownPort: number | undefined): boolean {
   if (address === undefined || ownPort === undefined || !URL.canParse(address)) return false;
-  const { hostname, port } = new URL(address);
-  return /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname) && port === String(ownPort);
+  const { protocol, hostname, port } = new URL(address);
+  const local = /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname);
+  return protocol === 'http:' && local && Number(port || httpPort) === ownPort;
 }
 
 const ownAddresses = (vendors: readonly VendorFacts[]): readonly string[] =>

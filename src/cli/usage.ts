@@ -1,5 +1,5 @@
 import { keyNamesOf } from '../accounts/user-keys.ts';
-import { userNames } from '../accounts/users.ts';
+import { userNames } from '../accounts/names.ts';
 import { systemClock } from '../base/clock.ts';
 import { formatYuan } from '../base/money.ts';
 import type { Database } from '../storage/database.ts';

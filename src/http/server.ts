@@ -49,25 +49,23 @@ export function openServer(limits: ServerLimits, unreadable: UnreadableAnswer): 
 }
 
 /**
- * Answers the server's requests with the listener that `open` makes at the first of them. When it
- * cannot be made, the request gets a 500 and the next one tries again.
+ * Answers the server's requests with the listener that `open` makes or has. When it cannot be made,
+ * the request gets a 500.
  */
 export function serveLazily(
   server: Server,
   open: () => Promise<RequestListener>,
   failed: (error: unknown) => void,
 ): void {
-  let listener: RequestListener | undefined;
-  const serve = async (request: IncomingMessage, response: ServerResponse<IncomingMessage>) => {
-    try {
-      listener ??= await open();
-    } catch (error) {
-      failed(error);
-      return void response.writeHead(500).end();
-    }
-    listener(request, response);
-  };
-  server.on('request', (request, response) => void serve(request, response));
+  server.on('request', (request, response) => {
+    open().then(
+      (listener) => listener(request, response),
+      (error: unknown) => {
+        failed(error);
+        response.writeHead(500).end();
+      },
+    );
+  });
 }
 
 /**

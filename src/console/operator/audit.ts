@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { type AuditRecord as Entry, auditPage, type AuditQuery } from '../../accounts/audit.ts';
-import { keyNames } from '../../accounts/user-keys.ts';
-import { userNames } from '../../accounts/users.ts';
+import { keyNames, userNames } from '../../accounts/names.ts';
 import type { Database } from '../../storage/database.ts';
 import type { AuditEntry, Page } from '../contract.ts';
 import { csvLine, csvStart, sendCsv } from '../csv.ts';

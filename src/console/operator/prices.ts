@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
-import { userNames } from '../../accounts/users.ts';
+import { userNames } from '../../accounts/names.ts';
 import { priceSchema } from '../../catalog/config-schema.ts';
 import {
   asWritten,

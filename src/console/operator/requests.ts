@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { keyNames } from '../../accounts/user-keys.ts';
-import { userNames } from '../../accounts/users.ts';
+import { keyNames, userNames } from '../../accounts/names.ts';
 import type { LoggedRequest } from '../../request-log/entry.ts';
 import { requestLogPage, type RequestLogQuery } from '../../request-log/queries.ts';
 import type { Database } from '../../storage/database.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { userNames, usersMadeWithin } from '../../accounts/users.ts';
+import { userNames } from '../../accounts/names.ts';
+import { usersMadeWithin } from '../../accounts/users.ts';
 import { dayMs, nextDay, zoneDayAt, type ZoneDay, zoneDays } from '../../base/calendar.ts';
 import { type StoredCatalog, storedCatalog } from '../../catalog/stored-catalog.ts';
 import {

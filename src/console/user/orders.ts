@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { userNames } from '../../accounts/users.ts';
+import { userNames } from '../../accounts/names.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import {

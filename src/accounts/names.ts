@@ -1,0 +1,24 @@
+import type { Database } from '../storage/database.ts';
+
+/** The names of those ids that are users. */
+export const userNames = (database: Database, ids: readonly string[]) =>
+  namesOf(database, 'users', ids);
+
+/** The names of keys of any users, deleted ones included. */
+export const keyNames = (database: Database, ids: readonly string[]) =>
+  namesOf(database, 'api_keys', ids);
+
+async function namesOf(
+  database: Database,
+  table: 'users' | 'api_keys',
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = [...new Set(ids)];
+  if (wanted.length === 0) return new Map();
+  const places = wanted.map((_, index) => `$${index + 1}`).join();
+  const rows = await database.query(
+    `SELECT id, name FROM ${table} WHERE id IN (${places})`,
+    wanted,
+  );
+  return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
+}
