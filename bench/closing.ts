@@ -6,9 +6,11 @@ import { firstAnswer, measureOpenStreams, type OpenStreams, openStreams } from '
 import { parity } from './parity.ts';
 import type { Tollgate } from './tollgate.ts';
 
-/** Measurements of Tollgate alone. */
+/** Measurements of Tollgate, without the other gateways. */
 export interface End {
   readonly open: (OpenStreams & { readonly aloneMs: number }) | undefined;
+  /** The same in front of a bare server on Node. */
+  readonly openAtFloor: OpenStreams | undefined;
   readonly books: { readonly text: string; readonly ok: boolean };
 }
 
@@ -18,18 +20,21 @@ export async function closing(
   gateway: Tollgate,
   figures: Figures,
   bare: Pick<Contender, 'target'>,
+  floor: Contender | undefined,
 ): Promise<End> {
   console.log(`${openStreams} open streams`);
   const ours = await openStreamsOf(bench, gateway);
   const alone = await measureOpenStreams(bench, bare);
+  const openAtFloor = floor && (await openStreamsOf(bench, floor));
   console.log('Parity');
   return {
     open: ours && alone && { ...ours, aloneMs: alone.lateMs },
+    openAtFloor,
     books: await parity(gateway, figures),
   };
 }
 
-async function openStreamsOf(bench: Bench, gateway: Tollgate): Promise<OpenStreams | undefined> {
+async function openStreamsOf(bench: Bench, gateway: Contender): Promise<OpenStreams | undefined> {
   const started = await gateway.start();
   try {
     await firstAnswer(targetOf(gateway, 'whole'), started);

@@ -36,6 +36,15 @@ const doings: readonly Doing[] = [
     runs: 'forwards',
   },
   {
+    name: 'bare Node',
+    checksKey: 'no',
+    limits: 'no',
+    reserves: 'no',
+    records: 'an empty row, durable',
+    charges: 'no',
+    runs: 'forwards',
+  },
+  {
     name: 'Portkey',
     checksKey: 'no, passes it on',
     limits: 'no',

@@ -16,6 +16,7 @@ import { type Percentiles, saturate } from './load.ts';
 import { page, type Result } from './page.ts';
 import { peers } from './peers/list.ts';
 import { folderOf } from './peers/peer.ts';
+import { bareNode } from './floor/contender.ts';
 import { find, machineMicroseconds, type Started } from './process.ts';
 import { measurePublished } from './published.ts';
 import { type Told, type Tollgate, told, tollgate } from './tollgate.ts';
@@ -53,6 +54,7 @@ const absent = new Map<string, string>();
 const makers: [string, () => Promise<Contender>][] = [
   ['Tollgate', async () => (gateway = await tollgate(folder, vendors))],
   ['nginx', () => nginxProxy(folder, nginx, vendors)],
+  ['bare Node', async () => (floor = await bareNode(folder, vendors))],
 ];
 for (const peer of peers) {
   const place = folderOf(peer);
@@ -63,10 +65,11 @@ for (const peer of peers) {
   }
 }
 let gateway: Tollgate | undefined;
+let floor: Contender | undefined;
 const columns: { name: string; version: string; contender: Contender; figures: Figures }[] = [];
 const closers: (() => Promise<void>)[] = [];
 for (const [name, make] of makers) {
-  const option = name.toLowerCase();
+  const option = name.toLowerCase().replace(' ', '-');
   if (without.includes(option)) {
     absent.set(name, `left out (\`--without ${option}\`)`);
     continue;
@@ -113,7 +116,7 @@ const ours = columns.find(({ contender }) => contender === gateway);
 const end =
   gateway === undefined || ours === undefined
     ? undefined
-    : await closing(bench, gateway, ours.figures, bare);
+    : await closing(bench, gateway, ours.figures, bare, floor);
 if (end?.books.ok === false) process.exitCode = 1;
 await Promise.all(closers.map((close) => close()));
 await vendors.stop();

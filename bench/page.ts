@@ -38,10 +38,12 @@ export function page(result: Result): string {
   const ours = of('Tollgate');
   const measured = {
     nginx: of('nginx'),
+    floor: of('bare Node'),
     inGo: goPeers.flatMap((name) => of(name) ?? []),
     bare,
     disk,
     open: end?.open,
+    openAtFloor: end?.openAtFloor,
     books: end?.books,
   };
   const published = columns.map(({ name, figures }) => ({ name, runs: figures.published }));
@@ -74,6 +76,7 @@ what is compared ran in one run on one machine, in ${rounds} interleaved rounds 
 
 - The vendors are nginx (what is there at once) and a small Go program (what takes time), so that they are never the bottleneck.
 - Tollgate runs with everything on: SQLite with durable commits, key, limits, reserve, settle, usage record, metrics. What the others do is told at the end.
+- Bare Node is the floor: [a server](../../bench/floor/server.mjs) that reads the request and its JSON, forwards it over kept connections, passes the answer on, and holds its last bytes until a row is durable. It checks no key, keeps no limits, computes no price, translates nothing and measures nothing.
 - A chat request has 1.5 KB, its answer 1 KB. CPU is the user and system time of all threads of the process, divided by answers or chunks.
 - Latencies come from requests at fixed instants (no coordinated omission), ${rateList} a second of every gateway alike, minus what the same client waits for the vendor alone.
   The client tells how late it was itself. Each paced run begins with a second of the same load that is not counted: it opens the connections, in front of the gateway and behind it.

@@ -12,10 +12,13 @@ import type { Told } from './tollgate.ts';
 export interface Measured {
   readonly ours: Figures;
   readonly nginx: Figures | undefined;
+  /** A bare server on Node, which no gateway on Node can be cheaper than. */
+  readonly floor: Figures | undefined;
   /** Other gateways that are written in Go. */
   readonly inGo: readonly Figures[];
   readonly bare: Figures;
   readonly open: End['open'];
+  readonly openAtFloor: End['openAtFloor'];
   /** The time to store 4 KB on the disk, an entry a round. */
   readonly disk: readonly Percentiles[];
   readonly books: { readonly ok: boolean } | undefined;
@@ -25,6 +28,8 @@ interface Verdict {
   readonly what: string;
   readonly target: string;
   readonly measured: string;
+  /** The same figure of the bare server on Node. */
+  readonly floor?: string | undefined;
   /** 1: just met; 2: half as good as it should be. Undefined: not measured in this run. */
   readonly miss: number | undefined;
   /** The page that shows it, when this run does not. */
@@ -33,19 +38,19 @@ interface Verdict {
   readonly why?: string;
 }
 
-/** A target with an upper limit. */
+/** A target with an upper limit. `values`: Tollgate's, and the bare server's. */
 function most(
   what: string,
   limit: number,
-  value: number | undefined,
+  [value, floor]: readonly (number | undefined)[],
   unit: string,
   why: string | undefined = '',
 ): Verdict {
-  const measured = value === undefined ? '–' : `${round(value)}${unit}`;
   return {
     what,
     target: `≤ ${limit}${unit}`,
-    measured,
+    measured: shown(value, unit),
+    floor: shown(floor, unit),
     miss: value === undefined ? undefined : value / limit,
     why,
   };
@@ -54,19 +59,22 @@ function most(
 function least(
   what: string,
   limit: number,
-  value: number | undefined,
+  [value, floor]: readonly (number | undefined)[],
   unit: string,
   why: string | undefined = '',
 ): Verdict {
-  const measured = value === undefined ? '–' : `${round(value)}${unit}`;
   return {
     what,
     target: `≥ ${limit.toLocaleString('en')}${unit}`,
-    measured,
+    measured: shown(value, unit),
+    floor: shown(floor, unit),
     miss: value === undefined ? undefined : limit / value,
     why,
   };
 }
+
+const shown = (value: number | undefined, unit: string): string =>
+  value === undefined ? '–' : `${round(value)}${unit}`;
 
 const round = (value: number) =>
   value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
@@ -78,51 +86,56 @@ function ratio(one: number | undefined, other: number | undefined): number | und
 /** Every target: whether it is met, by how much it is missed, and the measured causes. */
 export function verdicts(measured: Measured): string {
   const all = [...cost(measured), ...latencies(measured), ...rest(measured)];
-  const lines = all.map(({ what, target, measured: figure, miss, shownBy = '', why = '' }) => {
-    if (miss === undefined) return [what, target, figure, 'not measured in this run', ''];
+  const lines = all.map((verdict) => {
+    const { what, target, measured: figure, floor = '–', miss, shownBy = '', why = '' } = verdict;
+    if (miss === undefined) return [what, target, figure, floor, 'not measured in this run', ''];
     return [
       what,
       target,
       figure,
+      floor,
       `${miss <= 1 ? 'met' : `missed: ${miss.toFixed(2)} × the target`}${shownBy}`,
       miss <= 1 ? '' : why,
     ];
   });
-  const head = ['what', 'target', 'measured', 'verdict', 'what was measured of it'];
-  return [head, ['---', '---:', '---:', '---', '---'], ...lines]
+  const head = ['what', 'target', 'measured', 'bare Node', 'verdict', 'what was measured of it'];
+  return [head, ['---', '---:', '---:', '---:', '---', '---'], ...lines]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
 }
 
-function cost({ ours, nginx, inGo }: Measured): Verdict[] {
-  const cpu = median(ours.cpuPerRequest);
+function cost({ ours, nginx, floor, inGo }: Measured): Verdict[] {
+  const perNginx = (of: (figures: Figures) => readonly number[]) =>
+    [ours, floor].map((figures) =>
+      ratio(figures && median(of(figures)), nginx && median(of(nginx))),
+    );
   const why = threadsSentence(ours.breakdown);
   return [
     most(
       'CPU per small chat ÷ nginx',
       4,
-      ratio(cpu, median(nginx?.cpuPerRequest ?? [])),
+      perNginx(({ cpuPerRequest }) => cpuPerRequest),
       ' ×',
       why,
     ),
     most(
       'CPU per chunk, passed on, ÷ nginx',
       2,
-      ratio(median(ours.cpuPerPacedChunk), median(nginx?.cpuPerPacedChunk ?? [])),
+      perNginx(({ cpuPerPacedChunk }) => cpuPerPacedChunk),
       ' ×',
       threadsSentence(ours.chunkBreakdown),
     ),
     most(
       'CPU per chunk, translated, ÷ nginx, which passes it on',
       2.6,
-      ratio(median(ours.cpuPerTranslatedChunk), median(nginx?.cpuPerTranslatedChunk ?? [])),
+      perNginx(({ cpuPerTranslatedChunk }) => cpuPerTranslatedChunk),
       ' ×',
       threadsSentence(ours.translatedBreakdown),
     ),
     least(
       'requests/s ÷ the best of the gateways in Go, one core',
       8,
-      ratio(mostOf(ours), best(inGo)),
+      [ours, floor].map((figures) => ratio(figures && mostOf(figures), best(inGo))),
       ' ×',
       why,
     ),
@@ -130,7 +143,7 @@ function cost({ ours, nginx, inGo }: Measured): Verdict[] {
       ...least(
         'requests/s, two workers instead of one',
         1.9,
-        figureOf(scalePage, workersRow),
+        [figureOf(scalePage, workersRow)],
         ' ×',
       ),
       shownBy: shownOn(scalePage),
@@ -162,11 +175,11 @@ function latencies(measured: Measured): Verdict[] {
 
 function atRate(measured: Measured, rate: Rate, middle: number, tail: number): Verdict[] {
   const { ours, disk } = measured;
-  const shown = rate.toLocaleString('en');
-  const what = `added latency at ${shown}/s`;
+  const perSecond = rate.toLocaleString('en');
+  const what = `added latency at ${perSecond}/s`;
   const most = atMost(ours, 'free', rate);
   if (most !== undefined)
-    return [least(`answers/s when asked for ${shown}/s`, rate, Math.min(most, rate - 1), '')];
+    return [least(`answers/s when asked for ${perSecond}/s`, rate, [Math.min(most, rate - 1)], '')];
   const { told } = ours.waits.free.at[rate];
   const loop = median(told.map(({ eventLoopMs }) => eventLoopMs));
   const loopSays = loop === undefined ? [] : [`the event loop is ${round(loop)} ms late at p99`];
@@ -176,7 +189,7 @@ function atRate(measured: Measured, rate: Rate, middle: number, tail: number): V
 
 /** p50 and p99 of a latency, each with its limit. */
 function addedVerdicts(
-  { ours, nginx, bare }: Measured,
+  { ours, nginx, floor, bare }: Measured,
   what: string,
   of: Latency,
   limits: readonly [number, number],
@@ -191,7 +204,10 @@ function addedVerdicts(
       ...(pinned === undefined ? [] : [`all of it on one core: ${round(pinned)} ms`]),
     ];
     const name = `${what}, ${index === 0 ? 'p50' : 'p99'}`;
-    return most(name, limits[index], added(ours, bare, 'free', of, index), ' ms', why.join('; '));
+    const values = [ours, floor].map(
+      (figures) => figures && added(figures, bare, 'free', of, index),
+    );
+    return most(name, limits[index], values, ' ms', why.join('; '));
   });
 }
 
@@ -208,18 +224,36 @@ function commitSays(told: readonly Told[], disk: readonly Percentiles[]): string
   ];
 }
 
-function rest({ ours, open, books }: Measured): Verdict[] {
+function rest({ ours, floor, open, openAtFloor, books }: Measured): Verdict[] {
+  const both = (of: (figures: Figures) => readonly number[]) =>
+    [ours, floor].map((figures) => figures && median(of(figures)));
   return [
-    most('memory after the load', 130, median(ours.memoryMb), ' MB'),
-    most('memory of 5,000 open streams', 220, open?.memoryMb, ' MB', open && memoryOf(open)),
+    most(
+      'memory after the load',
+      130,
+      both(({ memoryMb }) => memoryMb),
+      ' MB',
+    ),
+    most(
+      'memory of 5,000 open streams',
+      220,
+      [open?.memoryMb, openAtFloor?.memoryMb],
+      ' MB',
+      open && memoryOf(open),
+    ),
     most(
       'latest chunk of 5,000 open streams',
       50,
-      open?.failed === 0 ? open.lateMs : open && Number.POSITIVE_INFINITY,
+      [open, openAtFloor].map((one) => (one?.failed === 0 ? one.lateMs : one && Infinity)),
       ' ms',
       open && `${round(open.aloneMs)} ms without a gateway`,
     ),
-    most('cold start to the first answer', 0.35, median(ours.coldStartSeconds), ' s'),
+    most(
+      'cold start to the first answer',
+      0.35,
+      both(({ coldStartSeconds }) => coldStartSeconds),
+      ' s',
+    ),
     {
       what: 'answers 200 = records = charges, `check` ok',
       target: 'all',
@@ -230,7 +264,7 @@ function rest({ ours, open, books }: Measured): Verdict[] {
       ...least(
         'settlements/s on PostgreSQL, one busy account, 4 processes',
         40_000,
-        figureOf(ledgerPage, settlementsRow),
+        [figureOf(ledgerPage, settlementsRow)],
         '',
       ),
       shownBy: shownOn(ledgerPage),
