@@ -149,7 +149,9 @@ command(
   );
 command(program, 'usage', 'show usage and cost of a period by model, key or user')
   .addOption(
-    new Option('--by <part>', 'a row per').choices(['model', 'key', 'user']).default('model'),
+    new Option('--by <part>', 'what each row stands for')
+      .choices(['model', 'key', 'user'])
+      .default('model'),
   )
   .option('--since <time>', sinceText, '30d')
   .option('--until <time>', 'end time; default: now')
