@@ -4,6 +4,7 @@ import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cookieIn } from '../http/cookies.ts';
 import { acceptsEncoding } from '../http/response-encoding.ts';
+import { languageOf } from './language.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -92,7 +93,7 @@ function sendPage(
   publicUrl: string | undefined,
 ): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
-  const language = languageOf(headers.cookie, headers['accept-language']);
+  const language = languageOf(headers) === 'zh' ? 'zh-CN' : 'en';
   const path = (url.split('?', 1)[0] ?? '').replace(/(.)\/$/, '$1');
   const html = index
     .replace('lang="en"', `lang="${language}"`)
@@ -136,15 +137,6 @@ function policy(nonce: string, publicUrl: string | undefined): string {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-}
-
-export function languageOf(
-  cookie: string | undefined,
-  accepted: string | undefined,
-): 'zh-CN' | 'en' {
-  const chosen = cookieIn(cookie, 'tollgate_language');
-  if (chosen === 'zh' || chosen === 'en') return chosen === 'zh' ? 'zh-CN' : 'en';
-  return /^\s*zh/i.test(accepted ?? '') ? 'zh-CN' : 'en';
 }
 
 function themeOf(cookie: string | undefined): 'system' | 'light' | 'dark' {

@@ -10,6 +10,7 @@ import { browserSecret } from '../signin/pkce.ts';
 import { sessionCookie, sessionSecretIn } from '../signin/session-cookie.ts';
 import type { SigninOutcome, Signin, SigninFailure, Visitor } from '../signin/signin.ts';
 import { nextPath, networkKeyOf } from '../signin/site.ts';
+import { languageOf } from './language.ts';
 import type { ConsoleContext } from './server.ts';
 
 /**
@@ -172,12 +173,11 @@ class AuthHandlers {
     reply: FastifyReply,
     link: OpenLink | undefined,
   ): FastifyReply {
-    const chinese = /^\s*zh/i.test(headers['accept-language'] ?? '');
     return reply
       .code(link === undefined ? 410 : 200)
       .header('content-security-policy', linkPolicy)
       .type('text/html; charset=utf-8')
-      .send(linkPage(link, chinese ? 'zh' : 'en'));
+      .send(linkPage(link, languageOf(headers)));
   }
 
   #visitor({ headers, raw }: FastifyRequest): Visitor {

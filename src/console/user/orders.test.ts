@@ -69,6 +69,22 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect(told?.changedAt).toBeLessThanOrEqual(clock.now());
   });
 
+  test('the wallet says what the money is for in the language of the console', async () => {
+    const { user, sim } = await start(fresh);
+    const subjectFor = async (key: string, headers: Readonly<Record<string, string>>) => {
+      const made = await user.ask('orders', {
+        method: 'POST',
+        body: { amount: '1.00', wallet: 'alipay' },
+        headers: { 'idempotency-key': key, ...headers },
+      });
+      return sim.wallets.counter.trades.get(made.json.order.id)?.subject;
+    };
+    expect(await subjectFor('form-000001', {})).toBe('Balance top-up');
+    expect(await subjectFor('form-000002', { 'accept-language': 'zh-CN,zh;q=0.9' })).toBe(
+      '余额充值',
+    );
+  });
+
   test('what cannot be ordered is said by its field', async () => {
     const { post } = await start(fresh);
     const fields = async (body: object, key?: string) =>

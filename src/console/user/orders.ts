@@ -27,6 +27,7 @@ import type {
 } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
 import { instant, instantOrNull, yuan } from '../format.ts';
+import { languageOf } from '../language.ts';
 import { idempotencyKeyIn, moneyInput, pageLimit } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
@@ -190,6 +191,9 @@ export async function changedOrders(database: Database, account: string, since: 
   return views.map((order, index) => ({ changedAt: orders[index]?.changedAt ?? since, order }));
 }
 
+/** What the user's wallet says that the money is for. */
+const subjects = { zh: '余额充值', en: 'Balance top-up' } as const;
+
 async function create(
   rooms: OrdersContext,
   visit: SignedInRequest<z.output<typeof newOrderInput>>,
@@ -202,7 +206,7 @@ async function create(
     method: methodOf[page],
     amount,
     idempotencyKey: idempotencyKeyIn(headers),
-    subject: user.language === 'en' ? 'Balance top-up' : '余额充值',
+    subject: subjects[user.language ?? languageOf(headers)],
     payerIp: ip,
   });
   if (made.kind === 'no such wallet')
