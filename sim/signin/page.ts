@@ -49,7 +49,7 @@ export function sendHtml(
   content: string,
   language: Language = 'en',
 ): void {
-  const page = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(title)}</title><style>${style}</style></head><body><main><h1>${escaped(title)}</h1>${content}</main></body></html>`;
+  const page = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(title)}</title><link rel="icon" href="data:,"><style>${style}</style></head><body><main><h1>${escaped(title)}</h1>${content}</main></body></html>`;
   response
     .writeHead(status, {
       'content-type': 'text/html; charset=utf-8',

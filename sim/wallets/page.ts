@@ -37,7 +37,7 @@ const escaped = (text: string): string =>
 const frame = (language: Language, title: string, body: string): WalletReply => ({
   status: 200,
   type: 'text/html; charset=utf-8',
-  body: `<!doctype html><html lang="${language}"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>
+  body: `<!doctype html><html lang="${language}"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><link rel="icon" href="data:,">
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:2rem auto;padding:0 1rem}td,th{padding:.4rem .8rem .4rem 0;text-align:left}
 button{font:inherit;padding:.3rem .9rem;margin-right:.4rem}code{font-size:.85em;word-break:break-all}</style><h1>${title}</h1>${body}</html>`,
 });
