@@ -51,14 +51,61 @@ const posted = named.filter(([method, , { body }]) => method === 'POST' && body 
 /** The models of paths that name one. */
 const [textModel, vectorModel] = ['claude-haiku-4-5', 'gemini-embedding-001'];
 
-const ask = (
+/** A response of the document that is no 200. */
+interface ErrorResponse {
+  readonly description: string;
+  readonly content: {
+    readonly 'application/json': {
+      readonly examples: Readonly<Record<string, { readonly value: ErrorBody }>>;
+    };
+  };
+}
+/** In all formats: chat has `code` as a string, Google's as a number beside `status`. */
+interface ErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type?: string;
+    readonly code?: string | number | null;
+    readonly status?: string;
+  };
+}
+
+/** The error response of an endpoint. */
+function errorResponse({ id }: Operation, status: number): ErrorResponse {
+  const found = Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .find((each) => 'operationId' in each && each.operationId === id);
+  expect(found, `${id} ${status}`).toHaveProperty(['responses', String(status)]);
+  const { responses } = found as {
+    readonly responses: Readonly<Record<string, { readonly $ref: string }>>;
+  };
+  const name = responses[status]?.$ref.split('/').at(-1) ?? '';
+  return document.components.responses[name] as ErrorResponse;
+}
+
+/** The endpoint's document has an example with this status and these members of the error. */
+function expectDescribed(name: string, status: number, { error }: ErrorBody): void {
+  const operation = operations[name];
+  // Paths of one response or video.
+  if (operation === undefined) return;
+  const response = errorResponse(operation, status);
+  const kindOf = ({ type, code, status: named }: ErrorBody['error']) => [type, code, named];
+  expect(
+    Object.values(response.content['application/json'].examples).map(({ value }) =>
+      kindOf(value.error),
+    ),
+    `${name} ${status}`,
+  ).toContainEqual(kindOf(error));
+}
+
+async function ask(
   to: Temporary,
   method: string,
   path: string,
   body?: string | FormData,
   headers: Record<string, string> = {},
-) =>
-  fetch(
+): Promise<Response> {
+  const answer = await fetch(
     `${to.gateway.url}${fullPath({ path })
       .replace(/\*:embed|\*:batchEmbed/, (at) => at.replace('*', vectorModel))
       .replace('*:', `${textModel}:`)}`,
@@ -72,6 +119,10 @@ const ask = (
       ...(body === undefined ? {} : { body }),
     },
   );
+  if (answer.status >= 400)
+    expectDescribed(`${method} ${path}`, answer.status, JSON.parse(await answer.clone().text()));
+  return answer;
+}
 
 /** As JSON where the endpoint takes it, else as a form with a recording. */
 function packed({ body = {} }: Operation, content: Body): string | FormData {
@@ -115,11 +166,24 @@ describe('the document', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('has every refusal, under its status', () => {
+  test('has every refusal, except those of requests that reach no endpoint', () => {
     const text = JSON.stringify(document.components.responses);
-    for (const [name, { status }] of Object.entries(refusals)) {
-      expect(text, name).toContain(`\`${name}\``);
-      expect(Object.keys(document.components.responses)).toContain(`Error${status}`);
+    expect(Object.keys(refusals).filter((name) => !text.includes(`\`${name}\``))).toEqual([
+      'expectation_failed',
+      'head_too_large',
+      'method_not_supported',
+      'upgrade_not_served',
+    ]);
+  });
+
+  test('fills in every place of an error message', () => {
+    for (const [name, response] of Object.entries(document.components.responses)) {
+      const { description, content } = response as ErrorResponse;
+      for (const [refusal, { value }] of Object.entries(content['application/json'].examples)) {
+        const { message } = value.error;
+        expect(message, `${name} ${refusal}`).not.toMatch(/\{\w+\}|''|undefined|: *$/);
+        expect(description, `${name} ${refusal}`).toContain(`\`${refusal}\``);
+      }
     }
   });
 

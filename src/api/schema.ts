@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
+import type { RefusalName } from '../base/refusal.ts';
 
 /**
  * JSON Schema of 2020-12, which OpenAPI 3.1 speaks. Every schema says what it is in `description`.
@@ -194,9 +195,19 @@ export interface Operation {
   readonly answer: Readonly<Record<string, Schema>>;
   /** The endpoint takes an `Idempotency-Key`. */
   readonly once?: true;
-  /** Refusals by status that only this endpoint, or few of them, have. */
-  readonly also?: readonly number[];
+  /** Absent: its errors have the format of chat. */
+  readonly convention?: 'messages' | 'generate';
+  /** What it calls a model for: to count tokens, a chat, or anything else. */
+  readonly calls?: 'count' | 'chat' | 'model';
+  /** Refusals that do not follow from the members above. */
+  readonly also?: readonly EndpointRefusal[];
 }
+
+/** What an endpoint can answer. The others are about requests that reach none. */
+export type EndpointRefusal = Exclude<
+  RefusalName,
+  'method_not_supported' | 'upgrade_not_served' | 'expectation_failed' | 'head_too_large'
+>;
 
 /** `POST /chat/completions` → its documentation. */
 export type Operations = Readonly<Record<string, Operation>>;

@@ -17,6 +17,7 @@ export const audioOperations: schema.Operations = {
   'POST /audio/transcriptions': {
     id: 'createTranscription',
     tag: 'Audio',
+    calls: 'model',
     summary: 'Transcribe speech',
     schemas: {
       TranscriptionForm: transcriptionSchemas.TranscriptionForm,
@@ -32,6 +33,7 @@ export const audioOperations: schema.Operations = {
   'POST /audio/translations': {
     id: 'createTranslation',
     tag: 'Audio',
+    calls: 'model',
     summary: 'Translate speech into English text',
     schemas: {
       TranslationForm: transcriptionSchemas.TranslationForm,
@@ -42,6 +44,7 @@ export const audioOperations: schema.Operations = {
   'POST /audio/speech': {
     id: 'createSpeech',
     tag: 'Audio',
+    calls: 'model',
     summary: 'Turn text into speech',
     schemas: {
       SpeechRequest: speechRequestSchema,

@@ -252,6 +252,7 @@ export const balanceOperations: schema.Operations = {
   'GET /generation': {
     id: 'getGeneration',
     tag: 'Balance',
+    also: ['missing_parameter', 'generation_not_found'],
     summary: 'Get the cost of one request',
     description:
       'In OpenRouter’s format, in yuan. The request must have ended. Also at `/api/v1/generation`.',

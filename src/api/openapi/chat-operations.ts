@@ -46,6 +46,7 @@ export const chatOperations: schema.Operations = {
   'POST /chat/completions': {
     id: 'createChatCompletion',
     tag: 'Chat',
+    calls: 'chat',
     summary: 'Create a chat completion',
     description:
       'For every chat model of every vendor. If the vendor uses this format, members that are not listed are forwarded unchanged; otherwise they are translated if the vendor has an equivalent.',
@@ -94,6 +95,7 @@ export const chatOperations: schema.Operations = {
   'POST /completions': {
     id: 'createCompletion',
     tag: 'Chat',
+    calls: 'chat',
     summary: 'Create a completion',
     description:
       'The legacy endpoint. If the vendor no longer has it, the gateway sends the prompt as a chat with one message.',

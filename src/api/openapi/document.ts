@@ -1,6 +1,6 @@
-import { type RefusalName, refusals } from '../../base/refusal.ts';
 import { type Endpoint, fullPath } from '../endpoint.ts';
 import { operations } from './operations.ts';
+import { errorAnswersOf } from './refusals.ts';
 import * as schema from '../schema.ts';
 import written from './examples.json' with { type: 'json' };
 
@@ -42,8 +42,12 @@ export function pathOf(row: RouteId): string {
 /** The OpenAPI 3.1 description of these routes, as one JSON value. */
 export function openApi(rows: readonly RouteId[], { version, publicUrl }: ApiInfo) {
   const paths: Record<string, Record<string, object>> = {};
+  const errors = new ErrorResponses();
   for (const row of rows)
-    (paths[pathOf(row)] ??= {})[row.method.toLowerCase()] = operationObject(operationOf(row));
+    (paths[pathOf(row)] ??= {})[row.method.toLowerCase()] = operationObject(
+      operationOf(row),
+      errors,
+    );
   const tags = [...new Set(rows.map((row) => operationOf(row).tag))];
   return {
     openapi: '3.1.0',
@@ -71,7 +75,7 @@ export function openApi(rows: readonly RouteId[], { version, publicUrl }: ApiInf
         ...errorSchemas,
         ...Object.assign({}, ...rows.map((row) => operationOf(row).schemas ?? {})),
       },
-      responses: errorAnswers,
+      responses: errors.named,
     },
   };
 }
@@ -101,27 +105,27 @@ const onceParameter = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-/** Statuses that every endpoint may send. */
-const usualStatuses = [400, 401, 403, 404, 408, 413, 429, 500, 503];
+/** The error responses of all endpoints. Those that several endpoints share are written once. */
+class ErrorResponses {
+  readonly named: Record<string, object> = {};
+  readonly #names = new Map<string, string>();
 
-function operationObject(operation: schema.Operation): object {
-  const {
-    id,
-    tag,
-    summary,
-    description,
-    path = {},
-    query = {},
-    body,
-    answer,
-    once,
-    also = [],
-  } = operation;
+  /** The name of this response, which is that of the first endpoint that has it. */
+  nameOf(id: string, status: number, response: object): string {
+    const text = JSON.stringify(response);
+    const known = this.#names.get(text);
+    if (known !== undefined) return known;
+    const name = `${id}Error${status}`;
+    this.#names.set(text, name);
+    this.named[name] = response;
+    return name;
+  }
+}
+
+function operationObject(operation: schema.Operation, errors: ErrorResponses): object {
+  const { id, tag, summary, description, path = {}, query = {}, body, answer, once } = operation;
   const { note, example } = examples[id] ?? {};
   const text = [description, note].filter((part) => part !== undefined).join(' ');
-  const statuses = [...usualStatuses, ...(body ? [415] : []), ...(once ? [409] : []), ...also].sort(
-    (a, b) => a - b,
-  );
   return {
     operationId: id,
     tags: [tag],
@@ -150,7 +154,10 @@ function operationObject(operation: schema.Operation): object {
         content: contentOf(answer, undefined),
       },
       ...Object.fromEntries(
-        statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+        errorAnswersOf(operation).map(({ status, response }) => [
+          status,
+          { $ref: `#/components/responses/${errors.nameOf(id, status, response)}` },
+        ]),
       ),
     },
   };
@@ -203,61 +210,3 @@ const errorSchemas: Readonly<Record<string, schema.Schema>> = {
     request_id: schema.string('ID of the request.'),
   }),
 };
-
-const documentedRefusals: readonly RefusalName[] = Object.keys(refusals).filter(
-  (name): name is RefusalName => name in refusals,
-);
-const table: readonly {
-  readonly name: RefusalName;
-  readonly status: number;
-  readonly type: string;
-  readonly code: string | null;
-  readonly message: string;
-}[] = documentedRefusals.map((name) => ({ name, ...refusals[name] }));
-
-/** Refusals that pass by themselves: the response says when. */
-const waits: ReadonlySet<RefusalName> = new Set([
-  'rate_limit_requests',
-  'rate_limit_tokens',
-  'rate_limit_concurrency',
-  'unavailable',
-]);
-
-/** Each status of a refusal: `404` → what it may mean, from the table of refusals. */
-const errorAnswers: Readonly<Record<string, object>> = Object.fromEntries(
-  [...new Set(table.map(({ status }) => status))]
-    .sort((a, b) => a - b)
-    .map((status) => [`Error${status}`, answerOf(status)]),
-);
-
-function answerOf(status: number): object {
-  const rows = table.filter((row) => row.status === status);
-  const meanings = rows.map(
-    ({ name, code, message }) =>
-      `- \`${name}\`${code === null ? '' : ` (code \`${code}\`)`}: ${message}`,
-  );
-  const examples = rows.map(
-    ({ name, type, code, message }) =>
-      [name, { value: { error: { message, type, param: null, code } } }] as const,
-  );
-  return {
-    description: meanings.join('\n'),
-    headers: {
-      'x-request-id': { $ref: '#/components/headers/x-request-id' },
-      ...(rows.some(({ name }) => waits.has(name)) && {
-        'retry-after': { $ref: '#/components/headers/retry-after' },
-      }),
-    },
-    content: {
-      'application/json': {
-        schema: schema.anyOf(
-          'The error in the format of the endpoint.',
-          schema.ref('Error'),
-          schema.ref('MessagesError'),
-          schema.ref('GenerateError'),
-        ),
-        examples: Object.fromEntries(examples),
-      },
-    },
-  };
-}

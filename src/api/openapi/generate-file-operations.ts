@@ -28,6 +28,22 @@ export const generateFileOperations: schema.Operations = {
   'POST /upload/v1beta/files': {
     id: 'uploadFile',
     tag,
+    convention: 'generate',
+    also: [
+      'invalid_type',
+      'invalid_value',
+      'out_of_range',
+      'malformed_json',
+      'wrong_content_type',
+      'malformed_encoding',
+      'unsupported_encoding',
+      'request_too_large',
+      'body_bytes_in_flight',
+      'file_storage_full',
+      'too_many_uploads',
+      'upload_not_found',
+      'unknown_url',
+    ],
     summary: 'Upload a file in pieces (not charged)',
     description: `Start with \`X-Goog-Upload-Protocol: resumable\`, \`X-Goog-Upload-Command: start\`, \`X-Goog-Upload-Header-Content-Length\`, \`X-Goog-Upload-Header-Content-Type\` and, if you like, \`{"file": {"displayName": …}}\`. The answer has the URL of the upload in \`x-goog-upload-url\`. Send the bytes to this URL in one or more requests with \`X-Goog-Upload-Offset\` and \`X-Goog-Upload-Command: upload\`. The last request has \`upload, finalize\`; its answer has \`file\`. \`query\` returns the number of bytes received, \`cancel\` ends the upload. A file has at most ${uploadLimits.fileBytesMax} bytes. ${key}`,
     schemas: { UploadedFile: fileAnswer },
@@ -38,6 +54,8 @@ export const generateFileOperations: schema.Operations = {
   'GET /v1beta/files': {
     id: 'listFiles',
     tag,
+    convention: 'generate',
+    also: ['invalid_value', 'out_of_range'],
     summary: 'List the files of the account',
     description: `The newest files come first, in pages of \`pageSize\`; \`pageToken\` gets the next page. ${key}`,
     answer: {
@@ -50,6 +68,8 @@ export const generateFileOperations: schema.Operations = {
   'GET /v1beta/files/:id': {
     id: 'getFile',
     tag,
+    convention: 'generate',
+    also: ['uploaded_file_not_found'],
     summary: 'Get the facts about a file',
     description: key,
     path,
@@ -58,6 +78,8 @@ export const generateFileOperations: schema.Operations = {
   'DELETE /v1beta/files/:id': {
     id: 'deleteFile',
     tag,
+    convention: 'generate',
+    also: ['uploaded_file_not_found'],
     summary: 'Delete a file',
     description: key,
     path,

@@ -6,10 +6,31 @@ const path = { model: 'The id of the model; it may contain `/`.' };
 const places =
   'This endpoint is also under `/v1beta/models` and `/v1beta1/publishers/google/models`. The key may come in `x-goog-api-key`, or in the query as `key`.';
 
+/** Not the turn of a request, as with the blocks of messages. */
+const answerTurn = schema.answer({
+  role: schema.string('`model`.'),
+  parts: schema.array(
+    'The parts of the answer.',
+    schema.answer(
+      {},
+      {
+        text: schema.string('A text.'),
+        thought: schema.boolean('Whether the text is reasoning.'),
+        inlineData: schema.object('`mimeType`, and `data` in base64.'),
+        functionCall: schema.object('`name`, `args` and `id`.'),
+        thoughtSignature: schema.string('The signature to send back with the part.'),
+      },
+    ),
+  ),
+});
+
 export const generateOperations: schema.Operations = {
   'POST /models/*:generateContent': {
     id: 'generateContent',
     tag: 'Google’s format',
+    convention: 'generate',
+    calls: 'chat',
+    also: ['uploaded_file_not_found'],
     summary: 'Generate content',
     description: `For every chat model of every vendor, in Google’s format. Names may be in camelCase or snake_case. ${places}`,
     path,
@@ -21,7 +42,7 @@ export const generateOperations: schema.Operations = {
             'The answers.',
             schema.answer(
               {
-                content: schema.ref('GenerateTurn'),
+                content: answerTurn,
               },
               {
                 finishReason: schema.string('`STOP`, `MAX_TOKENS`, `SAFETY`, …'),
@@ -46,6 +67,9 @@ export const generateOperations: schema.Operations = {
   'POST /models/*:streamGenerateContent': {
     id: 'streamGenerateContent',
     tag: 'Google’s format',
+    convention: 'generate',
+    calls: 'chat',
+    also: ['uploaded_file_not_found'],
     summary: 'Generate content as a stream',
     description: `With \`?alt=sse\`, the answer is a stream of events, without it one JSON array. An interrupted stream ends with an \`error\`, and its connection is closed. ${places}`,
     path,
@@ -58,6 +82,9 @@ export const generateOperations: schema.Operations = {
   'POST /models/*:countTokens': {
     id: 'countContentTokens',
     tag: 'Google’s format',
+    convention: 'generate',
+    calls: 'count',
+    also: ['uploaded_file_not_found'],
     summary: 'Count the tokens of contents (not charged)',
     description: places,
     path,
@@ -73,6 +100,8 @@ export const generateOperations: schema.Operations = {
   'POST /models/*:embedContent': {
     id: 'embedContent',
     tag: 'Google’s format',
+    convention: 'generate',
+    calls: 'model',
     summary: 'Embed a text',
     description: places,
     path,
@@ -89,6 +118,8 @@ export const generateOperations: schema.Operations = {
   'POST /models/*:batchEmbedContents': {
     id: 'batchEmbedContents',
     tag: 'Google’s format',
+    convention: 'generate',
+    calls: 'model',
     summary: 'Embed several texts',
     description: places,
     path,

@@ -51,6 +51,8 @@ export const imageOperations: schema.Operations = {
   'POST /images/generations': {
     id: 'createImage',
     tag: 'Images',
+    calls: 'model',
+    also: ['missing_model', 'too_many_files'],
     summary: 'Generate images',
     schemas: {
       ImageRequest: {
@@ -66,6 +68,8 @@ export const imageOperations: schema.Operations = {
   'POST /images/edits': {
     id: 'editImage',
     tag: 'Images',
+    calls: 'model',
+    also: ['missing_model', 'too_many_files'],
     summary: 'Edit images',
     schemas: {
       ImageEditForm: schema.request(
@@ -98,6 +102,8 @@ export const imageOperations: schema.Operations = {
   'POST /images/variations': {
     id: 'createImageVariation',
     tag: 'Images',
+    calls: 'model',
+    also: ['missing_model', 'too_many_files'],
     summary: 'Create variations of an image',
     schemas: {
       ImageVariationForm: schema.request({ image: file }, { model, ...ofVariations }),

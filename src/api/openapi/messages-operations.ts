@@ -1,10 +1,27 @@
 import { messagesSchemas, tokenCountRequestSchema } from '../messages.ts';
 import * as schema from '../schema.ts';
 
+/**
+ * Not the block of a request: `/docs` takes a schema for wrong that request and answer share
+ * (@scalar/api-reference 1.44.26).
+ */
+const answerBlock = schema.answer(
+  { type: schema.string('`text`, `thinking`, `tool_use`, …') },
+  {
+    text: schema.string('Text of a `text` block.'),
+    thinking: schema.string('Reasoning, in a `thinking` block.'),
+    id: schema.string('ID of the tool call, in a `tool_use` block.'),
+    name: schema.string('Name of the tool to run.'),
+    input: schema.object('Input of the tool.'),
+  },
+);
+
 export const messagesOperations: schema.Operations = {
   'POST /messages': {
     id: 'createMessage',
     tag: 'Messages',
+    convention: 'messages',
+    calls: 'chat',
     summary: 'Create a message',
     description: 'For every chat model of every vendor. The key may come in `x-api-key`.',
     schemas: {
@@ -15,7 +32,7 @@ export const messagesOperations: schema.Operations = {
           type: { type: 'string', const: 'message' },
           role: { type: 'string', const: 'assistant' },
           model: schema.string('The requested model.'),
-          content: schema.array('The content of the answer.', schema.ref('MessageBlock')),
+          content: schema.array('The content of the answer.', answerBlock),
           usage: schema.answer({
             input_tokens: schema.integer('Input tokens without cached ones.', 0),
             output_tokens: schema.integer('Output tokens.', 0),
@@ -39,6 +56,8 @@ export const messagesOperations: schema.Operations = {
   'POST /messages/count_tokens': {
     id: 'countMessageTokens',
     tag: 'Messages',
+    convention: 'messages',
+    calls: 'count',
     summary: 'Count the tokens of messages (not charged)',
     schemas: {
       MessageCountRequest: tokenCountRequestSchema,

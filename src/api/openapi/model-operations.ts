@@ -84,6 +84,7 @@ export const modelOperations: schema.Operations = {
   'GET /models/*': {
     id: 'getModel',
     tag: 'Model list',
+    also: ['model_not_found'],
     summary: 'Get a model',
     path: { model: 'The id of the model; it may contain `/`.' },
     answer: { 'application/json': schema.ref('Model') },

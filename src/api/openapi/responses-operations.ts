@@ -25,6 +25,8 @@ export const responsesOperations: schema.Operations = {
   'POST /responses': {
     id: 'createResponse',
     tag: 'Responses',
+    calls: 'chat',
+    also: ['previous_response_not_found'],
     summary: 'Create a response',
     description:
       'The gateway forwards the request if the vendor uses this format, and translates it otherwise. It stores responses itself, not at the vendor. They belong to the account.',
@@ -44,6 +46,8 @@ export const responsesOperations: schema.Operations = {
   'POST /responses/input_tokens': {
     id: 'countResponseTokens',
     tag: 'Responses',
+    calls: 'count',
+    also: ['previous_response_not_found'],
     summary: 'Count the tokens of an input (not charged)',
     schemas: {
       ResponseCountRequest: inputCountRequestSchema,
@@ -58,6 +62,8 @@ export const responsesOperations: schema.Operations = {
   'POST /responses/compact': {
     id: 'compactResponse',
     tag: 'Responses',
+    calls: 'chat',
+    also: ['previous_response_not_found'],
     summary: 'Compact a conversation',
     schemas: {
       CompactedResponse: schema.answer({
@@ -73,6 +79,7 @@ export const responsesOperations: schema.Operations = {
   'GET /responses/:id': {
     id: 'getResponse',
     tag: 'Responses',
+    also: ['response_not_found'],
     summary: 'Get a stored response',
     path: id,
     answer: { 'application/json': schema.ref('Response') },
@@ -80,6 +87,7 @@ export const responsesOperations: schema.Operations = {
   'DELETE /responses/:id': {
     id: 'deleteResponse',
     tag: 'Responses',
+    also: ['response_not_found'],
     summary: 'Delete a stored response',
     path: id,
     schemas: {
@@ -94,6 +102,7 @@ export const responsesOperations: schema.Operations = {
   'POST /responses/:id/cancel': {
     id: 'cancelResponse',
     tag: 'Responses',
+    also: ['response_not_found', 'invalid_value'],
     summary: 'Cancel a background response',
     path: id,
     answer: { 'application/json': schema.ref('Response') },
@@ -101,6 +110,7 @@ export const responsesOperations: schema.Operations = {
   'GET /responses/:id/input_items': {
     id: 'listResponseInputs',
     tag: 'Responses',
+    also: ['response_not_found'],
     summary: 'List the input items of a stored response',
     path: id,
     query: schema.pageQuery(storedResponsesPageMax),

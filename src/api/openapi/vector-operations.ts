@@ -9,6 +9,7 @@ export const vectorOperations: schema.Operations = {
   'POST /embeddings': {
     id: 'createEmbeddings',
     tag: 'Vectors and scores',
+    calls: 'model',
     summary: 'Create embeddings',
     schemas: {
       EmbeddingsRequest: embeddingsRequestSchema,
@@ -41,6 +42,7 @@ export const vectorOperations: schema.Operations = {
   'POST /moderations': {
     id: 'createModeration',
     tag: 'Vectors and scores',
+    calls: 'model',
     summary: 'Check text and images for unsafe content',
     schemas: {
       ModerationRequest: moderationRequestSchema,
@@ -63,6 +65,7 @@ export const vectorOperations: schema.Operations = {
   'POST /rerank': {
     id: 'createRerank',
     tag: 'Vectors and scores',
+    calls: 'model',
     summary: 'Rank documents by relevance',
     schemas: {
       RerankRequest: rerankRequestSchema,

@@ -48,6 +48,8 @@ export const videoOperations: schema.Operations = {
   'POST /video/generations': {
     id: 'submitVideo',
     tag,
+    calls: 'model',
+    also: ['too_many_files'],
     summary: 'Generate a video',
     description:
       'Returns a task with an id immediately. Get the task every 5 to 30 seconds until its status is `completed` or `failed`. The gateway forwards other members to vendors with the same format.',
@@ -62,6 +64,7 @@ export const videoOperations: schema.Operations = {
   'GET /video/generations/:id': {
     id: 'getVideoTask',
     tag,
+    also: ['task_not_found'],
     summary: 'Get a video task',
     path: { task_id: 'The id of the task.' },
     answer: { 'application/json': schema.ref('VideoTask') },
@@ -69,6 +72,8 @@ export const videoOperations: schema.Operations = {
   'POST /videos': {
     id: 'createVideo',
     tag,
+    calls: 'model',
+    also: ['missing_model', 'too_many_files'],
     summary: 'Generate a video, in OpenAI’s format',
     schemas: {
       ...videosSchemas,
@@ -84,6 +89,7 @@ export const videoOperations: schema.Operations = {
   'GET /videos': {
     id: 'listVideos',
     tag,
+    also: ['task_not_found'],
     summary: 'List videos of this account',
     query: schema.pageQuery(videosPageMax),
     schemas: { VideoList: schema.page(schema.ref('Video')) },
@@ -92,6 +98,7 @@ export const videoOperations: schema.Operations = {
   'GET /videos/:id': {
     id: 'getVideo',
     tag,
+    also: ['task_not_found'],
     summary: 'Get a video',
     path: id,
     answer: { 'application/json': schema.ref('Video') },
@@ -99,6 +106,7 @@ export const videoOperations: schema.Operations = {
   'DELETE /videos/:id': {
     id: 'deleteVideo',
     tag,
+    also: ['task_not_found', 'invalid_value'],
     summary: 'Delete a completed or failed video',
     path: id,
     answer: { 'application/json': schema.ref('Deleted') },
@@ -111,6 +119,6 @@ export const videoOperations: schema.Operations = {
     path: id,
     query: { variant: schema.choice('Only `video`.', ['video']) },
     answer: { 'video/*': { type: 'string', format: 'binary', description: 'The video file.' } },
-    also: [416],
+    also: ['task_not_found', 'file_not_found', 'range_not_satisfiable', 'rate_limit_concurrency'],
   },
 };
