@@ -13,6 +13,8 @@ import {
 } from './chromium.ts';
 import { type LiveConsole, startLiveConsole } from './gateway.ts';
 import { simConfig } from '../../sim/catalog.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { credit } from '../../src/ledger/ledger.ts';
 import { png } from '../support/png.ts';
 import { configurationFrom } from '../support/running.ts';
 
@@ -253,6 +255,11 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     await go('/playground/image?model=dall-e-2');
     await page.getByLabel('Images', { exact: true }).selectOption('10');
     await page.getByText('your balance of ¥1.00 pays for 7 images').waitFor();
+    await main(page).getByRole('link', { name: 'Top up' }).waitFor();
+    // The price of images is known, so the request would be refused.
+    expect(await run(page).getAttribute('data-tip')).toBe('Your balance is too low.');
+    await page.getByLabel('Images', { exact: true }).selectOption('4');
+    expect(await run(page).getAttribute('aria-disabled')).toBe(null);
   });
 
   test('says what cannot be paid, and what the vendor would not do', async () => {
@@ -262,6 +269,16 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     await page.getByRole('alert').waitFor();
     const poor = await startPaying(live, 0n);
     const other = await openWindow(live.url, poor.cookie);
+    await other.go('/playground/chat?model=deepseek-chat');
+    await say(other.page, 'Hello');
+    expect(await run(other.page).getAttribute('data-tip')).toBe(
+      'Your balance is too low for any model.',
+    );
+    expect(await other.page.getByRole('log').innerText()).not.toContain('Hello');
+    // Enough for a token of the cheapest model.
+    const tiny = { id: 'grant', account: poor.userId, from: 'grants', amount: 20_000n } as const;
+    const { database } = live.gateway;
+    await credit(database, { ...tiny, code: 'grant', ref: 'test', at: systemClock.now() });
     await other.go('/playground/chat?model=deepseek-chat');
     await say(other.page, 'Hello');
     await other.page.getByRole('alert').getByRole('link', { name: 'Top up' }).waitFor();

@@ -12,6 +12,7 @@ import { Talks } from './chat-talks.tsx';
 import { printable } from './code-body.ts';
 import { Composer, emptyDraft, type Draft } from './composer.tsx';
 import { newTurnId } from './conversation.ts';
+import { usePoor } from './cost-before.tsx';
 import { fileKinds } from './files.ts';
 import { Bench } from './layout.tsx';
 import { type Pane, rememberPanes, usePanes } from './panes.ts';
@@ -36,6 +37,7 @@ export function Chat(payer: Payer): ReactNode {
   const panes = usePanes(payer);
   const asked = useAsked(panes.all);
   const settings = useMemo(() => settingsOf(form, asked), [form, asked]);
+  const poor = usePoor();
   const running = panes.all.some(({ talk }) => talk.running);
   const run = ({ model, talk }: Pane, turns: readonly Turn[]) =>
     talk.run(turns, { keyId, model: model.id, settings: settings ?? noSettings });
@@ -85,7 +87,7 @@ export function Chat(payer: Payer): ReactNode {
             onStop={() => panes.all.forEach(({ talk }) => talk.stop())}
             running={running}
             takes={asked.takes}
-            disabledFor={settings === undefined ? words.chat.checkSettings : undefined}
+            disabledFor={settings === undefined ? words.chat.checkSettings : poor}
             note={<Most panes={panes.all} settings={settings ?? noSettings} draft={draft} />}
           />
         </Panel>

@@ -62,7 +62,7 @@ export function Composer({
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (!sends(event) || running) return;
     event.preventDefault();
-    onSend();
+    if (disabledFor === undefined) onSend();
   };
   return (
     <div

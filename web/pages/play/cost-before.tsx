@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
 import { useSession } from '../../api/data.ts';
+import { linkLook } from '../../components/button.tsx';
+import { PathLink } from '../../components/path-link.tsx';
 import { formatYuan, parseYuan } from '../../format/money.ts';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -30,7 +32,23 @@ export function CostBefore({ most, text, tip, covered }: CostBeforeProps): React
       {cost}{' '}
       <span className="text-warn">
         · {some === undefined ? words.tooDear(amount) : words.covers(amount, some)}
-      </span>
+      </span>{' '}
+      ·{' '}
+      <PathLink path="/top-up" className={linkLook}>
+        {words.topUp}
+      </PathLink>
     </>
   );
+}
+
+/**
+ * Why the request would be refused for the balance; undefined: it would not, or nobody knows.
+ * `certain`: the cost in nano-yuan where it is known before.
+ */
+export function usePoor(certain?: bigint): string | undefined {
+  const words = useWords(playgroundWords);
+  const { balance } = useSession();
+  if (balance === null) return undefined;
+  if (balance.empty) return words.cannotPay;
+  return certain !== undefined && certain > parseYuan(balance.available) ? words.poor : undefined;
 }

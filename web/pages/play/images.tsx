@@ -15,7 +15,7 @@ import { useWords } from '../../words/family.ts';
 import { modelAddress } from '../model-parts.tsx';
 import { type Charged, ChargeLine, Refused, chargeOf } from './charge.tsx';
 import { fileOf } from './code-body.ts';
-import { CostBefore } from './cost-before.tsx';
+import { CostBefore, usePoor } from './cost-before.tsx';
 import { type ImageForm, ImageSettings, imageForm, sizeError, sizeOf } from './image-settings.tsx';
 import { Gallery, type Made } from './gallery.tsx';
 import { Bench } from './layout.tsx';
@@ -61,11 +61,14 @@ function Easel({
   const editable = detail.modalities?.in.includes('image') ?? false;
   const { prompt, input, mask } = imagePrompt;
   const editing = imagePrompt.mode === 'edit' && editable;
+  const price = priceOf(detail, form);
+  const poor = usePoor(price && costOf(price, form.count));
   const body = { model: model.id, prompt: prompt || words.promptPlaceholder, ...bodyOf(form) };
   const go = () => {
     setChecked(true);
     if (
       run.state === 'running' ||
+      poor !== undefined ||
       prompt.trim() === '' ||
       sizeError(form) ||
       (editing && input === undefined)
@@ -95,7 +98,8 @@ function Easel({
               editable={editable}
               checked={checked}
               busy={run.state === 'running'}
-              cost={<Cost detail={detail} form={form} />}
+              cost={<Cost price={price} count={form.count} />}
+              poor={poor}
               onChange={(change) => setImagePrompt({ ...imagePrompt, ...change })}
               onGo={go}
             />
@@ -175,6 +179,8 @@ interface ImagePromptFieldsProps {
   readonly checked: boolean;
   readonly busy: boolean;
   readonly cost: ReactNode;
+  /** The balance does not pay for it: why, in words. */
+  readonly poor: string | undefined;
   readonly onChange: (change: Partial<ImagePrompt>) => void;
   readonly onGo: () => void;
 }
@@ -185,6 +191,7 @@ function ImagePromptFields({
   checked,
   busy,
   cost,
+  poor,
   onChange,
   onGo,
 }: ImagePromptFieldsProps): ReactNode {
@@ -227,7 +234,7 @@ function ImagePromptFields({
           look="primary"
           icon="play"
           busy={busy}
-          disabledFor={impossible ? words.notEditable : undefined}
+          disabledFor={impossible ? words.notEditable : poor}
           onClick={onGo}
         >
           {shared.run}
@@ -246,30 +253,33 @@ const bodyOf = (form: ImageForm) => {
   };
 };
 
-function Cost({
-  detail: { prices, image },
-  form,
-}: {
-  readonly detail: ModelDetail;
-  readonly form: ImageForm;
-}): ReactNode {
-  const words = useWords(playgroundWords);
+/** The price of one image, where the model is sold by them. */
+function priceOf({ prices, image }: ModelDetail, form: ImageForm) {
   const { price_names: names, usual_size: size, usual_quality: quality } = image ?? {};
-  const price = imagePrice(
+  return imagePrice(
     prices,
     names,
     sizeOf(form) ?? size ?? undefined,
     form.quality || (quality ?? undefined),
   );
+}
+
+interface CostProps {
+  readonly price: ReturnType<typeof priceOf>;
+  readonly count: number;
+}
+
+function Cost({ price, count }: CostProps): ReactNode {
+  const words = useWords(playgroundWords);
   if (price === undefined) return words.byTokens;
-  const most = costOf(price, form.count);
+  const most = costOf(price, count);
   return (
     <CostBefore
       most={most}
       text={words.atMost(formatYuan(most, 'spend'))}
       covered={(available) => {
-        const count = available / costOf(price, 1);
-        return count === 0n ? undefined : words.covered.images(String(count));
+        const some = available / costOf(price, 1);
+        return some === 0n ? undefined : words.covered.images(String(some));
       }}
     />
   );

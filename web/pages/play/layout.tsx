@@ -36,7 +36,7 @@ export function Bench({ settings, work, sample }: BenchProps): ReactNode {
   );
 }
 
-interface AskedProps<Answer> extends Pick<RunBarProps, 'cost' | 'onRun' | 'onStop'> {
+interface AskedProps<Answer> extends Pick<RunBarProps, 'cost' | 'certain' | 'onRun' | 'onStop'> {
   readonly run: Run<Answer>;
   /** What is asked. */
   readonly question: ReactNode;

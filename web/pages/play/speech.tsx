@@ -52,6 +52,7 @@ export function Speech(payer: Payer): ReactNode {
     if (form.text.trim() === '' || form.voice.trim() === '' || speed === null) return;
     void start('play/speech', { body });
   };
+  const cost = costOfText(payer, form.text);
   const name = `speech.${form.format || 'mp3'}`;
   return (
     <Bench
@@ -83,7 +84,8 @@ export function Speech(payer: Payer): ReactNode {
               )}
             </Field>
           }
-          cost={<Cost payer={payer} text={form.text} />}
+          cost={<Cost most={cost} />}
+          certain={cost}
           words={{ empty: words.empty, running: words.speaking }}
           onRun={go}
           onStop={stop}
@@ -95,12 +97,15 @@ export function Speech(payer: Payer): ReactNode {
   );
 }
 
-/** What so many characters cost, where the model is sold by them. */
-function Cost({ payer: { model }, text }: { readonly payer: Payer; readonly text: string }) {
-  const words = useWords(playgroundWords);
+/** What so many characters cost, in nano-yuan, where the model is sold by them. */
+function costOfText({ model }: Payer, text: string): bigint | undefined {
   const price = model.prices.find((each) => each.class === 'character');
-  if (price === undefined) return words.byUse;
-  const most = costOf(price, [...text].length);
+  return price && costOf(price, [...text].length);
+}
+
+function Cost({ most }: { readonly most: bigint | undefined }): ReactNode {
+  const words = useWords(playgroundWords);
+  if (most === undefined) return words.byUse;
   return <CostBefore most={most} text={words.atMost(formatYuan(most, 'row'))} />;
 }
 

@@ -19,7 +19,7 @@ import { modelAddress } from '../model-parts.tsx';
 import { TaskMoney, TaskProgress, isRunning, useTask } from '../task-parts.tsx';
 import { Refused } from './charge.tsx';
 import { printable } from './code-body.ts';
-import { CostBefore } from './cost-before.tsx';
+import { CostBefore, usePoor } from './cost-before.tsx';
 import { Bench } from './layout.tsx';
 import type { Payer } from './payer.tsx';
 import { ImagePicker } from './image-picker.tsx';
@@ -123,6 +123,7 @@ function Order({ keyId, body, prompt, onPrompt, cost, covered }: OrderProps): Re
   const [, setSearch] = useSearchState(searchDefaults);
   const [checked, setChecked] = useState(false);
   const once = useOnce();
+  const poor = usePoor(cost);
   const [state, setState] = useState<{ readonly busy: boolean; readonly error?: unknown }>({
     busy: false,
   });
@@ -175,7 +176,13 @@ function Order({ keyId, body, prompt, onPrompt, cost, covered }: OrderProps): Re
             />
           )}
         </span>
-        <Button look="primary" icon="play" busy={state.busy} onClick={() => void submit()}>
+        <Button
+          look="primary"
+          icon="play"
+          busy={state.busy}
+          disabledFor={poor}
+          onClick={() => void submit()}
+        >
           {words.submit}
         </Button>
       </div>
