@@ -24,10 +24,14 @@ async function openReference(live: LiveConsole, look: (typeof looks)[number]) {
   const opened = await openWindow(live.url, undefined, look);
   // The component draws all endpoints at once, which keeps a busy machine for half a minute.
   opened.page.setDefaultTimeout(90_000);
+  const warnings: string[] = [];
+  opened.page.on('console', (message) => {
+    if (message.type() === 'warning') warnings.push(message.text());
+  });
   // What is not in sight yet says that it is busy for as long as nobody scrolls there.
   await opened.page.goto(`${live.url}/docs`);
   await opened.page.getByText('/v1/chat/completions').first().waitFor();
-  return opened;
+  return { ...opened, warnings };
 }
 
 // `openWindow` fails a test whose page asks another host, breaks the policy or throws.
@@ -42,7 +46,8 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
   test('has every endpoint and the schemas, is searched, and tries an endpoint', async () => {
     const live = await startLiveConsole();
     const { key } = await newCustomer(live.gateway.database, 10n ** 9n);
-    const { page } = await openReference(live, desk);
+    const { page, warnings } = await openReference(live, desk);
+    expect(warnings).toEqual([]);
     const sidebar = page.locator('aside').first();
     const shown = await sidebar.innerText();
     for (const { summary } of Object.values(operations)) expect(shown).toContain(summary);
@@ -65,6 +70,8 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
       .click();
     const client = page.getByRole('dialog').last();
     await expectAccessible(page, 'the dialog that tries an endpoint');
+    // Nothing lies behind the button that closes it.
+    expect(await page.getByRole('link', { name: 'OpenAPI', exact: true }).count()).toBe(0);
     await client.getByPlaceholder('Token').first().fill(key.secret);
     await client.getByRole('button', { name: /^Send/ }).first().click();
     await client.getByText('200 OK').waitFor();
@@ -76,6 +83,7 @@ describe.skipIf(noChromium)('the API reference in Chromium', { timeout: 180_000 
     expect(await behind.count()).toBe(1);
     await page.keyboard.press('Escape');
     await behind.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'OpenAPI', exact: true }).waitFor();
     await sidebar.getByText('Create a chat completion', { exact: true }).click();
   });
 });

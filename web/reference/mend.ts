@@ -45,7 +45,7 @@ const mends: readonly Mend[] = [
   ],
   // What lies behind the dialog that tries an endpoint cannot be reached.
   [
-    '.scalar-api-reference > :is(main, aside)',
+    ':is(.documents, .scalar-api-reference > :is(main, aside))',
     (behind) => behind.toggleAttribute('inert', isTrying()),
   ],
 ];
