@@ -203,9 +203,13 @@ test('the demo prints lines that work when pasted, beside another program ten po
     expect(code).toBe(0);
     return output;
   };
-  expect(await words(`tollgate demo --port ${port}`)).toContain(
-    `listens on http://127.0.0.1:${port}`,
-  );
+  const demo = await words(`tollgate demo --port ${port}`);
+  expect(demo).toContain(`listens on http://127.0.0.1:${port}`);
+  // The variables are for programs: a start that finds them sends their key to no vendor.
+  const lines = demo.split('\n').filter((each) => each.startsWith('export '));
+  const variables = Object.fromEntries(lines.map((each) => each.slice(7).split('=')));
+  const again = await interrupted('tollgate start --port 0', { ...variables, TMPDIR: folder });
+  expect(again.output).toContain('The vendors behind it are simulated');
   const busy = await pasted([`tollgate demo --port ${port + 10}`]);
   expect(busy.errors).toContain(`name another with --port or PORT, such as --port ${port + 11}`);
   taken.close();

@@ -49,12 +49,19 @@ describe('environmentConfiguration', () => {
     const own = await configure(env, { ownPort: 8_080 });
     expect([own.channels, own.warnings]).toEqual([
       [],
-      [expect.stringContaining('OPENAI_BASE_URL is the address of this gateway')],
+      [expect.stringContaining('OPENAI_API_KEY holds a key of this gateway')],
     ]);
     const other = await configure(env, { ownPort: 9_000 });
     expect(other.channels.map(({ name }) => name)).toEqual(['openai']);
     const short = { ...env, OPENAI_BASE_URL: 'http://localhost/v1' };
     expect((await configure(short, { ownPort: 80 })).channels).toEqual([]);
+    const same = { ...env, TOLLGATE_API_KEY: 'a' };
+    expect((await configure(same, { ownPort: 9_000 })).channels).toEqual([]);
+    const unset = { ...env, OPENAI_API_KEY: undefined };
+    expect(await configure(unset, { ownPort: 8_080 })).toMatchObject({
+      channels: [],
+      warnings: [],
+    });
   });
 
   it('makes a channel for each key, with the models that the vendor sells and can be asked for', async () => {

@@ -19,8 +19,8 @@ import type { ChannelFacts } from './snapshot.ts';
 export async function environmentConfiguration(
   context: ConfigurationContext,
 ): Promise<ConfigurationResult> {
-  const { env, serves, ownPort } = context;
-  const own = context.vendors.filter((vendor) => isOwn(addressOf(vendor, env), ownPort));
+  const { env, serves } = context;
+  const own = context.vendors.filter((vendor) => keyIsOwn(vendor, context));
   const vendors = context.vendors.filter((vendor) => !own.includes(vendor));
   const written = env[usdRateVariable];
   const rate = written === undefined || written === '' ? defaultUsdRatePpm : usdRate(written);
@@ -35,7 +35,7 @@ export async function environmentConfiguration(
         models: [],
         channels: [],
         usdRatePpm: rate,
-        warnings: [...ownAddresses(own), ...unreachable(vendors, env)],
+        warnings: [...ownKeys(own), ...unreachable(vendors, env)],
       },
     };
   const bundled = await loadBundled({ usdRatePpm: rate, today: utcDate(context.now) });
@@ -52,7 +52,7 @@ export async function environmentConfiguration(
   const sold = new Set(selling.flatMap((channel) => [...channel.models.keys()]));
   const models = [...sold].flatMap((id) => bundled.get(id)?.facts ?? []);
   const warnings = [
-    ...ownAddresses(own),
+    ...ownKeys(own),
     ...unreachable(vendors, env),
     ...empty,
     ...configurationWarnings({ groups: [], models, channels: selling }, [], bundled, { serves }),
@@ -100,20 +100,29 @@ function addressOf(
 const httpPort = 80;
 
 /**
- * Whether the address is this gateway's: the demo prints it as a variable for programs, and a later
- * start in that terminal must not take itself for a vendor.
+ * Whether the vendor's variable holds a key of this gateway. The demo prints such variables for
+ * programs, and a later start in that terminal must send none of its keys to a vendor.
  */
-function isOwn(address: string | undefined, ownPort: number | undefined): boolean {
+function keyIsOwn(vendor: VendorFacts, { env, ownPort }: ConfigurationContext): boolean {
+  const key = vendor.env && env[vendor.env.apiKey];
+  if (!key) return false;
+  return key === env[ownKeyVariable] || isOwnAddress(addressOf(vendor, env), ownPort);
+}
+
+function isOwnAddress(address: string | undefined, ownPort: number | undefined): boolean {
   if (address === undefined || ownPort === undefined || !URL.canParse(address)) return false;
   const { protocol, hostname, port } = new URL(address);
   const local = /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname);
   return protocol === 'http:' && local && Number(port || httpPort) === ownPort;
 }
 
-const ownAddresses = (vendors: readonly VendorFacts[]): readonly string[] =>
+/** The variable in which documents and the demo keep a key of the gateway. */
+const ownKeyVariable = 'TOLLGATE_API_KEY';
+
+const ownKeys = (vendors: readonly VendorFacts[]): readonly string[] =>
   vendors.map(
-    ({ env }) =>
-      `${env?.baseUrl} is the address of this gateway: ${env?.apiKey} is taken for a key of its users, and no vendor is called with it`,
+    ({ id, env }) =>
+      `${env?.apiKey} holds a key of this gateway, as ${ownKeyVariable} or the vendor's base URL says: ${id} is not called with it`,
   );
 
 function unreachable(

@@ -99,7 +99,7 @@ export const openai = defineVendor({
   signsForAccount: true,
   baseUrl: 'https://api.openai.com/v1',
   consoleUrl: 'https://platform.openai.com',
-  env: { apiKey: 'OPENAI_API_KEY' },
+  env: { apiKey: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL' },
   // platform.openai.com/docs/guides/tools-web-search, 2026-08: models that search by themselves.
   readsBeyond: (model) => /search|deep-research/.test(model),
   adapters: {
