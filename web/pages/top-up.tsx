@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
 import type { OrderView, Page as PageOf } from '../../src/console/contract.ts';
-import { prefetch, queryClient, useData, useSession } from '../api/data.ts';
+import { prefetch, queryClient, useData, useMe, useSession } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { useSearchState } from '../browser/search-state.ts';
+import { ButtonLink } from '../components/button.tsx';
 import { EmptyState } from '../components/error-panel.tsx';
 import { ListPanel } from '../components/list-panel.tsx';
 import { Money } from '../components/money.tsx';
@@ -20,6 +21,20 @@ const searchDefaults = { after: '' };
 
 export const ahead = () => prefetch('orders');
 
+/** Without a wallet, money comes from an operator, who may be the reader. */
+function NoWallet(): ReactNode {
+  const words = useWords(topUpWords);
+  const me = useMe();
+  if (me.role !== 'operator') return <EmptyState text={words.notConfigured} />;
+  return (
+    <EmptyState text={words.notConfiguredByYou}>
+      <ButtonLink to="/operator/users/$id" params={{ id: me.id }}>
+        {words.creditYourself}
+      </ButtonLink>
+    </EmptyState>
+  );
+}
+
 /** A new top-up, and the earlier ones. */
 export function TopUpPage(): ReactNode {
   const words = useWords(topUpWords);
@@ -31,11 +46,7 @@ export function TopUpPage(): ReactNode {
     <Page title={words.title} note={<ZoneNote />}>
       <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
         <Panel>
-          {wallets.length === 0 ? (
-            <EmptyState text={words.notConfigured} />
-          ) : (
-            <TopUpForm wallets={wallets} top_up={limits} />
-          )}
+          {wallets.length === 0 ? <NoWallet /> : <TopUpForm wallets={wallets} top_up={limits} />}
         </Panel>
         <ListPanel title={words.orders} query={orders} search={search} empty={words.none}>
           {(rows) => <Orders orders={rows} />}

@@ -47,7 +47,7 @@ export default {
   notKept: 'The response gave the reason. It is not stored, because it may quote your request.',
   remedies: {
     insufficient_quota:
-      'Top up or raise the spending limit of the key, then send the request again.',
+      'The balance or the spending limit of the key is too small for this request. A chat needs enough for its input and a short answer; an image, a video or speech is reserved whole before it is made. Top up or raise the limit, then send the request again.',
     model_not_found:
       'Check the model name, and that the key’s group has this model. GET /v1/models lists what the key can call.',
     rate_limit_exceeded: 'Wait as long as the response says, and send fewer requests at a time.',

@@ -18,7 +18,10 @@ export default {
   insideWechat:
     'WeChat Pay does not open inside WeChat. Open this page in your browser: tap ··· at the top right.',
   insteadAlipay: 'Pay with Alipay',
-  notConfigured: 'The operator has not set up a payment method.',
+  notConfigured: 'No payment method is set up here. Ask the operator to add money to your balance.',
+  notConfiguredByYou:
+    'No payment method is set up yet. WeChat Pay and Alipay come from the configuration. Without them, operators add money to balances on the page of a user.',
+  creditYourself: 'Credit your own balance',
   fields: {
     not_payable: 'The wallet does not accept this amount.',
     not_offered: 'This wallet does not support this way to pay.',

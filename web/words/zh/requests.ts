@@ -46,7 +46,8 @@ export default {
   },
   notKept: '原因已在响应中给出。它可能引用请求内容，因此不保存。',
   remedies: {
-    insufficient_quota: '请充值，或调高密钥的消费上限，然后重新发送。',
+    insufficient_quota:
+      '余额或密钥的消费上限不够这次请求：对话至少要够输入和一段简短的回答，图片、视频和语音在生成前按全价预留。请充值或调高上限，然后重新发送。',
     model_not_found:
       '请检查模型名称，以及密钥的分组是否包含它。GET /v1/models 会列出密钥可用的模型。',
     rate_limit_exceeded: '请按响应中给出的时间等待，并减少并发请求。',

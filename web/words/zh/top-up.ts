@@ -19,7 +19,10 @@ export default {
   },
   insideWechat: '微信内无法打开微信支付。请点右上角 ···，在浏览器中打开此页。',
   insteadAlipay: '用支付宝付款',
-  notConfigured: '管理员尚未配置付款方式。',
+  notConfigured: '这里尚未配置付款方式。请联系管理员为你的余额充值。',
+  notConfiguredByYou:
+    '尚未配置付款方式。微信支付和支付宝在配置文件中设置；没有它们时，管理员在用户页面为余额充值。',
+  creditYourself: '为自己的余额充值',
   fields: {
     not_payable: '钱包不接受这个金额。',
     not_offered: '这个钱包不支持这种付款方式。',
