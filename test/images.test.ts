@@ -155,6 +155,16 @@ onSqlite((_, __, fresh) => {
       });
     });
 
+    test('a retired model answers with its own members, not with those of its successor', async () => {
+      const running = await start();
+      const membersOf = async (model: string) =>
+        Object.keys(await made(await running.post(generations, { model, prompt: 'a cat' })));
+      expect(await membersOf('dall-e-3')).toEqual(['created', 'data']);
+      expect(await membersOf('gpt-image-1')).toEqual(
+        expect.arrayContaining(['quality', 'background', 'output_format', 'usage']),
+      );
+    });
+
     test('the format is url or b64_json, and url where nothing is said', async () => {
       const running = await start();
       const ask = async (model: string, more: object) =>
