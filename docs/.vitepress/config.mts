@@ -73,10 +73,21 @@ function nameInChinese(markdown: Markdown): void {
 const isChinese = ({ relativePath }: { readonly relativePath: string }): boolean =>
   relativePath.startsWith('zh/');
 
-/** Below a gateway's console, a link to it. The address is two folders above the guides. */
-const navOf = (text: string): { readonly nav?: DefaultTheme.NavItemWithLink[] } =>
+/**
+ * Links to the reference of the API and to the console, where a gateway serves the guides: they are
+ * one and two folders above.
+ */
+const navOf = (
+  reference: string,
+  gatewayConsole: string,
+): { readonly nav?: DefaultTheme.NavItemWithLink[] } =>
   base === '/docs/guide/'
-    ? { nav: [{ text, link: '/../../', target: '_self', noIcon: true }] }
+    ? {
+        nav: [
+          { text: reference, link: '/../', target: '_self', noIcon: true },
+          { text: gatewayConsole, link: '/../../', target: '_self', noIcon: true },
+        ],
+      }
     : {};
 
 /**
@@ -171,14 +182,18 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   locales: {
-    root: { label: 'English', lang: 'en', themeConfig: { sidebar: english, ...navOf('Console') } },
+    root: {
+      label: 'English',
+      lang: 'en',
+      themeConfig: { sidebar: english, ...navOf('API reference', 'Console') },
+    },
     zh: {
       label: '中文',
       lang: 'zh-CN',
       description: '自托管的 AI 网关：一个地址、一个密钥、一份余额，调用所有模型。',
       themeConfig: {
         sidebar: chinese,
-        ...navOf('控制台'),
+        ...navOf('API 参考', '控制台'),
         skipToContentLabel: '跳到正文',
         outline: { label: '本页目录' },
         docFooter: { prev: '上一页', next: '下一页' },

@@ -10,10 +10,10 @@ export function cliReference(program: Command): string {
 
 const introduction = `# Commands
 
-\`npm run docs\` writes this page from the program's own definitions; a test fails when it is out of date. In a checkout, run
-\`node bin/tollgate.js <command>\`; with the package installed, \`tollgate <command>\`. Each command has \`--help\` with examples. With
-\`--json\`, a command prints one JSON value on standard output and errors on standard error; the exit code is 0 or 1.
-Settings without an option are [environment variables](environment.md).
+In a checkout, run \`node bin/tollgate.js <command>\`; with the package installed, \`tollgate <command>\`. Each command has
+\`--help\` with examples. With \`--json\`, a command prints one JSON value on standard output and errors on standard error; the
+exit code is 0 or 1. Settings without an option are [environment variables](environment.md). \`npm run docs\` writes this
+page from the program's own definitions.
 `;
 
 function entry(command: Command): string {
