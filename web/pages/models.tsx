@@ -94,10 +94,11 @@ function Found({
   const { actions } = useWords(sharedWords);
   const rows = view.items.filter((model) => matchesFilter(model, state));
   const asTable = state.view === 'table';
+  const boxed = asTable || rows.length === 0;
   const found = (
     <p
       role="status"
-      className={clsx('text-caption text-muted', asTable && 'border-b border-line px-4 py-2')}
+      className={clsx('text-caption text-muted', boxed && 'border-b border-line px-4 py-2')}
     >
       {words.found(formatCount(rows.length), formatCount(view.items.length))}
     </p>

@@ -63,17 +63,19 @@ function Bar({ panes, form, view, onView }: BarProps): ReactNode {
   const { chat, ...words } = useWords(playgroundWords);
   const empty = panes.all.every(({ talk }) => talk.turns.length === 0);
   return (
-    <header className="flex flex-wrap items-center gap-x-2 gap-y-1 border-b border-line px-3 py-1.5">
-      <Segments
-        label={chat.view}
-        value={view}
-        onChange={onView}
-        options={[
-          ['conversation', chat.conversation],
-          ['raw', chat.raw],
-        ]}
-      />
-      <span className="mr-auto text-caption text-muted max-xl:sr-only">{words.notSaved}</span>
+    <header className="flex flex-wrap items-center gap-x-2 gap-y-1 border-b border-line px-3 py-1.5 max-sm:gap-x-0">
+      <div className="mr-auto flex items-center gap-2">
+        <Segments
+          label={chat.view}
+          value={view}
+          onChange={onView}
+          options={[
+            ['conversation', chat.conversation],
+            ['raw', chat.raw],
+          ]}
+        />
+        <span className="text-caption text-muted max-xl:sr-only">{words.notSaved}</span>
+      </div>
       {panes.add !== undefined && (
         <Button
           size="small"
