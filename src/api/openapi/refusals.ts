@@ -91,7 +91,7 @@ const values: Readonly<Record<schema.EndpointRefusal, RefusalValues>> = {
   out_of_range: { param: 'limit', expected: '>= 1', got: 0 },
   unsupported_content: {
     param: 'messages[0].content',
-    model: 'deepseek-chat',
+    model: 'text-model',
     content: 'image',
     accepted: 'text',
   },

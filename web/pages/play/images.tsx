@@ -61,8 +61,7 @@ function Easel({
   const editable = detail.modalities?.in.includes('image') ?? false;
   const { prompt, input, mask } = imagePrompt;
   const editing = imagePrompt.mode === 'edit' && editable;
-  const price = priceOf(detail, form);
-  const poor = usePoor(price && costOf(price, form.count));
+  const poor = usePoor(mostOf(detail, form));
   const body = { model: model.id, prompt: prompt || words.promptPlaceholder, ...bodyOf(form) };
   const go = () => {
     setChecked(true);
@@ -98,7 +97,7 @@ function Easel({
               editable={editable}
               checked={checked}
               busy={run.state === 'running'}
-              cost={<Cost price={price} count={form.count} />}
+              cost={<Cost price={priceOf(detail, form)} count={form.count} />}
               poor={poor}
               onChange={(change) => setImagePrompt({ ...imagePrompt, ...change })}
               onGo={go}
@@ -262,6 +261,11 @@ function priceOf({ prices, image }: ModelDetail, form: ImageForm) {
     sizeOf(form) ?? size ?? undefined,
     form.quality || (quality ?? undefined),
   );
+}
+
+function mostOf(detail: ModelDetail, form: ImageForm): bigint | undefined {
+  const price = priceOf(detail, form);
+  return price && costOf(price, form.count);
 }
 
 interface CostProps {

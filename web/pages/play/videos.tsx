@@ -117,6 +117,11 @@ interface OrderProps {
   readonly covered: (available: bigint) => string | undefined;
 }
 
+interface Submission {
+  readonly busy: boolean;
+  readonly error?: unknown;
+}
+
 /** The prompt, and the button that submits the task and reserves its cost. */
 function Order({ keyId, body, prompt, onPrompt, cost, covered }: OrderProps): ReactNode {
   const { video: words, ...shared } = useWords(playgroundWords);
@@ -124,9 +129,7 @@ function Order({ keyId, body, prompt, onPrompt, cost, covered }: OrderProps): Re
   const [checked, setChecked] = useState(false);
   const once = useOnce();
   const poor = usePoor(cost);
-  const [state, setState] = useState<{ readonly busy: boolean; readonly error?: unknown }>({
-    busy: false,
-  });
+  const [state, setState] = useState<Submission>({ busy: false });
   const submit = async () => {
     setChecked(true);
     if (prompt.trim() === '' || state.busy) return;
