@@ -175,8 +175,8 @@ const user = [
     modelsWords,
     requestWords,
   ),
-  page('/tasks', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords),
-  page('/tasks/$id', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords),
+  page('/tasks', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords, usageWords),
+  page('/tasks/$id', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords, usageWords),
   page(
     '/settings',
     () => import('./pages/settings.tsx'),

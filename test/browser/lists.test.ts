@@ -31,6 +31,16 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     expect((await names()).every((name) => name.includes('deepseek'))).toBe(true);
     await page.setViewportSize({ width: 1024, height: 900 });
     await picture(page, 'channels-1024');
+    await page.getByRole('button', { name: 'Columns' }).click();
+    const noRoom = page.getByRole('menuitemcheckbox').filter({ hasText: 'no room' });
+    const left = (await noRoom.first().innerText()).replace(/\s*no room/, '');
+    expect(await noRoom.first().getAttribute('aria-checked')).toBe('false');
+    expect(await table.getByRole('columnheader', { name: left, exact: true }).count()).toBe(0);
+    await noRoom.first().click();
+    const ticked = page.getByRole('menuitemcheckbox', { name: left, exact: true, checked: true });
+    await ticked.waitFor();
+    await page.keyboard.press('Escape');
+    await table.getByRole('columnheader', { name: left, exact: true }).waitFor();
     const menu = table.getByRole('button', { name: /sim-deepseek/ }).first();
     expect((await menu.boundingBox())?.x).toBeLessThan(1_024);
   }, 60_000);
@@ -44,7 +54,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     async (width, language) => {
       const { live, user, operator } = await startLivedIn();
       const lists = [
-        [user, ['/keys', '/usage', '/models?view=table']],
+        [user, ['/', '/keys', '/usage', '/usage?tab=model', '/models?view=table']],
         [operator, ['channels', 'models', 'requests?all=1', 'users', 'orders', 'audit']],
       ] as const;
       const wider: string[] = [];

@@ -205,6 +205,8 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
       .toBe(200);
     await go('/usage?tab=failed&code=insufficient_quota');
     await page.getByRole('link', { name: /^20/ }).click();
+    await page.getByText('Ended before the first attempt.').waitFor();
+    await page.locator('nav a[href="/usage"][aria-current="page"]').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Top up' }).click();
     await page.waitForURL('**/top-up');
   }, 90_000);

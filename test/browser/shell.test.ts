@@ -15,6 +15,9 @@ import { startLiveConsole } from './gateway.ts';
 
 withChromium();
 
+/** A tip that is to come has come by then. */
+const tipDelayMs = 400;
+
 const pages = ['/', '/keys', '/keys/new', '/settings', '/nothing/here'] as const;
 
 describe.skipIf(noChromium)('the console in Chromium', () => {
@@ -164,7 +167,12 @@ describe.skipIf(noChromium)('the frame in Chromium', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL('**/operator/audit');
     await go('/');
+    await page.getByRole('button', { name: 'Announcements' }).hover();
+    await page.locator('#tip:popover-open').waitFor();
     await page.getByRole('button', { name: 'Announcements' }).click();
+    await page.getByRole('dialog', { name: 'Announcements' }).waitFor();
+    await page.waitForTimeout(tipDelayMs);
+    expect(await page.locator('#tip:popover-open').count()).toBe(0);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Theme' }).click();
     await page.getByRole('menuitemradio', { name: 'Dark' }).click();

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import overviewEn from '../../web/words/en/overview.ts';
 import requestsEn from '../../web/words/en/requests.ts';
 import usageEn from '../../web/words/en/usage.ts';
+import sharedEn from '../../web/words/en/shared.ts';
 import overviewZh from '../../web/words/zh/overview.ts';
 import requestsZh from '../../web/words/zh/requests.ts';
+import sharedZh from '../../web/words/zh/shared.ts';
 import usageZh from '../../web/words/zh/usage.ts';
 import {
   expectAccessible,
@@ -21,10 +24,17 @@ import { startLivedIn } from './lived-in.ts';
 withChromium();
 
 const wordsOf = {
-  en: { usage: usageEn, overview: overviewEn, requests: requestsEn },
-  zh: { usage: usageZh, overview: overviewZh, requests: requestsZh },
+  en: { usage: usageEn, overview: overviewEn, requests: requestsEn, shared: sharedEn },
+  zh: { usage: usageZh, overview: overviewZh, requests: requestsZh, shared: sharedZh },
 } as const;
 const narrow = 768;
+const dayMs = 86_400_000;
+
+/** A day of the accounts' zone, as pages write it. */
+const daysAgo = (days: number): string =>
+  new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Shanghai' }).format(
+    systemClock.now() - days * dayMs,
+  );
 
 describe.skipIf(noChromium)('usage in Chromium', () => {
   test.each(looksAt())(
@@ -32,7 +42,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     async (seen) => {
       const { live, user } = await startLivedIn();
       const { page, go } = await openWindow(live.url, user.cookie, seen);
-      const { usage, overview, requests } = wordsOf[seen.language];
+      const { usage, overview, requests, shared } = wordsOf[seen.language];
       const look = async (name: string) => {
         await settled(page);
         await expectAccessible(page, name);
@@ -65,6 +75,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
         titles.push(await page.locator('main [role="img"]').first().getAttribute('aria-label'));
       }
       expect(new Set(titles).size).toBe(3);
+      await page.locator('main').getByText(shared.chart.lastOpen, { exact: true }).waitFor();
       await page.getByRole('tab', { name: usage.tabs.course }).click();
       await page.getByRole('heading', { name: requests.course.latency }).waitFor();
       await page.getByText(requests.course.interrupted, { exact: true }).first().waitFor();
@@ -80,4 +91,71 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     },
     120_000,
   );
+
+  test('hatches the last day only while it runs, and says what hatching means', async () => {
+    const { live, user } = await startLivedIn();
+    const { page, go } = await openWindow(live.url, user.cookie);
+    const open = sharedEn.chart.open;
+    await go('/usage?tab=day');
+    await page.locator('main canvas').waitFor();
+    await page.getByText(sharedEn.chart.lastOpen, { exact: true }).waitFor();
+    const chart = page.getByRole('main').getByRole('img').first();
+    await chart.focus();
+    await page.keyboard.press('ArrowRight');
+    await chart.getByText(`${daysAgo(0)} · ${open}`).waitFor();
+    await page.getByRole('button', { name: sharedEn.actions.asTable }).click();
+    await page.getByRole('rowheader', { name: `${daysAgo(0)} · ${open}` }).waitFor();
+
+    await go(`/usage?tab=day&from=${daysAgo(9)}&to=${daysAgo(2)}`);
+    await page.locator('main canvas').waitFor();
+    expect(await page.getByText(open).count()).toBe(0);
+  }, 60_000);
+
+  test('tells what was made under Out, and what was sent under In', async () => {
+    const { live, user } = await startLivedIn();
+    const { page, go } = await openWindow(live.url, user.cookie);
+    await go('/usage?kind=images');
+    const headers = await page.getByRole('columnheader').allInnerTexts();
+    const cells = await page.locator('main [data-row]').first().locator('th, td').allInnerTexts();
+    const under = (header: string) => cells[headers.indexOf(header)];
+    expect([under(usageEn.columns.input), under(usageEn.columns.output)]).toEqual([
+      '—',
+      '2 images',
+    ]);
+  }, 60_000);
+
+  test('a row of tabs without room fades out at the side where it goes on', async () => {
+    const { live, user } = await startLivedIn();
+    const { page, go } = await openWindow(live.url, user.cookie, { width: 390 });
+    await go('/usage');
+    const tabs = page.getByRole('tablist', { name: usageEn.tabs.label });
+    const sides = () =>
+      tabs.evaluate((row) =>
+        ['before', 'after'].filter((side) => row.hasAttribute(`data-more-${side}`)),
+      );
+    await expect.poll(sides).toEqual(['after']);
+    await tabs.getByRole('tab', { name: usageEn.tabs.key }).click();
+    await expect.poll(sides).toEqual(['before', 'after']);
+    await tabs.getByRole('tab', { name: usageEn.tabs.course }).click();
+    await expect.poll(sides).toEqual(['before']);
+    await page.setViewportSize({ width: 1200, height: 800 });
+    await expect.poll(sides).toEqual([]);
+
+    await page.setViewportSize({ width: 390, height: 800 });
+    await go('/playground/embedding');
+    await page.locator('main nav[data-more-before]:not([data-more-after])').waitFor();
+  }, 60_000);
+
+  test('says to a new user what will stand there, once, and no shares of nothing', async () => {
+    const { live } = await startLivedIn();
+    const { cookie } = await live.newUser();
+    const { page, go } = await openWindow(live.url, cookie);
+    await go('/usage?tab=day');
+    await page.getByText(usageEn.none, { exact: true }).waitFor();
+    const main = page.getByRole('main');
+    expect(await main.getByText(usageEn.chartHint).count()).toBe(0);
+    expect(await main.innerText()).not.toMatch(/— of|of all requests/);
+    await go('/usage?tab=day&model=glm-4.7');
+    await page.getByText(usageEn.nothing, { exact: true }).waitFor();
+  }, 60_000);
 });

@@ -10,6 +10,8 @@ import { seriesBackground } from './series.ts';
 interface CanvasProps extends ChartProps {
   readonly hidden: ReadonlySet<string>;
   readonly totalLabel: string;
+  /** Beside a label whose period has not ended. */
+  readonly openLabel: string;
 }
 
 /**
@@ -61,9 +63,10 @@ export function Canvas(props: CanvasProps): ReactNode {
     const left = plot.current?.valToPos(index, 'x') ?? 0;
     plot.current?.setCursor({ left, top: 10 });
     announce(
-      [labels[index], ...rowsAt(props, index).map(({ name, text }) => `${name} ${text}`)].join(
-        ', ',
-      ),
+      [
+        labelAt(props, index),
+        ...rowsAt(props, index).map(({ name, text }) => `${name} ${text}`),
+      ].join(', '),
     );
   };
   return (
@@ -108,7 +111,7 @@ function Readout(props: CanvasProps & { readonly cursor: Cursor }): ReactNode {
       style={side}
       className="pointer-events-none absolute top-1 z-10 max-w-64 min-w-36 rounded-control border border-line bg-surface px-2.5 py-1.5 text-caption shadow-overlay"
     >
-      <p className="mb-0.5 font-medium">{labels[cursor.index]}</p>
+      <p className="mb-0.5 font-medium">{labelAt(props, cursor.index)}</p>
       {rows.slice(0, readoutRows).map(({ id, name, text, colour }) => (
         <p key={id} className="flex items-center gap-1.5">
           <span className={`size-2 shrink-0 rounded-[2px] ${seriesBackground(colour)}`} />
@@ -124,6 +127,11 @@ function Readout(props: CanvasProps & { readonly cursor: Cursor }): ReactNode {
       )}
     </div>
   );
+}
+
+function labelAt({ labels, lastIsOpen, openLabel }: CanvasProps, index: number): string {
+  const label = labels[index] ?? '';
+  return lastIsOpen === true && index === labels.length - 1 ? `${label} · ${openLabel}` : label;
 }
 
 function rowsAt({ series, hidden }: CanvasProps, index: number) {

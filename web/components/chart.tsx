@@ -38,7 +38,7 @@ export interface ChartProps {
   readonly axis: (value: number) => string;
   /** Indexes of points on lines that are drawn as dots; unless given, those without neighbours. */
   readonly marks?: readonly number[];
-  /** The last label has not ended, and is hatched. */
+  /** The last label has not ended: its bar is hatched, and the legend says why. */
   readonly lastIsOpen?: boolean;
   /** Called when dragging selects a range; offer a button that does the same. */
   readonly onSelect?: ((from: number, to: number) => void) | undefined;
@@ -70,6 +70,12 @@ export function Chart(props: ChartProps): ReactNode {
         {!table && series.length > 1 && (
           <Legend series={series} hidden={hidden} onChange={setHidden} />
         )}
+        {!table && isOpen(props) && (
+          <span className="inline-flex min-h-6 items-center gap-1.5 px-1.5 text-caption text-muted">
+            <span aria-hidden="true" className="hatched size-2.5 shrink-0 rounded-[2px] bg-muted" />
+            {words.chart.lastOpen}
+          </span>
+        )}
         {labels.length > 1 && (
           <Button
             look="ghost"
@@ -84,6 +90,10 @@ export function Chart(props: ChartProps): ReactNode {
     </div>
   );
 }
+
+/** Whether something of a period that has not ended is drawn. */
+const isOpen = ({ lastIsOpen = false, kind, series }: ChartProps): boolean =>
+  lastIsOpen && kind === 'stacked' && series.some(({ values }) => (values.at(-1) ?? 0) > 0);
 
 interface Hidden {
   readonly hidden: ReadonlySet<string>;
@@ -115,7 +125,7 @@ function Sight(props: ChartProps & Hidden): ReactNode {
     <div ref={place} className="h-50 sm:h-60 lg:h-72">
       {seen ? (
         <Suspense fallback={waiting}>
-          <Canvas {...props} totalLabel={words.chart.total} />
+          <Canvas {...props} totalLabel={words.chart.total} openLabel={words.chart.open} />
         </Suspense>
       ) : (
         waiting
@@ -158,8 +168,9 @@ function Legend({ series, hidden, onChange }: LegendProps): ReactNode {
   ));
 }
 
-function ChartTable({ labels, series, totals, labelHeader, summary }: ChartProps): ReactNode {
+function ChartTable(props: ChartProps): ReactNode {
   const words = useWords(sharedWords);
+  const { labels, series, totals, labelHeader, summary } = props;
   return (
     <div className="max-h-80 overflow-auto" tabIndex={0} role="region" aria-label={summary}>
       <table className="w-full border-collapse text-table figures">
@@ -186,6 +197,7 @@ function ChartTable({ labels, series, totals, labelHeader, summary }: ChartProps
             <tr key={label} className="border-t border-line">
               <th scope="row" className="h-8 px-3 text-left font-normal whitespace-nowrap">
                 {label}
+                {isOpen(props) && index === labels.length - 1 && ` · ${words.chart.open}`}
               </th>
               {series.map(({ id, texts }) => (
                 <td key={id} className="px-3 text-right whitespace-nowrap">

@@ -12,18 +12,25 @@ const rowMenu = 'menu';
 
 /**
  * The columns of a table that the user chose, stored by this browser under the table's name. The
- * first column is always shown.
+ * first column is always shown. Give `onFit` to the table: the menu says which columns have no room.
  */
 export function useColumns<Row>(
   table: string,
   columns: readonly Column<Row>[],
   hiddenAtFirst: readonly string[],
-): readonly [shown: readonly Column<Row>[], menu: ReactNode] {
+): readonly [
+  shown: readonly Column<Row>[],
+  menu: ReactNode,
+  onFit: (leftOut: readonly string[]) => void,
+] {
   const words = useWords(sharedWords);
   const [chosen, choose] = useState(() => storedAt(table));
   const hidden = chosen ?? hiddenAtFirst;
+  const [leftOut, setLeftOut] = useState<readonly string[]>([]);
+  const absent = [...hidden, ...leftOut];
+  // What is seen is what was chosen: a column without room comes by itself alone.
   const turn = (id: string, on: boolean) => {
-    const next = on ? hidden.filter((each) => each !== id) : [...hidden, id];
+    const next = on ? absent.filter((each) => each !== id) : [...absent, id];
     localStorage.setItem(placeOf(table), next.join(' '));
     choose(next);
   };
@@ -42,7 +49,7 @@ export function useColumns<Row>(
             <DropdownMenu.CheckboxItem
               key={id}
               className={itemLook}
-              checked={!hidden.includes(id)}
+              checked={!absent.includes(id)}
               onCheckedChange={(on) => turn(id, on)}
               // The menu stays open, so that several can be chosen.
               onSelect={(event) => event.preventDefault()}
@@ -53,6 +60,9 @@ export function useColumns<Row>(
                 </DropdownMenu.ItemIndicator>
               </span>
               {header}
+              {leftOut.includes(id) && (
+                <span className="ml-auto pl-3 text-caption text-muted">{words.table.noRoom}</span>
+              )}
             </DropdownMenu.CheckboxItem>
           ),
       )}
@@ -60,7 +70,11 @@ export function useColumns<Row>(
   );
   const shown = columns.filter(({ id }, index) => index === 0 || !hidden.includes(id));
   // What the user chose is shown, also where it has to be scrolled to.
-  return [chosen === undefined ? shown : shown.map(({ spare: _, ...column }) => column), menu];
+  return [
+    chosen === undefined ? shown : shown.map(({ spare: _, ...column }) => column),
+    menu,
+    setLeftOut,
+  ];
 }
 
 const placeOf = (table: string): string => `tollgate_columns_${table}`;

@@ -7,11 +7,12 @@ interface MaybeSpare {
 
 /**
  * The columns that have room in `box`: where it would scroll sideways, the spare ones are left out
- * before the page is painted, the highest number first.
+ * before the page is painted, the highest number first. `onFit` hears which.
  */
 export function useFittingColumns<Each extends MaybeSpare>(
   box: RefObject<HTMLElement | null>,
   columns: readonly Each[],
+  onFit?: (leftOut: readonly string[]) => void,
 ): readonly Each[] {
   const spare = columns
     .filter((column) => column.spare !== undefined)
@@ -32,6 +33,8 @@ export function useFittingColumns<Each extends MaybeSpare>(
     setLeft({ of, count });
   }, [box, columns, spare.length, left, widthPx]);
   const out = spare.slice(0, left.count);
+  const outText = out.join(' ');
+  useEffect(() => onFit?.(outText.split(' ').filter(Boolean)), [onFit, outText]);
   return columns.filter(({ id }) => !out.includes(id));
 }
 

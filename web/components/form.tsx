@@ -1,3 +1,4 @@
+import { clsx } from 'clsx';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
 import { shortest } from '../format/written-price.ts';
@@ -17,6 +18,8 @@ interface FormButtonsProps {
   /** What is saved, where a page has several forms: screen readers hear it after the verb. */
   readonly of?: string;
   readonly look?: 'primary' | 'secondary' | 'danger';
+  /** The submit button is large and as wide as the form, which is what the page is for. */
+  readonly large?: boolean;
   readonly busy?: boolean;
   /** The word on the button that leaves the form; a form of a page has no such button. */
   readonly cancel?: string;
@@ -36,7 +39,11 @@ interface FormProps extends Omit<FormButtonsProps, 'busy'> {
   readonly saving?: Saving;
   /** What is saved: if somebody else saved meanwhile, the differences are shown. */
   readonly mine?: object;
-  readonly onSubmit: () => void;
+  /** The words for the error of the last attempt, where the form has its own. */
+  readonly problem?: ReactNode;
+  /** Submit buttons for other ways, below the first; `onSubmit` gets the value of the pressed one. */
+  readonly others?: ReactNode;
+  readonly onSubmit: (way: string) => void;
   readonly children?: ReactNode | ((errors: Mistakes) => ReactNode);
 }
 
@@ -51,6 +58,8 @@ export function Form({
   mistakes = noMistakes,
   saving: { error, isPending } = notYet,
   mine,
+  problem,
+  others,
   onSubmit,
   children,
   ...buttons
@@ -69,16 +78,24 @@ export function Form({
       onSubmit={(event) => {
         event.preventDefault();
         setAttempts(attempts + 1);
-        if (Object.values(mistakes).every((mistake) => mistake === undefined)) onSubmit();
+        if (Object.values(mistakes).every((mistake) => mistake === undefined))
+          onSubmit(wayOf(event.nativeEvent));
       }}
     >
       {typeof children === 'function'
         ? children({ ...fieldErrors(error), ...(attempts > 0 && mistakes) })
         : children}
-      <FormProblem error={error} {...(mine !== undefined && { mine })} />
+      {problem ?? <FormProblem error={error} {...(mine !== undefined && { mine })} />}
       <FormButtons busy={isPending} {...buttons} />
+      {others}
     </form>
   );
+}
+
+/** The value of the submit button that was pressed. */
+function wayOf(event: Event): string {
+  const by = event instanceof SubmitEvent ? event.submitter : null;
+  return by instanceof HTMLButtonElement ? by.value : '';
 }
 
 /**
@@ -94,16 +111,18 @@ function FormButtons({
   submit,
   of,
   look = 'primary',
+  large = false,
   busy = false,
   cancel,
   onCancel,
 }: FormButtonsProps): ReactNode {
   const { actions } = useWords(sharedWords);
   return (
-    <div className="flex justify-end gap-2">
+    <div className={clsx('flex gap-2', large ? 'flex-col' : 'justify-end')}>
       {onCancel && <Button onClick={onCancel}>{cancel ?? actions.cancel}</Button>}
       <Button
         look={look}
+        size={large ? 'large' : 'normal'}
         type="submit"
         busy={busy}
         aria-label={of === undefined ? undefined : `${submit}: ${of}`}

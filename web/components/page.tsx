@@ -46,7 +46,7 @@ export function Page({
     >
       <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
         <div className="min-w-0">
-          <h1 tabIndex={-1} className="truncate text-page font-semibold">
+          <h1 tabIndex={-1} className="text-page font-semibold break-words sm:truncate">
             {title}
           </h1>
           {note}

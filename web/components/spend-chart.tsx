@@ -12,6 +12,8 @@ interface SpendChartProps {
   readonly labelHeader?: string;
   /** The chart in one sentence: total, first day, last day, the dearest. */
   readonly summary: (total: string, first: string, last: string, most: string) => string;
+  /** The last day is over; unless given, it is today. */
+  readonly ended?: boolean;
   readonly onSelect?: (fromDay: string, toDay: string) => void;
 }
 
@@ -21,6 +23,7 @@ export function SpendChart({
   labelHeader,
   empty,
   summary,
+  ended = false,
   onSelect,
 }: SpendChartProps): ReactNode {
   const { chart } = useWords(sharedWords);
@@ -40,7 +43,7 @@ export function SpendChart({
       kind="stacked"
       labels={days}
       labelHeader={labelHeader ?? chart.day}
-      lastIsOpen
+      lastIsOpen={!ended}
       summary={summary(
         formatYuan(total, 'spend'),
         days[0] ?? '',

@@ -70,6 +70,8 @@ interface TableProps<Row> {
    */
   readonly sort?: string;
   readonly onSort?: (sort: string) => void;
+  /** Called with the ids of the spare columns that have no room: of `useColumns`. */
+  readonly onFit?: (leftOut: readonly string[]) => void;
 }
 
 /**
@@ -97,7 +99,7 @@ const rowsInPage = 25;
 function WideTable<Row>(all: DrawnProps<Row>): ReactNode {
   const { label, rows, rowKey } = all;
   const box = useRef<HTMLDivElement>(null);
-  const props = { ...all, columns: useFittingColumns(box, all.columns) };
+  const props = { ...all, columns: useFittingColumns(box, all.columns, all.onFit) };
   const virtual = useVirtualRows(box, rows.length);
   const { first, end, abovePx, belowPx } = virtual ?? wholeList(rows.length);
   useSteadyWidths(box, virtual !== undefined);

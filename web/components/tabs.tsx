@@ -1,6 +1,7 @@
 import { clsx } from 'clsx';
 import { Tabs as Radix } from 'radix-ui';
-import { type ReactNode, useLayoutEffect, useRef } from 'react';
+import type { ReactNode } from 'react';
+import { useScrollingRow } from './scrolling-row.ts';
 
 interface TabsProps<Value extends string> {
   readonly label: string;
@@ -12,8 +13,7 @@ interface TabsProps<Value extends string> {
 }
 
 /**
- * Keep `value` in the address (`useSearchState`), so that a tab can be linked. Where tabs have no
- * room, the open one is scrolled into view.
+ * Keep `value` in the address (`useSearchState`), so that a tab can be linked.
  */
 export function Tabs<Value extends string>({
   label,
@@ -22,12 +22,7 @@ export function Tabs<Value extends string>({
   tabs,
   children,
 }: TabsProps<Value>): ReactNode {
-  const list = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const box = list.current;
-    const open = box?.querySelector<HTMLElement>('[aria-selected="true"]');
-    if (box && open) box.scrollLeft = open.offsetLeft - (box.clientWidth - open.offsetWidth) / 2;
-  }, [value]);
+  const list = useScrollingRow<HTMLDivElement>(value);
   return (
     <Radix.Root
       value={value}
@@ -37,7 +32,7 @@ export function Tabs<Value extends string>({
       <Radix.List
         ref={list}
         aria-label={label}
-        className="relative flex gap-1 overflow-x-auto border-b border-line p-0.5 pb-0"
+        className="fading relative flex gap-1 overflow-x-auto border-b border-line p-0.5 pb-0"
       >
         {tabs.map(([tab, text]) => (
           <Radix.Trigger

@@ -41,7 +41,8 @@ function attach(layer: HTMLElement): () => void {
     hide();
     owner = next;
     timer = setTimeout(() => {
-      if (!next.isConnected) return;
+      // Its menu or window is open, and must not be covered.
+      if (!next.isConnected || isOpen(next)) return;
       layer.textContent = text;
       layer.showPopover();
       place(layer, next);
@@ -63,12 +64,15 @@ function attach(layer: HTMLElement): () => void {
   });
   listen('focusout', hide);
   listen('keydown', (event) => event.key === 'Escape' && hide());
+  listen('click', () => owner?.hasAttribute('aria-haspopup') && hide());
   listen('scroll', hide);
   return () => {
     ended.abort();
     hide();
   };
 }
+
+const isOpen = (element: Element): boolean => element.getAttribute('aria-expanded') === 'true';
 
 /** The closest element whose text does not fit. */
 function cutShort(element: Element): Element | undefined {

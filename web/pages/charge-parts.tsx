@@ -56,20 +56,11 @@ export function useKind(): (kind: string) => string {
   return (kind) => kinds[kind] ?? kind;
 }
 
-/** Input tokens, with those from the cache as "of which"; or the quantity of pieces sold. */
-export function InputCell({
-  charge: { tokens, quantity },
-}: {
-  readonly charge: ChargeView;
-}): ReactNode {
+/** Input tokens, with those from the cache as "of which"; or the quantity of what was sent. */
+export function InputCell({ charge }: { readonly charge: ChargeView }): ReactNode {
   const words = useWords(usageWords);
-  if (tokens === null) {
-    return quantity === null ? (
-      <Absent />
-    ) : (
-      words.units[quantity.unit](formatCount(quantity.amount))
-    );
-  }
+  const { tokens } = charge;
+  if (tokens === null) return isProduced(charge) ? <Absent /> : <Quantity charge={charge} />;
   return (
     <Counted
       count={tokens.input}
@@ -78,8 +69,11 @@ export function InputCell({
   );
 }
 
-export function OutputCell({ charge: { tokens } }: { readonly charge: ChargeView }): ReactNode {
+/** Output tokens, with reasoning as "of which"; or the quantity of what was made. */
+export function OutputCell({ charge }: { readonly charge: ChargeView }): ReactNode {
   const words = useWords(usageWords);
+  const { tokens } = charge;
+  if (isProduced(charge)) return <Quantity charge={charge} />;
   if (tokens === null) return <Absent />;
   return (
     <Counted
@@ -87,6 +81,23 @@ export function OutputCell({ charge: { tokens } }: { readonly charge: ChargeView
       of={tokens.reasoning > 0 ? words.reasoningOf(formatCount(tokens.reasoning)) : undefined}
     />
   );
+}
+
+const listening: ReadonlySet<string> = new Set(['transcriptions', 'translations']);
+
+/**
+ * Whether it was sold by the pieces that the model made: pictures, films, speech. Text to speak and
+ * recordings are sent to it.
+ */
+export function isProduced({ kind, quantity }: Pick<ChargeView, 'kind' | 'quantity'>): boolean {
+  if (quantity?.unit === 'second') return !listening.has(kind);
+  return quantity?.unit === 'image' || quantity?.unit === 'megapixel';
+}
+
+function Quantity({ charge: { quantity } }: { readonly charge: ChargeView }): ReactNode {
+  const { units } = useWords(usageWords);
+  if (quantity === null) return <Absent />;
+  return units[quantity.unit](formatCount(quantity.amount));
 }
 
 function Counted({

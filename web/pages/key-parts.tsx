@@ -56,7 +56,9 @@ export function SpentOfLimit({ spent, limit, places = 0 }: SpentProps): ReactNod
             style={{ width: `${share * 100}%` }}
           />
         </span>
-        <span className="figures">{words.ofLimit(formatYuan(limit, 'balance'))}</span>
+        <span className="whitespace-nowrap figures">
+          {words.ofLimit(formatYuan(limit, 'balance'))}
+        </span>
       </span>
     </span>
   );

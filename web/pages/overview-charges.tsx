@@ -9,14 +9,19 @@ import { Time } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
 import { overviewWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { ChargeStatus } from './charge-parts.tsx';
+import { ChargeStatus, isProduced } from './charge-parts.tsx';
 
 /** The latest charges, live; each opens to its arithmetic. */
 export function LatestCharges({ view }: { readonly view: OverviewView }): ReactNode {
   const { charges: words } = useWords(overviewWords);
   const columns: readonly Column<ChargeView>[] = named(words, [
     { id: 'model', cell: ({ model }) => model, className: 'max-w-72 truncate' },
-    { id: 'key', cell: ({ key_name: name }) => name, className: 'max-w-48 truncate text-muted' },
+    {
+      id: 'key',
+      cell: ({ key_name: name }) => name,
+      spare: 1,
+      className: 'max-w-48 truncate text-muted',
+    },
     { id: 'tokens', align: 'right', cell: (row) => <Quantity charge={row} /> },
     { id: 'status', cell: (row) => <ChargeStatus charge={row} /> },
     {
@@ -60,8 +65,10 @@ export function LatestCharges({ view }: { readonly view: OverviewView }): ReactN
 }
 
 /** Tokens in and out; images, seconds and the like in their own units. */
-function Quantity({ charge: { tokens, quantity } }: { readonly charge: ChargeView }): ReactNode {
+function Quantity({ charge }: { readonly charge: ChargeView }): ReactNode {
   const { units } = useWords(usageWords);
-  if (tokens !== null) return `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`;
+  const { tokens, quantity } = charge;
+  if (tokens !== null && !isProduced(charge))
+    return `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`;
   return quantity === null ? '—' : units[quantity.unit](formatCount(quantity.amount));
 }

@@ -3,6 +3,7 @@ import { clsx } from 'clsx';
 import { type ComponentType, type ReactNode, Suspense, lazy } from 'react';
 import { prefetch } from '../api/data.ts';
 import { MissingPage, Page } from '../components/page.tsx';
+import { useScrollingRow } from '../components/scrolling-row.ts';
 import { SkeletonRows } from '../components/skeleton.tsx';
 import { playgroundWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -60,10 +61,12 @@ export function PlaygroundPage(): ReactNode {
 
 function Kinds({ open }: { readonly open: Kind }): ReactNode {
   const words = useWords(playgroundWords);
+  const row = useScrollingRow<HTMLElement>(open);
   return (
     <nav
+      ref={row}
       aria-label={words.kindsLabel}
-      className="flex max-w-[calc(100vw-2rem)] overflow-x-auto rounded-control border border-line bg-sunken p-0.5"
+      className="fading relative flex max-w-[calc(100vw-2rem)] overflow-x-auto rounded-control border border-line bg-sunken p-0.5"
     >
       {kinds.map((kind) => (
         <Link

@@ -19,8 +19,9 @@ import { named } from '../components/named-columns.ts';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, ZoneNote } from '../components/time.tsx';
 import { formatCount } from '../format/count.ts';
+import { formatQuantity } from '../format/quantity.ts';
 import { priceText } from '../format/price.ts';
-import { sharedWords, tasksWords } from '../words/families.ts';
+import { sharedWords, tasksWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Rich } from '../words/rich.tsx';
 import { TaskBadge, TaskMoney, TaskPercent, TaskProgress, useTask } from './task-parts.tsx';
@@ -99,7 +100,7 @@ function TaskTable({ tasks, selected, query }: TaskTableProps): ReactNode {
     { id: 'submitted', cell: ({ submitted_at: at }) => <Time at={at} /> },
     {
       id: 'model',
-      cell: ({ model }) => <span className="block max-w-64 truncate font-mono">{model}</span>,
+      cell: ({ model }) => <span className="block max-w-64 truncate">{model}</span>,
     },
     {
       id: 'key',
@@ -171,6 +172,7 @@ function TaskDrawer({ id, among, onTo }: TaskDrawerProps): ReactNode {
 function Detail({ task }: { readonly task: TaskDetail }): ReactNode {
   const words = useWords(tasksWords);
   const { facts } = words;
+  const { charge } = useWords(usageWords);
   return (
     <div className="flex flex-col gap-4">
       <TaskProgress task={task} />
@@ -191,7 +193,7 @@ function Detail({ task }: { readonly task: TaskDetail }): ReactNode {
             <Time at={task.ended_at} />
           </Fact>
         )}
-        <Fact name={words.columns.money}>
+        <Fact name={task.state === 'completed' ? charge.charged : words.columns.money}>
           <TaskMoney task={task} />
         </Fact>
       </Facts>
@@ -205,6 +207,7 @@ function Detail({ task }: { readonly task: TaskDetail }): ReactNode {
 
 function Lines({ task }: { readonly task: TaskDetail }): ReactNode {
   const words = useWords(tasksWords);
+  const { per, units } = useWords(usageWords);
   if (task.lines.length === 0) return null;
   return (
     <div className="rounded-control border border-line text-table">
@@ -215,7 +218,8 @@ function Lines({ task }: { readonly task: TaskDetail }): ReactNode {
             className="flex flex-wrap justify-between gap-x-3 px-3 py-1.5 figures"
           >
             <span className="text-muted">
-              {line.quantity} × {priceText(line.price.amount)}
+              {units[line.price.unit](formatQuantity(line.quantity))} ×{' '}
+              {priceText(line.price.amount)} {per[line.price.unit]}
             </span>
             <Money amount={line.charged} as="exact" />
           </li>

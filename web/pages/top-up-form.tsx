@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import type {
   NewOrderBody,
   OrderAnswer,
@@ -16,13 +16,14 @@ import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
 import { errorText } from '../components/error-panel.tsx';
 import { AmountInput, Field } from '../components/field.tsx';
+import { Form } from '../components/form.tsx';
 import { amountError } from '../format/amount.ts';
 import { formatYuan } from '../format/money.ts';
 import { sharedWords, topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { usePayWays } from './pay-ways.ts';
 
-const usual = ['1', '10', '50', '100', '500'] as const;
+const usualAmounts = ['1', '10', '50', '100', '500'] as const;
 const walletKey = 'tollgate_wallet';
 
 /** Creates orders. A second attempt after a missing response is the same order. */
@@ -62,119 +63,109 @@ export function OrderError({ error }: { readonly error: Error | null }): ReactNo
   );
 }
 
+interface TopUpFormProps extends Pick<SessionView, 'wallets' | 'top_up'> {
+  /** The wallet for users who have not paid in this browser yet. */
+  readonly usual: WalletName;
+}
+
 /** From one yuan, exact to the fen, with a configured wallet. */
-export function TopUpForm({
-  wallets,
-  top_up: limits,
-}: Pick<SessionView, 'wallets' | 'top_up'>): ReactNode {
+export function TopUpForm({ wallets, usual, top_up: limits }: TopUpFormProps): ReactNode {
   const words = useWords(topUpWords);
   const limitTexts = useLimitTexts(limits);
   const [amount, setAmount] = useState('10');
   const [wallet, setWallet] = useState(
-    () => wallets.find((each) => each === localStorage.getItem(walletKey)) ?? wallets[0],
+    () => wallets.find((each) => each === localStorage.getItem(walletKey)) ?? usual,
   );
-  const [wrong, setWrong] = useState<string>();
-  const field = useRef<HTMLFormElement>(null);
   const order = useOrder();
-  const waysOf = usePayWays();
-  const refused = order.error instanceof ApiError ? order.error.fields['amount'] : undefined;
-  const wrongOf = (text: string) =>
-    amountError(text, { minimum: Number(limits.least), maximum: Number(limits.most) });
-  const pay = (page: PayPage) => {
-    const found = wrongOf(amount);
-    setWrong(found);
-    if (found !== undefined || wallet === undefined)
-      return field.current?.querySelector<HTMLElement>('[name="amount"]')?.focus();
+  const { first, others, blocked } = usePayWays()(wallet);
+  const wrong = amountError(amount, {
+    minimum: Number(limits.least),
+    maximum: Number(limits.most),
+  });
+  const pay = (way: string) => {
     localStorage.setItem(walletKey, wallet);
-    order.mutate({ amount, wallet, page });
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (wallet !== undefined) pay(waysOf(wallet).first);
+    order.mutate({ amount, wallet, page: others.find((page) => page === way) ?? first });
   };
   const change = (next: string) => {
     setAmount(next);
-    setWrong(undefined);
     if (order.isError) order.reset();
   };
+  const verb = first === 'qr' ? words.submit : words.pay;
   return (
-    <form ref={field} onSubmit={submit} noValidate className="flex flex-col gap-4">
-      <div className="flex flex-col gap-2">
-        <Field
-          label={words.amount}
-          help={limitTexts.help}
-          error={limitTexts.error(wrong ?? refused)}
-        >
-          {(tied) => (
-            <AmountInput
-              {...tied}
-              name="amount"
-              value={amount}
-              maxLength={12}
-              onChange={change}
-              onBlur={() => amount !== '' && setWrong(wrongOf(amount))}
+    <Form
+      mistakes={{ amount: wrong }}
+      saving={order}
+      problem={<OrderError error={order.error} />}
+      submit={wrong === undefined ? `${verb} · ${formatYuan(amount, 'balance')}` : verb}
+      large
+      others={<OtherWays wallet={wallet} ways={others} />}
+      onSubmit={pay}
+    >
+      {(errors) => (
+        <>
+          <div className="flex flex-col gap-2">
+            <Field
+              label={words.amount}
+              help={limitTexts.help}
+              error={limitTexts.error(errors['amount'])}
+            >
+              {(tied) => (
+                <AmountInput
+                  {...tied}
+                  name="amount"
+                  value={amount}
+                  maxLength={12}
+                  onChange={change}
+                />
+              )}
+            </Field>
+            <UsualAmounts value={amount} onChange={change} />
+          </div>
+          <WalletChoice wallets={wallets} value={wallet} onChange={setWallet} />
+          {blocked && (
+            <InsideWechat
+              onAlipay={wallets.includes('alipay') ? () => setWallet('alipay') : undefined}
             />
           )}
-        </Field>
-        <UsualAmounts value={amount} onChange={change} />
-      </div>
-      <WalletChoice wallets={wallets} value={wallet} onChange={setWallet} />
-      <OrderError error={order.error} />
-      {wallet !== undefined && (
-        <PayButtons
-          wallet={wallet}
-          busy={order.isPending}
-          amount={wrongOf(amount) === undefined ? amount : undefined}
-          onPay={pay}
-          onAlipay={wallets.includes('alipay') ? () => setWallet('alipay') : undefined}
-        />
+        </>
       )}
-    </form>
+    </Form>
   );
 }
 
-interface PayButtonsProps {
-  readonly wallet: WalletName;
-  readonly busy: boolean;
-  /** Undefined: it cannot be paid. */
-  readonly amount: string | undefined;
-  readonly onPay: (page: PayPage) => void;
-  /** Undefined: Alipay is not offered. */
-  readonly onAlipay: (() => void) | undefined;
+/** `onAlipay` is undefined where Alipay is not offered. */
+function InsideWechat({ onAlipay }: { readonly onAlipay: (() => void) | undefined }): ReactNode {
+  const words = useWords(topUpWords);
+  return (
+    <Banner tone="warn">
+      {words.insideWechat}
+      {onAlipay && (
+        <Button className="mt-2 flex!" onClick={onAlipay}>
+          {words.insteadAlipay}
+        </Button>
+      )}
+    </Banner>
+  );
 }
 
-/** The best way to pay on this device submits the form, the others are links below. */
-function PayButtons({ wallet, busy, amount, onPay, onAlipay }: PayButtonsProps): ReactNode {
+interface OtherWaysProps {
+  readonly wallet: WalletName;
+  readonly ways: readonly PayPage[];
+}
+
+/** The best way to pay on this device submits the form, the others stand below. */
+function OtherWays({ wallet, ways }: OtherWaysProps): ReactNode {
   const words = useWords(topUpWords);
-  const { first, others, blocked } = usePayWays()(wallet);
-  return (
-    <>
-      {blocked && (
-        <Banner tone="warn">
-          {words.insideWechat}
-          {onAlipay && (
-            <Button className="mt-2 flex!" onClick={onAlipay}>
-              {words.insteadAlipay}
-            </Button>
-          )}
-        </Banner>
-      )}
-      <Button look="primary" size="large" type="submit" busy={busy}>
-        {first === 'qr' ? words.submit : words.pay}
-        {amount !== undefined && ` · ${formatYuan(amount, 'balance')}`}
+  return ways.map((page) =>
+    page === 'web' ? (
+      <Button key={page} look="ghost" icon="external" type="submit" value={page}>
+        {words.submitPage}
       </Button>
-      {others.map((page) =>
-        page === 'web' ? (
-          <Button key={page} look="ghost" icon="external" onClick={() => onPay(page)}>
-            {words.submitPage}
-          </Button>
-        ) : (
-          <Button key={page} look="ghost" size="small" onClick={() => onPay(page)}>
-            {words.otherWays[page](words.apps[wallet])}
-          </Button>
-        ),
-      )}
-    </>
+    ) : (
+      <Button key={page} look="ghost" size="small" type="submit" value={page}>
+        {words.otherWays[page](words.apps[wallet])}
+      </Button>
+    ),
   );
 }
 
@@ -188,7 +179,7 @@ function UsualAmounts({
   const words = useWords(topUpWords);
   return (
     <div role="group" aria-label={words.amounts} className="grid grid-cols-5 gap-1.5">
-      {usual.map((each) => (
+      {usualAmounts.map((each) => (
         <Button
           key={each}
           aria-pressed={value === each}
@@ -221,7 +212,7 @@ const chosen = 'border-accent! bg-accent-soft! text-accent!';
 
 interface WalletChoiceProps {
   readonly wallets: readonly WalletName[];
-  readonly value: WalletName | undefined;
+  readonly value: WalletName;
   readonly onChange: (wallet: WalletName) => void;
 }
 

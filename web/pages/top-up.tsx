@@ -39,6 +39,7 @@ function NoWallet(): ReactNode {
 export function TopUpPage(): ReactNode {
   const words = useWords(topUpWords);
   const { wallets, top_up: limits } = useSession();
+  const [usual] = wallets;
   const search = useSearchState(searchDefaults);
   const orders = useData<PageOf<OrderView>>('orders', search[0]);
   useEvent('order', onOrder);
@@ -46,7 +47,11 @@ export function TopUpPage(): ReactNode {
     <Page title={words.title} note={<ZoneNote />}>
       <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
         <Panel>
-          {wallets.length === 0 ? <NoWallet /> : <TopUpForm wallets={wallets} top_up={limits} />}
+          {usual === undefined ? (
+            <NoWallet />
+          ) : (
+            <TopUpForm wallets={wallets} usual={usual} top_up={limits} />
+          )}
         </Panel>
         <ListPanel title={words.orders} query={orders} search={search} empty={words.none}>
           {(rows) => <Orders orders={rows} />}

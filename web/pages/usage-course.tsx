@@ -11,18 +11,20 @@ import { axisCount, formatCount, formatShare } from '../format/count.ts';
 import { formatClock, formatDay, formatDuration, formatTime } from '../format/time.ts';
 import { requestWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { useIsOver } from './usage-filter.tsx';
 
 type Point = Course['points'][number];
 
 /** How long the requests of the filter took, and how many failed, by hour or day. */
 export function UsageCourse({ filter }: { readonly filter: Query }): ReactNode {
   const course = useData<Course>('usage/course', filter);
+  const ended = useIsOver(filter);
   return (
     <Loaded query={course} skeleton={<Waiting />}>
       {(view) => (
         <div className="flex flex-col gap-4">
           <Latency course={view} />
-          <Errors course={view} />
+          <Errors course={view} ended={ended} />
         </div>
       )}
     </Loaded>
@@ -83,7 +85,7 @@ function Latency({ course }: CourseProps): ReactNode {
   );
 }
 
-function Errors({ course }: CourseProps): ReactNode {
+function Errors({ course, ended }: CourseProps & { readonly ended: boolean }): ReactNode {
   const { course: words } = useWords(requestWords);
   const { points, unit, failed_since: since, zone } = course;
   const failures = points.reduce((sum, point) => sum + failuresOf(point), 0);
@@ -105,7 +107,7 @@ function Errors({ course }: CourseProps): ReactNode {
       ) : (
         <Chart
           kind="stacked"
-          lastIsOpen
+          lastIsOpen={!ended}
           labels={labelsOf(course)}
           labelHeader={words.units[unit]}
           summary={words.errorsSummary(share(failures, requests))}

@@ -39,6 +39,14 @@ export type ChangeUsageSearch = (
   options?: { readonly replace?: boolean },
 ) => void;
 
+/** The filter that takes every charge of its period. */
+export const noFilter = { key: '', model: '', kind: '', status: '', min_cost: '', request: '' };
+
+/** Whether charges are filtered, or of another period than at first. */
+export const isFiltered = (state: UsageSearch): boolean =>
+  state.from !== usageSearch.from ||
+  Object.entries(state).some(([name, value]) => name in noFilter && value !== '');
+
 type Range = Pick<UsageSearch, 'from' | 'to'>;
 
 /** The filter of charges as parameters of the console's API. */
@@ -62,6 +70,12 @@ export const periodOf = ({ from, to }: Range, zone: string): Range => ({
   from: isDay(from) ? startOfDay(from, zone) : from,
   to: isDay(to) ? startOfDay(shiftDay(to, 1), zone) : to,
 });
+
+/** Whether the period of a filter is over, so that its last day is whole. */
+export function useIsOver({ to }: Query): boolean {
+  const nowMs = useNow();
+  return typeof to === 'string' && Date.parse(to) <= nowMs;
+}
 
 const presets = ['-24h', '-7d', '-30d', '-90d'] as const;
 const kinds = [

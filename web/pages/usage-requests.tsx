@@ -19,7 +19,12 @@ import { formatDuration, formatTime } from '../format/time.ts';
 import { requestWords, sharedWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { ChargeStatus, InputCell, OutputCell, useKind } from './charge-parts.tsx';
-import { type ChangeUsageSearch, type UsageSearch, usageSearch } from './usage-filter.tsx';
+import {
+  type ChangeUsageSearch,
+  noFilter,
+  type UsageSearch,
+  usageSearch,
+} from './usage-filter.tsx';
 import { ChargeDrawer } from './usage-record.tsx';
 
 interface UsageRequestsProps {
@@ -37,7 +42,7 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
   const show = useOpenCharge();
   const wide = useWide();
   const hidden = useHiddenColumns();
-  const [columns, menu] = useColumns('usage', useChargeColumns(), hidden);
+  const [columns, menu, onFit] = useColumns('usage', useChargeColumns(), hidden);
   useFocusBack(open);
   return (
     <>
@@ -65,6 +70,7 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
           <ChargeTable
             rows={rows}
             columns={columns}
+            onFit={onFit}
             selected={open}
             onOpen={({ id }) => show(id)}
             sort={state.sort || newestFirst}
@@ -83,7 +89,6 @@ export function UsageRequests({ query, state, open, onChange }: UsageRequestsPro
   );
 }
 
-const noFilter = { key: '', model: '', kind: '', status: '', min_cost: '', request: '' };
 const newestFirst = '-time';
 const orders = ['', 'time', '-cost', '-input', '-output', '-total', '-first_byte'] as const;
 
@@ -191,6 +196,7 @@ interface ChargeTableProps {
   readonly onOpen: (row: ChargeView) => void;
   readonly sort: string;
   readonly onSort: (sort: string) => void;
+  readonly onFit: (leftOut: readonly string[]) => void;
 }
 
 /** The columns left out at first where the window has no room: what is beside the cost is whole. */
@@ -210,7 +216,7 @@ function useChargeColumns(): readonly Column<ChargeView>[] {
     { id: 'time', cell: ({ at }) => <Time at={at} />, sortBy: 'server' },
     {
       id: 'model',
-      cell: ({ model }) => <Cut text={model} className="max-w-40 min-[1200px]:max-w-56" />,
+      cell: ({ model }) => <Cut text={model} className="max-w-36 min-[1200px]:max-w-56" />,
     },
     { id: 'kind', spare: 4, cell: (row) => kind(row.kind), className: 'text-muted' },
     {

@@ -15,7 +15,13 @@ import { formatCount, formatShare } from '../format/count.ts';
 import { parseYuan, yuanOf } from '../format/money.ts';
 import { sharedWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { type UsageSearch, usageSearch, type ChangeUsageSearch } from './usage-filter.tsx';
+import {
+  type ChangeUsageSearch,
+  isFiltered,
+  type UsageSearch,
+  usageSearch,
+  useIsOver,
+} from './usage-filter.tsx';
 
 interface UsageSpreadProps {
   readonly by: 'day' | 'model' | 'key';
@@ -27,32 +33,42 @@ interface UsageSpreadProps {
 /** The cost of each day, model or key: a chart, and rows that lead to the requests. */
 export function UsageSpread({ by, filter, state, onChange }: UsageSpreadProps): ReactNode {
   const words = useWords(usageWords);
+  const ended = useIsOver(filter);
   const series = useData<UsageSeries>('usage/series', {
     ...filter,
     by: by === 'key' ? 'key' : 'model',
   });
   return (
     <Loaded query={series} skeleton={<SpreadSkeleton />}>
-      {(view) => (
-        <div className="flex flex-col gap-4">
-          <Panel title={words.chartTitles[by]}>
-            <SpendChart
-              series={by === 'day' ? unsplit(view, words.allSeries) : view}
-              empty={words.nothing}
-              summary={(total, first, last, most) =>
-                by === 'day'
-                  ? words.chartOfDays(total, first, last)
-                  : words.chart(total, first, last, most)
-              }
-              onSelect={(from, to) => onChange({ from, to })}
-            />
-            {view.days.length > 1 && <p className="text-caption text-muted">{words.chartHint}</p>}
-          </Panel>
-          <Panel flush title={words.tabs[by]}>
-            <Spread view={view} by={by} state={state} />
-          </Panel>
-        </div>
-      )}
+      {(view) => {
+        if (view.series.length === 0)
+          return (
+            <Panel>
+              <EmptyState text={isFiltered(state) ? words.nothing : words.none} />
+            </Panel>
+          );
+        return (
+          <div className="flex flex-col gap-4">
+            <Panel title={words.chartTitles[by]}>
+              <SpendChart
+                series={by === 'day' ? unsplit(view, words.allSeries) : view}
+                empty={words.nothing}
+                summary={(total, first, last, most) =>
+                  by === 'day'
+                    ? words.chartOfDays(total, first, last)
+                    : words.chart(total, first, last, most)
+                }
+                ended={ended}
+                onSelect={(from, to) => onChange({ from, to })}
+              />
+              {view.days.length > 1 && <p className="text-caption text-muted">{words.chartHint}</p>}
+            </Panel>
+            <Panel flush title={words.tabs[by]}>
+              <Spread view={view} by={by} state={state} />
+            </Panel>
+          </div>
+        );
+      }}
     </Loaded>
   );
 }
@@ -104,7 +120,7 @@ function Spread({
         cell: ({ requests }) => formatCount(requests),
         sortBy: ({ requests }) => requests,
       },
-      { id: 'bar', cell: (row) => <Bar row={row} />, className: 'w-1/3 min-w-32' },
+      { id: 'bar', spare: 1, cell: (row) => <Bar row={row} />, className: 'w-1/3 min-w-32' },
       {
         id: 'share',
         align: 'right',
@@ -146,7 +162,7 @@ const nameOf = ({ name, rank }: SpreadRow): ReactNode => (
         className={`size-2.5 shrink-0 rounded-[2px] ${seriesBackground(rank)}`}
       />
     )}
-    <span className="max-w-80 truncate">{name}</span>
+    <span className="max-w-60 truncate min-[1200px]:max-w-80">{name}</span>
   </span>
 );
 

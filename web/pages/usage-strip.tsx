@@ -24,7 +24,6 @@ interface StripProps {
 export function UsageStrip({ summary, requestedFrom }: StripProps): ReactNode {
   const { figures: words } = useWords(usageWords);
   const { requests, cost, tokens, error_share: errorShare } = summary;
-  const cachedShare = tokens.input === 0 ? '—' : formatShare(tokens.cached_input / tokens.input);
   return (
     <div className="flex flex-col gap-2">
       <Figures>
@@ -42,19 +41,23 @@ export function UsageStrip({ summary, requestedFrom }: StripProps): ReactNode {
         <FigureCard
           label={words.cached}
           value={<Count of={tokens.cached_input} />}
-          note={words.ofInput(cachedShare)}
+          note={tokens.input > 0 && words.ofInput(formatShare(tokens.cached_input / tokens.input))}
         />
         <FigureCard
           label={words.output}
           value={<Count of={tokens.output} />}
           note={
-            tokens.reasoning > 0 ? <ReasoningNote count={tokens.reasoning} /> : words.noReasoning
+            tokens.reasoning > 0 ? (
+              <ReasoningNote count={tokens.reasoning} />
+            ) : (
+              tokens.output > 0 && words.noReasoning
+            )
           }
         />
         <FigureCard
           label={words.errors}
           value={errorShare === null ? '—' : formatShare(errorShare)}
-          note={words.errorsNote}
+          note={errorShare !== null && words.errorsNote}
         />
       </Figures>
       <Pieces summary={summary} requestedFrom={requestedFrom} />

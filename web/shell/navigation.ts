@@ -39,8 +39,12 @@ export const operatorDestinations: readonly Destination[] = [
   { path: '/operator/announcements', name: 'announcements', icon: 'announcements' },
 ];
 
-/** Whether `path` is the destination or below it; for the two overviews only the path itself. */
+/**
+ * Whether `path` is the destination or below it; for the two overviews only the path itself. The
+ * page of a failed request is below the usage, whose list leads to it.
+ */
 export function isAt(destination: string, path: string): boolean {
+  if (path.startsWith('/requests/')) return destination === '/usage';
   if (destination === '/' || destination === '/operator')
     return path === destination || path === `${destination}/`;
   return path === destination || path.startsWith(`${destination}/`);

@@ -56,7 +56,7 @@ function Breadcrumb(): ReactNode {
         {crumbs.map(({ label, to }, index) => (
           <li
             key={`${index}${label}`}
-            className="flex min-w-0 items-center gap-1.5 max-sm:not-last:hidden"
+            className="flex min-w-0 items-center gap-1.5 not-last:shrink-0 max-sm:not-last:hidden"
           >
             {index > 0 && (
               <span aria-hidden="true" className="text-faint max-sm:hidden">

@@ -194,7 +194,7 @@ function ChannelTable({ channels, sort, onSort, onCopy }: ChannelTableProps): Re
     <ChannelMenu channel={channel} onTurn={turn} onCopy={() => onCopy(channel.name)} />
   );
   const wide = useWide();
-  const [shown, columnMenu] = useColumns(
+  const [shown, columnMenu, onFit] = useColumns(
     'channels',
     useChannelColumns(menu),
     useMedia('(min-width: 1800px)') ? [] : ['vendor', 'base', 'order'],
@@ -206,6 +206,7 @@ function ChannelTable({ channels, sort, onSort, onCopy }: ChannelTableProps): Re
         rows={channels}
         rowKey={({ name }) => name}
         columns={shown}
+        onFit={onFit}
         sort={sort}
         onSort={onSort}
         path={({ name }) => channelPath(name)}

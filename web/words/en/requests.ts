@@ -69,7 +69,7 @@ export default {
     failed: 'Failed',
     answered: 'Answered',
     span: (from: string, to: string) => `${from} to ${to}`,
-    none: 'No attempts failed.',
+    none: 'Ended before the first attempt.',
   },
   order: {
     label: 'Sort by',

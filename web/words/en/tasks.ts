@@ -50,6 +50,4 @@ export default {
   progressLabel: 'Progress',
   charge: 'Charge',
   seeCharge: 'See the charge',
-  lines: (quantity: string, price: string, charged: string) =>
-    `${quantity} × ${price} = ${charged}`,
 };

@@ -23,7 +23,7 @@ export default {
     model: 'Model',
     kind: 'Kind',
     status: 'Status',
-    cost: 'Costs at least',
+    cost: 'Costs at least (¥)',
     costPlaceholder: '0.01',
     request: 'Request ID',
   },

@@ -69,7 +69,7 @@ export default {
     failed: '失败',
     answered: '成功',
     span: (from, to) => `${from} 至 ${to}`,
-    none: '没有失败的尝试。',
+    none: '在第一次尝试之前就已结束。',
   },
   order: {
     label: '排序',

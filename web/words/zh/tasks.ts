@@ -47,5 +47,4 @@ export default {
   progressLabel: '进度',
   charge: '扣费',
   seeCharge: '查看这笔扣费',
-  lines: (quantity, price, charged) => `${quantity} × ${price} = ${charged}`,
 } satisfies typeof en;

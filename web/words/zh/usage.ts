@@ -25,7 +25,7 @@ export default {
     model: '模型',
     kind: '类型',
     status: '状态',
-    cost: '费用不低于',
+    cost: '费用不低于（¥）',
     costPlaceholder: '0.01',
     request: '请求 ID',
   },
