@@ -13,13 +13,39 @@ import {
 } from './chromium.ts';
 import { faultsOf } from './eyes.ts';
 import { startLiveConsole } from './gateway.ts';
+import { startLivedIn } from './lived-in.ts';
 
 withChromium();
 
 const wordsOf = { en, zh } as const;
 const reasonOf = { en: 'Reason', zh: '原因' } as const;
 
+const userTabs = ['statement', 'usage', 'failed', 'keys', 'orders', 'audit'];
+
 describe.skipIf(noChromium)('an operator and the users, in Chromium', () => {
+  test.each([1440, 1024])(
+    'at %d px, each list of a user has the columns that fit, the cost among them',
+    async (width) => {
+      const { live, operator, paths } = await startLivedIn();
+      const { page, go } = await openWindow(live.url, operator.cookie, { width });
+      const wider: string[] = [];
+      for (const tab of userTabs) {
+        await go(`${paths.user}?tab=${tab}`);
+        for (const table of await page
+          .getByRole('region')
+          .filter({ has: page.locator('th') })
+          .all()) {
+          const byPx: number = await table.evaluate((box) => box.scrollWidth - box.clientWidth);
+          if (byPx > 0) wider.push(`${tab} by ${byPx} px`);
+        }
+        if (tab === 'usage') await page.getByRole('columnheader', { name: 'Cost' }).waitFor();
+        await picture(page, `user-${tab}-${width}`);
+      }
+      expect(wider).toEqual([]);
+    },
+    60_000,
+  );
+
   test.each(looksAt())(
     'at $width px, $theme, $language: orders them, invites one, and suspends two at once',
     async (seen) => {

@@ -76,15 +76,15 @@ function Announced({ announcements, onEdit }: AnnouncedProps): ReactNode {
       {
         id: 'title',
         cell: ({ title }) => (
-          <span className="block max-w-96 truncate font-medium">{title[language]}</span>
+          <span className="block max-w-56 truncate font-medium xl:max-w-96">{title[language]}</span>
         ),
       },
       { id: 'level', cell: (each) => <Level announcement={each} /> },
       { id: 'state', cell: (each) => <State announcement={each} /> },
-      { id: 'group', cell: group },
-      { id: 'from', cell: ({ from }) => <Time at={from} /> },
-      { id: 'to', cell: ({ to }) => <Time at={to} absent={words.untilFurther} /> },
-      { id: 'menu', align: 'right', cell: menu, className: 'w-10' },
+      { id: 'group', spare: 3, cell: group },
+      { id: 'from', spare: 1, cell: ({ from }) => <Time at={from} /> },
+      { id: 'to', spare: 2, cell: ({ to }) => <Time at={to} absent={words.untilFurther} /> },
+      { id: 'menu', align: 'right', cell: menu, className: 'w-10', pinned: true },
     ],
   );
   return (

@@ -265,7 +265,7 @@ function useChannelColumns(
       { id: 'base', cell: (channel) => <Host channel={channel} /> },
       {
         id: 'models',
-        spare: 1,
+        spare: 2,
         align: 'right',
         sortBy: ({ models }) => models.length,
         cell: ({ models }) => formatCount(models.length),
@@ -290,12 +290,12 @@ function useChannelColumns(
       },
       {
         id: 'speed',
-        spare: 2,
+        spare: 3,
         align: 'right',
         sortBy: ({ last_hour: { first_byte_median_ms: median } }) => median,
         cell: (channel) => firstByteText(channel.last_hour),
       },
-      { id: 'cost', amount: (channel) => channel.vendor_cost_24h, as: 'spend' },
+      { id: 'cost', spare: 1, amount: (channel) => channel.vendor_cost_24h, as: 'spend' },
       { id: 'menu', align: 'right', cell: menu, className: 'w-10', pinned: true },
     ],
   );

@@ -24,6 +24,7 @@ import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
 import { keysWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { ChargeStatus } from '../charge-parts.tsx';
 import { keyStatuses, shownKey, useKeyColumns } from '../key-parts.tsx';
 import { FailedList } from '../request-parts.tsx';
 import { ChargeDrawer } from '../usage-record.tsx';
@@ -46,7 +47,7 @@ export function UserStatement({ base }: TabProps): ReactNode {
   return (
     <Loaded query={statement}>
       {(view) => (
-        <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
+        <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
           <Panel title={user.tabs.statement} className="self-start">
             <p className="mb-3 text-caption text-muted">
               {words.period(view.from, view.to, view.zone)}
@@ -165,22 +166,20 @@ function Charges({ charges, shown, base, onOpen }: ChargesProps): ReactNode {
     tokens === null
       ? quantity && words.quantity(formatCount(quantity.amount), quantity.unit)
       : `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`;
-  const badge = ({ status }: ChargeView) =>
-    status === 'ok' ? (
-      <StatusBadge status="ok" />
-    ) : (
-      <StatusBadge status={status === 'error' ? 'failed' : 'cut'} />
-    );
   const rows: readonly Column<ChargeView>[] = named(columns, [
     { id: 'time', cell: ({ at }) => <Time at={at} /> },
-    { id: 'model', cell: ({ model }) => <span className="block max-w-64 truncate">{model}</span> },
+    {
+      id: 'model',
+      cell: ({ model }) => <span className="block max-w-40 truncate xl:max-w-64">{model}</span>,
+    },
     {
       id: 'key',
+      spare: 1,
       cell: ({ key_name: name }) => <span className="block max-w-48 truncate">{name}</span>,
     },
     { id: 'tokens', align: 'right', cell: size },
-    { id: 'total', align: 'right', cell: ({ total_ms: ms }) => formatDuration(ms) },
-    { id: 'status', cell: badge },
+    { id: 'total', spare: 2, align: 'right', cell: ({ total_ms: ms }) => formatDuration(ms) },
+    { id: 'status', cell: (charge) => <ChargeStatus charge={charge} /> },
     { id: 'cost', amount: ({ cost }) => cost, as: 'row', estimated: ({ estimated }) => estimated },
   ]);
   return (
@@ -199,7 +198,7 @@ function Charges({ charges, shown, base, onOpen }: ChargesProps): ReactNode {
           <>
             <Time at={charge.at} />
             <span className="max-w-40 truncate">{charge.key_name}</span>
-            {badge(charge)}
+            <ChargeStatus charge={charge} />
           </>
         ),
       })}
