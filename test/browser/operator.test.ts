@@ -3,6 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { checkRun, startNightlyCheck } from '../../src/ledger/check.ts';
 import en from '../../web/words/en/operator.ts';
 import zh from '../../web/words/zh/operator.ts';
+import { configurationFrom } from '../support/running.ts';
 import {
   expectAccessible,
   looksIn,
@@ -137,6 +138,25 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       await picture(page, `ledger-nightly-${name}`);
     },
     120_000,
+  );
+
+  test.each(looks)(
+    'a gateway without channels says so, and opens the form that adds one, %s',
+    async (_, look) => {
+      const live = await startLiveConsole(async () => ({
+        configuration: await configurationFrom('models: []\nchannels: []\n'),
+      }));
+      const { cookie } = await live.newUser({ role: 'operator' });
+      const { page, go } = await openWindow(live.url, cookie, look);
+      const words = look.language === 'zh' ? zh.overview : en.overview;
+      await go('/operator');
+      await page.getByText(words.noChannel).waitFor();
+      expect(await page.getByText(words.quiet).count()).toBe(0);
+      await expectAccessible(page, 'without channels');
+      await page.getByRole('link', { name: words.addChannel }).click();
+      await page.getByRole('dialog', { name: words.addChannel }).waitFor();
+    },
+    60_000,
   );
 
   test('are refused to users', async () => {

@@ -3,7 +3,9 @@ import { type ReactNode, useCallback } from 'react';
 import type { OperatorOverview } from '../../../src/console/contract.ts';
 import { data, prefetch, queryClient, type Visit } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
+import { buttonLook } from '../../components/button.tsx';
 import { Figures, FiguresSkeleton, FigureCard } from '../../components/figure.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
@@ -43,11 +45,14 @@ export function OperatorOverviewPage(): ReactNode {
       <Loaded query={overview} skeleton={<Waiting />}>
         {(view) => (
           <div className="flex flex-col gap-4">
-            <AttentionPanel
-              attention={view.attention}
-              checkedAt={view.checked_at}
-              onLook={() => void overview.refetch()}
-            />
+            {view.errors.length === 0 && <FirstChannel isFirst={view.attention.length === 0} />}
+            {(view.errors.length > 0 || view.attention.length > 0) && (
+              <AttentionPanel
+                attention={view.attention}
+                checkedAt={view.checked_at}
+                onLook={() => void overview.refetch()}
+              />
+            )}
             <Now now={view.now} />
             <LastCheck ledger_check={view.ledger_check} />
             <Trend />
@@ -56,6 +61,25 @@ export function OperatorOverviewPage(): ReactNode {
         )}
       </Loaded>
     </Page>
+  );
+}
+
+/** What a new gateway needs before anything else: `errors` has a row for each channel. */
+function FirstChannel({ isFirst }: { readonly isFirst: boolean }): ReactNode {
+  const { overview: words } = useWords(operatorWords);
+  return (
+    <Panel>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <Icon name="warning" className="text-warn" />
+        <p className="min-w-0 flex-1 basis-60">{words.noChannel}</p>
+        <PathLink
+          path="/operator/channels?form=new"
+          className={buttonLook({ look: isFirst ? 'primary' : 'secondary' })}
+        >
+          {words.addChannel}
+        </PathLink>
+      </div>
+    </Panel>
   );
 }
 

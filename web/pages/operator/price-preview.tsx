@@ -64,7 +64,9 @@ function Preview({ preview }: { readonly preview: PricePreview }): ReactNode {
             <span className="figures">
               {words.change(formatYuan(revenue.now, 'exact'), formatYuan(revenue.new, 'exact'))}{' '}
               {revenue.change !== null && (
-                <b className="font-medium">{words.percent(signedPercent(revenue.change))}</b>
+                <b className="font-medium whitespace-nowrap">
+                  {words.percent(signedPercent(revenue.change))}
+                </b>
               )}
             </span>
           </Fact>

@@ -4,7 +4,7 @@ export default {
     title: 'Models & prices',
     add: 'Add model',
     import: 'Import price list',
-    empty: 'No models yet.',
+    empty: 'No models yet. Add a channel and fetch its models, or add a model here.',
     nothing: 'No matches.',
     search: 'Search models',
     searchPlaceholder: 'Model, vendor or channel …',
@@ -107,7 +107,7 @@ export default {
     change: (from: string, to: string) => `${from} → ${to}`,
     percent: (percent: string) => `${percent} %`,
     users: (more: string, less: string, same: string) =>
-      `${more} users pay more, ${less} pay less, ${same} the same.`,
+      `Users who pay more: ${more}, less: ${less}, the same: ${same}.`,
     nobody: 'Not used in the last 7 days.',
     groups: 'New prices by group',
     group: (name: string, multiplier: string) => `${name} ×${multiplier}`,

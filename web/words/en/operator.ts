@@ -3,6 +3,8 @@ export default {
   overview: {
     attention: 'Needs attention',
     quiet: 'No issues',
+    noChannel: 'No channels yet: no model can be called.',
+    addChannel: 'Add channel',
     checked: 'Last checked {at}',
     since: 'since {at}',
     sentences: {
@@ -74,7 +76,7 @@ export default {
       channels: 'Channels by requests',
       nothing: 'No data in this period.',
       cost: (amount: string) => `cost ${amount}`,
-      errors: (share: string) => `${share} failed`,
+      errors: (share: string) => `${share} of attempts failed`,
     },
     check: {
       title: 'Last ledger check',

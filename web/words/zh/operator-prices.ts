@@ -5,7 +5,7 @@ export default {
     title: '模型与价格',
     add: '添加模型',
     import: '导入价格表',
-    empty: '还没有模型。',
+    empty: '还没有模型。请添加渠道并获取其模型，或在此添加模型。',
     nothing: '没有匹配的模型。',
     search: '搜索模型',
     searchPlaceholder: '模型、厂商或渠道……',

@@ -4,6 +4,8 @@ export default {
   overview: {
     attention: '需要处理',
     quiet: '一切正常',
+    noChannel: '还没有渠道，无法调用任何模型。',
+    addChannel: '添加渠道',
     checked: '上次检查 {at}',
     since: '自 {at}',
     sentences: {
@@ -73,7 +75,7 @@ export default {
       channels: '渠道请求数排行',
       nothing: '这段时间没有数据。',
       cost: (amount) => `成本 ${amount}`,
-      errors: (share) => `${share} 失败`,
+      errors: (share) => `${share} 的尝试失败`,
     },
     check: {
       title: '最近一次账本检查',
