@@ -15,12 +15,14 @@ import { channelWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { Rich } from '../../words/rich.tsx';
 import { ChannelKeys } from './channel-keys.tsx';
-import { channelAddress, firstByteText } from './channel-parts.tsx';
+import { channelAddress } from './channel-parts.tsx';
 
 export function ChannelHealthTab({ channel }: { readonly channel: ChannelView }): ReactNode {
   const words = useWords(channelWords);
   const health = useData<ChannelHealth>(`${channelAddress(channel.name)}/health`);
+  const { overview } = useWords(operatorWords);
   const { last_hour: hour, running } = channel;
+  const { first_byte_median_ms: median, first_byte_p95_ms: p95 } = hour;
   return (
     <div className="flex flex-col gap-4">
       <Figures>
@@ -29,6 +31,11 @@ export function ChannelHealthTab({ channel }: { readonly channel: ChannelView })
         <FigureCard
           label={words.columns.errors}
           value={hour.error_share === null ? '—' : formatShare(hour.error_share)}
+        />
+        <FigureCard
+          label={overview.firstByte}
+          value={median === null ? '—' : formatDuration(median)}
+          note={p95 !== null && overview.firstByteNote(formatDuration(p95))}
         />
         <FigureCard
           label={words.columns.cost}
@@ -43,9 +50,6 @@ export function ChannelHealthTab({ channel }: { readonly channel: ChannelView })
           )}
         </Banner>
       )}
-      <p className="text-caption text-muted">
-        {words.columns.firstByte}: <span className="figures">{firstByteText(hour)}</span>
-      </p>
       <Loaded query={health}>
         {(view) => (
           <div className="grid gap-4 lg:grid-cols-2">
@@ -126,7 +130,7 @@ function FirstByte({ health: { hours } }: HealthProps): ReactNode {
   return (
     <Panel title={words.latency}>
       {last === null ? (
-        <p className="text-table text-muted">{words.noTraffic}</p>
+        <p className="text-table text-muted">{words.noAnswers}</p>
       ) : (
         <Chart
           kind="lines"

@@ -134,11 +134,10 @@ function Last({ check, rules: received, running }: LastProps): ReactNode {
 function CheckSummary({ check }: { readonly check: LedgerCheckView }): ReactNode {
   const { ledger: words } = useWords(bookWords);
   return (
-    <p className="mb-3 flex flex-wrap gap-x-2 text-table text-muted">
-      <Time at={check.started_at} />
-      <span>· {check.nightly ? words.nightly : words.byHand}</span>
-      {check.took_ms !== null && <span>· {words.took(formatDuration(check.took_ms))}</span>}
-      <span>· {counted(check, words.counted)}</span>
+    <p className="mb-3 text-table text-muted">
+      <Time at={check.started_at} /> · {check.nightly ? words.nightly : words.byHand} ·{' '}
+      {check.took_ms !== null && `${words.took(formatDuration(check.took_ms))} · `}
+      {counted(check, words.counted)}
     </p>
   );
 }

@@ -12,7 +12,7 @@ import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatDuration } from '../../format/time.ts';
 import { operatorRequestWords, requestWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { ErrorCode, HttpStatus, useReason } from '../request-parts.tsx';
+import { codeOf, ErrorCode, HttpStatus, useReason } from '../request-parts.tsx';
 import { Timeline } from '../request-timeline.tsx';
 import { operatorModelPath } from './model-parts.ts';
 import { pathName } from './parts.tsx';
@@ -55,7 +55,9 @@ function Detail({ request }: { readonly request: OperatorRequestDetail }): React
     <div className="grid gap-4 lg:grid-cols-[3fr_2fr]">
       <Panel title={timeline.title} className="self-start">
         {attempts.length === 0 ? (
-          <p className="text-table text-muted">{words.noneFailed}</p>
+          <p className="text-table text-muted">
+            {request.channel === null ? words.notSent : words.noneFailed}
+          </p>
         ) : (
           <Timeline
             attempts={attempts}
@@ -195,7 +197,7 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
       <Fact name={columns.status}>
         <HttpStatus request={request} />
       </Fact>
-      {request.outcome !== request.code && (
+      {request.outcome !== codeOf(request) && (
         <Fact name={words.outcome}>
           <span className="font-mono text-caption">{request.outcome}</span>
         </Fact>

@@ -29,7 +29,7 @@ export default {
     drained: 'Drained',
     disabled: 'Disabled',
   },
-  why: (why: string, time: string) => `${why}, since ${time}`,
+  why: (why: string, time: string) => `${why}, ${time}`,
   coolingFor: (seconds: string) => `Cooling ${seconds} s`,
   running: (count: number) =>
     count === 1 ? '1 request is running' : `${count} requests are running`,
@@ -85,7 +85,7 @@ export default {
     latency: 'First byte by hour, 24 hours',
     latencySummary: (median: string) =>
       `First byte per hour of the last 24 hours, median and 95th percentile; the last median is ${median}.`,
-    noTraffic: 'No requests in the last 24 hours.',
+    noAnswers: 'No answers in the last 24 hours.',
     median: 'Median',
     p95: '95th percentile',
     hour: 'Hour',

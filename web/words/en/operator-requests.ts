@@ -13,6 +13,7 @@ export default {
   charge: 'Charge',
   notCharged: 'Not charged',
   noneFailed: 'No attempt failed.',
+  notSent: 'The request was not sent to any channel.',
   key: (number: number) => `Key ${number}`,
   took: 'Duration',
   response: 'Vendor response',

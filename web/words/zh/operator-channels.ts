@@ -31,7 +31,7 @@ export default {
     drained: '已排空',
     disabled: '已停用',
   },
-  why: (why, time) => `${why}，自 ${time}`,
+  why: (why, time) => `${why}，${time}`,
   coolingFor: (seconds) => `冷却中 ${seconds} 秒`,
   running: (count) => `${count} 个请求进行中`,
   willFinish: (count) => `${count} 个请求进行中，会继续完成`,
@@ -77,7 +77,7 @@ export default {
     latency: '最近 24 小时首字节时间',
     latencySummary: (median) =>
       `最近 24 小时每小时首字节时间的中位数与 95 分位，最近的中位数为 ${median}。`,
-    noTraffic: '最近 24 小时没有请求。',
+    noAnswers: '最近 24 小时没有应答。',
     median: '中位数',
     p95: '95 分位',
     hour: '小时',

@@ -14,6 +14,7 @@ export default {
   charge: '扣费',
   notCharged: '未扣费',
   noneFailed: '没有失败的尝试。',
+  notSent: '该请求没有发往任何渠道。',
   key: (number) => `密钥 ${number}`,
   took: '用时',
   response: '厂商响应',
