@@ -182,6 +182,9 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
     expect((await operator.ask(csv ?? '')).text).toContain(id);
     await page.getByRole('switch', { name: 'Live' }).click();
     expect(new URL(page.url()).searchParams.has('live')).toBe(false);
+    await go(`/operator/requests/${id}`);
+    await page.getByText('The request was not sent to any channel.').waitFor();
+    expect(await page.getByText('model_not_found', { exact: true }).count()).toBe(1);
   }, 90_000);
 
   test('says what to do about an empty balance, and of an id that is not known', async () => {
