@@ -57,7 +57,7 @@ describe('environmentConfiguration', () => {
     expect((await configure(short, { ownPort: 80 })).channels).toEqual([]);
     const same = { ...env, TOLLGATE_API_KEY: 'a' };
     expect((await configure(same, { ownPort: 9_000 })).channels).toEqual([]);
-    const unset = { ...env, OPENAI_API_KEY: undefined };
+    const unset = { ...env, OPENAI_API_KEY: '' };
     expect(await configure(unset, { ownPort: 8_080 })).toMatchObject({
       channels: [],
       warnings: [],
