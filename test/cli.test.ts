@@ -1,9 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -22,8 +22,7 @@ let simulator: Sim;
 beforeAll(async () => {
   simulator = await startSim({ host: '127.0.0.1', port: 0 });
   mkdirSync(join(folder, 'bin'));
-  const script = `#!/bin/sh\nexec "${process.execPath}" "${entry}" "$@"\n`;
-  writeFileSync(join(folder, 'bin', 'tollgate'), script, { mode: 0o755 });
+  symlinkSync(entry, join(folder, 'bin', 'tollgate'));
 });
 
 afterAll(async () => {
@@ -38,7 +37,7 @@ interface Ended {
 }
 
 const environment = (more: Readonly<Record<string, string>>) => ({
-  PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+  PATH: [join(folder, 'bin'), dirname(process.execPath), process.env['PATH']].join(':'),
   HOME: folder,
   PORT: '0',
   TOLLGATE_LOG: 'silent',
@@ -196,6 +195,9 @@ test('the demo prints lines that work when pasted, beside another program ten po
         `curl -sS "$ANTHROPIC_BASE_URL/v1/messages" -H "authorization: Bearer $ANTHROPIC_AUTH_TOKEN" ${ask} '{"model": "deepseek-chat", "max_tokens": 9, ${message}}'`,
         'curl -sS "$TOLLGATE_URL/readyz" -o /dev/null -w "%{http_code}\\n"',
       ];
+      const told = said.split('\n').filter((each) => / (?:status|link) .*--data /.test(each));
+      const reached = await pasted(told);
+      expect(reached.output).toMatch(/gateway +[^]*http:\S+auth\/link\?token=/);
       const answers = (await pasted([...variables, curl, 'echo', ...sdks])).output;
       expect(answers.match(/"assistant"/g)).toHaveLength(3);
       expect(answers).toMatch(/200$/m);
@@ -241,6 +243,48 @@ test.skipIf(!existsSync('/usr/bin/script'))(
   },
   60_000,
 );
+
+test('a first start says what it serves and where, and the steps that it prints lead to a call', async () => {
+  const file = join(folder, 'first.yaml');
+  writeFileSync(file, simConfig(simulator.url));
+  const data = join(folder, 'first data');
+  const line = `"${process.execPath}" "${entry}" serve --config ${file} --data "${data}"`;
+  const { errors } = await interrupted(line, { FORCE_COLOR: '0' }, async (said) => {
+    expect(said).toMatch(/^ {2}serves {3}.*deepseek \(\d+ models?\)/m);
+    expect(said).toContain(`  data     ${data}\n`);
+    expect(said).toMatch(/once, within 15 minutes: http\S+auth\/link/);
+    const steps = said.slice(said.indexOf('In another terminal:\n')).split('\n').slice(1, 4);
+    expect(steps[0]).toContain(`${entry} user create --name Ada --data '${data}'`);
+    const { output, code } = await pasted(steps);
+    expect(code).toBe(0);
+    expect(output).toContain('now has 10.00 yuan');
+    const [key = ''] = /^sk-\S+/m.exec(output) ?? [];
+    const [, url = ''] = /listens on (\S+)/.exec(said) ?? [];
+    await wait(1_500); // A gateway that runs sees a new key within a second.
+    const answer = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{"model": "deepseek-chat", "messages": [{"role": "user", "content": "Hi"}]}',
+    });
+    expect(await answer.json()).toMatchObject({ choices: [{ message: { role: 'assistant' } }] });
+  });
+  expect(errors).not.toContain('no vendor');
+  const again = await interrupted(line, { FORCE_COLOR: '0' });
+  expect(again.output).toContain('  serves   ');
+  expect(again.output).not.toContain('No user has a key yet');
+}, 60_000);
+
+test('a gateway without vendors names the file that nobody named, or init', async () => {
+  const alone = mkdtempSync(join(folder, 'alone-'));
+  const line = `env -C ${alone} tollgate serve`;
+  expect((await interrupted(line, {})).errors).toContain(
+    "write a configuration file with 'tollgate init'",
+  );
+  writeFileSync(join(alone, 'tollgate.yaml'), 'channels: []\n');
+  expect((await interrupted(line, {})).errors).toContain(
+    'nothing names it. Use it with: tollgate serve --config tollgate.yaml',
+  );
+}, 60_000);
 
 /** A free port, and a server on the tenth port above it. */
 async function neighbours(): Promise<readonly [number, Server]> {

@@ -169,7 +169,9 @@ export function configurationWarnings(
     borrowed.length === 0
       ? []
       : [
-          `the bundled prices of ${listText(borrowed)} come from no word of the vendor: check them before selling`,
+          borrowed.length === 1
+            ? `The bundled price of ${listText(borrowed)} does not come from the vendor's own price page: check it before you sell.`
+            : `The bundled prices of ${listText(borrowed)} do not come from the vendor's own price page: check them before you sell.`,
         ];
   return [...nothingSold(sold), ...unserved, ...doubtful];
 }

@@ -45,7 +45,7 @@ export function print(
 
 /** `1 model`, `2 models`. */
 export const countPhrase = (count: number, noun: string): string =>
-  `${count} ${noun}${count === 1 ? '' : 's'}`;
+  `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
 
 const spanMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

@@ -17,11 +17,14 @@ import { defaultPort, gatewayOptions, type ServeOptions } from './gateway-option
 import type { Env } from './installation.ts';
 import { print } from './command-io.ts';
 import { paint, paintMoney } from './terminal.ts';
+import { shellWord, thisCommand } from './command-word.ts';
+import { linkSpan } from './serve-lines.ts';
 import { openPagesSoon, orFail, signInLink, stopOnSignal } from './serve.ts';
 
 const yuanToStart = 100n;
 const portsAbove = 10;
 const highestPort = 65_535;
+const demoName = 'demo';
 /** The model of the printed example. */
 const demoModel = 'deepseek-chat';
 
@@ -70,8 +73,11 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
   const link = await signInLink(gateway, signin, sealed);
   const wallets = `${simulator.url}/wallets`;
   const { url } = gateway;
+  const port = Number(new URL(url).port);
+  const more = `--data ${shellWord(folder)}`;
+  const anew = `link --user ${demoName} ${more}${port === defaultPort ? '' : ` --port ${port}`}`;
   print(options, { url, key, console: `${url}/`, model: demoModel, link, wallets }, [
-    welcome({ url, key, link, wallets }),
+    welcome({ url, key, link, wallets, status: `status ${more}`, anew }),
   ]);
 }
 
@@ -88,7 +94,7 @@ async function simulated(gatewayPort: number): Promise<Sim> {
 
 async function demoKey({ database }: Gateway): Promise<string> {
   const at = systemClock.now();
-  const user = await database.transact(() => enrol('demo', 'operator', at));
+  const user = await database.transact(() => enrol(demoName, 'operator', at));
   await credit(database, {
     id: `grant_${user.id}`,
     account: user.id,
@@ -118,19 +124,28 @@ interface Welcome {
   readonly link: string | undefined;
   /** The page on which orders are paid. */
   readonly wallets: string;
+  /** Commands on the demo's data: what it does now, and a new link. */
+  readonly status: string;
+  readonly anew: string;
 }
 
-function welcome({ url, key, link, wallets }: Welcome): string {
+function welcome({ url, key, link, wallets, status, anew }: Welcome): string {
+  const word = thisCommand();
   return `
 Tollgate listens on ${paint('bold', url)}
 The vendors behind it are simulated; nothing leaves this machine.
 
   balance  ${paintMoney(`${yuanToStart}.00`)} yuan
   console  ${url}/
-           Sign in with the simulated providers, or once as the operator:
+           Sign in with the simulated providers, or as the operator, once, within ${linkSpan}:
            ${link ?? ''}
   wallet   ${wallets}
            This page stands for a phone: pay your top-ups on it.
+
+Commands reach this demo's data with --data, in another terminal, while it runs:
+
+${word} ${status}
+${word} ${anew}
 
 ${paint('bold', 'Paste into another terminal')}:
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { commandExamples } from './examples.ts';
+import { asTyped } from './command-word.ts';
 import { paint } from './terminal.ts';
 
 /** Commands that can be run; groups of commands are left out. */
@@ -36,7 +37,7 @@ export function dressHelp(program: Command): void {
   };
   dress(program);
   for (const command of leaves(program)) {
-    const lines = (commandExamples[nameOf(command)] ?? []).map((line) => `  ${line}`);
+    const lines = (commandExamples[nameOf(command)] ?? []).map((line) => `  ${asTyped(line)}`);
     if (lines.length > 0)
       command.addHelpText('after', () =>
         ['', paint('bold', lines.length === 1 ? 'Example:' : 'Examples:'), ...lines].join('\n'),
@@ -44,6 +45,8 @@ export function dressHelp(program: Command): void {
   }
   program.addHelpText(
     'after',
-    "\nTry it: 'tollgate start'. Set up an installation: 'tollgate init'.\nEach command has --help with examples.",
+    asTyped(
+      "\nTry it: 'tollgate start'. Set up an installation: 'tollgate init'.\nEach command has --help with examples.",
+    ),
   );
 }

@@ -43,7 +43,9 @@ test('a file is written that serve accepts, with the vendors of the environment 
 test('without a vendor key the file is one that can be completed', async () => {
   const printed = silently();
   await initCommand(file, { data: folder, yes: true, name: '-' }, {});
-  expect(printed()).toContain('no vendor key is in the environment yet');
+  expect(printed()).toMatch(
+    /No vendor key is in the environment[^]*First:\n +export DEEPSEEK_API_KEY=[^]*--force[^]*Then:\n.* serve --config /,
+  );
   expect(await readConfigurationFile(file, {})).toMatchObject({ ok: true });
   expect(readFileSync(file, 'utf8')).toContain('DEEPSEEK_API_KEY');
 });
@@ -86,6 +88,22 @@ test('a file in no folder is refused before a user is made', async () => {
     initCommand(nowhere, { data: folder, yes: true, name: 'Ada' }, keys),
   ).rejects.toThrow('there is no folder');
   expect(existsSync(join(folder, 'tollgate.db'))).toBe(false);
+});
+
+test('the next steps lead to a key that can pay, in another terminal than the gateway', async () => {
+  const printed = silently();
+  await initCommand(file, { data: folder, yes: true }, { ...keys, FORCE_COLOR: '0' });
+  const steps = [
+    'Next:',
+    ' serve ',
+    'In another terminal',
+    ' link ',
+    ' user credit ',
+    ' key create ',
+  ];
+  const found = steps.map((step) => printed().indexOf(step));
+  expect(found).toEqual(found.toSorted((a, b) => a - b));
+  expect(found).not.toContain(-1);
 });
 
 forEachDatabase((_name, _openFresh, fresh) => {

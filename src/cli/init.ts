@@ -8,9 +8,11 @@ import { type Configuration, utcDate } from '../catalog/configuration.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import type { ChannelFacts } from '../catalog/snapshot.ts';
 import { vendors } from '../providers/index.ts';
+import { sameData, shellWord, thisCommand } from './command-word.ts';
 import { countPhrase, Failure, print, type SharedOptions } from './command-io.ts';
 import { type Env, findInstallation, makeInstallation, withDatabase } from './installation.ts';
 import { configurationOf } from './serve.ts';
+import { keySteps, linkSpan, usualFile } from './serve-lines.ts';
 import { paint } from './terminal.ts';
 import { makeUser, userName } from './user.ts';
 
@@ -38,11 +40,12 @@ interface Answers {
  * operator. Asks for what no option tells, unless `--yes` takes the usual answers.
  */
 export async function initCommand(
-  file: string,
+  named: string | undefined,
   options: InitOptions,
   env: Env,
   ask = terminalAsk(options),
 ): Promise<void> {
+  const file = named ?? usualFile;
   if (existsSync(file) && options.force !== true)
     throw new Failure(`${file} already exists; --force overwrites it`);
   if (!existsSync(dirname(resolve(file))))
@@ -135,8 +138,8 @@ const noChannels = `channels: []
 #     groups: [default]`;
 
 function configurationText({ channels, multiplier, env }: Answers, at: number): string {
-  return `# Made by 'tollgate init' on ${utcDate(at)}. After a change:
-#   tollgate config check <this file>, and start the gateway again
+  return `# Made by '${thisCommand()} init' on ${utcDate(at)}. After a change:
+#   ${thisCommand()} config check <this file>, and start the gateway again
 # docs/reference/config.md describes every member.
 
 # A key belongs to one group, which decides what it reaches, what it pays and how fast it may ask.
@@ -174,29 +177,34 @@ function nextLines(
   user: string | undefined,
   env: Env,
 ): readonly string[] {
-  const at = data === undefined ? '' : ` --data ${data}`;
+  const more = sameData(data, ours);
+  const word = thisCommand();
   return [
-    ...(channels.length === 0
-      ? [paint('yellow', 'no vendor key is in the environment yet: add a channel to the file')]
-      : []),
     '',
-    paint('bold', 'Next:'),
+    ...(channels.length === 0 ? keyFirst(file) : []),
+    paint('bold', channels.length === 0 ? 'Then:' : 'Next:'),
     ...(ours['DATABASE_URL'] === env['DATABASE_URL']
       ? []
-      : ['set DATABASE_URL to the address that you gave, and then:']),
-    `  tollgate serve --config ${file}${at}`,
-    ...(user === undefined
-      ? []
-      : [
-          `  tollgate link --user ${user}${at}`,
-          `  tollgate key create --user ${user} --group default${at}`,
-          paint(
-            'dim',
-            'The link signs in to the console. Keys can be created after serve has run once.',
-          ),
-        ]),
+      : ['set DATABASE_URL to the address that you gave, in each terminal, and then:']),
+    `  ${word} serve --config ${shellWord(file)}${more}`,
+    '',
+    `It runs until Ctrl-C. ${paint('bold', 'In another terminal')}:`,
+    ...(user === undefined ? [] : [`  ${word} link --user ${user}${more}`]),
+    ...keySteps({ user, group: 'default', more }),
+    paint(
+      'dim',
+      `The link signs in to the console, once, within ${linkSpan}. The credit pays for calls with the key.`,
+    ),
   ];
 }
+
+/** What has to be done before the file can serve a model. */
+const keyFirst = (file: string): readonly string[] => [
+  `${paint('yellow', 'No vendor key is in the environment')}, so the file has no channel yet. ${paint('bold', 'First')}:`,
+  '  export DEEPSEEK_API_KEY=sk-…   # the key that your vendor gave you',
+  `  uncomment the channel in ${file}, or write the file anew: ${thisCommand()} init ${shellWord(file)} --force`,
+  '',
+];
 
 /** Asks in the terminal; with `--yes` every answer is the usual one. */
 function terminalAsk({ yes, json }: InitOptions): Ask {

@@ -48,6 +48,13 @@ export function makeInstallation(data: string | undefined, env: Env): Installati
 const fileOf = (databaseUrl: string): string | undefined =>
   databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : undefined;
 
+/** A database's address as it may be shown. */
+export function withoutPassword(databaseUrl: string): string {
+  if (!URL.canParse(databaseUrl) || databaseUrl.startsWith('sqlite:')) return databaseUrl;
+  const url = new URL(databaseUrl);
+  return `${url.protocol}//${url.username === '' ? '' : `${url.username}@`}${url.host}${url.pathname}`;
+}
+
 /** Fails for a mistyped folder, instead of making an empty database there. */
 function requireIt({ dataFolder, databaseUrl }: Installation, mayBegin: boolean): void {
   const file = fileOf(databaseUrl);

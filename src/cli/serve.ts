@@ -11,6 +11,7 @@ import { looksTyped, masterKeyCommand } from '../storage/seal.ts';
 import { Failure, print, readText } from './command-io.ts';
 import { defaultPort, gatewayOptions, publicUrl, type ServeOptions } from './gateway-options.ts';
 import type { Env } from './installation.ts';
+import { noVendorText, serveLines } from './serve-lines.ts';
 import { paint } from './terminal.ts';
 import { clusterWorker, type WorkerReady } from './workers/worker.ts';
 
@@ -33,9 +34,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   if (worker?.first !== false)
     for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
   if (configuration.channels.length === 0 && worker?.first !== false) {
-    console.error(
-      'tollgate: no vendor is configured. Set a key such as OPENAI_API_KEY, or name a file with --config; `demo` works without any.',
-    );
+    console.error(`tollgate: ${noVendorText()}`);
   }
   // Without a file and without keys, the gateway goes on selling what was recorded before.
   const named = options.config !== undefined || configuration.channels.length > 0;
@@ -52,16 +51,17 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   for (const id of gateway.keptPrices)
     console.error(`tollgate: ${id} keeps its imported price: the configuration has none`);
   const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);
-  if (worker === undefined) printReady(options, { url: gateway.url, link });
-  else worker.ready({ url: gateway.url, link });
+  const told = { database: gateway.database, data: options.data, env, link };
+  const lines = worker?.first === false ? [] : await serveLines(told);
+  if (worker === undefined) printReady(options, { url: gateway.url, link, lines });
+  else worker.ready({ url: gateway.url, link, lines });
 }
 
-function printReady(options: ServeOptions, { url, link }: WorkerReady): void {
-  const lines = [
+function printReady(options: ServeOptions, { url, link, lines }: WorkerReady): void {
+  print(options, { url, link: link ?? null }, [
     `tollgate listens on ${paint('bold', url)}`,
-    ...(link === undefined ? [] : [`console, for the operator, once: ${link}`]),
-  ];
-  print(options, { url, link: link ?? null }, lines);
+    ...lines,
+  ]);
 }
 
 /**

@@ -10,7 +10,7 @@ import { type NodeReport, nodeReports } from '../gateway/reports/report.ts';
 import type { Database } from '../storage/database.ts';
 import { channelTable, channelViews, hourNote } from './channel.ts';
 import { countPhrase, print, type SharedOptions } from './command-io.ts';
-import { type Env, type Installation, withDatabase } from './installation.ts';
+import { type Env, type Installation, withDatabase, withoutPassword } from './installation.ts';
 import { paint, paintMoney, paintState } from './terminal.ts';
 
 /** Whether a gateway runs on this installation, and what it reports. */
@@ -96,7 +96,7 @@ const nowText = (now: OperatorOverview['now']): string =>
 
 const todayText = ({ requests, revenue, margin }: TrendFigures): string =>
   [
-    `${requests.toLocaleString('en-US')} requests`,
+    countPhrase(requests, 'request'),
     `${paintMoney(formatYuan(nanoOf(revenue)))} yuan`,
     ...(margin === null ? [] : [`margin ${(margin * 100).toFixed(1)} %`]),
   ].join(', ');
@@ -105,11 +105,4 @@ const todayText = ({ requests, revenue, margin }: TrendFigures): string =>
 function attentionText({ code, values }: OperatorOverview['attention'][number]): string {
   const facts = Object.entries(values).map(([name, value]) => `${name} ${value}`);
   return `${code.replaceAll('_', ' ')}: ${facts.join(', ')}`;
-}
-
-/** A database's address as it may be shown. */
-function withoutPassword(databaseUrl: string): string {
-  if (!URL.canParse(databaseUrl) || databaseUrl.startsWith('sqlite:')) return databaseUrl;
-  const url = new URL(databaseUrl);
-  return `${url.protocol}//${url.username === '' ? '' : `${url.username}@`}${url.host}${url.pathname}`;
 }

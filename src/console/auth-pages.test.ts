@@ -36,7 +36,9 @@ forEachDatabase((_, openFresh) => {
     // A link from a history, a log or a glance at the screen comes too late.
     const stolen = await thief.post(`${site.url}/auth/link`, { token });
     expect([stolen.status, stolen.headers['set-cookie']]).toEqual([410, undefined]);
-    expect((await thief.get(address)).text).toContain('This link was used or has expired');
+    expect((await thief.get(address)).text).toContain(
+      'This link was used or has expired. Make a new one on the server: tollgate link --user ID',
+    );
     expect((await thief.get(address, { 'accept-language': 'zh-CN,zh' })).text).toContain(
       '此链接已使用或已过期',
     );

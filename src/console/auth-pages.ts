@@ -284,7 +284,7 @@ const linkTexts = {
     as: { user: '以“{name}”的身份登录。', operator: '以管理员“{name}”的身份登录。' },
     once: '此链接只能使用一次。',
     enter: '登录',
-    gone: '此链接已使用或已过期，请在服务器上重新生成。',
+    gone: '此链接已使用或已过期。在服务器上运行 tollgate link --user ID 可以生成新的链接。',
   },
   en: {
     lang: 'en',
@@ -295,7 +295,7 @@ const linkTexts = {
     },
     once: 'This link works once.',
     enter: 'Sign in',
-    gone: 'This link was used or has expired. Make a new one on the server.',
+    gone: 'This link was used or has expired. Make a new one on the server: tollgate link --user ID',
   },
 } as const;
 

@@ -20,10 +20,12 @@ export type SupervisorMessage =
   | { readonly tell: number }
   | { readonly all: string; readonly wanted: number };
 
-/** The first worker's address and sign-in link. */
+/** What the first worker reports. */
 export interface WorkerReady {
   readonly url: string;
   readonly link: string | undefined;
+  /** For the person who started it. */
+  readonly lines: readonly string[];
 }
 
 /** The environment variable with a worker's place. */

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { listKeys } from '../accounts/keys.ts';
+import { linkLifeMs } from '../accounts/identities.ts';
+import { listUsers } from '../accounts/users.ts';
+import { defaultGroup } from '../catalog/configuration.ts';
+import { type StoredCatalog, storedCatalog } from '../catalog/stored-catalog.ts';
+import type { Database } from '../storage/database.ts';
+import { sameData, shellWord, thisCommand } from './command-word.ts';
+import { countPhrase } from './command-io.ts';
+import { type Env, findInstallation, withoutPassword } from './installation.ts';
+import { paint } from './terminal.ts';
+
+interface Started {
+  readonly database: Database;
+  /** The option of the command. */
+  readonly data: string | undefined;
+  readonly env: Env;
+  /** Signs in the operator, once. */
+  readonly link: string | undefined;
+}
+
+/** What a gateway serves and where its data is, and what to do next where nobody has a key. */
+export async function serveLines(started: Started): Promise<readonly string[]> {
+  const { database, data, env, link } = started;
+  const { dataFolder, databaseUrl } = findInstallation(data, env);
+  const place = databaseUrl.startsWith('sqlite:') ? '' : `, and ${withoutPassword(databaseUrl)}`;
+  const catalogue = await storedCatalog(database);
+  const signIn =
+    link === undefined ? [] : [`  console  for the operator, once, within ${linkSpan}: ${link}`];
+  return [
+    `  serves   ${soldText(catalogue)}`,
+    `  data     ${dataFolder}${place}`,
+    ...signIn,
+    ...(await firstSteps(started, catalogue)),
+  ];
+}
+
+function soldText({ channels, models }: StoredCatalog): string {
+  const sold = new Set(models.flatMap(({ id, active }) => (active ? [id] : [])));
+  const byVendor = new Map<string, Set<string>>();
+  for (const { vendor, models: theirs } of channels) {
+    const ids = byVendor.get(vendor) ?? new Set();
+    for (const id of theirs.keys()) if (sold.has(id)) ids.add(id);
+    byVendor.set(vendor, ids);
+  }
+  if (byVendor.size === 0) return paint('yellow', 'no models: no vendor is configured');
+  return [...byVendor]
+    .map(([vendor, ids]) => `${vendor} (${countPhrase(ids.size, 'model')})`)
+    .join(', ');
+}
+
+/** How many users are searched for one that a key could be for. */
+const usersRead = 50;
+const minuteMs = 60_000;
+
+/** How long a sign-in link works. */
+export const linkSpan = `${linkLifeMs / minuteMs} minutes`;
+
+async function firstSteps(
+  { database, data, env }: Started,
+  { groups, channels }: StoredCatalog,
+): Promise<readonly string[]> {
+  if (channels.length === 0 || (await listKeys(database, { limit: 1 })).length > 0) return [];
+  const users = await listUsers(database, { after: '', limit: usersRead });
+  const user = users.find(({ role }) => role === 'user')?.id;
+  const group = groups.find(({ name }) => name === defaultGroup.name) ?? groups[0] ?? defaultGroup;
+  const where = env['DATABASE_URL']
+    ? 'another terminal, with the same DATABASE_URL'
+    : 'another terminal';
+  return [
+    '',
+    `${paint('bold', 'No user has a key yet.')} In ${where}:`,
+    ...keySteps({ user, group: group.name, more: sameData(data, env) }),
+  ];
+}
+
+interface Buyer {
+  /** Undefined: the user has to be created, too. */
+  readonly user: string | undefined;
+  readonly group: string;
+  /** Options of each command. */
+  readonly more: string;
+}
+
+const exampleName = 'Ada';
+
+/** The commands that lead to a key that can pay. */
+export function keySteps({ user, group, more }: Buyer): readonly string[] {
+  const word = thisCommand();
+  const who = user ?? exampleName;
+  return [
+    ...(user === undefined ? [`user create --name ${exampleName}`] : []),
+    `user credit --user ${who} --amount 10.00 --reason "first top-up"`,
+    `key create --user ${who} --group ${shellWord(group)}`,
+  ].map((command) => `  ${word} ${command}${more}`);
+}
+
+/** The file that `init` writes when no other is named. */
+export const usualFile = 'tollgate.yaml';
+
+/** What to do where no vendor is configured. */
+export function noVendorText(): string {
+  const word = thisCommand();
+  const keys = 'set a key such as OPENAI_API_KEY in the environment';
+  if (existsSync(usualFile))
+    return `no vendor is configured: ${usualFile} is in this folder, but nothing names it. Use it with: ${word} serve --config ${usualFile}`;
+  return `no vendor is configured: ${keys}, or write a configuration file with '${word} init' and name it with --config. '${word} demo' works without a vendor.`;
+}
