@@ -10,6 +10,7 @@ import { type PriceDifference, priceDifferences } from './price-differences.ts';
 import type { ConfigPath, ConfigProblem } from './problem.ts';
 import type { Price } from './price.ts';
 import { publishPrice } from './price-versions.ts';
+import { windowTexts } from './price-windows.ts';
 import type { ModelFacts } from './snapshot.ts';
 import { parseFacts } from './price-json.ts';
 import { readPrice } from './config-price.ts';
@@ -27,6 +28,8 @@ export interface PriceImport {
   readonly changed: readonly {
     readonly id: string;
     readonly differences: readonly PriceDifference[];
+    /** Hours that have no price of their own any more: `09:00–12:00 ×2`. */
+    readonly windowsRemoved: readonly string[];
   }[];
   readonly unchanged: readonly string[];
   readonly refused: readonly ConfigProblem[];
@@ -86,6 +89,7 @@ export function* importing(
     id,
     price,
     differences: priceDifferences(old, price),
+    windowsRemoved: windowTexts(old).filter((text) => !windowTexts(price).includes(text)),
   }));
   const changed = compared.filter(({ differences }) => differences.length > 0);
   const applied = by !== undefined && report.clean && changed.length + added.length > 0;
@@ -97,7 +101,7 @@ export function* importing(
   return {
     applied,
     added,
-    changed: changed.map(({ id, differences }) => ({ id, differences })),
+    changed: changed.map(({ price: _, ...rest }) => rest),
     unchanged: compared.filter(({ differences }) => differences.length === 0).map(({ id }) => id),
     refused: report.problems,
   };

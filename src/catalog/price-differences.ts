@@ -1,9 +1,8 @@
-import { fractionText } from '../base/fraction.ts';
 import type { Nano } from '../base/money.ts';
 import { measures } from '../base/quantities.ts';
 import { decimalText } from './decimal.ts';
 import { pricePlaces } from './price-members.ts';
-import { minuteText, type Times } from './price-windows.ts';
+import { minuteText, timesText } from './price-windows.ts';
 import type { Price, PriceTier } from './price.ts';
 
 /**
@@ -102,13 +101,6 @@ function termsIn({
       ] as const;
     }),
   ];
-}
-
-function timesText({ all, each = {} }: Times): string {
-  if (all !== undefined) return fractionText(all);
-  return Object.entries(each)
-    .map(([measure, factor]) => `${measure} ${fractionText(factor)}`)
-    .join(', ');
 }
 
 function textOf({ amount, places, text = '' }: Amount): string {

@@ -1,5 +1,5 @@
 import { nextDay, zoneDayAt, zoneOffsetMs } from '../base/calendar.ts';
-import type { Fraction } from '../base/fraction.ts';
+import { type Fraction, fractionText } from '../base/fraction.ts';
 import type { Measure } from '../base/quantities.ts';
 
 /** Hours of some days with another price. */
@@ -146,6 +146,27 @@ export function minuteOf(text: string): number | undefined {
   const minute = Number(hours) * 60 + Number(minutes);
   return hours === '' || Number(minutes) > 59 || minute > dayMinutes ? undefined : minute;
 }
+
+/** `2`, or `input 2, output 3` where the measures have factors of their own. */
+export function timesText({ all, each = {} }: Times): string {
+  if (all !== undefined) return fractionText(all);
+  return Object.entries(each)
+    .map(([measure, factor]) => `${measure} ${fractionText(factor)}`)
+    .join(', ');
+}
+
+/** The hours of each window with its factors: `09:00–12:00 ×2`. */
+export const windowTexts = ({
+  windows,
+}: {
+  readonly windows?: PriceWindows | undefined;
+}): readonly string[] => [
+  ...new Set(
+    windows?.list.map(
+      ({ from, to, times }) => `${minuteText(from)}–${minuteText(to)} ×${timesText(times)}`,
+    ),
+  ),
+];
 
 /** The inverse: `09:30`. */
 export const minuteText = (minute: number): string =>

@@ -63,7 +63,11 @@ export async function importPricesCommand(
           after: { models: changed.map(({ id }) => id) },
         }),
     );
-    const { added: _, ...report } = done;
+    const { added: _, ...rest } = done;
+    const report = {
+      ...rest,
+      changed: done.changed.map(({ id, differences }) => ({ id, differences })),
+    };
     print(options, { ...report, ...(without.length > 0 && { without }) }, [
       ...linesOf(file, done, options.dryRun === true),
       ...(without.length === 0 ? [] : [`the list has no price for ${without.join(', ')}`]),
@@ -98,12 +102,14 @@ async function pricesIn(
 function linesOf(file: string, done: PriceImport, dry: boolean): string[] {
   if (done.refused.length > 0)
     return ['nothing was changed:', describeProblems(file, done.refused)];
-  const changed = done.changed.flatMap(({ id, differences }) =>
-    differences.map(
-      (difference) =>
-        `  ${id}: ${difference.member} ${difference.from ?? '-'} → ${difference.to ?? '-'}`,
-    ),
-  );
+  const changed = done.changed.flatMap(({ id, differences, windowsRemoved }) => [
+    ...differences
+      .filter(({ member, to }) => !(member.startsWith('window ') && to === undefined))
+      .map(({ member, from, to }) => `  ${id}: ${member} ${from ?? '-'} → ${to ?? '-'}`),
+    ...(windowsRemoved.length === 0
+      ? []
+      : [`  ${id}: removes the price windows (${windowsRemoved.join(', ')})`]),
+  ]);
   return [
     `${countPhrase(done.changed.length, 'price')} ${dry ? 'would change' : 'changed'}, ${done.unchanged.length} unchanged`,
     ...changed,

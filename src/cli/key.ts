@@ -23,6 +23,7 @@ import type { Transaction, Database } from '../storage/database.ts';
 import { everyPage, Failure, print, type SharedOptions } from './command-io.ts';
 import { type Env, utcOffset, withDatabase } from './installation.ts';
 import { table } from './terminal.ts';
+import { noUser, userNamed } from './user.ts';
 
 interface LimitOptions extends SharedOptions {
   readonly limit?: string;
@@ -75,7 +76,8 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
       );
     }
     const at = systemClock.now();
-    const { user: userId, name = '', group } = options;
+    const userId = await userNamed(database, options.user);
+    const { name = '', group } = options;
     const terms = await termsFrom(options, database);
     const made = await database.transact(() =>
       making({
@@ -90,8 +92,7 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
         ...terms,
       }),
     );
-    if (made === undefined)
-      throw new Failure(`there is no user ${options.user}; 'user list' shows all`);
+    if (made === undefined) throw noUser(userId);
     const value = { id: made.key.id, key: made.secret, group: made.key.group };
     print(options, value, [
       `${made.secret}`,
@@ -231,10 +232,21 @@ export async function limitKeyCommand(id: string, options: LimitOptions, env: En
     const key = await limiting(database, id, limits, offset);
     if (key === undefined) throw noKey(id);
     if (key === 'changed') throw new Failure(`${id} was changed at the same time; try again`);
-    print(options, shown(key), [
-      `${id} may spend ${[key.limit, key.dailyLimit, key.monthlyLimit].map(shownYuan).join('/')}`,
-    ]);
+    print(options, shown(key), [`${id} ${limitsText(key)}`]);
   });
+}
+
+/** `may spend 5.00 yuan in total, 1.00 yuan per day`. */
+function limitsText({ limit, dailyLimit, monthlyLimit }: Key): string {
+  const limits = [
+    [limit, 'in total'],
+    [dailyLimit, 'per day'],
+    [monthlyLimit, 'per month'],
+  ] as const;
+  const set = limits.flatMap(([amount, span]) =>
+    amount === undefined ? [] : [`${formatYuan(amount)} yuan ${span}`],
+  );
+  return set.length === 0 ? 'has no spending limit' : `may spend ${set.join(', ')}`;
 }
 
 interface RotateOptions extends SharedOptions {

@@ -123,11 +123,11 @@ async function showRequest(database: Database, id: string, options: LogOptions):
 }
 
 function linesOf(request: OperatorRequestDetail): readonly string[] {
-  const { user, key_name: key, message, attempts } = request;
+  const { user, key_name: key, key_id: keyId, message, attempts } = request;
   const facts: readonly (readonly [string, string | null])[] = [
     ['time', request.at],
     ['user', `${user.name ?? ''} (${user.id})`],
-    ['key', key],
+    ['key', key === '' ? keyId : key],
     ['endpoint', request.endpoint],
     ['model', request.model],
     ['param', request.param],

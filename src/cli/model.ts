@@ -1,5 +1,6 @@
 import type { UnitPrice } from '../console/contract.ts';
 import { modelView } from '../console/operator/models.ts';
+import { windowTexts } from '../catalog/price-windows.ts';
 import { storedCatalog } from '../catalog/stored-catalog.ts';
 import { print, type SharedOptions } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
@@ -14,26 +15,32 @@ export async function listModelsCommand(
     const catalogue = await storedCatalog(database);
     const models = catalogue.models
       .filter(({ active }) => active || options.all === true)
-      .map((model) => modelView(model, catalogue));
+      .map((model) => ({ model, view: modelView(model, catalogue) }));
     const rows = models.map(
-      ({ id, vendor, kind, active, channels, prices, shutdown_date: end }) => [
+      ({ model, view: { id, vendor, kind, active, channels, prices, shutdown_date: end } }) => [
         id,
         kind,
         vendor,
         active ? 'sold' : 'retired',
         String(channels.length),
-        priceText(prices),
+        [priceText(prices), windowTexts(model.price).join(', ')]
+          .filter((text) => text !== '')
+          .join('; '),
         end ?? '',
       ],
     );
     const heads = ['model', 'kind', 'vendor', 'state', 'channels', 'price in yuan', 'shutdown'];
-    print(options, models, table(heads, rows));
+    print(
+      options,
+      models.map(({ view }) => view),
+      table(heads, rows),
+    );
   });
 }
 
 const plainShown = 3;
 
-/** The first plain prices: `input 2.00/M, output 3.00/M`. */
+/** The first plain prices, without windows: `input 2.00/M, output 3.00/M`. */
 function priceText(prices: readonly UnitPrice[]): string {
   const plain = prices.filter(({ variant, above_input_tokens: above }) => !variant && !above);
   const shown = (plain.length === 0 ? prices : plain).slice(0, plainShown);

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { forEachDatabase } from '../../test/databases.ts';
@@ -16,7 +16,15 @@ import { operatorRequests } from '../console/operator/requests.ts';
 import { requestLogPage, writeRequests } from '../request-log/queries.ts';
 import type { LoggedRequest } from '../request-log/entry.ts';
 import { openSealer } from '../storage/seal.ts';
+import { serves } from '../app/gateway.ts';
+import { readConfiguration } from '../catalog/config.ts';
+import { describeProblems } from '../catalog/problem.ts';
+import { vendors } from '../providers/index.ts';
+import { importPricesCommand } from './catalogue.ts';
 import * as channel from './channel.ts';
+import type { Env } from './installation.ts';
+import * as key from './key.ts';
+import { link } from './link.ts';
 import { followLog, logsCommand } from './logs.ts';
 import { listModelsCommand } from './model.ts';
 import { listOrdersCommand } from './order.ts';
@@ -121,6 +129,71 @@ forEachDatabase((_name, _openFresh, fresh) => {
     ]);
   });
 
+  test('a user is named by a name that nobody else has, in every command', async () => {
+    const { value, shown } = await installed();
+    const { id: bob } = await value(user.createUserCommand, { name: 'Bob', role: 'user' });
+    const wish = { user: 'Bob', amount: '4.00', reason: 'welcome' };
+    expect(await value(user.creditUserCommand, wish)).toMatchObject({ id: bob, balance: '4.00' });
+    expect(await value(user.debitUserCommand, wish)).toMatchObject({ id: bob, balance: '0.00' });
+    const suspend = (options: object, env: object) =>
+      user.suspendUserCommand('Bob', false, { ...options, reason: 'x' }, { ...env });
+    expect(await value(suspend, {})).toMatchObject({ id: bob });
+    expect(await value(key.createKeyCommand, { user: 'Bob', group: 'default' })).toMatchObject({
+      group: 'default',
+    });
+    const address = await shown(link, { user: 'Bob', host: '0.0.0.0', port: 8_081 });
+    expect(address).toMatch(/^http:\/\/127\.0\.0\.1:8081\/auth[^]*within 15 minutes/);
+    expect(await shown(link, { user: bob, host: '::' })).toMatch(/^http:\/\/\[::1\]:8080\//);
+    await value(user.createUserCommand, { name: 'Bob', role: 'user' });
+    await expect(value(user.creditUserCommand, wish)).rejects.toThrow('2 users are called Bob');
+    await expect(value(link, { user: 'Eve', host: 'h' })).rejects.toThrow('there is no user Eve');
+  });
+
+  test('each spending limit of a key is told with its span, and none where there is none', async () => {
+    const { database, shown } = await installed();
+    const { key: made } = await newCustomer(database, 1n);
+    const limit = (options: object) => (shared: { readonly data: string }, env: Env) =>
+      key.limitKeyCommand(made.id, { ...shared, ...options }, env);
+    expect(await shown(limit({ limit: '0.0001', monthlyLimit: '2' }), {})).toBe(
+      `${made.id} may spend 0.0001 yuan in total, 2.00 yuan per month`,
+    );
+    expect(await shown(limit({ limit: 'none', monthlyLimit: 'none' }), {})).toBe(
+      `${made.id} has no spending limit`,
+    );
+  });
+
+  test('hours with another price are listed, and an import says which of them it removes', async () => {
+    const { database, shown } = await installed();
+    const read = await readConfiguration(
+      `
+groups: [{ name: default }]
+models:
+  - id: deepseek-chat
+    kind: chat
+    price:
+      { input: 2, output: 3, windows: [
+        { name: peak, zone: Asia/Shanghai, from: "09:00", to: "12:00", times: 2 },
+        { name: night, zone: Asia/Shanghai, from: "23:00", to: "01:00", wraps: true, times: 1/2 }] }
+channels: [{ name: a, vendor: deepseek, api_key: k, models: [deepseek-chat] }]
+`,
+      { env: {}, vendors: [...vendors.values()], serves, now: systemClock.now() },
+    );
+    if (!read.ok) throw new Error(describeProblems('it', read.problems));
+    await recordConfiguration(database, read.configuration, openSealer(masterKey), systemClock);
+    expect(await shown(listModelsCommand, {})).toContain(
+      'output 3.00/M; 09:00–12:00 ×2, 23:00–01:00 ×1/2',
+    );
+    const list = join(temporaryFolder(), 'prices.yaml');
+    writeFileSync(list, '[{ id: deepseek-chat, price: { input: 2, output: 4 } }]');
+    const take = (options: { readonly data: string }, env: Env) =>
+      importPricesCommand(list, options, env);
+    expect((await shown(take, {})).split('\n')).toEqual([
+      '1 price changed, 0 unchanged',
+      '  deepseek-chat: output 3 → 4',
+      '  deepseek-chat: removes the price windows (09:00–12:00 ×2, 23:00–01:00 ×1/2)',
+    ]);
+  });
+
   const logged = (account: string, keyId: string, index: number): LoggedRequest => {
     const at = systemClock.now() - 60_000 + index;
     const attempt = { stage: 'waiting', beganMs: 1, endedMs: 9, mayRetry: true } as const;
@@ -163,6 +236,8 @@ forEachDatabase((_name, _openFresh, fresh) => {
       charged: false,
       attempts: [{ channel: 'a', fault: { kind: 'overloaded', status: 503 } }],
     });
+    await database.query("UPDATE api_keys SET name = '' WHERE id = $1", [key.id]);
+    expect(await shown(logs(one.id), {})).toMatch(new RegExp(`\\n +key +${key.id}\\n`));
     expect(await shown(logs(one.id), {})).toMatch(/503 unavailable[^]*\n1 +a +overloaded +503/);
     const stop = new AbortController();
     const told: string[] = [];

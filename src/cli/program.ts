@@ -120,7 +120,7 @@ command(
   .option('--yes', 'ask no questions; use the default answers')
   .option('--force', 'overwrite an existing file')
   .action(async (file: string | undefined, options) =>
-    (await import('./init.ts')).initCommand(file ?? 'tollgate.yaml', options, process.env),
+    (await import('./init.ts')).initCommand(file, options, process.env),
   );
 
 command(
@@ -161,6 +161,7 @@ command(program, 'usage', 'show usage and cost of a period by model, key or user
   .addOption(limitOption(50))
   .action(async (options) => (await import('./usage.ts')).usageCommand(options, process.env));
 
+const userText = 'the user: an id, or a name that no other user has';
 const user = program.command('user').description('manage users and their balances');
 command(user, 'create', 'create a user')
   .requiredOption('--name <name>', 'name of the user')
@@ -169,13 +170,13 @@ command(user, 'create', 'create a user')
   )
   .action(async (options) => (await import('./user.ts')).createUserCommand(options, process.env));
 command(user, 'credit', 'add money to a balance')
-  .requiredOption('--user <id>', 'id of the user')
+  .requiredOption('--user <id>', userText)
   .requiredOption('--amount <yuan>', 'amount in yuan, such as 10.00')
   .requiredOption('--reason <text>', 'reason, stored with the transfer')
   .option('--id <id>', 'an id of your choice: a credit with the same id happens only once')
   .action(async (options) => (await import('./user.ts')).creditUserCommand(options, process.env));
 command(user, 'debit', 'take money from a balance, at most what is available')
-  .requiredOption('--user <id>', 'id of the user')
+  .requiredOption('--user <id>', userText)
   .requiredOption('--amount <yuan>', 'amount in yuan, such as 10.00')
   .requiredOption('--reason <text>', 'reason, stored with the transfer; the user can read it')
   .option('--id <id>', 'an id of your choice: a debit with the same id happens only once')
@@ -195,7 +196,7 @@ for (const [name, suspended, description] of [
 
 const key = program.command('key').description('manage API keys');
 command(key, 'create', 'create a key; it is shown once')
-  .requiredOption('--user <id>', 'id of the user')
+  .requiredOption('--user <id>', userText)
   .requiredOption('--group <name>', 'sets the models and prices of the key')
   .option('--name <name>', 'name of the key')
   .option('--expires <time>', 'end of validity, such as 2027-01-31 or 2027-01-31T12:00:00Z')
@@ -287,7 +288,7 @@ command(order, 'list', 'list top-up orders, newest first')
   .action(async (options) => (await import('./order.ts')).listOrdersCommand(options, process.env));
 
 command(program, 'link', 'print a one-time link that signs a user in to the console')
-  .requiredOption('--user <id>', 'id of the user')
+  .requiredOption('--user <id>', userText)
   .addOption(portOption("the gateway's port; default 8080"))
   .addOption(
     new Option('--host <address>', "the gateway's address").env('HOST').default('127.0.0.1'),

@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { formatYuan } from '../base/money.ts';
 import type { Database } from '../storage/database.ts';
 import { spendingOfAll, type TotalsGroup, type TotalsRow } from '../usage/totals.ts';
-import { Failure, print, type SharedOptions, timeOption } from './command-io.ts';
+import { countPhrase, Failure, print, type SharedOptions, timeOption } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { paintMoney, table } from './terminal.ts';
 import { userNamed } from './user.ts';
@@ -61,7 +61,7 @@ export async function usageCommand(options: UsageOptions, env: Env): Promise<voi
           cost === 0n ? '' : `${(Number((row.cost * 1_000n) / cost) / 10).toFixed(1)} %`,
         ]),
       ),
-      `${requests.toLocaleString('en-US')} requests, ${paintMoney(formatYuan(cost))} yuan since ${period.from.slice(0, 16)}Z${rows.length > shown.length ? `; ${rows.length - shown.length} more with --limit` : ''}`,
+      `${countPhrase(requests, 'request')}, ${paintMoney(formatYuan(cost))} yuan since ${period.from.slice(0, 16)}Z${rows.length > shown.length ? `; ${rows.length - shown.length} more with --limit` : ''}`,
     ]);
   });
 }

@@ -92,15 +92,13 @@ function reasonOf(text: string): string {
   return reason;
 }
 
-const noUser = (id: string): Failure =>
+export const noUser = (id: string): Failure =>
   new Failure(`there is no user ${id}; 'user list' shows all`);
 
 export async function debitUserCommand(options: TransferOptions, env: Env): Promise<void> {
   const { amount, reason } = transferOf(options);
   await withDatabase(options, env, async (database) => {
-    const account = options.user;
-    const user = await findUser(database, account);
-    if (user === undefined) throw noUser(account);
+    const account = await userNamed(database, options.user);
     const id = `debit_${options.id ?? randomText(24)}`;
     const at = systemClock.now();
     const entry = {
@@ -117,8 +115,9 @@ export async function debitUserCommand(options: TransferOptions, env: Env): Prom
     );
     if (done === 'exists_different')
       throw new Failure(`a debit with the id ${options.id} exists, for another user or amount`);
+    const user = await findUser(database, account);
     const funds = await database.snapshot(() => fundsOf(account));
-    if (funds === undefined) throw noUser(account);
+    if (user === undefined || funds === undefined) throw noUser(account);
     if (done === 'insufficient')
       throw new Failure(
         `${account} has less than ${formatYuan(amount)} yuan available: balance ${formatYuan(funds.balance)}, of which tasks hold ${formatYuan(funds.held)}`,
@@ -131,13 +130,14 @@ export async function debitUserCommand(options: TransferOptions, env: Env): Prom
 
 /** Suspends a user, or ends that. The last operator stays one. */
 export async function suspendUserCommand(
-  id: string,
+  named: string,
   suspended: boolean,
   options: SharedOptions & { readonly reason: string },
   env: Env,
 ): Promise<void> {
   const reason = reasonOf(options.reason);
   await withDatabase(options, env, async (database) => {
+    const id = await userNamed(database, named);
     const user = await database.transact(() => suspending(id, suspended, reason));
     if (user === undefined) throw noUser(id);
     const now = await balance(database, id);
@@ -192,18 +192,18 @@ export async function userNamed(database: Database, text: string): Promise<strin
 export async function creditUserCommand(options: TransferOptions, env: Env): Promise<void> {
   const { amount, reason } = transferOf(options);
   await withDatabase(options, env, async (database) => {
-    if ((await findUser(database, options.user)) === undefined) throw noUser(options.user);
+    const account = await userNamed(database, options.user);
     const id = `grant_${options.id ?? randomText(24)}`;
     const at = systemClock.now();
     const entry = {
       action: 'user.credit',
-      target: `user:${options.user}`,
-      account: options.user,
+      target: `user:${account}`,
+      account,
       reason,
     };
     const done = await creditAccount(
       database,
-      { id, account: options.user, from: 'grants', amount, code: 'grant', ref: reason, at },
+      { id, account, from: 'grants', amount, code: 'grant', ref: reason, at },
       () =>
         writeAudit(at, {
           ...entry,
@@ -213,9 +213,9 @@ export async function creditUserCommand(options: TransferOptions, env: Env): Pro
     );
     if (done === 'exists_different')
       throw new Failure(`a credit with the id ${options.id} exists, for another user or amount`);
-    const user = await findUser(database, options.user);
-    const now = await balance(database, options.user);
-    if (user === undefined || now === undefined) throw noUser(options.user);
+    const user = await findUser(database, account);
+    const now = await balance(database, account);
+    if (user === undefined || now === undefined) throw noUser(account);
     print(options, shown(user, now.balance), [
       `${user.id} (${paint('bold', user.name)}) now has ${paintMoney(formatYuan(now.balance))} yuan${done === 'exists' ? '; this credit was already made' : ''}`,
     ]);
