@@ -34,6 +34,9 @@ export async function link(options: Options, env: Env): Promise<void> {
     print(options, { url, user, expires_at: until }, [
       url,
       `(it works once, within ${linkSpan}: until ${until})`,
+      ...(publicUrl(env) === undefined && options.port === undefined
+        ? [`(a gateway that listens at another port than ${defaultPort}: name it with --port)`]
+        : []),
     ]);
   });
 }

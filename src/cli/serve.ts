@@ -49,7 +49,9 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   stopOnSignal(gateway);
   openPagesSoon(gateway);
   for (const id of gateway.keptPrices)
-    console.error(`tollgate: ${id} keeps its imported price: the configuration has none`);
+    console.error(
+      `tollgate: ${id} keeps its imported price: its price in the configuration is the same as before the import`,
+    );
   const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);
   const told = { database: gateway.database, data: options.data, env, link };
   const lines = worker?.first === false ? [] : await serveLines(told);

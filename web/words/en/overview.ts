@@ -65,7 +65,7 @@ export default {
     requestNote: 'change only the base URL and the key',
     check: 'Check the charge',
     checkNote: 'every digit can be verified',
-    run: 'Run in a terminal:',
+    run: 'Run in a terminal, after export TOLLGATE_API_KEY=your key:',
     waiting: 'Waiting for your first request…',
     /** `used`: `12 output tokens`, `2 images`; empty where nothing is counted. */
     works: (model: string, used: string, cost: string, balance: string) =>

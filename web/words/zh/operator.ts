@@ -40,7 +40,7 @@ export default {
     firstByte: '首字节中位数',
     firstByteNote: (p95) => `95 % 在 ${p95} 以内`,
     open: '进行中',
-    openNote: (tasks) => `个流，另有 ${tasks} 个任务`,
+    openNote: (tasks) => `流式请求，另有 ${tasks} 个任务`,
     trend: {
       title: '经营概况',
       period: '时间范围',

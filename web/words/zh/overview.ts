@@ -64,7 +64,7 @@ export default {
     requestNote: '只改接口地址和密钥',
     check: '核对扣费',
     checkNote: '每一位数字都可以核对',
-    run: '在终端运行：',
+    run: '先执行 export TOLLGATE_API_KEY=你的密钥，再在终端运行：',
     waiting: '正在等待第一个请求……',
     works: (model, used, cost, balance) =>
       `成功了。${model}：${used === '' ? '' : `${used}，`}扣费 ${cost}，余额 ${balance}。`,

@@ -27,7 +27,7 @@ export default {
     recent: '最近使用',
     found: (count) => (count === 0 ? '没有匹配的模型。' : `${count} 个模型`),
   },
-  key: '付费密钥',
+  key: '扣费的密钥',
   keyOption: (name, group) => `${name} · ${group}`,
   aboutModel: '价格与限制',
   run: '运行',
