@@ -16,7 +16,7 @@ mendReference(document.body);
 Scalar.createApiReference('#reference', {
   content: withSamples(withMembers(description), location.origin),
   ...(chosenTheme !== undefined && { darkMode: chosenTheme === 'dark' }),
-  defaultOpenAllTags: true,
+  defaultOpenAllTags: false,
   // Each endpoint has samples of its own, with this host filled in.
   hiddenClients: true,
   persistAuth: false,

@@ -22,6 +22,15 @@ const mends: readonly Mend[] = [
       button.setAttribute('aria-label', seenText(button));
     },
   ],
+  // Its name leaves out the words that are seen.
+  [
+    'button.show-more[aria-label^="Show all "]',
+    (button) =>
+      button.setAttribute(
+        'aria-label',
+        `${seenText(button)}: ${button.getAttribute('aria-label')?.slice('Show all '.length)}`,
+      ),
+  ],
   ['aside[role="navigation"]', (sidebar) => sidebar.removeAttribute('role')],
   ['button.scalar-code-copy:not([aria-label])', named('Copy')],
   // Each endpoint has such a region: as landmarks they would have to have different names.
