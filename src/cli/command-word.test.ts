@@ -3,28 +3,28 @@ import { asTyped, commandWord, sameData } from './command-word.ts';
 
 const started = {
   env: { PATH: '/usr/local/bin:/usr/bin' },
-  folder: '/home/ada/tollgate',
+  folder: '/srv/ada/tollgate',
   node: '/usr/bin/node',
 };
 
 test.each([
-  ['/home/ada/tollgate/bin/tollgate.js', 'node bin/tollgate.js'],
+  ['/srv/ada/tollgate/bin/tollgate.js', 'node bin/tollgate.js'],
   ['/opt/my tollgate/bin/tollgate.js', "node '/opt/my tollgate/bin/tollgate.js'"],
   ['/usr/local/bin/tollgate', 'tollgate'],
   ['/opt/tollgate/bin/tollgate', '/opt/tollgate/bin/tollgate'],
-  ['/home/ada/tollgate/node_modules/.bin/tollgate', 'npx tollgate'],
+  ['/srv/ada/tollgate/node_modules/.bin/tollgate', 'npx tollgate'],
   [
-    '/home/ada/.npm/_npx/1/node_modules/.bin/tollgate',
-    '/home/ada/.npm/_npx/1/node_modules/.bin/tollgate',
+    '/srv/ada/.npm/_npx/1/node_modules/.bin/tollgate',
+    '/srv/ada/.npm/_npx/1/node_modules/.bin/tollgate',
   ],
-  ['/home/ada/tollgate/src/cli/main.ts', 'npx tsx src/cli/main.ts'],
+  ['/srv/ada/tollgate/src/cli/main.ts', 'npx tsx src/cli/main.ts'],
   [undefined, 'tollgate'],
 ])('%s is typed as %s', (script, word) => {
   expect(commandWord({ ...started, script })).toBe(word);
 });
 
 test('a folder that npx puts into the path for itself is not in the path of another terminal', () => {
-  const place = '/home/ada/.npm/_npx/1/node_modules/.bin';
+  const place = '/srv/ada/.npm/_npx/1/node_modules/.bin';
   const env = { PATH: `${place}:/usr/bin` };
   expect(commandWord({ ...started, env, script: `${place}/tollgate` })).toBe(`${place}/tollgate`);
 });
