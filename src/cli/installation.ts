@@ -61,7 +61,7 @@ function requireIt({ dataFolder, databaseUrl }: Installation, mayBegin: boolean)
   if (file === undefined || existsSync(file)) return;
   if (!mayBegin || !existsSync(dirname(file)))
     throw new Failure(
-      `there is no database ${file}; name its folder with --data, or create one in ${dataFolder} with serve or migrate`,
+      `there is no database ${file}; name its folder with --data (the demo prints its own), or create one in ${dataFolder} with serve or migrate`,
     );
 }
 
