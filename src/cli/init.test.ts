@@ -44,7 +44,7 @@ test('without a vendor key the file is one that can be completed', async () => {
   const printed = silently();
   await initCommand(file, { data: folder, yes: true, name: '-' }, {});
   expect(printed()).toMatch(
-    /No vendor key is in the environment[^]*First:\n +export DEEPSEEK_API_KEY=[^]*--force[^]*Then:\n.* serve --config /,
+    /No vendor key is in the environment[^]*First:\n +export DEEPSEEK_API_KEY=[^]*--force --name -\n[^]*Then:\n.* serve --config /,
   );
   expect(await readConfigurationFile(file, {})).toMatchObject({ ok: true });
   expect(readFileSync(file, 'utf8')).toContain('DEEPSEEK_API_KEY');

@@ -202,7 +202,7 @@ function nextLines(
 const keyFirst = (file: string): readonly string[] => [
   `${paint('yellow', 'No vendor key is in the environment')}, so the file has no channel yet. ${paint('bold', 'First')}:`,
   '  export DEEPSEEK_API_KEY=sk-…   # the key that your vendor gave you',
-  `  uncomment the channel in ${file}, or write the file anew: ${thisCommand()} init ${shellWord(file)} --force`,
+  `  uncomment the channel in ${file}, or write the file anew: ${thisCommand()} init ${shellWord(file)} --force --name -`,
   '',
 ];
 
