@@ -1,15 +1,24 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandWord } from '../../src/cli/command-word.ts';
 import { type Build, command, type Ended, type Place, serve } from './build.ts';
 import type { Records } from './client.ts';
 import { Placeholders } from './placeholders.ts';
 import { parsed } from './recordings.ts';
 
 /** Exit code, standard output and standard error, without the parts that differ in each run. */
-function told({ code, out, error }: Ended, { scratch }: Build, names: Placeholders): string {
+function told({ code, out, error }: Ended, build: Build, names: Placeholders): string {
+  const { folder, scratch } = build;
+  // Commands are printed as this machine starts them.
+  const word = commandWord({
+    env: process.env,
+    script: join(folder, 'bin', 'tollgate.js'),
+    folder: scratch,
+    node: process.execPath,
+  });
   const plain = (text: string): string =>
     names
-      .in(text.replaceAll(scratch, '<scratch>'))
+      .in(text.replaceAll(scratch, '<scratch>').replaceAll(word, 'tollgate'))
       .replaceAll(/\d+(\.\d+)? ms\b/g, '<measured> ms');
   return `exit ${code}\n${plain(out)}--- standard error\n${plain(error)}`;
 }
