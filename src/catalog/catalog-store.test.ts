@@ -226,6 +226,7 @@ forEachDatabase((_, openFresh) => {
             { member: 'output above 10', from: '3', to: undefined, percent: undefined },
             { member: 'cached_input', from: undefined, to: '0.1', percent: undefined },
           ],
+          windowsRemoved: [],
         },
       ],
       unchanged: ['film'],
