@@ -59,6 +59,18 @@ export function direct(vendors: Vendors): Pick<Contender, 'name' | 'target'> {
   };
 }
 
+/** The target of a proxy that forwards `/KIND/…` to the vendor of that kind. */
+export const forwardedTarget =
+  (port: number, vendors: Vendors): Contender['target'] =>
+  (kind, request) =>
+    kind in vendors.base
+      ? {
+          url: `http://127.0.0.1:${port}/${kind}/chat/completions`,
+          headers: json,
+          body: body('instant', isStream(kind), request),
+        }
+      : undefined;
+
 export async function nginxProxy(
   folder: string,
   nginx: string,
@@ -70,14 +82,7 @@ export async function nginxProxy(
   return {
     name: 'nginx',
     version: versionOfNginx(nginx),
-    target: (kind, request) =>
-      kind in vendors.base
-        ? {
-            url: `http://127.0.0.1:${port}/${kind}/chat/completions`,
-            headers: json,
-            body: body('instant', isStream(kind), request),
-          }
-        : undefined,
+    target: forwardedTarget(port, vendors),
     start: async () => startNginx(folder, 'proxy', 'measured', nginx, servers),
   };
 }

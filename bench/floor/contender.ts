@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { body, type Contender, json } from '../contender.ts';
+import { type Contender, forwardedTarget } from '../contender.ts';
 import { freePort, start } from '../process.ts';
-import { isStream, kindsOf, type Vendors } from '../vendor.ts';
+import { kindsOf, type Vendors } from '../vendor.ts';
 
 const server = fileURLToPath(new URL('server.mjs', import.meta.url));
 
@@ -17,14 +17,7 @@ export async function bareNode(folder: string, vendors: Vendors): Promise<Conten
   return {
     name: 'bare Node',
     version: process.versions.node,
-    target: (kind, request) =>
-      kind in vendors.base
-        ? {
-            url: `http://127.0.0.1:${port}/${kind}/chat/completions`,
-            headers: json,
-            body: body('instant', isStream(kind), request),
-          }
-        : undefined,
+    target: forwardedTarget(port, vendors),
     start: async () => start('measured', process.execPath, [server, JSON.stringify(options)]),
   };
 }
