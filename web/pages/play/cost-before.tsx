@@ -19,12 +19,10 @@ interface CostBeforeProps {
 /** The cost before a request; where the balance is smaller, also that, and what it pays for. */
 export function CostBefore({ most, text, tip, covered }: CostBeforeProps): ReactNode {
   const words = useWords(playgroundWords);
-  const { balance } = useSession();
+  const available = useTooLittle(most);
   const cost = <span data-tip={tip}>{text}</span>;
   // The page itself warns of an empty balance.
-  if (balance === null || balance.empty) return cost;
-  const available = parseYuan(balance.available);
-  if (most <= available) return cost;
+  if (available === undefined || available === 'empty') return cost;
   const amount = formatYuan(available, 'balance');
   const some = covered?.(available);
   return (
@@ -47,8 +45,16 @@ export function CostBefore({ most, text, tip, covered }: CostBeforeProps): React
  */
 export function usePoor(certain?: bigint): string | undefined {
   const words = useWords(playgroundWords);
+  const available = useTooLittle(certain);
+  if (available === undefined) return undefined;
+  return available === 'empty' ? words.cannotPay : words.poor;
+}
+
+/** The balance (nano-yuan) where it is smaller than the cost; undefined: it pays, or is not known. */
+function useTooLittle(cost = 0n): bigint | 'empty' | undefined {
   const { balance } = useSession();
   if (balance === null) return undefined;
-  if (balance.empty) return words.cannotPay;
-  return certain !== undefined && certain > parseYuan(balance.available) ? words.poor : undefined;
+  if (balance.empty) return 'empty';
+  const available = parseYuan(balance.available);
+  return cost > available ? available : undefined;
 }
