@@ -1,7 +1,6 @@
 import { bufferOf } from '../../base/json.ts';
 import type { Fault } from '../../base/fault.ts';
 import { refusal, unavailableRetryMs } from '../../base/refusal.ts';
-import type { ImageTerms } from '../../catalog/image-terms.ts';
 import { fileType, headBytes } from '../../media/content-type.ts';
 import {
   type FileSource,
@@ -43,7 +42,6 @@ export async function storeImages(
     const failed = data.find((item) => 'why' in item);
     // The available images are delivered, and only they are charged.
     if (had.length > 0 || failed === undefined) {
-      const terms = funded.admitted.offer.model.image;
       const { quantities, estimated } = usageOfImageAnswer(
         funded,
         answer.quantities,
@@ -52,12 +50,7 @@ export async function storeImages(
       );
       return {
         kind: 'answer',
-        answer: {
-          ...answer,
-          body: withData(bufferOf(answer.body), had, terms),
-          quantities,
-          estimated,
-        },
+        answer: { ...answer, body: withData(bufferOf(answer.body), had), quantities, estimated },
       };
     }
     return imagesMissing(failed, funded.request.id);
@@ -174,13 +167,7 @@ function imagesMissing({ why, detail }: NotStored, id: string): AttemptResult {
 }
 
 /** Puts `data` after `created`, where clients expect it. */
-/**
- * Facts of a quality that the requested model does not have are those of another model, which
- * answers in its place: an answer of `dall-e-3` has none.
- */
-function withData(body: Buffer, data: readonly Item[], terms: ImageTerms | undefined): Buffer {
+function withData(body: Buffer, data: readonly Item[]): Buffer {
   const { created, ...rest }: Record<string, unknown> = JSON.parse(body.toString('utf8'));
-  const { quality } = rest;
-  const isOther = typeof quality === 'string' && terms?.qualities?.includes(quality) === false;
-  return Buffer.from(JSON.stringify({ created, data, ...(isOther ? {} : rest) }));
+  return Buffer.from(JSON.stringify({ created, data, ...rest }));
 }
