@@ -76,7 +76,7 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
       );
     }
     const at = systemClock.now();
-    const userId = await userNamed(database, options.user);
+    const { id: userId } = await userNamed(database, options.user);
     const { name = '', group } = options;
     const terms = await termsFrom(options, database);
     const made = await database.transact(() =>

@@ -26,7 +26,7 @@ export async function link(options: Options, env: Env): Promise<void> {
   if (!URL.canParse(baseUrl))
     throw new Failure(`--host is a name or an address, not '${options.host}'`);
   await withDatabase(options, env, async (database) => {
-    const user = await userNamed(database, options.user);
+    const { id: user } = await userNamed(database, options.user);
     const made = await database.transact(() => issueLink(user, systemClock.now()));
     if (made === undefined) throw noUser(user);
     const url = linkAddress(baseUrl, made.secret);

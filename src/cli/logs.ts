@@ -53,7 +53,7 @@ async function questionFrom(database: Database, options: LogOptions): Promise<Re
   if (status !== undefined && !statusForm.test(status))
     throw new Failure(`--status is a status such as 429, or a class such as 5xx, not '${status}'`);
   const from = since === undefined ? undefined : timeOption('--since', since, systemClock.now());
-  const account = user === undefined ? undefined : await userNamed(database, user);
+  const account = user === undefined ? undefined : (await userNamed(database, user)).id;
   return { account, key, model, channel, status, code, from, limit };
 }
 

@@ -22,7 +22,7 @@ export async function listOrdersCommand(options: OrderOptions, env: Env): Promis
   const { user, state, wallet, since, limit } = options;
   const from = since === undefined ? undefined : timeOption('--since', since, systemClock.now());
   await withDatabase(options, env, async (database) => {
-    const account = user === undefined ? undefined : await userNamed(database, user);
+    const account = user === undefined ? undefined : (await userNamed(database, user)).id;
     const found = await listOrders(database, { account, state, wallet, from, limit });
     const orders = await operatorOrders(database, found);
     const rows = orders.map((order) => [

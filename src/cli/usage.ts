@@ -34,7 +34,7 @@ export async function usageCommand(options: UsageOptions, env: Env): Promise<voi
   const { by, key: keyId, model, limit } = options;
   await withDatabase(options, env, async (database) => {
     const account =
-      options.user === undefined ? undefined : await userNamed(database, options.user);
+      options.user === undefined ? undefined : (await userNamed(database, options.user)).id;
     const rows = await database.snapshot(() =>
       spendingOfAll({ from, to, account, keyId, model }, columns[by]),
     );

@@ -98,7 +98,8 @@ export const noUser = (id: string): Failure =>
 export async function debitUserCommand(options: TransferOptions, env: Env): Promise<void> {
   const { amount, reason } = transferOf(options);
   await withDatabase(options, env, async (database) => {
-    const account = await userNamed(database, options.user);
+    const user = await userNamed(database, options.user);
+    const account = user.id;
     const id = `debit_${options.id ?? randomText(24)}`;
     const at = systemClock.now();
     const entry = {
@@ -115,9 +116,8 @@ export async function debitUserCommand(options: TransferOptions, env: Env): Prom
     );
     if (done === 'exists_different')
       throw new Failure(`a debit with the id ${options.id} exists, for another user or amount`);
-    const user = await findUser(database, account);
     const funds = await database.snapshot(() => fundsOf(account));
-    if (user === undefined || funds === undefined) throw noUser(account);
+    if (funds === undefined) throw noUser(account);
     if (done === 'insufficient')
       throw new Failure(
         `${account} has less than ${formatYuan(amount)} yuan available: balance ${formatYuan(funds.balance)}, of which tasks hold ${formatYuan(funds.held)}`,
@@ -137,7 +137,7 @@ export async function suspendUserCommand(
 ): Promise<void> {
   const reason = reasonOf(options.reason);
   await withDatabase(options, env, async (database) => {
-    const id = await userNamed(database, named);
+    const { id } = await userNamed(database, named);
     const user = await database.transact(() => suspending(id, suspended, reason));
     if (user === undefined) throw noUser(id);
     const now = await balance(database, id);
@@ -175,9 +175,10 @@ function* suspending(
 
 const namesakesMax = 50;
 
-/** The id of a user who is named by id, or by a name that only one user has. */
-export async function userNamed(database: Database, text: string): Promise<string> {
-  if ((await findUser(database, text)) !== undefined) return text;
+/** The user who is named by id, or by a name that only one user has. */
+export async function userNamed(database: Database, text: string): Promise<User> {
+  const byId = await findUser(database, text);
+  if (byId !== undefined) return byId;
   const alike = await database.snapshot(() => userPage({ q: text, limit: namesakesMax }));
   const named = alike.filter(({ user }) => user.name === text);
   const [only] = named;
@@ -186,13 +187,14 @@ export async function userNamed(database: Database, text: string): Promise<strin
     throw new Failure(
       `${named.length} users are called ${text}: ${named.map(({ user }) => user.id).join(', ')}`,
     );
-  return only.user.id;
+  return only.user;
 }
 
 export async function creditUserCommand(options: TransferOptions, env: Env): Promise<void> {
   const { amount, reason } = transferOf(options);
   await withDatabase(options, env, async (database) => {
-    const account = await userNamed(database, options.user);
+    const user = await userNamed(database, options.user);
+    const account = user.id;
     const id = `grant_${options.id ?? randomText(24)}`;
     const at = systemClock.now();
     const entry = {
@@ -213,9 +215,8 @@ export async function creditUserCommand(options: TransferOptions, env: Env): Pro
     );
     if (done === 'exists_different')
       throw new Failure(`a credit with the id ${options.id} exists, for another user or amount`);
-    const user = await findUser(database, account);
     const now = await balance(database, account);
-    if (user === undefined || now === undefined) throw noUser(account);
+    if (now === undefined) throw noUser(account);
     print(options, shown(user, now.balance), [
       `${user.id} (${paint('bold', user.name)}) now has ${paintMoney(formatYuan(now.balance))} yuan${done === 'exists' ? '; this credit was already made' : ''}`,
     ]);
