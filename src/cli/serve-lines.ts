@@ -3,7 +3,7 @@ import { listKeys } from '../accounts/keys.ts';
 import { linkLifeMs } from '../accounts/identities.ts';
 import { listUsers } from '../accounts/users.ts';
 import { defaultGroup } from '../catalog/configuration.ts';
-import { type StoredCatalog, storedCatalog } from '../catalog/stored-catalog.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Database } from '../storage/database.ts';
 import { sameData, shellWord, thisCommand } from './command-word.ts';
 import { countPhrase } from './command-io.ts';
@@ -12,6 +12,8 @@ import { paint } from './terminal.ts';
 
 interface Started {
   readonly database: Database;
+  /** The catalogue that is served. */
+  readonly catalogue: Snapshot;
   /** The option of the command. */
   readonly data: string | undefined;
   readonly env: Env;
@@ -21,24 +23,22 @@ interface Started {
 
 /** What a gateway serves and where its data is, and what to do next where nobody has a key. */
 export async function serveLines(started: Started): Promise<readonly string[]> {
-  const { database, data, env, link } = started;
+  const { catalogue, data, env, link } = started;
   const { dataFolder, databaseUrl } = findInstallation(data, env);
   const place = databaseUrl.startsWith('sqlite:') ? '' : `, and ${withoutPassword(databaseUrl)}`;
-  const catalogue = await storedCatalog(database);
   const signIn =
     link === undefined ? [] : [`  console  for the operator, once, within ${linkSpan}: ${link}`];
   return [
     `  serves   ${soldText(catalogue)}`,
     `  data     ${dataFolder}${place}`,
     ...signIn,
-    ...(await firstSteps(started, catalogue)),
+    ...(await firstSteps(started)),
   ];
 }
 
-function soldText({ channels, models }: StoredCatalog): string {
-  const sold = new Set(models.flatMap(({ id, active }) => (active ? [id] : [])));
+function soldText({ channels, models: sold }: Snapshot): string {
   const byVendor = new Map<string, Set<string>>();
-  for (const { vendor, models: theirs } of channels) {
+  for (const { vendor, models: theirs } of channels.values()) {
     const ids = byVendor.get(vendor) ?? new Set();
     for (const id of theirs.keys()) if (sold.has(id)) ids.add(id);
     byVendor.set(vendor, ids);
@@ -56,21 +56,24 @@ const minuteMs = 60_000;
 /** How long a sign-in link works. */
 export const linkSpan = `${linkLifeMs / minuteMs} minutes`;
 
-async function firstSteps(
-  { database, data, env }: Started,
-  { groups, channels }: StoredCatalog,
-): Promise<readonly string[]> {
-  if (channels.length === 0 || (await listKeys(database, { limit: 1 })).length > 0) return [];
+async function firstSteps({
+  database,
+  catalogue: { groups, channels },
+  data,
+  env,
+}: Started): Promise<readonly string[]> {
+  if (channels.size === 0 || (await listKeys(database, { limit: 1 })).length > 0) return [];
   const users = await listUsers(database, { after: '', limit: usersRead });
   const user = users.find(({ role }) => role === 'user')?.id;
-  const group = groups.find(({ name }) => name === defaultGroup.name) ?? groups[0] ?? defaultGroup;
+  const group =
+    [defaultGroup.name, ...groups.keys()].find((name) => groups.has(name)) ?? defaultGroup.name;
   const where = env['DATABASE_URL']
     ? 'another terminal, with the same DATABASE_URL'
     : 'another terminal';
   return [
     '',
     `${paint('bold', 'No user has a key yet.')} In ${where}:`,
-    ...keySteps({ user, group: group.name, more: sameData(data, env) }),
+    ...keySteps({ user, group, more: sameData(data, env) }),
   ];
 }
 

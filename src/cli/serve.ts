@@ -53,7 +53,8 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
       `tollgate: ${id} keeps its imported price: its price in the configuration is the same as before the import`,
     );
   const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);
-  const told = { database: gateway.database, data: options.data, env, link };
+  const { database, parts } = gateway;
+  const told = { database, catalogue: parts.catalog(), data: options.data, env, link };
   const lines = worker?.first === false ? [] : await serveLines(told);
   if (worker === undefined) printReady(options, { url: gateway.url, link, lines });
   else worker.ready({ url: gateway.url, link, lines });
