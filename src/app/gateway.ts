@@ -11,7 +11,7 @@ import {
 } from '../catalog/build-snapshot.ts';
 import { defaultUsdRatePpm } from '../catalog/bundled.ts';
 import type { Configuration } from '../catalog/configuration.ts';
-import { loadCatalog, recordConfiguration } from '../catalog/catalog-store.ts';
+import { loadCatalog, recordConfiguration, type RecordResult } from '../catalog/catalog-store.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { catalogTopic } from '../catalog/editing.ts';
 import { servesKind } from '../gateway/models/offers.ts';
@@ -109,8 +109,8 @@ export interface Gateway {
   readonly database: Database;
   /** What is served beside the API. The first request for it opens it, too. */
   readonly pages: Pages;
-  /** Models whose imported price the configuration does not name. */
-  readonly keptPrices: readonly string[];
+  /** The result of recording the configuration; undefined where none was given. */
+  readonly recorded: RecordResult | undefined;
   /** Stops admission, finishes what runs, settles, returns every float. */
   close(): Promise<void>;
 }
@@ -175,13 +175,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const close = closer(drain, closing, sole, log);
   await undoOnFailure(listenAt(server, options.host, options.port), close);
   for (const part of [tasks, reporter, payments]) await part.start();
-  const keptPrices = recorded ? recorded.keptPrices : [];
   return {
     url: urlOf(server.address()),
     parts,
     database,
     pages,
-    keptPrices,
+    recorded: recorded || undefined,
     close,
   };
 }

@@ -48,6 +48,7 @@ forEachDatabase((_, openFresh) => {
     expect(await recordConfiguration(db, given, sealer, clock)).toEqual({
       changed: true,
       keptPrices: [],
+      replacedPrices: [],
     });
     const { version, groups, models, channels } = await loadCatalog(db, sealer);
     expect(version).toBe('1');
@@ -115,6 +116,7 @@ forEachDatabase((_, openFresh) => {
     expect(await recordConfiguration(db, await configuration(), sealer, clockAt(2_000))).toEqual({
       changed: false,
       keptPrices: [],
+      replacedPrices: [],
     });
     expect(await db.query('SELECT * FROM channels')).toEqual(before);
     expect((await loadCatalog(db, sealer)).version).toBe('1');
@@ -199,6 +201,7 @@ forEachDatabase((_, openFresh) => {
     expect(await recordConfiguration(db, await configuration(), sealer, clock)).toEqual({
       changed: false,
       keptPrices: ['m/1'],
+      replacedPrices: [],
     });
     expect(await input()).toBe(2_000_000_000n);
     expect(
@@ -206,8 +209,17 @@ forEachDatabase((_, openFresh) => {
     ).toEqual({
       changed: true,
       keptPrices: [],
+      replacedPrices: ['m/1'],
     });
     expect(await input()).toBe(1_700_000_000n);
+    // The price of the configuration replaces its own: nothing is lost.
+    expect(
+      await recordConfiguration(db, await configuration({ input: '1.8' }), sealer, clock),
+    ).toEqual({
+      changed: true,
+      keptPrices: [],
+      replacedPrices: [],
+    });
   });
 
   it('shows the effect of a price list before it is taken over, and then takes it over whole', async () => {

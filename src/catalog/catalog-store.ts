@@ -28,6 +28,8 @@ export interface RecordResult {
   readonly changed: boolean;
   /** Models that keep an imported price which the configuration does not name. */
   readonly keptPrices: readonly string[];
+  /** Models that lose a price of an import or of the console to a new one of the configuration. */
+  readonly replacedPrices: readonly string[];
 }
 
 interface Recording {
@@ -82,7 +84,7 @@ function* seeding(
       };
   }
   yield bump(catalogTopic);
-  return { changed: true, keptPrices: [] };
+  return { changed: true, keptPrices: [], replacedPrices: [] };
 }
 
 /** The seed's vendors are at another port than at the last start. */
@@ -120,6 +122,7 @@ function* recording(
     keptPrices: models
       .filter((model) => keepsPrice(before.get(model.id), priceText(model.price)))
       .map(({ id }) => id),
+    replacedPrices: repriced.filter(({ id }) => changedHere(before.get(id))).map(({ id }) => id),
   };
 }
 
@@ -240,8 +243,13 @@ function namesNewPrice(row: Row | undefined, price: string): boolean {
   return row?.['price'] !== price && !keepsPrice(row, price);
 }
 
+/** The price in the database is an import's or the console's. */
+function changedHere(row: Row | undefined): boolean {
+  return row !== undefined && row['configured_price'] !== row['price'];
+}
+
 function keepsPrice(row: Row | undefined, price: string): boolean {
-  return row !== undefined && row['configured_price'] === price && row['price'] !== price;
+  return changedHere(row) && row?.['configured_price'] === price;
 }
 
 /**

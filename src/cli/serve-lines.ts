@@ -3,6 +3,7 @@ import { listKeys } from '../accounts/keys.ts';
 import { linkLifeMs } from '../accounts/identities.ts';
 import { listUsers } from '../accounts/users.ts';
 import { defaultGroup } from '../catalog/configuration.ts';
+import type { RecordResult } from '../catalog/catalog-store.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Database } from '../storage/database.ts';
 import { sameData, shellWord, thisCommand } from './command-word.ts';
@@ -47,6 +48,23 @@ function soldText({ channels, models: sold }: Snapshot): string {
   return [...byVendor]
     .map(([vendor, ids]) => `${vendor} (${countPhrase(ids.size, 'model')})`)
     .join(', ');
+}
+
+/** Where a price of an import or of the console and one of the configuration meet. */
+export function priceLines(
+  recorded: Pick<RecordResult, 'keptPrices' | 'replacedPrices'> | undefined,
+): readonly string[] {
+  const { keptPrices = [], replacedPrices = [] } = recorded ?? {};
+  return [
+    ...keptPrices.map(
+      (id) =>
+        `${id} keeps its price from an import or the console: its price in the configuration is the same as before`,
+    ),
+    ...replacedPrices.map(
+      (id) =>
+        `${id} has the price of the configuration now, which changed: it replaces the price from an import or the console`,
+    ),
+  ];
 }
 
 /** How many users are searched for one that a key could be for. */

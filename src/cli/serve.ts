@@ -11,7 +11,7 @@ import { looksTyped, masterKeyCommand } from '../storage/seal.ts';
 import { Failure, print, readText } from './command-io.ts';
 import { defaultPort, gatewayOptions, publicUrl, type ServeOptions } from './gateway-options.ts';
 import type { Env } from './installation.ts';
-import { noVendorText, serveLines } from './serve-lines.ts';
+import { noVendorText, priceLines, serveLines } from './serve-lines.ts';
 import { paint } from './terminal.ts';
 import { clusterWorker, type WorkerReady } from './workers/worker.ts';
 
@@ -48,10 +48,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const gateway = await openGateway({ ...wanted, acceptDatabase, workers: worker });
   stopOnSignal(gateway);
   openPagesSoon(gateway);
-  for (const id of gateway.keptPrices)
-    console.error(
-      `tollgate: ${id} keeps its imported price: its price in the configuration is the same as before the import`,
-    );
+  for (const line of priceLines(gateway.recorded)) console.error(`tollgate: ${line}`);
   const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);
   const { database, parts } = gateway;
   const told = { database, catalogue: parts.catalog(), data: options.data, env, link };
