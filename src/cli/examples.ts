@@ -64,5 +64,15 @@ export const commandExamples: Readonly<Record<string, readonly string[]>> = {
     'tollgate import litellm litellm.yaml',
     'tollgate import litellm litellm.yaml --out from-litellm.yaml',
   ],
-  completion: ['source <(tollgate completion bash)'],
+  completion: [
+    '# For this bash:',
+    'source <(tollgate completion bash)',
+    '# For each new bash:',
+    "echo 'source <(tollgate completion bash)' >> ~/.bashrc",
+    '# For each new zsh, where compinit runs before this line:',
+    "echo 'source <(tollgate completion zsh)' >> ~/.zshrc",
+    '# For each new fish:',
+    'mkdir -p ~/.config/fish/completions',
+    'tollgate completion fish > ~/.config/fish/completions/tollgate.fish',
+  ],
 };

@@ -133,7 +133,7 @@ command(
 command(
   program,
   'logs [id]',
-  'list requests of the last 7 days that were refused, failed or needed more than one attempt; with an id, show one request and its attempts',
+  'list requests of the last 7 days that were refused, failed or needed more than one attempt; with an id, show one request and its attempts; a request is here about a second after its end',
 )
   .addOption(userFilter)
   .option('--key <id>', 'only this key')
@@ -363,7 +363,9 @@ command(imports, 'litellm <config>', "make a configuration file from LiteLLM's")
 
 program
   .command('completion')
-  .description('print a shell script that completes commands, options and their values')
+  .description(
+    'print a shell script that completes the commands of the word tollgate, their options and values',
+  )
   .addArgument(new Argument('<shell>', 'your shell').choices(shells))
   .action((shell: Shell) => console.log(completionScript(shell, program).trimEnd()));
 
