@@ -20,6 +20,7 @@ import { videoSample } from '../samples/video.ts';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Rich } from '../words/rich.tsx';
+import { useVendorName } from '../words/vendor-names.ts';
 import { abilities, AbilityBadges, AboutText, hasAbility } from './model-facts.tsx';
 import { SpeedHistory } from './model-history.tsx';
 import { Aligned, decimalsOf, modelAddress, useLineName } from './model-parts.tsx';
@@ -120,13 +121,14 @@ function sampleOf(
 function About({ model }: { readonly model: ModelDetail }): ReactNode {
   const words = useWords(modelsWords);
   const { image, durations, speed, modalities } = model;
+  const nameOf = useVendorName();
   const named = (list: readonly string[]) =>
     list.map((one) => words.modalities[one] ?? one).join(words.comma);
   const listed = (list: readonly (number | string)[]) => list.join(words.comma);
   return (
     <Facts>
       <Fact name={words.kind}>{words.kinds[model.kind]}</Fact>
-      <Fact name={words.vendor}>{model.vendor}</Fact>
+      <Fact name={words.vendor}>{nameOf(model.vendor)}</Fact>
       {model.context !== null && (
         <Fact name={words.columns.context}>{words.tokens(formatCount(model.context))}</Fact>
       )}

@@ -10,6 +10,7 @@ import { formatCount } from '../format/count.ts';
 import { priceText } from '../format/price.ts';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { useVendorName } from '../words/vendor-names.ts';
 import { abilities, AboutText, hasAbility, ModelId, speedTexts } from './model-facts.tsx';
 import { modelPath, Piece, tokenPrice, tokenRate } from './model-parts.tsx';
 import type { Picking } from './models-list.tsx';
@@ -126,6 +127,7 @@ const nothing = <span className="text-faint">—</span>;
 function useLines(): readonly Line[] {
   const words = useWords(modelsWords);
   const { compare, columns, speed, can, canHelp } = words;
+  const vendorNameOf = useVendorName();
   const listed = (names: readonly string[] | undefined) =>
     names?.map((name) => words.modalities[name] ?? name).join(words.comma) ?? nothing;
   const price = (of: 'input' | 'cached_input' | 'output', name: string): Line => ({
@@ -139,7 +141,7 @@ function useLines(): readonly Line[] {
   return [
     { name: compare.about, cell: (model) => <AboutText model={model} /> },
     { name: columns.kind, cell: ({ kind }) => words.kinds[kind] },
-    { name: columns.vendor, cell: ({ vendor }) => vendor },
+    { name: columns.vendor, cell: ({ vendor }) => vendorNameOf(vendor) },
     {
       name: columns.context,
       cell: ({ context }) => (context === null ? nothing : words.tokens(formatCount(context))),

@@ -9,6 +9,7 @@ import { priceText } from '../format/price.ts';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useLanguage } from '../words/language.ts';
+import { useVendorName, vendorText } from '../words/vendor-names.ts';
 import { abilities, type Ability, hasAbility } from './model-facts.tsx';
 import { kindsOf, sortsOnPhone, tokenRate } from './model-parts.tsx';
 
@@ -55,7 +56,7 @@ const abilitiesIn = (can: string): readonly Ability[] =>
 
 export function matchesFilter(model: ModelRow, state: MarketSearch): boolean {
   const { id, vendor, kind, context } = model;
-  const text = `${id} ${vendor}`.toLowerCase();
+  const text = `${id.toLowerCase()} ${vendorText(vendor)}`;
   const wanted = state.q.toLowerCase().split(/\s+/);
   const rate = tokenRate(model, 'input');
   return (
@@ -110,7 +111,10 @@ export function Filters({ view, state, onChange }: FiltersProps): ReactNode {
 function Choices({ view, state, onChange }: FiltersProps): ReactNode {
   const words = useWords(modelsWords);
   const language = useLanguage();
-  const vendors = [...new Set(view.items.map(({ vendor }) => vendor))].toSorted();
+  const nameOf = useVendorName();
+  const vendors = [...new Set(view.items.map(({ vendor }) => vendor))]
+    .map((vendor) => [vendor, nameOf(vendor)] as const)
+    .toSorted(([, one], [, other]) => one.localeCompare(other, language));
   return (
     <>
       <Choice
@@ -125,7 +129,7 @@ function Choices({ view, state, onChange }: FiltersProps): ReactNode {
         label={words.vendor}
         value={state.vendor}
         any={words.allVendors}
-        options={vendors.map((vendor) => [vendor, vendor])}
+        options={vendors}
         className="md:w-40"
         onChange={(vendor) => onChange({ vendor })}
       />

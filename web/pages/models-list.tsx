@@ -10,6 +10,7 @@ import { priceText } from '../format/price.ts';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useLanguage } from '../words/language.ts';
+import { useVendorName } from '../words/vendor-names.ts';
 import { AbilityBadges, AboutText, ModelId, speedTexts } from './model-facts.tsx';
 import { Aligned, decimalsOf, modelPath, Piece, tokenPrice, tokenRate } from './model-parts.tsx';
 
@@ -51,6 +52,7 @@ interface CardProps {
 function ModelCard({ model, group, picking }: CardProps): ReactNode {
   const words = useWords(modelsWords);
   const language = useLanguage();
+  const nameOf = useVendorName();
   const { id, vendor, kind, context } = model;
   return (
     // Cards out of view are not laid out before they are scrolled to.
@@ -68,7 +70,7 @@ function ModelCard({ model, group, picking }: CardProps): ReactNode {
         <p className="truncate text-caption text-muted">
           {[
             words.kinds[kind],
-            vendor,
+            nameOf(vendor),
             ...(context === null ? [] : [words.contextOf(formatCompact(context, language))]),
           ].join(' · ')}
         </p>
@@ -165,6 +167,7 @@ export function ModelTable({
   onSort,
 }: ListProps & { readonly onSort: (sort: string) => void }): ReactNode {
   const words = useWords(modelsWords);
+  const nameOf = useVendorName();
   const columns = [
     ...useAboutColumns(),
     ...usePriceColumns(rows),
@@ -191,7 +194,7 @@ export function ModelTable({
         detail: (
           <>
             <CardPrice model={model} />
-            <span className="ml-auto">{model.vendor}</span>
+            <span className="ml-auto">{nameOf(model.vendor)}</span>
           </>
         ),
         menu: <Pick model={model} picking={picking} />,
@@ -204,6 +207,7 @@ export function ModelTable({
 function useAboutColumns(): readonly Column<ModelRow>[] {
   const words = useWords(modelsWords);
   const language = useLanguage();
+  const nameOf = useVendorName();
   const { columns: names } = words;
   return named({ ...names, can: words.can.label }, [
     {
@@ -219,7 +223,7 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
     {
       id: 'vendor',
       ...sorting('vendor'),
-      cell: ({ vendor }) => vendor,
+      cell: ({ vendor }) => nameOf(vendor),
       className: 'text-muted max-xl:hidden',
     },
     {

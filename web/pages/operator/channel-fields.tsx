@@ -3,6 +3,7 @@ import type { VendorView } from '../../../src/console/contract.ts';
 import { Checkbox, Field, Select, Textarea, TextInput } from '../../components/field.tsx';
 import { channelWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { useVendorLabel } from '../../words/vendor-names.ts';
 import { KeyFields, type KeySlot, secretsOf } from './channel-keys.tsx';
 import { UnsavedTest } from './channel-test.tsx';
 import { FetchModels, modelsIn, type NewPrices } from './vendor-models.tsx';
@@ -47,6 +48,13 @@ export function ChannelFields(props: FieldsProps): ReactNode {
       : needsSecret
         ? words.secretHelp
         : words.secretNone;
+  const standard = vendor?.default_base_url ?? null;
+  const baseUrlHelp =
+    vendor === undefined
+      ? words.baseUrlHelp
+      : standard === null
+        ? words.baseUrlNeeded
+        : words.baseUrlDefault(standard);
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -63,7 +71,7 @@ export function ChannelFields(props: FieldsProps): ReactNode {
         </Field>
         <VendorChoice {...props} />
       </div>
-      <Field label={words.baseUrl} help={words.baseUrlHelp} error={errors['base_url']}>
+      <Field label={words.baseUrl} help={baseUrlHelp} error={errors['base_url']}>
         {(tied) => (
           <TextInput
             {...tied}
@@ -121,6 +129,7 @@ function askOf({ text, editing }: FieldsProps) {
 
 function VendorChoice({ text, onChange, errors, vendors }: FieldsProps): ReactNode {
   const { form: words } = useWords(channelWords);
+  const labelOf = useVendorLabel();
   return (
     <Field label={words.vendor} error={errors['vendor']}>
       {(tied) => (
@@ -133,7 +142,9 @@ function VendorChoice({ text, onChange, errors, vendors }: FieldsProps): ReactNo
         >
           <option value="">—</option>
           {vendors.map(({ name }) => (
-            <option key={name}>{name}</option>
+            <option key={name} value={name}>
+              {labelOf(name)}
+            </option>
           ))}
         </Select>
       )}

@@ -13,6 +13,7 @@ import { useZone, ZoneNote } from '../../components/time.tsx';
 import { formatDay } from '../../format/time.ts';
 import { channelWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { useVendorLabel } from '../../words/vendor-names.ts';
 import { AuditTrail } from './audit-trail.tsx';
 import { EditChannel } from './channel-form.tsx';
 import { ChannelHealthTab } from './channel-health.tsx';
@@ -128,6 +129,7 @@ function Settings({ channel }: { readonly channel: ChannelView }): ReactNode {
   const words = useWords(channelWords);
   const { origin: origins } = useWords(operatorWords);
   const zone = useZone();
+  const labelOf = useVendorLabel();
   const [, setState] = useSearchState(searchDefaults);
   const { secret, keys, origin } = channel;
   const edit = () => setState({ form: 'edit' });
@@ -149,7 +151,7 @@ function Settings({ channel }: { readonly channel: ChannelView }): ReactNode {
         }
       >
         <Facts>
-          <Fact name={words.settings.vendor}>{channel.vendor}</Fact>
+          <Fact name={words.settings.vendor}>{labelOf(channel.vendor)}</Fact>
           <Fact name={words.settings.baseUrl}>{channel.base_url ?? words.vendorDefault}</Fact>
           <Fact name={words.settings.key}>
             {key}

@@ -14,6 +14,7 @@ import { type Column, Table } from '../../components/table.tsx';
 import { formatCount, formatShare } from '../../format/count.ts';
 import { channelWords, operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { useVendorName, vendorText } from '../../words/vendor-names.ts';
 import { NewChannel } from './channel-form.tsx';
 import { TestAll } from './channel-test-all.tsx';
 import { ChannelMenu } from './channel-menu.tsx';
@@ -112,6 +113,7 @@ interface FiltersProps {
 
 function Filters({ channels, state, onChange }: FiltersProps): ReactNode {
   const words = useWords(channelWords);
+  const nameOf = useVendorName();
   const sorted = (names: readonly string[]) => [...new Set(names)].toSorted();
   const same = (names: readonly string[]) => sorted(names).map((name) => [name, name] as const);
   const fields: readonly FilterField[] = [
@@ -123,7 +125,10 @@ function Filters({ channels, state, onChange }: FiltersProps): ReactNode {
     {
       name: 'vendor',
       label: words.filters.vendor,
-      options: same(channels.map(({ vendor }) => vendor)),
+      options: sorted(channels.map(({ vendor }) => vendor)).map((vendor) => [
+        vendor,
+        nameOf(vendor),
+      ]),
     },
     {
       name: 'group',
@@ -168,7 +173,7 @@ const urgent: readonly ChannelStateName[] = [
 
 function matches(channel: ChannelView, wanted: Search): boolean {
   const { name, vendor, base_url: address, groups, models, state } = channel;
-  const text = [name, vendor, address, ...groups].join(' ').toLowerCase();
+  const text = [name, vendorText(vendor), address, ...groups].join(' ').toLowerCase();
   return (
     text.includes(wanted.q.toLowerCase().trim()) &&
     ['', vendor].includes(wanted.vendor) &&
@@ -188,6 +193,7 @@ interface ChannelTableProps {
 
 function ChannelTable({ channels, sort, onSort, onCopy }: ChannelTableProps): ReactNode {
   const words = useWords(channelWords);
+  const nameOf = useVendorName();
   const { columns } = words;
   const { turn, dialog } = useChannelTurn();
   const menu = (channel: ChannelView) => (
@@ -215,7 +221,7 @@ function ChannelTable({ channels, sort, onSort, onCopy }: ChannelTableProps): Re
           value: <ChannelBadge channel={channel} />,
           detail: (
             <>
-              <span>{channel.vendor}</span>
+              <span>{nameOf(channel.vendor)}</span>
               <span>
                 {columns.requests} {formatCount(channel.last_hour.requests)}
               </span>
@@ -239,6 +245,7 @@ function useChannelColumns(
 ): readonly Column<ChannelView>[] {
   const { columns } = useWords(channelWords);
   const { actions } = useWords(operatorWords);
+  const nameOf = useVendorName();
   return named(
     {
       ...columns,
@@ -261,7 +268,7 @@ function useChannelColumns(
           </span>
         ),
       },
-      { id: 'vendor', sortBy: ({ vendor }) => vendor, cell: ({ vendor }) => vendor },
+      { id: 'vendor', sortBy: ({ vendor }) => vendor, cell: ({ vendor }) => nameOf(vendor) },
       { id: 'base', cell: (channel) => <Host channel={channel} /> },
       {
         id: 'models',

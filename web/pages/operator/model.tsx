@@ -23,6 +23,7 @@ import { formatCount } from '../../format/count.ts';
 import { priceText } from '../../format/price.ts';
 import { modelsWords, operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { useVendorLabel } from '../../words/vendor-names.ts';
 import { useLineName } from '../model-parts.tsx';
 import { channelPath } from './channel-parts.tsx';
 import { bodyAgain, EditModel } from './model-form.tsx';
@@ -125,13 +126,14 @@ function Actions({ model }: { readonly model: OperatorModel }): ReactNode {
 function About({ model }: { readonly model: OperatorModel }): ReactNode {
   const { model: words } = useWords(priceWords);
   const { kinds } = useWords(modelsWords);
+  const labelOf = useVendorLabel();
   const { origin, none, comma } = useWords(operatorWords);
   const tokens = (count: number | null) =>
     count === null ? '—' : words.tokens(formatCount(count));
   return (
     <Panel title={words.facts} className="self-start">
       <Facts>
-        <Fact name={words.owner}>{model.vendor}</Fact>
+        <Fact name={words.owner}>{labelOf(model.vendor)}</Fact>
         <Fact name={words.kind}>{kinds[model.kind]}</Fact>
         <Fact name={words.context}>{tokens(model.context)}</Fact>
         <Fact name={words.output}>{tokens(model.output_tokens_max)}</Fact>

@@ -5,6 +5,7 @@ import { Field, TextInput, type Tied } from '../../components/field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { modelsWords, playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { useVendorName } from '../../words/vendor-names.ts';
 import { type Ability, AbilityBadges, ModelId, abilities, hasAbility } from '../model-facts.tsx';
 import { matching, sectionsOf } from './model-search.ts';
 import { usePlace } from './popup-place.ts';
@@ -211,6 +212,9 @@ interface OptionsProps {
 
 function Options({ id, label, sections, marked, chosen, onChoose }: OptionsProps): ReactNode {
   const { picker } = useWords(playgroundWords);
+  const vendorNameOf = useVendorName();
+  const nameIn = (vendor: string | undefined) =>
+    vendor === undefined ? picker.recent : vendorNameOf(vendor);
   const before = (section: number) =>
     sections.slice(0, section).reduce((sum, { models }) => sum + models.length, 0);
   return (
@@ -224,9 +228,9 @@ function Options({ id, label, sections, marked, chosen, onChoose }: OptionsProps
       className="min-h-0 flex-1 overflow-y-auto p-1.5"
     >
       {sections.map(({ vendor, models }, section) => (
-        <div key={vendor ?? ''} role="group" aria-label={vendor ?? picker.recent}>
+        <div key={vendor ?? ''} role="group" aria-label={nameIn(vendor)}>
           <p aria-hidden="true" className="px-2 pt-1.5 pb-0.5 text-caption text-muted">
-            {vendor ?? picker.recent}
+            {nameIn(vendor)}
           </p>
           {models.map((model, index) => (
             <Option

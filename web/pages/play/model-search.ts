@@ -1,5 +1,6 @@
 import type { ModelRow } from '../../../src/console/contract.ts';
 import { rateOf } from '../../format/price.ts';
+import { vendorText } from '../../words/vendor-names.ts';
 import { type Ability, hasAbility } from '../model-facts.tsx';
 
 /** The models whose name or vendor has every typed word, and that have every wanted ability. */
@@ -10,7 +11,7 @@ export function matching(
 ): readonly ModelRow[] {
   const wanted = typed.toLowerCase().split(/\s+/);
   return models.filter(({ id, vendor, ...rest }) => {
-    const text = `${id} ${vendor}`.toLowerCase();
+    const text = `${id.toLowerCase()} ${vendorText(vendor)}`;
     return (
       wanted.every((word) => text.includes(word)) &&
       can.every((ability) => hasAbility({ id, vendor, ...rest }, ability))

@@ -142,6 +142,7 @@ export default {
     vendor: 'Vendor',
     baseUrl: 'Base URL',
     baseUrlHelp: 'Leave blank for the vendor’s default.',
+    baseUrlDefault: (url: string) => `Leave blank for ${url}.`,
     baseUrlNeeded: 'This vendor has no default URL. Enter one.',
     secret: 'Key',
     secretAt: (number: number) => `Key ${number}`,

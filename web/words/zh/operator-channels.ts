@@ -132,6 +132,7 @@ export default {
     vendor: '厂商',
     baseUrl: '接口地址',
     baseUrlHelp: '留空则使用厂商默认地址。',
+    baseUrlDefault: (url) => `留空则使用 ${url}。`,
     baseUrlNeeded: '这个厂商没有默认地址，请填写。',
     secret: '密钥',
     secretAt: (number) => `密钥 ${number}`,

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { vendorName, vendorText } from './vendor-names.ts';
+
+test('a vendor is shown by its name and found by its id and each of its names', () => {
+  expect(vendorName('zhipu', 'en')).toBe('Zhipu AI');
+  expect(vendorName('zhipu', 'zh')).toBe('智谱');
+  for (const part of ['zhipu', 'zhipu ai', '智谱']) expect(vendorText('zhipu')).toContain(part);
+});
+
+test('an id without a name is shown as it is', () => {
+  expect(vendorName('My-Company', 'zh')).toBe('My-Company');
+  expect(vendorText('My-Company')).toContain('my-company');
+});

@@ -1,0 +1,27 @@
+import { type Language, useLanguage } from './language.ts';
+import table from './vendor-names.json' with { type: 'json' };
+
+type Names = Readonly<Record<Language, string>>;
+
+const names: ReadonlyMap<string, Names> = new Map(Object.entries(table));
+
+/** A vendor's name in a language; an id that the table lacks stays as the operator wrote it. */
+export const vendorName = (id: string, language: Language): string =>
+  names.get(id)?.[language] ?? id;
+
+/** Names vendors in the language of the page. */
+export function useVendorName(): (id: string) => string {
+  const language = useLanguage();
+  return (id) => vendorName(id, language);
+}
+
+/** For operators, who type the id elsewhere: the name, and the id beside it. */
+export function useVendorLabel(): (id: string) => string {
+  const nameOf = useVendorName();
+  return (id) => (nameOf(id) === id ? id : `${nameOf(id)} · ${id}`);
+}
+
+/** What a search for a vendor finds: its id, and its name in each language. */
+export function vendorText(id: string): string {
+  return [id, ...Object.values(names.get(id) ?? {})].join(' ').toLowerCase();
+}
