@@ -8,6 +8,7 @@ import { createKey } from '../accounts/keys.ts';
 import { systemClock } from '../base/clock.ts';
 import { nanoPerYuan } from '../base/money.ts';
 import { readConfiguration } from '../catalog/config.ts';
+import { sampleModel } from '../catalog/sample-model.ts';
 import { credit } from '../ledger/ledger.ts';
 import { type Gateway, openGateway, serves } from '../app/gateway.ts';
 import { vendors } from '../providers/index.ts';
@@ -25,8 +26,6 @@ const yuanToStart = 100n;
 const portsAbove = 10;
 const highestPort = 65_535;
 const demoName = 'demo';
-/** The model of the printed example. */
-const demoModel = 'deepseek-chat';
 
 interface DemoOptions extends ServeOptions {
   /** Also sells models that fail on purpose. */
@@ -73,11 +72,12 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
   const link = await signInLink(gateway, signin, sealed);
   const wallets = `${simulator.url}/wallets`;
   const { url } = gateway;
+  const model = sampleModel(configuration.models) ?? '';
   const port = Number(new URL(url).port);
   const more = `--data ${shellWord(folder)}`;
   const anew = `link --user ${demoName} ${more}${port === defaultPort ? '' : ` --port ${port}`}`;
-  print(options, { url, key, console: `${url}/`, model: demoModel, link, wallets }, [
-    welcome({ url, key, link, wallets, status: `status ${more}`, anew }),
+  print(options, { url, key, console: `${url}/`, model, link, wallets }, [
+    welcome({ url, key, model, link, wallets, status: `status ${more}`, anew }),
   ]);
 }
 
@@ -121,6 +121,8 @@ async function demoKey({ database }: Gateway): Promise<string> {
 interface Welcome {
   readonly url: string;
   readonly key: string;
+  /** The model of the printed example. */
+  readonly model: string;
   readonly link: string | undefined;
   /** The page on which orders are paid. */
   readonly wallets: string;
@@ -129,7 +131,7 @@ interface Welcome {
   readonly anew: string;
 }
 
-function welcome({ url, key, link, wallets, status, anew }: Welcome): string {
+function welcome({ url, key, model, link, wallets, status, anew }: Welcome): string {
   const word = thisCommand();
   return `
 Tollgate listens on ${paint('bold', url)}
@@ -160,7 +162,7 @@ ${paint('bold', 'Then ask a model')}:
 
 curl "$OPENAI_BASE_URL/chat/completions" \\
   -H "Authorization: Bearer $OPENAI_API_KEY" -H "Content-Type: application/json" \\
-  -d '{"model": "${demoModel}", "messages": [{"role": "user", "content": "Hello"}]}'
+  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'
 
 Ctrl-C stops it. TOLLGATE_LOG=info logs each request here. A vendor's key in the environment of this
 terminal, such as OPENAI_API_KEY, makes the same command serve that vendor's models.

@@ -86,7 +86,7 @@ export interface StartCard {
   readonly charged: boolean;
   /** The first charge, for the user to check. */
   readonly first_charge: ChargeView | null;
-  /** The cheapest chat model that the user's newest working key may use, for the sample. */
+  /** A well-known chat model that the user's newest working key may use, for the sample. */
   readonly sample_model: string | null;
 }
 
@@ -585,6 +585,8 @@ export interface ModelsView {
   readonly group: string;
   readonly groups: readonly string[];
   readonly items: readonly ModelRow[];
+  /** The chat model that a first request is for. */
+  readonly sample_model: string | null;
 }
 
 /** A model on sale, at a price. */

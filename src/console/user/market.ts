@@ -1,3 +1,4 @@
+import { sampleModel } from '../../catalog/sample-model.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { ModelDetail, ModelRow, ModelSpeed, ModelsView } from '../contract.ts';
 import { throwProblem } from '../problem.ts';
@@ -87,8 +88,10 @@ class Answers {
 }
 
 async function marketOf(rooms: MarketContext, group: string): Promise<ModelsView> {
-  const items = await modelRows(rooms, rooms.catalog(), group);
-  return { group, groups: [group], items: items.map(unCounted) };
+  const snapshot = rooms.catalog();
+  const items = await modelRows(rooms, snapshot, group);
+  const sample = sampleModel(snapshot.listing(group)) ?? null;
+  return { group, groups: [group], items: items.map(unCounted), sample_model: sample };
 }
 
 async function marketModelOf(

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { groupOfLatestKey } from '../../accounts/user-keys.ts';
 import { priceVersionAt } from '../../catalog/price-versions.ts';
+import { sampleModel } from '../../catalog/sample-model.ts';
 import type { Model, Snapshot } from '../../catalog/snapshot.ts';
 import type { Price } from '../../catalog/price.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -40,7 +41,8 @@ export function modelRoutes(rooms: ModelsContext): readonly ConsoleRoute[] {
         const snapshot = rooms.catalog();
         const group = await groupFor(rooms.database, snapshot, owner.id, input.group);
         const items = await modelRows(rooms, snapshot, group);
-        return { group, groups: [...snapshot.groups.keys()], items };
+        const sample = sampleModel(snapshot.listing(group)) ?? null;
+        return { group, groups: [...snapshot.groups.keys()], items, sample_model: sample };
       },
     }),
     defineRoute({

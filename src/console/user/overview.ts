@@ -3,7 +3,7 @@ import type { Key } from '../../accounts/keys.ts';
 import { newestActiveKey } from '../../accounts/user-keys.ts';
 import type { Clock } from '../../base/clock.ts';
 import { localTime, nextDay, type ZoneDay, zoneDayAt, zoneDays } from '../../base/calendar.ts';
-import { rateOf } from '../../catalog/price.ts';
+import { sampleModel } from '../../catalog/sample-model.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { transfersOf } from '../../ledger/transfers.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -206,15 +206,7 @@ function* startCard(
   };
 }
 
-/** The cheapest chat model that the key may use: its first request needs the least money. */
+/** The model for the sample, of those that the key may use. */
 function sampleFor({ group, models }: Key, snapshot: Snapshot): string | undefined {
-  const priceOf = (id: string): bigint => {
-    const { rates } = snapshot.offer(group, id)?.price ?? { rates: {} };
-    return (rateOf(rates, 'input') ?? 0n) + (rateOf(rates, 'output') ?? 0n);
-  };
-  return snapshot
-    .listing(group)
-    .filter(({ id, kind }) => kind === 'chat' && (models?.includes(id) ?? true))
-    .map(({ id }) => ({ id, price: priceOf(id) }))
-    .toSorted((a, b) => (a.price < b.price ? -1 : a.price > b.price ? 1 : 0))[0]?.id;
+  return sampleModel(snapshot.listing(group).filter(({ id }) => models?.includes(id) ?? true));
 }

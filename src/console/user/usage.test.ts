@@ -269,7 +269,7 @@ forEachDatabase((_name, openFresh) => {
     expect((await browser.ask('overview?by=key')).json.series.series).toHaveLength(2);
   });
 
-  test('the first steps name the cheapest model that the newest working key may use', async () => {
+  test('the first steps name the sample model that the newest working key may use', async () => {
     let passed = 0;
     const ticking = { now: () => noon + passed++, monotonicMs: () => 0 };
     const console = await startUserConsole(await openFresh({ migrations }), ticking);

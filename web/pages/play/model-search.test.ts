@@ -49,16 +49,16 @@ test('the models tried last come first, the others by vendor', () => {
 });
 
 test('the first model is the one tried last, else the most asked that stays', () => {
-  expect(usualModel(all, ['gpt-5'])?.id).toBe('gpt-5');
-  expect(usualModel(all, ['gone'])?.id).toBe('claude-opus');
+  expect(usualModel(all, ['gpt-5'], null)?.id).toBe('gpt-5');
+  expect(usualModel(all, ['gone'], null)?.id).toBe('claude-opus');
   const leaving = all.map((each) =>
     each.id === 'claude-opus' ? { ...each, shutdown_date: '2027-01-01' } : each,
   );
-  expect(usualModel(leaving, [])?.id).toBe('deepseek-chat');
-  expect(usualModel([], [])).toBeUndefined();
+  expect(usualModel(leaving, [], null)?.id).toBe('deepseek-chat');
+  expect(usualModel([], [], null)).toBeUndefined();
 });
 
-test('where nothing was asked yet, the cheapest comes first', () => {
+test('where nothing was asked yet, the model of the samples comes first, else the cheapest', () => {
   const priced = (id: string, amount: string) =>
     model(id, 'openai', { prices: [{ amount, per: 1_000_000, unit: 'token', class: 'output' }] });
   const models = [
@@ -66,6 +66,7 @@ test('where nothing was asked yet, the cheapest comes first', () => {
     priced('b-large', '71'),
     priced('c-small', '4.26'),
   ];
-  expect(usualModel(models, [])?.id).toBe('c-small');
-  expect(usualModel(models.slice(0, 1), [])?.id).toBe('a-free-trial');
+  expect(usualModel(models, [], null)?.id).toBe('c-small');
+  expect(usualModel(models, [], 'b-large')?.id).toBe('b-large');
+  expect(usualModel(models.slice(0, 1), [], null)?.id).toBe('a-free-trial');
 });

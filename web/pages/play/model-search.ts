@@ -44,17 +44,21 @@ export function sectionsOf(
 
 /**
  * The model to begin with: the one tried last, else the one that most requests of the last day went
- * to, else the cheapest, of those that stay.
+ * to, else the one of the samples, else the cheapest, of those that stay.
  */
 export function usualModel(
   models: readonly ModelRow[],
   recent: readonly string[],
+  sample: string | null,
 ): ModelRow | undefined {
   const last = recent.flatMap((id) => models.find((model) => model.id === id) ?? [])[0];
   if (last !== undefined) return last;
   const staying = models.filter(({ shutdown_date: date }) => date === null);
   return (staying.length > 0 ? staying : models).toSorted(
-    (one, other) => asked(other) - asked(one) || byPrice(one, other),
+    (one, other) =>
+      asked(other) - asked(one) ||
+      Number(other.id === sample) - Number(one.id === sample) ||
+      byPrice(one, other),
   )[0];
 }
 

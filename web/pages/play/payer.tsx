@@ -84,14 +84,14 @@ function PaidBy({
   const models = useData<ModelsView>('models', { group: key?.group });
   return (
     <Loaded query={models}>
-      {({ items }) => {
+      {({ items, sample_model: sample }) => {
         const reached = key?.only_models;
         const some = items.filter(
           (model) => model.kind === kind && (reached?.includes(model.id) ?? true),
         );
         if (key !== undefined && some.length > 0)
           return (
-            <Chosen paying={key} keys={keys} models={some}>
+            <Chosen paying={key} keys={keys} models={some} sample={sample}>
               {children}
             </Chosen>
           );
@@ -113,13 +113,15 @@ interface ChosenProps extends Pick<PaidProps, 'children'> {
   readonly paying: KeyView;
   readonly keys: readonly KeyView[];
   readonly models: readonly ModelRow[];
+  /** The model for a first request. */
+  readonly sample: string | null;
 }
 
-function Chosen({ paying, keys, models, children }: ChosenProps): ReactNode {
+function Chosen({ paying, keys, models, sample, children }: ChosenProps): ReactNode {
   const words = useWords(playgroundWords);
   const [{ model: wanted }, set] = useSearchState(searchDefaults);
   const [recent] = useState(recentModels);
-  const model = models.find(({ id }) => id === wanted) ?? usualModel(models, recent);
+  const model = models.find(({ id }) => id === wanted) ?? usualModel(models, recent, sample);
   if (model === undefined) return null;
   const keyField = <KeySelect keys={keys} chosen={paying} />;
   const choices = (
