@@ -93,7 +93,7 @@ async function consoleOn(database: Database, { to }: History) {
       amounts: { least: 0n, most: 0n },
       email: false,
       publicGroup: undefined,
-      demo: false,
+      demo: undefined,
     },
     announced: async () => [],
     released: async () => [],

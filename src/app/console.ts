@@ -19,6 +19,7 @@ import { operatorOrderRoutes } from '../console/operator/orders.ts';
 import { operatorRoutes, userTabRoutes } from '../console/operator/routes.ts';
 import type { ConsoleRoute } from '../console/route.ts';
 import { type ConsoleContext, type OpenConsole, openConsole } from '../console/server.ts';
+import type { DemoFacts } from '../console/user/account.ts';
 import { changedOrders, orderRoutes, walletPages } from '../console/user/orders.ts';
 import type { PlaygroundCall, PlaygroundEndpoint } from '../console/user/playground.ts';
 import { type UserContext, userRoutes } from '../console/user/routes.ts';
@@ -49,8 +50,8 @@ export interface ConsoleOptions {
   readonly trustedProxies?: readonly string[];
   /** The group whose models and prices are readable without a session; undefined: none. */
   readonly publicModels?: string | undefined;
-  /** Vendors, sign-ins and wallets are simulated: the sign-in page says so. */
-  readonly demo?: boolean | undefined;
+  /** The sign-in page and the page of an order say that this is a demo. */
+  readonly demo?: DemoFacts | undefined;
 }
 
 /** The routes of the pages, made once the public URL and the ways to sign in are known. */
@@ -243,7 +244,7 @@ export type PageParts = UserPageParts &
     readonly payments: Payments;
     readonly email: boolean;
     readonly publicModels: string | undefined;
-    readonly demo: boolean;
+    readonly demo: DemoFacts | undefined;
   };
 
 /** All pages of users and operators of one gateway. */

@@ -89,7 +89,7 @@ export function openServers(
         payments: payments.payments,
         email: options.notifications?.email !== undefined,
         publicModels: options.publicModels,
-        demo: options.demo === true,
+        demo: options.demo,
         files: fileHandler,
         about: { version: about.version, publicUrl: options.publicUrl },
         ready,

@@ -10,7 +10,7 @@ const sold = (
   id,
   kind,
   shutdownDate,
-  price: { rates: { input: rate, output: rate } },
+  price: { rates: { input: rate, output: rate }, tiers: [], by: undefined },
 });
 
 test('a sample names the first well-known model that is sold, although others are cheaper', () => {

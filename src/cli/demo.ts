@@ -52,6 +52,7 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
     await simulator.close();
     if (options.data === undefined) rmSync(folder, { recursive: true, force: true });
   };
+  const wallets = `${simulator.url}/wallets`;
   let gateway: Gateway;
   let signin: SigninSettings | undefined;
   try {
@@ -61,7 +62,7 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
       sealed,
     );
     signin = wanted.signin;
-    gateway = await openGateway({ ...wanted, demo: true });
+    gateway = await openGateway({ ...wanted, demo: { wallets } });
   } catch (error) {
     await leave();
     throw error;
@@ -70,7 +71,6 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
   openPagesSoon(gateway);
   const key = await demoKey(gateway);
   const link = await signInLink(gateway, signin, sealed);
-  const wallets = `${simulator.url}/wallets`;
   const { url } = gateway;
   const model = sampleModel(configuration.models) ?? '';
   const port = Number(new URL(url).port);

@@ -64,7 +64,7 @@ export async function startUserConsole(
       amounts: { least: 1_000_000_000n, most: 50_000_000_000_000n },
       email: true,
       publicGroup: undefined,
-      demo: false,
+      demo: undefined,
     },
     utcOffsetMinutes: 480,
     cursors: new Cursors(sealer.key('cursors of the console')),

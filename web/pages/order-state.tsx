@@ -31,7 +31,7 @@ export function OrderState({ order, arrived }: OrderStateProps): ReactNode {
 
 function Waiting({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
-  const { demo } = useSession().features;
+  const { demo_wallets: demoWallets } = useSession().features;
   const left = useSecondsLeft(order.expires_at, true);
   const [wallet, amount] = [words.wallets[order.wallet], formatYuan(order.amount, 'balance')];
   const text =
@@ -54,7 +54,21 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
       <p role="status" className="text-body font-medium empty:hidden">
         {note}
       </p>
-      {demo && left > 0 && <p className="text-table">{words.order.demo}</p>}
+      {demoWallets !== undefined && left > 0 && (
+        <>
+          <p className="text-table">{words.order.demo}</p>
+          <ButtonAnchor
+            look="primary"
+            size="large"
+            icon="external"
+            href={demoWallets}
+            target="_blank"
+            rel="noopener"
+          >
+            {words.order.demoPay}
+          </ButtonAnchor>
+        </>
+      )}
       {order.pay_url !== null && (
         <ButtonAnchor
           look="primary"

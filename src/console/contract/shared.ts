@@ -196,6 +196,8 @@ export interface SessionView {
     readonly public_models: boolean;
     /** A demo: its vendors, sign-ins and wallets are simulated. */
     readonly demo: boolean;
+    /** In a demo: the page on which the simulated wallets' orders are paid. */
+    readonly demo_wallets?: string;
   };
   readonly me: Me | null;
   /** The value of `x-csrf-token` for everything but GET; null when signed out. */

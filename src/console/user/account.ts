@@ -170,6 +170,12 @@ export interface ShellContext {
   readonly announced: (userId: string, now: number) => Promise<readonly AnnouncementView[]>;
 }
 
+/** A demo: vendors, sign-ins and wallets are simulated. */
+export interface DemoFacts {
+  /** The address of the page on which orders are paid. */
+  readonly wallets: string;
+}
+
 /** The features of this installation; the console hides what is not configured. */
 interface ShellFacts {
   readonly name: string;
@@ -182,8 +188,7 @@ interface ShellFacts {
   readonly email: boolean;
   /** The group whose models and prices visitors without a session can read; undefined: none. */
   readonly publicGroup: string | undefined;
-  /** Vendors, sign-ins and wallets are simulated. */
-  readonly demo: boolean;
+  readonly demo: DemoFacts | undefined;
 }
 
 const settings = z.strictObject({
@@ -273,7 +278,8 @@ const featuresOf = (
   playground: true,
   email,
   public_models: publicGroupIn(snapshot, publicGroup) !== undefined,
-  demo,
+  demo: demo !== undefined,
+  ...(demo && { demo_wallets: demo.wallets }),
 });
 
 function meOf({

@@ -17,7 +17,7 @@ const shell = {
   walletPages: {},
   amounts: { least: 1n, most: 2n },
   email: false,
-  demo: false,
+  demo: undefined,
 };
 
 /** A clock that stands still until the test moves it. */

@@ -120,7 +120,7 @@ export default {
     lengthMax: 'The answer reached its maximum length.',
     filtered: 'A content filter stopped the answer.',
     brokeOff: 'The answer was interrupted. You pay only for what was delivered.',
-    firstByte: (duration: string) => `first byte ${duration}`,
+    firstByte: (duration: string) => `first byte ${duration} in your browser`,
     input: (count: string) => `${count} in`,
     cached: (count: string) => `of which ${count} cached`,
     output: (count: string) => `${count} out`,

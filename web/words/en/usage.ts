@@ -189,7 +189,7 @@ export default {
     groupWith: (group: string, multiplier: string) => `${group} ×${multiplier}`,
     version: 'Price version',
     versionSince: (version: number, day: string) => `${version}, since ${day}`,
-    firstByte: 'First byte',
+    firstByte: 'First byte, at the gateway',
     total_ms: 'Total time',
     charged_at: 'Charged',
     refunds: 'Refunded',

@@ -114,7 +114,7 @@ export default {
     lengthMax: '已达到最长输出。',
     filtered: '内容过滤中止了输出。',
     brokeOff: '输出中断，只按已送达的部分扣费。',
-    firstByte: (duration) => `首字节 ${duration}`,
+    firstByte: (duration) => `浏览器中首字节 ${duration}`,
     input: (count) => `输入 ${count}`,
     cached: (count) => `其中缓存 ${count}`,
     output: (count) => `输出 ${count}`,

@@ -189,7 +189,7 @@ export default {
     groupWith: (group, multiplier) => `${group} ×${multiplier}`,
     version: '价格版本',
     versionSince: (version, day) => `${version}，${day} 起`,
-    firstByte: '首字节',
+    firstByte: '首字节（网关测得）',
     total_ms: '总用时',
     charged_at: '扣费时间',
     refunds: '已退款',
