@@ -137,6 +137,11 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
       await look(all.page, `operator-requests-${view}`);
       await findById(all.page, failed, `/operator/requests/${failed}`);
       const attempts = all.page.getByRole('list', { name: words.timeline });
+      const crumbs = await all.page
+        .getByRole('navigation', { name: 'Breadcrumb' })
+        .getByRole('listitem')
+        .allTextContents();
+      expect(new Set(crumbs).size, `names of ${crumbs.join(' / ')}`).toBe(2);
       await attempts.getByText(words.first).waitFor();
       await attempts.getByRole('link', { name: broken }).waitFor();
       await attempts.getByText('HTTP 503').first().waitFor();

@@ -2,7 +2,7 @@ import type en from '../en/requests.ts';
 
 export default {
   list: '失败的请求',
-  title: '请求',
+  title: '请求详情',
   none: '这段时间没有失败的请求。',
   nothing: '没有匹配的记录。',
   kept: '失败的请求保留 7 天。',
