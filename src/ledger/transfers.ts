@@ -137,6 +137,20 @@ export function* chargeOf(
   return { charge: row && moveOf(row), refunds: back.map(moveOf) };
 }
 
+/** What was refunded of these charges of the account, by charge; one without a refund is absent. */
+export function* refundedOf(
+  account: string,
+  charges: readonly string[],
+): Transaction<ReadonlyMap<string, Nano>> {
+  if (charges.length === 0) return new Map();
+  const places = charges.map((_, index) => `$${index + 2}`).join();
+  const rows = yield {
+    sql: `SELECT ref, CAST(SUM(amount) AS BIGINT) AS amount FROM transfer WHERE ref IN (${places}) AND credit=$1 AND code='refund' GROUP BY ref`,
+    params: [account, ...charges],
+  };
+  return new Map(rows.map((row) => [textColumn(row, 'ref'), integerColumn(row, 'amount')]));
+}
+
 /** The payer and the amount of a transfer; undefined when there is none with this id. */
 export function* payerOf(
   id: string,

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { nanoPerYuan } from '../../src/base/money.ts';
 import { credit } from '../../src/ledger/ledger.ts';
+import signInEn from '../../web/words/en/sign-in.ts';
+import signInZh from '../../web/words/zh/sign-in.ts';
 import {
   expectAccessible,
   looksIn,
@@ -41,6 +43,9 @@ describe.skipIf(noChromium)('the console in Chromium', () => {
       const stranger = await openWindow(live.url, undefined, { width: 360, language });
       await stranger.go('/sign-in');
       await expectAccessible(stranger.page, 'sign-in');
+      const { scan, scanHere } = language === 'zh' ? signInZh : signInEn;
+      await stranger.page.getByText(scanHere, { exact: true }).waitFor();
+      expect(await stranger.page.getByText(scan, { exact: true }).count()).toBe(0);
       await picture(stranger.page, `sign-in-360-light-${language}`);
     },
     240_000,

@@ -111,6 +111,18 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     expect(await page.getByText(open).count()).toBe(0);
   }, 60_000);
 
+  test('its chart says what fingers can do there, and a tap on a day tells its costs', async () => {
+    const { live, user } = await startLivedIn();
+    const { page, go } = await openWindow(live.url, user.cookie, { width: 390 });
+    await go('/usage?tab=day');
+    await page.getByText(usageEn.chartHintTouch, { exact: true }).waitFor();
+    await page.locator('main .u-over').tap({ position: { x: 150, y: 100 } });
+    const chart = page.getByRole('main').getByRole('img').first();
+    await chart.getByText(/^20\d\d-/).waitFor();
+    await go('/usage?kind=images');
+    await page.locator('main [data-row]').first().getByText(usageEn.statuses.refunded).waitFor();
+  }, 60_000);
+
   test('tells what was made under Out, and what was sent under In', async () => {
     const { live, user } = await startLivedIn();
     const { page, go } = await openWindow(live.url, user.cookie);

@@ -73,7 +73,8 @@ export function Badge({ tone = 'idle', icon, children }: BadgeProps): ReactNode 
   return (
     <span className={look({ tone })}>
       {icon !== undefined && <Icon name={icon} className="size-3" />}
-      <span className="truncate">{children}</span>
+      {/* Its baseline is that of its text, not of its icon. */}
+      <span className="self-baseline truncate">{children}</span>
     </span>
   );
 }

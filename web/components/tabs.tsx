@@ -39,7 +39,8 @@ export function Tabs<Value extends string>({
             key={tab}
             value={tab}
             className={clsx(
-              'h-9 shrink-0 rounded-t-control border-b-2 px-3 text-table font-medium touch:h-11',
+              // The row cuts what stands outside of it.
+              '-outline-offset-2 h-9 shrink-0 rounded-t-control border-b-2 px-3 text-table font-medium touch:h-11',
               tab === value
                 ? 'border-accent text-text'
                 : 'border-transparent text-muted hover:text-text',

@@ -2,10 +2,11 @@ import type { ReactNode } from 'react';
 import type { ChargeView } from '../../src/console/contract.ts';
 import { type Status, StatusBadge } from '../components/status-badge.tsx';
 import { formatCount } from '../format/count.ts';
+import { parseYuan } from '../format/money.ts';
 import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 
-type Ended = Pick<ChargeView, 'status' | 'estimated' | 'cost'>;
+type Ended = Pick<ChargeView, 'status' | 'estimated' | 'cost' | 'refunded'>;
 
 const looks = {
   ok: 'ok',
@@ -17,23 +18,36 @@ const looks = {
 
 /**
  * How a request ended, in a word or two. Each way to end looks and reads differently; `estimated`
- * stands beside it.
+ * and a refund stand beside it, and in place of `ok`.
  */
 export function ChargeStatus({ charge }: { readonly charge: Ended }): ReactNode {
   const { statuses } = useWords(usageWords);
   const { status, estimated } = charge;
+  const refunded = refundOf(charge);
   const badge = isFree(charge) ? (
     <StatusBadge status="notCharged" />
   ) : (
     <StatusBadge status={looks[status]}>{statuses[status]}</StatusBadge>
   );
-  if (!estimated) return badge;
+  if (!estimated && refunded === undefined) return badge;
   return (
     <span className="inline-flex flex-wrap gap-1">
       {status !== 'ok' && badge}
-      <StatusBadge status="estimated">{statuses.estimated}</StatusBadge>
+      {estimated && <StatusBadge status="estimated">{statuses.estimated}</StatusBadge>}
+      {refunded !== undefined && <StatusBadge status="refunded">{statuses[refunded]}</StatusBadge>}
     </span>
   );
+}
+
+/** Whether it ended well, and there is nothing else to say of its charge. */
+export const isPlain = (charge: Ended): boolean =>
+  charge.status === 'ok' && !charge.estimated && refundOf(charge) === undefined;
+
+/** Whether the charge came back, whole or in part; undefined: it did not. */
+function refundOf({ cost, refunded }: Ended): 'refunded' | 'refundedInPart' | undefined {
+  const back = parseYuan(refunded);
+  if (back === 0n) return undefined;
+  return back < parseYuan(cost) ? 'refundedInPart' : 'refunded';
 }
 
 /** Explains the end of a request and its charge; null where nothing needs explaining. */

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { useSession } from '../api/data.ts';
 import { signInChannel } from '../api/session-gone.ts';
+import { usePhone } from '../browser/device.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Banner } from '../components/banner.tsx';
 import { ButtonAnchor } from '../components/button.tsx';
@@ -17,6 +18,7 @@ export function SignInPage(): ReactNode {
   const words = useWords(signInWords);
   const { site, methods, features } = useSession();
   const [{ next, error }] = useSearchState(searchDefaults);
+  const phone = usePhone();
   const offered = methods.filter((method) => method !== 'link');
   return (
     <Frame>
@@ -45,7 +47,9 @@ export function SignInPage(): ReactNode {
             >
               {words.methods[method]}
             </ButtonAnchor>
-            {method === 'wechat' && <p className="text-caption text-muted">{words.scan}</p>}
+            {method === 'wechat' && (
+              <p className="text-caption text-muted">{phone ? words.scanHere : words.scan}</p>
+            )}
           </div>
         ))}
         {offered.length === 0 && (

@@ -21,7 +21,7 @@ import { formatTime } from '../format/time.ts';
 import { sharedWords, statementWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { ChargeLines } from './charge-lines.tsx';
-import { ChargeStatus, useKind } from './charge-parts.tsx';
+import { ChargeStatus, isPlain, useKind } from './charge-parts.tsx';
 import { Amounts, Unfold, cell, onlyPhone, onlyWide } from './statement-parts.tsx';
 
 const columns = 5;
@@ -100,7 +100,7 @@ function Charge({
   const kind = useKind();
   const zone = useZone();
   const [isOpen, setOpen] = useState(false);
-  const { id, at, model, key_name: keyName, amount, balance, status, estimated } = line;
+  const { id, at, model, key_name: keyName, amount, balance } = line;
   const time = formatTime(at, zone).slice(11);
   return (
     <>
@@ -114,7 +114,7 @@ function Charge({
             <span className={onlyPhone}>{time}</span>
             <span>{kind(line.kind)}</span>
             <span className="max-w-40 truncate">{keyName}</span>
-            {(status !== 'ok' || estimated) && <ChargeStatus charge={line} />}
+            {!isPlain(line) && <ChargeStatus charge={line} />}
           </span>
         </th>
         <td className={clsx(cell, onlyWide, 'text-right text-muted')}>1</td>

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { UsageSeries } from '../../src/console/contract.ts';
 import type { Query } from '../api/client.ts';
 import { useData } from '../api/data.ts';
+import { useMedia } from '../browser/media.ts';
 import { EmptyState } from '../components/error-panel.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Money } from '../components/money.tsx';
@@ -34,6 +35,7 @@ interface UsageSpreadProps {
 export function UsageSpread({ by, filter, state, onChange }: UsageSpreadProps): ReactNode {
   const words = useWords(usageWords);
   const ended = useIsOver(filter);
+  const touch = useMedia('(pointer: coarse)');
   const series = useData<UsageSeries>('usage/series', {
     ...filter,
     by: by === 'key' ? 'key' : 'model',
@@ -61,7 +63,11 @@ export function UsageSpread({ by, filter, state, onChange }: UsageSpreadProps): 
                 ended={ended}
                 onSelect={(from, to) => onChange({ from, to })}
               />
-              {view.days.length > 1 && <p className="text-caption text-muted">{words.chartHint}</p>}
+              {view.days.length > 1 && (
+                <p className="text-caption text-muted">
+                  {touch ? words.chartHintTouch : words.chartHint}
+                </p>
+              )}
             </Panel>
             <Panel flush title={words.tabs[by]}>
               <Spread view={view} by={by} state={state} />

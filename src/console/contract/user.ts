@@ -118,6 +118,8 @@ export interface ChargeView {
   readonly first_byte_ms: number | null;
   readonly total_ms: number;
   readonly cost: Yuan;
+  /** What came back of it, in one refund or several. */
+  readonly refunded: Yuan;
 }
 
 /**

@@ -5,7 +5,7 @@ import { inputMeasures, type Measure, outputMeasures } from '../../base/quantiti
 import { type Price, rateOf } from '../../catalog/price.ts';
 import { type StoredPriceVersion, priceVersionAt } from '../../catalog/price-versions.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
-import { chargeOf } from '../../ledger/transfers.ts';
+import { chargeOf, refundedOf } from '../../ledger/transfers.ts';
 import type { Row, Transaction } from '../../storage/database.ts';
 import { usageRecord } from '../../usage/page.ts';
 import { linesOf, type RecordLine } from '../../usage/record.ts';
@@ -30,7 +30,8 @@ export function* chargeDetail(
   const price = yield* priceVersionAt(String(record['model']), Number(record['reserved_at']));
   const names = yield* keyNamesOf(owner.id, [String(record['key_id'])]);
   const { charge, refunds } = yield* chargeOf(owner.id, id);
-  const shown = chargeView(record, names);
+  const refunded = refunds.reduce((sum, { amount }) => sum + amount, 0n);
+  const shown = chargeView(record, names, refunded);
   const lines = linesOf(String(record['lines']));
   const multiplier = multiplierOf(lines, price, snapshot, shown.group);
   const paid = BigInt(record['cost'] ?? 0) - BigInt(record['shortfall'] ?? 0);
@@ -193,7 +194,11 @@ export function mixOf(
 const statuses: readonly ChargeStatus[] = ['ok', 'cut', 'left', 'length', 'error'];
 
 /** A usage record as its owner sees it: without channel and vendor. */
-function chargeView(row: Row, keyNames: ReadonlyMap<string, string>): ChargeView {
+function chargeView(
+  row: Row,
+  keyNames: ReadonlyMap<string, string>,
+  refunded: Nano = 0n,
+): ChargeView {
   const lines = linesOf(String(row['lines']));
   const keyId = String(row['key_id']);
   // Without tokens in its lines (a request sold by the piece) the record's own count may still have
@@ -217,6 +222,7 @@ function chargeView(row: Row, keyNames: ReadonlyMap<string, string>): ChargeView
     first_byte_ms: row['first_byte_ms'] === null ? null : Number(row['first_byte_ms']),
     total_ms: Number(row['duration_ms']),
     cost: yuan(BigInt(row['cost'] ?? 0) - BigInt(row['shortfall'] ?? 0)),
+    refunded: yuan(refunded),
   };
 }
 
@@ -229,7 +235,7 @@ function piecesOf(lines: readonly RecordLine[]): ChargeView['quantity'] {
   return null;
 }
 
-/** Usage records with the names of their keys. */
+/** Usage records with the names of their keys, and what was refunded of them. */
 export function* chargeViews(
   ownerId: string,
   rows: readonly Row[],
@@ -238,5 +244,9 @@ export function* chargeViews(
     ownerId,
     rows.map((row) => String(row['key_id'])),
   );
-  return rows.map((row) => chargeView(row, names));
+  const refunded = yield* refundedOf(
+    ownerId,
+    rows.map((row) => String(row['id'])),
+  );
+  return rows.map((row) => chargeView(row, names, refunded.get(String(row['id']))));
 }

@@ -10,6 +10,7 @@ import {
   type UserConsole,
 } from '../../../test/support/console-user.ts';
 import { migrations } from '../../app/schema.ts';
+import { refund } from '../../ledger/ledger.ts';
 import { rollUp } from '../../usage/rollup.ts';
 import type { ChargeView } from '../contract.ts';
 
@@ -116,6 +117,17 @@ forEachDatabase((_name, openFresh) => {
     ]);
     expect(ids(await browser.ask('usage?request=req_07'))).toEqual(['req_07']);
     expect(ids(await browser.ask('usage?from=-6h'))).toEqual(['req_39', 'req_38']);
+    const refunded = async () => {
+      const { json } = await browser.ask('usage?limit=25');
+      const { json: one } = await browser.ask('usage/req_39');
+      return [json.items[0].refunded, json.items[1].refunded, one.refunded];
+    };
+    expect(new Set(await refunded())).toEqual(new Set(['0.000000000']));
+    for (const part of [15_000n, 25_000n]) {
+      const id = `refund-of-${part}`;
+      await refund(console.database, { id, original: 'req_39', amount: part, at: noon });
+    }
+    expect(await refunded()).toEqual(['0.000040000', '0.000000000', '0.000040000']);
     expect((await browser.ask('usage?from=yesterday')).json.error.fields).toEqual({
       from: 'not_a_time',
     });

@@ -194,7 +194,6 @@ interface ChannelTableProps {
 function ChannelTable({ channels, sort, onSort, onCopy }: ChannelTableProps): ReactNode {
   const words = useWords(channelWords);
   const nameOf = useVendorName();
-  const { columns } = words;
   const { turn, dialog } = useChannelTurn();
   const menu = (channel: ChannelView) => (
     <ChannelMenu channel={channel} onTurn={turn} onCopy={() => onCopy(channel.name)} />
@@ -222,12 +221,10 @@ function ChannelTable({ channels, sort, onSort, onCopy }: ChannelTableProps): Re
           detail: (
             <>
               <span>{nameOf(channel.vendor)}</span>
-              <span>
-                {columns.requests} {formatCount(channel.last_hour.requests)}
-              </span>
-              <span>
-                {columns.errors} {errorShare(channel)}
-              </span>
+              <span>{words.lastHour(formatCount(channel.last_hour.requests))}</span>
+              {channel.last_hour.error_share !== null && (
+                <span>{words.errorShare(errorShare(channel))}</span>
+              )}
               <ChannelWhy channel={channel} />
             </>
           ),

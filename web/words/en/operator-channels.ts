@@ -18,6 +18,9 @@ export default {
     firstByte: 'First byte, med / p95',
     cost: 'Vendor cost, 24 h',
   },
+  lastHour: (requests: string) =>
+    requests === '1' ? '1 request in 1 h' : `${requests} requests in 1 h`,
+  errorShare: (share: string) => `${share} errors`,
   filters: { vendor: 'Vendor', model: 'Model', group: 'Group', state: 'State' },
   states: {
     healthy: 'Healthy',

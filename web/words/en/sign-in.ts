@@ -11,6 +11,8 @@ export default {
   },
   methods: { wechat: 'Continue with WeChat', github: 'Continue with GitHub' },
   scan: 'Scan with WeChat and confirm on your phone.',
+  scanHere:
+    'WeChat shows a QR code. On this phone, take a screenshot and scan it from the album in WeChat; or open this page on a computer and scan it there.',
   none: 'The operator has not configured a sign-in method.',
   link: 'Operators sign in with the one-time link that the server prints.',
   done: 'You are signed in. You can close this window.',

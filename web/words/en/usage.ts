@@ -81,6 +81,7 @@ export default {
   },
   allSeries: 'All requests',
   chartHint: 'Drag across days to select them, or choose a custom period above.',
+  chartHintTouch: 'Tap a day to read its costs. Choose a custom period above to select days.',
   otherSeries: 'All others',
   kinds: {
     chat: 'Chat',
@@ -108,6 +109,8 @@ export default {
     length: 'Balance used up',
     error: 'Failed',
     estimated: 'Estimated',
+    refunded: 'Refunded',
+    refundedInPart: 'Partly refunded',
   },
   means: {
     cut: 'The stream was interrupted. Charged for what was delivered.',

@@ -20,6 +20,8 @@ export default {
     firstByte: '首字节 中位数 / p95',
     cost: '24 小时厂商成本',
   },
+  lastHour: (requests) => `1 小时 ${requests} 次请求`,
+  errorShare: (share) => `错误率 ${share}`,
   filters: { vendor: '厂商', model: '模型', group: '分组', state: '状态' },
   states: {
     healthy: '正常',

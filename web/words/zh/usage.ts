@@ -82,6 +82,7 @@ export default {
   },
   allSeries: '全部请求',
   chartHint: '在图上拖动可选择日期，也可以在上方自选日期。',
+  chartHintTouch: '轻点某一天可查看其费用；要选择日期，请在上方自选日期。',
   otherSeries: '其余全部',
   kinds: {
     chat: '对话',
@@ -109,6 +110,8 @@ export default {
     length: '余额用完',
     error: '失败',
     estimated: '估算',
+    refunded: '已退款',
+    refundedInPart: '部分退款',
   },
   means: {
     cut: '流式返回已中断，按送达的内容扣费。',
