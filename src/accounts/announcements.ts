@@ -119,6 +119,18 @@ export async function listAnnouncements(
   ).map(announcementOf);
 }
 
+/** The titles of those ids that are announcements. */
+export async function announcementTitles(
+  database: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Announcement['title']>> {
+  const wanted = [...new Set(ids)];
+  if (wanted.length === 0) return new Map();
+  const places = wanted.map((_, index) => `$${index + 1}`).join();
+  const rows = await database.query(`SELECT * FROM announcement WHERE id IN (${places})`, wanted);
+  return new Map(rows.map(announcementOf).map(({ id, title }) => [id, title]));
+}
+
 /** A text that is another one whenever an announcement was added, changed or removed. */
 export function* announcementsMark(): Transaction<string> {
   const [row] = yield {

@@ -683,7 +683,13 @@ export interface AuditEntry {
     readonly name: string;
   };
   readonly action: string;
-  readonly target: { readonly kind: string; readonly id: string; readonly name: string | null };
+  readonly target: {
+    readonly kind: string;
+    readonly id: string;
+    readonly name: string | null;
+    /** Of an announcement. */
+    readonly title: { readonly zh: string; readonly en: string } | null;
+  };
   /** The user that the action concerns. */
   readonly account: { readonly id: string; readonly name: string | null } | null;
   readonly reason: string | null;

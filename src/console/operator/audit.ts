@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type AuditRecord as Entry, auditPage, type AuditQuery } from '../../accounts/audit.ts';
+import { type Announcement, announcementTitles } from '../../accounts/announcements.ts';
 import { keyNames, userNames } from '../../accounts/names.ts';
 import type { Database } from '../../storage/database.ts';
 import type { AuditEntry, Page } from '../contract.ts';
@@ -139,6 +140,15 @@ async function views(
     database,
     targets.flatMap(({ kind, id }) => (kind === 'key' ? [id] : [])),
   );
+  const announced = entries.filter((_, index) => targets[index]?.kind === 'announcement');
+  const titles = new Map([
+    // A removed one is named by the entries that have its title.
+    ...announced.flatMap((entry) => titleIn(entry)),
+    ...(await announcementTitles(
+      database,
+      announced.map((entry) => targetOf(entry).id),
+    )),
+  ]);
   return entries.map((entry, index) => {
     const { id, at, actorKind: kind, actor, action, account, reason, ip } = entry;
     const target = targets[index] ?? targetOf(entry);
@@ -147,13 +157,25 @@ async function views(
       at: instant(at),
       actor: { kind, id: actor ?? null, name: users.get(actor ?? '') ?? actor ?? kind },
       action,
-      target: { ...target, name: users.get(target.id) ?? keys.get(target.id) ?? null },
+      target: {
+        ...target,
+        name: users.get(target.id) ?? keys.get(target.id) ?? null,
+        title: titles.get(target.id) ?? null,
+      },
       account: account === undefined ? null : { id: account, name: users.get(account) ?? null },
       reason: reason ?? null,
       ip: ip ?? null,
       changes: auditChanges(entry),
     };
   });
+}
+
+const titled = z.object({ title: z.object({ zh: z.string(), en: z.string() }) });
+
+/** The id and the title of an announcement, where the entry has the title. */
+function titleIn(entry: Entry): readonly (readonly [string, Announcement['title']])[] {
+  const { data } = titled.safeParse(entry.after ?? entry.before);
+  return data === undefined ? [] : [[targetOf(entry).id, data.title]];
 }
 
 /** Splits `channel:ark`; for a target that is only an id, the action names the kind. */

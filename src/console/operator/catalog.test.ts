@@ -194,6 +194,14 @@ forEachDatabase((_name, openFresh) => {
       status: 201,
       json: { price_version: 1, active: true },
     });
+    const created = await operator.ask('operator/audit?target=model:lab/new');
+    expect(created.json.items[0].changes).toEqual(
+      expect.arrayContaining([
+        { member: 'input', before: null, after: '1' },
+        { member: 'output', before: null, after: '2' },
+      ]),
+    );
+    expect(created.text).not.toContain('1000000000');
     expect((await post('models', { id: 'deepseek-chat' })).json).toMatchObject({
       vendor: 'deepseek',
       origin: 'console',

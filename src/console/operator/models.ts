@@ -10,6 +10,7 @@ import {
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { List, OperatorModel } from '../contract.ts';
 import { versionIn } from '../input.ts';
+import { auditedPrice } from './audited-price.ts';
 import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
 import { wholePpm, pricesOf } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
@@ -119,15 +120,19 @@ function act(
   return database.transact(function* () {
     const { before, after } = editOrThrow(yield* edit(), asWritten);
     const target = after?.id ?? before?.id ?? '';
-    const facts = { before: auditFacts(before), after: auditFacts(after) };
+    const price = auditedPrice(before?.price, after?.price);
     yield* writeAudit(visit.at, {
       ...byOperator(visit),
       action,
       target: `model:${target}`,
-      ...facts,
+      before: { ...withoutPrice(before), ...price.before },
+      after: { ...withoutPrice(after), ...price.after },
     });
   });
 }
+
+const withoutPrice = (model: StoredModel | undefined) =>
+  auditFacts(model && { ...model, price: undefined });
 
 /** The model in the format of a change, for comparison after a conflict. */
 const asWritten = ({

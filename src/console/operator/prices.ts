@@ -9,14 +9,12 @@ import {
   lockCatalogVersion,
 } from '../../catalog/editing.ts';
 import { importing, type PriceImport, readPriceList } from '../../catalog/import-prices.ts';
-import { priceDifferences } from '../../catalog/price-differences.ts';
 import type { Price } from '../../catalog/price.ts';
 import { latestIfSame, priceVersions, publishPrice } from '../../catalog/price-versions.ts';
 import {
   readStoredCatalog,
   storedCatalog,
   type StoredCatalog,
-  type StoredModel,
 } from '../../catalog/stored-catalog.ts';
 import { readPrice } from '../../catalog/config-price.ts';
 import { bump } from '../../storage/changes.ts';
@@ -31,6 +29,7 @@ import type {
 import { instant } from '../format.ts';
 import { idempotencyKeyIn, timeInput } from '../input.ts';
 import { pricePreview } from './price-preview.ts';
+import { auditedPrice } from './audited-price.ts';
 import { type OperatorContext, byOperator } from './context.ts';
 import { isSimpleTier, wholePpm, pricesOf } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
@@ -209,27 +208,18 @@ async function publish(
       } as const;
       const version = again ?? (yield* publishPrice(model.id, price, author));
       if (again === undefined)
-        yield* writeAudit(at, { ...byOperator(visit), ...auditedPrice(before, price, why) });
+        yield* writeAudit(at, {
+          ...byOperator(visit),
+          action: 'price.publish',
+          target: `model:${model.id}`,
+          ...auditedPrice(before.price, price),
+          reason: why,
+        });
       versions.push({ model: model.id, version });
     }
     yield bump(catalogTopic);
     return { versions };
   });
-}
-
-function auditedPrice({ id, price: before }: StoredModel, after: Price, reason: string) {
-  const differences = priceDifferences(before, after);
-  const side = (of: 'from' | 'to') =>
-    Object.fromEntries(
-      differences.map((difference) => [difference.member, difference[of] ?? null]),
-    );
-  return {
-    action: 'price.publish',
-    target: `model:${id}`,
-    before: side('from'),
-    after: side('to'),
-    reason,
-  };
 }
 
 async function importList(

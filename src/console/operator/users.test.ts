@@ -9,6 +9,7 @@ import { systemClock } from '../../base/clock.ts';
 import { check, checkRun, startCheck } from '../../ledger/check.ts';
 import { balance } from '../../ledger/ledger.ts';
 import { migrations } from '../../app/schema.ts';
+import type { AuditEntry } from '../contract.ts';
 import { announcementsFor } from './announcements.ts';
 
 const yuan = 1_000_000_000n;
@@ -265,6 +266,12 @@ forEachDatabase((_name, openFresh) => {
       (await operator.ask(`operator/announcements/${made.json.id}`, { method: 'DELETE' })).status,
     ).toBe(204);
     expect((await operator.ask('operator/announcements')).json.items).toEqual([]);
+    const trail = await operator.ask('operator/audit');
+    expect(trail.json.items.map(({ target }: AuditEntry) => target.title)).toEqual([
+      words.title,
+      words.title,
+      words.title,
+    ]);
     expect((await acts()).map((act) => act.split(' ')[0])).toEqual([
       'announcement.remove',
       'announcement.update',

@@ -14,7 +14,9 @@ import { named } from '../../components/named-columns.ts';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { bookWords } from '../../words/families.ts';
+import { type Language, useLanguage } from '../../words/language.ts';
 import { useWords } from '../../words/family.ts';
+import { useChangeInWords } from './audit-change.ts';
 import { channelPath } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 import { pathName } from './parts.tsx';
@@ -69,6 +71,7 @@ function Entries({ entries, shown, onOpen }: EntriesProps): ReactNode {
   const { audit: words } = useWords(bookWords);
   const { columns } = words;
   const { pathname, search } = useLocation();
+  const language = useLanguage();
   const action = (entry: AuditEntry) => words.actions[entry.action] ?? entry.action;
   const rows: readonly Column<AuditEntry>[] = named(columns, [
     { id: 'time', cell: ({ at }) => <Time at={at} /> },
@@ -98,7 +101,7 @@ function Entries({ entries, shown, onOpen }: EntriesProps): ReactNode {
           <>
             <Time at={entry.at} />
             <Actor entry={entry} />
-            <span className="wrap-anywhere">{entry.target.name ?? entry.target.id}</span>
+            <span className="wrap-anywhere">{targetName(entry.target, language)}</span>
             {entry.reason !== null && <span className="wrap-anywhere">{entry.reason}</span>}
           </>
         ),
@@ -136,11 +139,16 @@ function pathOf({ target: { kind, id }, account }: AuditEntry): string | undefin
   return undefined;
 }
 
+/** A name, a title or the id; nothing where the target is the only one of its kind. */
+function targetName({ kind, id, name, title }: AuditEntry['target'], language: Language): string {
+  return title?.[language] ?? name ?? (id === kind ? '' : id);
+}
+
 function Target({ entry }: { readonly entry: AuditEntry }): ReactNode {
   const { audit: words } = useWords(bookWords);
   const { target } = entry;
   const path = pathOf(entry);
-  const name = target.name ?? (target.id === target.kind ? '' : target.id);
+  const name = targetName(target, useLanguage());
   return (
     <span className="inline-block max-w-56 truncate align-bottom xl:max-w-72">
       <span className="text-muted">{words.targets[target.kind] ?? target.kind}</span>{' '}
@@ -161,6 +169,7 @@ interface EntryDrawerProps extends Pick<DrawerProps, 'onClose' | 'onPrevious' | 
 
 function EntryDrawer({ entry, ...drawer }: EntryDrawerProps): ReactNode {
   const { audit: words } = useWords(bookWords);
+  const inWords = useChangeInWords(entry);
   return (
     <Drawer title={words.actions[entry.action] ?? entry.action} {...drawer}>
       <div className="flex flex-col gap-5">
@@ -195,7 +204,7 @@ function EntryDrawer({ entry, ...drawer }: EntryDrawerProps): ReactNode {
           {entry.changes.length === 0 ? (
             <p className="text-table text-muted">{words.noChanges}</p>
           ) : (
-            <DiffList differences={entry.changes} />
+            <DiffList differences={entry.changes.map(inWords)} />
           )}
         </section>
       </div>

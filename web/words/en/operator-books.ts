@@ -148,6 +148,13 @@ export default {
       'identity.unlink': 'unlinked a sign-in',
       'sign_in_link.create': 'created a sign-in link',
     } as Readonly<Record<string, string>>,
+    /** Names of amounts among what changed. */
+    members: {
+      amount: 'Amount',
+      limit: 'Spending limit',
+      daily_limit: 'Daily limit',
+      monthly_limit: 'Monthly limit',
+    } as Readonly<Record<string, string>>,
     changes: 'What changed',
     noChanges: 'No settings were changed.',
     id: 'Entry ID',

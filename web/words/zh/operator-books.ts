@@ -149,6 +149,12 @@ export default {
       'identity.unlink': '解除关联登录方式',
       'sign_in_link.create': '生成登录链接',
     },
+    members: {
+      amount: '金额',
+      limit: '消费上限',
+      daily_limit: '每日上限',
+      monthly_limit: '每月上限',
+    },
     changes: '变更内容',
     noChanges: '没有修改任何设置。',
     id: '记录 ID',
