@@ -366,7 +366,12 @@ describe.skipIf(noChromium)('the statement in Chromium', () => {
     }
     // An own period is two days, no longer apart than what is added up.
     await page.getByLabel('Period').selectOption('custom');
-    await page.getByLabel('First day').fill('2024-02-01');
+    const first = page.getByLabel('First day');
+    await first.fill('02/01/2024');
+    await page.keyboard.press('Enter');
+    await page.getByText('Enter a day such as 2026-11-21.').waitFor();
+    await expectAccessible(page, 'a day that is none');
+    await first.fill('2024/2/1');
     await page.keyboard.press('Enter');
     await expect.poll(() => new URL(page.url()).searchParams.get('to')).toBe('2025-01-31');
     await settled(page);

@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest';
-import { dayFrom, endOfDay, isDay, shiftDay, startOfDay } from './day.ts';
+import {
+  clockOf,
+  dayFrom,
+  endOfDay,
+  instantOf,
+  isClock,
+  isDay,
+  shiftDay,
+  startOfDay,
+  tidyDay,
+} from './day.ts';
 
 test('a day ends by the clock of its zone, also when the clocks change', () => {
   expect(endOfDay('2026-11-21', 'Asia/Shanghai')).toBe('2026-11-21T15:59:59.000Z');
@@ -22,4 +32,21 @@ test('a day begins a second after the one before has ended, and days are counted
     '2027-01-01',
   ]);
   expect(['2026-11-21', '2026-13-01', '-7d', ''].map(isDay)).toEqual([true, false, false, false]);
+});
+
+test('a day and a time are read as people write them, and no other day is made of a wrong one', () => {
+  expect(['2026-02-29', '2028-02-29', '2026-02-31', '26-01-01'].map(isDay)).toEqual([
+    false,
+    true,
+    false,
+    false,
+  ]);
+  const clocks = ['2026-11-21 14:03', '2026-11-21', '2026-11-21 24:00', '2026-11-31 10:00'];
+  expect(clocks.map(isClock)).toEqual([true, false, false, false]);
+  for (const day of ['2026/1/5', '2026.01.05', '2026年1月5日', ' 2026-1-5 '])
+    expect(tidyDay(day), day).toBe('2026-01-05');
+  expect(tidyDay('2026/1/5 9:30')).toBe('2026-01-05 09:30');
+  expect(['', '1/5/2026', 'tomorrow'].map(tidyDay)).toEqual(['', '1/5/2026', 'tomorrow']);
+  expect(instantOf('2026-11-21 14:03', 'Asia/Shanghai')).toBe('2026-11-21T06:03:00.000Z');
+  expect(clockOf('2026-11-21T06:03:00.000Z', 'Asia/Shanghai')).toBe('2026-11-21 14:03');
 });

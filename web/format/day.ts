@@ -39,17 +39,37 @@ export function shiftDay(day: string, days: number): string {
 
 /** Whether a text is a day as addresses write it: `2026-11-21`. */
 export function isDay(text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const at = Date.parse(`${text}T00:00:00Z`);
+  // A browser may read February 30 as March 2.
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
-/** The instant, ISO, of a local time of the zone as browser fields write it: `2026-11-21T14:03`. */
+/** Whether a text is a day and a time as people write them here: `2026-11-21 14:03`. */
+export function isClock(text: string): boolean {
+  return isDay(text.slice(0, 10)) && /^ (?:[01]\d|2[0-3]):[0-5]\d$/.test(text.slice(10));
+}
+
+/** `2026/1/5`, `2026.01.05` and `2026年1月5日` as `2026-01-05`; another text stays as it is. */
+export function tidyDay(text: string): string {
+  const [, year, month = '', day = '', rest = ''] =
+    /^(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?(\s.*)?$/.exec(text.trim()) ?? [];
+  if (year === undefined) return text.trim();
+  const time = rest
+    .trim()
+    .replace('：', ':')
+    .replace(/^(\d):/, '0$1:');
+  return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')} ${time}`.trim();
+}
+
+/** The instant, ISO, of a local time of the zone: `2026-11-21 14:03`. */
 export function instantOf(clock: string, zone: string): string {
-  const asUtc = Date.parse(`${clock}Z`);
+  const asUtc = Date.parse(`${clock.replace(' ', 'T')}Z`);
   const first = asUtc - offsetMs(new Date(asUtc).toISOString(), zone);
   return new Date(asUtc - offsetMs(new Date(first).toISOString(), zone)).toISOString();
 }
 
 /** The inverse of `instantOf`. */
 export function clockOf(iso: string, zone: string): string {
-  return formatTime(iso, zone).slice(0, 16).replace(' ', 'T');
+  return formatTime(iso, zone).slice(0, 16);
 }

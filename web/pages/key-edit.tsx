@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { GroupView, KeyChange, KeyDetail, KeyView, List } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
 import { useData } from '../api/data.ts';
+import { DayInput } from '../components/day-input.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Field, TextInput } from '../components/field.tsx';
 import { Form, type Saving, useOpened } from '../components/form.tsx';
@@ -13,7 +14,7 @@ import { endOfDay } from '../format/day.ts';
 import { formatDay } from '../format/time.ts';
 import { keysWords, sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { GroupField } from './key-form.tsx';
+import { GroupField, wrongExpiry } from './key-form.tsx';
 import {
   LimitFields,
   limitsBody,
@@ -97,11 +98,10 @@ const writtenKey = (detail: KeyDetail, zone: string): WrittenKey => ({
 });
 
 function wrongIn({ name, limits, day, terms }: WrittenKey, before: WrittenKey, zone: string) {
-  const past = day !== before.day && day !== '' && Date.parse(endOfDay(day, zone)) <= Date.now();
   return {
     ...(name.trim() === '' && { name: 'required' }),
     ...wrongLimits(limits, before.limits),
-    ...(past && { expires_at: 'past' }),
+    expires_at: day === before.day ? undefined : wrongExpiry(day, zone),
     ...wrongTerms(terms),
   };
 }
@@ -163,14 +163,7 @@ function KeyForm({ detail, groups, saving, onSubmit, onCancel }: FormProps): Rea
             help={words.detail.noExpiry}
             error={errors['expires_at']}
           >
-            {(tied) => (
-              <TextInput
-                {...tied}
-                type="date"
-                value={text.day}
-                onChange={(event) => set({ day: event.target.value })}
-              />
-            )}
+            {(tied) => <DayInput {...tied} value={text.day} onChange={(day) => set({ day })} />}
           </Field>
           <TermFields terms={text.terms} errors={errors} onChange={(terms) => set({ terms })} />
         </>

@@ -4,13 +4,14 @@ import type { CreatedKey, GroupView, List, NewKeyBody } from '../../src/console/
 import { newIdempotencyKey, send } from '../api/client.ts';
 import { useData } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
+import { DayInput } from '../components/day-input.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Field, Select, TextInput } from '../components/field.tsx';
 import { Form, type Mistakes, type Saving } from '../components/form.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { SecretOnce } from '../components/secret-once.tsx';
 import { useZone } from '../components/time.tsx';
-import { endOfDay } from '../format/day.ts';
+import { endOfDay, isDay } from '../format/day.ts';
 import { keysWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import {
@@ -70,6 +71,13 @@ interface FormProps {
   readonly onCancel: () => void;
 }
 
+/** What is wrong with the day on which a key expires; empty: it never does. */
+export function wrongExpiry(day: string, zone: string): string | undefined {
+  if (day === '') return undefined;
+  if (!isDay(day)) return 'not_a_day';
+  return Date.parse(endOfDay(day, zone)) <= Date.now() ? 'past' : undefined;
+}
+
 function wrongIn(
   name: string,
   limits: WrittenLimits,
@@ -79,7 +87,7 @@ function wrongIn(
   return {
     ...(name.trim() === '' && { name: 'required' }),
     ...wrongLimits(limits),
-    ...(expires !== undefined && Date.parse(expires) <= Date.now() && { expires_at: 'past' }),
+    expires_at: expires,
     ...wrongTerms(terms),
   };
 }
@@ -94,18 +102,17 @@ function KeyForm({ groups, saving, onSubmit, onCancel }: FormProps): ReactNode {
   const [limits, setLimits] = useState(writtenLimits);
   const [day, setDay] = useState('');
   const [terms, setTerms] = useState(writtenTerms);
-  const expires = day === '' ? undefined : endOfDay(day, zone);
   const submit = () =>
     onSubmit({
       name: name.trim(),
       group,
       ...limitsBody(limits),
-      ...(expires !== undefined && { expires_at: expires }),
+      ...(day !== '' && { expires_at: endOfDay(day, zone) }),
       ...termsBody(terms),
     });
   return (
     <Form
-      mistakes={wrongIn(name, limits, expires, terms)}
+      mistakes={wrongIn(name, limits, wrongExpiry(day, zone), terms)}
       saving={saving}
       submit={words.submit}
       onSubmit={submit}
@@ -129,14 +136,7 @@ function KeyForm({ groups, saving, onSubmit, onCancel }: FormProps): ReactNode {
           <GroupField groups={groups} value={group} onChange={setGroup} error={errors['group']} />
           <LimitFields limits={limits} errors={errors} onChange={setLimits} />
           <Field label={words.expires} help={words.expiresHelp} error={errors['expires_at']}>
-            {(tied) => (
-              <TextInput
-                {...tied}
-                type="date"
-                value={day}
-                onChange={(event) => setDay(event.target.value)}
-              />
-            )}
+            {(tied) => <DayInput {...tied} value={day} onChange={setDay} />}
           </Field>
           <TermFields terms={terms} errors={errors} onChange={setTerms} />
         </>

@@ -1,6 +1,9 @@
-import { type FocusEvent, type KeyboardEvent, type ReactNode, useId } from 'react';
-import { Select, TextInput } from '../components/field.tsx';
+import { type ReactNode, useId, useState } from 'react';
+import { DayInput } from '../components/day-input.tsx';
+import { Select } from '../components/field.tsx';
 import { isDay, shiftDay } from '../format/day.ts';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
 
 interface RangeWords {
   readonly label: string;
@@ -54,14 +57,14 @@ export function RangeField({
       </Select>
       {isOwn && (
         <span className="flex items-center gap-1">
-          <DayInput
+          <End
             key={`from ${from}`}
             label={words.from}
             day={from}
             onDay={(day) => onChange({ from: day, to: after(day, to) })}
           />
           <span aria-hidden="true">–</span>
-          <DayInput
+          <End
             key={`to ${to}`}
             label={words.to}
             day={to}
@@ -87,26 +90,39 @@ function before(day: string, from: string): string {
   return from > day ? day : from < first ? first : from;
 }
 
-interface DayInputProps {
+interface EndProps {
   readonly label: string;
   readonly day: string;
   readonly onDay: (day: string) => void;
 }
 
-/** Takes the date on blur or Enter: during typing it passes through other dates. */
-function DayInput({ label, day, onDay }: DayInputProps): ReactNode {
-  const take = (value: string) =>
-    value !== day && isDay(value) && value > '2020-01-01' && onDay(value);
+/** One end of the period, taken when typing ends: until then it passes through other days. */
+function End({ label, day, onDay }: EndProps): ReactNode {
+  const { errors } = useWords(sharedWords);
+  const [text, setText] = useState(day);
+  const [wrong, setWrong] = useState(false);
+  const id = useId();
+  const take = (value: string) => {
+    const isTaken = isDay(value) && value > '2020-01-01';
+    setWrong(!isTaken);
+    if (isTaken && value !== day) onDay(value);
+  };
   return (
-    <TextInput
-      type="date"
-      aria-label={label}
-      defaultValue={day}
-      className="w-36!"
-      onBlur={(event: FocusEvent<HTMLInputElement>) => take(event.target.value)}
-      onKeyDown={(event: KeyboardEvent<HTMLInputElement>) =>
-        event.key === 'Enter' && take(event.currentTarget.value)
-      }
-    />
+    <span className="flex flex-col">
+      <DayInput
+        aria-label={label}
+        aria-invalid={wrong || undefined}
+        aria-describedby={wrong ? id : undefined}
+        value={text}
+        onChange={setText}
+        onDone={take}
+        className="w-36"
+      />
+      {wrong && (
+        <span id={id} role="alert" className="text-caption text-bad">
+          {errors.fields['not_a_day']}
+        </span>
+      )}
+    </span>
   );
 }

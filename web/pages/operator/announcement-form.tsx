@@ -9,12 +9,13 @@ import type {
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { queryClient, useData } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
+import { DayInput } from '../../components/day-input.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
 import { Form, type Mistakes, useOpened, useVersion } from '../../components/form.tsx';
 import { useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { clockOf, instantOf } from '../../format/day.ts';
+import { clockOf, instantOf, isClock } from '../../format/day.ts';
 import { bookWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { refresh } from './parts.tsx';
@@ -54,6 +55,7 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
   const zone = useZone();
   const [text, setText] = useState(() => textOf(announcement, zone));
   const [idempotencyKey] = useState(newIdempotencyKey);
+  const wrong = mistakes(text, words.beforeFrom);
   const save = useMutation({
     mutationFn: (body: AnnouncementBody) =>
       announcement === undefined
@@ -73,9 +75,9 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
       className="sm:max-w-[720px]!"
     >
       <Form
-        mistakes={mistakes(text, words.beforeFrom)}
+        mistakes={wrong}
         saving={save}
-        mine={bodyOf(text, zone)}
+        {...(isRead(text) && { mine: bodyOf(text, zone) })}
         submit={announcement === undefined ? words.publish : actions.save}
         onSubmit={() => save.mutate(bodyOf(text, zone))}
         onCancel={onClose}
@@ -182,11 +184,11 @@ function Audience({ text, onChange, errors }: FieldsProps): ReactNode {
       {(['from', 'to'] as const).map((name) => (
         <Field key={name} label={words[name]} help={zone} error={errors[name]}>
           {(tied) => (
-            <TextInput
+            <DayInput
               {...tied}
-              type="datetime-local"
+              withTime
               value={text[name]}
-              onChange={({ target }) => onChange({ [name]: target.value })}
+              onChange={(clock) => onChange({ [name]: clock })}
             />
           )}
         </Field>
@@ -222,14 +224,20 @@ function Preview({ text }: { readonly text: Text }): ReactNode {
   );
 }
 
+/** Whether the times are such, or none. */
+const isRead = ({ from, to }: Pick<Text, 'from' | 'to'>): boolean =>
+  [from, to].every((clock) => clock === '' || isClock(clock));
+
 function mistakes(text: Text, beforeFrom: string): Readonly<Record<string, string>> {
   const needed = (['titleZh', 'titleEn', 'textZh', 'textEn'] as const).filter(
     (name) => text[name].trim() === '',
   );
+  const unread = (['from', 'to'] as const).filter((name) => !isRead({ from: text[name], to: '' }));
   const reversed = text.to !== '' && text.from !== '' && text.to <= text.from;
   return {
     ...Object.fromEntries(needed.map((name) => [name, 'required'])),
     ...(reversed && { to: beforeFrom }),
+    ...Object.fromEntries(unread.map((name) => [name, 'not_a_clock'])),
   };
 }
 

@@ -3,10 +3,12 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { ModelBody, ModelKindName, OperatorModel } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
+import { DayInput } from '../../components/day-input.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, TextInput } from '../../components/field.tsx';
 import { Form, type Mistakes, useOpened, useVersion } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { isDay } from '../../format/day.ts';
 import { linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
 import { modelsWords, priceWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -198,7 +200,15 @@ function ModelFields({ text, onChange, errors, editing = false }: FieldsProps): 
         {input('output', words.output, 'max_output', words.contextHelp, number)}
         {input('durations', words.durations, 'durations', words.durationsHelp)}
         {input('hedge', words.hedge, 'hedge_after_ms', words.hedgeHelp, number)}
-        {input('shutdown', words.shutdown, 'shutdown_date', words.shutdownHelp, { type: 'date' })}
+        <Field label={words.shutdown} help={words.shutdownHelp} error={errors['shutdown_date']}>
+          {(tied) => (
+            <DayInput
+              {...tied}
+              value={text.shutdown}
+              onChange={(shutdown) => onChange({ ...text, shutdown })}
+            />
+          )}
+        </Field>
       </div>
     </>
   );
@@ -207,13 +217,14 @@ function ModelFields({ text, onChange, errors, editing = false }: FieldsProps): 
 const count = /^[1-9]\d{0,11}$/;
 
 function mistakes(
-  { context, output, durations, hedge }: Text,
+  { context, output, durations, hedge, shutdown }: Text,
   number: string,
 ): Readonly<Record<string, string>> {
   return {
     ...(context !== '' && !count.test(context) && { context: number }),
     ...(output !== '' && !count.test(output) && { max_output: number }),
     ...(hedge !== '' && !count.test(hedge) && { hedge_after_ms: number }),
+    ...(shutdown !== '' && !isDay(shutdown) && { shutdown_date: 'not_a_day' }),
     ...(durations !== '' &&
       !secondsIn(durations).every((each) => count.test(each)) && { durations: number }),
   };

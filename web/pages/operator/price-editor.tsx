@@ -10,15 +10,16 @@ import type {
 } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
+import { DayInput } from '../../components/day-input.tsx';
 import { FormProblem } from '../../components/form.tsx';
-import { AmountInput, Field, Select, TextInput } from '../../components/field.tsx';
+import { AmountInput, Field, Select } from '../../components/field.tsx';
 import { Panel } from '../../components/page.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { longestFraction, padFraction } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
-import { instantOf } from '../../format/day.ts';
+import { instantOf, isClock } from '../../format/day.ts';
 import {
   emptyLine,
   lineKey,
@@ -239,10 +240,11 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
     onError: (error) => toast({ tone: 'failed', text: errorText(error) }),
   });
   const submit = () => {
-    const late =
-      at !== undefined && !(Date.parse(at === '' ? '' : instantOf(at, zone)) > Date.now());
+    const unread = at !== undefined && !isClock(at);
+    const late = at !== undefined && !unread && Date.parse(instantOf(at, zone)) <= Date.now();
     const mistakes = {
       ...(reason.trim() === '' && { reason: 'required' }),
+      ...(unread && { at: 'not_a_clock' }),
       ...(late && { at: words.past }),
     };
     setOwn(mistakes);
@@ -296,14 +298,7 @@ function EffectiveFields({ at, error, onChange }: EffectiveProps): ReactNode {
       </Field>
       {at !== undefined && (
         <Field label={words.at} help={zone} error={error} className="w-56">
-          {(tied) => (
-            <TextInput
-              {...tied}
-              type="datetime-local"
-              value={at}
-              onChange={({ target }) => onChange(target.value)}
-            />
-          )}
+          {(tied) => <DayInput {...tied} withTime value={at} onChange={onChange} />}
         </Field>
       )}
     </>

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type {
   OperatorOrder,
   Reconciliation,
@@ -14,8 +14,9 @@ import { Banner } from '../../components/banner.tsx';
 import { FormProblem } from '../../components/form.tsx';
 import { Button } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy.tsx';
+import { DayInput } from '../../components/day-input.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
-import { Field, Select, TextInput } from '../../components/field.tsx';
+import { Field, Select } from '../../components/field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
 import { Page, Panel } from '../../components/page.tsx';
@@ -38,6 +39,31 @@ const path = 'operator/reconciliation';
 /** The zone of both wallets' bills. */
 const billZone = 'Asia/Shanghai';
 
+interface BillDayProps {
+  readonly day: string;
+  readonly last: string;
+  readonly onDay: (day: string) => void;
+}
+
+/** The day of the bill, taken when typing ends; a later one than the last becomes the last. */
+function BillDay({ day, last, onDay }: BillDayProps): ReactNode {
+  const { reconciliation: words } = useWords(peopleWords);
+  const [text, setText] = useState(day);
+  const [wrong, setWrong] = useState(false);
+  const take = (value: string) => {
+    setWrong(!isDay(value));
+    if (!isDay(value)) return;
+    const taken = value > last ? last : value;
+    setText(taken);
+    if (taken !== day) onDay(taken);
+  };
+  return (
+    <Field label={words.day} className="w-44" error={wrong ? 'not_a_day' : undefined}>
+      {(tied) => <DayInput {...tied} max={last} value={text} onChange={setText} onDone={take} />}
+    </Field>
+  );
+}
+
 /** A wallet's bill of one day beside the ledger. */
 export function ReconciliationPage(): ReactNode {
   const { reconciliation: words } = useWords(peopleWords);
@@ -56,19 +82,12 @@ export function ReconciliationPage(): ReactNode {
       ) : (
         <>
           <div className="flex flex-wrap items-end gap-3">
-            <Field label={words.day} className="w-44">
-              {(tied) => (
-                <TextInput
-                  {...tied}
-                  type="date"
-                  max={yesterday}
-                  value={date}
-                  onChange={({ target }) =>
-                    setState({ date: target.value === yesterday ? '' : target.value })
-                  }
-                />
-              )}
-            </Field>
+            <BillDay
+              key={date}
+              day={date}
+              last={yesterday}
+              onDay={(day) => setState({ date: day === yesterday ? '' : day })}
+            />
             <Field label={words.wallet} className="w-44">
               {(tied) => (
                 <Select
