@@ -111,7 +111,7 @@ function OrderTable({ orders, shown, onOpen }: OrderTableProps): ReactNode {
   const { columns } = words;
   const rows: readonly Column<OperatorOrder>[] = named({ ...columns, no: columns.walletNo }, [
     { id: 'time', cell: ({ created_at: at }) => <Time at={at} /> },
-    { id: 'id', cell: ({ id }) => <Cut text={id} /> },
+    { id: 'id', spare: 1, cell: ({ id }) => <Cut text={id} /> },
     {
       id: 'user',
       cell: ({ user }) => (
@@ -121,7 +121,7 @@ function OrderTable({ orders, shown, onOpen }: OrderTableProps): ReactNode {
       ),
     },
     { id: 'amount', amount: ({ amount }) => amount, as: 'balance' },
-    { id: 'wallet', spare: 1, cell: (order) => wallet(order.wallet) },
+    { id: 'wallet', cell: (order) => wallet(order.wallet) },
     {
       id: 'state',
       cell: (order) => (
@@ -160,7 +160,10 @@ function OrderTable({ orders, shown, onOpen }: OrderTableProps): ReactNode {
 
 function Cut({ text }: { readonly text: string }): ReactNode {
   return (
-    <span className="block max-w-40 truncate font-mono text-caption text-muted" data-tip={text}>
+    <span
+      className="block max-w-28 truncate font-mono xl:max-w-40 text-caption text-muted"
+      data-tip={text}
+    >
       {text}
     </span>
   );
