@@ -92,7 +92,8 @@ export async function followLog(
   }
 }
 
-const heads = ['time', 'status', 'outcome', 'model', 'channel', 'user', 'ms', 'id'];
+/** Times are in UTC; pages of the console are in the zone of the account. */
+const heads = ['time (UTC)', 'status', 'outcome', 'model', 'channel', 'user', 'ms', 'id'];
 
 const rowOf = (request: OperatorRequest): readonly string[] => [
   request.at.replace(/\.\d+Z$/, 'Z'),
