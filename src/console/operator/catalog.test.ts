@@ -347,6 +347,9 @@ forEachDatabase((_name, openFresh) => {
       },
       { version: 1, actor: 'configuration', actor_name: null },
     ]);
+    await database.query("UPDATE price_versions SET source='console' WHERE version=1");
+    const { json: seeded } = await operator.ask('operator/models/glm/prices');
+    expect(seeded.items.at(-1)).toMatchObject({ version: 1, actor: 'start', actor_name: null });
     expect((await acts()).filter((act) => act.startsWith('price'))).toEqual(['price.publish glm']);
     const later = {
       ...wish,

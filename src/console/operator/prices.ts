@@ -53,6 +53,9 @@ const imported = z.strictObject({
 });
 const listBytesMax = 4 * 1024 * 1024;
 
+/** Who published a price that no user published. */
+const programs = { import: 'command', configuration: 'configuration', console: 'start' } as const;
+
 /** Prices are published in versions: previewed before, never changed after. */
 export function priceRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
   const { database, clock, listFees } = rooms;
@@ -76,7 +79,7 @@ export function priceRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
               published_at: instant(publishedAt),
               prices: pricesOf(price, wholePpm),
               reason: why ?? null,
-              actor: actor ?? (source === 'import' ? 'command' : source),
+              actor: actor ?? programs[source],
               actor_name: names.get(actor ?? '') ?? null,
             }),
           ),

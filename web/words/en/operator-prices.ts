@@ -65,9 +65,11 @@ export default {
     waits: 'scheduled',
     inForce: 'current',
     noReason: 'no reason given',
-    actors: { command: 'a command', configuration: 'the configuration file' } as Readonly<
-      Record<string, string>
-    >,
+    actors: {
+      command: 'a command',
+      configuration: 'the configuration file',
+      start: 'the first start',
+    } as Readonly<Record<string, string>>,
     createTitle: 'Add model',
     id: 'ID',
     idHelp: 'The name that clients use. A model of the bundled list needs nothing else.',

@@ -60,7 +60,7 @@ export default {
     waits: '待生效',
     inForce: '生效中',
     noReason: '没有说明原因',
-    actors: { command: '命令行', configuration: '配置文件' },
+    actors: { command: '命令行', configuration: '配置文件', start: '首次启动' },
     createTitle: '添加模型',
     id: 'ID',
     idHelp: '客户端使用的名称。内置列表中的模型无需填写其他内容。',
