@@ -111,7 +111,8 @@ export interface Attention {
     | 'model_without_channel'
     | 'database_slow'
     | 'vendor_overran'
-    | 'disk_full';
+    | 'disk_full'
+    | 'requests_failing';
   readonly values: Readonly<Record<string, string>>;
   readonly since: Instant;
   readonly path: string;
@@ -439,7 +440,10 @@ export interface PriceVersionView {
   readonly published_at: Instant;
   readonly prices: readonly UnitPrice[];
   readonly reason: string | null;
-  /** A user's id, `command` or `configuration`. */
+  /**
+   * A user's id, `command`, `configuration`, or `start`: the start of the gateway that filled an
+   * empty catalogue.
+   */
   readonly actor: string;
   /** The user's name; null where the actor is no user. */
   readonly actor_name: string | null;

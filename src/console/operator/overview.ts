@@ -111,6 +111,7 @@ async function attention(
   const elsewhere = await Promise.all(others.map((look) => look(seen.at)));
   return [
     ...parkedChannels(seen),
+    ...(await failing(database, seen.at)),
     ...elsewhere.flat(),
     ...failedCheck(seen),
     ...(await overran(database, seen)),
@@ -134,6 +135,25 @@ function parkedChannels({ catalogue, reports }: AttentionInput): readonly Attent
       },
     ];
   });
+}
+
+const failingShare = 0.5;
+/** Fewer attempts than this say little. */
+const failingAttemptsMin = 5;
+
+/** Most attempts of the last hour failed, whatever the state of the channels. */
+async function failing(database: Database, at: number): Promise<readonly Attention[]> {
+  const counts = await channelCounts(database, { from: at - hourMs });
+  const { requests, errors } = countTotals(counts);
+  if (requests < failingAttemptsMin || errors < requests * failingShare) return [];
+  return [
+    {
+      code: 'requests_failing',
+      values: { failed: String(errors), attempts: String(requests) },
+      since: instant(Math.min(...counts.map(({ slot }) => slot))),
+      path: '/operator/requests',
+    },
+  ];
 }
 
 function failedCheck({ check: last }: AttentionInput): readonly Attention[] {

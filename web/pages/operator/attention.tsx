@@ -141,6 +141,8 @@ function useSentence(): (attention: Attention) => string {
           of('answers'),
           formatYuan(of('loss'), 'spend'),
         );
+      case 'requests_failing':
+        return sentences.requests_failing(of('failed'), of('attempts'));
       case 'disk_full':
         return sentences.disk_full(of('node'));
     }

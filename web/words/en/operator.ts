@@ -20,6 +20,8 @@ export default {
       database_slow: (ms: string, node: string) => `The database took ${ms} ms to answer ${node}.`,
       vendor_overran: (channel: string, answers: string, loss: string) =>
         `${channel} exceeded the maximum cost of requests in ${answers} answers within a day. No user paid for it; you lost ${loss}.`,
+      requests_failing: (failed: string, attempts: string) =>
+        `${failed} of ${attempts} attempts failed in the last hour.`,
       disk_full: (node: string) => `The disk of ${node} is nearly full.`,
     },
     buttons: {
@@ -31,6 +33,7 @@ export default {
       model_without_channel: 'Open model',
       database_slow: 'Check again',
       vendor_overran: 'Open channel',
+      requests_failing: 'Open requests',
       disk_full: 'Check again',
     },
     now: 'Last five minutes',

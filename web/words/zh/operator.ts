@@ -20,6 +20,8 @@ export default {
       database_slow: (ms, node) => `数据库响应节点 ${node} 用了 ${ms} 毫秒。`,
       vendor_overran: (channel, answers, loss) =>
         `渠道 ${channel} 一天内有 ${answers} 个回答超出请求的最高费用。用户没有为此付费，你损失 ${loss}。`,
+      requests_failing: (failed, attempts) =>
+        `最近一小时的 ${attempts} 次尝试中有 ${failed} 次失败。`,
       disk_full: (node) => `节点 ${node} 的磁盘即将写满。`,
     },
     buttons: {
@@ -31,6 +33,7 @@ export default {
       model_without_channel: '打开模型',
       database_slow: '重新检查',
       vendor_overran: '打开渠道',
+      requests_failing: '查看请求',
       disk_full: '重新检查',
     },
     now: '最近五分钟',

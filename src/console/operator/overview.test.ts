@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { forEachDatabase } from '../../../test/databases.ts';
+import { startOperatorConsole } from '../../../test/support/console-operator.ts';
+import { sold } from '../../../test/support/console-user.ts';
+import { migrations } from '../../app/schema.ts';
+import { systemClock } from '../../base/clock.ts';
+import { slotMs } from '../../gateway/reports/counts.ts';
+
+forEachDatabase((_name, openFresh) => {
+  test('an hour in which most attempts fail needs attention, a few failures do not', async () => {
+    const { operator, database } = await startOperatorConsole(
+      await openFresh({ migrations }),
+      sold,
+    );
+    const count = async (kind: string, many: number, agoMs = 0) => {
+      const at = systemClock.now() - agoMs;
+      const values = [at - (at % slotMs), 'a', kind, many];
+      await database.query('INSERT INTO channel_count VALUES ($1, $2, $3, $4)', values);
+    };
+    const failing = async () =>
+      (await operator.ask('operator/overview')).json.attention.filter(
+        ({ code }: { code: string }) => code === 'requests_failing',
+      );
+    await count('timeout', 900, 2 * 3_600_000);
+    await count('timeout', 4);
+    expect(await failing()).toEqual([]);
+    await count('overloaded', 6);
+    expect(await failing()).toMatchObject([
+      { values: { failed: '10', attempts: '10' }, path: '/operator/requests' },
+    ]);
+    await count('ok', 11);
+    expect(await failing()).toEqual([]);
+  });
+});
