@@ -35,11 +35,11 @@ export function FigureCard({ label, value, note, tone, tip }: FigureProps): Reac
 
 /**
  * Two in a row on a phone, an odd last one across both; all in one row where there is room, and
- * three in a row where five or six have none. Hairlines between them.
+ * three in a row where five or six have none, a fifth across the rest. Hairlines between them.
  */
 export function Figures({ children }: { readonly children: ReactNode }): ReactNode {
   return (
-    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line max-lg:*:last:odd:col-span-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none lg:max-xl:has-[>:nth-child(5)]:grid-flow-row lg:max-xl:has-[>:nth-child(5)]:grid-cols-3">
+    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line max-lg:*:last:odd:col-span-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none lg:max-xl:has-[>:nth-child(5)]:grid-flow-row lg:max-xl:has-[>:nth-child(5)]:grid-cols-3 lg:max-xl:*:last:nth-5:col-span-2">
       {children}
     </div>
   );
