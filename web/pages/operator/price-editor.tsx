@@ -118,7 +118,7 @@ function useSettled(text: string): string {
 
 /** Name, present price, new price, and the button that removes the line. */
 const lineGrid =
-  'grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 gap-y-1 sm:grid-cols-[minmax(0,1fr)_8rem_11rem_auto]';
+  'grid grid-cols-[minmax(0,1fr)_auto_2.75rem] items-center gap-x-3 gap-y-1 sm:grid-cols-[minmax(0,1fr)_8rem_11rem_auto]';
 
 /** Heads of the columns for eyes: each line names its prices for screen readers. */
 function LineHead({ version }: { readonly version: number }): ReactNode {
@@ -172,11 +172,12 @@ function Lines({ model, start, lines, onChange }: LinesProps): ReactNode {
               <span className="min-w-0 text-table">
                 {nameOf(line)} <span className="text-caption text-muted">¥ / {per[line.unit]}</span>
               </span>
-              <span className="text-right text-table text-muted figures">
-                <span className="text-caption sm:sr-only">{words.now(model.price_version)}: </span>
+              <span className="text-right text-table text-muted figures max-sm:col-span-2">
+                <span className="text-caption sm:sr-only">{words.now(model.price_version)} </span>
                 {before === undefined ? '—' : padFraction(before, places)}
               </span>
               <Field
+                className="max-sm:col-span-2"
                 label={
                   <span className="sr-only">{`${nameOf(line)}: ${words.next(model.price_version + 1)}`}</span>
                 }
