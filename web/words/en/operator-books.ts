@@ -27,7 +27,7 @@ export default {
       records: 'Every usage record has its charge',
       charges: 'Every charge has its usage record',
       losses: 'Usage that a vendor reported beyond a charge has its transfer',
-      unreported: 'Every such transfer has its usage record',
+      unreported: 'Every transfer for usage beyond a charge has its usage record',
       floats: 'Amounts drawn by gateways belong to known gateways',
       strangers: 'Every charge belongs to an account',
       holds: 'Ended holds match their transfers',

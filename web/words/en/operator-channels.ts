@@ -84,7 +84,9 @@ export default {
     errorsSummary: (errors: string, requests: string) =>
       `Errors per hour of the last 24 hours: ${errors} of ${requests} attempts.`,
     noErrors: (requests: string) =>
-      `No errors in the last 24 hours, in ${requests === '1' ? '1 attempt' : `${requests} attempts`}.`,
+      requests === '0'
+        ? 'No attempts in the last 24 hours.'
+        : `No errors in the last 24 hours, in ${requests === '1' ? '1 attempt' : `${requests} attempts`}.`,
     latency: 'First byte by hour, 24 hours',
     latencySummary: (median: string) =>
       `First byte per hour of the last 24 hours, median and 95th percentile; the last median is ${median}.`,

@@ -75,7 +75,8 @@ export default {
     errors: '最近 24 小时各类错误',
     errorsSummary: (errors, requests) =>
       `最近 24 小时每小时错误数：${requests} 次尝试中 ${errors} 次出错。`,
-    noErrors: (requests) => `最近 24 小时没有错误，共 ${requests} 次尝试。`,
+    noErrors: (requests) =>
+      requests === '0' ? '最近 24 小时没有尝试。' : `最近 24 小时没有错误，共 ${requests} 次尝试。`,
     latency: '最近 24 小时首字节时间',
     latencySummary: (median) =>
       `最近 24 小时每小时首字节时间的中位数与 95 分位，最近的中位数为 ${median}。`,
