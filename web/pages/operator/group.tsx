@@ -106,6 +106,9 @@ function About({ group }: { readonly group: OperatorGroup }): ReactNode {
         <Fact name={words.users}>{formatCount(group.keys)}</Fact>
         <Fact name={origin.label}>{origin[group.origin]}</Fact>
       </Facts>
+      {group.origin === 'configuration' && (
+        <p className="mt-3 text-caption text-muted">{origin.readOnly}</p>
+      )}
     </Panel>
   );
 }

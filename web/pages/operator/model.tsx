@@ -155,6 +155,9 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
         </Fact>
         <Fact name={origin.label}>{origin[model.origin]}</Fact>
       </Facts>
+      {model.origin === 'configuration' && (
+        <p className="mt-3 text-caption text-muted">{origin.readOnly}</p>
+      )}
     </Panel>
   );
 }
