@@ -3,9 +3,9 @@ import type { OrderStateName, OrderView } from '../../../src/console/contract.ts
 import { useNow } from '../../browser/now.ts';
 import { type Status, StatusBadge } from '../../components/status-badge.tsx';
 import { parseYuan } from '../../format/money.ts';
-import { formatDuration } from '../../format/time.ts';
 import { peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { clockOf } from '../order-countdown.ts';
 import { refresh } from './parts.tsx';
 
 export const orderAddress = (id: string): string => `operator/orders/${encodeURIComponent(id)}`;
@@ -33,7 +33,7 @@ const statuses: Readonly<Record<OrderStateName, Status>> = {
   scanned: 'running',
   credited: 'ok',
   expired: 'expired',
-  closed: 'disabled',
+  closed: 'notCharged',
   failed: 'failed',
 };
 
@@ -59,5 +59,7 @@ export function TimeLeft({
   const { orders: words } = useWords(peopleWords);
   const left = Date.parse(at) - useNow();
   if ((state !== 'waiting' && state !== 'scanned') || left <= 0) return null;
-  return <span className="text-caption text-muted">{words.left(formatDuration(left))}</span>;
+  return (
+    <span className="text-caption text-muted">{words.left(clockOf(Math.ceil(left / 1000)))}</span>
+  );
 }
