@@ -44,18 +44,19 @@ export function HttpStatus({
   );
 }
 
-/** The error code; the refusal's name where it has none. */
-export const codeOf = ({ code, outcome, message }: FailedRequest): string =>
-  code ?? (message === null ? '—' : outcome);
+/** The error code; the refusal's name where it has none; null where there was no error. */
+export const codeOf = ({ code, outcome, message }: FailedRequest): string | null =>
+  code ?? (message === null ? null : outcome);
 
-/** The error code, with the chapter that explains it where it is one of ours. */
+/** The error code, with the chapter that explains it. */
 export function ErrorCode({ request }: { readonly request: FailedRequest }): ReactNode {
-  const code = <span className="font-mono break-all">{codeOf(request)}</span>;
-  if (request.code === null && request.message === null) return code;
+  const code = codeOf(request);
   return (
-    <DocsLink to="errors" heading={request.outcome}>
-      {code}
-    </DocsLink>
+    code !== null && (
+      <DocsLink to="errors" heading={request.outcome}>
+        <span className="font-mono break-all">{code}</span>
+      </DocsLink>
+    )
   );
 }
 
@@ -86,7 +87,9 @@ export function useRequestColumns(): readonly Column<FailedRequest>[] {
     {
       id: 'code',
       cell: (request) => (
-        <span className="block max-w-52 truncate font-mono text-caption">{codeOf(request)}</span>
+        <span className="block max-w-52 truncate font-mono text-caption">
+          {codeOf(request) ?? '—'}
+        </span>
       ),
     },
     {
@@ -116,13 +119,13 @@ export function FailedList({ path, ...list }: ListProps): ReactNode {
           columns={columns}
           path={path}
           card={(request) => ({
-            title: request.model ?? request.endpoint ?? codeOf(request),
+            title: request.model ?? request.endpoint ?? codeOf(request) ?? '—',
             value: <HttpStatus request={request} />,
             detail: (
               <>
                 <Time at={request.at} />
                 <span className="max-w-32 truncate">{request.key_name}</span>
-                <span className="font-mono">{codeOf(request)}</span>
+                {codeOf(request) !== null && <span className="font-mono">{codeOf(request)}</span>}
               </>
             ),
           })}

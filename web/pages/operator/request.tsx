@@ -14,6 +14,7 @@ import { operatorRequestWords, requestWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { codeOf, ErrorCode, HttpStatus, useReason } from '../request-parts.tsx';
 import { Timeline } from '../request-timeline.tsx';
+import { channelPath } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 import { pathName } from './parts.tsx';
 
@@ -82,20 +83,16 @@ function Channel({
   const words = useWords(operatorRequestWords);
   return (
     <>
-      <ChannelLink name={channel} />
+      <PathLink
+        path={channelPath(channel)}
+        className="min-w-0 text-accent wrap-anywhere underline underline-offset-2"
+      >
+        {channel}
+      </PathLink>
       {number !== null && <span className="text-muted">{words.key(number)}</span>}
     </>
   );
 }
-
-const ChannelLink = ({ name }: { readonly name: string }): ReactNode => (
-  <PathLink
-    path={`/operator/channels/${pathName(name)}`}
-    className="min-w-0 text-accent wrap-anywhere underline underline-offset-2"
-  >
-    {name}
-  </PathLink>
-);
 
 interface After {
   readonly request: OperatorRequestDetail;
@@ -168,7 +165,6 @@ function reasonAfter(
 function RequestFacts({ request }: { readonly request: OperatorRequestDetail }): ReactNode {
   const words = useWords(operatorRequestWords);
   const { columns, facts, openCharge } = useWords(requestWords);
-  const reason = useReason()(request);
   const { user, id } = request;
   const userPath = `/operator/users/${pathName(user.id)}`;
   return (
@@ -197,17 +193,7 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
       <Fact name={columns.status}>
         <HttpStatus request={request} />
       </Fact>
-      {request.outcome !== codeOf(request) && (
-        <Fact name={words.outcome}>
-          <span className="font-mono text-caption">{request.outcome}</span>
-        </Fact>
-      )}
-      <Fact name={columns.code}>
-        <span className="text-caption">
-          <ErrorCode request={request} />
-        </span>
-      </Fact>
-      <Fact name={columns.message}>{reason}</Fact>
+      <EndFacts request={request} />
       {request.param !== null && (
         <Fact name={facts.param}>
           <span className="font-mono text-caption">{request.param}</span>
@@ -215,7 +201,7 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
       )}
       {request.channel !== null && (
         <Fact name={words.columns.channel}>
-          <ChannelLink name={request.channel} />
+          <PathLink path={channelPath(request.channel)}>{request.channel}</PathLink>
         </Fact>
       )}
       <Fact name={facts.total}>
@@ -229,5 +215,29 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
         )}
       </Fact>
     </Facts>
+  );
+}
+
+/** The error, or how a request without one ended. */
+function EndFacts({ request }: { readonly request: OperatorRequestDetail }): ReactNode {
+  const words = useWords(operatorRequestWords);
+  const { columns } = useWords(requestWords);
+  const reason = useReason()(request);
+  const code = codeOf(request);
+  if (code === null) return <Fact name={words.outcome}>{reason}</Fact>;
+  return (
+    <>
+      {request.outcome !== code && (
+        <Fact name={words.outcome}>
+          <span className="font-mono text-caption">{request.outcome}</span>
+        </Fact>
+      )}
+      <Fact name={columns.code}>
+        <span className="text-caption">
+          <ErrorCode request={request} />
+        </span>
+      </Fact>
+      <Fact name={columns.message}>{reason}</Fact>
+    </>
   );
 }

@@ -105,13 +105,13 @@ function RequestTable({ requests }: { readonly requests: readonly OperatorReques
       columns={useColumns()}
       path={({ id }) => `/${path}/${id}`}
       card={(request) => ({
-        title: request.model ?? request.endpoint ?? codeOf(request),
+        title: request.model ?? request.endpoint ?? codeOf(request) ?? '—',
         value: <HttpStatus request={request} />,
         detail: (
           <>
             <Time at={request.at} />
             <span className="max-w-32 truncate">{request.user.name ?? request.user.id}</span>
-            <span className="font-mono">{codeOf(request)}</span>
+            {codeOf(request) !== null && <span className="font-mono">{codeOf(request)}</span>}
             {request.channel !== null && (
               <span className="max-w-32 truncate">{request.channel}</span>
             )}
@@ -127,7 +127,7 @@ function useColumns(): readonly Column<OperatorRequest>[] {
   const [time, id, key, model, status, code] = useRequestColumns();
   const own: readonly (Column<OperatorRequest> | undefined)[] = [
     time,
-    id,
+    id && { ...id, spare: 3 },
     {
       id: 'user',
       header: columns.user,
@@ -137,7 +137,7 @@ function useColumns(): readonly Column<OperatorRequest>[] {
         </span>
       ),
     },
-    key && { ...key, spare: 3 },
+    key && { ...key, spare: 4 },
     model,
     {
       id: 'channel',
