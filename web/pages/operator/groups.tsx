@@ -25,6 +25,7 @@ export function GroupsPage(): ReactNode {
   return (
     <Page
       title={words.title}
+      note={<p className="text-caption text-muted">{words.note}</p>}
       actions={<CreateButton onClick={() => setState({ form: 'new' })}>{words.add}</CreateButton>}
     >
       <ListPanel query={groups} empty={words.empty}>
