@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { peopleWords } from '../../words/families.ts';
+import { operatorWords, peopleWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { pathName, ReasonField, refresh } from './parts.tsx';
 
@@ -54,6 +54,7 @@ interface BulkDialogProps {
 function BulkDialog({ users, turn, onClose, onDone }: BulkDialogProps): ReactNode {
   const { bulk: words } = useWords(peopleWords).users;
   const { user: acts } = useWords(peopleWords);
+  const { comma } = useWords(operatorWords);
   const toast = useToast();
   const [reason, setReason] = useState('');
   const [done, setDone] = useState(0);
@@ -93,6 +94,9 @@ function BulkDialog({ users, turn, onClose, onDone }: BulkDialogProps): ReactNod
         {(errors) => (
           <>
             <p>{turn === 'suspend' ? words.suspendText : words.restoreText}</p>
+            <p className="text-table text-muted wrap-anywhere">
+              {users.map(({ name }) => name).join(comma)}
+            </p>
             <ReasonField value={reason} onChange={setReason} error={errors['reason']} />
             {act.error !== null && <p>{words.stopped(done, users[done]?.name ?? '')}</p>}
           </>
