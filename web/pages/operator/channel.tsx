@@ -133,7 +133,8 @@ function Settings({ channel }: { readonly channel: ChannelView }): ReactNode {
   const [, setState] = useSearchState(searchDefaults);
   const { secret, keys, origin } = channel;
   const edit = () => setState({ form: 'edit' });
-  const endings = keys.map(({ last4 }) => last4 ?? '····').join(' · ');
+  const known = keys.some(({ last4 }) => last4 !== null);
+  const endings = known ? keys.map(({ last4 }) => last4 ?? '····').join(' · ') : undefined;
   const key = secret.set
     ? words.settings.keySet(endings, secret.set_at === null ? '' : formatDay(secret.set_at, zone))
     : words.settings.keyNotSet;

@@ -81,7 +81,7 @@ function Changed({ report: { changed } }: ReportProps): ReactNode {
     const [of = '', ...rest] = member.split(' ');
     return [classes[of as PriceClass] ?? of, ...rest].join(' ');
   };
-  const price = (amount: string | null) => (amount === null ? '—' : `¥${amount}`);
+  const price = (amount: string | null) => (amount === null ? '—' : priceText(amount));
   return (
     <ul className="flex flex-col divide-y divide-line text-table">
       {changed.map(({ model, changes }) => (

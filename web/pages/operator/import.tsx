@@ -14,6 +14,10 @@ import { ImportLists } from './import-lists.tsx';
 import { refreshModels } from './model-parts.ts';
 import { ReasonField, useErrorText } from './parts.tsx';
 
+const example = `id,input,cached_input,output
+deepseek-chat,2,0.2,3
+glm-4.7,2.5,,10`;
+
 /** Compares a price list first; then all of it is published, or nothing. */
 export function ImportPage(): ReactNode {
   const { import: words, models } = useWords(priceWords);
@@ -38,6 +42,7 @@ export function ImportPage(): ReactNode {
                 rows={12}
                 spellCheck={false}
                 className="font-mono text-caption"
+                placeholder={example}
                 value={text}
                 onChange={({ target }) => change(target.value)}
               />

@@ -127,7 +127,8 @@ export default {
     vendor: 'Vendor',
     baseUrl: 'Base URL',
     key: 'Key',
-    keySet: (last4: string, day: string) => `Set · ends ${last4} · ${day}`,
+    keySet: (last4: string | undefined, day: string) =>
+      last4 === undefined ? `Set · ${day}` : `Set · ends ${last4} · ${day}`,
     keyNotSet: 'Not set',
     replace: 'Replace',
     groups: 'Groups',

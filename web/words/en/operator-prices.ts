@@ -134,7 +134,7 @@ export default {
     title: 'Import price list',
     file: 'Choose file',
     text: 'Price list: YAML, JSON or CSV',
-    help: 'YAML as in the configuration (models: - id, price), or CSV with the header id,input,cached_input,output. Prices are yuan per million tokens.',
+    help: 'CSV with a header line, or the models part of a configuration file in YAML or JSON. Prices are yuan per million tokens.',
     dryRun: 'Compare',
     publish: 'Publish all',
     lists: { new: 'New', changed: 'Changed', unchanged: 'Unchanged', refused: 'Refused' },
@@ -150,6 +150,7 @@ export default {
   groups: {
     title: 'Groups',
     add: 'Add group',
+    note: 'A key belongs to one group, which decides its prices, its limits and the channels it uses.',
     empty: 'No groups yet.',
     columns: {
       name: 'Name',

@@ -116,7 +116,8 @@ export default {
     vendor: '厂商',
     baseUrl: '接口地址',
     key: '密钥',
-    keySet: (last4, day) => `已设置 · 尾号 ${last4} · ${day}`,
+    keySet: (last4, day) =>
+      last4 === undefined ? `已设置 · ${day}` : `已设置 · 尾号 ${last4} · ${day}`,
     keyNotSet: '未设置',
     replace: '更换',
     groups: '分组',

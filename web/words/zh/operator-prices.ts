@@ -123,7 +123,7 @@ export default {
     title: '导入价格表',
     file: '选择文件',
     text: '价格表：YAML、JSON 或 CSV',
-    help: 'YAML 与配置文件的写法相同（models: - id, price）；CSV 的表头为 id,input,cached_input,output。价格单位为元 / 百万 token。',
+    help: 'CSV 须有表头；YAML 或 JSON 与配置文件的 models 部分相同。价格单位为元 / 百万 token。',
     dryRun: '比较',
     publish: '全部发布',
     lists: { new: '新增', changed: '变更', unchanged: '不变', refused: '拒绝' },
@@ -138,6 +138,7 @@ export default {
   groups: {
     title: '分组',
     add: '添加分组',
+    note: '每个密钥属于一个分组，由分组决定价格、限速和可用的渠道。',
     empty: '还没有分组。',
     columns: {
       name: '名称',
