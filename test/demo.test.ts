@@ -8,7 +8,8 @@ test('the console of the demo knows where its orders are paid', async () => {
     demo.kill('SIGTERM');
     await once(demo, 'exit');
   });
-  const session = await (await fetch(`${url}/console/api/session`)).json();
+  const answer = await fetch(`${url}/console/api/session`);
+  const session: { features: { demo_wallets: string } } = JSON.parse(await answer.text());
   expect(session).toMatchObject({ features: { demo: true } });
   expect((await fetch(session.features.demo_wallets)).status).toBe(200);
 });

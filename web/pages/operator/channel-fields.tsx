@@ -48,13 +48,6 @@ export function ChannelFields(props: FieldsProps): ReactNode {
       : needsSecret
         ? words.secretHelp
         : words.secretNone;
-  const standard = vendor?.default_base_url ?? null;
-  const baseUrlHelp =
-    vendor === undefined
-      ? words.baseUrlHelp
-      : standard === null
-        ? words.baseUrlNeeded
-        : words.baseUrlDefault(standard);
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -71,18 +64,7 @@ export function ChannelFields(props: FieldsProps): ReactNode {
         </Field>
         <VendorChoice {...props} />
       </div>
-      <Field label={words.baseUrl} help={baseUrlHelp} error={errors['base_url']}>
-        {(tied) => (
-          <TextInput
-            {...tied}
-            name="base_url"
-            inputMode="url"
-            value={text.baseUrl}
-            placeholder={vendor?.default_base_url ?? ''}
-            onChange={({ target }) => onChange({ baseUrl: target.value })}
-          />
-        )}
-      </Field>
+      <BaseUrlField {...props} />
       <KeyFields
         slots={text.keys}
         onChange={(keys) => onChange({ keys })}
@@ -125,6 +107,31 @@ function askOf({ text, editing }: FieldsProps) {
   const draft = draftOf(text);
   const stored = editing !== undefined && draft !== undefined && draft.secret === undefined;
   return stored ? { vendor: draft.vendor, channel: editing } : draft;
+}
+
+function BaseUrlField({ text, onChange, errors, vendor }: FieldsProps): ReactNode {
+  const { form: words } = useWords(channelWords);
+  const standard = vendor?.default_base_url ?? null;
+  const help =
+    vendor === undefined
+      ? words.baseUrlHelp
+      : standard === null
+        ? words.baseUrlNeeded
+        : words.baseUrlDefault(standard);
+  return (
+    <Field label={words.baseUrl} help={help} error={errors['base_url']}>
+      {(tied) => (
+        <TextInput
+          {...tied}
+          name="base_url"
+          inputMode="url"
+          value={text.baseUrl}
+          placeholder={standard ?? ''}
+          onChange={({ target }) => onChange({ baseUrl: target.value })}
+        />
+      )}
+    </Field>
+  );
 }
 
 function VendorChoice({ text, onChange, errors, vendors }: FieldsProps): ReactNode {
