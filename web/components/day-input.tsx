@@ -60,12 +60,13 @@ export function DayInput({
         aria-hidden="true"
         className="pointer-events-none absolute inset-0 opacity-0"
       />
-      <IconButton
-        icon="calendar"
-        label={actions.calendar}
-        className="absolute top-0 right-0"
-        onClick={() => calendar.current?.showPicker()}
-      />
+      <span className="absolute top-0 right-0">
+        <IconButton
+          icon="calendar"
+          label={actions.calendar}
+          onClick={() => calendar.current?.showPicker()}
+        />
+      </span>
     </div>
   );
 }

@@ -142,7 +142,7 @@ export function UsageFilter({ of, state, onChange, children }: UsageFilterProps)
         onEnter={() => setOpened(true)}
         onFound={found}
       />
-      <div className="min-w-0 flex-1">
+      <div className="min-w-0 flex-1 basis-44">
         <FilterBar fields={fields} value={state} onChange={onChange} onOpen={() => setOpened(true)}>
           {children}
         </FilterBar>

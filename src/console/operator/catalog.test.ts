@@ -347,9 +347,14 @@ forEachDatabase((_name, openFresh) => {
       },
       { version: 1, actor: 'configuration', actor_name: null },
     ]);
-    await database.query("UPDATE price_versions SET source='console' WHERE version=1");
+    // As a start writes it that fills an empty catalogue.
+    await database.query(
+      `INSERT INTO price_versions (model, version, price, source, published_at, effective_at)
+        SELECT model, 0, price, 'console', published_at, effective_at FROM price_versions WHERE model='glm' AND version=1`,
+      [],
+    );
     const { json: seeded } = await operator.ask('operator/models/glm/prices');
-    expect(seeded.items.at(-1)).toMatchObject({ version: 1, actor: 'start', actor_name: null });
+    expect(seeded.items.at(-1)).toMatchObject({ version: 0, actor: 'start', actor_name: null });
     expect((await acts()).filter((act) => act.startsWith('price'))).toEqual(['price.publish glm']);
     const later = {
       ...wish,
