@@ -200,6 +200,7 @@ function Differences({
   if (differences.length === 0) return <Banner tone="good">{words.clean}</Banner>;
   return (
     <Panel flush title={words.differences}>
+      <p className="border-b border-line px-4 py-2 text-table text-muted">{words.advice}</p>
       <ul className="divide-y divide-line">
         {differences.map((difference) => (
           <Difference
@@ -233,7 +234,9 @@ function Difference({ difference }: { readonly difference: ReconciliationDiffere
         {order === null ? (
           <span className="text-muted">{words.unknownOrder}</span>
         ) : (
-          <PathLink path={`/operator/orders?order=${order}`}>{order}</PathLink>
+          <PathLink path={`/operator/orders?order=${order}`}>
+            <span className="font-mono text-caption">{order}</span>
+          </PathLink>
         )}
         {number !== null && <CopyText text={number} label={words.walletNo} />}
       </span>

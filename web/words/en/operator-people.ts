@@ -257,7 +257,8 @@ export default {
     again: 'Run again',
     notRun: 'Not reconciled yet. This runs automatically the next morning.',
     noWallet: 'No wallet is configured.',
-    ran: (bill: string, ours: string) => `Run {at}: the bill has ${bill} lines, we have ${ours}.`,
+    ran: (bill: string, ours: string) =>
+      `Run {at}: the bill has ${bill === '1' ? '1 line' : `${bill} lines`}, we have ${ours}.`,
     columns: {
       what: 'Item',
       count: 'Count',
@@ -273,6 +274,8 @@ export default {
     },
     clean: 'The bill and the ledger agree.',
     differences: 'Differences',
+    advice:
+      'Look up the transaction ID in your account at the wallet. If the ledger is wrong, credit or debit the user.',
     order: 'Order',
     walletNo: 'Transaction ID',
     nextDay: 'close to midnight; it is in the next day’s bill',

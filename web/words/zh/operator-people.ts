@@ -241,6 +241,7 @@ export default {
     },
     clean: '对账单与账本一致。',
     differences: '差异',
+    advice: '请在钱包的商户后台按交易单号核对；如果账本有误，请为用户增加或扣减余额。',
     order: '订单',
     walletNo: '交易单号',
     nextDay: '临近零点，在次日的对账单中',
