@@ -9,7 +9,7 @@ import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 
-/** The effect of a price list in four lists, refused lines first. */
+/** The effect of a price list: lists that hold something, refused lines first. */
 export function ImportLists({ report }: { readonly report: PriceImportReport }): ReactNode {
   const { import: words } = useWords(priceWords);
   const { comma } = useWords(operatorWords);
@@ -39,16 +39,16 @@ interface ListedProps {
 }
 
 function Listed({ title, count, tone, children }: ListedProps): ReactNode {
-  const { import: words } = useWords(priceWords);
+  if (count === 0) return null;
   return (
     <Panel
       title={
         <span className="flex items-center gap-2">
-          {title} <Badge tone={count === 0 ? 'idle' : tone}>{count}</Badge>
+          {title} <Badge tone={tone}>{count}</Badge>
         </span>
       }
     >
-      {count === 0 ? <p className="text-table text-muted">{words.none}</p> : children}
+      {children}
     </Panel>
   );
 }

@@ -138,8 +138,6 @@ export default {
     dryRun: 'Compare',
     publish: 'Publish all',
     lists: { new: 'New', changed: 'Changed', unchanged: 'Unchanged', refused: 'Refused' },
-    none: 'none',
-    columns: { model: 'Model', line: 'Line', from: 'Now', to: 'New', change: 'Change' },
     refusedLine: (line: number) => `line ${line}`,
     dry: 'Nothing has changed yet. All prices are published together, or none.',
     refusedAll: 'Correct the refused lines before you publish.',
@@ -200,7 +198,7 @@ export default {
       `${keys} keys and these channels still use it: ${channels}.`,
     facts: 'Group',
     models: (count: number) => `Models (${count})`,
-    noModels: 'None: no channel serves this group.',
+    noModels: 'None: no channel serves this group. Select it in the settings of a channel.',
     servedBy: 'Served by',
     preview: (from: string, to: string) => `Prices at ×${to} instead of ×${from}`,
     previewNote: (keys: number) =>
