@@ -130,7 +130,7 @@ function Models({ group: { models } }: { readonly group: OperatorGroup }): React
     { id: 'channels', cell: channels },
   ]);
   return (
-    <Panel flush title={words.models(models.length)}>
+    <Panel flush title={words.models(models.length)} className="self-start">
       {models.length === 0 ? (
         <p className="p-4 text-table text-muted">{words.noModels}</p>
       ) : (
