@@ -38,7 +38,7 @@ process has more than before it opened them, after some were open and have ended
   soak: {
     title: 'Time',
     about: `\`npm run bench:soak -- --minutes 30 --rate 12 --write\` asks for everything: chats whole and streamed, tools, messages, responses, embeddings, pictures, voices, recordings, clients that leave, vendors that fail in seven ways, nonsense. What is kept of the
-database (64 MB of pages) is filled first. Memory may grow by 1 % of its level in ten minutes over the last two thirds of the time.`,
+database (8 MB of pages) is filled first. Memory may grow by 1 % of its level in ten minutes over the last two thirds of the time.`,
   },
 };
 

@@ -97,12 +97,12 @@ function tell(seen: Soaked, { name }: Question, what: string): void {
   else if (seen.odd.size < 50) seen.odd.set(line, [performance.now()]);
 }
 
-const filledBytes = 80 * 2 ** 20;
+const filledBytes = 10 * 2 ** 20;
 const filledEach = 40_000;
 const fillersAtOnce = 8;
 
 /**
- * Fills the gateway's page cache of its database (64 MB), which would take an hour of modest load
+ * Fills the gateway's page cache of its database (8 MB), which would take an hour of modest load
  * and looks like a leak: with stored responses, each as long as forty requests' records.
  */
 export async function fillPages(url: string, key: string): Promise<void> {
