@@ -257,7 +257,7 @@ function keepsPrice(row: Row | undefined, price: string): boolean {
  * sealed them.
  */
 export function loadCatalog(database: Database, sealer: Sealer): Promise<Catalogue> {
-  return database.snapshot(() => loading(sealer));
+  return database.snapshot(() => loading(sealer), 'brief');
 }
 
 function* loading(sealer: Sealer): Transaction<Catalogue> {

@@ -63,8 +63,11 @@ export interface Database {
    * Throws what the script throws, after a rollback.
    */
   transact<T>(script: () => Transaction<T>): Promise<T>;
-  /** Like `transact` with a REPEATABLE READ, read-only snapshot. */
-  snapshot<T>(script: () => Transaction<T>): Promise<T>;
+  /**
+   * Like `transact` with a REPEATABLE READ, read-only snapshot. `brief`: it takes milliseconds, for
+   * which charges may wait, so that SQLite needs no second thread.
+   */
+  snapshot<T>(script: () => Transaction<T>, length?: 'brief'): Promise<T>;
   /** Runs a registered procedure in one transaction, where the database lives (SQLite's thread). */
   call<Input, Output>(procedure: string, input: Input): Promise<Output>;
   close(): Promise<void>;

@@ -1,7 +1,10 @@
 import type { Row, Transaction, Statement } from './database.ts';
 
-/** `write`: BEGIN IMMEDIATE or READ COMMITTED · `read`: one unchanging view, writes refused. */
-export type TransactionMode = 'write' | 'read';
+/**
+ * `write`: BEGIN IMMEDIATE or READ COMMITTED · `read`: one unchanging view, writes refused · `brief
+ * read`: the same, on the connection that writes.
+ */
+export type TransactionMode = 'write' | 'read' | 'brief read';
 
 /**
  * One open transaction. `commit` and `rollback` end it and give its connection back, whatever they

@@ -124,18 +124,21 @@ forEachDatabase((name, openFresh) => {
     expect(await db.query('SELECT COUNT(*) AS n FROM coin')).toEqual([{ n: 40n }]);
   });
 
-  test('a snapshot sees one state and writes nothing', async () => {
-    const db = await openCoins();
-    await db.call('insert', { ids: ['a'] });
-    const count = function* (): Transaction<unknown> {
-      return (yield { sql: 'SELECT COUNT(*) AS n FROM coin', params: [] })[0]?.['n'];
-    };
-    expect(await db.snapshot(count)).toBe(1n);
-    await expect(db.snapshot(() => procedures.insert({ ids: ['b'] }))).rejects.toThrow(
-      /read-?only/,
-    );
-    expect(await db.call('insert', { ids: ['c'] })).toBe('2 coins');
-  });
+  test.each([undefined, 'brief'] as const)(
+    'a snapshot sees one state and writes nothing: %s',
+    async (length) => {
+      const db = await openCoins();
+      await db.call('insert', { ids: ['a'] });
+      const count = function* (): Transaction<unknown> {
+        return (yield { sql: 'SELECT COUNT(*) AS n FROM coin', params: [] })[0]?.['n'];
+      };
+      expect(await db.snapshot(count, length)).toBe(1n);
+      await expect(db.snapshot(() => procedures.insert({ ids: ['b'] }), length)).rejects.toThrow(
+        /read-?only/,
+      );
+      expect(await db.call('insert', { ids: ['c'] })).toBe('2 coins');
+    },
+  );
 });
 
 test('an address of another database is refused by its name', async () => {

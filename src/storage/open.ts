@@ -45,8 +45,8 @@ class EngineDatabase implements Database {
     return runTransaction(await this.#engine.begin('write'), script);
   }
 
-  async snapshot<T>(script: () => Transaction<T>): Promise<T> {
-    return runTransaction(await this.#engine.begin('read'), script);
+  async snapshot<T>(script: () => Transaction<T>, length?: 'brief'): Promise<T> {
+    return runTransaction(await this.#engine.begin(length ? 'brief read' : 'read'), script);
   }
 
   close(): Promise<void> {

@@ -41,7 +41,8 @@ const noTimeoutReplyMs = 3_600_000;
 /** Texts that each connection keeps prepared; the rest are parsed each time. */
 const preparedMax = 500;
 
-const begin = { write: 'BEGIN', read: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' } as const;
+const view = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+const begin = { write: 'BEGIN', read: view, 'brief read': view } as const;
 
 /**
  * The text of each type → what `Row` promises. Types not listed stay text. Sums of BIGINT are

@@ -38,6 +38,7 @@ const dataVersion: Statement = { sql: 'PRAGMA data_version', params: [] };
 const begin = {
   write: { sql: 'BEGIN IMMEDIATE', params: [] },
   read: { sql: 'BEGIN', params: [] },
+  'brief read': { sql: 'BEGIN', params: [] },
 } as const;
 
 /** After another writer was noticed, this many transactions of this process make room for it. */
@@ -132,8 +133,8 @@ export class SqliteHost {
 
   #begin(mode: TransactionMode): void {
     this.#connection.execute(begin[mode]);
-    if (mode === 'read') this.#onlyRead(true);
-    else this.#lookForOthers();
+    if (mode === 'write') this.#lookForOthers();
+    else this.#onlyRead(true);
   }
 
   /** Called only where needed: each time, SQLite discards all its prepared statements. */

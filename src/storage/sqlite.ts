@@ -102,7 +102,7 @@ export class SqliteEngine implements Engine {
   }
 
   begin(mode: TransactionMode): Promise<EngineTransaction> {
-    return (mode === 'write' ? this.#writer : this.#reader).begin(mode);
+    return (mode === 'read' ? this.#reader : this.#writer).begin(mode);
   }
 
   async close(): Promise<void> {
