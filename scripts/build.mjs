@@ -33,7 +33,8 @@ const gateway = build({
   sourcemap: true,
   sourcesContent: false,
   metafile: true,
-  minifyWhitespace: true, // one letter beyond Latin-1 in a comment doubles the source's memory
+  minifyWhitespace: true, // without comments: see `escapes`
+  plugins: [escapes()],
   legalComments: 'none',
   logLevel: 'warning',
   banner: {
@@ -59,6 +60,22 @@ const size =
     ? 'kept, since web/ has not changed'
     : `${built.files} files, ${Math.round(built.entry / 1000)} kB of script to begin with`;
 process.stdout.write(`dist/console/: ${size}\n`);
+
+/**
+ * One letter beyond Latin-1 doubles the memory of a source. esbuild escapes those of strings, and
+ * leaves those of regular expressions.
+ */
+function escapes() {
+  const escaped = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const load = ({ path }) => ({
+    contents: readFileSync(path, 'utf8').replace(/[^\0-\xff]/g, escaped),
+    loader: 'ts',
+  });
+  return {
+    name: 'escapes',
+    setup: (of) => of.onLoad({ filter: /[\\/](?:src|sim)[\\/][^.]+\.ts$/ }, load),
+  };
+}
 
 /** The licences of the bundled packages go with the build. */
 function licenses(inputs) {
