@@ -16,7 +16,7 @@ import { type ProbeCapability, probeCapabilities } from '../gateway/channels/pro
 import { vendors } from '../providers/index.ts';
 import type { Database } from '../storage/database.ts';
 import { loadMasterKey, openSealer } from '../storage/seal.ts';
-import { Failure, print, type SharedOptions } from './command-io.ts';
+import { Failure, grouped, print, type SharedOptions } from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { paint, paintMoney, table } from './terminal.ts';
 
@@ -53,7 +53,7 @@ export function channelTable(
       channel.state,
       channel.why?.code ?? '',
       String(channel.running),
-      hour.requests.toLocaleString('en-US'),
+      grouped(hour.requests),
       hour.error_share === null ? '' : `${(hour.error_share * 100).toFixed(1)} %`,
       hour.first_byte_median_ms === null ? '' : String(hour.first_byte_median_ms),
       String(channel.models.length),

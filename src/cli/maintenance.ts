@@ -16,7 +16,7 @@ import {
   withDatabase,
 } from './installation.ts';
 import { paint } from './terminal.ts';
-import { Failure, print, countPhrase, type SharedOptions } from './command-io.ts';
+import { countPhrase, Failure, grouped, print, type SharedOptions } from './command-io.ts';
 
 export async function checkCommand(options: SharedOptions, env: Env): Promise<void> {
   await withDatabase(options, env, (database) => proveLedger(database, options), { long: true });
@@ -86,7 +86,7 @@ export async function backupTo(file: string, options: SharedOptions, env: Env): 
 }
 
 const megabytes = (file: string): string =>
-  existsSync(file) ? Math.round(statSync(file).size / 1e6).toLocaleString('en-US') : '0';
+  existsSync(file) ? grouped(Math.round(statSync(file).size / 1e6)) : '0';
 
 /**
  * Names what a backup of the database lacks, so that nobody finds out at the restore. `MEDIA_URL`

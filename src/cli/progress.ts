@@ -1,3 +1,4 @@
+import { grouped } from './command-io.ts';
 import type { Clock } from '../base/clock.ts';
 import { systemClock } from '../base/clock.ts';
 import type { OutputStream } from './terminal.ts';
@@ -74,4 +75,4 @@ export async function withProgress<T>(
 
 /** `1,200 of 4,000 users`. */
 export const doneOf = (done: number, total: number, things: string): string =>
-  `${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} ${things}`;
+  `${grouped(done)} of ${grouped(total)} ${things}`;

@@ -4,7 +4,14 @@ import { systemClock } from '../base/clock.ts';
 import { formatYuan } from '../base/money.ts';
 import type { Database } from '../storage/database.ts';
 import { spendingOfAll, type TotalsGroup, type TotalsRow } from '../usage/totals.ts';
-import { countPhrase, Failure, print, type SharedOptions, timeOption } from './command-io.ts';
+import {
+  countPhrase,
+  Failure,
+  grouped,
+  print,
+  type SharedOptions,
+  timeOption,
+} from './command-io.ts';
 import { type Env, withDatabase } from './installation.ts';
 import { paintMoney, table } from './terminal.ts';
 import { userNamed } from './user.ts';
@@ -56,7 +63,7 @@ export async function usageCommand(options: UsageOptions, env: Env): Promise<voi
         shown.map((row) => [
           row.of,
           ...(by === 'model' ? [] : [names.get(row.of) ?? '']),
-          row.requests.toLocaleString('en-US'),
+          grouped(row.requests),
           formatYuan(row.cost),
           cost === 0n ? '' : `${(Number((row.cost * 1_000n) / cost) / 10).toFixed(1)} %`,
         ]),
