@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -45,14 +46,20 @@ export function baseBuild(): string | undefined {
   }
 }
 
-/** Uses the packages of this checkout where the base has the same ones. */
+/**
+ * Begins with the packages of this checkout, as hard links: npm replaces those that the base has in
+ * another version, and adds and removes the rest.
+ */
 function install(folder: string): void {
+  const [own, packages] = [join(root, 'node_modules'), join(folder, 'node_modules')];
   const lock = (of: string): string => readFileSync(join(of, 'package-lock.json'), 'utf8');
-  if (lock(folder) === lock(root))
-    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  else
-    execFileSync('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund'], {
-      cwd: folder,
-      stdio: 'pipe',
-    });
+  if (lock(folder) === lock(root)) return symlinkSync(own, packages);
+  mkdirSync(packages);
+  // Its dot files are npm's own and caches, which are written in place.
+  const linked = readdirSync(own).filter((name) => !name.startsWith('.'));
+  execFileSync('cp', ['-al', ...linked, packages], { cwd: own, stdio: 'pipe' });
+  execFileSync('npm', ['install', '--no-save', '--prefer-offline', '--no-audit', '--no-fund'], {
+    cwd: folder,
+    stdio: 'pipe',
+  });
 }
