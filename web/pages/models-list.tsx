@@ -244,6 +244,7 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
     {
       id: 'context',
       align: 'right',
+      spare: 0,
       ...sorting('context'),
       cell: ({ context }) =>
         context === null ? (
@@ -284,10 +285,13 @@ function usePriceColumns(rows: readonly ModelRow[]): readonly Column<ModelRow>[]
   ];
 }
 
+const speedSpare = { pace: 3, first: 2, uptime: 1 } as const;
+
 function useSpeedColumns(): readonly Column<ModelRow>[] {
   const words = useWords(modelsWords);
   return (['first', 'pace', 'uptime'] as const).map((name) => ({
     id: name,
+    spare: speedSpare[name],
     header: <span data-tip={words.speed[`${name}Tip`]}>{words.speed[name]}</span>,
     align: 'right',
     ...sorting(name),
