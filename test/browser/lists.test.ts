@@ -1,6 +1,8 @@
+import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import type { Browser } from '../support/console.ts';
 import { expectAccessible, noChromium, openWindow, picture, withChromium } from './chromium.ts';
-import { startLiveConsole } from './gateway.ts';
+import { type LiveConsole, startLiveConsole } from './gateway.ts';
 import { startLivedIn } from './lived-in.ts';
 
 withChromium();
@@ -53,6 +55,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     'at %d px, in %s, each list has the columns that fit, and no half of one',
     async (width, language) => {
       const { live, user, operator } = await startLivedIn();
+      await askUnknownModel(live, user);
       const lists = [
         [user, ['/', '/keys', '/usage', '/usage?tab=model', '/models?view=table']],
         [operator, ['channels', 'models', 'requests?all=1', 'users', 'orders', 'audit']],
@@ -78,6 +81,29 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     },
     120_000,
   );
+
+  test('five figures at 1024 px fill their two rows', async () => {
+    const { live, operator } = await startLivedIn();
+    const { page, go } = await openWindow(live.url, operator.cookie, { width: 1024 });
+    await go('/operator/channels/ds-main');
+    const cost = page.getByText('Vendor cost, 24 h').locator('xpath=..');
+    const right = async (place: Locator) => {
+      const { x, width } = (await place.boundingBox()) ?? { x: Number.NaN, width: 0 };
+      return x + width;
+    };
+    expect(await right(cost)).toBeCloseTo((await right(cost.locator('xpath=..'))) - 1);
+  }, 60_000);
+
+  test('the lines of a price have inputs of one width on a phone', async () => {
+    const { live, operator } = await startLivedIn();
+    const { page, go } = await openWindow(live.url, operator.cookie, { width: 390 });
+    await go('/operator/models/sora-2');
+    await page.getByRole('combobox', { name: 'Add a line' }).selectOption('input');
+    const inputs = page.getByLabel(/: New \(v2\)$/);
+    await expect.poll(() => inputs.count()).toBe(2);
+    const [first, second] = [await inputs.first().boundingBox(), await inputs.last().boundingBox()];
+    expect(second?.width).toBe(first?.width);
+  }, 60_000);
 
   test('a column that has no room comes back when there is', async () => {
     const live = await startLiveConsole();
@@ -135,3 +161,21 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     await picture(page, 'key', { whole: true });
   }, 60_000);
 });
+
+/** A request with the longest usual code, of a model without a channel. */
+async function askUnknownModel(live: LiveConsole, user: Browser): Promise<void> {
+  const { json } = await user.ask('keys', {
+    method: 'POST',
+    headers: { 'idempotency-key': 'a-key-for-a-wrong-model' },
+    body: { name: 'laptop', group: 'default' },
+  });
+  const { headers } = await fetch(`${live.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${json.secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'no-such-model', messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  const id = headers.get('x-request-id') ?? '';
+  await expect
+    .poll(async () => (await user.ask(`requests/${id}`)).status, { timeout: 10_000 })
+    .toBe(200);
+}
