@@ -139,7 +139,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
       const attempts = all.page.getByRole('list', { name: words.timeline });
       const crumbs = await all.page
         .getByRole('navigation', { name: 'Breadcrumb' })
-        .getByRole('listitem')
+        .getByRole('listitem', { includeHidden: true })
         .allTextContents();
       expect(new Set(crumbs).size, `names of ${crumbs.join(' / ')}`).toBe(2);
       await attempts.getByText(words.first).waitFor();
@@ -167,6 +167,9 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
     const { live, user, operator, send, retried } = await start();
     const { page, go } = await openWindow(live.url, operator.cookie);
     await go(`/operator/requests/${retried}`);
+    const facts = page.getByRole('main').locator('dt');
+    expect(await facts.allInnerTexts()).not.toEqual(expect.arrayContaining(['Code']));
+    expect(await facts.allInnerTexts()).not.toEqual(expect.arrayContaining(['Message']));
     await page.getByRole('link', { name: 'See the charge' }).click();
     const charge = page.getByRole('dialog', { name: 'Charge' });
     await charge.getByRole('list', { name: 'Attempts over time' }).waitFor();
