@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** 2026-11-20, noon in Shanghai: the time of every recorded gateway. */
 export const now = Date.UTC(2026, 10, 20, 4);
-const startMsMax = 60_000;
+const startMsMax = 120_000;
 const commandMsMax = 60_000;
 
 /**

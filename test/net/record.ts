@@ -39,18 +39,25 @@ export async function withBuild<T>(folder: string, use: (build: Build) => Promis
   }
 }
 
+/** A part waits for its gateway as long as it computes. */
+const partsAtOnce = 2;
+
 /** Records this build's behaviour in the given parts. */
 export async function recordBuild(
   folder: string,
   recordings: readonly Recording[],
   names: readonly PartName[] = partNames,
 ): Promise<Records> {
-  const all: Records = new Map();
-  for (const name of names) {
-    const records = await withBuild(folder, (build) => parts[name](build, recordings));
-    for (const [record, text] of records) all.set(record, text);
-  }
-  return all;
+  const left = [...names];
+  const recorded = new Map<PartName, Records>();
+  const work = async (): Promise<void> => {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) {
+      const part = parts[name];
+      recorded.set(name, await withBuild(folder, (build) => part(build, recordings)));
+    }
+  };
+  await Promise.all(Array.from({ length: partsAtOnce }, work));
+  return new Map(names.flatMap((name) => [...(recorded.get(name) ?? [])]));
 }
 
 /** All formats of an exchange are one line, and all errors in one place of a refusal. */
