@@ -20,6 +20,12 @@ test('rows are sorted by a column in both directions, and those without a value 
   expect(names('-cost')).toEqual(['A', 'b10', 'b9']);
 });
 
+test('texts are sorted as the language of the page sorts them', () => {
+  const vendors = ['智谱', '阿里云', '百度'].map((name) => ({ name, cost: null }));
+  const sorted = sortedBy(vendors, columns, 'name', 'zh').map(({ name }) => name);
+  expect(sorted).toEqual(['阿里云', '百度', '智谱']);
+});
+
 test('a column that does not sort leaves the order as it is', () => {
   for (const sort of ['', 'menu', 'gone']) expect(names(sort)).toEqual(['b10', 'b9', 'A']);
 });

@@ -1,3 +1,5 @@
+import type { Language } from '../words/language.ts';
+
 /** What rows are sorted by; null comes last in both directions. */
 export type SortValue = string | number | bigint | null;
 
@@ -7,13 +9,15 @@ interface SortableColumn<Row> {
 }
 
 /**
- * A sorted copy. `sort` is a column's id, with a minus for the greatest first; another text leaves
- * the order as it is, and so does a column that the server has sorted.
+ * A sorted copy, texts in the order of `language`. `sort` is a column's id, with a minus for the
+ * greatest first; another text leaves the order as it is, and so does a column that the server has
+ * sorted.
  */
 export function sortedBy<Row>(
   rows: readonly Row[],
   columns: readonly SortableColumn<Row>[],
   sort: string,
+  language: Language = 'en',
 ): readonly Row[] {
   const falling = sort.startsWith('-');
   const by = columns.find(({ id }) => id === sort.slice(falling ? 1 : 0))?.sortBy;
@@ -24,14 +28,16 @@ export function sortedBy<Row>(
     .toSorted((a, b) => {
       if (a.value === null || b.value === null)
         return Number(a.value === null) - Number(b.value === null);
-      return sign * compare(a.value, b.value);
+      return sign * compare(a.value, b.value, language);
     })
     .map(({ row }) => row);
 }
 
-function compare(a: string | number | bigint, b: string | number | bigint): number {
+type Comparable = NonNullable<SortValue>;
+
+function compare(a: Comparable, b: Comparable, language: Language): number {
   if (typeof a === 'string' && typeof b === 'string')
-    return a.localeCompare(b, 'en', { numeric: true });
+    return a.localeCompare(b, language, { numeric: true });
   return a < b ? -1 : a > b ? 1 : 0;
 }
 

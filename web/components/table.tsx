@@ -11,6 +11,7 @@ import {
 import { useWide } from '../browser/media.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { useLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
 import { useFittingColumns } from './fitting-columns.ts';
 import { Icon } from './icon.tsx';
@@ -84,7 +85,11 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
     () => props.columns.map((column) => ('amount' in column ? drawnMoney(rows, column) : column)),
     [rows, props.columns],
   );
-  const sorted = useMemo(() => sortedBy(rows, columns, sort), [rows, columns, sort]);
+  const language = useLanguage();
+  const sorted = useMemo(
+    () => sortedBy(rows, columns, sort, language),
+    [rows, columns, sort, language],
+  );
   const drawn = { ...props, rows: sorted, columns };
   return useWide() ? <WideTable {...drawn} /> : <Cards {...drawn} />;
 }

@@ -9,7 +9,7 @@ import { priceText } from '../format/price.ts';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useLanguage } from '../words/language.ts';
-import { useVendorName, vendorText } from '../words/vendor-names.ts';
+import { isSameVendor, useVendorName, vendorsByName, vendorText } from '../words/vendor-names.ts';
 import { abilities, type Ability, hasAbility } from './model-facts.tsx';
 import { kindsOf, sortsOnPhone, tokenRate } from './model-parts.tsx';
 
@@ -62,7 +62,7 @@ export function matchesFilter(model: ModelRow, state: MarketSearch): boolean {
   return (
     wanted.every((part) => text.includes(part)) &&
     (state.kind === '' || kind === state.kind) &&
-    (state.vendor === '' || vendor === state.vendor) &&
+    (state.vendor === '' || isSameVendor(vendor, state.vendor)) &&
     abilitiesIn(state.can).every((ability) => hasAbility(model, ability)) &&
     (state.context === '' || (context ?? 0) >= Number(state.context)) &&
     (state.price === '' || isAtMost(rate, state.price))
@@ -112,9 +112,10 @@ function Choices({ view, state, onChange }: FiltersProps): ReactNode {
   const words = useWords(modelsWords);
   const language = useLanguage();
   const nameOf = useVendorName();
-  const vendors = [...new Set(view.items.map(({ vendor }) => vendor))]
-    .map((vendor) => [vendor, nameOf(vendor)] as const)
-    .toSorted(([, one], [, other]) => one.localeCompare(other, language));
+  const vendors = vendorsByName(
+    view.items.map(({ vendor }) => vendor),
+    language,
+  );
   return (
     <>
       <Choice
@@ -127,9 +128,9 @@ function Choices({ view, state, onChange }: FiltersProps): ReactNode {
       />
       <Choice
         label={words.vendor}
-        value={state.vendor}
+        value={vendors.find((vendor) => isSameVendor(vendor, state.vendor)) ?? state.vendor}
         any={words.allVendors}
-        options={vendors}
+        options={vendors.map((vendor) => [vendor, nameOf(vendor)])}
         className="md:w-40"
         onChange={(vendor) => onChange({ vendor })}
       />

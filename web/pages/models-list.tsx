@@ -9,8 +9,8 @@ import { formatCompact, formatCount } from '../format/count.ts';
 import { priceText } from '../format/price.ts';
 import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { useLanguage } from '../words/language.ts';
-import { useVendorName } from '../words/vendor-names.ts';
+import { type Language, useLanguage } from '../words/language.ts';
+import { useVendorName, vendorName } from '../words/vendor-names.ts';
 import { AbilityBadges, AboutText, ModelId, speedTexts } from './model-facts.tsx';
 import { Aligned, decimalsOf, modelPath, Piece, tokenPrice, tokenRate } from './model-parts.tsx';
 
@@ -30,7 +30,11 @@ interface ListProps {
 
 export function ModelCards({ rows, group, sort, picking }: ListProps): ReactNode {
   const words = useWords(modelsWords);
-  const sorted = useMemo(() => sortedBy(rows, sortings, sort), [rows, sort]);
+  const language = useLanguage();
+  const sorted = useMemo(
+    () => sortedBy(rows, sortingsIn(language), sort, language),
+    [rows, sort, language],
+  );
   return (
     <ul
       aria-label={words.title}
@@ -137,12 +141,14 @@ function Pick({ model: { id }, picking, children }: PickProps): ReactNode {
 }
 
 /** What cards are sorted by; a table's columns have the same ids. */
-const sortings: readonly {
+const sortingsIn = (
+  language: Language,
+): readonly {
   readonly id: string;
   readonly sortBy: NonNullable<CellColumn<ModelRow>['sortBy']>;
-}[] = [
+}[] => [
   { id: 'model', sortBy: ({ id }) => id },
-  { id: 'vendor', sortBy: ({ vendor }) => vendor },
+  { id: 'vendor', sortBy: ({ vendor }) => vendorName(vendor, language) },
   { id: 'kind', sortBy: ({ kind }) => kind },
   { id: 'context', sortBy: ({ context }) => context },
   { id: 'input', sortBy: (model) => tokenRate(model, 'input') },
@@ -153,8 +159,10 @@ const sortings: readonly {
   { id: 'uptime', sortBy: ({ speed }) => speed?.success_share ?? null },
 ];
 
-const sorting = (id: string): Sorting =>
-  sortings.filter((one) => one.id === id).map(({ sortBy }) => ({ sortBy }))[0] ?? {};
+const sorting = (id: string, language: Language = 'en'): Sorting =>
+  sortingsIn(language)
+    .filter((one) => one.id === id)
+    .map(({ sortBy }) => ({ sortBy }))[0] ?? {};
 type Sorting = { readonly sortBy?: NonNullable<CellColumn<ModelRow>['sortBy']> };
 
 const nothing = <span className="text-faint">—</span>;
@@ -222,7 +230,7 @@ function useAboutColumns(): readonly Column<ModelRow>[] {
     },
     {
       id: 'vendor',
-      ...sorting('vendor'),
+      ...sorting('vendor', language),
       cell: ({ vendor }) => nameOf(vendor),
       className: 'text-muted max-xl:hidden',
     },

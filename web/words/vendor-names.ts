@@ -9,6 +9,18 @@ const names: ReadonlyMap<string, Names> = new Map(Object.entries(table));
 export const vendorName = (id: string, language: Language): string =>
   names.get(id)?.[language] ?? id;
 
+/** Ids of one name (`kwai`, `kuaishou`) are one vendor to a reader. */
+export const isSameVendor = (one: string, other: string): boolean =>
+  vendorName(one, 'en') === vendorName(other, 'en');
+
+/** One id of each vendor, in the order of their names. */
+export const vendorsByName = (ids: readonly string[], language: Language): readonly string[] =>
+  ids
+    .filter((id, at) => ids.findIndex((other) => isSameVendor(id, other)) === at)
+    .toSorted((one, other) =>
+      vendorName(one, language).localeCompare(vendorName(other, language), language),
+    );
+
 /** Names vendors in the language of the page. */
 export function useVendorName(): (id: string) => string {
   const language = useLanguage();

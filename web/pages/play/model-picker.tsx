@@ -5,6 +5,7 @@ import { Field, TextInput, type Tied } from '../../components/field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { modelsWords, playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { type Language, useLanguage } from '../../words/language.ts';
 import { useVendorName } from '../../words/vendor-names.ts';
 import { type Ability, AbilityBadges, ModelId, abilities, hasAbility } from '../model-facts.tsx';
 import { matching, sectionsOf } from './model-search.ts';
@@ -105,9 +106,10 @@ function usePicking({
   const [typed, setTyped] = useState('');
   const [can, setCan] = useState<readonly Ability[]>([]);
   const [at, setAt] = useState(0);
+  const language = useLanguage();
   const sections = useMemo(
-    () => (open ? sectionsOf(matching(models, typed, can), recentModels()) : []),
-    [open, models, typed, can],
+    () => (open ? sectionsOf(matching(models, typed, can), recentModels(), language) : []),
+    [open, models, typed, can, language],
   );
   const found = sections.flatMap((section) => section.models);
   const marked = Math.min(at, found.length - 1);
@@ -118,7 +120,7 @@ function usePicking({
   const show = () => {
     if (open) return;
     setOpen(true);
-    setAt(Math.max(0, indexIn(models, chosen)));
+    setAt(Math.max(0, indexIn(models, chosen, language)));
   };
   const choose = (model: ModelRow | undefined) => {
     if (model === undefined) return;
@@ -152,8 +154,13 @@ const steps: Readonly<Record<string, number>> = {
 };
 
 /** Where the list begins: at the chosen model. */
-function indexIn(models: readonly ModelRow[], chosen: ModelRow | undefined): number {
-  const ordered = sectionsOf(models, recentModels()).flatMap((section) => section.models);
+function indexIn(
+  models: readonly ModelRow[],
+  chosen: ModelRow | undefined,
+  language: Language,
+): number {
+  const sections = sectionsOf(models, recentModels(), language);
+  const ordered = sections.flatMap((section) => section.models);
   return chosen === undefined ? 0 : ordered.indexOf(chosen);
 }
 

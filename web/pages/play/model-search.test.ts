@@ -40,11 +40,20 @@ test('models are found by every typed word, in name or vendor, and by what they 
 });
 
 test('the models tried last come first, the others by vendor', () => {
-  const sections = sectionsOf(all, ['deepseek-chat', 'gone']);
+  const sections = sectionsOf(all, ['deepseek-chat', 'gone'], 'en');
   expect(sections.map(({ vendor, models }) => [vendor, ids(models)])).toEqual([
     [undefined, ['deepseek-chat']],
     ['anthropic', ['claude-opus']],
     ['openai', ['gpt-5']],
+  ]);
+});
+
+test('vendors stand in the order of their names, and two ids of one name are one vendor', () => {
+  const models = ['qwen', 'kwai', 'cohere', 'kuaishou'].map((vendor) => model(vendor, vendor));
+  expect(sectionsOf(models, [], 'en').map((section) => ids(section.models))).toEqual([
+    ['qwen'], // Alibaba Qwen
+    ['cohere'],
+    ['kwai', 'kuaishou'],
   ]);
 });
 

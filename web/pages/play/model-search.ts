@@ -1,6 +1,7 @@
 import type { ModelRow } from '../../../src/console/contract.ts';
 import { rateOf } from '../../format/price.ts';
-import { vendorText } from '../../words/vendor-names.ts';
+import type { Language } from '../../words/language.ts';
+import { isSameVendor, vendorsByName, vendorText } from '../../words/vendor-names.ts';
 import { type Ability, hasAbility } from '../model-facts.tsx';
 
 /** The models whose name or vendor has every typed word, and that have every wanted ability. */
@@ -25,19 +26,23 @@ export interface Section {
   readonly models: readonly ModelRow[];
 }
 
-/** The models tried last, then the others by vendor. */
+/** The models tried last, then the others by vendor, in the order of the vendors' names. */
 export function sectionsOf(
   models: readonly ModelRow[],
   recent: readonly string[],
+  language: Language,
 ): readonly Section[] {
   const last = recent.flatMap((id) => models.find((model) => model.id === id) ?? []);
   const others = models.filter((model) => !last.includes(model));
-  const vendors = [...new Set(others.map(({ vendor }) => vendor))].toSorted();
+  const vendors = vendorsByName(
+    others.map(({ vendor }) => vendor),
+    language,
+  );
   return [
     ...(last.length > 0 ? [{ vendor: undefined, models: last }] : []),
     ...vendors.map((vendor) => ({
       vendor,
-      models: others.filter((model) => model.vendor === vendor),
+      models: others.filter((model) => isSameVendor(model.vendor, vendor)),
     })),
   ];
 }
