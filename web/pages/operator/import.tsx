@@ -15,8 +15,8 @@ import { refreshModels } from './model-parts.ts';
 import { ReasonField, useErrorText } from './parts.tsx';
 
 const example = `id,input,cached_input,output
-deepseek-chat,2,0.2,3
-glm-4.7,2.5,,10`;
+first-model,2,0.2,3
+second-model,2.5,,10`;
 
 /** Compares a price list first; then all of it is published, or nothing. */
 export function ImportPage(): ReactNode {
