@@ -56,7 +56,9 @@ export async function recordBuild(
       recorded.set(name, await withBuild(folder, (build) => part(build, recordings)));
     }
   };
-  await Promise.all(Array.from({ length: partsAtOnce }, work));
+  // A part that fails does not leave the gateway of the other one behind.
+  const ended = await Promise.allSettled(Array.from({ length: partsAtOnce }, work));
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
   return new Map(names.flatMap((name) => [...(recorded.get(name) ?? [])]));
 }
 
