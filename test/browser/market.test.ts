@@ -125,6 +125,9 @@ describe.skipIf(noChromium)('the market of models', () => {
     expect(new URL(page.url()).searchParams.get('next')).toBe('/playground/chat?model=gpt-4o');
     await page.getByRole('link', { name: 'Models and prices' }).click();
     await page.waitForURL('**/models');
+    await go('/models/gpt-4o');
+    await page.getByRole('link', { name: 'All models' }).click();
+    await page.waitForURL('**/models');
     await go('/keys');
     expect(page.url()).toContain('/sign-in');
   }, 60_000);

@@ -37,6 +37,7 @@ export function ModelPage(): ReactNode {
   const { _splat: id = '' } = useParams({ strict: false });
   const [{ group }] = useSearchState(searchDefaults);
   const model = useData<ModelDetail>(modelAddress(id), { group: group || undefined });
+  const { me } = useSession();
   return (
     <DetailPage
       query={model}
@@ -47,17 +48,26 @@ export function ModelPage(): ReactNode {
           <AboutText model={detail} />
         </p>
       )}
-      actions={({ kind }) =>
-        playgrounds[kind] !== undefined && (
-          <PathLink
-            path={`/playground/${playgrounds[kind]}?${new URLSearchParams({ model: id })}`}
-            className={buttonLook({ look: 'primary' })}
-          >
-            <Icon name="play" />
-            {words.try}
-          </PathLink>
-        )
-      }
+      actions={({ kind }) => (
+        <>
+          {/* Visitors have no breadcrumb. */}
+          {me === null && (
+            <PathLink path="/models" className={buttonLook({ look: 'secondary' })}>
+              <Icon name="left" />
+              {words.compare.back}
+            </PathLink>
+          )}
+          {playgrounds[kind] !== undefined && (
+            <PathLink
+              path={`/playground/${playgrounds[kind]}?${new URLSearchParams({ model: id })}`}
+              className={buttonLook({ look: 'primary' })}
+            >
+              <Icon name="play" />
+              {words.try}
+            </PathLink>
+          )}
+        </>
+      )}
     >
       {(detail) => <Detail model={detail} />}
     </DetailPage>

@@ -58,7 +58,7 @@ export function Comparison({ models, group, picking }: ComparisonProps): ReactNo
                     <span className="flex items-start justify-between gap-1">
                       <PathLink
                         path={modelPath(id, group)}
-                        className="break-all text-text hover:underline"
+                        className="py-1 break-all text-text hover:underline"
                       >
                         <ModelId id={id} />
                       </PathLink>

@@ -325,7 +325,12 @@ function CardPrice({ model }: { readonly model: ModelRow }): ReactNode {
     const name = side === 'cached_input' ? columns.cached : columns[side];
     return price === undefined ? [] : [{ name, text: priceText(price.amount) }];
   });
-  if (sides.length === 0) return <Piece model={model} />;
+  if (sides.length === 0)
+    return (
+      <span className="text-table text-text">
+        <Piece model={model} />
+      </span>
+    );
   return (
     <span className="flex flex-wrap items-baseline gap-x-3 text-table text-text figures">
       {sides.map(({ name, text }) => (
