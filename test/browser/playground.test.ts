@@ -85,6 +85,10 @@ describe.skipIf(noChromium)('the models of the playground', () => {
     await say(page, 'Count to three');
     await charges(page).nth(2).waitFor();
     await page.getByRole('alert').waitFor();
+    // The code of the error is one long word, in a column a quarter as wide as the page.
+    const beyond = `[...document.querySelectorAll('[role="alert"] code')].filter(
+      (code) => code.getBoundingClientRect().right > code.closest('[role="alert"]').getBoundingClientRect().right).length`;
+    expect(await page.evaluate(beyond)).toBe(0);
     await expectAccessible(page, 'four models');
     await picture(page, 'play-four-1440-light-en');
     await page.getByRole('button', { name: 'Remove claude-haiku-4-5' }).click();

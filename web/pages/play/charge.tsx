@@ -107,7 +107,9 @@ export function Refused({ error }: { readonly error: unknown }): ReactNode {
         <div className="flex min-w-0 flex-col gap-1">
           <p className="flex flex-wrap items-center gap-x-2">
             <span className="font-medium">{poor ? words.poor : words.failed}</span>
-            {api !== undefined && <code className="font-mono text-caption">{nameOf(api)}</code>}
+            {api !== undefined && (
+              <code className="min-w-0 font-mono text-caption wrap-anywhere">{nameOf(api)}</code>
+            )}
           </p>
           <p dir="auto" className="break-words">
             {told ? withoutId(api.message) : errorText(error, shared)}

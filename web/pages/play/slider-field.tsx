@@ -48,7 +48,7 @@ export function SliderField({
             onChange={(event) => onChange(event.target.value)}
             className={clsx(
               'h-6 min-w-0 flex-1 touch:h-11',
-              sent ? 'accent-accent' : 'accent-edge opacity-60',
+              sent ? 'accent-accent' : 'accent-muted opacity-60',
             )}
           />
           <TextInput
