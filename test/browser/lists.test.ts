@@ -58,7 +58,13 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
       await askUnknownModel(live, user);
       const lists = [
         [user, ['/', '/keys', '/usage', '/usage?tab=model', '/models?view=table']],
-        [operator, ['channels', 'models', 'requests?all=1', 'users', 'orders', 'audit']],
+        [
+          operator,
+          [
+            ...['channels', 'channels/ark?tab=models', 'models', 'requests?all=1'],
+            ...['users', 'orders', 'audit', 'groups', 'announcements', 'users?q=林'],
+          ],
+        ],
       ] as const;
       const wider: string[] = [];
       for (const [{ cookie }, paths] of lists) {

@@ -39,15 +39,25 @@ export function ChannelModels({ channel }: { readonly channel: ChannelView }): R
     <Cost prices={costOf(model.id)} model={model.id} onEdit={() => setEditing(model.id)} />
   );
   const columns: readonly Column<ChannelModel>[] = named(words, [
-    { id: 'model', cell: ({ id }) => <PathLink path={operatorModelPath(id)}>{id}</PathLink> },
+    {
+      id: 'model',
+      cell: ({ id }) => (
+        <span className="block max-w-60 truncate">
+          <PathLink path={operatorModelPath(id)}>{id}</PathLink>
+        </span>
+      ),
+    },
     {
       id: 'upstream',
       cell: ({ upstream }) => <span className="font-mono text-caption">{upstream}</span>,
     },
     {
       id: 'can',
+      spare: 1,
       cell: ({ capabilities }) => (
-        <span className="text-caption text-muted">{capabilities.join(' · ')}</span>
+        <span className="block min-w-40 py-1 text-caption whitespace-normal text-muted">
+          {capabilities.join(' · ')}
+        </span>
       ),
     },
     { id: 'priced', cell: priced },
