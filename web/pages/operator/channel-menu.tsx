@@ -5,6 +5,7 @@ import { send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
 import { IconButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/dialog.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { Menu, MenuItem, MenuRule } from '../../components/menu.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { channelWords, operatorWords } from '../../words/families.ts';
@@ -94,6 +95,7 @@ function VendorLink({ vendor }: { readonly vendor: string }): ReactNode {
   return (
     <MenuItem asChild>
       <a href={address} target="_blank" rel="noreferrer">
+        <Icon name="external" className="text-muted" />
         {words.vendor}
       </a>
     </MenuItem>

@@ -147,10 +147,11 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
         <Fact name={words.channels}>
           {model.channels.length === 0
             ? none
-            : model.channels.map((name) => (
-                <PathLink key={name} path={channelPath(name)}>
-                  {name}
-                </PathLink>
+            : model.channels.map((name, index) => (
+                <span key={name}>
+                  {index > 0 && '· '}
+                  <PathLink path={channelPath(name)}>{name}</PathLink>
+                </span>
               ))}
         </Fact>
         <Fact name={origin.label}>{origin[model.origin]}</Fact>
