@@ -119,6 +119,17 @@ export function keySteps({ user, group, more }: Buyer): readonly string[] {
 /** The file that `init` writes when no other is named. */
 export const usualFile = 'tollgate.yaml';
 
+/** `start` reads no file that is not named: a hint where the usual one is in this folder. */
+export function unreadFileLines(
+  { config, data }: { readonly config?: string; readonly data?: string },
+  env: Env,
+  exists = existsSync,
+): readonly string[] {
+  if (config !== undefined || !exists(usualFile)) return [];
+  const reading = `${thisCommand()} start --config ${usualFile}${sameData(data, env)}`;
+  return [`${usualFile} is in this folder and was not read. To read it: ${reading}`];
+}
+
 /** What to do where no vendor is configured. */
 export function noVendorText(): string {
   const word = thisCommand();
