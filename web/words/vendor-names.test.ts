@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { vendorName, vendorText } from './vendor-names.ts';
+import { vendorName, vendorsByName, vendorText } from './vendor-names.ts';
 
 test('a vendor is shown by its name and found by its id and each of its names', () => {
   expect(vendorName('zhipu', 'en')).toBe('Zhipu AI');
@@ -10,4 +10,9 @@ test('a vendor is shown by its name and found by its id and each of its names', 
 test('an id without a name is shown as it is', () => {
   expect(vendorName('My-Company', 'zh')).toBe('My-Company');
   expect(vendorText('My-Company')).toContain('my-company');
+});
+
+test('the ids of one company are one entry', () => {
+  const ids = ['qwen', 'alibaba', 'doubao', 'bytedance', 'kwai', 'kuaishou', 'openai'];
+  expect(vendorsByName(ids, 'en')).toEqual(['qwen', 'doubao', 'kwai', 'openai']);
 });
