@@ -21,7 +21,7 @@ import { modelsWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Rich } from '../words/rich.tsx';
 import { useVendorName } from '../words/vendor-names.ts';
-import { abilities, AbilityBadges, AboutText, hasAbility } from './model-facts.tsx';
+import { abilities, AbilityBadges, AboutText, hasAbility, speedTexts } from './model-facts.tsx';
 import { SpeedHistory } from './model-history.tsx';
 import { Aligned, decimalsOf, modelAddress, useLineName } from './model-parts.tsx';
 import { CodePanel } from './play/code-panel.tsx';
@@ -131,6 +131,7 @@ function sampleOf(
 function About({ model }: { readonly model: ModelDetail }): ReactNode {
   const words = useWords(modelsWords);
   const { image, durations, speed, modalities } = model;
+  const { pace } = speedTexts(words, model);
   const nameOf = useVendorName();
   const named = (list: readonly string[]) =>
     list.map((one) => words.modalities[one] ?? one).join(words.comma);
@@ -172,9 +173,7 @@ function About({ model }: { readonly model: ModelDetail }): ReactNode {
           {speed.total_median_ms !== null && (
             <Fact name={words.wholeAnswer}>{formatDuration(speed.total_median_ms)}</Fact>
           )}
-          {speed.output_per_second !== null && (
-            <Fact name={words.pace}>{words.tokens(formatCount(speed.output_per_second))}</Fact>
-          )}
+          {pace !== undefined && <Fact name={words.pace}>{pace}</Fact>}
           <Fact name={words.success}>{formatShare(speed.success_share)}</Fact>
         </>
       )}
@@ -245,7 +244,7 @@ function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
                   </td>
                 ))}
                 <td className="px-4 whitespace-nowrap text-muted">
-                  {words.pricePer('', words.per[price.unit]).trim()}
+                  {words.pricePer(words.yuan, words.per[price.unit])}
                 </td>
               </tr>
             ))}
