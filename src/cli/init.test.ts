@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
 import { auditPage } from '../accounts/audit.ts';
-import { findUser } from '../accounts/users.ts';
+import { findUser, listUsers } from '../accounts/users.ts';
 import { migrations } from '../app/schema.ts';
+import { enrol } from '../signin/enrol.ts';
 import { initCommand } from './init.ts';
 import { readConfigurationFile } from './serve.ts';
 
@@ -126,5 +127,17 @@ forEachDatabase((_name, _openFresh, fresh) => {
       { action: 'user.create', actorKind: 'command' },
     ]);
     expect(readFileSync(file, 'utf8')).toContain('price_multiplier: 1.2');
+  });
+
+  test('an operator that exists is used, and no other is made', async () => {
+    const place = await fresh(migrations);
+    const database = await place.open();
+    const { id } = await database.transact(() => enrol('operator', 'operator', 1));
+    const printed = silently();
+    const env = { ...keys, DATABASE_URL: place.url, FORCE_COLOR: '0' };
+    await initCommand(file, { data: folder, yes: true }, env);
+    expect(printed()).toContain(`operator ${id} (operator) exists already: no other was created`);
+    expect(printed()).toContain(` link --user ${id}`);
+    expect(await listUsers(database, { after: '', limit: 9 })).toHaveLength(1);
   });
 });

@@ -1,6 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { firstOperator } from '../accounts/identities.ts';
+import type { User } from '../accounts/users.ts';
 import { serves } from '../app/gateway.ts';
 import { systemClock } from '../base/clock.ts';
 import { readConfiguration } from '../catalog/config.ts';
@@ -8,6 +10,7 @@ import { type Configuration, utcDate } from '../catalog/configuration.ts';
 import { describeProblems } from '../catalog/problem.ts';
 import type { ChannelFacts } from '../catalog/snapshot.ts';
 import { vendors } from '../providers/index.ts';
+import type { Database } from '../storage/database.ts';
 import { sameData, shellWord, thisCommand } from './command-word.ts';
 import { countPhrase, Failure, print, type SharedOptions } from './command-io.ts';
 import { type Env, findInstallation, makeInstallation, withDatabase } from './installation.ts';
@@ -56,23 +59,42 @@ export async function initCommand(
   const configuration = await readBack(text, env);
   const name = answers.name === '' ? undefined : userName(answers.name);
   const { dataFolder } = makeInstallation(answers.data, answers.env);
-  const user =
+  const operator =
     name === undefined
       ? undefined
       : await withDatabase(
           { data: dataFolder },
           answers.env,
-          (database) => database.transact(() => makeUser(name, 'operator', systemClock.now())),
+          (database) => operatorOf(database, name),
           { mayBegin: true },
         );
+  const user = operator?.user;
   writeFileSync(file, text, { flag: options.force === true ? 'w' : 'wx' });
   const { models, channels } = configuration;
   const counts = { models: models.length, channels: channels.length };
   print(options, { file, data: dataFolder, ...counts, user: user?.id ?? null }, [
     `${paint('green', 'wrote')} ${file}: ${countPhrase(counts.channels, 'channel')}, ${countPhrase(counts.models, 'model')}`,
-    ...(user === undefined ? [] : [`created operator ${user.id} (${paint('bold', user.name)})`]),
+    ...(operator === undefined ? [] : [operatorLine(operator)]),
     ...nextLines(file, answers, user?.id, env),
   ]);
+}
+
+interface Operator {
+  readonly user: User;
+  readonly created: boolean;
+}
+
+/** The first operator of this data, as an earlier start creates one, or a new one. */
+async function operatorOf(database: Database, name: string): Promise<Operator> {
+  const user = await firstOperator(database);
+  if (user !== undefined) return { user, created: false };
+  const made = await database.transact(() => makeUser(name, 'operator', systemClock.now()));
+  return { user: made, created: true };
+}
+
+function operatorLine({ user: { id, name }, created }: Operator): string {
+  const operator = `operator ${id} (${paint('bold', name)})`;
+  return created ? `created ${operator}` : `${operator} exists already: no other was created`;
 }
 
 /** The questions, for whatever no option says. */
