@@ -7,6 +7,7 @@ import { auditPage } from '../accounts/audit.ts';
 import { findUser, listUsers } from '../accounts/users.ts';
 import { migrations } from '../app/schema.ts';
 import { enrol } from '../signin/enrol.ts';
+import { checkConfig } from './catalogue.ts';
 import { initCommand } from './init.ts';
 import { readConfigurationFile } from './serve.ts';
 
@@ -49,6 +50,18 @@ test('without a vendor key the file is one that can be completed', async () => {
   );
   expect(await readConfigurationFile(file, {})).toMatchObject({ ok: true });
   expect(readFileSync(file, 'utf8')).toContain('DEEPSEEK_API_KEY');
+});
+
+test.each(['# ', '#'])('the commented channel is valid once its %j are gone', async (mark) => {
+  silently();
+  await initCommand(file, { data: folder, yes: true, name: '-' }, {});
+  const text = readFileSync(file, 'utf8');
+  const [before = '', channel = '', after = ''] = text.split(/^channels:\n((?:#.*\n)+)/mu);
+  const uncommented = channel.replaceAll(new RegExp(`^${mark}`, 'gmu'), '');
+  writeFileSync(file, `${before}channels:\n${uncommented}${after}`);
+  const printed = silently();
+  await checkConfig(file, { json: true }, keys);
+  expect(JSON.parse(printed())).toMatchObject({ ok: true, channels: 1, warnings: [] });
 });
 
 test('a file that is there stays, unless --force is said', async () => {

@@ -153,7 +153,7 @@ function channelText({ name, vendor }: ChannelFacts, env: Env): string {
   ].join('\n    ');
 }
 
-const noChannels = `channels: []
+const noChannels = `channels:
 #   - name: deepseek
 #     vendor: deepseek
 #     api_key: \${DEEPSEEK_API_KEY} # read from the environment, and kept sealed
@@ -173,7 +173,8 @@ groups:
 # Where models come from. Models of the bundled list have its prices.
 ${channels.length === 0 ? noChannels : `channels:\n${channels.map((one) => channelText(one, env)).join('\n')}`}
 
-# Models with prices of your own, in yuan for a million tokens:
+# For a model with a price of your own, in yuan for a million tokens: uncomment these lines,
+# and add its id to \`models\` of a channel.
 # models:
 #   - id: deepseek-chat
 #     kind: chat
