@@ -97,6 +97,15 @@ export function allPricesOf(price: Price, multiplierPpm: bigint): readonly UnitP
   ];
 }
 
+/** The lines of `charged` that the console's form of the amounts of `price` does not show. */
+export function furtherPricesOf(price: Price, charged: Price): readonly UnitPrice[] {
+  const shown = new Set(pricesOf(price, wholePpm).map(lineOf));
+  return allPricesOf(charged, wholePpm).filter((line) => !shown.has(lineOf(line)));
+}
+
+const lineOf = ({ class: measure, variant, above_input_tokens: above }: UnitPrice): string =>
+  JSON.stringify([measure, variant, above]);
+
 /** Modes, places and windows, each name once. */
 function termsOf({
   modes = {},

@@ -408,6 +408,15 @@ export interface OperatorModel extends PricedModel {
   readonly version: number;
 }
 
+/** GET `operator/models/:id`. */
+export interface OperatorModelDetail extends OperatorModel {
+  /**
+   * What is charged beside `prices`: by mode, place, hours and output length, and for calls of
+   * tools. The console does not change them.
+   */
+  readonly further_prices: readonly UnitPrice[];
+}
+
 /** POST `operator/models`, PATCH `operator/models/:id`. */
 export interface ModelBody {
   readonly id?: string;

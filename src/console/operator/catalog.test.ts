@@ -287,6 +287,7 @@ forEachDatabase((_name, openFresh) => {
       cost_new: '0.540000000',
     });
     expect(preview.groups[1].prices).toContainEqual({ ...fee, amount: '0.153' });
+    expect((await operator.ask('operator/models/glm')).json.further_prices).toContainEqual(fee);
     const without = (
       await post('prices/preview', { model: 'glm', price: { ...price, list_fees: false } })
     ).json;

@@ -8,12 +8,13 @@ import {
   type StoredModel,
 } from '../../catalog/stored-catalog.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import type { List, OperatorModel } from '../contract.ts';
+import type { List, OperatorModel, OperatorModelDetail } from '../contract.ts';
 import { versionIn } from '../input.ts';
 import { auditedPrice } from './audited-price.ts';
 import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
-import { wholePpm, pricesOf } from '../prices.ts';
+import { furtherPricesOf, wholePpm, pricesOf } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
+import { chargedBy } from './price-preview.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
 const members = {
@@ -38,13 +39,18 @@ const made = z.strictObject({
 
 /** Models that are or were sold. Prices change by publishing (prices.ts). */
 export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
-  const { database, bundled } = rooms;
+  const { database, bundled, listFees } = rooms;
   const role = 'operator';
   const idOf = ({ params }: SignedInRequest<unknown>): string => params['id'] ?? '';
-  const one = async (id: string): Promise<OperatorModel> => {
+  const one = async (id: string): Promise<OperatorModelDetail> => {
     const catalogue = await storedCatalog(database);
     const model = catalogue.models.find((some) => some.id === id);
-    return model === undefined ? throwProblem('not_found') : modelView(model, catalogue);
+    if (model === undefined) return throwProblem('not_found');
+    const charged = chargedBy(catalogue, model, model.price, listFees);
+    return {
+      ...modelView(model, catalogue),
+      further_prices: furtherPricesOf(model.price, charged),
+    };
   };
   return [
     defineRoute({

@@ -31,7 +31,7 @@ import { idempotencyKeyIn, timeInput } from '../input.ts';
 import { pricePreview } from './price-preview.ts';
 import { auditedPrice } from './audited-price.ts';
 import { type OperatorContext, byOperator } from './context.ts';
-import { isSimpleTier, wholePpm, pricesOf } from '../prices.ts';
+import { isSimpleTier, wholePpm, allPricesOf, pricesOf } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
 
@@ -77,7 +77,7 @@ export function priceRoutes(rooms: OperatorContext): readonly ConsoleRoute[] {
               version,
               since: instant(effectiveAt),
               published_at: instant(publishedAt),
-              prices: pricesOf(price, wholePpm),
+              prices: allPricesOf(price, wholePpm),
               reason: why ?? null,
               actor: actor ?? programs[source],
               actor_name: names.get(actor ?? '') ?? null,

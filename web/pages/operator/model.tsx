@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type {
   List,
   OperatorModel,
+  OperatorModelDetail,
   PriceVersionView,
   UnitPrice,
 } from '../../../src/console/contract.ts';
@@ -41,7 +42,7 @@ export const ahead = ({ params: { _splat: id = '' } }: Visit) => {
 export function OperatorModelPage(): ReactNode {
   const { models } = useWords(priceWords);
   const { _splat: id = '' } = useParams({ strict: false });
-  const model = useData<OperatorModel>(operatorModelAddress(id));
+  const model = useData<OperatorModelDetail>(operatorModelAddress(id));
   const versions = useData<List<PriceVersionView>>(`${operatorModelAddress(id)}/prices`);
   return (
     <DetailPage
@@ -157,7 +158,7 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
         <Fact name={origin.label}>{origin[model.origin]}</Fact>
       </Facts>
       {model.origin === 'configuration' && (
-        <p className="mt-3 text-caption text-muted">{origin.readOnly}</p>
+        <p className="mt-3 text-caption text-muted">{words.fileNote}</p>
       )}
     </Panel>
   );
@@ -206,7 +207,7 @@ function History({
               </span>
             </div>
             <Prices prices={prices} />
-            <p className="text-caption text-muted">{reason ?? words.noReason}</p>
+            <p className="text-caption text-muted">{reason ?? '—'}</p>
           </li>
         ))}
       </ol>

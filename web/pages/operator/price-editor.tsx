@@ -2,11 +2,12 @@ import { useMutation, useQuery, keepPreviousData } from '@tanstack/react-query';
 import { clsx } from 'clsx';
 import { type ReactNode, useEffect, useState } from 'react';
 import type {
-  OperatorModel,
+  OperatorModelDetail,
   PriceChange,
   PricePreview,
   PublishAnswer,
   PublishBody,
+  UnitPrice,
 } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
@@ -41,7 +42,7 @@ const quietMs = 350;
  * The price of a model beside the new one, and what the new one would have brought in the last
  * seven days.
  */
-export function PriceEditor({ model }: { readonly model: OperatorModel }): ReactNode {
+export function PriceEditor({ model }: { readonly model: OperatorModelDetail }): ReactNode {
   const { editor: words } = useWords(priceWords);
   const start = linesOf(model.prices);
   const [lines, setLines] = useState(start);
@@ -67,6 +68,7 @@ export function PriceEditor({ model }: { readonly model: OperatorModel }): React
     >
       <div className="flex flex-col gap-4">
         <Lines model={model} start={start} lines={lines} onChange={setLines} />
+        <FurtherPrices prices={model.further_prices} />
         {changed ? (
           <>
             <PricePreviewPanel
@@ -88,6 +90,31 @@ export function PriceEditor({ model }: { readonly model: OperatorModel }): React
         )}
       </div>
     </Panel>
+  );
+}
+
+/** Prices by mode and place, and of tools: the form does not change them. */
+function FurtherPrices({ prices }: { readonly prices: readonly UnitPrice[] }): ReactNode {
+  const { editor: words } = useWords(priceWords);
+  const { per, pricePer } = useWords(modelsWords);
+  const nameOf = useLineName();
+  if (prices.length === 0) return null;
+  return (
+    <section className="flex flex-col gap-1 text-table">
+      <h3 className="text-caption font-medium text-muted">{words.further}</h3>
+      <ul className="grid gap-x-6 gap-y-1 sm:grid-cols-2">
+        {prices.map((price) => (
+          <li
+            key={`${price.class} ${price.variant ?? ''} ${price.above_input_tokens ?? ''}`}
+            className="flex flex-wrap justify-between gap-x-3"
+          >
+            <span className="text-muted">{nameOf(price)}</span>
+            <span className="figures">{pricePer(priceText(price.amount), per[price.unit])}</span>
+          </li>
+        ))}
+      </ul>
+      <p className="text-caption text-muted">{words.furtherHelp}</p>
+    </section>
   );
 }
 
@@ -133,7 +160,7 @@ function LineHead({ version }: { readonly version: number }): ReactNode {
 }
 
 interface LinesProps {
-  readonly model: OperatorModel;
+  readonly model: Pick<OperatorModelDetail, 'prices' | 'price_version'>;
   readonly start: readonly PriceLine[];
   readonly lines: readonly PriceLine[];
   readonly onChange: (lines: readonly PriceLine[]) => void;

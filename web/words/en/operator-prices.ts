@@ -64,7 +64,8 @@ export default {
     },
     waits: 'scheduled',
     inForce: 'current',
-    noReason: 'no reason given',
+    fileNote:
+      'The configuration file sets the name, the context and the like; edit them there. The price can be changed here.',
     actors: {
       command: 'a command',
       configuration: 'the configuration file',
@@ -96,6 +97,9 @@ export default {
     addLine: 'Add a line …',
     removeLine: (line: string) => `Remove ${line}`,
     goes: 'removed',
+    further: 'Also charged',
+    furtherHelp:
+      'Prices by mode, place and hour follow the prices above. Fees for tools are those of the built-in price list, or of the configuration file.',
     effective: 'Takes effect',
     immediately: 'now',
     later: 'scheduled',
@@ -127,7 +131,7 @@ export default {
       class_without_price: (line: string) =>
         `${line}: the vendor reported it in the last 7 days, and it has no price. Add one first.`,
       until_the_configuration_changes:
-        'The configuration file manages this model. This price applies until the price in the file changes.',
+        'This price applies from its publication until the configuration file names another one.',
     },
   },
   import: {

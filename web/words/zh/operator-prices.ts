@@ -59,7 +59,7 @@ export default {
     },
     waits: '待生效',
     inForce: '生效中',
-    noReason: '没有说明原因',
+    fileNote: '名称、上下文等由配置文件管理，请在配置文件中修改。价格可以在这里修改。',
     actors: { command: '命令行', configuration: '配置文件', start: '首次启动' },
     createTitle: '添加模型',
     id: 'ID',
@@ -87,6 +87,8 @@ export default {
     addLine: '添加计价项……',
     removeLine: (line) => `移除 ${line}`,
     goes: '移除',
+    further: '另外收取',
+    furtherHelp: '按模式、区域和时段的价格随上面的价格变化；工具费用来自内置价目表或配置文件。',
     effective: '生效时间',
     immediately: '立即',
     later: '指定时间',
@@ -115,8 +117,7 @@ export default {
         `${line}：分组 ${group} 的价格低于渠道 ${channel} 的厂商成本。`,
       large_change: (line, percent) => `${line}变动 ${percent} %。`,
       class_without_price: (line) => `最近 7 天厂商上报过${line}，但它没有价格，请先添加。`,
-      until_the_configuration_changes:
-        '此模型由配置文件管理。在配置文件中的价格变更之前，此价格一直有效。',
+      until_the_configuration_changes: '此价格从发布起有效，直到配置文件写入另一个价格。',
     },
   },
   import: {
