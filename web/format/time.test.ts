@@ -13,7 +13,10 @@ test('times are those of the account, with the zone in words', () => {
 test('how long ago is told in the largest unit that fits', () => {
   const now = Date.parse('2026-11-21T06:00:00.000Z');
   expect(formatRelative('2026-11-21T05:57:00.000Z', now, 'en')).toBe('3 minutes ago');
-  expect(formatRelative('2026-11-21T05:57:00.000Z', now, 'zh')).toBe('3分钟前');
+  expect(formatRelative('2026-11-21T05:57:00.000Z', now, 'zh')).toBe('3 分钟前');
+  expect(formatRelative('2026-11-21T05:59:22.000Z', now, 'zh')).toBe('38 秒前');
+  expect(formatRelative('2026-11-19T06:00:00.000Z', now, 'zh')).toBe('前天');
+  expect(formatRelative('2026-11-18T06:00:00.000Z', now, 'zh')).toBe('3 天前');
   expect(formatRelative('2026-11-23T06:00:00.000Z', now, 'en')).toBe('in 2 days');
 });
 

@@ -36,11 +36,19 @@ export function formatRelative(iso: string, nowMs: number, language: Language): 
   const size = Math.abs(seconds);
   if (size < 60 && seconds >= 0) return justNow[language];
   const format = new Intl.RelativeTimeFormat(tags[language], { numeric: 'auto' });
-  if (size < 60) return format.format(seconds, 'second');
-  if (size < 3600) return format.format(Math.trunc(seconds / 60), 'minute');
-  if (size < 86_400) return format.format(Math.trunc(seconds / 3600), 'hour');
-  return format.format(Math.trunc(seconds / 86_400), 'day');
+  const text = (count: number, unit: Intl.RelativeTimeFormatUnit): string => {
+    const plain = format.format(Math.trunc(count), unit);
+    return language === 'zh' ? plain.replace(/(\d+)秒钟|(\d+)/, spaced) : plain;
+  };
+  if (size < 60) return text(seconds, 'second');
+  if (size < 3600) return text(seconds / 60, 'minute');
+  if (size < 86_400) return text(seconds / 3600, 'hour');
+  return text(seconds / 86_400, 'day');
 }
+
+/** `38 秒` of `38秒钟`, `3 ` of another unit's `3`. */
+const spaced = (_: string, seconds?: string, count = ''): string =>
+  seconds === undefined ? `${count} ` : `${seconds} 秒`;
 
 /** `412 ms`, `3.2 s`, `2 min 05 s`. */
 export function formatDuration(ms: number): string {
