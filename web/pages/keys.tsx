@@ -98,7 +98,7 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
     ...useKeyColumns(keys),
     {
       id: 'menu',
-      header: <span className="sr-only">{words.menu('')}</span>,
+      header: <span className="sr-only">{words.actions}</span>,
       align: 'right',
       cell: menu,
       className: 'w-10',

@@ -61,10 +61,12 @@ export function AttentionPanel({ attention, checkedAt, onLook }: AttentionProps)
               className={mild.has(each.code) ? 'text-warn' : 'text-bad'}
             />
             <p className="min-w-0 flex-1 basis-60 wrap-anywhere">
-              {sentence(each)}{' '}
-              <span className="text-caption whitespace-nowrap text-muted">
-                <Rich text={words.since} at={<Time at={each.since} />} />
-              </span>
+              {sentence(each)} {/* A retirement has its day in the sentence. */}
+              {each.code !== 'model_retiring' && (
+                <span className="text-caption whitespace-nowrap text-muted">
+                  <Rich text={words.since} at={<Time at={each.since} />} />
+                </span>
+              )}
             </p>
             <Act attention={each} first={index === 0} onLook={onLook} />
           </li>

@@ -26,6 +26,7 @@ export default {
   unused: 'not used yet',
   noLimit: 'no limit',
   ofLimit: (limit: string) => `of ${limit}`,
+  actions: 'Actions',
   menu: (name: string) => `Actions for ${name}`,
   open: 'Details',
   disable: 'Disable',

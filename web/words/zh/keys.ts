@@ -23,6 +23,7 @@ export default {
   unused: '尚未使用',
   noLimit: '无上限',
   ofLimit: (limit) => `上限 ${limit}`,
+  actions: '操作',
   menu: (name) => `${name} 的操作`,
   open: '详情',
   disable: '停用',
