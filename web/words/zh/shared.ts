@@ -15,7 +15,7 @@ export default {
     help: '帮助',
     more: '更多',
     operator: '管理',
-    operatorOverview: '概览',
+    operatorOverview: '经营概览',
     channels: '渠道',
     modelsAndPrices: '模型与价格',
     groups: '分组',
