@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
+import type { ListFees } from '../../catalog/build-snapshot.ts';
 import { addModel, changeModel, retireModel } from '../../catalog/edit-models.ts';
 import type { EditResult } from '../../catalog/editing.ts';
 import {
@@ -45,12 +46,7 @@ export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRou
   const one = async (id: string): Promise<OperatorModelDetail> => {
     const catalogue = await storedCatalog(database);
     const model = catalogue.models.find((some) => some.id === id);
-    if (model === undefined) return throwProblem('not_found');
-    const charged = chargedBy(catalogue, model, model.price, listFees);
-    return {
-      ...modelView(model, catalogue),
-      further_prices: furtherPricesOf(model.price, charged),
-    };
+    return model === undefined ? throwProblem('not_found') : detailOf(model, catalogue, listFees);
   };
   return [
     defineRoute({
@@ -110,6 +106,18 @@ export function operatorModelRoutes(rooms: OperatorContext): readonly ConsoleRou
       },
     }),
   ];
+}
+
+function detailOf(
+  model: StoredModel,
+  catalogue: StoredCatalog,
+  listFees: ListFees,
+): OperatorModelDetail {
+  const charged = chargedBy(catalogue, model, model.price, listFees);
+  return {
+    ...modelView(model, catalogue),
+    further_prices: furtherPricesOf(model.price, charged),
+  };
 }
 
 /** The members that are present in a body. */
