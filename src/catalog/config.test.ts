@@ -409,6 +409,22 @@ describe('the bundled list in a configuration file', () => {
     ]);
   });
 
+  it('replaces ids that no vendor sells any more, where a channel names no models', async () => {
+    const vendors = [
+      ...context.vendors,
+      { id: 'openai', ownedBy: 'openai', baseUrl: 'https://openai.test' },
+    ];
+    const sold = async (text: string) =>
+      (await read(text, { vendors })).channels.map(({ models }) => models.get('dall-e-2'));
+    const open = '{ name: a, vendor: openai }';
+    expect(await sold(`channels: [${open}]`)).toEqual(['gpt-image-2.6-flare']);
+    expect(await sold('channels: [{ name: a, vendor: openai, models: [gpt-6-sol] }]')).toEqual([
+      undefined,
+    ]);
+    const own = '{ name: b, vendor: acme, models: [dall-e-2] }';
+    expect(await sold(`channels: [${open}, ${own}]`)).toEqual([undefined, 'dall-e-2']);
+  });
+
   it('warns of prices that nobody vouches for and of kinds that are not served', async () => {
     const { warnings } = await read(
       'channels: [{ name: a, vendor: acme, models: [speech-2.6-hd] }]',

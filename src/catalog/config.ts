@@ -32,6 +32,7 @@ import { calendars } from './price-windows.ts';
 import type { ConfigPath } from './problem.ts';
 import type { ChannelFacts, Group, ModelFacts, ModelKind } from './snapshot.ts';
 import { type Calendars, readPrice } from './config-price.ts';
+import { withStandIns } from './stand-ins.ts';
 import { readYaml } from './yaml-source.ts';
 
 /**
@@ -69,7 +70,8 @@ export async function readConfiguration(
     vendors: context.vendors,
     calendars: known,
   };
-  const channels = readChannels(rawChannels, report, sellable);
+  const plain = readChannels(rawChannels, report, sellable);
+  const channels = withOldIds(plain, file, bundled, context);
   const defaultModels = readDefaults(settings?.default_models, sellable.models, channels, report);
   const publicModels = settings?.public_models;
   if (publicModels !== undefined && !groupNames.includes(publicModels))
@@ -130,6 +132,26 @@ function readDefaults(
     }
   return { image: written.image ?? [], video: written.video ?? [] };
 }
+
+/** Channels that name no models sell the old ids that a start without a file sells. */
+function withOldIds(
+  channels: readonly ChannelFacts[],
+  file: unknown,
+  bundled: Bundled,
+  { serves }: ConfigurationContext,
+): readonly ChannelFacts[] {
+  const raw = items(file, 'channels');
+  const open = new Set(raw.filter((one) => member(one, 'models') === undefined).map(nameOf));
+  const takes = ({ name }: ChannelFacts): boolean => open.has(name);
+  const named = channels.filter((channel) => !takes(channel));
+  const written = new Set([
+    ...names(items(file, 'models'), 'id'),
+    ...named.flatMap(({ models }) => [...models.keys()]),
+  ]);
+  return withStandIns(channels, { bundled, serves, takes, written });
+}
+
+const nameOf = (channel: unknown): unknown => member(channel, 'name');
 
 /** A model and its price, both complete. */
 interface ReadModel {

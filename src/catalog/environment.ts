@@ -10,6 +10,7 @@ import {
   configurationWarnings,
 } from './configuration.ts';
 import type { ChannelFacts } from './snapshot.ts';
+import { withStandIns } from './stand-ins.ts';
 
 /**
  * The configuration where there is no file: a channel, in the group `default`, for every vendor
@@ -39,10 +40,10 @@ export async function environmentConfiguration(
       },
     };
   const bundled = await loadBundled({ usdRatePpm: rate, today: utcDate(context.now) });
-  const channels = reachable.map(
+  const ofVendors = reachable.map(
     (channel): ChannelFacts => ({ ...channel, models: modelsOf(channel.vendor, bundled, context) }),
   );
-  standIn(channels, bundled, context);
+  const channels = withStandIns(ofVendors, { bundled, serves });
   const selling = channels.filter(({ models }) => models.size > 0);
   const empty = channels.flatMap(({ vendor, models }) =>
     models.size > 0
@@ -153,27 +154,4 @@ function modelsOf(
     serves(vendor, model.facts.kind),
   );
   return new Map(theirs.map((model) => [model.facts.id, model.upstream]));
-}
-
-/**
- * Adds ids that no vendor sells any more to the first channel that has a bundled model to replace
- * them.
- */
-function standIn(channels: ChannelFacts[], bundled: Bundled, context: ConfigurationContext): void {
-  for (const model of bundled.values()) {
-    const [standing] = model.standIns.flatMap(({ vendor, id }) => {
-      const at = channels.findIndex(
-        (channel) => channel.vendor === vendor && context.serves(vendor, model.facts.kind),
-      );
-      const upstream = bundled.get(id)?.upstream;
-      return at < 0 || upstream === undefined ? [] : [{ at, upstream }];
-    });
-    if (standing === undefined) continue;
-    const channel = channels[standing.at];
-    if (channel !== undefined)
-      channels[standing.at] = {
-        ...channel,
-        models: new Map([...channel.models, [model.facts.id, standing.upstream]]),
-      };
-  }
 }
