@@ -68,6 +68,21 @@ channels: [{ name: a, vendor: acme, models: [m/1] }]`);
     ]);
   });
 
+  it('warns of models with a price that no channel sells', async () => {
+    const withModels = async (ids: readonly string[]) => {
+      const models = ids.map((id) => `{ id: ${id}, price: { input: 1, output: 1 } }`).join();
+      const channels = '[{ name: a, vendor: acme, models: [sold] }]';
+      return (await read(`models: [${models}]\nchannels: ${channels}\n`)).warnings;
+    };
+    expect(await withModels(['sold'])).toEqual([]);
+    expect(await withModels(['sold', 'mine'])).toEqual([
+      'mine: no channel sells it; add its id to `models` of a channel',
+    ]);
+    expect(await withModels(['sold', 'mine', 'yours'])).toEqual([
+      'mine, yours: no channel sells them; add their ids to `models` of a channel',
+    ]);
+  });
+
   it('takes of the media settings what is written, and hosts, addresses and networks alone', async () => {
     expect((await read('')).media).toEqual({});
     const written = await read(

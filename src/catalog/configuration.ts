@@ -173,7 +173,7 @@ export function configurationWarnings(
             ? `The bundled price of ${listText(borrowed)} does not come from the vendor's own price page: check it before you sell.`
             : `The bundled prices of ${listText(borrowed)} do not come from the vendor's own price page: check them before you sell.`,
         ];
-  return [...nothingSold(sold), ...unserved, ...doubtful];
+  return [...nothingSold(sold), ...withoutChannel(sold, own), ...unserved, ...doubtful];
 }
 
 function nothingSold({ models, channels }: SellableConfiguration): readonly string[] {
@@ -184,6 +184,21 @@ function nothingSold({ models, channels }: SellableConfiguration): readonly stri
   return channels
     .filter((channel) => channel.models.size === 0)
     .map(({ name }) => `channel ${name}: it has no models`);
+}
+
+/** Where there are channels: models that the file itself prices, and that no channel sells. */
+function withoutChannel(
+  { channels }: SellableConfiguration,
+  own: readonly string[],
+): readonly string[] {
+  if (channels.length === 0) return [];
+  const unsold = own.filter((id) => !channels.some(({ models }) => models.has(id)));
+  if (unsold.length === 0) return [];
+  return [
+    unsold.length === 1
+      ? `${listText(unsold)}: no channel sells it; add its id to \`models\` of a channel`
+      : `${listText(unsold)}: no channel sells them; add their ids to \`models\` of a channel`,
+  ];
 }
 
 const namedMax = 5;

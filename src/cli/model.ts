@@ -21,7 +21,7 @@ export async function listModelsCommand(
         id,
         kind,
         vendor,
-        active ? 'sold' : 'retired',
+        stateOf(active, channels.length),
         String(channels.length),
         [priceText(prices), windowTexts(model.price).join(', ')]
           .filter((text) => text !== '')
@@ -36,6 +36,11 @@ export async function listModelsCommand(
       table(heads, rows),
     );
   });
+}
+
+function stateOf(active: boolean, channels: number): string {
+  if (!active) return 'retired';
+  return channels === 0 ? 'no channel' : 'sold';
 }
 
 const plainShown = 3;

@@ -162,6 +162,22 @@ forEachDatabase((_name, _openFresh, fresh) => {
     );
   });
 
+  test('a model that no channel sells is listed as such', async () => {
+    const { database, shown } = await installed();
+    const read = await readConfiguration(
+      `
+models: [{ id: sold, price: { input: 1, output: 1 } }, { id: mine, price: { input: 1, output: 1 } }]
+channels: [{ name: a, vendor: openai, api_key: k, models: [sold] }]
+`,
+      { env: {}, vendors: [...vendors.values()], serves, now: systemClock.now() },
+    );
+    if (!read.ok) throw new Error(describeProblems('it', read.problems));
+    await recordConfiguration(database, read.configuration, openSealer(masterKey), systemClock);
+    const listed = await shown(listModelsCommand, {});
+    expect(listed).toMatch(/^sold +chat +openai +sold +1 /m);
+    expect(listed).toMatch(/^mine +chat +\S+ +no channel +0 /m);
+  });
+
   test('hours with another price are listed, and an import says which of them it removes', async () => {
     const { database, shown } = await installed();
     const read = await readConfiguration(
