@@ -253,20 +253,20 @@ test('a first start says what it serves and where, and the steps that it prints 
     expect(said).toMatch(/^ {2}serves {3}.*deepseek \(\d+ models?\)/m);
     expect(said).toContain(`  data     ${data}\n`);
     expect(said).toMatch(/once, within 15 minutes: http\S+auth\/link/);
-    const steps = said.slice(said.indexOf('In another terminal:\n')).split('\n').slice(1, 4);
+    const [, after = ''] = said.split('In another terminal, for a user:\n');
+    const steps = after.split('\n').slice(0, 3);
+    const call = after.split('\n').slice(4, 7);
     expect(steps[0]).toContain(`${entry} user create --name Ada --data '${data}'`);
     const { output, code } = await pasted(steps);
     expect(code).toBe(0);
     expect(output).toContain('now has 10.00 yuan');
     const [key = ''] = /^sk-\S+/m.exec(output) ?? [];
-    const [, url = ''] = /listens on (\S+)/.exec(said) ?? [];
     await wait(1_500); // A gateway that runs sees a new key within a second.
-    const answer = await fetch(`${url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: '{"model": "deepseek-chat", "messages": [{"role": "user", "content": "Hi"}]}',
+    const answer = await pasted([`export TOLLGATE_API_KEY=${key}`, call.join('\n')]);
+    expect(JSON.parse(answer.output)).toMatchObject({
+      model: 'deepseek-chat',
+      choices: [{ message: { role: 'assistant' } }],
     });
-    expect(await answer.json()).toMatchObject({ choices: [{ message: { role: 'assistant' } }] });
   });
   expect(errors).not.toContain('no vendor');
   const again = await interrupted(line, { FORCE_COLOR: '0' });

@@ -19,7 +19,7 @@ import type { Env } from './installation.ts';
 import { print } from './command-io.ts';
 import { paint, paintMoney } from './terminal.ts';
 import { shellWord, thisCommand } from './command-word.ts';
-import { linkSpan } from './serve-lines.ts';
+import { chatCall, linkSpan } from './serve-lines.ts';
 import { openPagesSoon, orFail, signInLink, stopOnSignal } from './serve.ts';
 
 const yuanToStart = 100n;
@@ -160,9 +160,7 @@ export TOLLGATE_API_KEY=${key}
 
 ${paint('bold', 'Then ask a model')}:
 
-curl "$OPENAI_BASE_URL/chat/completions" \\
-  -H "Authorization: Bearer $OPENAI_API_KEY" -H "Content-Type: application/json" \\
-  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'
+${chatCall('$OPENAI_BASE_URL', 'OPENAI_API_KEY', model)}
 
 Ctrl-C stops it. TOLLGATE_LOG=info logs each request here. A vendor's key in the environment of this
 terminal, such as OPENAI_API_KEY, makes the same command serve that vendor's models.

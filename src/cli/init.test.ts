@@ -110,7 +110,7 @@ test('the next steps lead to a key that can pay, in another terminal than the ga
   const steps = [
     'Next:',
     ' serve ',
-    'In another terminal',
+    'In another terminal, for yourself:',
     ' link ',
     ' user credit ',
     ' key create ',

@@ -211,7 +211,7 @@ function nextLines(
       : ['set DATABASE_URL to the address that you gave, in each terminal, and then:']),
     `  ${word} serve --config ${shellWord(file)}${more}`,
     '',
-    `It runs until Ctrl-C. ${paint('bold', 'In another terminal')}:`,
+    `It runs until Ctrl-C. ${paint('bold', 'In another terminal')}${user === undefined ? '' : ', for yourself'}:`,
     ...(user === undefined ? [] : [`  ${word} link --user ${user}${more}`]),
     ...keySteps({ user, group: 'default', more }),
     paint(

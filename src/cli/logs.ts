@@ -132,7 +132,7 @@ function linesOf(request: OperatorRequestDetail): readonly string[] {
     ['endpoint', request.endpoint],
     ['model', request.model],
     ['param', request.param],
-    ['took', `${request.total_ms} ms`],
+    ['took', `${request.total_ms} ms${request.charged ? ' until it was charged' : ''}`],
     ['charged', request.charged ? 'yes' : 'no'],
   ];
   const rows = attempts.map((attempt, index) => [

@@ -4,6 +4,7 @@ import { linkLifeMs } from '../accounts/identities.ts';
 import { listUsers } from '../accounts/users.ts';
 import { defaultGroup } from '../catalog/configuration.ts';
 import type { RecordResult } from '../catalog/catalog-store.ts';
+import { sampleModel } from '../catalog/sample-model.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Database } from '../storage/database.ts';
 import { sameData, shellWord, thisCommand } from './command-word.ts';
@@ -13,6 +14,8 @@ import { paint } from './terminal.ts';
 
 interface Started {
   readonly database: Database;
+  /** The gateway's address. */
+  readonly url: string;
   /** The catalogue that is served. */
   readonly catalogue: Snapshot;
   /** The option of the command. */
@@ -76,10 +79,12 @@ export const linkSpan = `${linkLifeMs / minuteMs} minutes`;
 
 async function firstSteps({
   database,
-  catalogue: { groups, channels },
+  url,
+  catalogue,
   data,
   env,
 }: Started): Promise<readonly string[]> {
+  const { groups, channels } = catalogue;
   if (channels.size === 0 || (await listKeys(database, { limit: 1 })).length > 0) return [];
   const users = await listUsers(database, { after: '', limit: usersRead });
   const user = users.find(({ role }) => role === 'user')?.id;
@@ -88,10 +93,12 @@ async function firstSteps({
   const where = env['DATABASE_URL']
     ? 'another terminal, with the same DATABASE_URL'
     : 'another terminal';
+  const model = sampleModel(catalogue.listing(group));
   return [
     '',
-    `${paint('bold', 'No user has a key yet.')} In ${where}:`,
+    `${paint('bold', 'No user has a key yet.')} In ${where}, for a user:`,
     ...keySteps({ user, group, more: sameData(data, env) }),
+    ...(model === undefined ? [] : callSteps(url, model)),
   ];
 }
 
@@ -115,6 +122,18 @@ export function keySteps({ user, group, more }: Buyer): readonly string[] {
     `key create --user ${who} --group ${shellWord(group)}`,
   ].map((command) => `  ${word} ${command}${more}`);
 }
+
+/** How the printed key makes its first call. */
+const callSteps = (url: string, model: string): readonly string[] => [
+  '  export TOLLGATE_API_KEY=sk-…   # the key that the last command printed',
+  chatCall(`${url}/v1`, 'TOLLGATE_API_KEY', model).replaceAll(/^/gm, '  '),
+];
+
+/** A small chat as a command. `key` is the variable that holds the key. */
+export const chatCall = (base: string, key: string, model: string): string =>
+  `curl "${base}/chat/completions" \\
+  -H "Authorization: Bearer $${key}" -H "Content-Type: application/json" \\
+  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'`;
 
 /** The file that `init` writes when no other is named. */
 export const usualFile = 'tollgate.yaml';

@@ -51,10 +51,11 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   for (const line of priceLines(gateway.recorded)) console.error(`tollgate: ${line}`);
   const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);
   const { database, parts } = gateway;
-  const told = { database, catalogue: parts.catalog(), data: options.data, env, link };
+  const { url } = gateway;
+  const told = { database, url, catalogue: parts.catalog(), data: options.data, env, link };
   const lines = worker?.first === false ? [] : await serveLines(told);
-  if (worker === undefined) printReady(options, { url: gateway.url, link, lines });
-  else worker.ready({ url: gateway.url, link, lines });
+  if (worker === undefined) printReady(options, { url, link, lines });
+  else worker.ready({ url, link, lines });
 }
 
 function printReady(options: ServeOptions, { url, link, lines }: WorkerReady): void {
