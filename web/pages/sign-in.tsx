@@ -47,7 +47,7 @@ export function SignInPage(): ReactNode {
             >
               {words.methods[method]}
             </ButtonAnchor>
-            {method === 'wechat' && (
+            {method === 'wechat' && !features.demo && (
               <p className="text-caption text-muted">{phone ? words.scanHere : words.scan}</p>
             )}
           </div>

@@ -47,7 +47,7 @@ export function ChannelFields(props: FieldsProps): ReactNode {
       ? words.secretKeep
       : needsSecret
         ? words.secretHelp
-        : words.secretNone;
+        : words.secretOptional;
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -159,10 +159,11 @@ function VendorChoice({ text, onChange, errors, vendors }: FieldsProps): ReactNo
   );
 }
 
-function ModelLines({ text, onChange, errors }: FieldsProps): ReactNode {
+function ModelLines({ text, onChange, errors, vendor }: FieldsProps): ReactNode {
   const { form: words } = useWords(channelWords);
+  const help = vendor?.needs_secret === false ? words.modelsHelpOwn : words.modelsHelp;
   return (
-    <Field label={words.models} help={words.modelsHelp} error={errors['models']}>
+    <Field label={words.models} help={help} error={errors['models']}>
       {(tied) => (
         <Textarea
           {...tied}

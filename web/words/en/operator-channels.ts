@@ -159,11 +159,13 @@ export default {
     secretKeep: 'Leave blank to keep the current key.',
     secretAgain:
       'The host changed: enter the key again. A stored key is sent only to the host it was entered for.',
-    secretNone: 'This vendor needs no key.',
+    secretOptional:
+      'A key is optional: leave it blank if the server asks for none. Stored encrypted; never shown again.',
     groups: 'Groups with access',
     models: 'Models, one per line',
     modelsHelp:
       'Write “id” or “id = name at the vendor”. Leave blank for all known models of the vendor.',
+    modelsHelpOwn: 'Write “id” or “id = name at the vendor”, or fetch them from the server.',
     priority: 'Priority',
     priorityHelp: '0 is tried first.',
     weight: 'Weight',
