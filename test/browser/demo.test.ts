@@ -132,6 +132,8 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
       const { page, go } = await openWindow(url, undefined, { language, width: 390 });
       await go('/sign-in');
       for (const text of Object.values(words.demo)) await page.getByText(text).waitFor();
+      for (const text of [words.scan, words.scanHere])
+        expect(await page.getByText(text).count()).toBe(0);
       await expectAccessible(page, 'the sign-in page of a demo');
       expect(await faultsOf(page)).toEqual([]);
       await picture(page, `demo-sign-in-${language}`);
