@@ -108,6 +108,7 @@ export interface Attention {
     | 'unmatched_payment'
     | 'ledger_check_failed'
     | 'model_retiring'
+    | 'models_retiring'
     | 'model_without_channel'
     | 'database_slow'
     | 'vendor_overran'

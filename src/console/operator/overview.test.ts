@@ -3,6 +3,7 @@ import { forEachDatabase } from '../../../test/databases.ts';
 import { startOperatorConsole } from '../../../test/support/console-operator.ts';
 import { sold } from '../../../test/support/console-user.ts';
 import { migrations } from '../../app/schema.ts';
+import { dayMs } from '../../base/calendar.ts';
 import { systemClock } from '../../base/clock.ts';
 import { slotMs } from '../../gateway/reports/counts.ts';
 
@@ -30,5 +31,29 @@ forEachDatabase((_name, openFresh) => {
     ]);
     await count('ok', 11);
     expect(await failing()).toEqual([]);
+  });
+
+  test('one model that its vendor retires soon has its row, several have one together', async () => {
+    const day = (days: number) =>
+      new Date(systemClock.now() + days * dayMs).toISOString().slice(0, 10);
+    const retiring = async (dates: Readonly<Record<string, string>>) => {
+      const text = sold.replaceAll(/\{ id: ([\w/]+),/g, (whole, id: string) =>
+        dates[id] === undefined ? whole : `{ id: ${id}, shutdown_date: "${dates[id]}",`,
+      );
+      const { operator } = await startOperatorConsole(await openFresh({ migrations }), text);
+      return (await operator.ask('operator/overview')).json.attention;
+    };
+    expect(await retiring({ glm: day(9), alone: day(99) })).toMatchObject([
+      { code: 'model_retiring', values: { model: 'glm', date: day(9) } },
+    ]);
+    expect(await retiring({ glm: day(9), alone: day(3), 'vendor/painter': day(99) })).toMatchObject(
+      [
+        {
+          code: 'models_retiring',
+          values: { count: '2', date: day(3) },
+          path: '/operator/models?listed=retiring',
+        },
+      ],
+    );
   });
 });

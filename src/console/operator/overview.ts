@@ -207,25 +207,29 @@ function withoutChannel({ models, channels }: StoredCatalog): readonly Attention
   });
 }
 
+/** Models that their vendors retire soon: one by its name, several as one row. */
 function retiring({ catalogue: { models, channels }, at }: AttentionInput): readonly Attention[] {
-  return models.flatMap(({ id, active, shutdownDate }) => {
-    const ends = shutdownDate === undefined ? Number.NaN : Date.parse(shutdownDate);
-    if (
-      !active ||
-      !(ends - at < retiringWithinMs) ||
-      !channels.some((channel) => channel.models.has(id))
-    )
-      return [];
-    const values = { model: id, date: shutdownDate ?? '' };
-    return [
-      {
-        code: 'model_retiring' as const,
-        values,
-        since: instant(ends - retiringWithinMs),
-        path: modelPath(id),
-      },
-    ];
-  });
+  const soon = models
+    .flatMap(({ id, active, shutdownDate: date }) => {
+      const served = active && channels.some((channel) => channel.models.has(id));
+      if (!served || date === undefined || !(Date.parse(date) - at < retiringWithinMs)) return [];
+      return [{ id, date }];
+    })
+    .toSorted((a, b) => Date.parse(a.date) - Date.parse(b.date));
+  const [first] = soon;
+  if (first === undefined) return [];
+  const { id, date } = first;
+  const since = instant(Date.parse(date) - retiringWithinMs);
+  return [
+    soon.length === 1
+      ? { code: 'model_retiring', values: { model: id, date }, since, path: modelPath(id) }
+      : {
+          code: 'models_retiring',
+          values: { count: String(soon.length), date },
+          since,
+          path: '/operator/models?listed=retiring',
+        },
+  ];
 }
 
 const modelPath = (id: string): string => `/operator/models/${encodeURIComponent(id)}`;

@@ -78,6 +78,7 @@ export function AttentionPanel({ attention, checkedAt, onLook }: AttentionProps)
 
 const mild: ReadonlySet<Attention['code']> = new Set([
   'model_retiring',
+  'models_retiring',
   'database_slow',
   'disk_full',
   'model_without_channel',
@@ -131,6 +132,8 @@ function useSentence(): (attention: Attention) => string {
         return sentences.ledger_check_failed(of('rules'));
       case 'model_retiring':
         return sentences.model_retiring(of('model'), of('date'));
+      case 'models_retiring':
+        return sentences.models_retiring(of('count'), of('date'));
       case 'model_without_channel':
         return sentences.model_without_channel(of('model'));
       case 'credentials_refused':

@@ -99,7 +99,7 @@ function Filters({ models, state, onChange }: FiltersProps): ReactNode {
         label={words.listed}
         value={state.listed}
         any={words.states.all}
-        options={(['active', 'retired', 'unserved'] as const).map((each) => [
+        options={(['active', 'retired', 'unserved', 'retiring'] as const).map((each) => [
           each,
           words.states[each],
         ])}
@@ -119,7 +119,7 @@ function Filters({ models, state, onChange }: FiltersProps): ReactNode {
 }
 
 function matches(
-  { id, vendor, channels, kind, active }: OperatorModel,
+  { id, vendor, channels, kind, active, shutdown_date: ends }: OperatorModel,
   { q, kind: wanted, listed }: Search,
 ): boolean {
   const text = [id, vendor, ...channels].join(' ').toLowerCase();
@@ -127,6 +127,7 @@ function matches(
     '',
     active ? 'active' : 'retired',
     ...(active && channels.length === 0 ? ['unserved'] : []),
+    ...(active && channels.length > 0 && ends !== null ? ['retiring'] : []),
   ];
   return (
     text.includes(q.toLowerCase().trim()) && ['', kind].includes(wanted) && states.includes(listed)

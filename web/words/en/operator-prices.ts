@@ -15,6 +15,7 @@ export default {
       active: 'Listed',
       retired: 'Delisted',
       unserved: 'No channel',
+      retiring: 'Retirement announced',
     },
     columns: {
       model: 'Model',

@@ -16,6 +16,8 @@ export default {
         `${wallet} received ${amount} that matches no order (transaction ID ${number}).`,
       ledger_check_failed: (rules: string) => `The last ledger check failed: ${rules}.`,
       model_retiring: (model: string, date: string) => `The vendor retires ${model} on ${date}.`,
+      models_retiring: (count: string, date: string) =>
+        `Vendors retire ${count} models soon, the first on ${date}.`,
       model_without_channel: (model: string) => `${model} is listed, but no channel serves it.`,
       database_slow: (ms: string, node: string) => `The database took ${ms} ms to answer ${node}.`,
       vendor_overran: (channel: string, answers: string, loss: string) =>
@@ -30,6 +32,7 @@ export default {
       unmatched_payment: 'Find the order',
       ledger_check_failed: 'Open the check',
       model_retiring: 'Open model',
+      models_retiring: 'Open models',
       model_without_channel: 'Open model',
       database_slow: 'Check again',
       vendor_overran: 'Open channel',

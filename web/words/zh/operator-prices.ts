@@ -11,7 +11,13 @@ export default {
     searchPlaceholder: '模型、厂商或渠道……',
     kind: '类型',
     listed: '状态',
-    states: { all: '状态：不限', active: '已上架', retired: '已下架', unserved: '没有渠道' },
+    states: {
+      all: '状态：不限',
+      active: '已上架',
+      retired: '已下架',
+      unserved: '没有渠道',
+      retiring: '厂商已公布下线日期',
+    },
     columns: {
       model: '模型',
       kind: '类型',

@@ -16,6 +16,7 @@ export default {
         `${wallet}收到 ${amount}，但没有匹配的订单（交易单号 ${number}）。`,
       ledger_check_failed: (rules) => `最近一次账本检查未通过：${rules}。`,
       model_retiring: (model, date) => `厂商将于 ${date} 下线模型 ${model}。`,
+      models_retiring: (count, date) => `厂商即将下线 ${count} 个模型，最早于 ${date}。`,
       model_without_channel: (model) => `模型 ${model} 已上架，但没有渠道为它服务。`,
       database_slow: (ms, node) => `数据库响应节点 ${node} 用了 ${ms} 毫秒。`,
       vendor_overran: (channel, answers, loss) =>
@@ -30,6 +31,7 @@ export default {
       unmatched_payment: '查找订单',
       ledger_check_failed: '打开检查',
       model_retiring: '打开模型',
+      models_retiring: '打开模型列表',
       model_without_channel: '打开模型',
       database_slow: '重新检查',
       vendor_overran: '打开渠道',
