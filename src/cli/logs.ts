@@ -123,6 +123,13 @@ async function showRequest(database: Database, id: string, options: LogOptions):
   print(options, found, linesOf(found));
 }
 
+/**
+ * Only requests that went wrong are in the log. The times of the others come from their usage
+ * record, which is written with the charge, before the answer's last byte.
+ */
+const isOfRecord = ({ charged, message, attempts }: OperatorRequestDetail): boolean =>
+  charged && message === null && attempts.every(({ fault }) => fault === null);
+
 function linesOf(request: OperatorRequestDetail): readonly string[] {
   const { user, key_name: key, key_id: keyId, message, attempts } = request;
   const facts: readonly (readonly [string, string | null])[] = [
@@ -132,7 +139,7 @@ function linesOf(request: OperatorRequestDetail): readonly string[] {
     ['endpoint', request.endpoint],
     ['model', request.model],
     ['param', request.param],
-    ['took', `${request.total_ms} ms${request.charged ? ' until it was charged' : ''}`],
+    ['took', `${request.total_ms} ms${isOfRecord(request) ? ' until it was charged' : ''}`],
     ['charged', request.charged ? 'yes' : 'no'],
   ];
   const rows = attempts.map((attempt, index) => [

@@ -254,6 +254,7 @@ channels: [{ name: a, vendor: deepseek, api_key: k, models: [deepseek-chat] }]
     });
     await database.query("UPDATE api_keys SET name = '' WHERE id = $1", [key.id]);
     expect(await shown(logs(one.id), {})).toMatch(new RegExp(`\\n +key +${key.id}\\n`));
+    expect(await shown(logs(one.id), {})).toMatch(/\n +took +\d+ ms\n/);
     expect(await shown(logs(one.id), {})).toMatch(/503 unavailable[^]*\n1 +a +overloaded +503/);
     const stop = new AbortController();
     const told: string[] = [];
@@ -335,8 +336,13 @@ channels: [{ name: a, vendor: deepseek, api_key: k, models: [deepseek-chat] }]
       configuration: oneModel(vendor.url),
       yuan: '5',
     });
-    await (await running.post('/v1/chat/completions', hello)).text();
+    const answer = await running.post('/v1/chat/completions', hello);
+    await answer.text();
     const { value, shown } = commandsOn(url);
+    const id = answer.headers.get('x-request-id') ?? '';
+    expect(
+      await shown((options, env) => logsCommand(id, { limit: 1, ...options }, env), {}),
+    ).toMatch(/took +\d+ ms until it was charged\n +charged +yes/);
     await expect
       .poll(async () => (await value(statusCommand, {})).running, { timeout: 15_000 })
       .toBe(true);
