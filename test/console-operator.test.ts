@@ -228,6 +228,11 @@ forEachDatabase((_name, openFresh, fresh) => {
     );
     expect(consoles.length).toBeGreaterThan(30);
     for (const address of consoles) expect(new URL(address).protocol).toBe('https:');
+    const keyless = items.flatMap(
+      ({ name, needs_secret: needs }: { name: string; needs_secret: boolean }) =>
+        needs ? [] : name,
+    );
+    expect(keyless).toEqual(['openai-compatible']);
   }, 60_000);
 
   test('what was made in the console is there after a start with the same configuration', async () => {

@@ -197,12 +197,13 @@ async function health(
   return { hours, story };
 }
 
-function vendorView({ id, baseUrl, adapters: speaks, env, consoleUrl }: Vendor): VendorView {
+function vendorView(vendor: Vendor): VendorView {
+  const { id, baseUrl, adapters: speaks, env, authorizer, consoleUrl } = vendor;
   return {
     name: id,
     default_base_url: baseUrl ?? null,
     capabilities: Object.keys(speaks),
-    needs_secret: env !== undefined,
+    needs_secret: env !== undefined || authorizer !== undefined,
     console_url: consoleUrl ?? null,
   };
 }
