@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { priceLines, unreadFileLines } from './serve-lines.ts';
+import { priceLines, publicModelsLines, unreadFileLines } from './serve-lines.ts';
 
 test('the start says which price holds where an import and the configuration differ', () => {
   expect(priceLines(undefined)).toEqual([]);
@@ -17,4 +17,13 @@ test('the start says that it did not read the usual file of its folder, also wit
   expect(unreadFileLines({ data: 'd' }, {}, () => true)[0]).toContain(' --data d');
   expect(unreadFileLines({}, env, () => false)).toEqual([]);
   expect(unreadFileLines({ config: 'other.yaml' }, env, () => true)).toEqual([]);
+});
+
+test('the start says that the group of the public models does not exist', () => {
+  const groups = new Map([['default', {}]]);
+  expect(publicModelsLines(undefined, groups)).toEqual([]);
+  expect(publicModelsLines('default', groups)).toEqual([]);
+  expect(publicModelsLines('on', groups)).toEqual([
+    "TOLLGATE_PUBLIC_MODELS is the name of a group, and there is no group 'on': visitors see no models. Groups: default",
+  ]);
 });

@@ -70,6 +70,17 @@ export function priceLines(
   ];
 }
 
+/** The group of `TOLLGATE_PUBLIC_MODELS` may be made later: until then visitors see no models. */
+export const publicModelsLines = (
+  group: string | undefined,
+  groups: ReadonlyMap<string, unknown>,
+): readonly string[] =>
+  group === undefined || groups.has(group)
+    ? []
+    : [
+        `TOLLGATE_PUBLIC_MODELS is the name of a group, and there is no group '${group}': visitors see no models. Groups: ${[...groups.keys()].join(', ')}`,
+      ];
+
 /** How many users are searched for one that a key could be for. */
 const usersRead = 50;
 const minuteMs = 60_000;

@@ -11,7 +11,7 @@ import { looksTyped, masterKeyCommand } from '../storage/seal.ts';
 import { Failure, print, readText } from './command-io.ts';
 import { defaultPort, gatewayOptions, publicUrl, type ServeOptions } from './gateway-options.ts';
 import type { Env } from './installation.ts';
-import { noVendorText, priceLines, serveLines } from './serve-lines.ts';
+import { noVendorText, priceLines, publicModelsLines, serveLines } from './serve-lines.ts';
 import { paint } from './terminal.ts';
 import { clusterWorker, type WorkerReady } from './workers/worker.ts';
 
@@ -48,7 +48,12 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const gateway = await openGateway({ ...wanted, acceptDatabase, workers: worker });
   stopOnSignal(gateway);
   openPagesSoon(gateway);
-  for (const line of priceLines(gateway.recorded)) console.error(`tollgate: ${line}`);
+  const { groups } = gateway.parts.catalog();
+  for (const line of [
+    ...priceLines(gateway.recorded),
+    ...publicModelsLines(wanted.publicModels, groups),
+  ])
+    console.error(`tollgate: ${line}`);
   const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);
   const { database, parts } = gateway;
   const { url } = gateway;
