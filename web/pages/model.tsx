@@ -232,7 +232,7 @@ function Prices({ model }: { readonly model: ModelDetail }): ReactNode {
           <tbody>
             {[...lines].map(([key, price]) => (
               <tr key={key} className="border-t border-line">
-                <th scope="row" className="h-9 px-4 text-left font-normal">
+                <th scope="row" className="h-9 px-4 py-1 text-left font-normal">
                   {lineName(price)}
                 </th>
                 {model.by_group.map(({ group, prices }) => (
