@@ -193,6 +193,25 @@ describe.skipIf(noChromium)('the frame in Chromium', () => {
     await page.getByRole('dialog', { name: '键盘快捷键' }).waitFor();
   }, 60_000);
 
+  test('an operator’s links scroll above the foot of the sidebar, which nothing is drawn below', async () => {
+    const live = await startLiveConsole();
+    const { cookie } = await live.newUser({ role: 'operator' });
+    const { page, go } = await openWindow(live.url, cookie, { width: 1280, height: 720 });
+    await go('/operator');
+    const sidebar = page.getByRole('navigation', { name: 'Main' });
+    const help = sidebar.getByRole('link', { name: 'Help' });
+    const links = help.locator('xpath=..');
+    const foot = sidebar.getByRole('button', { name: /sidebar/ });
+    const [list, button] = [await links.boundingBox(), await foot.boundingBox()];
+    if (list === null || button === null) throw new Error('the sidebar is not drawn');
+    expect(list.y + list.height).toBeLessThanOrEqual(button.y);
+    expect(button.y + button.height).toBeLessThanOrEqual(720);
+    await help.scrollIntoViewIfNeeded();
+    const last = await help.boundingBox();
+    expect(last === null ? 720 : last.y + last.height).toBeLessThanOrEqual(button.y);
+    await picture(page, 'sidebar-720');
+  }, 60_000);
+
   test('a session that is gone is renewed over the page, and what was asked for happens', async () => {
     const live = await startLiveConsole();
     const user = await live.newUser({ yuan: 1n });

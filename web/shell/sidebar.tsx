@@ -24,52 +24,49 @@ export function Sidebar({ narrow, onToggle }: SidebarProps): ReactNode {
     <nav
       aria-label={words.nav.main}
       className={clsx(
-        'sticky top-0 flex h-dvh shrink-0 flex-col gap-0.5 overflow-y-auto border-r border-line bg-surface p-2',
+        'sticky top-0 flex h-dvh shrink-0 flex-col border-r border-line bg-surface p-2',
         narrow ? 'w-14' : 'w-58',
       )}
     >
       <PathLink
         path="/"
-        className="mb-2 flex h-10 items-center gap-2 rounded-control px-2 font-semibold text-text"
+        className="mb-2 flex h-10 shrink-0 items-center gap-2 rounded-control px-2 font-semibold text-text"
         aria-label={site}
       >
         <Mark />
         {!narrow && <span className="truncate">{site}</span>}
       </PathLink>
-      {userDestinations.map((destination) => (
-        <Entry key={destination.path} destination={destination} narrow={narrow} />
-      ))}
-      {operator && (
-        <>
-          <div
-            className={clsx(
-              'mt-3 mb-1 flex items-center gap-2 border-t border-line pt-3 text-caption text-muted',
-              narrow ? 'justify-center' : 'px-2',
-            )}
-          >
-            <Icon name="shield" className="size-3.5" />
-            <span className={narrow ? 'sr-only' : ''}>{words.nav.operator}</span>
-          </div>
-          {operatorDestinations.map((destination) => (
-            <Entry key={destination.path} destination={destination} narrow={narrow} />
-          ))}
-        </>
-      )}
-      <DocsLink
-        to="index"
-        label={narrow ? words.nav.help : undefined}
-        className={clsx(entryLook, 'mt-3 text-muted hover:bg-sunken hover:text-text')}
-      >
-        <Icon name="help" />
-        {!narrow && words.nav.help}
-      </DocsLink>
-      {onToggle !== undefined && (
-        <div
-          className={clsx(
-            'sticky bottom-0 mt-auto flex bg-surface pt-2',
-            narrow && 'justify-center',
-          )}
+      <div className="-mx-2 flex min-h-0 flex-1 flex-col gap-0.5 overflow-y-auto px-2">
+        {userDestinations.map((destination) => (
+          <Entry key={destination.path} destination={destination} narrow={narrow} />
+        ))}
+        {operator && (
+          <>
+            <div
+              className={clsx(
+                'mt-3 mb-1 flex items-center gap-2 border-t border-line pt-3 text-caption text-muted',
+                narrow ? 'justify-center' : 'px-2',
+              )}
+            >
+              <Icon name="shield" className="size-3.5" />
+              <span className={narrow ? 'sr-only' : ''}>{words.nav.operator}</span>
+            </div>
+            {operatorDestinations.map((destination) => (
+              <Entry key={destination.path} destination={destination} narrow={narrow} />
+            ))}
+          </>
+        )}
+        <DocsLink
+          to="index"
+          label={narrow ? words.nav.help : undefined}
+          className={clsx(entryLook, 'mt-3 text-muted hover:bg-sunken hover:text-text')}
         >
+          <Icon name="help" />
+          {!narrow && words.nav.help}
+        </DocsLink>
+      </div>
+      {onToggle !== undefined && (
+        <div className={clsx('flex shrink-0 pt-2', narrow && 'justify-center')}>
           <IconButton
             icon="sidebar"
             label={narrow ? words.nav.expand : words.nav.collapse}
