@@ -17,7 +17,7 @@ import { fileKinds } from './files.ts';
 import { Bench } from './layout.tsx';
 import { type Pane, rememberPanes, usePanes } from './panes.ts';
 import type { Payer } from './payer.tsx';
-import { type ChatSettings, type Turn, type UserTurn, chatBody } from './turns.ts';
+import { type ChatSettings, type Turn, type UserTurn, chatBody, sentTurns } from './turns.ts';
 
 const noSettings: ChatSettings = {
   system: '',
@@ -121,10 +121,10 @@ function turnOf({ text, files }: Draft): UserTurn | undefined {
   return { role: 'user', id: newTurnId(), text, files };
 }
 
-/** The next request as code. */
+/** The request that was sent last as code; before the first, the request that is being written. */
 function useSample({ model, talk }: Pane, settings: ChatSettings, draft: Draft) {
   const { base_url: baseUrl } = useSession();
-  const settled = useSettled(talk.turns);
+  const sent = useSent(talk.turns);
   return useMemo(() => {
     const hello = {
       role: 'user',
@@ -132,17 +132,17 @@ function useSample({ model, talk }: Pane, settings: ChatSettings, draft: Draft) 
       text: draft.text || 'Hello!',
       files: draft.files,
     } as const;
-    const turns = draft.text === '' && settled.length > 0 ? settled : [...settled, hello];
-    return chatSample(baseUrl, printed(model.id, settings, turns));
-  }, [baseUrl, model.id, settings, draft, settled]);
+    return chatSample(baseUrl, printed(model.id, settings, sent.length > 0 ? sent : [hello]));
+  }, [baseUrl, model.id, settings, draft, sent]);
 }
 
 /**
- * The turns without the one that arrives: its dependants are not rendered again with every frame.
+ * The turns that the last answer answers; none before the first request. They stay the same list
+ * while the answer arrives: its dependants are not rendered again with every frame.
  */
-function useSettled(turns: readonly Turn[]): readonly Turn[] {
-  const [kept, keep] = useState(turns);
-  const now = turns.filter((turn) => turn.role !== 'assistant' || turn.state !== 'running');
+function useSent(turns: readonly Turn[]): readonly Turn[] {
+  const now = sentTurns(turns);
+  const [kept, keep] = useState(now);
   if (now.length === kept.length && now.every((turn, at) => turn === kept[at])) return kept;
   keep(now);
   return now;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { printable } from './code-body.ts';
-import { chatBody, messagesOf } from './turns.ts';
+import { type Turn, chatBody, messagesOf, sentTurns } from './turns.ts';
 
 const files = [
   { name: 'fox.png', type: 'image/png', url: 'data:image/png;base64,AAAA' },
@@ -32,4 +32,28 @@ test('printed, they are read from the disk', () => {
   expect(body).toContain('"url":{"name":"fox.png","type":"image/png","as":"url"}');
   expect(body).toContain('"data":{"name":"a.wav","type":"audio/wav","as":"base64"}');
   expect(body).toContain('"seed":7');
+});
+
+test('the request that was sent last ends before its answer', () => {
+  const answer: Turn = {
+    role: 'assistant',
+    id: 2,
+    model: 'm',
+    text: 'A fox.',
+    reasoning: '',
+    calls: [],
+    state: 'done',
+    finish: 'stop',
+    error: undefined,
+    requestId: undefined,
+    firstByteMs: undefined,
+    charge: undefined,
+    raw: [],
+  };
+  const result: Turn = { role: 'tool', id: 5, callId: 'c', text: '42' };
+  const running: Turn = { ...answer, id: 4, state: 'running' };
+  expect(sentTurns([])).toEqual([]);
+  expect(sentTurns([turn, answer])).toEqual([turn]);
+  expect(sentTurns([turn, answer, turn, running])).toEqual([turn, answer, turn]);
+  expect(sentTurns([turn, answer, result])).toEqual([turn]);
 });

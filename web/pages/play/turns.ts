@@ -118,6 +118,16 @@ export function chatBody(
   };
 }
 
+/** The turns of the request that was sent last: those before its answer. */
+export const sentTurns = (turns: readonly Turn[]): readonly Turn[] =>
+  turns.slice(
+    0,
+    Math.max(
+      0,
+      turns.findLastIndex((turn) => turn.role === 'assistant'),
+    ),
+  );
+
 /** Calls of the last answer that have no result yet. */
 export function unanswered(turns: readonly Turn[]): readonly ToolCall[] {
   const at = turns.findLastIndex((turn) => turn.role === 'assistant');
