@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { vendorName, vendorsByName, vendorText } from './vendor-names.ts';
+import { vendorLabel, vendorName, vendorsByName, vendorText } from './vendor-names.ts';
 
 test('a vendor is shown by its name and found by its id and each of its names', () => {
   expect(vendorName('zhipu', 'en')).toBe('Zhipu AI');
@@ -15,4 +15,10 @@ test('an id without a name is shown as it is', () => {
 test('the ids of one company are one entry', () => {
   const ids = ['qwen', 'alibaba', 'doubao', 'bytedance', 'kwai', 'kuaishou', 'openai'];
   expect(vendorsByName(ids, 'en')).toEqual(['qwen', 'doubao', 'kwai', 'openai']);
+});
+
+test('an operator reads the id beside the name, and a dash where nobody named the vendor', () => {
+  expect(vendorLabel('zhipu', 'zh')).toBe('智谱 · zhipu');
+  expect(vendorLabel('My-Company', 'en')).toBe('My-Company');
+  expect(vendorLabel('unknown', 'zh')).toBe('—');
 });

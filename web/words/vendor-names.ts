@@ -27,10 +27,22 @@ export function useVendorName(): (id: string) => string {
   return (id) => vendorName(id, language);
 }
 
-/** For operators, who type the id elsewhere: the name, and the id beside it. */
+/** The server's word for a model whose vendor nobody named. */
+const unnamed = 'unknown';
+
+/**
+ * For operators, who type the id elsewhere: the name, and the id beside it; a dash for a model whose
+ * vendor nobody named.
+ */
+export function vendorLabel(id: string, language: Language): string {
+  if (id === unnamed) return '—';
+  const name = vendorName(id, language);
+  return name === id ? id : `${name} · ${id}`;
+}
+
 export function useVendorLabel(): (id: string) => string {
-  const nameOf = useVendorName();
-  return (id) => (nameOf(id) === id ? id : `${nameOf(id)} · ${id}`);
+  const language = useLanguage();
+  return (id) => vendorLabel(id, language);
 }
 
 /** What a search for a vendor finds: its id, and its name in each language. */
