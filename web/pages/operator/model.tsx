@@ -24,6 +24,7 @@ import { formatCount } from '../../format/count.ts';
 import { priceText } from '../../format/price.ts';
 import { modelsWords, operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { Rich } from '../../words/rich.tsx';
 import { useVendorLabel } from '../../words/vendor-names.ts';
 import { useLineName } from '../model-parts.tsx';
 import { channelPath } from './channel-parts.tsx';
@@ -158,7 +159,10 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
         <Fact name={origin.label}>{origin[model.origin]}</Fact>
       </Facts>
       {model.origin === 'configuration' && (
-        <p className="mt-3 text-caption text-muted">{words.fileNote}</p>
+        <p className="mt-3 text-caption text-muted">
+          {words.fileNote}{' '}
+          {model.active && <Rich text={words.stopSelling} models={<code>models</code>} />}
+        </p>
       )}
     </Panel>
   );
@@ -207,7 +211,7 @@ function History({
               </span>
             </div>
             <Prices prices={prices} />
-            <p className="text-caption text-muted">{reason ?? '—'}</p>
+            {reason !== null && <p className="text-caption text-muted">{reason}</p>}
           </li>
         ))}
       </ol>

@@ -68,7 +68,16 @@ export function PriceEditor({ model }: { readonly model: OperatorModelDetail }):
     >
       <div className="flex flex-col gap-4">
         <Lines model={model} start={start} lines={lines} onChange={setLines} />
-        <FurtherPrices prices={model.further_prices} />
+        <FurtherPrices
+          title={words.modes}
+          help={words.modesHelp}
+          prices={model.further_prices.filter((price) => !isToolPrice(price))}
+        />
+        <FurtherPrices
+          title={words.tools}
+          help={words.toolsHelp}
+          prices={model.further_prices.filter(isToolPrice)}
+        />
         {changed ? (
           <>
             <PricePreviewPanel
@@ -93,15 +102,22 @@ export function PriceEditor({ model }: { readonly model: OperatorModelDetail }):
   );
 }
 
-/** Prices by mode and place, and of tools: the form does not change them. */
-function FurtherPrices({ prices }: { readonly prices: readonly UnitPrice[] }): ReactNode {
-  const { editor: words } = useWords(priceWords);
+const isToolPrice = ({ unit }: UnitPrice): boolean => unit === 'call';
+
+interface FurtherProps {
+  readonly title: string;
+  readonly help: string;
+  readonly prices: readonly UnitPrice[];
+}
+
+/** Prices by mode and place, or of tools: the form does not change them. */
+function FurtherPrices({ title, help, prices }: FurtherProps): ReactNode {
   const { per, pricePer } = useWords(modelsWords);
   const nameOf = useLineName();
   if (prices.length === 0) return null;
   return (
     <section className="flex flex-col gap-1 text-table">
-      <h3 className="text-caption font-medium text-muted">{words.further}</h3>
+      <h3 className="text-caption font-medium text-muted">{title}</h3>
       <ul className="grid gap-x-6 gap-y-1 sm:grid-cols-2">
         {prices.map((price) => (
           <li
@@ -113,7 +129,7 @@ function FurtherPrices({ prices }: { readonly prices: readonly UnitPrice[] }): R
           </li>
         ))}
       </ul>
-      <p className="text-caption text-muted">{words.furtherHelp}</p>
+      <p className="text-caption text-muted">{help}</p>
     </section>
   );
 }

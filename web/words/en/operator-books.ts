@@ -3,7 +3,7 @@ export default {
   ledger: {
     title: 'Ledger',
     run: 'Run check',
-    none: 'The ledger has not been checked yet. It is checked every night; you can also run a check now.',
+    none: 'The gateway has not checked the ledger yet. It is checked every night; you can also run a check now.',
     nightly: 'automatic',
     byHand: 'manual',
     last: 'Last check',

@@ -67,6 +67,8 @@ export default {
     inForce: 'current',
     fileNote:
       'The configuration file sets the name, the context and the like; edit them there. The price can be changed here.',
+    stopSelling:
+      'To stop selling it, list only the models that you sell in the channel’s {models}.',
     actors: {
       command: 'a command',
       configuration: 'the configuration file',
@@ -98,9 +100,10 @@ export default {
     addLine: 'Add a line …',
     removeLine: (line: string) => `Remove ${line}`,
     goes: 'removed',
-    further: 'Also charged',
-    furtherHelp:
-      'Prices by mode, place and hour follow the prices above. Fees for tools are those of the built-in price list, or of the configuration file.',
+    modes: 'Prices by mode, place and hour',
+    modesHelp: 'They follow the prices above.',
+    tools: 'Tools, charged besides',
+    toolsHelp: 'Fees for tools are those of the built-in price list, or of the configuration file.',
     effective: 'Takes effect',
     immediately: 'now',
     later: 'scheduled',

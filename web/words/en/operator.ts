@@ -5,7 +5,7 @@ export default {
     quiet: 'No issues',
     noChannel: 'No channels yet: no model can be called.',
     addChannel: 'Add channel',
-    checked: 'Last checked {at}',
+    checked: 'Status as of {at}',
     since: 'since {at}',
     sentences: {
       channel_parked: (channel: string, why: string) =>
@@ -86,7 +86,7 @@ export default {
     },
     check: {
       title: 'Last ledger check',
-      none: 'The ledger has not been checked yet. It is checked every night.',
+      none: 'The gateway has not checked the ledger yet. It is checked every night.',
       ok: 'All rules passed',
       failed: 'Some rules failed',
       nightly: 'automatic',

@@ -6,7 +6,7 @@ export default {
     quiet: '一切正常',
     noChannel: '还没有渠道，无法调用任何模型。',
     addChannel: '添加渠道',
-    checked: '上次检查 {at}',
+    checked: '状态更新于 {at}',
     since: '自 {at}',
     sentences: {
       channel_parked: (channel, why) => `渠道 ${channel} 已熔断，不再接收请求：${why}。`,
@@ -84,7 +84,7 @@ export default {
     },
     check: {
       title: '最近一次账本检查',
-      none: '账本还没有检查过。每天夜里自动检查一次。',
+      none: '网关还没有检查过账本。每天夜里自动检查一次。',
       ok: '全部规则通过',
       failed: '有规则未通过',
       nightly: '自动',
