@@ -46,7 +46,7 @@ test('without a vendor key the file is one that can be completed', async () => {
   const printed = silently();
   await initCommand(file, { data: folder, yes: true, name: '-' }, {});
   expect(printed()).toMatch(
-    /No vendor key is in the environment[^]*First:\n +export DEEPSEEK_API_KEY=[^]*--force --name -\n[^]*Then:\n.* serve --config /,
+    /No vendor key is in the environment[^]*First, with a vendor's key:\n +export DEEPSEEK_API_KEY=[^]*--force --name -\nOr, with a server of your own[^]*'house'[^]*Then:\n.* serve --config /,
   );
   expect(await readConfigurationFile(file, {})).toMatchObject({ ok: true });
   expect(readFileSync(file, 'utf8')).toContain('DEEPSEEK_API_KEY');
@@ -62,6 +62,47 @@ test.each(['# ', '#'])('the commented channel is valid once its %j are gone', as
   const printed = silently();
   await checkConfig(file, { json: true }, keys);
   expect(JSON.parse(printed())).toMatchObject({ ok: true, channels: 1, warnings: [] });
+});
+
+const one = { DEEPSEEK_API_KEY: keys.DEEPSEEK_API_KEY };
+
+test.each([
+  ['# ', {}, 1],
+  ['#', {}, 1],
+  ['# ', one, 2],
+  ['#', one, 2],
+])('the commented server of one’s own is valid once its %j are gone', async (mark, env, count) => {
+  silently();
+  await initCommand(file, { data: folder, yes: true, name: '-' }, env);
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const models = lines.indexOf('#models:');
+  const uncommented = lines.map((line, index) =>
+    (index >= models || line.includes('name: house')) && line !== ''
+      ? line.replace(line.trimStart().startsWith(mark) ? mark : '#', '')
+      : line,
+  );
+  writeFileSync(file, uncommented.join('\n'));
+  const printed = silently();
+  await checkConfig(file, { json: true }, env);
+  expect(JSON.parse(printed())).toMatchObject({ ok: true, channels: count });
+  expect(printed()).not.toContain('my-model');
+  expect(await readConfigurationFile(file, env)).toMatchObject({
+    ok: true,
+    configuration: {
+      channels: expect.arrayContaining([
+        expect.objectContaining({ name: 'house', vendor: 'vllm' }),
+      ]),
+    },
+  });
+});
+
+test('the next steps name the variables that the file reads', async () => {
+  const printed = silently();
+  const env = { ...keys, OPENAI_BASE_URL: 'https://proxy.example/v1', FORCE_COLOR: '0' };
+  await initCommand(file, { data: folder, yes: true, name: '-' }, env);
+  expect(printed()).toContain(
+    "The file reads OPENAI_API_KEY, OPENAI_BASE_URL, DEEPSEEK_API_KEY. Each terminal that runs 'config check' or 'serve' has to set them.",
+  );
 });
 
 test('a file that is there stays, unless --force is said', async () => {

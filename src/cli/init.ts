@@ -153,11 +153,23 @@ function channelText({ name, vendor }: ChannelFacts, env: Env): string {
   ].join('\n    ');
 }
 
+const ownServer =
+  '- { name: house, vendor: vllm, base_url: "http://127.0.0.1:8000/v1", models: [my-model] }';
+
 const noChannels = `channels:
 #   - name: deepseek
 #     vendor: deepseek
 #     api_key: \${DEEPSEEK_API_KEY} # read from the environment, and kept sealed
-#     groups: [default]`;
+#     groups: [default]
+
+# A server of your own needs no api_key. Uncomment this line, and \`models:\` below.
+#   ${ownServer}`;
+
+const channelsOf = (channels: readonly ChannelFacts[], env: Env): string => `channels:
+${channels.map((one) => channelText(one, env)).join('\n')}
+
+# A server of your own needs no api_key. Uncomment this line, and \`models:\` below.
+  #${ownServer}`;
 
 function configurationText({ channels, multiplier, env }: Answers, at: number): string {
   return `# Made by '${thisCommand()} init' on ${utcDate(at)}. After a change:
@@ -171,16 +183,16 @@ groups:
     limits: { rpm: 600, tpm: 1000000, concurrency: 64 } # of each user; without them there are none
 
 # Where models come from. Models of the bundled list have its prices.
-${channels.length === 0 ? noChannels : `channels:\n${channels.map((one) => channelText(one, env)).join('\n')}`}
+${channels.length === 0 ? noChannels : channelsOf(channels, env)}
 
-# For a model with a price of your own, in yuan for a million tokens: uncomment these lines,
-# and add its id to \`models\` of a channel.
-# models:
-#   - id: deepseek-chat
-#     kind: chat
-#     context: 128000
-#     max_output: 8192
-#     price: { input: 2, cached_input: 0.2, output: 3 }
+# A model with a price of your own, in yuan for a million tokens: the model of your own server, or
+# any other whose id is in \`models\` of a channel. Uncomment these lines.
+#models:
+#  - id: my-model
+#    kind: chat
+#    context: 128000
+#    max_output: 8192
+#    price: { input: 2, cached_input: 0.2, output: 3 }
 `;
 }
 
@@ -209,6 +221,7 @@ function nextLines(
     ...(ours['DATABASE_URL'] === env['DATABASE_URL']
       ? []
       : ['set DATABASE_URL to the address that you gave, in each terminal, and then:']),
+    ...variablesLine(channels, ours),
     `  ${word} serve --config ${shellWord(file)}${more}`,
     '',
     `It runs until Ctrl-C. ${paint('bold', 'In another terminal')}${user === undefined ? '' : ', for yourself'}:`,
@@ -221,11 +234,26 @@ function nextLines(
   ];
 }
 
+/** `serve` and `config check` refuse the file where a variable that it names is not set. */
+function variablesLine(channels: readonly ChannelFacts[], env: Env): readonly string[] {
+  const named = channels.flatMap(({ vendor }) => {
+    const { apiKey, baseUrl } = vendors.get(vendor)?.env ?? {};
+    return [apiKey, baseUrl].filter((name) => name !== undefined && env[name]);
+  });
+  if (named.length === 0) return [];
+  const list = [...new Set(named)].join(', ');
+  return [
+    `The file reads ${list}. Each terminal that runs 'config check' or 'serve' has to set ${named.length === 1 ? 'it' : 'them'}.`,
+  ];
+}
+
 /** What has to be done before the file can serve a model. */
 const keyFirst = (file: string): readonly string[] => [
-  `${paint('yellow', 'No vendor key is in the environment')}, so the file has no channel yet. ${paint('bold', 'First')}:`,
-  '  export DEEPSEEK_API_KEY=sk-…   # the key that your vendor gave you',
+  `${paint('yellow', 'No vendor key is in the environment')}, so the file has no channel yet. ${paint('bold', 'First')}, with a vendor's key:`,
+  '  export DEEPSEEK_API_KEY=sk-…   # the key that your vendor gave you, in each terminal that runs serve',
   `  uncomment the channel in ${file}, or write the file anew: ${thisCommand()} init ${shellWord(file)} --force --name -`,
+  `${paint('bold', 'Or')}, with a server of your own, such as vLLM:`,
+  `  uncomment the channel 'house' and 'models:' in ${file}, and give them your base URL, model and price`,
   '',
 ];
 
