@@ -71,6 +71,9 @@ export async function importPricesCommand(
     print(options, { ...report, ...(without.length > 0 && { without }) }, [
       ...linesOf(file, done, options.dryRun === true),
       ...(without.length === 0 ? [] : [`the list has no price for ${without.join(', ')}`]),
+      ...(options.dryRun === true || done.refused.length > 0 || done.changed.length === 0
+        ? []
+        : ['the new prices are in force within a second']),
     ]);
     if (done.refused.length > 0) process.exitCode = 1;
   });

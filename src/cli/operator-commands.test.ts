@@ -207,7 +207,9 @@ channels: [{ name: a, vendor: deepseek, api_key: k, models: [deepseek-chat] }]
       '1 price changed, 0 unchanged',
       '  deepseek-chat: output 3 → 4',
       '  deepseek-chat: removes the price windows (09:00–12:00 ×2, 23:00–01:00 ×1/2)',
+      'the new prices are in force within a second',
     ]);
+    expect(await shown(take, {})).toBe('0 prices changed, 1 unchanged');
   });
 
   const logged = (account: string, keyId: string, index: number): LoggedRequest => {
@@ -318,6 +320,9 @@ channels: [{ name: a, vendor: deepseek, api_key: k, models: [deepseek-chat] }]
       /m1 +2 +5\.00 +83\.3 %\n3 requests, 6\.00 yuan since .*; 1 more with --limit$/,
     );
     await expect(ask({ user: 'test' })).rejects.toThrow('2 users are called test');
+    expect(await shown(usageCommand, { by: 'model', since: '30d', limit: 5 })).toMatch(
+      /m2 +1 +1\.00 +16\.7 %/,
+    );
     await expect(ask({ until: '2000-01-01' })).rejects.toThrow('--since is before --until');
   });
 

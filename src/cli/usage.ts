@@ -65,13 +65,17 @@ export async function usageCommand(options: UsageOptions, env: Env): Promise<voi
           ...(by === 'model' ? [] : [names.get(row.of) ?? '']),
           grouped(row.requests),
           formatYuan(row.cost),
-          cost === 0n ? '' : `${(Number((row.cost * 1_000n) / cost) / 10).toFixed(1)} %`,
+          shareText(row.cost, cost),
         ]),
       ),
       `${countPhrase(requests, 'request')}, ${paintMoney(formatYuan(cost))} yuan since ${period.from.slice(0, 16)}Z${rows.length > shown.length ? `; ${rows.length - shown.length} more with --limit` : ''}`,
     ]);
   });
 }
+
+/** A part of a sum in per cent, rounded half up: shares may add to 100.1. */
+const shareText = (part: bigint, sum: bigint): string =>
+  sum === 0n ? '' : `${(Number((part * 2_000n + sum) / (sum * 2n)) / 10).toFixed(1)} %`;
 
 async function namesOf(
   database: Database,
