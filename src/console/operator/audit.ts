@@ -159,7 +159,7 @@ async function views(
       action,
       target: {
         ...target,
-        name: users.get(target.id) ?? keys.get(target.id) ?? null,
+        name: users.get(target.id) ?? (keys.get(target.id) || null),
         title: titles.get(target.id) ?? null,
       },
       account: account === undefined ? null : { id: account, name: users.get(account) ?? null },
@@ -178,11 +178,15 @@ function titleIn(entry: Entry): readonly (readonly [string, Announcement['title'
   return data === undefined ? [] : [[targetOf(entry).id, data.title]];
 }
 
+/** The target of an import of prices, which has no other id. */
+const priceListTarget = 'prices';
+
 /** Splits `channel:ark`; for a target that is only an id, the action names the kind. */
 function targetOf({ target, action }: Pick<Entry, 'target' | 'action'>): {
   readonly kind: string;
   readonly id: string;
 } {
+  if (target === priceListTarget) return { kind: target, id: target };
   const at = target.indexOf(':');
   return at < 0
     ? { kind: action.split('.', 1)[0] ?? '', id: target }

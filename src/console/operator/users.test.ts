@@ -5,6 +5,7 @@ import { eventsIn, startOperatorConsole } from '../../../test/support/console-op
 import { sold } from '../../../test/support/console-user.ts';
 import { newCustomer } from '../../../test/support/customer.ts';
 import { writeAudit } from '../../accounts/audit.ts';
+import { createKey } from '../../accounts/keys.ts';
 import { systemClock } from '../../base/clock.ts';
 import { check, checkRun, startCheck } from '../../ledger/check.ts';
 import { balance } from '../../ledger/ledger.ts';
@@ -93,10 +94,18 @@ forEachDatabase((_name, openFresh) => {
     await act('key.update', key.id);
     await act('user.close', `user:${userId}`);
     await act('order.close', 'ord_1');
+    const unnamed = await database.transact(() =>
+      createKey({ userId, name: '', group: 'default', at }),
+    );
+    const unnamedId = unnamed?.key.id ?? '';
+    await act('key.create', unnamedId);
+    await act('price.import', 'prices');
     const user = { id: userId, name: 'test' };
-    const { json } = await operator.ask(`operator/audit?account=${userId}&limit=3`);
+    const { json } = await operator.ask(`operator/audit?account=${userId}&limit=5`);
     expect(json.items).toMatchObject(
       [
+        { kind: 'prices', id: 'prices', name: null },
+        { kind: 'key', id: unnamedId, name: null },
         { kind: 'order', id: 'ord_1', name: null },
         { kind: 'user', ...user },
         { kind: 'key', id: key.id, name: 'test' },
