@@ -95,7 +95,7 @@ forEachDatabase((_name, openFresh) => {
     await act('user.close', `user:${userId}`);
     await act('order.close', 'ord_1');
     const unnamed = await database.transact(() =>
-      createKey({ userId, name: '', group: 'default', at }),
+      createKey({ userId, name: '', group: 'default', limit: undefined, expiresAt: undefined, at }),
     );
     const unnamedId = unnamed?.key.id ?? '';
     await act('key.create', unnamedId);
