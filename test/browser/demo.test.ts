@@ -176,6 +176,12 @@ async function addChannel({ page, go, look, words: { channels, classes } }: Addi
   await form.getByRole('button', { name: channels.fetch.button }).click();
   const models = form.getByRole('list', { name: channels.fetch.title });
   await models.getByRole('checkbox', { name: 'sim-chat' }).check();
+  const input = models.getByLabel(channels.fetch.priceOf('sim-chat', classes.input));
+  await form.getByRole('button', { name: channels.form.submit }).click();
+  await models.getByText(channels.fetch.needsPrice('sim-chat')).waitFor();
+  expect(await input.getAttribute('aria-invalid')).toBe('true');
+  expect(await form.getByRole('alert').count()).toBe(0); // refused before it was sent
+  await look('needs-price');
   for (const line of [classes.input, classes.output])
     await models.getByLabel(channels.fetch.priceOf('sim-chat', line)).fill('2000');
   await look('fetched');

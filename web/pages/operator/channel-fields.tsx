@@ -18,6 +18,8 @@ export interface ChannelText {
   /** One model per line. */
   readonly models: string;
   readonly newPrices: NewPrices;
+  /** Fetched models whose price nobody knows. */
+  readonly unpriced: readonly string[];
   readonly priority: string;
   readonly weight: string;
   readonly billsCancelled: boolean;
@@ -77,6 +79,7 @@ export function ChannelFields(props: FieldsProps): ReactNode {
         ask={askOf(props)}
         lines={text.models}
         prices={text.newPrices}
+        errors={errors}
         onChange={onChange}
       />
       <Order {...props} />
@@ -162,8 +165,10 @@ function VendorChoice({ text, onChange, errors, vendors }: FieldsProps): ReactNo
 function ModelLines({ text, onChange, errors, vendor }: FieldsProps): ReactNode {
   const { form: words } = useWords(channelWords);
   const help = vendor?.needs_secret === false ? words.modelsHelpOwn : words.modelsHelp;
+  // The server names the line that is wrong: `models[0]`.
+  const [line] = Object.keys(errors).filter((name) => name.startsWith('models['));
   return (
-    <Field label={words.models} help={help} error={errors['models']}>
+    <Field label={words.models} help={help} error={errors['models'] ?? errors[line ?? '']}>
       {(tied) => (
         <Textarea
           {...tied}

@@ -18,7 +18,7 @@ import { useWords } from '../../words/family.ts';
 import { ChannelFields, type ChannelText } from './channel-fields.tsx';
 import { newSlot, secretsOf, slotsOf } from './channel-keys.tsx';
 import { channelAddress, refreshChannels, Unserve, unservedIn } from './channel-parts.tsx';
-import { modelsIn, newModelsIn } from './vendor-models.tsx';
+import { modelsIn, newModelsIn, wrongPrices } from './vendor-models.tsx';
 
 const empty: ChannelText = {
   name: '',
@@ -28,6 +28,7 @@ const empty: ChannelText = {
   groups: ['default'],
   models: '',
   newPrices: {},
+  unpriced: [],
   priority: '0',
   weight: '1',
   billsCancelled: false,
@@ -137,7 +138,7 @@ interface FormProps {
 }
 
 function ChannelForm({ start, editing, saving, submit, onSubmit, onCancel }: FormProps): ReactNode {
-  const { form: words } = useWords(channelWords);
+  const { form: words, fetch } = useWords(channelWords);
   const vendors = useData<List<VendorView>>('operator/vendors').data?.items ?? [];
   const groups = useData<List<OperatorGroup>>('operator/groups').data?.items ?? [];
   const [text, setText] = useState(start);
@@ -146,6 +147,7 @@ function ChannelForm({ start, editing, saving, submit, onSubmit, onCancel }: For
     editing?.secret.set === true && originOf(text, vendors) !== originOf(start, vendors);
   const mistakes = {
     ...wrongIn(text, vendor, words.baseUrlNeeded, words.number),
+    ...(editing === undefined && wrongPrices(text.models, text, fetch.needsPrice)),
     ...(keyAgain &&
       secretsOf(text.keys).some((key) => typeof key === 'number') && { secret: words.secretAgain }),
   };
@@ -221,6 +223,7 @@ function textOf(channel: ChannelView): ChannelText {
     baseUrl: baseUrl ?? '',
     models: lines.join('\n'),
     newPrices: {},
+    unpriced: [],
     priority: String(priority),
     weight: String(weight),
     billsCancelled,

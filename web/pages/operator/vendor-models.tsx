@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import type {
   ModelBody,
   VendorModel,
@@ -8,13 +8,15 @@ import type {
 } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
 import { Banner } from '../../components/banner.tsx';
-import { FormProblem } from '../../components/form.tsx';
+import { FormProblem, type Mistakes } from '../../components/form.tsx';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, TextInput } from '../../components/field.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { plainAmount } from '../../format/amount.ts';
 import { priceText } from '../../format/price.ts';
-import { channelWords, modelsWords } from '../../words/families.ts';
+import { channelWords, modelsWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { lineError } from './price-fields.tsx';
 
 /** The prices that the operator writes for models that nobody sells yet, by model. */
 export type NewPrices = Readonly<
@@ -41,13 +43,46 @@ export function newModelsIn(text: string, prices: NewPrices): readonly ModelBody
   });
 }
 
+/** The field of a model's new price among the mistakes of the form. */
+const priceField = (id: string): string => `price of ${id}`;
+
+/** What the new prices lack: a model that nobody sells needs both. */
+export function wrongPrices(
+  text: string,
+  { unpriced, newPrices }: { readonly unpriced: readonly string[]; readonly newPrices: NewPrices },
+  missing: (model: string) => string,
+): Mistakes {
+  const named = modelsIn(text).filter(({ id }) => unpriced.includes(id));
+  return Object.fromEntries(
+    named.map(({ id }) => {
+      const { input = '', output = '' } = newPrices[id] ?? {};
+      return [
+        priceField(id),
+        input === '' || output === '' ? missing(id) : (priceError(input) ?? priceError(output)),
+      ];
+    }),
+  );
+}
+
+const priceError = (amount: string): string | undefined =>
+  lineError({ class: 'input', unit: 'token', per: 1_000_000, amount });
+
+const isWrong = (amount: string): boolean => amount === '' || priceError(amount) !== undefined;
+
+interface Change {
+  readonly models?: string;
+  readonly newPrices?: NewPrices;
+  readonly unpriced?: readonly string[];
+}
+
 interface Props {
   /** Undefined: no vendor is chosen yet. */
   readonly ask: VendorModelsBody | undefined;
   /** One model per line. */
   readonly lines: string;
   readonly prices: NewPrices;
-  readonly onChange: (change: { readonly models?: string; readonly newPrices?: NewPrices }) => void;
+  readonly errors: Mistakes;
+  readonly onChange: (change: Change) => void;
 }
 
 /** Asks the vendor for its list of models, and ticks them into the form. */
@@ -56,6 +91,8 @@ export function FetchModels({ ask, ...rest }: Props): ReactNode {
   const fetched = useMutation({
     mutationFn: (body: VendorModelsBody) =>
       send<VendorModelsView>('POST', 'operator/vendor-models', { body }),
+    onSuccess: ({ models }) =>
+      rest.onChange({ unpriced: models.flatMap(({ id, prices }) => (prices === null ? id : [])) }),
   });
   const { data } = fetched;
   return (
@@ -89,6 +126,7 @@ function Choice({
   models,
   lines,
   prices,
+  errors,
   onChange,
 }: Omit<Props, 'ask'> & { readonly models: readonly VendorModel[] }): ReactNode {
   const { fetch: words } = useWords(channelWords);
@@ -96,6 +134,11 @@ function Choice({
   const chosen = new Set(modelsIn(lines).map(({ id }) => id));
   const found = models.filter(({ id, upstream }) =>
     `${id} ${upstream}`.toLowerCase().includes(search.trim().toLowerCase()),
+  );
+  // A chosen model that needs a price stays in sight: the form may be refused for it.
+  const first = new Set(found.slice(0, drawnMax));
+  const drawn = models.filter(
+    (model) => first.has(model) || (model.prices === null && chosen.has(model.id)),
   );
   const set = (some: readonly VendorModel[], on: boolean) => {
     const ids = new Set(some.map(({ id }) => id));
@@ -121,13 +164,14 @@ function Choice({
         <Button onClick={() => set(found, false)}>{words.none}</Button>
       </div>
       <ul className="max-h-80 divide-y divide-line overflow-y-auto" aria-label={words.title}>
-        {found.slice(0, drawnMax).map((model) => (
+        {drawn.map((model) => (
           <Row
             key={model.upstream}
             model={model}
             on={chosen.has(model.id)}
             onTurn={(on) => set([model], on)}
             price={prices[model.id]}
+            error={errors[priceField(model.id)]}
             onPrice={(price) => onChange({ newPrices: { ...prices, [model.id]: price } })}
           />
         ))}
@@ -145,10 +189,11 @@ interface RowProps {
   readonly on: boolean;
   readonly onTurn: (on: boolean) => void;
   readonly price: NewPrices[string] | undefined;
+  readonly error: string | undefined;
   readonly onPrice: (price: NewPrices[string]) => void;
 }
 
-function Row({ model, on, onTurn, price, onPrice }: RowProps): ReactNode {
+function Row({ model, on, onTurn, price, error, onPrice }: RowProps): ReactNode {
   const { fetch: words } = useWords(channelWords);
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1.5">
@@ -166,7 +211,12 @@ function Row({ model, on, onTurn, price, onPrice }: RowProps): ReactNode {
       {model.prices !== null ? (
         <ListPrice prices={model.prices} />
       ) : on ? (
-        <NewPrice id={model.id} price={price ?? { input: '', output: '' }} onPrice={onPrice} />
+        <NewPrice
+          id={model.id}
+          price={price ?? { input: '', output: '' }}
+          error={error}
+          onPrice={onPrice}
+        />
       ) : (
         <span className="text-caption text-muted">{words.noPrice}</span>
       )}
@@ -194,23 +244,28 @@ function ListPrice({ prices }: { readonly prices: NonNullable<VendorModel['price
 function NewPrice({
   id,
   price,
+  error,
   onPrice,
 }: {
   readonly id: string;
   readonly price: NewPrices[string];
+  readonly error: string | undefined;
   readonly onPrice: (price: NewPrices[string]) => void;
 }): ReactNode {
   const { fetch: words } = useWords(channelWords);
   const { classes } = useWords(modelsWords);
+  const { errors } = useWords(sharedWords);
+  const errorId = useId();
   return (
-    <span className="flex items-center gap-2">
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-1 text-caption text-muted">
       {(['input', 'output'] as const).map((name) => (
-        <label key={name} className="flex items-center gap-1 text-caption text-muted">
-          {classes[name]} ¥
+        <label key={name} className="flex items-center gap-1">
+          {classes[name]}
           <span className="w-20">
             <TextInput
               aria-label={words.priceOf(id, classes[name])}
-              title={words.perMillion}
+              aria-invalid={error !== undefined && isWrong(price[name]) ? true : undefined}
+              aria-describedby={error === undefined ? undefined : errorId}
               inputMode="decimal"
               className="figures"
               value={price[name]}
@@ -219,6 +274,13 @@ function NewPrice({
           </span>
         </label>
       ))}
+      {words.perMillion}
+      {error !== undefined && (
+        <span id={errorId} className="flex basis-full items-start gap-1 text-bad">
+          <Icon name="failed" className="mt-px" />
+          {errors.fields[error] ?? error}
+        </span>
+      )}
     </span>
   );
 }

@@ -187,7 +187,8 @@ export default {
     sold: 'on sale',
     noPrice: 'no known price',
     priceOf: (model: string, line: string) => `${model}: ${line}, yuan per million tokens`,
-    perMillion: 'Yuan per million tokens',
+    perMillion: '¥ / million tokens',
+    needsPrice: (model: string) => `${model} has no price yet: enter its input and output price.`,
     count: (chosen: number, all: number) => `${chosen} selected of ${all}.`,
     more: (count: number) => `Search to see ${count} more.`,
     failures: {

@@ -171,7 +171,8 @@ export default {
     sold: '在售',
     noPrice: '价格未知',
     priceOf: (model, line) => `${model}：${line}，元/百万 token`,
-    perMillion: '元/百万 token',
+    perMillion: '¥ / 百万 token',
+    needsPrice: (model) => `${model} 还没有价格：请填写输入和输出价格。`,
     count: (chosen, all) => `已选 ${chosen} 个，共 ${all} 个。`,
     more: (count) => `还有 ${count} 个，请搜索查看。`,
     failures: {
