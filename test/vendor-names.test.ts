@@ -14,7 +14,7 @@ test('each vendor and each owner of a model has a name in both languages', async
     ...[...bundled.values()].map(({ facts }) => facts.ownedBy),
     ...models.map(({ ownedBy }) => ownedBy),
   ]);
-  expect([...names.keys()].toSorted()).toEqual([...ids].toSorted());
+  expect([...ids].filter((id) => !names.has(id))).toEqual([]);
 });
 
 test.each([
