@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { models } from '../sim/catalog.ts';
+import { imageModels } from '../sim/images/catalog.ts';
+import { painters } from '../sim/pictures/catalog.ts';
+import { soundModels } from '../sim/sound/catalog.ts';
+import { vectorModels } from '../sim/vectors/catalog.ts';
+import { videoModels } from '../sim/video/catalog.ts';
 import { loadBundled } from '../src/catalog/bundled.ts';
 import { vendors } from '../src/providers/index.ts';
 import table from '../web/words/vendor-names.json' with { type: 'json' };
@@ -12,9 +17,11 @@ test('each vendor and each owner of a model has a name in both languages', async
   const ids = new Set([
     ...[...vendors.values()].flatMap(({ id, ownedBy }) => [id, ownedBy]),
     ...[...bundled.values()].map(({ facts }) => facts.ownedBy),
-    ...models.map(({ ownedBy }) => ownedBy),
+    ...[models, imageModels, painters, soundModels, vectorModels, videoModels].flatMap((list) =>
+      list.map(({ ownedBy }) => ownedBy),
+    ),
   ]);
-  expect([...ids].filter((id) => !names.has(id))).toEqual([]);
+  expect([...names.keys()].toSorted()).toEqual([...ids].toSorted());
 });
 
 test.each([
