@@ -115,9 +115,10 @@ test('every vendor’s film is asked for, waited for, copied, and charged exactl
       String(asked),
     ).toBe(true);
   }
-  // No vendor's address or id is told.
+  // No vendor's address or id is told. The simulators' ids are an encoded list that begins with
+  // the time: 't-' and base64url of '[1'. A signature may have 't-' in it by chance.
   const told = JSON.stringify(await Promise.all(tasks.map(({ id }) => shown(running, id))));
-  expect(told).not.toMatch(/\/films\/|\/gemini\/|t-[A-Za-z0-9_-]{20}/);
+  expect(told).not.toMatch(/\/films\/|\/gemini\/|t-WzE/);
   await running.expectBooks();
 }, 60_000);
 
