@@ -75,8 +75,9 @@ export function start(
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
   const ended = new Promise<void>((resolve) => {
-    child.once('exit', () => {
+    child.once('exit', (code) => {
       running.delete(child);
+      if (code !== 0 && code !== null) console.log(`${command} ended with code ${code}: ${tail}`);
       resolve();
     });
   });
