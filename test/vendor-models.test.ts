@@ -78,6 +78,79 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect((await operator.ask('operator/models/a')).status).toBe(404);
     expect((await operator.ask('operator/channels/made')).status).toBe(404);
   });
+
+  test('a channel that is edited gets models with their prices, all of them or none', async () => {
+    const { vendor, running, operator, post } = await desk((await fresh()).url);
+    await post('channels', {
+      ...{ name: 'made', vendor: 'deepseek', base_url: `${vendor.url}/v1`, secret: 'k' },
+      ...{ groups: ['default'], models: [{ id: 'deepseek-chat' }] },
+    });
+    const patch = (name: string, version: number, body: object) =>
+      operator.ask(`operator/channels/${name}`, {
+        ...{ method: 'PATCH', body, headers: { 'if-match': String(version) } },
+      });
+    const sold = async (id: string) => (await operator.ask(`operator/models/${id}`)).status;
+    const models = [{ id: 'deepseek-chat' }, { id: 'x' }, { id: 'y' }];
+    const right = { id: 'x', price: { input: '1000', output: '1000' } };
+
+    const unpriced = await patch('made', 1, { models, new_models: [right] });
+    expect([unpriced.status, unpriced.json.error.fields]).toEqual([
+      400,
+      { 'models[2]': expect.stringContaining("there is no model 'y'") },
+    ]);
+    const wrong = await patch('made', 1, {
+      ...{ models, disabled: true },
+      new_models: [right, { id: 'y', price: { input: '1' } }],
+    });
+    expect([wrong.status, wrong.json.error.fields]).toEqual([
+      400,
+      { models: expect.stringContaining('y: price a chat model needs a price') },
+    ]);
+    const good = { models, new_models: [right, { id: 'y', price: { input: '1', output: '2' } }] };
+    expect((await patch('made', 7, good)).json.error.code).toBe('version_conflict');
+    expect((await patch('made', 1, { ...good, dry_run: true })).json).toEqual({
+      unserved_models: [],
+    });
+    expect((await patch('a', 1, { new_models: [right] })).json.error.code).toBe('read_only');
+    expect([await sold('x'), await sold('y')]).toEqual([404, 404]);
+    const unchanged = (await operator.ask('operator/channels/made')).json;
+    expect([unchanged.version, unchanged.state]).toEqual([1, 'healthy']);
+
+    expect((await patch('made', 1, good)).json).toMatchObject({
+      version: 2,
+      models: models.map(({ id }) => ({ id, priced: true })),
+    });
+    const { json: trail } = await operator.ask('operator/audit?target=channel:made');
+    expect(trail.items.map(({ action }: { action: string }) => action)).toEqual([
+      'channel.update',
+      'channel.create',
+    ]);
+    vendor.answer((_request, response) =>
+      json(
+        response,
+        200,
+        '{"choices":[{"message":{"content":"OK"}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}',
+      ),
+    );
+    const ask = () => running.post('/v1/chat/completions', { ...hello, model: 'x' });
+    await expect.poll(async () => (await ask()).status, soon).toBe(200);
+    expect(await running.usage()).toMatchObject([{ model: 'x', cost: 2_000_000n }]);
+    await running.expectBooks();
+  });
+
+  test('models alone can be added to a channel that is disabled by the same change', async () => {
+    const { operator, post } = await desk((await fresh()).url);
+    await post('channels', { name: 'made', vendor: 'deepseek', secret: 'k', models: ['m1'] });
+    const changed = await operator.ask('operator/channels/made', {
+      ...{ method: 'PATCH', headers: { 'if-match': '1' } },
+      body: {
+        disabled: true,
+        new_models: [{ id: 'x', price: { input: '1', output: '1' } }],
+      },
+    });
+    expect([changed.status, changed.json.state]).toEqual([200, 'disabled']);
+    expect((await operator.ask('operator/models/x')).json.active).toBe(true);
+  });
 });
 
 test('the form hears why there is no list, and never the key', async () => {

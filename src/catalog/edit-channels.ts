@@ -51,10 +51,8 @@ export function* addChannel(
   newModels: readonly WrittenMembers[] = [],
 ): Transaction<EditResult<StoredChannel>> {
   const version = (yield* lockCatalogVersion()) + 1n;
-  for (const model of newModels) {
-    const added = yield* addModel(model, context.bundled, context.by);
-    if (added.kind === 'wrong') return wrongModel(model, added);
-  }
+  const wrongModel = yield* addModels(newModels, context);
+  if (wrongModel !== undefined) return wrongModel;
   const facts = yield* read(written, context);
   if ('kind' in facts) return facts;
   const row = yield* rowOf(table, facts.name);
@@ -79,18 +77,22 @@ export function* addChannel(
  * Members that are left out stay as they are; `api_key` and `base_url` are removed by null. The
  * name never changes. `costs` may be entered for the configuration's channels, too. A number among
  * `api_keys` stands for one of the channel's present keys, counted from 1. A key belongs to one
- * host: an edit that changes the host must contain the key again.
+ * host: an edit that changes the host must contain the key again. `newModels`: as in `addChannel`.
  */
 export function* changeChannel(
   of: EditTarget,
   written: WrittenMembers,
   context: ChannelEditContext,
+  newModels: readonly WrittenMembers[] = [],
 ): Transaction<EditResult<StoredChannel>> {
   const version = (yield* lockCatalogVersion()) + 1n;
   const row = yield* rowOf(table, of.name);
-  const costsAlone = Object.keys(written).every((name) => name === 'costs');
+  const costsAlone =
+    newModels.length === 0 && Object.keys(written).every((name) => name === 'costs');
   const no = editRefusal(table, row, of.version, costsAlone);
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
+  const wrongModel = yield* addModels(newModels, context);
+  if (wrongModel !== undefined) return wrongModel;
   const keys = keysOf(written, row, context);
   if (typeof keys === 'string') return wrong('api_keys', keys);
   const facts = yield* read(
@@ -134,7 +136,7 @@ function originOf(
 function* read(
   written: WrittenMembers,
   context: ChannelEditContext,
-): Transaction<ChannelFacts | Extract<EditResult<never>, { kind: 'wrong' }>> {
+): Transaction<ChannelFacts | Wrong> {
   const recorded = yield* readStoredCatalog();
   const report = reportWithoutLines();
   const known = {
@@ -157,16 +159,23 @@ function* read(
   };
 }
 
-const wrongModel = (
-  { id }: WrittenMembers,
-  { problems }: Extract<EditResult<never>, { kind: 'wrong' }>,
-): Extract<EditResult<never>, { kind: 'wrong' }> =>
-  wrong(
-    'models',
-    `${String(id)}: ${problems.map(({ path, message }) => `${path} ${message}`).join('; ')}`,
-  );
+/** Begins to sell the models at their own prices; one that is sold already stays as it is. */
+function* addModels(
+  models: readonly WrittenMembers[],
+  { bundled, by }: ChannelEditContext,
+): Transaction<Wrong | undefined> {
+  for (const model of models) {
+    const added = yield* addModel(model, bundled, by);
+    if (added.kind !== 'wrong') continue;
+    const problems = added.problems.map(({ path, message }) => `${path} ${message}`);
+    return wrong('models', `${String(model['id'])}: ${problems.join('; ')}`);
+  }
+  return undefined;
+}
 
-const wrong = (path: string, message: string): Extract<EditResult<never>, { kind: 'wrong' }> => ({
+type Wrong = Extract<EditResult<never>, { kind: 'wrong' }>;
+
+const wrong = (path: string, message: string): Wrong => ({
   kind: 'wrong',
   problems: [{ line: 0, path, message }],
 });

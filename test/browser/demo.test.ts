@@ -95,13 +95,24 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
     120_000,
   );
 
-  test('its operator edits a channel and a group', async () => {
+  test('its operator edits a channel, which gets a model with its price, and a group', async () => {
     const { page, go } = await demoFor({ language: 'en', width: 1440 });
     await go('/operator/channels/sim-deepseek?form=edit');
     const channel = page.getByRole('dialog', { name: 'Edit sim-deepseek' });
     await channel.getByLabel('Weight').fill('3');
+    await channel.getByRole('button', { name: channelsEn.fetch.button }).click();
+    const models = channel.getByRole('list', { name: channelsEn.fetch.title });
+    await models.getByRole('checkbox', { name: 'sim-chat' }).check();
+    await channel.getByRole('button', { name: 'Save' }).click();
+    await models.getByText(channelsEn.fetch.needsPrice('sim-chat')).waitFor();
+    for (const line of ['Input', 'Output'])
+      await models.getByLabel(channelsEn.fetch.priceOf('sim-chat', line)).fill('2000');
+    await expectAccessible(page, 'the form of a channel that gets a model');
+    await picture(page, 'demo-edit-channel');
     await channel.getByRole('button', { name: 'Save' }).click();
     await channel.waitFor({ state: 'detached' });
+    await go('/operator/models/sim-chat');
+    await page.getByText('¥2,000').first().waitFor();
     await go('/operator/groups/default');
     await page.getByRole('button', { name: 'Edit' }).click();
     const group = page.getByRole('dialog', { name: 'Edit default' });

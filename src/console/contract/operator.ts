@@ -223,9 +223,7 @@ export interface ChannelBody {
   readonly weight?: number;
   readonly bills_cancelled_input?: boolean;
   readonly disabled?: boolean;
-  /**
-   * Models that nobody sells yet, written as in the configuration; only for a new channel.
-   */
+  /** Models that nobody sells yet, written as in the configuration, each with its price. */
   readonly new_models?: readonly ModelBody[];
   /** By model, in the format of prices; replaces all that were entered. */
   readonly costs?: Readonly<Record<string, WrittenPrices>>;

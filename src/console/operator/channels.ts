@@ -231,13 +231,13 @@ const channelChangeInput = z.strictObject({
   bills_cancelled_input: z.boolean().optional(),
   disabled: z.boolean().optional(),
   costs: z.record(z.string(), z.unknown()).optional(),
+  new_models: z.array(z.record(z.string(), z.unknown())).max(2_000, 'too_many').optional(),
   dry_run: z.boolean().optional(),
   accept_unserved: z.boolean().optional(),
 });
 const newChannelInput = channelChangeInput.extend({
   name: z.string().trim().min(1, 'empty').max(100, 'too_long'),
   vendor: z.string(),
-  new_models: z.array(z.record(z.string(), z.unknown())).max(2_000, 'too_many').optional(),
 });
 const acceptInput = z.object({ accept_unserved: z.boolean().optional() });
 type Change = z.output<typeof channelChangeInput>;
@@ -256,10 +256,10 @@ async function createChannel(
   rooms: OperatorContext,
   visit: SignedInRequest<z.output<typeof newChannelInput>>,
 ): Promise<void> {
-  const { name, new_models: newModels, ...input } = visit.input;
+  const { name, ...input } = visit.input;
   const desk = await editorFor(rooms, visit);
   await applyAction(rooms, visit, { action: 'channel.create', accept: true }, () =>
-    addChannel({ name, ...writtenOf(input) }, desk, newModels),
+    addChannel({ name, ...writtenOf(input) }, desk, input.new_models),
   );
 }
 
@@ -268,6 +268,7 @@ async function editChannel(
   visit: SignedInRequest<Change>,
 ): Promise<ChannelEffect> {
   const { input, params, headers, at } = visit;
+  const { new_models: newModels = [] } = input;
   const of = { name: params['name'] ?? '', version: versionIn(headers) };
   const desk = await editorFor(rooms, visit);
   const written = writtenOf(input);
@@ -276,13 +277,15 @@ async function editChannel(
     visit,
     { action: 'channel.update', accept: input.accept_unserved === true, dry: input.dry_run },
     function* () {
-      if (input.disabled === undefined) return yield* changeChannel(of, written, desk);
+      if (input.disabled === undefined) return yield* changeChannel(of, written, desk, newModels);
       const switched = yield* switchChannel(of, input.disabled ? 'disabled' : 'active', at);
-      if (switched.kind !== 'done' || Object.keys(written).length === 0) return switched;
+      const rest = Object.keys(written).length + newModels.length;
+      if (switched.kind !== 'done' || rest === 0) return switched;
       const done = yield* changeChannel(
         { name: of.name, version: switched.after?.version },
         written,
         desk,
+        newModels,
       );
       return done.kind === 'done' ? { ...done, before: switched.before } : done;
     },
@@ -399,8 +402,9 @@ function writtenOf({
   secret,
   secrets,
   disabled: _,
-  dry_run: __,
-  accept_unserved: ___,
+  new_models: __,
+  dry_run: ___,
+  accept_unserved: ____,
   ...rest
 }: Change): WrittenMembers {
   const said = Object.entries({

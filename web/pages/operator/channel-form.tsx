@@ -61,14 +61,7 @@ export function NewChannel({
         start={like === undefined ? empty : { ...textOf(like), name: '', keys: [newSlot] }}
         saving={create}
         submit={words.submit}
-        onSubmit={(text) => {
-          const models = newModelsIn(text.models, text.newPrices);
-          create.mutate({
-            name: text.name.trim(),
-            ...bodyOf(text),
-            ...(models.length > 0 && { new_models: models }),
-          });
-        }}
+        onSubmit={(text) => create.mutate({ name: text.name.trim(), ...bodyOf(text) })}
         onCancel={onClose}
       />
     </Dialog>
@@ -147,7 +140,7 @@ function ChannelForm({ start, editing, saving, submit, onSubmit, onCancel }: For
     editing?.secret.set === true && originOf(text, vendors) !== originOf(start, vendors);
   const mistakes = {
     ...wrongIn(text, vendor, words.baseUrlNeeded, words.number),
-    ...(editing === undefined && wrongPrices(text.models, text, fetch.needsPrice)),
+    ...wrongPrices(text.models, text, fetch.needsPrice),
     ...(keyAgain &&
       secretsOf(text.keys).some((key) => typeof key === 'number') && { secret: words.secretAgain }),
   };
@@ -236,18 +229,21 @@ function bodyOf({
   keys,
   groups,
   models,
+  newPrices,
   priority,
   weight,
   billsCancelled,
 }: ChannelText): ChannelBody {
   const secrets = secretsOf(keys);
   const named = modelsIn(models);
+  const priced = newModelsIn(models, newPrices);
   return {
     vendor,
     ...(baseUrl.trim() !== '' && { base_url: baseUrl.trim() }),
     ...(secrets.length > 0 && { secrets }),
     groups,
     ...(named.length > 0 && { models: named }),
+    ...(priced.length > 0 && { new_models: priced }),
     priority: Number(priority),
     weight: Number(weight),
     bills_cancelled_input: billsCancelled,
