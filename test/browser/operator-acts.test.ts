@@ -115,7 +115,8 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await page.getByRole('tab', { name: 'History' }).click();
     await page.getByRole('link').filter({ hasText: /^20/ }).first().click();
     const entry = page.getByRole('dialog', { name: 'changed a channel' });
-    await entry.getByText('costs', { exact: true }).waitFor();
+    for (const text of ['Vendor cost of gpt-4o: Input', '¥10.00', '¥40.00'])
+      await entry.getByText(text).waitFor();
     await expectAccessible(page, 'an entry of the trail');
     await picture(page, 'operator-audit-entry');
     expect(await page.content()).not.toContain('sk-of-the-second-channel');

@@ -109,6 +109,11 @@ forEachDatabase((_name, openFresh) => {
     expect(
       (await patch('channels/a', 1, { costs: { glm: { input: '2', output: '8' } } })).json.costs,
     ).toMatchObject([{ model: 'glm' }]);
+    const costs = await operator.ask('operator/audit?target=channel:a');
+    expect(costs.json.items[0].changes).toEqual([
+      { member: 'costs of glm: input', before: null, after: '2' },
+      { member: 'costs of glm: output', before: null, after: '8' },
+    ]);
     const dry = await patch('channels/a', 2, { disabled: true, dry_run: true });
     expect(dry.json).toEqual({ unserved_models: ['glm', 'vendor/painter'] });
     expect((await operator.ask('operator/channels/a')).json.state).toBe('healthy');

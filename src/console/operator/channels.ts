@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { writeAudit } from '../../accounts/audit.ts';
+import { type AuditFacts, writeAudit } from '../../accounts/audit.ts';
 import {
   addChannel,
   changeChannel,
@@ -32,6 +32,7 @@ import { instant } from '../format.ts';
 import { versionIn } from '../input.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
+import { auditedCosts } from './audited-price.ts';
 import { type ChannelReadings, channelView, whyCode, unservedBy } from './channel-view.ts';
 import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
 import { vendorCosts } from './vendor-costs.ts';
@@ -387,14 +388,25 @@ class DryRun extends Error {
   }
 }
 
-/** Of a secret the audit trail says only that it is set, or that it was changed. */
+/**
+ * Of a secret the audit trail says only that it is set, or that it was changed; of costs, each line
+ * that differs.
+ */
 function auditedChange({ before, after }: Pick<EditDone<StoredChannel>, 'before' | 'after'>) {
-  const told = (channel: StoredChannel | undefined, word: string) =>
-    auditFacts(channel && { ...channel, secret: channel.secret === undefined ? undefined : word });
+  const costs = auditedCosts(before?.costs, after?.costs);
+  const told = (channel: StoredChannel, word: string, lines: AuditFacts) => ({
+    ...auditFacts({
+      ...channel,
+      secret: channel.secret === undefined ? undefined : word,
+      costs: undefined,
+    }),
+    ...lines,
+  });
   const same = before?.secret?.since === after?.secret?.since;
+  const word = same || before?.secret === undefined ? 'set' : 'changed';
   return {
-    before: told(before, 'set'),
-    after: told(after, same || before?.secret === undefined ? 'set' : 'changed'),
+    before: before && told(before, 'set', costs.before),
+    after: after && told(after, word, costs.after),
   };
 }
 

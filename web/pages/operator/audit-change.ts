@@ -1,9 +1,45 @@
 import type { AuditEntry, PriceClass } from '../../../src/console/contract.ts';
 import { priceText } from '../../format/price.ts';
+import type modelsEn from '../../words/en/models.ts';
+import type booksEn from '../../words/en/operator-books.ts';
 import { bookWords, modelsWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 
 type Change = AuditEntry['changes'][number];
+type Action = Pick<AuditEntry, 'action'>;
+type LineWords = Pick<typeof modelsEn, 'classes' | 'variantLine' | 'aboveLine'>;
+type AuditWords = Pick<typeof booksEn.audit, 'members' | 'costLine'>;
+
+/** Money of an entry with its sign and its name; what else changed stays as it was written. */
+export function useChangeInWords(entry: Action): (change: Change) => Change {
+  const { audit } = useWords(bookWords);
+  const lines = useWords(modelsWords);
+  return (change) => changeInWords(entry, change, audit, lines);
+}
+
+/** `costs of gpt-4: input`: a line of the vendor's price of a model. */
+const costLine = /^costs of (.+): (.+)$/;
+
+export function changeInWords(
+  { action }: Action,
+  { member, before, after }: Change,
+  audit: AuditWords,
+  words: LineWords,
+): Change {
+  const inYuan = (name: string) => ({ member: name, before: yuan(before), after: yuan(after) });
+  const name = audit.members[member];
+  if (name !== undefined) return inYuan(name);
+  const [, model, cost = ''] = costLine.exec(member) ?? [];
+  if (action.startsWith('channel.') && model !== undefined) {
+    const line = lineName(cost, words);
+    return line === undefined
+      ? { member: audit.costLine(model, cost), before, after }
+      : inYuan(audit.costLine(model, line));
+  }
+  const ofPrices = action === 'price.publish' || action.startsWith('model.');
+  const line = ofPrices ? lineName(member, words) : undefined;
+  return line === undefined ? { member, before, after } : inYuan(line);
+}
 
 const isDecimal = (text: string): boolean => /^-?\d+(?:\.\d+)?$/.test(text);
 const yuan = (text: string | null): string | null =>
@@ -12,26 +48,15 @@ const yuan = (text: string | null): string | null =>
 /** `input`, `output above 32000`, `second by 720p`: see `PriceDifference`. */
 const priceLine = /^(\w+?)(?: above (\d+))?(?: by (.+))?$/;
 
-/** Money of an entry with its sign and its name; what else changed stays as it was written. */
-export function useChangeInWords({
-  action,
-}: Pick<AuditEntry, 'action'>): (change: Change) => Change {
-  const { members } = useWords(bookWords).audit;
-  const { classes, variantLine, aboveLine } = useWords(modelsWords);
-  const ofPrices = action === 'price.publish' || action.startsWith('model.');
+/** The name of a line of a price; undefined: the member is no amount of a price. */
+function lineName(
+  member: string,
+  { classes, variantLine, aboveLine }: LineWords,
+): string | undefined {
   const isClass = (text: string): text is PriceClass => Object.hasOwn(classes, text);
-  return ({ member, before, after }) => {
-    const name = members[member];
-    if (name !== undefined) return { member: name, before: yuan(before), after: yuan(after) };
-    const [, of = '', above, variant] = priceLine.exec(member) ?? [];
-    if (!ofPrices || !isClass(of)) return { member, before, after };
-    const plain = classes[of];
-    const line =
-      variant !== undefined
-        ? variantLine(plain, variant)
-        : above !== undefined
-          ? aboveLine(plain, Number(above).toLocaleString('en'))
-          : plain;
-    return { member: line, before: yuan(before), after: yuan(after) };
-  };
+  const [, of = '', above, variant] = priceLine.exec(member) ?? [];
+  if (!isClass(of)) return undefined;
+  const plain = classes[of];
+  if (variant !== undefined) return variantLine(plain, variant);
+  return above === undefined ? plain : aboveLine(plain, Number(above).toLocaleString('en'));
 }

@@ -154,6 +154,7 @@ export default {
       daily_limit: 'Daily limit',
       monthly_limit: 'Monthly limit',
     } as Readonly<Record<string, string>>,
+    costLine: (model: string, line: string) => `Vendor cost of ${model}: ${line}`,
     changes: 'What changed',
     noChanges: 'No settings were changed.',
     id: 'Entry ID',

@@ -154,6 +154,7 @@ export default {
       daily_limit: '每日上限',
       monthly_limit: '每月上限',
     },
+    costLine: (model, line) => `${model} 的厂商成本：${line}`,
     changes: '变更内容',
     noChanges: '没有修改任何设置。',
     id: '记录 ID',
