@@ -25,6 +25,9 @@ const said = {
     otherPhone: 'Pay with another phone: show a QR code',
     onPhone: 'On a phone? Open WeChat to pay',
     code: 'QR code for WeChat Pay, ¥1.00',
+    expired: 'The code has expired; nothing was paid.',
+    payHere: 'Pay with Alipay on this phone',
+    newCode: 'New code',
     received: /¥1\.00 received\./,
     inside: /WeChat Pay does not open inside WeChat/,
     quitWallet: 'Quit',
@@ -39,6 +42,9 @@ const said = {
     otherPhone: '用另一部手机付款：显示付款码',
     onPhone: '正在用手机？打开微信付款',
     code: '微信支付付款码，¥1.00',
+    expired: '付款码已过期，没有扣款。',
+    payHere: '在这部手机上用支付宝付款',
+    newCode: '重新生成',
     received: /已到账 ¥1\.00/,
     inside: /微信内无法打开微信支付/,
     quitWallet: '退出',
@@ -131,6 +137,45 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
         { method: 'qr', state: 'closed', wallet },
         { method: 'mobile', state: 'credited', wallet },
       ]);
+  }, 150_000);
+
+  test('after a code has expired: its own wallet first, and a new code at a desk', async () => {
+    const live = await startLiveConsole();
+    const user = await live.newUser();
+    const made = await user.ask('orders', {
+      method: 'POST',
+      body: { amount: '1.00', wallet: 'alipay' },
+      headers: { 'idempotency-key': 'made-at-a-desk' },
+    });
+    await live.gateway.database.query(
+      "UPDATE payment_order SET state='closed', closed_at=expires_at, next_look_at=NULL",
+      [],
+    );
+    const path = `/top-up/${made.json.order.id}`;
+    const desk = await openWindow(live.url, user.cookie, { width: 1440, language });
+    await desk.go(path);
+    await desk.page.getByText(words.expired).waitFor();
+    await desk.page.getByRole('button', { name: words.newCode }).waitFor();
+    expect(await desk.page.getByRole('button', { name: words.payHere }).count()).toBe(0);
+    await picture(desk.page, `desk-expired-${language}`);
+
+    const { page, go } = await openWindow(live.url, user.cookie, { width: 390, language });
+    await go(path);
+    await page.getByText(words.expired).waitFor();
+    await page.getByRole('button', { name: words.otherPhone }).waitFor();
+    expect(await page.getByRole('button', { name: words.newCode }).count()).toBe(0);
+    await expectAccessible(page, 'an expired code on a phone');
+    await picture(page, `phone-expired-${language}`, { whole: true });
+    await page.getByRole('button', { name: words.payHere }).click();
+    await page.getByRole('button', { name: words.open.alipay }).click();
+    await page.waitForURL(pages.alipay);
+    await page.getByRole('button', { name: words.payInWallet }).click();
+    await page.getByText(words.received).first().waitFor();
+    const wallet = 'alipay';
+    expect(await ordersOf(live)).toEqual([
+      { method: 'qr', state: 'closed', wallet },
+      { method: 'mobile', state: 'credited', wallet },
+    ]);
   }, 150_000);
 
   test('inside WeChat the page says that WeChat Pay does not open there, and offers Alipay', async () => {

@@ -1,6 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { OrderAnswer, OrderPayAnswer, OrderView } from '../../src/console/contract.ts';
+import type {
+  OrderAnswer,
+  OrderPayAnswer,
+  OrderView,
+  PayPage,
+} from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
 import { queryClient, showBalance } from '../api/data.ts';
 import { leaveFor } from '../browser/device.ts';
@@ -55,16 +60,21 @@ export function OpenWallet({ order }: OrderProps): ReactNode {
   );
 }
 
+interface OtherWayProps extends OrderProps {
+  /** The way that is offered first. */
+  readonly than: PayPage;
+}
+
 /**
  * The other way to pay: a code for another phone, or the app on this one. It is another order at
  * the wallet, so this one is closed first, and only one can be paid.
  */
-export function OtherWay({ order }: OrderProps): ReactNode {
+export function OtherWay({ order, than }: OtherWayProps): ReactNode {
   const words = useWords(topUpWords);
   const { first, others } = usePayWays()(order.wallet);
   const again = useOrder();
   const { id, wallet, amount } = order;
-  const page = order.page === 'qr' ? 'mobile' : 'qr';
+  const page = than === 'qr' ? 'mobile' : 'qr';
   const changing = useMutation({
     mutationFn: async () => {
       const closed = isOpen(order) ? await send<OrderAnswer>('POST', `orders/${id}/close`) : null;

@@ -2,6 +2,7 @@ import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { OrderView } from '../../src/console/contract.ts';
 import { useSession } from '../api/data.ts';
+import { usePhone } from '../browser/device.ts';
 import { useMedia } from '../browser/media.ts';
 import { Button, ButtonAnchor, ButtonLink } from '../components/button.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
@@ -83,7 +84,7 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
       )}
       {order.page === 'mobile' && left > 0 && <OpenWallet order={order} />}
       {order.qr !== null && <OnThisPhone order={order} />}
-      {left > 0 && <OtherWay order={order} />}
+      {left > 0 && <OtherWay order={order} than={order.page} />}
       <div className="text-table text-muted">
         {left > 0 && (
           <p role="timer" className="figures">
@@ -147,14 +148,18 @@ function Credited({ order, arrived }: OrderStateProps): ReactNode {
  * again.
  */
 function Over({ order }: { readonly order: OrderView }): ReactNode {
-  const { order: words } = useWords(topUpWords);
+  const { order: words, apps } = useWords(topUpWords);
   const again = useOrder();
   const texts: Readonly<Record<string, string>> = {
     expired: order.page === 'qr' ? words.expired : words.tooLate,
     closed: words.closed,
     failed: words.failed,
   };
-  const { amount, wallet, page } = order;
+  const { amount, wallet } = order;
+  const { first } = usePayWays()(wallet);
+  // Also for an order by code that is looked at on a phone: the phone cannot scan its own screen.
+  const onPhone = usePhone() && first === 'mobile';
+  const page = onPhone ? 'mobile' : order.page;
   return (
     <>
       {order.state === 'failed' ? (
@@ -168,13 +173,13 @@ function Over({ order }: { readonly order: OrderView }): ReactNode {
       <OrderError error={again.error} />
       <Button
         look="primary"
-        icon="refresh"
+        icon={onPhone ? 'external' : 'refresh'}
         busy={again.isPending}
         onClick={() => again.mutate({ amount: twoDecimals(amount), wallet, page })}
       >
-        {page === 'qr' ? words.again : words.orderAgain}
+        {onPhone ? words.payHere(apps[wallet]) : page === 'qr' ? words.again : words.orderAgain}
       </Button>
-      <OtherWay order={order} />
+      <OtherWay order={order} than={page} />
     </>
   );
 }

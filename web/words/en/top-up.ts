@@ -69,6 +69,7 @@ export default {
     failed: 'The wallet did not accept the order; nothing was paid.',
     again: 'New code',
     orderAgain: 'Order again',
+    payHere: (app: string) => `Pay with ${app} on this phone`,
     doubt: 'Paid but not showing? Check now – you won’t be credited twice.',
     check: 'Check now',
     notYet: 'The wallet has not received a payment for this order yet.',

@@ -64,6 +64,7 @@ export default {
     failed: '钱包没有接受这笔订单，没有扣款。',
     again: '重新生成',
     orderAgain: '重新下单',
+    payHere: (app) => `在这部手机上用${app}付款`,
     doubt: '已付款但未到账？可立即查询，不会重复入账。',
     check: '立即查询',
     notYet: '钱包还没有收到这笔订单的付款。',
