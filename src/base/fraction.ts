@@ -1,4 +1,5 @@
 import { divideUp } from './money.ts';
+import { reason, type Reason } from './reason.ts';
 
 /** An exact number ≥ 0, reduced: `3/2`. */
 export interface Fraction {
@@ -39,18 +40,15 @@ export const ceiling = ({ numerator, denominator }: Fraction): bigint =>
 
 export const isOne = ({ numerator, denominator }: Fraction): boolean => numerator === denominator;
 
-/**
- * Reads `2`, `1.1` or `3/2`, exactly. Else returns the reason: the end of a sentence that begins
- * with the name of the member.
- */
-export function readFraction(text: string): Fraction | string {
+/** Reads `2`, `1.1` or `3/2`, exactly. Else returns the reason why that is not possible. */
+export function readFraction(text: string): Fraction | Reason {
   const match = /^(\d+)(?:\.(\d+))?(?:\/(\d+))?$/.exec(text.trim());
   const [, whole = '', decimals = '', divisor = '1'] = match ?? [];
   if (match === null || whole.length + decimals.length + divisor.length > digitsMax)
-    return `must be a number like 2, 1.1 or 3/2, not '${text}'`;
+    return reason('not_a_factor', { written: text });
   const denominator = BigInt(divisor) * 10n ** BigInt(decimals.length);
   return denominator === 0n
-    ? `must not be divided by 0, but is ${text}`
+    ? reason('divided_by_zero', { written: text })
     : fraction(BigInt(whole + decimals), denominator);
 }
 

@@ -181,7 +181,7 @@ export const listFeesAt =
         const dollars = fees[measure];
         if (dollars === undefined) return [];
         const rate = convertedNanoPerMillion(measure, dollars, usdRatePpm);
-        assert(typeof rate === 'bigint', `list fee of ${vendor} for ${measure}: ${String(rate)}`);
+        assert(typeof rate === 'bigint', `list fee of ${vendor} for ${measure}: ${dollars}`);
         return [[measure, rate]];
       }),
     );

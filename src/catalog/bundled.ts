@@ -159,7 +159,7 @@ function price(row: WrittenModel, { usdRatePpm, today }: BundledOptions): Price 
     ...terms(row),
   };
   const lacks = priceLacks(row.kind, made);
-  assert(lacks === undefined, `bundled model ${row.id}: ${lacks}`);
+  assert(lacks === undefined, `bundled model ${row.id}: ${lacks?.message}`);
   return made;
 }
 
@@ -206,7 +206,7 @@ function factors(written: WrittenTimes): Times {
 
 function factor(text: string): Fraction {
   const read = readFraction(text);
-  assert(typeof read !== 'string', `${text} is no factor`);
+  assert('numerator' in read, `${text} is no factor`);
   return read;
 }
 
@@ -236,6 +236,6 @@ function variants(
 function rate(id: string, measure: string, amount: string, ratePpm: bigint): Nano {
   assert(isMeasure(measure), `bundled model ${id}: ${measure} is no measure`);
   const nano = convertedNanoPerMillion(measure, amount, ratePpm);
-  assert(typeof nano === 'bigint', `bundled model ${id}: ${measure} ${String(nano)}`);
+  assert(typeof nano === 'bigint', `bundled model ${id}: ${measure} ${amount}`);
   return nano;
 }

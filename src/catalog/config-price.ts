@@ -1,5 +1,6 @@
 import type { Nano } from '../base/money.ts';
 import { measures } from '../base/quantities.ts';
+import { reason } from '../base/reason.ts';
 import {
   calendars as bundledCalendars,
   type Calendar,
@@ -7,7 +8,7 @@ import {
   type PriceWindows,
 } from './price-windows.ts';
 import type { WrittenPrice, WrittenWindow } from './config-schema.ts';
-import { didYouMean, type ConfigReport } from './config-report.ts';
+import { type ConfigReport, unknownName } from './config-report.ts';
 import type { Price, PriceTier, Rates } from './price.ts';
 import { nanoPerMillion, priceLacks, variantMeasure } from './price-members.ts';
 import type { ConfigPath } from './problem.ts';
@@ -71,15 +72,12 @@ function readTiers(
   return (written.tiers ?? []).map((tier, index): PriceTier => {
     const { above_input_tokens: input, above_output_tokens: output, times, ...rest } = tier;
     if (input === undefined && output === undefined)
-      report.add(
-        [...path, 'tiers', index],
-        'needs above_input_tokens, above_output_tokens, or both',
-      );
+      report.add([...path, 'tiers', index], reason('tier_without_bound'));
     if (input !== undefined && output === undefined) {
       if (input <= last)
         report.add(
           [...path, 'tiers', index, 'above_input_tokens'],
-          `must be more than in the tier before it (${last})`,
+          reason('tier_out_of_order', { least: String(last) }),
         );
       last = input;
     }
@@ -105,10 +103,7 @@ function readWindows(
   for (const [index, { name, times }] of list.entries()) {
     const same = list.find((one) => one.name === name);
     if (same !== undefined && textOf(same.times) !== textOf(times))
-      report.add(
-        [...path, 'windows', index, 'times'],
-        `must be the same in all windows that are called '${name}'`,
-      );
+      report.add([...path, 'windows', index, 'times'], reason('window_differs', { written: name }));
   }
   return { windows: { moment, list } };
 }
@@ -123,18 +118,13 @@ function readWindow(
   calendars: Calendars,
 ): PriceWindow {
   const { name, zone, days, from, to, wraps, except, times } = written;
-  if (to <= from && wraps !== true)
-    report.add(
-      [...path, 'to'],
-      'must be later than from; a window that ends on the next day says wraps: true',
-    );
-  if (to > from && wraps === true)
-    report.add([...path, 'wraps'], 'is for a window whose to is not later than its from');
+  if (to <= from && wraps !== true) report.add([...path, 'to'], reason('window_ends_before'));
+  if (to > from && wraps === true) report.add([...path, 'wraps'], reason('window_wraps'));
   const calendar = except === undefined ? undefined : calendars.get(except);
   if (except !== undefined && calendar === undefined)
     report.add(
       [...path, 'except'],
-      `there is no calendar '${except}'${didYouMean(except, [...calendars.keys()])}`,
+      reason('unknown_calendar', unknownName(except, calendars.keys())),
     );
   return {
     name,

@@ -1,5 +1,12 @@
 import type * as z from 'zod';
-import { inLineOrder, type ConfigPath, type ConfigProblem, pathText } from './problem.ts';
+import { reason, type Reason, type ReasonValues } from '../base/reason.ts';
+import {
+  inLineOrder,
+  type ConfigPath,
+  type ConfigProblem,
+  pathText,
+  problemAt,
+} from './problem.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 /** Gathers every problem of one file, so that the operator corrects it once. */
@@ -28,10 +35,10 @@ export class ConfigReport {
    * Skips a value whose variable is not set: that was reported, and further problems of the value
    * are no news.
    */
-  add(path: ConfigPath, message: string): void {
+  add(path: ConfigPath, why: Reason | string): void {
     const place = pathText(path);
     if (!this.#source.problems.some((problem) => problem.path === place))
-      this.#problems.push({ line: this.lineOf(path), path: place, message });
+      this.#problems.push(problemAt(this.lineOf(path), place, why));
   }
 
   addOutside(path: string, message: string): void {
@@ -52,11 +59,18 @@ export class ConfigReport {
       issue.message
         .split('\n')
         .forEach((message, index) =>
-          this.add(unknown === undefined ? at : [...at, unknown[index] ?? ''], message),
+          this.add(unknown === undefined ? at : [...at, unknown[index] ?? ''], readReason(message)),
         );
     }
     return undefined;
   }
+}
+
+/** A reason as the message of a schema, which can only be text. */
+export const schemaMessage = (why: Reason): string => JSON.stringify(why);
+
+function readReason(message: string): Reason | string {
+  return message.startsWith('{"code":') ? (JSON.parse(message) as Reason) : message;
 }
 
 /** A member of a value that has not been checked yet. */
@@ -80,7 +94,10 @@ export function reportDuplicates(
     else
       report.add(
         [...where, index, name],
-        `'${value}' is already in line ${report.lineOf([...where, twin, name])}`,
+        reason('duplicate', {
+          written: value,
+          line: String(report.lineOf([...where, twin, name])),
+        }),
       );
   });
 }
@@ -106,6 +123,12 @@ function nearestName(written: string, names: Iterable<string>): string | undefin
     const its = name.split('_');
     return parts.every((part) => its.includes(part));
   });
+}
+
+/** The values of a reason for an unknown name. */
+export function unknownName(written: string, names: Iterable<string>): ReasonValues {
+  const name = nearestName(written, names);
+  return { written, ...(name !== undefined && { meant: name }) };
 }
 
 /** `, did you mean 'x'?`, or nothing. */

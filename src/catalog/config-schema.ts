@@ -5,8 +5,9 @@ import { capabilities } from '../base/capability.ts';
 import { type Fraction, readFraction } from '../base/fraction.ts';
 import { isPlainText } from '../base/plain-text.ts';
 import { isMeasure } from '../base/quantities.ts';
+import { reason, type Reason, type ReasonCode, type ReasonValues } from '../base/reason.ts';
 import { routingPolicies } from '../base/routing-policy.ts';
-import { didYouMean } from './config-report.ts';
+import { schemaMessage, unknownName } from './config-report.ts';
 import { usdRate } from './configuration.ts';
 import { exactDecimal } from './decimal.ts';
 import { sidesOf } from './image-terms.ts';
@@ -34,55 +35,57 @@ interface SchemaIssue {
   readonly input?: unknown;
 }
 
-function expected(what: string): (issue: SchemaIssue) => string {
+function expected(code: ReasonCode, values: ReasonValues = {}): (issue: SchemaIssue) => string {
   return ({ input }) =>
-    input === undefined ? 'is required' : `must be ${what}, not ${nameOf(input)}`;
+    input === undefined ? told('required') : told(code, { ...values, ...givenIn(input) });
 }
 
-function nameOf(input: unknown): string {
-  if (Array.isArray(input)) return 'a list';
-  return typeof input === 'string' || typeof input === 'boolean'
-    ? `'${input}'`
-    : 'a group of members';
+const told = (code: ReasonCode, values?: ReasonValues): string =>
+  schemaMessage(reason(code, values));
+
+function givenIn(input: unknown): ReasonValues {
+  if (typeof input === 'string' || typeof input === 'boolean') return { written: String(input) };
+  return { shape: Array.isArray(input) ? 'list' : 'members' };
 }
 
 /** A map with these members and no other. Its error message has a line for each unknown member. */
 function members<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape);
-  const other = expected('a group of members');
+  const other = expected('not_members');
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => `unknown member '${key}'${didYouMean(key, known)}`).join('\n')
+        ? issue.keys.map((key) => told('unknown_member', unknownName(key, known))).join('\n')
         : other(issue),
   });
 }
 
 function list<Item extends z.ZodType>(item: Item) {
-  return z.array(item, { error: expected('a list') });
+  return z.array(item, { error: expected('not_a_list') });
 }
 
-/** Text that `read` turns into an integer; a text returned by `read` is the error message. */
-function decimal(read: (text: string) => bigint | string) {
-  return z.string({ error: expected('a decimal number') }).transform((text, context): bigint => {
+/** Text that `read` turns into an integer, or else into the error message. */
+function decimal(read: (text: string) => bigint | Reason | string) {
+  return z.string({ error: expected('not_a_decimal') }).transform((text, context): bigint => {
     const value = read(text);
     if (typeof value === 'bigint') return value;
-    context.addIssue({ code: 'custom', message: value });
+    const message = typeof value === 'string' ? value : schemaMessage(value);
+    context.addIssue({ code: 'custom', message });
     return z.NEVER;
   });
 }
 
-const text = z.string({ error: expected('text') }).min(1, { error: 'must not be empty' });
+const text = z.string({ error: expected('not_text') }).min(1, { error: told('empty') });
 
 /** For names that stand in lists, logs and subjects of mails. */
 const nameMax = 100;
 const name = text.refine((written) => written.length <= nameMax && isPlainText(written), {
-  error: `must be one line of 1 to ${nameMax} characters`,
+  error: told('not_a_name', { most: String(nameMax) }),
 });
-const modelId = text.refine(isPlainText, { error: 'must be one line' });
+const modelId = text.refine(isPlainText, { error: told('not_one_line') });
 
 function count(least: number) {
-  const wanted = expected(`a whole number of ${least} or more`);
+  const wanted = expected('not_a_count', { least: String(least) });
   return z.string({ error: wanted }).transform((written, context): number => {
     const value = exactDecimal(written, 0);
     if (typeof value === 'bigint' && value >= least && value <= Number.MAX_SAFE_INTEGER)
@@ -94,10 +97,11 @@ function count(least: number) {
 
 function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
   return z.enum(values, {
-    error: (issue) =>
-      issue.input === undefined
-        ? 'is required'
-        : `must be one of ${values.join(', ')}, not ${nameOf(issue.input)}${typeof issue.input === 'string' ? didYouMean(issue.input, values) : ''}`,
+    error: ({ input }) =>
+      expected('not_one_of', {
+        choices: values.join(', '),
+        ...(typeof input === 'string' && unknownName(input, values)),
+      })({ input }),
   });
 }
 
@@ -120,60 +124,54 @@ const tokenPrices = {
 
 /** One factor for all, or one for each measure that is named. */
 const times = z.unknown().transform((written, context): Times => {
-  const wrong = (message: string): never => {
-    context.addIssue({ code: 'custom', message });
+  const wrong = (message: string, path: readonly string[] = []): never => {
+    context.addIssue({ code: 'custom', path: [...path], message });
     return z.NEVER;
   };
-  if (typeof written === 'string') {
-    const all = readFraction(written);
+  const factorIn = (value: unknown): Fraction | string => {
+    const read = typeof value === 'string' ? readFraction(value) : undefined;
+    if (read === undefined) return expected('not_a_factor')({ input: value });
+    return 'code' in read ? schemaMessage(read) : read;
+  };
+  if (typeof written !== 'object' || written === null || Array.isArray(written)) {
+    const all = factorIn(written);
     return typeof all === 'string' ? wrong(all) : { all };
   }
-  if (typeof written !== 'object' || written === null || Array.isArray(written))
-    return wrong(expected('a number like 2, 1.1 or 3/2')({ input: written }));
   const each: Record<string, Fraction> = {};
   for (const [name, value] of Object.entries(written)) {
-    const factor =
-      typeof value === 'string'
-        ? readFraction(value)
-        : `must be a number like 2, 1.1 or 3/2, not ${nameOf(value)}`;
     const measures = name === 'cache_write' ? ['cache_write_5m', 'cache_write_1h'] : [name];
-    if (typeof factor === 'string') return wrong(`of ${name} ${factor}`);
-    if (!measures.every(isMeasure)) return wrong(`has '${name}', which is no member of a price`);
+    if (!measures.every(isMeasure)) return wrong(told('unknown_price_member', { written: name }));
+    const factor = factorIn(value);
+    if (typeof factor === 'string') return wrong(factor, [name]);
     for (const measure of measures) each[measure] = factor;
   }
   return { each };
 });
 
-const minute = z
-  .string({ error: expected('a time such as 09:30') })
-  .transform((written, context): number => {
-    const read = minuteOf(written);
-    if (read !== undefined) return read;
-    context.addIssue({ code: 'custom', message: `must be a time such as 09:30, not '${written}'` });
-    return z.NEVER;
-  });
+const minute = z.string({ error: expected('not_a_time') }).transform((written, context): number => {
+  const read = minuteOf(written);
+  if (read !== undefined) return read;
+  context.addIssue({ code: 'custom', message: told('not_a_time', { written }) });
+  return z.NEVER;
+});
 
 const zone = text.refine(isZone, {
-  error: (issue) => `must be a time zone such as Asia/Shanghai, not '${String(issue.input)}'`,
+  error: expected('not_a_zone'),
 });
 
 const windowSchema = members({
   name,
   zone,
-  days: list(
-    count(1).refine((day) => day <= 7, { error: 'must be a day from 1, Monday, to 7, Sunday' }),
-  ).optional(),
+  days: list(count(1).refine((day) => day <= 7, { error: told('not_a_weekday') })).optional(),
   from: minute,
   to: minute,
-  wraps: z.boolean({ error: expected('true or false') }).optional(),
+  wraps: z.boolean({ error: expected('not_a_boolean') }).optional(),
   except: text.optional(),
   times,
 });
 export type WrittenWindow = z.output<typeof windowSchema>;
 
-const termName = text.refine((written) => /^[\w.-]{1,40}$/.test(written), {
-  error: 'must be a name of letters, digits, dots and dashes',
-});
+const termName = text.refine((written) => /^[\w.-]{1,40}$/.test(written));
 
 /**
  * The tiers that a request can name beside the standard one: values of `service_tier`, and of
@@ -192,11 +190,20 @@ const modeNames: readonly string[] = [
 ];
 const modeName = text.refine((written) => modeNames.includes(written));
 
+interface RecordIssue extends SchemaIssue {
+  readonly code?: string | undefined;
+}
+
+/** The error message of `places`: for a wrong key, and for a value that is no map. */
+const wrongPlace = (issue: RecordIssue): string =>
+  issue.code === 'invalid_key' ? told('not_a_term_name') : expected('not_members')(issue);
+
 /** The error message of `modes`: for an unknown key, and for a value that is no map. */
-function wrongMode(issue: SchemaIssue & { readonly code?: string | undefined }): string {
-  if (issue.code !== 'invalid_key') return expected('a group of members')(issue);
+function wrongMode(issue: RecordIssue): string {
+  if (issue.code !== 'invalid_key') return expected('not_members')(issue);
   const key = String(issue.input);
-  return `there is no tier or speed '${key}'${didYouMean(key, modeNames) || `: there are ${modeNames.join(', ')}`}`;
+  const choices = modeNames.join(', ');
+  return told('unknown_mode', { ...unknownName(key, modeNames), choices });
 }
 
 export const priceSchema = members({
@@ -212,7 +219,7 @@ export const priceSchema = members({
   code_session: perOne,
   grounding_query: perOne,
   mcp_call: perOne,
-  list_fees: z.boolean({ error: expected('true or false') }).optional(),
+  list_fees: z.boolean({ error: expected('not_a_boolean') }).optional(),
   tiers: list(
     members({
       above_input_tokens: count(1).optional(),
@@ -226,14 +233,12 @@ export const priceSchema = members({
       error: wrongMode,
     })
     .optional(),
-  places: z
-    .record(termName, members({ times }), { error: expected('a group of members') })
-    .optional(),
+  places: z.record(termName, members({ times }), { error: wrongPlace }).optional(),
   windows: list(windowSchema).optional(),
   moment: oneOf(['sent', 'finished']).optional(),
   by: z
-    .record(text, z.string({ error: expected('a decimal number') }), {
-      error: expected('a group of members'),
+    .record(text, z.string({ error: expected('not_a_decimal') }), {
+      error: expected('not_members'),
     })
     .optional(),
 });
@@ -264,7 +269,7 @@ const anySizeSchema = members({
 export const imageSchema = members({
   sizes: list(
     text.refine((size) => size === 'auto' || sidesOf(size) !== undefined, {
-      error: expected('a size such as 1024x1024, or auto'),
+      error: expected('not_a_size'),
     }),
   ).optional(),
   any_size: anySizeSchema.optional(),
@@ -273,7 +278,7 @@ export const imageSchema = members({
   n: count(1).optional(),
   prompt_chars: count(1).optional(),
   returns: oneOf(['url', 'both']).optional(),
-  tokens: z.record(text, count(1), { error: expected('a group of members') }).optional(),
+  tokens: z.record(text, count(1), { error: expected('not_members') }).optional(),
 });
 export type WrittenImage = z.output<typeof imageSchema>;
 
@@ -291,11 +296,7 @@ export const modelSchema = members({
   hedge_after_ms: count(1).optional(),
   durations: list(count(1)).optional(),
   image: imageSchema.optional(),
-  shutdown_date: text
-    .refine(isDate, {
-      error: (issue) => `must be a date such as 2027-01-31, not '${String(issue.input)}'`,
-    })
-    .optional(),
+  shutdown_date: text.refine(isDate, { error: expected('not_a_date') }).optional(),
   price: priceSchema,
 });
 export type WrittenModel = z.output<typeof modelSchema>;
@@ -327,8 +328,8 @@ export const channelSchema = members({
   models: list(channelModel).optional(),
   priority: count(0).optional(),
   weight: count(0).optional(),
-  bills_cancelled_input: z.boolean({ error: expected('true or false') }).optional(),
-  costs: z.record(text, priceSchema, { error: expected('a group of members') }).optional(),
+  bills_cancelled_input: z.boolean({ error: expected('not_a_boolean') }).optional(),
+  costs: z.record(text, priceSchema, { error: expected('not_members') }).optional(),
 });
 export type WrittenChannel = z.output<typeof channelSchema>;
 
@@ -403,12 +404,12 @@ export const settingsSchema = members({
 
 const address = text
   .refine((written) => /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(written), {
-    error: expected('an address such as https://example.com'),
+    error: expected('not_an_address'),
   })
   .transform((written) => written.replace(/\/+$/, ''));
 
 export const signinSchema = members({
-  sign_up: z.boolean({ error: expected('true or false') }).optional(),
+  sign_up: z.boolean({ error: expected('not_a_boolean') }).optional(),
   github: members({
     client_id: text,
     client_secret: text,
@@ -433,7 +434,7 @@ const walletKey = {
 
 /** One text, as the environment has it; the wallet knows the names. */
 const walletMethods = list(text)
-  .min(1, { error: 'must not be empty' })
+  .min(1, { error: told('empty') })
   .transform((names) => names.join(','));
 
 export const paymentsSchema = members({

@@ -134,6 +134,7 @@ export const usdRateVariable = 'TOLLGATE_USD_RATE';
 /** Yuan for a dollar as written → millionths, or the reason why it is wrong. */
 export function usdRate(text: string): bigint | string {
   const rate = exactDecimal(text, 6);
+  if (typeof rate !== 'bigint') return rate.message;
   return rate === 0n ? 'must be more than 0' : rate;
 }
 

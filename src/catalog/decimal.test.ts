@@ -32,7 +32,7 @@ describe('exactDecimal', () => {
     ['9223372036.854775808', 'is too large'],
     ['1e999', 'is too large'],
   ])('refuses %s', (text, why) => {
-    expect(exactDecimal(text, 9)).toContain(why);
+    expect(exactDecimal(text, 9)).toMatchObject({ message: expect.stringContaining(why) });
   });
 
   it('is the inverse of decimalText', () => {

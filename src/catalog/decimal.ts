@@ -1,4 +1,5 @@
 import { type Fraction, fraction } from '../base/fraction.ts';
+import { reason, type Reason } from '../base/reason.ts';
 
 /** The largest amount a database column holds. */
 const largest = 2n ** 63n - 1n;
@@ -7,23 +8,24 @@ const digitsMax = 60;
 
 /**
  * Reads a decimal number exactly, as an integer of 10^-`places`: `exactDecimal('0.1', 9)` is
- * 100000000n. Returns the reason, as the end of the sentence "price …", when the text is no number,
- * negative, finer than `places` decimals or larger than 64 bits.
+ * 100000000n. Returns the reason when the text is no number, negative, finer than `places` decimals
+ * or larger than 64 bits.
  */
-export function exactDecimal(text: string, places: number): bigint | string {
+export function exactDecimal(text: string, places: number): bigint | Reason {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text.trim());
   const [, sign, whole = '', fraction = '', exponent = '0'] = match ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
-  if (match === null || whole + fraction === '') return `must be a decimal number, not '${text}'`;
+  if (match === null || whole + fraction === '') return reason('not_a_decimal', { written: text });
   if (digits === '') return 0n;
-  if (sign === '-') return `must not be negative, but is ${text}`;
+  if (sign === '-') return reason('negative', { written: text });
   const zeros = places - fraction.length + Number(exponent);
-  if (digits.length + zeros > digitsMax) return `is too large: ${text}`;
+  if (digits.length + zeros > digitsMax) return reason('too_large', { written: text });
   const kept = zeros >= 0 ? digits + '0'.repeat(zeros) : digits.slice(0, zeros);
   const lost = zeros >= 0 ? '' : digits.slice(zeros);
-  if (/[1-9]/.test(lost)) return `must have at most ${places} decimals, but is ${text}`;
+  if (/[1-9]/.test(lost))
+    return reason('too_many_decimals', { places: String(places), written: text });
   const value = BigInt(kept === '' ? '0' : kept);
-  return value > largest ? `is too large: ${text}` : value;
+  return value > largest ? reason('too_large', { written: text }) : value;
 }
 
 /** The inverse, without trailing zeros: `decimalText(100000000n, 9)` is `0.1`. */

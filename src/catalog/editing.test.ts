@@ -54,7 +54,7 @@ const price = (input: string) => ({
 });
 function nano(yuan: string): bigint {
   const amount = nanoPerMillion('input', yuan);
-  if (typeof amount === 'string') throw new Error(amount);
+  if (typeof amount !== 'bigint') throw new Error(amount.message);
   return amount;
 }
 

@@ -1,11 +1,12 @@
 import type { Clock } from '../base/clock.ts';
+import { reason } from '../base/reason.ts';
 import { bump } from '../storage/changes.ts';
 import type { Database, Row, Transaction } from '../storage/database.ts';
 import type { Bundled } from './bundled.ts';
 import { pricedModelSchema } from './config-schema.ts';
 import { type ModelAuthor, modelFrom, modelTable, putModel } from './edit-models.ts';
 import { rowOf, catalogTopic, lockCatalogVersion } from './editing.ts';
-import { didYouMean, ConfigReport, member, reportDuplicates } from './config-report.ts';
+import { ConfigReport, member, reportDuplicates, unknownName } from './config-report.ts';
 import { type PriceDifference, priceDifferences } from './price-differences.ts';
 import type { ConfigPath, ConfigProblem } from './problem.ts';
 import type { Price } from './price.ts';
@@ -126,8 +127,7 @@ function readEntries(
   const within = Array.isArray(value) ? [] : ['models'];
   const list: unknown = Array.isArray(value) ? value : member(value, 'models');
   if (!Array.isArray(list)) {
-    if (report.clean)
-      report.add([], 'must be a list of models with prices, or have the member models');
+    if (report.clean) report.add([], reason('not_a_price_list'));
     return [];
   }
   reportDuplicates(list, within, 'id', report);
@@ -139,7 +139,7 @@ function readEntries(
       if (isNew(item, [...within, index])) return [];
       report.add(
         [...within, index, 'id'],
-        `there is no model '${entry.id}' to price${didYouMean(entry.id, sold.keys())}`,
+        reason('unknown_model', unknownName(entry.id, sold.keys())),
       );
       return [];
     }

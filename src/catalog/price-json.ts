@@ -156,7 +156,7 @@ function timesIn(stored: StoredTimes): Times {
 
 function fractionIn(text: string): Fraction {
   const read = readFraction(text);
-  assert(typeof read !== 'string', 'a stored price holds factors');
+  assert('numerator' in read, 'a stored price holds factors');
   return read;
 }
 

@@ -1,5 +1,6 @@
 import { divideUp, type Nano } from '../base/money.ts';
 import type { Measure } from '../base/quantities.ts';
+import { reason, type Reason } from '../base/reason.ts';
 import { exactDecimal } from './decimal.ts';
 import type { Price, Rates } from './price.ts';
 import type { ModelKind } from './snapshot.ts';
@@ -49,7 +50,7 @@ export function pricePlaces(measure: Measure): number {
 /**
  * Yuan for one unit, as written → nano-yuan per million, exactly; or the reason why it is wrong.
  */
-export function nanoPerMillion(measure: Measure, yuan: string): Nano | string {
+export function nanoPerMillion(measure: Measure, yuan: string): Nano | Reason {
   return exactDecimal(yuan, pricePlaces(measure));
 }
 
@@ -63,9 +64,9 @@ export function convertedNanoPerMillion(
   measure: Measure,
   amount: string,
   ratePpm: bigint,
-): Nano | string {
+): Nano | Reason {
   const exact = exactDecimal(amount, pricePlaces(measure));
-  return typeof exact === 'string' ? exact : divideUp(exact * ratePpm, million);
+  return typeof exact !== 'bigint' ? exact : divideUp(exact * ratePpm, million);
 }
 
 /**
@@ -84,13 +85,13 @@ const enough: Readonly<Record<ModelKind, readonly (readonly Measure[])[]>> = {
   video: [['second'], ['output'], ['request']],
 };
 
-/** The missing members of a price for this kind, as a message; undefined when it is complete. */
-export function priceLacks(kind: ModelKind, price: Price): string | undefined {
+/** The reason why a price is not complete for this kind; undefined when it is. */
+export function priceLacks(kind: ModelKind, price: Price): Reason | undefined {
   const has = (measure: Measure): boolean =>
     price.rates[measure] !== undefined || price.by?.measure === measure;
   if (enough[kind].some((row) => row.every(has))) return undefined;
-  const choices = enough[kind].map((row) => row.join(' and '));
-  return `a ${kind} model needs a price for ${choices.join(', or ')} (0 where it is free)`;
+  const choices = enough[kind].map((row) => row.join(' ')).join('|');
+  return reason('price_lacks', { kind, choices });
 }
 
 /**

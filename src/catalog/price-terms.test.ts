@@ -19,7 +19,7 @@ import { parsePrice, priceText } from './price-json.ts';
 const unit = 1_000_000n;
 const times = (text: string): { readonly all: Fraction } => {
   const all = readFraction(text);
-  if (typeof all === 'string') throw new Error(all);
+  if ('code' in all) throw new Error(all.message);
   return { all };
 };
 const price = (more: Partial<Price> = {}): Price => ({

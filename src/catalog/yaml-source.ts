@@ -8,7 +8,8 @@ import {
   type Pair,
   parseDocument,
 } from 'yaml';
-import { type ConfigPath, type ConfigProblem, pathText } from './problem.ts';
+import { reason, type Reason } from '../base/reason.ts';
+import { type ConfigPath, type ConfigProblem, pathText, problemAt } from './problem.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -66,11 +67,12 @@ class Reader {
   }
 
   read(): unknown {
-    for (const { message, pos } of this.#document.errors) {
+    for (const { code, message, pos } of this.#document.errors) {
       const { line } = this.#counter.linePos(pos[0]);
+      const why = code === 'DUPLICATE_KEY' ? 'repeated' : 'not_yaml';
       // The parser reports some mistakes once for each bracket that they leave open.
       if (!this.problems.some((problem) => problem.line === line && problem.message === message))
-        this.problems.push({ line, path: '', message });
+        this.problems.push(problemAt(line, '', reason(why, { parser: message })));
     }
     return this.problems.length > 0 ? undefined : this.#plain(this.#document.contents, []);
   }
@@ -83,8 +85,8 @@ class Reader {
     return 1;
   }
 
-  #problem(path: ConfigPath, message: string): undefined {
-    this.problems.push({ line: this.lineOf(path), path: pathText(path), message });
+  #problem(path: ConfigPath, why: Reason | string): undefined {
+    this.problems.push(problemAt(this.lineOf(path), pathText(path), why));
   }
 
   #mark(path: ConfigPath, node: unknown): void {
@@ -97,9 +99,9 @@ class Reader {
     this.#mark(path, node);
     if (++this.#nodes > nodesMax)
       return this.#nodes === nodesMax + 1
-        ? this.#problem([], `has more than ${nodesMax} values`)
+        ? this.#problem([], reason('too_many_values', { most: String(nodesMax) }))
         : undefined;
-    if (this.#around.has(node)) return this.#problem(path, 'refers to itself');
+    if (this.#around.has(node)) return this.#problem(path, reason('refers_to_itself'));
     if (isAlias(node)) return this.#plain(node.resolve(this.#document), path);
     if (isMap(node) || isSeq(node)) {
       this.#around.add(node);
@@ -120,7 +122,7 @@ class Reader {
       const name = isScalar(key) ? (key.source ?? '') : '';
       const place = [...path, name];
       this.#mark(place, key);
-      if (name === '') this.#problem(place, 'a member needs a name');
+      if (name === '') this.#problem(place, reason('nameless'));
       else members[name] = this.#plain(value, place);
     }
     return members;

@@ -123,11 +123,18 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
     await page.getByText('qwen-plus').first().waitFor();
   }, 90_000);
 
-  test('says in Chinese on a phone that its prices can be changed', async () => {
+  test('says in Chinese on a phone that its prices can be changed, and why a list of them is refused', async () => {
     const { page, go } = await demoFor({ language: 'zh', width: 390 });
     await go('/operator/models/deepseek-chat');
     await page.getByText('控制台').first().waitFor();
     expect(await page.getByText('配置文件').count()).toBe(0);
+    await go('/operator/models/import');
+    await page.getByRole('textbox').fill('id,input,outptu\ndeepseek-chat,cheap,1');
+    await page.getByRole('button', { name: '比较' }).click();
+    await page.getByText('必须是数字，例如 2.5，不能是“cheap”').waitFor();
+    await page.getByText('没有成员“outptu”，是否要写“output”？').waitFor();
+    await expectAccessible(page, 'refused lines of a price list');
+    await picture(page, 'demo-import-refused', { whole: true });
   }, 60_000);
 
   test('its sign-in page says that it is a demo, and which account to use', async () => {

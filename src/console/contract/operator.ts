@@ -542,7 +542,10 @@ export interface PriceImportReport {
   readonly refused: readonly {
     readonly line: number | null;
     readonly text: string;
+    /** A sentence in English. `code` and `values` are for other languages; null: there is no code. */
     readonly why: string;
+    readonly code: string | null;
+    readonly values: Readonly<Record<string, string>>;
   }[];
   readonly published: boolean;
 }

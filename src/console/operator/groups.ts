@@ -221,8 +221,8 @@ function groupPreviewRoute({ database, clock, listFees }: OperatorContext): Cons
       const group =
         catalogue.groups.find(({ name }) => name === params['name']) ?? throwProblem('not_found');
       const multiplierPpm = exactDecimal(input.multiplier, 6);
-      if (typeof multiplierPpm === 'string')
-        return throwProblem('invalid', { fields: { multiplier: multiplierPpm } });
+      if (typeof multiplierPpm !== 'bigint')
+        return throwProblem('invalid', { fields: { multiplier: multiplierPpm.message } });
       return groupPreview(database, catalogue, listFees, group, multiplierPpm, clock.now());
     },
   });

@@ -276,10 +276,12 @@ function reported(
       })),
     })),
     unchanged,
-    refused: refused.map(({ line, path, message }) => ({
+    refused: refused.map(({ line, path, message, code = null, values = {} }) => ({
       line: line === 0 ? null : line,
       text: line === 0 ? path : (lines[line - 1] ?? '').trim().slice(0, 200),
       why: message,
+      code,
+      values,
     })),
     published: applied,
   };

@@ -146,7 +146,7 @@ function multipliedRate(base: Nano, terms: string | undefined, multiplier: bigin
   let factor = product({ numerator: base, denominator: 1n }, ofMillionths(multiplier));
   for (const [, written = ''] of terms.matchAll(/× (\d+(?:\/\d+)?)/g)) {
     const by = readFraction(written);
-    if (typeof by !== 'string') factor = product(factor, by);
+    if ('numerator' in by) factor = product(factor, by);
   }
   return ceiling(factor);
 }

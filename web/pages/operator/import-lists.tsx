@@ -61,13 +61,15 @@ function Refused({ report: { refused } }: ReportProps): ReactNode {
   const { import: words } = useWords(priceWords);
   return (
     <ul className="flex flex-col gap-2 text-table">
-      {refused.map(({ line, text, why }, index) => (
+      {refused.map(({ line, text, why, code, values }, index) => (
         <li key={index} className="flex min-w-0 flex-wrap gap-x-3">
           {line !== null && <span className="text-muted figures">{words.refusedLine(line)}</span>}
           <code className="max-w-full rounded-badge bg-sunken px-1 text-caption wrap-anywhere">
             {text}
           </code>
-          <span className="text-bad wrap-anywhere">{why}</span>
+          <span className="text-bad wrap-anywhere">
+            {words.reasons[code ?? '']?.(values) ?? why}
+          </span>
         </li>
       ))}
     </ul>
