@@ -157,7 +157,7 @@ export class Float {
 
   /** The most that a waiter could get if all reserved money, here and elsewhere, came back. */
   get most(): Nano {
-    return this.free + this.reserved + this.spare + this.elsewhere;
+    return this.free + this.reserved + this.returning + this.spare + this.elsewhere;
   }
 
   /** Whether the database has reported the account's money. */

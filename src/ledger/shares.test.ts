@@ -187,6 +187,21 @@ forEachDatabase((_name, openFresh) => {
     await isWhole(room);
   });
 
+  test('money on its way back to the account counts for those who wait for it', async () => {
+    const room = await hall(0.05);
+    const till = await room.till();
+    const running = granted(
+      await room.until(till.reserve(askFor('A', 0.04, 0.04, { shape: 'fixed' }), never)),
+    );
+    const waiting = till.reserve(askFor('A', 0.022, 0.022, { shape: 'fixed' }), never);
+    // The waiter's first draw gets nothing. Its second gives back the little that is free here.
+    while ([...till.held].every(({ returning }) => returning === 0n)) await room.pass(0.1);
+    const settled = running.settle(chargeOf('r1', 0.025));
+    granted(await room.until(waiting)).release();
+    expect(await room.until(settled)).toMatchObject({ outcome: 'paid', shortfall: 0n });
+    await isWhole(room);
+  });
+
   test('others give back what is idle when the account runs out', async () => {
     const room = await hall(1);
     const tills = await room.tills(4);
