@@ -30,10 +30,10 @@ const group = { name: 'g', multiplierPpm: 1_000_000n, limits };
 const pass = { requests: undefined, tokens: undefined, finish: () => {} };
 
 /**
- * An account with `money` nano-yuan, and a text of `bytes` bytes. Returns the till's requests, and
- * whether the text was read.
+ * An account with `money` nano-yuan, and a text of `bytes` bytes. `inUse`: other requests hold the
+ * money until this one waits for it. Returns the till's requests, and whether the text was read.
  */
-function story(money: bigint, bytes: number) {
+function story(money: bigint, bytes: number, inUse = false) {
   const requests: ReserveRequest[] = [];
   let read = 0;
   const held = (amount: bigint): Reservation => ({
@@ -48,7 +48,8 @@ function story(money: bigint, bytes: number) {
     tryReserve: () => undefined,
     reserve: (request: ReserveRequest): Promise<Reservation | ReserveRefusal> => {
       requests.push(request);
-      return Promise.resolve(request.minimum <= money ? held(request.minimum) : 'insufficient');
+      const isThere = request.minimum <= money && !(inUse && request.once === true);
+      return Promise.resolve(isThere ? held(request.minimum) : 'insufficient');
     },
     close: () => Promise.resolve(),
   };
@@ -93,6 +94,12 @@ test('R6: a large text is refused by its bytes alone where the account could not
 
 test('R6: a large text that the account may be able to pay for is counted before it is refused', async () => {
   const { run, read } = story(1_000n * (50_000_000n / 128n + 32n), 50_000_000);
+  expect(await run()).toMatchObject({ admitted: { textTokens: expect.any(Number) } });
+  expect(read()).toBe(1);
+});
+
+test('R6: a large text waits for money that other requests hold', async () => {
+  const { run, read } = story(1_000n * (50_000_000n / 128n + 32n), 50_000_000, true);
   expect(await run()).toMatchObject({ admitted: { textTokens: expect.any(Number) } });
   expect(read()).toBe(1);
 });

@@ -92,7 +92,7 @@ async function reserveSlowly(
       leaving.signal,
     );
     if (got !== 'insufficient') return reserved(got, unfunded, at);
-    if (await isHopeless(unfunded, at, leaving.signal)) refuse('insufficient_quota');
+    if (await isHopeless(unfunded, at, sinceMs, leaving.signal)) refuse('insufficient_quota');
     // The quick estimate is generous, so the text is counted before a request waits or is refused
     // for it.
     const counted = await countText(admitted, request);
@@ -118,11 +118,12 @@ const withText = (unfunded: AdmittedRequest, textTokens: number): AdmittedReques
 
 /**
  * Whether the account cannot pay for a large text even at the fewest tokens that its bytes can be.
- * Such a text is not counted.
+ * Such a text is not counted. Money that other requests hold is waited for, as for any request.
  */
 async function isHopeless(
   unfunded: AdmittedRequest,
   at: number,
+  sinceMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { parts, request } = unfunded;
@@ -135,7 +136,8 @@ async function isHopeless(
     return false;
   const least = withText(unfunded, Math.floor(textBytes / bytesPerTokenLongest));
   const { minimum, ...rest } = reserveRequestFor(least, at);
-  const got = await parts.till.reserve({ ...rest, want: minimum, minimum, once: true }, signal);
+  const requestedMsAgo = parts.clock.monotonicMs() - sinceMs;
+  const got = await parts.till.reserve({ ...rest, want: minimum, minimum, requestedMsAgo }, signal);
   if (typeof got !== 'string') got.release();
   return got === 'insufficient';
 }
