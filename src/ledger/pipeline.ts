@@ -11,7 +11,7 @@ import {
   type BatchInput,
   type BatchReply,
   type Charges,
-  intoRecords,
+  recordTarget,
   type ChargeLoss,
   type Spend,
   type FloatChange,
@@ -118,7 +118,7 @@ export class Pipeline {
     this.#events = events;
     const thread = options.database.dialect === 'sqlite';
     this.#procedure = thread ? 'till.batch' : 'till.batch-at-once';
-    this.#records = thread ? intoRecords(options.records) : options.records;
+    this.#records = thread ? recordTarget(options.records) : options.records;
   }
 
   /** Batches built so far. */

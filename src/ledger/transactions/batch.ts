@@ -66,7 +66,7 @@ export interface BatchInput {
   readonly spends: readonly Spend[];
   /** By ascending account: every transaction locks account rows in this order (R11). */
   readonly moves: readonly FloatChange[];
-  /** How usage records are inserted: as rows (`intoRecords`), or as columns of arrays. */
+  /** How usage records are inserted: as rows (`recordTarget`), or as columns of arrays. */
   readonly records: string | RecordTable;
 }
 
@@ -161,7 +161,7 @@ function chargeAtOnce({ process, seq, charges, spends, records }: BatchInput): S
   };
 }
 
-const intoTransfer = 'INSERT INTO transfer (id, debit, credit, amount, code, at)';
+const transferColumns = 'transfer (id, debit, credit, amount, code, at)';
 
 function* insertCharges({
   charges: { count, values },
@@ -176,8 +176,8 @@ function* insertCharges({
     for (const value of values.slice(at + transferValues, at + values.length / count))
       records.push(value);
   }
-  yield* insertRows(intoTransfer, count, transfers);
-  yield* insertRows(typeof into === 'string' ? into : intoRecords(into), count, records);
+  yield* insertRows(transferColumns, count, transfers);
+  yield* insertRows(typeof into === 'string' ? into : recordTarget(into), count, records);
 }
 
 /** A loss is a transfer of its own, found by its request's id. */
@@ -187,16 +187,15 @@ export const insertLoss = ({ id, amount, at }: ChargeLoss): Statement => ({
 });
 
 /**
- * The head of an INSERT of usage records: account, cost and shortfall, then the record's own
- * columns.
+ * The table of usage records with its columns: account, cost and shortfall, then the record's own.
  */
-export function intoRecords({ table, columns }: RecordTable): string {
-  return `INSERT INTO ${table} (id, account, cost, shortfall${columns.map(({ name }) => `, ${name}`).join('')})`;
+export function recordTarget({ table, columns }: RecordTable): string {
+  return `${table} (id, account, cost, shortfall${columns.map(({ name }) => `, ${name}`).join('')})`;
 }
 
 /** The statement for one record. */
 export function recordInsert(records: RecordTable): string {
-  return insertOf(intoRecords(records), 1, records.columns.length + 4);
+  return insertOf(`INSERT INTO ${recordTarget(records)}`, 1, records.columns.length + 4);
 }
 
 /**
@@ -236,10 +235,16 @@ const sizes = [32, 16, 8, 4, 2, 1];
 const written = new Map<string, string>();
 
 /**
- * Inserts rows in as few statements as their number allows. `into`:
- * `INSERT INTO table (column, …)`; `values`: those of the first row, then of the next.
+ * Inserts rows in as few statements as their number allows. `target`: `table (column, …)`;
+ * `values`: those of the first row, then of the next. An error ends the whole transaction: SQLite
+ * then keeps no copy of each page that a statement of several rows changes.
  */
-function* insertRows(into: string, count: number, values: readonly SqlValue[]): Transaction<void> {
+function* insertRows(
+  target: string,
+  count: number,
+  values: readonly SqlValue[],
+): Transaction<void> {
+  const into = `INSERT OR ROLLBACK INTO ${target}`;
   const columns = values.length / count;
   let from = 0;
   for (const size of sizes) {
