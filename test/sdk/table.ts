@@ -6,7 +6,8 @@ import { long } from '../support/long.ts';
 import { openTemporaryGateway, type Temporary } from '../support/temporary.ts';
 import type { OpenSdk, Question, Sdk, Told } from './sdk.ts';
 
-const leaving = 'sim-slow-100ms';
+/** Begins soon, and goes on for longer than a client takes to leave. */
+const leaving = 'sim-slow-20ms+sim-long-150';
 const tooLong = 'sim-context';
 const failing = 'sim-500';
 const breaking = 'sim-error-in-stream';
