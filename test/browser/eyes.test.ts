@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { noChromium, openWindow, withChromium } from './chromium.ts';
+import { expectAccessible, noChromium, openWindow, withChromium } from './chromium.ts';
 import { faultsOf } from './eyes.ts';
 
 withChromium();
@@ -55,5 +55,17 @@ describe.skipIf(noChromium)('the eyes in Chromium', () => {
     expect(atRest.filter((fault) => fault.startsWith('runs'))).toEqual(
       faults.filter((fault) => fault.startsWith('runs')),
     );
+  });
+});
+
+describe.skipIf(noChromium)('axe in Chromium', () => {
+  test('names each rule that is broken, and each element that breaks it', async () => {
+    const { page } = await openWindow('http://127.0.0.1', undefined, { width: 800 });
+    const pale = '<p style="color: #ccc; background: #fff">Pale</p>';
+    await page.setContent(`<main><h1>A page</h1>${pale}${pale}<input></main>`);
+    const refused = await expectAccessible(page, 'a page').catch((error: unknown) => error);
+    const told = JSON.stringify(refused);
+    expect(told).toMatch(/"id":"color-contrast".*Pale.*Pale/);
+    expect(told).toContain('"id":"label"');
   });
 });
