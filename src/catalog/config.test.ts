@@ -450,6 +450,24 @@ describe('the bundled list in a configuration file', () => {
     expect(warnings).toHaveLength(2);
     expect(warnings.join()).toContain('speech-2.6-hd');
   });
+
+  it('warns of the price of an old id only where the file names it', async () => {
+    const vendors = [
+      ...context.vendors,
+      { id: 'deepseek', ownedBy: 'deepseek', baseUrl: 'https://deepseek.test' },
+    ];
+    const old = 'gpt-3.5-turbo-instruct';
+    const warned = async (models: string) => {
+      const text = `channels: [{ name: a, vendor: deepseek${models} }]`;
+      const { channels, warnings } = await read(text, { vendors });
+      expect(channels[0]?.models.get(old)).toBe('deepseek-flash');
+      return warnings;
+    };
+    expect(await warned('')).toEqual([]);
+    expect(await warned(`, models: [{ id: ${old}, upstream: deepseek-flash }]`)).toEqual([
+      expect.stringContaining(`The bundled price of ${old} does not come from`),
+    ]);
+  });
 });
 
 it('refuses public models of a group that is not there', async () => {

@@ -98,12 +98,12 @@ export async function readConfiguration(
       ...(signin === undefined ? {} : { signin: signinMembers(signin) }),
       ...(publicModels === undefined ? {} : { publicModels }),
       ...(videoSeconds === undefined ? {} : { video: { ageMs: videoSeconds * 1_000 } }),
-      warnings: configurationWarnings(
-        sold,
-        written.map(({ model }) => model.id),
+      warnings: configurationWarnings(sold, {
+        own: written.map(({ model }) => model.id),
+        asked: plain,
         bundled,
-        context,
-      ),
+        serves: context.serves,
+      }),
     },
   };
 }

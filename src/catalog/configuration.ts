@@ -144,15 +144,23 @@ export function utcDate(now: number): string {
 
 type SellableConfiguration = Omit<Configuration, 'warnings'>;
 
+interface WarningContext {
+  /** The ids that the file itself prices. */
+  readonly own: readonly string[];
+  /** The channels without the old ids that they sell beside what they were given. */
+  readonly asked: readonly ChannelFacts[];
+  readonly bundled: Bundled;
+  readonly serves: Serves;
+}
+
 /**
  * Valid entries that surprise: models that cannot be offered, and prices that no page of the vendor
- * confirms. `own` are the ids that the file itself prices.
+ * confirms. An old id that nobody asked for has its last price, which no page shows any more: that
+ * is no surprise.
  */
 export function configurationWarnings(
   sold: SellableConfiguration,
-  own: readonly string[],
-  bundled: Bundled,
-  { serves }: { readonly serves: Serves },
+  { own, asked, bundled, serves }: WarningContext,
 ): readonly string[] {
   const kinds = new Map(sold.models.map((model) => [model.id, model.kind]));
   const unserved = sold.channels.flatMap(({ name, vendor, models }) => {
@@ -164,7 +172,12 @@ export function configurationWarnings(
         ];
   });
   const borrowed = sold.models
-    .filter(({ id }) => !own.includes(id) && bundled.get(id)?.doubtful === true)
+    .filter(
+      ({ id }) =>
+        !own.includes(id) &&
+        bundled.get(id)?.doubtful === true &&
+        asked.some(({ models }) => models.has(id)),
+    )
     .map(({ id }) => id);
   const doubtful =
     borrowed.length === 0

@@ -107,8 +107,12 @@ describe('environmentConfiguration', () => {
   });
 
   it('lets the best stand-in that there is sell what no vendor sells any more', async () => {
-    const { channels } = await configure({ DEEPSEEK_API_KEY: 'b' }, { serves: () => true });
+    const { channels, warnings } = await configure(
+      { DEEPSEEK_API_KEY: 'b' },
+      { serves: () => true },
+    );
     expect(channels[0]?.models.get('gpt-3.5-turbo-instruct')).toBe('deepseek-flash');
+    expect(warnings).toEqual([]);
     const both = await configure(
       { OPENAI_API_KEY: 'a', DEEPSEEK_API_KEY: 'b' },
       { serves: () => true },

@@ -56,7 +56,10 @@ export async function environmentConfiguration(
     ...ownKeys(own),
     ...unreachable(vendors, env),
     ...empty,
-    ...configurationWarnings({ groups: [], models, channels: selling }, [], bundled, { serves }),
+    ...configurationWarnings(
+      { groups: [], models, channels: selling },
+      { own: [], asked: ofVendors, bundled, serves },
+    ),
   ];
   return {
     ok: true,
