@@ -19,8 +19,8 @@ import type { Env } from './installation.ts';
 import { print } from './command-io.ts';
 import { paint, paintMoney } from './terminal.ts';
 import { shellWord, thisCommand } from './command-word.ts';
-import { chatCall, linkSpan, publicModelsLines } from './serve-lines.ts';
-import { openPagesSoon, orFail, signInLink, stopOnSignal } from './serve.ts';
+import { chatCall, linkSpan } from './serve-lines.ts';
+import { openPagesSoon, orFail, signInLink, stopOnSignal, warnOfDifferences } from './serve.ts';
 
 const yuanToStart = 100n;
 const portsAbove = 10;
@@ -63,8 +63,7 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
     );
     signin = wanted.signin;
     gateway = await openGateway({ ...wanted, demo: { wallets } });
-    for (const line of publicModelsLines(wanted.publicModels, gateway.parts.catalog().groups))
-      console.error(`tollgate: ${line}`);
+    warnOfDifferences(gateway, wanted.publicModels);
   } catch (error) {
     await leave();
     throw error;

@@ -48,12 +48,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const gateway = await openGateway({ ...wanted, acceptDatabase, workers: worker });
   stopOnSignal(gateway);
   openPagesSoon(gateway);
-  const { groups } = gateway.parts.catalog();
-  for (const line of [
-    ...priceLines(gateway.recorded),
-    ...publicModelsLines(wanted.publicModels, groups),
-  ])
-    console.error(`tollgate: ${line}`);
+  warnOfDifferences(gateway, wanted.publicModels);
   const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);
   const { database, parts } = gateway;
   const { url } = gateway;
@@ -61,6 +56,16 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const lines = worker?.first === false ? [] : await serveLines(told);
   if (worker === undefined) printReady(options, { url, link, lines });
   else worker.ready({ url, link, lines });
+}
+
+/** Warns where prices or the public models are not what the configuration says. */
+export function warnOfDifferences(
+  { recorded, parts }: Gateway,
+  publicModels: string | undefined,
+): void {
+  const { groups } = parts.catalog();
+  for (const line of [...priceLines(recorded), ...publicModelsLines(publicModels, groups)])
+    console.error(`tollgate: ${line}`);
 }
 
 function printReady(options: ServeOptions, { url, link, lines }: WorkerReady): void {
