@@ -313,7 +313,8 @@ test('no word of a vendor reaches a client', async () => {
         headers: { authorization: `Bearer ${at.key}` },
       })
     ).text());
-  // 't-WzE' begins a simulator's id: 't-' and base64url of '[1'. A signature may have 't-' by chance.
+  // 't-WzE' begins a simulator's id: 't-' and base64url of '[1'. A signature may have 't-' by
+  // chance.
   for (const word of [at.sim.url, 'new-api', 'some-video', 'films', 't-WzE'])
     expect(told).not.toContain(word);
 });

@@ -254,7 +254,8 @@ function fileGoneMessage(path: string): string {
 const statementsMax = 500;
 /**
  * 8 MB of pages in memory, for each connection. With 64 MB, a charge or a page of records took no
- * less processor time on a million records: the system keeps the file in memory, too (decision 0028).
+ * less processor time on a million records: the system keeps the file in memory, too (decision
+ * 0028).
  */
 const cache = 'cache_size=-8192';
 /** A page of SQLite's default size, and the header of its frame in the log. */

@@ -31,8 +31,8 @@ export function useVendorName(): (id: string) => string {
 const unnamed = 'unknown';
 
 /**
- * For operators, who type the id elsewhere: the name, and the id beside it; a dash for a model whose
- * vendor nobody named.
+ * For operators, who type the id elsewhere: the name, and the id beside it; a dash for a model
+ * whose vendor nobody named.
  */
 export function vendorLabel(id: string, language: Language): string {
   if (id === unnamed) return '—';

@@ -50,7 +50,9 @@ export function usePoor(certain?: bigint): string | undefined {
   return available === 'empty' ? words.cannotPay : words.poor;
 }
 
-/** The balance (nano-yuan) where it is smaller than the cost; undefined: it pays, or is not known. */
+/**
+ * The balance (nano-yuan) where it is smaller than the cost; undefined: it pays, or is not known.
+ */
 function useTooLittle(cost = 0n): bigint | 'empty' | undefined {
   const { balance } = useSession();
   if (balance === null) return undefined;
