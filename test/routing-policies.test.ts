@@ -81,7 +81,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       { secret: 'key-two', weight: 0.5, cost: 5_000_000 },
     ]);
     const rows = await gateway.database.query('SELECT secret, more_secrets FROM channels');
-    expect(JSON.stringify(rows)).not.toContain('key-');
+    expect(JSON.stringify(rows)).not.toMatch(/key-(?:one|two)/);
   });
 });
 

@@ -14,7 +14,8 @@ async function folder(): Promise<string> {
 test('what is sealed opens again, for the same purpose and under the same key only', () => {
   const sealer = openSealer(Buffer.alloc(32, 1));
   const sealed = sealer.seal('channel', 'sk-秘密');
-  expect(sealed).not.toContain('sk-');
+  const bytes = Buffer.from(sealed.slice('v1.'.length), 'base64url');
+  expect(bytes.includes('sk-秘密')).toBe(false);
   expect(sealer.seal('channel', 'sk-秘密')).not.toBe(sealed);
   expect(sealer.unseal('channel', sealed)).toBe('sk-秘密');
   expect(() => sealer.unseal('wallet', sealed)).toThrow("sealed for 'wallet' cannot be opened");

@@ -34,8 +34,8 @@ forEachDatabase((_name, openFresh) => {
   });
 
   test('one model that its vendor retires soon has its row, several have one together', async () => {
-    const day = (days: number) =>
-      new Date(systemClock.now() + days * dayMs).toISOString().slice(0, 10);
+    const now = systemClock.now();
+    const day = (days: number) => new Date(now + days * dayMs).toISOString().slice(0, 10);
     const retiring = async (dates: Readonly<Record<string, string>>) => {
       const text = sold.replaceAll(/\{ id: ([\w/]+),/g, (whole, id: string) =>
         dates[id] === undefined ? whole : `{ id: ${id}, shutdown_date: "${dates[id]}",`,
