@@ -35,18 +35,18 @@ const held = {
 /**
  * Files that need a process of their own: they measure memory or time, change what belongs to the
  * process (its environment, signals, garbage collector), load a package that changes Node's classes
- * (alipay-sdk changes how sockets end), or stop and break what they start.
+ * (alipay-sdk changes how sockets end), or stop and break what they start. Others stay out, also of
+ * the same folder: a process takes seconds to load the gateway.
  */
 const alone = [
-  'bench/**/*.test.ts',
   'src/accounts/keyring.test.ts',
   'src/base/json.test.ts',
   'src/catalog/price.test.ts',
-  'src/cli/**/*.test.ts',
-  'src/http/**/*.test.ts',
+  'src/cli/!(command-word|progress|serve-lines|terminal).test.ts',
+  'src/http/!(multipart|request-body|request-head|response-parser).test.ts',
   'src/ledger/crowds.test.ts',
   'src/providers/formats/openai-chat/adapter.test.ts',
-  'src/storage/**/*.test.ts',
+  'src/storage/!(backup|open-blobs|packing|seal|serving-lock).test.ts',
   'src/telemetry/log.test.ts',
   'test/*-crash.test.ts',
   'test/*-simulation.test.ts',
@@ -111,7 +111,7 @@ export default defineConfig({
         test: {
           ...everyFile,
           name: 'together',
-          include: ['{src,web,sim,test}/**/*.test.ts'],
+          include: ['{bench,src,web,sim,test}/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...alone, 'test/browser/**'],
           // A worker loads the gateway once for all its files: for most files that takes longer
           // than their tests.
