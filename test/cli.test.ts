@@ -73,7 +73,7 @@ async function interrupted(
   let [output, errors] = ['', ''];
   child.stderr.on('data', (text) => (errors += text));
   // A terminal may hand on the demo's words in pieces.
-  const begun = line.includes('tollgate demo') ? 'Ctrl-C' : '\n';
+  const begun = line.includes('tollgate demo') || line.includes(' kept') ? 'Ctrl-C' : '\n';
   const spoken = new Promise((resolve) =>
     child.stdout.on('data', (text) => {
       output += text;
@@ -210,11 +210,28 @@ test('the demo prints lines that work when pasted, beside another program ten po
   // The variables are for programs: a start that finds them sends their key to no vendor.
   const lines = demo.split('\n').filter((each) => each.startsWith('export '));
   const variables = Object.fromEntries(lines.map((each) => each.slice(7).split('=')));
-  const again = await interrupted('tollgate start --port 0', { ...variables, TMPDIR: folder });
+  const nobodys = { TMPDIR: folder, TOLLGATE_DATA: join(folder, 'nobodys') };
+  const again = await interrupted('tollgate start --port 0', { ...variables, ...nobodys });
   expect(again.output).toContain('The vendors behind it are simulated');
   const busy = await pasted([`tollgate demo --port ${port + 10}`]);
   expect(busy.errors).toContain(`name another with --port or PORT, such as --port ${port + 11}`);
   taken.close();
+}, 60_000);
+
+test('a start without a vendor serves a data folder with users, and a demo that was kept stays one', async () => {
+  const starts = async (data: string) =>
+    (await interrupted(`tollgate start --port 0 --data ${data}`, { TMPDIR: folder })).output;
+  const user = /link --user (usr_\w+)/;
+  const first = await starts('kept');
+  const second = await starts('kept');
+  expect(user.exec(second)?.[1]).not.toBe(user.exec(first)?.[1]);
+  const { output } = await pasted([
+    `tollgate user list --data kept`,
+    `tollgate link --user ${user.exec(second)?.[1]} --data kept`,
+  ]);
+  expect(output).toContain('auth/link?token=');
+  await pasted(['mkdir own', 'tollgate user create --name Ada --data own']);
+  expect(await starts('own')).toContain('no models: no vendor is configured');
 }, 60_000);
 
 test.skipIf(!existsSync('/usr/bin/script'))(

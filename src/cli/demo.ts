@@ -19,6 +19,7 @@ import type { Env } from './installation.ts';
 import { print } from './command-io.ts';
 import { paint, paintMoney } from './terminal.ts';
 import { shellWord, thisCommand } from './command-word.ts';
+import { demoRef } from './demo-ref.ts';
 import { chatCall, linkSpan } from './serve-lines.ts';
 import { openPagesSoon, orFail, signInLink, stopOnSignal, warnOfDifferences } from './serve.ts';
 
@@ -70,13 +71,13 @@ export async function demo(options: DemoOptions, env: Env): Promise<void> {
   }
   stopOnSignal(gateway, leave);
   openPagesSoon(gateway);
-  const key = await demoKey(gateway);
+  const { userId, key } = await demoKey(gateway);
   const link = await signInLink(gateway, signin, sealed);
   const { url } = gateway;
   const model = sampleModel(configuration.models) ?? '';
   const port = Number(new URL(url).port);
   const more = `--data ${shellWord(folder)}`;
-  const anew = `link --user ${demoName} ${more}${port === defaultPort ? '' : ` --port ${port}`}`;
+  const anew = `link --user ${userId} ${more}${port === defaultPort ? '' : ` --port ${port}`}`;
   print(options, { url, key, console: `${url}/`, model, link, wallets }, [
     welcome({ url, key, model, link, wallets, status: `status ${more}`, anew }),
   ]);
@@ -93,7 +94,10 @@ async function simulated(gatewayPort: number): Promise<Sim> {
   return startSim({ host, port }).catch(() => startSim({ host, port: 0 }));
 }
 
-async function demoKey({ database }: Gateway): Promise<string> {
+/** A user with money and a key. A demo that is kept gets one more at each start. */
+async function demoKey({
+  database,
+}: Gateway): Promise<{ readonly userId: string; readonly key: string }> {
   const at = systemClock.now();
   const user = await database.transact(() => enrol(demoName, 'operator', at));
   await credit(database, {
@@ -102,7 +106,7 @@ async function demoKey({ database }: Gateway): Promise<string> {
     from: 'grants',
     amount: yuanToStart * nanoPerYuan,
     code: 'grant',
-    ref: 'demo',
+    ref: demoRef,
     at,
   });
   const made = await database.transact(() =>
@@ -116,7 +120,7 @@ async function demoKey({ database }: Gateway): Promise<string> {
     }),
   );
   if (made === undefined) throw new Error('the demo user is gone');
-  return made.secret;
+  return { userId: user.id, key: made.secret };
 }
 
 interface Welcome {

@@ -45,7 +45,8 @@ export function makeInstallation(data: string | undefined, env: Env): Installati
   return found;
 }
 
-const fileOf = (databaseUrl: string): string | undefined =>
+/** The file of a SQLite database. */
+export const fileOf = (databaseUrl: string): string | undefined =>
   databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : undefined;
 
 /** A database's address as it may be shown. */

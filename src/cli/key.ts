@@ -64,8 +64,8 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
   const expiresAt = options.expires === undefined ? undefined : Date.parse(options.expires);
   if (expiresAt !== undefined && !(expiresAt > systemClock.now()))
     throw new Failure(`--expires is a future time such as 2027-01-31, not '${options.expires}'`);
-  if (options.name !== undefined && options.name !== plainName(options.name))
-    throw new Failure('--name is one line of at most 100 characters');
+  const { name = 'key' } = options;
+  if (name !== plainName(name)) throw new Failure('--name is one line of at most 100 characters');
   await withDatabase(options, env, async (database) => {
     const groups = await groupNames(database);
     if (!groups.includes(options.group)) {
@@ -77,7 +77,7 @@ export async function createKeyCommand(options: NewKeyOptions, env: Env): Promis
     }
     const at = systemClock.now();
     const { id: userId } = await userNamed(database, options.user);
-    const { name = '', group } = options;
+    const { group } = options;
     const terms = await termsFrom(options, database);
     const made = await database.transact(() =>
       making({

@@ -13,11 +13,16 @@ export const program = new Command('tollgate')
   .version(about.version)
   .showHelpAfterError('(add --help for the options)');
 
-function command(parent: Command, name: string, description: string): Command {
+function command(
+  parent: Command,
+  name: string,
+  description: string,
+  dataText = 'data folder (TOLLGATE_DATA); default "data"',
+): Command {
   return parent
     .command(name)
     .description(description)
-    .option('--data <folder>', 'data folder (TOLLGATE_DATA); default "data"')
+    .option('--data <folder>', dataText)
     .option('--json', 'print one JSON value on standard output');
 }
 
@@ -68,7 +73,11 @@ command(program, 'serve', 'run the gateway')
   .addOption(acceptOption)
   .action(async (options) => (await import('./serve.ts')).serve(options, process.env));
 
-command(program, 'start', 'run the gateway, or the demo if nothing is configured')
+command(
+  program,
+  'start',
+  'run the gateway, or the demo if nothing is configured and the data folder has no users',
+)
   .addOption(new Option('--config <file>', 'configuration file').env('TOLLGATE_CONFIG'))
   .addOption(portOption(listening))
   .addOption(hostOption)
@@ -80,13 +89,14 @@ command(
   program,
   'demo',
   'run the gateway with simulated vendors, a user with 100 yuan and a working key; fully offline',
+  'keep the demo in this folder; default: a new folder that is deleted at the end',
 )
   .addOption(portOption(listening))
   .addOption(hostOption)
   .option('--faults', 'also offer models that fail on purpose, such as sim-429 and sim-cut-after-3')
   .action(async (options) => (await import('./demo.ts')).demo(options, process.env));
 
-command(program, 'sim', 'run only the simulated vendors')
+command(program, 'sim', 'run only the simulated vendors', 'not used: it keeps no data')
   .addOption(portOption('port to listen on; default 8090'))
   .addOption(hostOption)
   .action(async (options) => (await import('./sim.ts')).sim(options));
@@ -198,7 +208,7 @@ const key = program.command('key').description('manage API keys');
 command(key, 'create', 'create a key; it is shown once')
   .requiredOption('--user <id>', userText)
   .requiredOption('--group <name>', 'sets the models and prices of the key')
-  .option('--name <name>', 'name of the key')
+  .option('--name <name>', 'name of the key; default "key"')
   .option('--expires <time>', 'end of validity, such as 2027-01-31 or 2027-01-31T12:00:00Z')
   .option('--limit <yuan>', 'spending limit in total')
   .option('--daily-limit <yuan>', 'spending limit per day')

@@ -33,9 +33,6 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const configuration = await configurationOf(options.config, env, options.port);
   if (worker?.first !== false)
     for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
-  if (configuration.channels.length === 0 && worker?.first !== false) {
-    console.error(`tollgate: ${noVendorText()}`);
-  }
   // Without a file and without keys, the gateway goes on selling what was recorded before.
   const named = options.config !== undefined || configuration.channels.length > 0;
   const wanted = await gatewayOptions(options, named ? configuration : undefined, env);
@@ -49,6 +46,8 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   stopOnSignal(gateway);
   openPagesSoon(gateway);
   warnOfDifferences(gateway, wanted.publicModels);
+  if (gateway.parts.catalog().channels.size === 0 && worker?.first !== false)
+    console.error(`tollgate: ${noVendorText()}`);
   const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);
   const { database, parts } = gateway;
   const { url } = gateway;

@@ -23,6 +23,9 @@ export function StartSteps({ view }: { readonly view: OverviewView }): ReactNode
   const facts = [toppedUp, hasKey, charged, false];
   const next = facts.indexOf(false);
   const balance = formatYuan(view.balance.available, 'balance');
+  const { wallets, top_up: limits } = useSession();
+  const howToPay =
+    wallets.length === 0 ? words.noWallet : words.topUpNote(formatYuan(limits.least, 'balance'));
   return (
     <Panel title={words.title}>
       <ol className="flex flex-col gap-1">
@@ -31,7 +34,7 @@ export function StartSteps({ view }: { readonly view: OverviewView }): ReactNode
           done={toppedUp}
           open={next === 0}
           title={words.topUp}
-          note={toppedUp ? words.topUpDone(balance) : words.topUpNote}
+          note={toppedUp ? words.topUpDone(balance) : howToPay}
         >
           <ButtonLink look="primary" to="/top-up" icon="topUp">
             {words.topUp}

@@ -57,7 +57,8 @@ export default {
   start: {
     title: 'Get started in four steps',
     topUp: 'Top up',
-    topUpNote: 'from ¥1.00',
+    topUpNote: (least: string) => `from ${least}`,
+    noWallet: 'no payment method is set up',
     topUpDone: (balance: string) => `Balance ${balance}`,
     key: 'Create a key',
     keyNote: 'shown once',

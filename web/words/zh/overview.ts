@@ -56,7 +56,8 @@ export default {
   start: {
     title: '四步开始使用',
     topUp: '充值',
-    topUpNote: '最低 ¥1.00',
+    topUpNote: (least: string) => `最低 ${least}`,
+    noWallet: '尚未设置支付方式',
     topUpDone: (balance) => `余额 ${balance}`,
     key: '创建密钥',
     keyNote: '只显示一次',

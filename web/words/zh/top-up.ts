@@ -45,10 +45,10 @@ export default {
   refunded: (amount) => `已退款 ${amount}`,
   order: {
     title: (amount) => `充值 ${amount}`,
-    scan: (wallet, amount) => `请用${wallet}扫码支付 ${amount}`,
+    scan: (wallet, amount) => `请用${wallet}扫码付款 ${amount}`,
     pay: (wallet, amount) => `请用${wallet}支付 ${amount}`,
     demo: '这是演示，不会产生真实的付款。',
-    demoPay: '在模拟的钱包中付款',
+    demoPay: '在模拟钱包中付款',
     expires: '{left} 后过期',
     windows: '已打开此页的其他窗口会同时更新。',
     scanned: '已扫码，请在手机上确认。',
