@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import {
   hello,
@@ -18,7 +19,7 @@ async function start(limits: RunningOptions['limits'] = {}, yuan = '100', output
     `max_output: ${outputTokensMax}`,
   );
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration,
     limits,
     yuan,

@@ -5,6 +5,7 @@ import { sounds } from '../sim/media/sounds.ts';
 import { wav } from '../sim/media/wav.ts';
 import { simConfig } from '../sim/catalog.ts';
 import { type Sim, startSim } from '../sim/index.ts';
+import { migrations } from '../src/app/schema.ts';
 import { onSqlite } from './databases.ts';
 import { type Running, startRunning } from './support/running.ts';
 
@@ -34,7 +35,7 @@ const file = (name = 'ruby.wav', bytes = wav(words)) => toFile(bytes, name);
 onSqlite((_, __, fresh) => {
   const start = async (): Promise<{ running: Running; client: OpenAI }> => {
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: simConfig(sim.url),
     });
     return {

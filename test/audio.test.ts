@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Sim, startSim } from '../sim/index.ts';
 import { sounds } from '../sim/media/sounds.ts';
 import { wav } from '../sim/media/wav.ts';
+import { migrations } from '../src/app/schema.ts';
 import { onSqlite } from './databases.ts';
 import { type Running, startRunning } from './support/running.ts';
 
@@ -108,7 +109,11 @@ const errorOf = ({ text }: Reply): ErrorBody['error'] => {
 
 onSqlite((_, __, fresh) => {
   const start = async (yuan = '10'): Promise<Running> =>
-    startRunning({ databaseUrl: (await fresh()).url, configuration: configuration(), yuan });
+    startRunning({
+      databaseUrl: (await fresh(migrations)).url,
+      configuration: configuration(),
+      yuan,
+    });
   const charged = async (running: Running): Promise<readonly number[]> => {
     await running.expectBooks();
     const rows = await running.gateway.database.query(

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { awsProof } from './support/aws-signature.ts';
 import { eventFrame, exceptionFrame } from './support/event-stream.ts';
@@ -22,7 +23,7 @@ channels:
 async function start(key = `${keyPair.accessKeyId}:${keyPair.secretAccessKey}`) {
   const vendor = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: configuration(vendor.url, key),
   });
   return { vendor, running };

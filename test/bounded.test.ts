@@ -104,7 +104,10 @@ forEachDatabase((_name, openFresh, fresh) => {
   )(
     'R2: max_tokens 200 and 5,000,000 reported tokens cost a client of %s (stream: %s) 200 and its input; the rest is the loss of the house',
     async (_format, stream, side) => {
-      const { running } = await started((await fresh()).url, reporting(usageOf(30, five)));
+      const { running } = await started(
+        (await fresh(migrations)).url,
+        reporting(usageOf(30, five)),
+      );
       const response = await running.post(side.path, side.body('m1', stream));
       const body = await response.text();
       expect(response.status).toBe(200);
@@ -143,7 +146,7 @@ describe('R2: what is reported of the input', () => {
   };
 
   test('costs no more than the text counted twice over, and what vendors add', async () => {
-    const { running } = await started(await sqliteUrl(), reporting(usageOf(five, 10)));
+    const { running } = await started(await sqliteUrl(migrations), reporting(usageOf(five, 10)));
     expect((await running.post('/v1/chat/completions', ask)).status).toBe(200);
     const [record] = await running.usage();
     const input = Number(record?.['input_tokens']);
@@ -159,7 +162,7 @@ describe('R2: what is reported of the input', () => {
 
   test('costs no more where most of it is said to be cached', async () => {
     const cached = usageOf(five, 10, { prompt_tokens_details: { cached_tokens: five - 1 } });
-    const { running } = await started(await sqliteUrl(), reporting(cached));
+    const { running } = await started(await sqliteUrl(migrations), reporting(cached));
     await running.post('/v1/chat/completions', ask);
     const [record] = await running.usage();
     expect(Number(record?.['input_tokens'])).toBeLessThan(2_048 + 2 * 500);
@@ -167,7 +170,7 @@ describe('R2: what is reported of the input', () => {
   });
 
   test('is bounded by the context where a file was sent, which nobody here can count', async () => {
-    const { running } = await started(await sqliteUrl(), reporting(usageOf(five, 10)));
+    const { running } = await started(await sqliteUrl(migrations), reporting(usageOf(five, 10)));
     const file = {
       type: 'file',
       file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${btoa('%PDF-1.4')}` },
@@ -180,7 +183,7 @@ describe('R2: what is reported of the input', () => {
   });
 
   test('is as reported as long as it can be: a tool prompt of the vendor, a picture of the dearest kind', async () => {
-    const { running } = await started(await sqliteUrl(), reporting(usageOf(40_000, 10)));
+    const { running } = await started(await sqliteUrl(migrations), reporting(usageOf(40_000, 10)));
     const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${btoa('png')}` } };
     const messages = [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, image] }];
     expect((await running.post('/v1/chat/completions', { ...ask, messages })).status).toBe(200);
@@ -206,7 +209,9 @@ describe('R2: an answer that does not end', () => {
   test.each(clientSides.map((side) => [side.format, side] as const))(
     'ends for %s with its length, at the bound',
     async (format, side) => {
-      const { running } = await started(await sqliteUrl(), (_text, response) => runOn(response));
+      const { running } = await started(await sqliteUrl(migrations), (_text, response) =>
+        runOn(response),
+      );
       const response = await running.post(side.path, side.body('m1', true));
       const text = await response.text();
       expect(text).toMatch(
@@ -232,7 +237,7 @@ describe('R2: an answer that does not end', () => {
     vendor.answer((_request, response) => runOn(response));
     // Money that pays for a part of it alone: the vendor is asked for a stream.
     const running = await startRunning({
-      databaseUrl: await sqliteUrl(),
+      databaseUrl: await sqliteUrl(migrations),
       configuration: configuration(vendor.url),
       yuan: '60',
     });
@@ -247,7 +252,7 @@ describe('R2: an answer that does not end', () => {
   test('goes on where nobody knows how much the model writes and the client said nothing', async () => {
     const long = 'a long answer '.repeat(20_000);
     const said = chunk({ content: long.slice(0, 1_400) }).repeat(200);
-    const { running } = await started(await sqliteUrl(), (_text, response) => {
+    const { running } = await started(await sqliteUrl(migrations), (_text, response) => {
       sse(response).end(
         `${chunk({ role: 'assistant', content: '' })}${said}${chunk({}, 'stop')}${usageChunk(usageOf(9, 60_000))}data: [DONE]\n\n`,
       );
@@ -272,7 +277,7 @@ describe('R2: what vendors document', () => {
       total_tokens: 30 + 90 + 500,
       completion_tokens_details: { reasoning_tokens: 500 },
     });
-    const honest = await started(await sqliteUrl(), reporting(thought), 'xai');
+    const honest = await started(await sqliteUrl(migrations), reporting(thought), 'xai');
     const ask = { model: 'm1', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] };
     await honest.running.post('/v1/chat/completions', ask);
     expect(await honest.running.usage()).toMatchObject([{ output_tokens: 590n, excess: null }]);
@@ -280,14 +285,14 @@ describe('R2: what vendors document', () => {
       total_tokens: 30 + 2 * five,
       completion_tokens_details: { reasoning_tokens: five },
     });
-    const lying = await started(await sqliteUrl(), reporting(lies), 'xai');
+    const lying = await started(await sqliteUrl(migrations), reporting(lies), 'xai');
     await lying.running.post('/v1/chat/completions', ask);
     expect(await lying.running.usage()).toMatchObject([{ output_tokens: BigInt(64_000 + 100) }]);
     await lying.running.expectBooks();
   });
 
   test('a limit below sixteen may be raised to it', async () => {
-    const { running } = await started(await sqliteUrl(), reporting(usageOf(30, 16)));
+    const { running } = await started(await sqliteUrl(migrations), reporting(usageOf(30, 16)));
     await running.post('/v1/chat/completions', {
       model: 'm1',
       max_tokens: 1,
@@ -305,7 +310,7 @@ describe('R5: a vendor that reports zero tokens', () => {
   )(
     'for an answer with text is not believed: %s (stream: %s) is estimated, and marked so',
     async (_format, stream, side) => {
-      const { running } = await started(await sqliteUrl(), reporting(usageOf(0, 0)));
+      const { running } = await started(await sqliteUrl(migrations), reporting(usageOf(0, 0)));
       const body = await (await running.post(side.path, side.body('m1', stream))).text();
       const [record] = await running.usage();
       expect(record).toMatchObject({ estimated: 1n, status: 'ok' });
@@ -325,7 +330,7 @@ describe('R5: a vendor that reports zero tokens', () => {
   test.each([false, true])(
     'of output alone is believed as to the input (stream: %s)',
     async (stream) => {
-      const { running } = await started(await sqliteUrl(), reporting(usageOf(123, 0)));
+      const { running } = await started(await sqliteUrl(migrations), reporting(usageOf(123, 0)));
       await (
         await running.post('/v1/chat/completions', {
           model: 'm1',
@@ -340,7 +345,7 @@ describe('R5: a vendor that reports zero tokens', () => {
   );
 
   test('for an answer without a word is believed', async () => {
-    const { running } = await started(await sqliteUrl(), (_text, response) =>
+    const { running } = await started(await sqliteUrl(migrations), (_text, response) =>
       json(response, 200, completion('', { usage: usageOf(7, 0) })),
     );
     await running.post('/v1/chat/completions', {
@@ -369,7 +374,10 @@ describe('R5: a vendor that reports zero tokens', () => {
       'kind: chat, context',
       'kind: completion, context',
     );
-    const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: sold });
+    const running = await startRunning({
+      databaseUrl: await sqliteUrl(migrations),
+      configuration: sold,
+    });
     expect(
       (await running.post('/v1/completions', { model: 'm1', prompt: 'Hello', max_tokens: 50 }))
         .status,
@@ -401,7 +409,10 @@ describe('R3: a client that leaves before the first byte', () => {
       )
       .replace('channels:', `${otherKinds}channels:`)
       .replace('models: [m1, unknown]', 'models: [m1, unknown, picture, voice]');
-    const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration: sold });
+    const running = await startRunning({
+      databaseUrl: await sqliteUrl(migrations),
+      configuration: sold,
+    });
     /** Sends it, and leaves once the vendor has it. */
     const leave = async (path: string, body: object): Promise<void> => {
       const leaving = new AbortController();

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase } from './databases.ts';
 import { hello, oneModel, startRunning } from './support/running.ts';
 import {
@@ -21,7 +22,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   async function start(options: { yuan?: string } = {}) {
     const vendor = await startVendor();
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: oneModel(vendor.url),
       ...options,
     });

@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { models } from '../sim/catalog.ts';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { agentRequest, agentTools, betas } from './support/coding-agent.ts';
 import { startRunning } from './support/running.ts';
@@ -76,7 +77,7 @@ describe('what its vendor gets', () => {
   const start = async (vendor: string, upstream: string, path: string) => {
     const scripted = await startVendor();
     const running = await startRunning({
-      databaseUrl: await sqliteUrl(),
+      databaseUrl: await sqliteUrl(migrations),
       configuration: `
 models:
   - { id: m1, owned_by: someone, kind: chat, context: 200000, max_output: 64000, price: { input: 1, output: 1 } }

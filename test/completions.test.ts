@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from '../sim/index.ts';
+import { migrations } from '../src/app/schema.ts';
 import { completionMeaning } from './completion-meaning.ts';
 import { onSqlite } from './databases.ts';
 import { oneModel, type Running, startRunning } from './support/running.ts';
@@ -38,7 +39,7 @@ onSqlite((_, __, fresh) => {
     const configuration = oneModel(vendor.url).replaceAll('vendor: openai', 'vendor: vllm');
     return {
       vendor,
-      running: await startRunning({ databaseUrl: (await fresh()).url, configuration }),
+      running: await startRunning({ databaseUrl: (await fresh(migrations)).url, configuration }),
     };
   };
 
@@ -140,7 +141,7 @@ onSqlite((_, __, fresh) => {
           `vendor: ${vendor}, base_url: "${sim.url}${prefix}"`,
         );
         const running = await startRunning({
-          databaseUrl: (await fresh()).url,
+          databaseUrl: (await fresh(migrations)).url,
           configuration: configuration
             .replaceAll('max_output: 1000', 'max_output: 16384')
             .replace('upstream: up', 'upstream: sim-long-2000'),

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startSim } from '../sim/index.ts';
 import { parseYuan } from '../src/base/money.ts';
 import { check } from '../src/ledger/check.ts';
-import { proofs } from '../src/app/schema.ts';
+import { migrations, proofs } from '../src/app/schema.ts';
 import { forEachDatabase, sqliteUrl } from './databases.ts';
 import { type Browser, newBrowser } from './support/console.ts';
 import { hello, oneModel, startGateway } from './support/running.ts';
@@ -56,7 +56,7 @@ async function start(databaseUrl: string) {
 }
 
 test("nothing of somebody else's is had by its id, by a cursor or by a member that is not offered", async () => {
-  const { post, newKey, call, paid, browser } = await start(await sqliteUrl());
+  const { post, newKey, call, paid, browser } = await start(await sqliteUrl(migrations));
   const [alice, mallory] = [await browser(), await browser()];
   const orders = [await paid(alice, '1.00'), await paid(alice, '2.00')];
   const { key, secret } = await newKey(alice);
@@ -110,7 +110,7 @@ test("nothing of somebody else's is had by its id, by a cursor or by a member th
 });
 
 test('amounts are what people write, and nothing else', async () => {
-  const { post, browser } = await start(await sqliteUrl());
+  const { post, browser } = await start(await sqliteUrl(migrations));
   const [user, operator] = [await browser(), await browser('operator')];
   for (const amount of [
     '-1',
@@ -145,7 +145,9 @@ test('amounts are what people write, and nothing else', async () => {
 });
 
 test('what is secret is in no answer', async () => {
-  const { gateway, post, newKey, paid, browser, database } = await start(await sqliteUrl());
+  const { gateway, post, newKey, paid, browser, database } = await start(
+    await sqliteUrl(migrations),
+  );
   const operator = await browser('operator');
   await paid(operator, '1.00');
   const { secret } = await newKey(operator);
@@ -186,7 +188,7 @@ forEachDatabase((_name, _open, fresh) => {
   test('the last yuan is spent, paid back twice and taken away, all at once', {
     timeout: 30_000,
   }, async () => {
-    const { url: databaseUrl } = await fresh();
+    const { url: databaseUrl } = await fresh(migrations);
     const { post, newKey, call, paid, browser, database } = await start(databaseUrl);
     const [user, operator] = [await browser(), await browser('operator')];
     const order = await paid(user, '1.00');

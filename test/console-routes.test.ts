@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { consolePath } from '../src/console/server.ts';
 import { setUserState } from '../src/accounts/users.ts';
 import { sqliteUrl } from './databases.ts';
@@ -7,7 +8,7 @@ import { oneModel, startGateway } from './support/running.ts';
 
 test('every route of the console says who may, and holds to it', { timeout: 120_000 }, async () => {
   const gateway = await startGateway({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: oneModel('http://127.0.0.1:9'),
   });
   const { url, database } = gateway;
@@ -53,7 +54,7 @@ test('every route of the console says who may, and holds to it', { timeout: 120_
 
 test('nothing lies beside the rows', async () => {
   const gateway = await startGateway({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: oneModel('http://127.0.0.1:9'),
   });
   const { url, database } = gateway;

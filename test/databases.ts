@@ -20,11 +20,14 @@ export interface FreshDatabase {
   open(options?: OpenOptions, through?: string): Promise<Database>;
 }
 
+/** A database as its migrations leave it, not open yet. */
+export type Fresh = (migrations?: readonly Migration[]) => Promise<FreshDatabase>;
+
 type Name = 'sqlite' | 'postgres';
 type Suite = (
   name: Name,
   openFresh: (options?: FreshOptions) => Promise<Database>,
-  fresh: (migrations?: readonly Migration[]) => Promise<FreshDatabase>,
+  fresh: Fresh,
 ) => void;
 
 /**

@@ -2,6 +2,7 @@ import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { type Sim, startSim } from '../sim/index.ts';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { png } from './sdk/sdk.ts';
 import { configurationFrom, startRunning } from './support/running.ts';
@@ -15,7 +16,7 @@ afterAll(() => sim.close());
 const start = async (defaults: string) => {
   const configuration = simConfig(sim.url).replace(/^settings: .*$/m, defaults);
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration,
     yuan: '1000',
   });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { membersOf, exceedsJsonLimits } from '../src/api/request-body.ts';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { oneModel, startRunning } from './support/running.ts';
 import { completion, json, startVendor } from './support/scripted-vendor.ts';
@@ -61,7 +62,7 @@ function* doubled(
 test('R9: of a member that stands there twice, at whatever depth, only the one that was checked goes on', async () => {
   const vendor = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: oneModel(vendor.url),
   });
   vendor.answer((_, response) => json(response, 200, completion()));
@@ -86,7 +87,7 @@ test('R9: of a member that stands there twice, at whatever depth, only the one t
 test('R9: beside a picture that is not copied, too', async () => {
   const vendor = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: oneModel(vendor.url),
   });
   vendor.answer((_, response) => json(response, 200, completion()));

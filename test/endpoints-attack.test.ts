@@ -2,7 +2,8 @@ import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { setKeyStatus } from '../src/accounts/keys.ts';
-import { type FreshDatabase, forEachDatabase } from './databases.ts';
+import { migrations } from '../src/app/schema.ts';
+import { type Fresh, forEachDatabase } from './databases.ts';
 import { hello, type Running, startRunning } from './support/running.ts';
 import { completion, json, type ScriptedVendor, startVendor } from './support/scripted-vendor.ts';
 
@@ -21,14 +22,14 @@ channels:
 `;
 
 async function startOn(
-  fresh: () => Promise<FreshDatabase>,
+  fresh: Fresh,
   yuan = '100',
 ): Promise<{ vendor: ScriptedVendor; running: Running }> {
   const vendor = await startVendor();
   return {
     vendor,
     running: await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: configuration(vendor.url),
       yuan,
     }),

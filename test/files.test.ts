@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase, onPostgres, sqliteUrl } from './databases.ts';
 import { png } from './support/png.ts';
 import { type Running, startGateway, startRunning } from './support/running.ts';
@@ -52,7 +53,7 @@ forEachDatabase((_, _openFresh, fresh) => {
   test('a picture is at our own address, for whoever has it, and its vendor is not to be seen', async () => {
     const vendor = await startPainter();
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: painting(vendor.url),
     });
     const url = await made(running);
@@ -68,7 +69,10 @@ forEachDatabase((_, _openFresh, fresh) => {
   test('where there is no room nothing is asked for and nothing charged, but what needs no room', async () => {
     const vendor = await startPainter();
     const configuration = painting(vendor.url, 'settings: { media: { kept_files: 1 } }');
-    const running = await startRunning({ databaseUrl: (await fresh()).url, configuration });
+    const running = await startRunning({
+      databaseUrl: (await fresh(migrations)).url,
+      configuration,
+    });
     await made(running);
     const refused = await ask(running, { response_format: 'url' });
     expect(refused.status).toBe(429);
@@ -85,7 +89,11 @@ onPostgres((_, _openFresh, fresh) => {
   test('pictures lie in a bucket as well, and every node has them', async () => {
     const vendor = await startPainter();
     const media = await startBucket('generated/');
-    const node = { databaseUrl: (await fresh()).url, configuration: painting(vendor.url), media };
+    const node = {
+      databaseUrl: (await fresh(migrations)).url,
+      configuration: painting(vendor.url),
+      media,
+    };
     const running = await startRunning(node);
     const other = await startGateway(node);
     const url = (await made(running)).replace(running.url, other.url);
@@ -109,7 +117,7 @@ test('a bucket that takes nothing is our own fault, and costs nobody anything', 
   const place = await startBucket();
   const media = { ...place, keys: { ...place.keys, secretAccessKey: 'another' } };
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: painting(vendor.url),
     media,
   });
@@ -131,7 +139,7 @@ test('a bucket that hangs keeps nobody waiting for long, and no vendor is asked'
     keys: { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: undefined },
   };
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: painting(vendor.url),
     media,
   });
@@ -155,7 +163,7 @@ test('a bucket that goes away while a picture is made costs nobody anything', as
     keys: { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: undefined },
   };
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: painting(vendor.url),
     media,
   });

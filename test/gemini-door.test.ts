@@ -3,6 +3,7 @@ import { GoogleGenAI, Type } from '@google/genai';
 import { expect, onTestFinished, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { startSim } from '../sim/index.ts';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase } from './databases.ts';
 import { type RunningOptions, startRunning } from './support/running.ts';
 import { png } from './sdk/sdk.ts';
@@ -85,7 +86,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     vendor.answer(answer);
     const { more, ...rest } = options;
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: configuration(vendor.url, more?.(vendor.url)),
       ...rest,
     });
@@ -549,7 +550,10 @@ forEachDatabase((_name, _openFresh, fresh) => {
       'models:\n',
       'models:\n  - { id: found, owned_by: google, kind: chat, max_output: 1000, price: { input: 1000, output: 1000, grounding_query: 0.25 } }\n',
     );
-    const running = await startRunning({ databaseUrl: (await fresh()).url, configuration: text });
+    const running = await startRunning({
+      databaseUrl: (await fresh(migrations)).url,
+      configuration: text,
+    });
     const response = await fetch(`${running.url}/v1beta/models/found:generateContent`, {
       method: 'POST',
       headers: { 'x-goog-api-key': running.key, 'content-type': 'application/json' },
@@ -579,7 +583,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       const sim = await startSim();
       onTestFinished(() => sim.close());
       const running = await startRunning({
-        databaseUrl: (await fresh()).url,
+        databaseUrl: (await fresh(migrations)).url,
         configuration: simConfig(sim.url),
       });
       const { models, chats } = new GoogleGenAI({
@@ -648,7 +652,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const sim = await startSim();
     onTestFinished(() => sim.close());
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: simConfig(sim.url),
     });
     const { models } = new GoogleGenAI({

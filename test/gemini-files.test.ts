@@ -5,6 +5,7 @@ import { GoogleGenAI, createPartFromUri } from '@google/genai';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { startSim } from '../sim/index.ts';
+import { migrations } from '../src/app/schema.ts';
 import { ledgerProcedures } from '../src/ledger/procedures.ts';
 import { uploadLimits } from '../src/media/limits.ts';
 import { Uploads } from '../src/media/uploads.ts';
@@ -62,7 +63,7 @@ forEachDatabase((_name, openFresh, fresh) => {
       ),
     );
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: configuration(vendor.url) + extra,
       limits,
     });
@@ -130,7 +131,7 @@ forEachDatabase((_name, openFresh, fresh) => {
   test('the SDK uploads, lists, reads and deletes files, and asks models about them', async () => {
     const sim = await startSim();
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: simConfig(sim.url),
     });
     const { files, models } = new GoogleGenAI({
@@ -579,7 +580,7 @@ forEachDatabase((_name, openFresh, fresh) => {
   test('requests for files count towards the requests of the group', async () => {
     const vendor = await startVendor();
     const { url, key } = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: oneModel(vendor.url).replace(
         '{ name: default, price_multiplier: 1.0 }',
         '{ name: default, price_multiplier: 1.0, limits: { rpm: 2 } }',

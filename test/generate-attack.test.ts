@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { onSqlite } from './databases.ts';
 import { startRunning } from './support/running.ts';
 import { json, startVendor } from './support/scripted-vendor.ts';
@@ -48,7 +49,7 @@ onSqlite((_name, _openFresh, fresh) => {
   async function begin(yuan: string) {
     const vendor = await startVendor();
     vendor.answer((_request, response) => json(response, 200, answer));
-    const databaseUrl = (await fresh()).url;
+    const databaseUrl = (await fresh(migrations)).url;
     const running = await startRunning({
       databaseUrl,
       configuration: configuration(vendor.url),

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase, sqliteUrl } from './databases.ts';
 import { png } from './support/png.ts';
 import { hello, type Running, startRunning } from './support/running.ts';
@@ -78,7 +79,10 @@ forEachDatabase((_name, _openFresh, fresh) => {
       await vendorAfter(5_000, ['slow']),
       await vendorAfter(1, ['fa', 'st']),
     ];
-    const { running, hedged, failed } = await started((await fresh()).url, selling(first, second));
+    const { running, hedged, failed } = await started(
+      (await fresh(migrations)).url,
+      selling(first, second),
+    );
     const answer = await running.post('/v1/chat/completions', streamed);
     const text = await answer.text();
     expect(words(text)).toBe('fast');
@@ -123,7 +127,10 @@ forEachDatabase((_name, _openFresh, fresh) => {
       await expect.poll(() => second.received.length, { timeout: 10_000 }).toBe(1);
       sse(response).end(streamOf(['first']));
     });
-    const { running, hedged } = await started((await fresh()).url, selling(first, second));
+    const { running, hedged } = await started(
+      (await fresh(migrations)).url,
+      selling(first, second),
+    );
     expect(words(await (await running.post('/v1/chat/completions', streamed)).text())).toBe(
       'first',
     );
@@ -135,7 +142,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
 
   test('a client that leaves while two are asked stops both and pays nothing', async () => {
     const [first, second] = [await vendorAfter(5_000), await vendorAfter(5_000)];
-    const { running } = await started((await fresh()).url, selling(first, second));
+    const { running } = await started((await fresh(migrations)).url, selling(first, second));
     const leaving = new AbortController();
     const answer = running.post('/v1/chat/completions', streamed, { signal: leaving.signal });
     await expect.poll(() => second.received.length).toBe(1);
@@ -168,7 +175,7 @@ test.each([
     });
     const configuration = `settings: { media: { allow_private: [127.0.0.0/8] } }\n${selling(first, second)}`;
     const { running } = await started(
-      await sqliteUrl(),
+      await sqliteUrl(migrations),
       // Gemini reads no URL of a picture: the gateway sends the bytes.
       configuration.replace(
         /name: second, vendor: openai, base_url: "([^"]+)\/v1"/,
@@ -197,7 +204,7 @@ test.each([
 test('a client that leaves after the second vendor cannot take the request stops the first', async () => {
   const [first, second] = [await vendorAfter(20_000), await startVendor()];
   const { running } = await started(
-    await sqliteUrl(),
+    await sqliteUrl(migrations),
     selling(first, second).replace(
       'name: second, vendor: openai',
       'name: second, vendor: anthropic',
@@ -219,7 +226,10 @@ test('a client that leaves after the second vendor cannot take the request stops
 
 test('a vendor that fails while the other is asked leaves the answer to that one, and both that fail are two failures', async () => {
   const [first, second] = [await startVendor(), await startVendor()];
-  const { running, hedged, failed } = await started(await sqliteUrl(), selling(first, second));
+  const { running, hedged, failed } = await started(
+    await sqliteUrl(migrations),
+    selling(first, second),
+  );
   /** Resolves once both vendors have been asked so often and so many attempts have failed. */
   const until = (asked: number, failures: number) =>
     expect
@@ -255,7 +265,7 @@ test('a vendor that fails while the other is asked leaves the answer to that one
 
 test('what a vendor may do or keep beside its answer is asked for once, and so is what is answered as a whole', async () => {
   const [first, second] = [await vendorAfter(3 * hedgeMs), await startVendor()];
-  const { running } = await started(await sqliteUrl(), selling(first, second));
+  const { running } = await started(await sqliteUrl(migrations), selling(first, second));
   const once = [
     { tools: [{ type: 'web_search' }] },
     { store: true },
@@ -293,7 +303,7 @@ test('a hedge is reported with the model whose channels were asked, also when an
   const [models = '', channels = ''] = selling(first, second).split('\nchannels:\n');
   const m2 = models.slice(models.indexOf('{')).replace('m1', 'm2');
   const { running, hedged } = await started(
-    await sqliteUrl(),
+    await sqliteUrl(migrations),
     `${models.replace(/\]$/, '')}, ${m2.replace(/, hedge_after_ms: \d+/, '')}
 channels:
 ${channels}  - { name: other, vendor: openai, base_url: "${other.url}/v1", models: [m2], api_key: k }
@@ -308,20 +318,20 @@ ${channels}  - { name: other, vendor: openai, base_url: "${other.url}/v1", model
 
 test('without the setting nobody is asked twice, and never the same channel with another of its keys', async () => {
   const [slow, other] = [await vendorAfter(3 * hedgeMs), await startVendor()];
-  const { running } = await started(await sqliteUrl(), selling(slow, other, ''));
+  const { running } = await started(await sqliteUrl(migrations), selling(slow, other, ''));
   await (await running.post('/v1/chat/completions', streamed)).text();
   const keys = selling(slow, other, undefined, 'api_keys: [one, two, three]').replace(
     /\n.*name: second.*/,
     '',
   );
-  const { running: alone } = await started(await sqliteUrl(), keys);
+  const { running: alone } = await started(await sqliteUrl(migrations), keys);
   await (await alone.post('/v1/chat/completions', streamed)).text();
   expect([slow.received.length, other.received.length]).toEqual([2, 0]);
 });
 
 test('of a crowd that all wait, no more than a tenth is asked twice', async () => {
   const [first, second] = [await vendorAfter(6 * hedgeMs), await vendorAfter(1)];
-  const { running } = await started(await sqliteUrl(), selling(first, second));
+  const { running } = await started(await sqliteUrl(migrations), selling(first, second));
   const answers = await Promise.all(
     Array.from({ length: 60 }, () => running.post('/v1/chat/completions', streamed)),
   );
@@ -336,6 +346,6 @@ test('of a crowd that all wait, no more than a tenth is asked twice', async () =
 
 test('the database keeps the setting for whoever starts without the file', async () => {
   const [first, second] = [await startVendor(), await startVendor()];
-  const { running } = await started(await sqliteUrl(), selling(first, second));
+  const { running } = await started(await sqliteUrl(migrations), selling(first, second));
   expect(running.gateway.parts.catalog().offer('default', 'm1')?.model.hedgeAfterMs).toBe(hedgeMs);
 });

@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { nanoPerYuan } from '../src/base/money.ts';
 import { check } from '../src/ledger/check.ts';
 import { balance, credit } from '../src/ledger/ledger.ts';
 import { open } from '../src/storage/open.ts';
-import { type FreshDatabase, forEachDatabase, onPostgres } from './databases.ts';
+import { type Fresh, forEachDatabase, onPostgres } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
 import { startProcess } from './support/process.ts';
 import { hello, oneModel, type Running, startGateway, startRunning } from './support/running.ts';
@@ -29,9 +30,9 @@ interface Started {
   readonly databaseUrl: string;
 }
 
-async function startOn(fresh: () => Promise<FreshDatabase>): Promise<Started> {
+async function startOn(fresh: Fresh): Promise<Started> {
   const vendor = await startVendor();
-  const { url: databaseUrl } = await fresh();
+  const { url: databaseUrl } = await fresh(migrations);
   return {
     vendor,
     running: await startRunning({ databaseUrl, configuration: oneModel(vendor.url) }),
@@ -95,7 +96,7 @@ forEachDatabase((name, _openFresh, fresh) => {
     'what is refused for want of %s leaves nothing behind, and its key is new',
     async (want, { limits, ...asked }: Record<string, unknown>, at, code) => {
       const vendor = await startVendor();
-      const { url: databaseUrl } = await fresh();
+      const { url: databaseUrl } = await fresh(migrations);
       const configuration = oneModel(vendor.url).replace('price_multiplier: 1.0', (text) =>
         typeof limits === 'string' ? `${text}, limits: ${limits}` : text,
       );
@@ -268,7 +269,8 @@ forEachDatabase((name, _openFresh, fresh) => {
     const vendor = await startVendor();
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-submission-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const place = name === 'sqlite' ? `sqlite:${join(folder, 'tollgate.db')}` : (await fresh()).url;
+    const place =
+      name === 'sqlite' ? `sqlite:${join(folder, 'tollgate.db')}` : (await fresh(migrations)).url;
     const options = { folder, configuration: oneModel(vendor.url), env: { DATABASE_URL: place } };
     let gateway = await startProcess(options);
     onTestFinished(() => gateway.kill());

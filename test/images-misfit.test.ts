@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { imageOf } from '../sim/media/png.ts';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { imageForm, made, sendForm } from './support/images.ts';
 import { startRunning } from './support/running.ts';
@@ -15,7 +16,7 @@ channels:
 
 test('a request that a channel cannot make says nothing of the channel: it is still probed', async () => {
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: config,
     yuan: '10',
   });

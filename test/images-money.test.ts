@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Sim, startSim } from '../sim/index.ts';
 import { imageOf } from '../sim/media/png.ts';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase } from './databases.ts';
 import { imageForm, made, sendForm } from './support/images.ts';
 import { type Running, startRunning } from './support/running.ts';
@@ -57,7 +58,7 @@ forEachDatabase((_, __, fresh) => {
     image?: string,
   ): Promise<Running> =>
     startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: configuration(price, channels, image),
       yuan,
     });

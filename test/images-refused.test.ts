@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { type Sim, startSim } from '../sim/index.ts';
 import { imageOf } from '../sim/media/png.ts';
-import { type FreshDatabase, onSqlite } from './databases.ts';
+import { migrations } from '../src/app/schema.ts';
+import { type Fresh, onSqlite } from './databases.ts';
 import { imageForm, made, sendForm } from './support/images.ts';
 import { type Running, startRunning } from './support/running.ts';
 
@@ -202,11 +203,11 @@ const untouched = async (running: Running): Promise<void> => {
   await running.expectBooks();
 };
 
-onSqlite((_, __, fresh: () => Promise<FreshDatabase>) => {
+onSqlite((_, __, fresh: Fresh) => {
   const start = async (): Promise<Running> => {
     sim.clear();
     return startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: simConfig(sim.url),
       yuan: '10',
     });

@@ -4,6 +4,7 @@ import { imageModels } from '../sim/images/catalog.ts';
 import { type Sim, startSim } from '../sim/index.ts';
 import { readForm } from '../sim/media/form.ts';
 import { imageOf } from '../sim/media/png.ts';
+import { migrations } from '../src/app/schema.ts';
 import { onSqlite } from './databases.ts';
 import { imageEvents, imageForm, made, sendForm, shown } from './support/images.ts';
 import { type Running, startRunning } from './support/running.ts';
@@ -24,7 +25,11 @@ const sent = (i = -1) => JSON.parse(sim.requests.at(i)?.body.toString('utf8') ??
 
 onSqlite((_, __, fresh) => {
   const start = async (yuan = '100'): Promise<Running> =>
-    startRunning({ databaseUrl: (await fresh()).url, configuration: simConfig(sim.url), yuan });
+    startRunning({
+      databaseUrl: (await fresh(migrations)).url,
+      configuration: simConfig(sim.url),
+      yuan,
+    });
 
   test('every model that makes pictures makes one, at an address of ours that needs no key', {
     timeout: 60_000,

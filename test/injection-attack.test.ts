@@ -2,13 +2,15 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { type FreshDatabase, forEachDatabase, sqliteUrl } from './databases.ts';
+import { migrations } from '../src/app/schema.ts';
+import { type Fresh, forEachDatabase, sqliteUrl } from './databases.ts';
 import { hello, oneModel, type Running, startRunning } from './support/running.ts';
 import { startVendor } from './support/scripted-vendor.ts';
 
-async function start(fresh?: () => Promise<FreshDatabase>) {
+async function start(fresh?: Fresh) {
   const vendor = await startVendor();
-  const databaseUrl = fresh === undefined ? await sqliteUrl() : (await fresh()).url;
+  const databaseUrl =
+    fresh === undefined ? await sqliteUrl(migrations) : (await fresh(migrations)).url;
   return {
     vendor,
     running: await startRunning({ databaseUrl, configuration: oneModel(vendor.url) }),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { hello, oneModel, startRunning } from './support/running.ts';
 import { completion, json, startVendor } from './support/scripted-vendor.ts';
@@ -6,7 +7,7 @@ import { completion, json, startVendor } from './support/scripted-vendor.ts';
 async function start(extra = '') {
   const vendor = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: oneModel(vendor.url, extra),
   });
   const send = async (
@@ -101,7 +102,7 @@ models:
 channels:
   - { name: a, vendor: openai, base_url: "${vendor.url}/v1", api_key: k, groups: [default], models: [meta/llama-4/maverick] }
 `;
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(migrations), configuration });
   for (const path of ['meta/llama-4/maverick', 'meta%2Fllama-4%2Fmaverick']) {
     const response = await fetch(`${running.url}/v1/models/${path}`, {
       headers: { authorization: `Bearer ${running.key}` },
@@ -177,7 +178,7 @@ test('an image for a model whose modalities exclude it is a 400 that says what i
     'max_output: 1000, price: { input: 1000',
     'max_output: 1000, modalities: { in: [text], out: [text] }, price: { input: 1000',
   );
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(migrations), configuration });
   const messages = [
     {
       role: 'user',
@@ -212,7 +213,7 @@ test('requests beyond the group’s limits are 429 rate_limit_exceeded with thei
     '{ name: default, price_multiplier: 1.0 }',
     '{ name: default, price_multiplier: 1.0, limits: { rpm: 3 } }',
   );
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(migrations), configuration });
   const answers = [];
   for (let i = 0; i < 5; i++) answers.push(await running.post('/v1/chat/completions', hello));
   expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 429, 429]);
@@ -232,7 +233,7 @@ test('too many requests at once are refused, and the place is free again afterwa
     '{ name: default, price_multiplier: 1.0 }',
     '{ name: default, price_multiplier: 1.0, limits: { concurrency: 2 } }',
   );
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(migrations), configuration });
   vendor.answer(
     (_request, response) => void setTimeout(() => json(response, 200, completion()), 200),
   );

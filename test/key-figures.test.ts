@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { nanoPerYuan } from '../src/base/money.ts';
 import { balanceView } from '../src/console/user/balance.ts';
@@ -66,7 +67,7 @@ const read = async (running: Running, at: string, key = running.key): Promise<st
 
 forEachDatabase((_name, _openFresh, fresh) => {
   test('an answer tells its cost when asked, whole and streamed, and the vendor hears nothing of it', async () => {
-    const running = await startCounting((await fresh()).url);
+    const running = await startCounting((await fresh(migrations)).url);
     const whole = await (await running.post(path, asks)).text();
     const stream = await (await running.post(path, { ...asks, stream: true })).text();
     const events = stream.trim().split('\n\n');
@@ -81,7 +82,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   });
 
   test('nothing is told that was not asked for, and a wrong wish is refused', async () => {
-    const running = await startCounting((await fresh()).url);
+    const running = await startCounting((await fresh(migrations)).url);
     for (const usage of [undefined, null, { include: false }, {}]) {
       const stream = await (await running.post(path, { ...hello, usage, stream: true })).text();
       expect(stream).not.toContain('"usage"');
@@ -99,7 +100,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test('1,000 parallel requests: key, usage, costs, console and the ledger agree to the nano', {
     timeout: 120_000,
   }, async () => {
-    const running = await startCounting((await fresh()).url);
+    const running = await startCounting((await fresh(migrations)).url);
     const yuan = 50n * nanoPerYuan;
     const limits = { limit: yuan, dailyLimit: yuan, monthlyLimit: yuan };
     const { secret } = await running.newKey(limits);
@@ -141,7 +142,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   });
 
   test('what a request cost is asked for by its id or its answer’s, by its own account alone', async () => {
-    const running = await startCounting((await fresh()).url);
+    const running = await startCounting((await fresh(migrations)).url);
     const reply = await running.post(path, { ...asks, stream: true });
     const text = await reply.text();
     const [record] = await running.usage();
@@ -172,7 +173,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   });
 
   test('every balance endpoint tells the same balance, at once after a charge, with and without /v1', async () => {
-    const running = await startCounting((await fresh()).url, '999999999');
+    const running = await startCounting((await fresh(migrations)).url, '999999999');
     await running.post(path, asks);
     const [{ cost = 0n } = {}] = await running.usage();
     const left = 999_999_999n * nanoPerYuan - BigInt(cost ?? 0);

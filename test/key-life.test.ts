@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { rotateKey } from '../src/accounts/key-secrets.ts';
 import { hashOf } from '../src/accounts/keys.ts';
 import { userKey } from '../src/accounts/user-keys.ts';
+import { migrations } from '../src/app/schema.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { check } from '../src/ledger/check.ts';
 import { open } from '../src/storage/open.ts';
@@ -46,7 +47,10 @@ async function act(browser: Browser, id: string, method: string, path: string, b
 forEachDatabase((name, _openFresh, fresh) => {
   async function start() {
     const vendor = await startVendor();
-    const options = { databaseUrl: (await fresh()).url, configuration: oneModel(vendor.url) };
+    const options = {
+      databaseUrl: (await fresh(migrations)).url,
+      configuration: oneModel(vendor.url),
+    };
     const running = await startRunning(options);
     const { database } = running.gateway;
     const browser = await signedInAs(running.url, database, running.userId);
@@ -202,7 +206,7 @@ forEachDatabase((name, _openFresh, fresh) => {
     const vendor = await startVendor();
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-keys-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const place = name === 'sqlite' ? undefined : (await fresh()).url;
+    const place = name === 'sqlite' ? undefined : (await fresh(migrations)).url;
     const env = { DATABASE_URL: place ?? '' };
     const options = { folder, configuration: oneModel(vendor.url), env };
     let gateway: GatewayProcess = await startProcess(options);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { changeKey, userKey } from '../src/accounts/user-keys.ts';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase } from './databases.ts';
 import { oneModel, type Running, startRunning } from './support/running.ts';
 import { startVendor } from './support/scripted-vendor.ts';
@@ -15,7 +16,7 @@ const twoModels = (vendorUrl: string): string =>
 forEachDatabase((_name, _openFresh, fresh) => {
   const start = async (trustedProxies: readonly string[] = []): Promise<Running> =>
     startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: twoModels((await startVendor()).url),
       trustedProxies,
     });

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
 import { hello, oneModel, startRunning } from './support/running.ts';
@@ -13,7 +14,7 @@ const mebi = 1024 * 1024;
 test('R6: 40 large bodies at once from an account without money: most are not read, none is counted, and others are served meanwhile', async () => {
   const vendor = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: oneModel(vendor.url),
     yuan: '10',
     limits: { bodyBytesInFlightMax: 16 * mebi },
@@ -47,7 +48,7 @@ const forms = ['that tell no length', 'that came packed', 'that are large even p
 test.each(forms)('R6: large bodies %s are held to the same limit', async (form) => {
   const vendor = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: oneModel(vendor.url),
     yuan: '10000',
     limits: { bodyBytesInFlightMax: mebi },
@@ -106,7 +107,7 @@ test.each(forms)('R6: large bodies %s are held to the same limit', async (form) 
 test('R6: of many packed bodies of one account one is unpacked at a time, and another account does not wait', async () => {
   const vendor = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: oneModel(vendor.url),
     yuan: '10',
   });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { onSqlite } from './databases.ts';
 import { type Running, startRunning } from './support/running.ts';
 import { json, type ScriptedVendor, sse, startVendor } from './support/scripted-vendor.ts';
@@ -83,7 +84,11 @@ ${channels
   )
   .join('\n')}
 `;
-    const running = await startRunning({ databaseUrl: (await fresh()).url, configuration, yuan });
+    const running = await startRunning({
+      databaseUrl: (await fresh(migrations)).url,
+      configuration,
+      yuan,
+    });
     return { running, vendors };
   }
 

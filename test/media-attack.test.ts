@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { imageOf } from '../sim/media/png.ts';
 import { wav } from '../sim/media/wav.ts';
+import { migrations } from '../src/app/schema.ts';
 import type { TaskLimits } from '../src/gateway/tasks/parts.ts';
-import { type FreshDatabase, forEachDatabase } from './databases.ts';
+import { type Fresh, forEachDatabase } from './databases.ts';
 import { aFilm, quickTasks } from './support/film-vendor.ts';
 import { type Running, startRunning } from './support/running.ts';
 import {
@@ -32,12 +33,12 @@ interface Started {
 }
 
 async function startOn(
-  fresh: () => Promise<FreshDatabase>,
+  fresh: Fresh,
   yuan = '10',
   limits: Partial<TaskLimits> = {},
 ): Promise<Started> {
   const vendor = await startVendor();
-  const databaseUrl = (await fresh()).url;
+  const databaseUrl = (await fresh(migrations)).url;
   const running = await startRunning({
     databaseUrl,
     configuration: configuration(vendor.url),

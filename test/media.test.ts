@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { startRunning } from './support/running.ts';
 import { completion, json, startVendor } from './support/scripted-vendor.ts';
@@ -69,7 +70,7 @@ async function start(media = 'allow_private: [127.0.0.0/8]') {
     `  - { name: ${name}, vendor: ${name}, base_url: "${vendor.url}${prefix}", api_key: ${key}, models: [{ id: of-${name}, upstream: "${upstream}" }] }`;
   const names = ['bedrock', 'gemini', 'vertex', 'anthropic', 'ollama', 'openai'];
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: `
 settings: { media: { ${media} } }
 models:

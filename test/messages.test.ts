@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase } from './databases.ts';
 import { messagesMeaning } from './messages-meaning.ts';
 import { type RunningOptions, startRunning } from './support/running.ts';
@@ -91,7 +92,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const { more, ...rest } = options;
     const text = configuration(vendor.url, more?.(vendor.url));
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: text,
       ...rest,
     });

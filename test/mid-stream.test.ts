@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { eventsOf } from './responses-meaning.ts';
 import { openSchema } from './responses-schema.ts';
@@ -18,7 +19,7 @@ channels:
 async function start(story: WireStory) {
   const vendor = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: configuration(story, vendor.url),
   });
   return { vendor, running };

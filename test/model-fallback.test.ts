@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase } from './databases.ts';
 import { hello, type Running, startRunning } from './support/running.ts';
 import {
@@ -46,7 +47,7 @@ const cost = 29_000_000n;
 
 forEachDatabase((_name, _openFresh, fresh) => {
   test('the next model of the list answers, names itself and is charged at its price', async () => {
-    const { running, first, second } = await house((await fresh()).url);
+    const { running, first, second } = await house((await fresh(migrations)).url);
     const reply = await running.post(path, { ...asked, models: ['cheap', 'dear'] });
     expect(await reply.json()).toMatchObject({ model: 'dear' });
     expect([first.received.length, second.received.length]).toEqual([1, 1]);
@@ -57,7 +58,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   });
 
   test('the header of the output limit is that of the model that answers', async () => {
-    const { running } = await house((await fresh()).url);
+    const { running } = await house((await fresh(migrations)).url);
     const models = ['cheap', 'dear'];
     const reply = await running.post(path, { ...asked, max_tokens: 1_500, models });
     expect(await reply.json()).toMatchObject({ model: 'dear' });
@@ -65,7 +66,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   });
 
   test('a refusal of the first vendor hides its own key when the other model fails too', async () => {
-    const { running, first, second } = await house((await fresh()).url);
+    const { running, first, second } = await house((await fresh(migrations)).url);
     const refused = { error: { message: 'bad tool for key-of-the-first' } };
     first.answer((_request, response) => json(response, 400, JSON.stringify(refused)));
     second.answer((_request, response) => json(response, 503, '{"error":{"message":"busy"}}'));
@@ -79,7 +80,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
 
   test('the list of the group holds where the request has none, without models that cannot serve', async () => {
     const list = ', fallback_models: [vectors, gone, dear]';
-    const { running, second } = await house((await fresh()).url, list);
+    const { running, second } = await house((await fresh(migrations)).url, list);
     const stream = await (await running.post(path, { ...asked, stream: true })).text();
     expect(stream).toContain('"model":"dear"');
     expect(stream.match(/data: \[DONE\]/g)).toHaveLength(1);
@@ -90,7 +91,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   });
 
   test('every format of text falls back', async () => {
-    const { running } = await house((await fresh()).url, ', fallback_models: [dear]');
+    const { running } = await house((await fresh(migrations)).url, ', fallback_models: [dear]');
     const messages = [{ role: 'user', content: 'Hi' }];
     const bodies = {
       '/v1/messages': { model: 'cheap', max_tokens: 100, messages },
@@ -108,7 +109,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   });
 
   test('money for the dearest model is needed, and given back when nobody answers', async () => {
-    const { running, second } = await house((await fresh()).url, '', '0.01');
+    const { running, second } = await house((await fresh(migrations)).url, '', '0.01');
     const poor = await running.post(path, { ...asked, models: ['dear'] });
     expect([poor.status, second.received.length]).toEqual([429, 0]);
     second.answer((_request, response) => json(response, 500, '{}'));

@@ -4,6 +4,7 @@ import { type Sim, startSim } from '../sim/index.ts';
 import { imageOf, textIn } from '../sim/media/png.ts';
 import { painters, paintersAlone } from '../sim/pictures/catalog.ts';
 import { vendors } from '../sim/vendors.ts';
+import { migrations } from '../src/app/schema.ts';
 import type { GatewayLimits } from '../src/gateway/parts.ts';
 import { onSqlite } from './databases.ts';
 import { type Running, startRunning } from './support/running.ts';
@@ -97,7 +98,7 @@ onSqlite((_, __, fresh) => {
     yuan = '100',
   ): Promise<Running> =>
     startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: configuration(channels),
       yuan,
       limits: { asyncJobs: { ...quick, ...limits } },
@@ -354,7 +355,7 @@ onSqlite((_, __, fresh) => {
       { vendor: 'fal', upstream: 'fal-ai/flux/dev+sim-task-100ms' },
     ]).replace('{ image: 1 }', '{ megapixel: 0.25 }');
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: text,
       limits: { asyncJobs: quick },
     });

@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { startSim } from '../sim/index.ts';
 import { wav } from '../sim/media/wav.ts';
+import { migrations } from '../src/app/schema.ts';
 import { speechSample, transcriptionSample } from '../web/samples/audio.ts';
 import { chatSample } from '../web/samples/chat.ts';
 import { type CodeTab, codeTabs, type Sample } from '../web/samples/client.ts';
@@ -42,7 +43,7 @@ async function startTerminal() {
   const simulator = await startSim({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => simulator.close());
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: simConfig(simulator.url),
   });
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-samples-'));

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { setKeyStatus } from '../src/accounts/keys.ts';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase } from './databases.ts';
 import { newBrowser, signedInAs } from './support/console.ts';
 import { hello, oneModel, startRunning } from './support/running.ts';
@@ -9,7 +10,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   async function start() {
     const vendor = await startVendor();
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: oneModel(vendor.url),
     });
     const { database } = running.gateway;

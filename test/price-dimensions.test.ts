@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { onSqlite } from './databases.ts';
 import { type Running, startRunning } from './support/running.ts';
 import { json, type ScriptedVendor, sse, startVendor } from './support/scripted-vendor.ts';
@@ -111,7 +112,7 @@ channels:
   - { name: b, vendor: ${vendorName}, base_url: "${vendor.url}", api_key: key, groups: [default], models: [${ids.includes('elsewhere') ? 'elsewhere' : ''}] }
 `;
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration,
       yuan: '100',
     });

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { client } from './support/raw-client.ts';
 import { hello, oneModel, type Running, startRunning } from './support/running.ts';
@@ -14,7 +15,7 @@ const longBody = body + ' '.repeat(100_000);
 async function start(): Promise<{ vendor: ScriptedVendor; running: Running; port: number }> {
   const vendor = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: oneModel(vendor.url),
   });
   return { vendor, running, port: Number(new URL(running.url).port) };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { setUserRole } from '../src/accounts/users.ts';
+import { migrations } from '../src/app/schema.ts';
 import type { OperatorRequest } from '../src/console/contract.ts';
 import { forEachDatabase } from './databases.ts';
 import { signedInAs } from './support/console.ts';
@@ -22,7 +23,7 @@ channels:
 forEachDatabase((_name, _openFresh, fresh) => {
   async function start() {
     const [one, two] = [await startVendor(), await startVendor()];
-    const { url: databaseUrl } = await fresh();
+    const { url: databaseUrl } = await fresh(migrations);
     const running = await startRunning({
       databaseUrl,
       configuration: twoChannels(one.url, two.url),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sim, startSim } from '../sim/index.ts';
+import { migrations } from '../src/app/schema.ts';
 import { onSqlite } from './databases.ts';
 import { eventsOf, lastResponse, responseMeaning } from './responses-meaning.ts';
 import { openSchema } from './responses-schema.ts';
@@ -29,7 +30,7 @@ onSqlite((_, __, fresh) => {
   ])('%s', (_name, vendor, prefix) => {
     const start = async (model: string, yuan: string): Promise<Running> =>
       startRunning({
-        databaseUrl: (await fresh()).url,
+        databaseUrl: (await fresh(migrations)).url,
         configuration: configuration(vendor, prefix, [model]),
         yuan,
       });

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startSim } from '../sim/index.ts';
+import { migrations } from '../src/app/schema.ts';
 import { onPostgres } from './databases.ts';
 import { relayTo } from './relay.ts';
 import { oneModel, startGateway, startRunning } from './support/running.ts';
@@ -22,7 +23,7 @@ models:
 channels:
   - { name: a, vendor: deepseek, base_url: "${sim.url}/deepseek", api_key: sk-sim, groups: [default], models: [sim-chat, sim-hang] }
 `;
-    const { url: databaseUrl } = await fresh();
+    const { url: databaseUrl } = await fresh(migrations);
     const here = await startRunning({ databaseUrl, configuration });
     const there = await startGateway({ databaseUrl, configuration });
     const headers = { authorization: `Bearer ${here.key}`, 'content-type': 'application/json' };
@@ -66,7 +67,7 @@ channels:
   });
 
   test('what is remembered in a database that is away is a 503, to be asked for again', async () => {
-    const relay = await relayTo((await fresh()).url);
+    const relay = await relayTo((await fresh(migrations)).url);
     const running = await startRunning({
       databaseUrl: relay.url,
       configuration: oneModel('http://127.0.0.1:1'),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase, sqliteUrl } from './databases.ts';
 import { hello, startRunning } from './support/running.ts';
 import {
@@ -37,7 +38,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       'weighted',
       channel('a', vendor, 'api_keys: [key-one, key-two, key-three]'),
     );
-    const { url: databaseUrl } = await fresh();
+    const { url: databaseUrl } = await fresh(migrations);
     const running = await startRunning({ databaseUrl, configuration });
     const told: unknown[] = [];
     Object.assign(running.gateway.parts, { failed: (line: unknown) => told.push(line) });
@@ -70,7 +71,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       'cost',
       channel('a', vendor, 'api_keys: [key-one, key-two], costs: { m1: { input: 1, output: 2 } }'),
     );
-    const { url: databaseUrl } = await fresh();
+    const { url: databaseUrl } = await fresh(migrations);
     const { gateway } = await startRunning({ databaseUrl, configuration });
     const offer = gateway.parts.catalog().offer('default', 'm1');
     expect(offer?.group.policy).toBe('cost');
@@ -93,7 +94,7 @@ test("a vendor's own fault is not tried with each of its keys: the next is anoth
     channel('a', first, 'api_keys: [one, two, three, four, five]'),
     channel('b', second, 'api_key: other, priority: 1'),
   );
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(migrations), configuration });
   expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
   expect([first.received.length, second.received.length]).toEqual([1, 1]);
 });
@@ -112,7 +113,7 @@ test('a rate limit of one key moves the request to the next key of the same chan
     channel('a', first, 'api_keys: [one, two]'),
     channel('b', second, 'api_key: other, priority: 1'),
   );
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(migrations), configuration });
   for (let i = 0; i < 5; i++)
     expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
   expect(second.received).toHaveLength(0);
@@ -123,7 +124,7 @@ test('a conversation stays where its cache is, another account and another conve
   const vendor = await startVendor();
   const keys = Array.from({ length: 8 }, (_, i) => `key-${i}`);
   const configuration = selling('sticky', channel('a', vendor, `api_keys: [${keys.join(', ')}]`));
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(migrations), configuration });
   const turns = [
     { role: 'system', content: 'You are brief.' },
     { role: 'user', content: 'What is a toll?' },
@@ -157,7 +158,7 @@ test('a conversation stays where its cache is, another account and another conve
 test('a request that names its cache is sticky where nothing else is, and moves only while its channel fails', async () => {
   const vendor = await startVendor();
   const configuration = selling('weighted', channel('a', vendor, 'api_keys: [one, two, three]'));
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(migrations), configuration });
   const ask = async (): Promise<string | undefined> => {
     expect(
       (await running.post('/v1/chat/completions', { ...hello, prompt_cache_key: 'mine' })).status,
@@ -192,7 +193,7 @@ test('the faster of two channels is asked more, by the first byte of streams', a
     channel('fast', fast, 'api_key: a'),
     channel('slow', slow, 'api_key: b'),
   );
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(migrations), configuration });
   for (let i = 0; i < 60; i++)
     await (await running.post('/v1/chat/completions', { ...hello, stream: true })).text();
   expect(fast.received.length).toBeGreaterThan(40);
@@ -207,7 +208,7 @@ test('the cheaper of two vendors is asked until it fails', async () => {
     channel('dear', dear, 'api_key: b, costs: { m1: { input: 9, output: 9 } }'),
     channel('cheap', cheap, 'api_key: a, costs: { m1: { input: 1, output: 1 } }'),
   );
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(migrations), configuration });
   for (let i = 0; i < 10; i++)
     expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
   expect([cheap.received.length, dear.received.length]).toEqual([10, 0]);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { hello, startRunning } from './support/running.ts';
 import { chunk, completion, json, sse, startVendor } from './support/scripted-vendor.ts';
@@ -15,7 +16,7 @@ async function start(limits = {}) {
   const first = await startVendor();
   const second = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: twoChannels(first.url, second.url),
     limits,
   });
@@ -72,7 +73,7 @@ test('an attempt that failed is told the operator, though the client sees nothin
   const second = await startVendor();
   const first = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: twoChannels(first.url, second.url),
   });
   const told: unknown[] = [];
@@ -107,7 +108,7 @@ test('a wrong request is not tried elsewhere', async () => {
 test('a vendor that is not there is passed over', async () => {
   const second = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: twoChannels('http://127.0.0.1:1', second.url),
   });
   expect((await running.post('/v1/chat/completions', hello)).status).toBe(200);
@@ -155,7 +156,7 @@ test('a connection that the vendor closed while idle costs nobody an error', asy
     .split('\n')
     .filter((line) => !line.includes('name: second'))
     .join('\n');
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration });
+  const running = await startRunning({ databaseUrl: await sqliteUrl(migrations), configuration });
   let resets = 0;
   vendor.answer((_request, response) => {
     if (resets++ === 1) response.socket?.destroy();
@@ -183,7 +184,7 @@ test('nothing left: 503 with retry-after', async () => {
 test('a silent stream is kept alive with comments', async () => {
   const vendor = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: twoChannels(vendor.url, vendor.url),
     limits: { keepAliveMs: 1_000 },
   });

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase } from './databases.ts';
 import { newCustomer } from './support/customer.ts';
 import { type Running, startGateway, startRunning } from './support/running.ts';
@@ -213,7 +214,7 @@ forEachDatabase((database, _, fresh) => {
       const vendor = await startVendor();
       const seen = answerStrictly(vendor, strict);
       const options = {
-        databaseUrl: (await fresh()).url,
+        databaseUrl: (await fresh(migrations)).url,
         configuration: configuration(vendor.url, strict, names),
       };
       const running = await startRunning(options);
@@ -262,7 +263,7 @@ forEachDatabase((database, _, fresh) => {
     const vendor = await startVendor();
     const seen = answerStrictly(vendor, strict);
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: configuration(vendor.url, strict),
     });
     expect(await overMessages(running)).toContain('It rains.');
@@ -276,7 +277,7 @@ forEachDatabase((database, _, fresh) => {
     const vendor = await startVendor();
     answerStrictly(vendor, strict);
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: configuration(vendor.url, strict),
     });
     const rows = () => running.gateway.database.query('SELECT signer, account FROM signature');

@@ -3,6 +3,7 @@ import { simConfig } from '../sim/catalog.ts';
 import { type Sim, startSim } from '../sim/index.ts';
 import { imageOf } from '../sim/media/png.ts';
 import { sounds } from '../sim/media/sounds.ts';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase } from './databases.ts';
 import { films, quickTasks, startFilmVendor } from './support/film-vendor.ts';
 import { imageForm, type Made, made, sendForm, shown } from './support/images.ts';
@@ -31,7 +32,7 @@ forEachDatabase((_, __, fresh) => {
   const configuration = (): string => simConfig(sim.url).replace(/^settings: .*$/m, '');
   const start = async (): Promise<Running> =>
     startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: configuration(),
       yuan: '1000',
       taskLimits: quickTasks,
@@ -321,7 +322,7 @@ forEachDatabase((_, __, fresh) => {
       vendor.state = { status: 'queued' };
       const configuration = `${settings}\n${films(vendor.url)}`;
       const gateway = await startRunning({
-        databaseUrl: (await fresh()).url,
+        databaseUrl: (await fresh(migrations)).url,
         configuration,
         taskLimits: quickTasks,
       });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { droppedCharsMax, droppedText } from '../src/gateway/progress.ts';
 import { forEachDatabase } from './databases.ts';
 import { hello, startRunning } from './support/running.ts';
@@ -39,7 +40,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   async function start() {
     const vendor = await startVendor();
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: sold(vendor.url),
     });
     return { vendor, running };
@@ -81,7 +82,10 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const configuration = sold(vendor.url)
       .replace('channels:\n', `${more}channels:\n`)
       .replace('upstream: gpt-4o }, {', `upstream: gpt-4o }, ${ids.join(', ')}, {`);
-    const running = await startRunning({ databaseUrl: (await fresh()).url, configuration });
+    const running = await startRunning({
+      databaseUrl: (await fresh(migrations)).url,
+      configuration,
+    });
     const response = await running.post('/v1/chat/completions', { ...hello, model: 'one', n: 2 });
     expect(JSON.parse(await response.text()).error.message).toMatch(
       / Models that take it: both, m1, m10, .*, m17, and more\.$/,
@@ -91,7 +95,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   test('what the price does not have is refused with the models that sell it and take it', async () => {
     const vendor = await startVendor();
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: tools(vendor.url),
     });
     const refused = async (more: object): Promise<unknown> => {

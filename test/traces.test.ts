@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { openSpans } from '../src/telemetry/spans.ts';
 import { sqliteUrl } from './databases.ts';
@@ -40,7 +41,11 @@ test('a request is a span within its client’s trace, each attempt one within i
     clock: systemClock,
     trouble: (error) => trouble.push(error),
   });
-  const running = await startRunning({ databaseUrl: await sqliteUrl(), configuration, traces });
+  const running = await startRunning({
+    databaseUrl: await sqliteUrl(migrations),
+    configuration,
+    traces,
+  });
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const secret = 'the-prompt-is-nobody-elses';
   const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };

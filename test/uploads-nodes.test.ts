@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { onPostgres } from './databases.ts';
 import { png } from './sdk/sdk.ts';
 import { temporaryFolder } from './support/file-store.ts';
@@ -25,7 +26,7 @@ onPostgres((_name, _openFresh, fresh) => {
     const vendor = await startVendor();
     vendor.answer((_request, response) => json(response, 200, JSON.stringify(answered)));
     const node = {
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: configuration(vendor.url),
     };
     const one = await startRunning({ ...node, media: media[0] });

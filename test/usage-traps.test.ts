@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { measures, type Measure } from '../src/base/quantities.ts';
 import { onSqlite } from './databases.ts';
 import { eventFrame } from './support/event-stream.ts';
@@ -343,7 +344,7 @@ onSqlite((_, __, fresh) => {
   const start = async (trap: Pick<Trap, 'vendor' | 'upstream'>): Promise<Running> => {
     vendor = await startVendor();
     return startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: configuration(trap.vendor, vendor.url, trap.upstream),
       yuan: '1000000',
     });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Sim, startSim } from '../sim/index.ts';
+import { migrations } from '../src/app/schema.ts';
 import { onSqlite } from './databases.ts';
 import { type Running, startRunning } from './support/running.ts';
 
@@ -55,7 +56,7 @@ const channelLine = ({ vendor, prefix, models }: Channel, i: number): string => 
 onSqlite((_, __, fresh) => {
   const start = async (channels: readonly Channel[], yuan = '10'): Promise<Running> =>
     startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: configuration(channels.map(channelLine).join('\n')),
       yuan,
     });

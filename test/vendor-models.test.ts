@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startSim } from '../sim/index.ts';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase } from './databases.ts';
 import { newBrowser } from './support/console.ts';
 import { hello, oneModel, startRunning } from './support/running.ts';
@@ -25,7 +26,7 @@ async function desk(databaseUrl: string) {
 
 forEachDatabase((_name, _openFresh, fresh) => {
   test('a channel is made from nothing: its models are fetched, priced, tested and sold', async () => {
-    const { vendor, running, post } = await desk((await fresh()).url);
+    const { vendor, running, post } = await desk((await fresh(migrations)).url);
     const draft = { vendor: 'deepseek', base_url: `${vendor.url}/v1`, secret: 'typed-in-the-form' };
     vendor.answer(({ url, headers }, response) => {
       expect([url, headers.authorization]).toEqual(['/v1/models', 'Bearer typed-in-the-form']);
@@ -63,7 +64,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   });
 
   test('a wrong price of a new model leaves no channel and no model behind', async () => {
-    const { post, operator } = await desk((await fresh()).url);
+    const { post, operator } = await desk((await fresh(migrations)).url);
     const wrong = await post('channels', {
       ...{ name: 'made', vendor: 'deepseek', secret: 'k', models: [{ id: 'a' }, { id: 'b' }] },
       new_models: [

@@ -1,5 +1,6 @@
 import { setInterval as every } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { hello, oneModel, type RunningOptions, startRunning } from './support/running.ts';
 import { chunk, sse, startVendor, streamOf } from './support/scripted-vendor.ts';
@@ -9,7 +10,7 @@ const chat = '/v1/chat/completions';
 async function start(limits: RunningOptions['limits'] = {}, configuration = oneModel) {
   const vendor = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: configuration(vendor.url),
     limits,
   });
@@ -94,7 +95,7 @@ test('R9: the same where the stream becomes a whole answer here', { timeout: 30_
   // So little money that the answer is paid for piece by piece, from a stream.
   const vendor = await startVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: oneModel(vendor.url),
     limits: { emptyMs: 1_500, attemptsMax: 1 },
     yuan: '0.2',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { migrations } from '../src/app/schema.ts';
 import { forEachDatabase, sqliteUrl } from './databases.ts';
 import { aFilm, films, quickTasks, startFilmVendor } from './support/film-vendor.ts';
 import { type Running, startRunning } from './support/running.ts';
@@ -42,7 +43,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     const vendor = await startFilmVendor();
     vendor.state = { status: 'in_progress', progress: 30 };
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: films(vendor.url),
       taskLimits: quickTasks,
     });
@@ -108,7 +109,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       },
     };
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: films(vendor.url),
       taskLimits: quickTasks,
     });
@@ -146,7 +147,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
       return lie !== undefined;
     };
     const running = await startRunning({
-      databaseUrl: (await fresh()).url,
+      databaseUrl: (await fresh(migrations)).url,
       configuration: films(vendor.url),
       taskLimits: quickTasks,
     });
@@ -160,7 +161,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
 test('what is wrong with a submission is told, and costs nothing', async () => {
   const vendor = await startFilmVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: films(vendor.url),
     taskLimits: quickTasks,
   });
@@ -200,7 +201,7 @@ test('what is wrong with a submission is told, and costs nothing', async () => {
 test('five seconds are made where no length was asked for', async () => {
   const vendor = await startFilmVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: films(vendor.url),
     taskLimits: quickTasks,
   });
@@ -211,7 +212,7 @@ test('five seconds are made where no length was asked for', async () => {
 test('a clip costs what its variant costs', async () => {
   const vendor = await startFilmVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: films(vendor.url),
     taskLimits: quickTasks,
   });
@@ -227,7 +228,7 @@ test('a clip costs what its variant costs', async () => {
 test('a balance that does not suffice is told before a vendor is asked; what others hold idle is waited for', async () => {
   const vendor = await startFilmVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: films(vendor.url),
     yuan: '8',
     taskLimits: quickTasks,
@@ -254,7 +255,7 @@ test('a balance that does not suffice is told before a vendor is asked; what oth
 test('a task can be asked for within 24 hours, by whoever made it, with an empty account too', async () => {
   const vendor = await startFilmVendor();
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: films(vendor.url),
     yuan: '7',
     taskLimits: quickTasks,
@@ -286,7 +287,7 @@ test('a video that is not there when its time is over is cancelled, failed and p
   vendor.state = { status: 'in_progress', progress: 10 };
   const configuration = `settings: { video: { limit_seconds: 1 } }\n${films(vendor.url)}`;
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration,
     taskLimits: quickTasks,
   });

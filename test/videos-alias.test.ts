@@ -2,6 +2,7 @@ import OpenAI, { toFile } from 'openai';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSim } from '../sim/index.ts';
 import { mp4Of } from '../sim/media/mp4.ts';
+import { migrations } from '../src/app/schema.ts';
 import { sqliteUrl } from './databases.ts';
 import { quickTasks } from './support/film-vendor.ts';
 import { type Running, startRunning } from './support/running.ts';
@@ -36,7 +37,7 @@ async function studio(): Promise<Studio> {
   const sim = await startSim();
   onTestFinished(() => sim.close());
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration: configuration(sim.url),
     taskLimits: quickTasks,
   });

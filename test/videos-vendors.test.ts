@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { simConfig } from '../sim/catalog.ts';
 import { simServiceAccount } from '../sim/google/token.ts';
 import { startSim } from '../sim/index.ts';
+import { migrations } from '../src/app/schema.ts';
 import type { TaskLimits } from '../src/gateway/tasks/parts.ts';
 import { sqliteUrl } from './databases.ts';
 import { onTestFinished } from 'vitest';
@@ -27,7 +28,7 @@ async function studio(scenario = '', limits: Partial<TaskLimits> = {}): Promise<
     `$1${scenario && `+${scenario}`}"`,
   );
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration,
     taskLimits: { ...quick, ...limits },
     yuan: '200',
@@ -231,7 +232,7 @@ groups: [{ name: default, price_multiplier: 1.0 }]
 models: [{ id: veo, owned_by: google, kind: video, durations: [4], price: { second: 1 } }]
 channels: [{ name: v, vendor: vertex, base_url: "${sim.url}/vertex/v1", api_key: ${JSON.stringify(simServiceAccount(sim.url))}, groups: [default], models: [{ id: veo, upstream: veo-3.1-generate-001 }] }]`;
   const running = await startRunning({
-    databaseUrl: await sqliteUrl(),
+    databaseUrl: await sqliteUrl(migrations),
     configuration,
     taskLimits: quick,
   });
