@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
-import { demoRef } from './demo-ref.ts';
+import { listUsers } from '../accounts/users.ts';
+import { transfersOf } from '../ledger/transfers.ts';
 import { thisCommand } from './command-word.ts';
+import { demoRef } from './demo-ref.ts';
 import type { ServeOptions } from './gateway-options.ts';
 import { type Env, fileOf, findInstallation, withDatabase } from './installation.ts';
 import { unreadFileLines } from './serve-lines.ts';
@@ -29,10 +31,12 @@ async function holdsUsers(options: ServeOptions, env: Env): Promise<boolean> {
   const file = fileOf(findInstallation(options.data, env).databaseUrl);
   if (file === undefined || !existsSync(file)) return false;
   return withDatabase(options, env, async (database) => {
-    const users = await database.query(
-      'SELECT id FROM users WHERE NOT EXISTS (SELECT id FROM transfer WHERE ref = $1) LIMIT 1',
-      [demoRef],
-    );
-    return users.length > 0;
+    const [first] = await listUsers(database, { limit: 1 });
+    if (first === undefined) return false;
+    const { id, createdAt } = first;
+    // A demo gives its user money in the moment in which it makes the user.
+    const begun = { from: createdAt, to: createdAt + 1 };
+    const transfers = await database.transact(() => transfersOf(id, begun));
+    return !transfers.some(({ code, ref }) => code === 'grant' && ref === demoRef);
   });
 }
