@@ -66,7 +66,7 @@ class Pool {
 class Answer {
   /** Bytes that are still to come; undefined before the head; infinite for chunks. */
   #left;
-  /** The text of an answer in JSON; undefined for others. */
+  /** The text of an answer in JSON, with its chunks' sizes; undefined for others. */
   #json;
   #tail = Buffer.alloc(0);
   #client;
@@ -88,9 +88,10 @@ class Answer {
       if (head.includes('application/json')) this.#json = '';
     }
     this.#left -= bytes.length - from;
-    if (this.#json !== undefined) this.#json += bytes.utf8Slice(from);
+    if (this.#json !== undefined) this.#json += bytes.latin1Slice(from);
     if (!this.#ends(bytes)) return void this.#client.write(bytes);
-    if (this.#json !== undefined) JSON.parse(this.#json);
+    if (this.#json !== undefined)
+      JSON.parse(this.#left === Number.POSITIVE_INFINITY ? withoutSizes(this.#json) : this.#json);
     this.#free();
     this.#commits.add(this.#client, bytes);
   }
@@ -144,6 +145,18 @@ function keepRows(path) {
     database.exec('COMMIT');
     parentPort.postMessage(count);
   });
+}
+
+/** The content of a chunked body. */
+function withoutSizes(body) {
+  let content = '';
+  for (let at = 0; ; ) {
+    const from = body.indexOf('\r\n', at) + 2;
+    const size = Number.parseInt(body.slice(at, from), 16);
+    if (!(size > 0)) return content;
+    content += body.slice(from, from + size);
+    at = from + size + 2;
+  }
 }
 
 function lengthIn(head) {
