@@ -35,8 +35,8 @@ const held = {
 /**
  * Files that need a process of their own: they measure memory or time, change what belongs to the
  * process (its environment, signals, garbage collector), load a package that changes Node's classes
- * (alipay-sdk changes how sockets end), or stop and break what they start. Others stay out, also of
- * the same folder: a process takes seconds to load the gateway.
+ * (alipay-sdk changes how sockets end), or stop and break what they start. Files that need none
+ * of this are not listed, even if their folder is: a process takes seconds to load the gateway.
  */
 const alone = [
   'src/accounts/keyring.test.ts',

@@ -19,6 +19,7 @@ mkdirSync(join(root, 'coverage'), { recursive: true });
 // Each mode has a gateway of its own. Where there are two processors, two modes use them.
 const left = [...modes];
 const results = new Map();
+const running = new Set();
 async function work() {
   for (let mode = left.shift(); mode !== undefined; mode = left.shift())
     results.set(mode, await judgeMode(mode));
@@ -65,9 +66,11 @@ async function judgeMode(mode) {
     table,
   ];
   const ran = spawn(process.execPath, [judge, ...args], { cwd: root });
+  running.add(ran);
   let said = '';
   for (const stream of [ran.stdout, ran.stderr]) stream.on('data', (text) => (said += text));
   await once(ran, 'close');
+  running.delete(ran);
   if (!existsSync(table)) fail(`The judge did not finish ${mode}:\n${said}`);
   const cases = Object.values(JSON.parse(readFileSync(table, 'utf8')).byCheck).map(
     (checks) => checks.CASE ?? [0, 0],
@@ -85,6 +88,7 @@ function sum(rows, column) {
 }
 
 function fail(message) {
+  for (const judging of running) judging.kill();
   process.stderr.write(`tollgate: ${message}\n`);
   process.exit(1);
 }

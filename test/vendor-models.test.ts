@@ -81,7 +81,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
   });
 
   test('a channel that is edited gets models with their prices, all of them or none', async () => {
-    const { vendor, running, operator, post } = await desk((await fresh()).url);
+    const { vendor, running, operator, post } = await desk((await fresh(migrations)).url);
     await post('channels', {
       ...{ name: 'made', vendor: 'deepseek', base_url: `${vendor.url}/v1`, secret: 'k' },
       ...{ groups: ['default'], models: [{ id: 'deepseek-chat' }] },
@@ -139,8 +139,8 @@ forEachDatabase((_name, _openFresh, fresh) => {
     await running.expectBooks();
   });
 
-  test('models alone can be added to a channel that is disabled by the same change', async () => {
-    const { operator, post } = await desk((await fresh()).url);
+  test('a change that disables a channel may bring models, too', async () => {
+    const { operator, post } = await desk((await fresh(migrations)).url);
     await post('channels', { name: 'made', vendor: 'deepseek', secret: 'k', models: ['m1'] });
     const changed = await operator.ask('operator/channels/made', {
       ...{ method: 'PATCH', headers: { 'if-match': '1' } },

@@ -12,7 +12,8 @@ export type ReasonCode = keyof typeof sentences;
 
 /**
  * `written`: the text that was written; `shape` instead where it is `list` or `members`. `meant`:
- * the name that was probably meant. `choices` of a price: its rows of members, `input output|request`.
+ * the name that was probably meant. `choices` of a price: its rows of members, such as
+ * `input output|request`.
  */
 export const sentences = {
   required: () => 'is required',
@@ -72,5 +73,6 @@ function given({ written, shape }: ReasonValues): string {
   return shape === 'list' ? 'a list' : 'a group of members';
 }
 
-const meant = ({ meant: name }: ReasonValues): string =>
+/** `, did you mean 'x'?`, or nothing. */
+export const meant = ({ meant: name }: ReasonValues): string =>
   name === undefined ? '' : `, did you mean '${name}'?`;

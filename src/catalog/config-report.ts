@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { reason, type Reason, type ReasonValues } from '../base/reason.ts';
+import { meant, reason, type Reason, type ReasonValues } from '../base/reason.ts';
 import {
   inLineOrder,
   type ConfigPath,
@@ -133,8 +133,7 @@ export function unknownName(written: string, names: Iterable<string>): ReasonVal
 
 /** `, did you mean 'x'?`, or nothing. */
 export function didYouMean(written: string, names: Iterable<string>): string {
-  const name = nearestName(written, names);
-  return name === undefined ? '' : `, did you mean '${name}'?`;
+  return meant(unknownName(written, names));
 }
 
 /** Letters to insert, delete, change or swap with their neighbour (optimal string alignment). */

@@ -147,7 +147,7 @@ type SellableConfiguration = Omit<Configuration, 'warnings'>;
 interface WarningContext {
   /** The ids that the file itself prices. */
   readonly own: readonly string[];
-  /** The channels without the old ids that they sell beside what they were given. */
+  /** The channels with the models that they list, without the old ids that they sell, too. */
   readonly asked: readonly ChannelFacts[];
   readonly bundled: Bundled;
   readonly serves: Serves;

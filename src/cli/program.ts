@@ -17,13 +17,11 @@ function command(
   parent: Command,
   name: string,
   description: string,
-  dataText = 'data folder (TOLLGATE_DATA); default "data"',
+  dataText: string | false = 'data folder (TOLLGATE_DATA); default "data"',
 ): Command {
-  return parent
-    .command(name)
-    .description(description)
-    .option('--data <folder>', dataText)
-    .option('--json', 'print one JSON value on standard output');
+  const made = parent.command(name).description(description);
+  if (dataText !== false) made.option('--data <folder>', dataText);
+  return made.option('--json', 'print one JSON value on standard output');
 }
 
 function port(text: string): number {
@@ -88,7 +86,7 @@ command(
 command(
   program,
   'demo',
-  'run the gateway with simulated vendors, a user with 100 yuan and a working key; fully offline',
+  'run the gateway with simulated vendors, an operator with 100 yuan and a working key; fully offline',
   'keep the demo in this folder; default: a new folder that is deleted at the end',
 )
   .addOption(portOption(listening))
@@ -96,7 +94,7 @@ command(
   .option('--faults', 'also offer models that fail on purpose, such as sim-429 and sim-cut-after-3')
   .action(async (options) => (await import('./demo.ts')).demo(options, process.env));
 
-command(program, 'sim', 'run only the simulated vendors', 'not used: it keeps no data')
+command(program, 'sim', 'run only the simulated vendors', false)
   .addOption(portOption('port to listen on; default 8090'))
   .addOption(hostOption)
   .action(async (options) => (await import('./sim.ts')).sim(options));

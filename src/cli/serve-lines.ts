@@ -161,10 +161,10 @@ export function unreadFileLines(
 }
 
 /** What to do where no vendor is configured. */
-export function noVendorText(): string {
+export function noVendorText(config: string | undefined): string {
   const word = thisCommand();
   const keys = 'set a key such as OPENAI_API_KEY in the environment';
-  if (existsSync(usualFile))
+  if (config === undefined && existsSync(usualFile))
     return `no vendor is configured: ${usualFile} is in this folder, but nothing names it. Use it with: ${word} serve --config ${usualFile}`;
   return `no vendor is configured: ${keys}, or write a configuration file with '${word} init' and name it with --config. '${word} demo' works without a vendor.`;
 }

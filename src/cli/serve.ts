@@ -47,7 +47,7 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
   openPagesSoon(gateway);
   warnOfDifferences(gateway, wanted.publicModels);
   if (gateway.parts.catalog().channels.size === 0 && worker?.first !== false)
-    console.error(`tollgate: ${noVendorText()}`);
+    console.error(`tollgate: ${noVendorText(options.config)}`);
   const link = worker?.first === false ? undefined : await signInLink(gateway, wanted.signin, env);
   const { database, parts } = gateway;
   const { url } = gateway;

@@ -7,26 +7,48 @@ import type { ServeOptions } from './gateway-options.ts';
 import { type Env, fileOf, findInstallation, withDatabase } from './installation.ts';
 import { unreadFileLines } from './serve-lines.ts';
 import { configurationOf, serve } from './serve.ts';
+import { clusterWorker } from './workers/worker.ts';
 
 /**
  * `start`: serves what is configured, or what the data folder holds, or the demo when there is
- * neither.
+ * neither. It says why it serves, or what the demo leaves aside.
  */
 export async function startCommand(options: ServeOptions, env: Env): Promise<void> {
-  for (const line of unreadFileLines(options, env)) console.error(line);
-  const found =
-    options.config === undefined &&
-    (await configurationOf(undefined, env, options.port)).channels.length > 0;
-  if (found)
-    console.error(
-      `A vendor's key is in the environment, so this is not the demo. For the demo: ${thisCommand()} demo`,
-    );
-  if (options.config !== undefined || found || (await holdsUsers(options, env)))
-    await serve(options, env);
+  const reason = await reasonToServe(options, env);
+  if (clusterWorker(env) === undefined)
+    for (const line of [...unreadFileLines(options, env), ...choiceLines(options, env, reason)])
+      console.error(line);
+  if (reason !== undefined) await serve(options, env);
   else await (await import('./demo.ts')).demo(options, env);
 }
 
-/** Whether the data folder has users; those of a demo that was kept do not count. */
+type Reason = 'file' | 'key' | 'users';
+
+async function reasonToServe(options: ServeOptions, env: Env): Promise<Reason | undefined> {
+  if (options.config !== undefined) return 'file';
+  const { channels } = await configurationOf(undefined, env, options.port);
+  if (channels.length > 0) return 'key';
+  return (await holdsUsers(options, env)) ? 'users' : undefined;
+}
+
+function choiceLines(
+  { data }: ServeOptions,
+  env: Env,
+  reason: Reason | undefined,
+): readonly string[] {
+  const demo = `so this is not the demo. For the demo: ${thisCommand()} demo`;
+  if (reason === 'key') return [`A vendor's key is in the environment, ${demo}`];
+  if (reason === 'users') return [`The data folder has users, ${demo}`];
+  if (reason === 'file' || fileOf(findInstallation(data, env).databaseUrl) !== undefined) return [];
+  return [
+    `This is the demo, which does not use DATABASE_URL. To serve that database: ${thisCommand()} serve`,
+  ];
+}
+
+/**
+ * Whether the data folder has users; those of a demo that was kept do not count. Another database
+ * may belong to another program: it is not opened to look.
+ */
 async function holdsUsers(options: ServeOptions, env: Env): Promise<boolean> {
   const file = fileOf(findInstallation(options.data, env).databaseUrl);
   if (file === undefined || !existsSync(file)) return false;

@@ -30,10 +30,11 @@ const group = { name: 'g', multiplierPpm: 1_000_000n, limits };
 const pass = { requests: undefined, tokens: undefined, finish: () => {} };
 
 /**
- * An account with `money` nano-yuan, and a text of `bytes` bytes. `inUse`: other requests hold the
- * money until this one waits for it. Returns the till's requests, and whether the text was read.
+ * An account with `money` nano-yuan, and a text of `bytes` bytes. `in use`: other requests hold the
+ * money until this one waits for it. `left`: the client leaves while the request waits. Returns the
+ * till's requests, and whether the text was read.
  */
-function story(money: bigint, bytes: number, inUse = false) {
+function story(money: bigint, bytes: number, meanwhile?: 'in use' | 'left') {
   const requests: ReserveRequest[] = [];
   let read = 0;
   const held = (amount: bigint): Reservation => ({
@@ -48,7 +49,9 @@ function story(money: bigint, bytes: number, inUse = false) {
     tryReserve: () => undefined,
     reserve: (request: ReserveRequest): Promise<Reservation | ReserveRefusal> => {
       requests.push(request);
-      const isThere = request.minimum <= money && !(inUse && request.once === true);
+      const waits = request.once !== true;
+      if (waits && meanwhile === 'left') return Promise.resolve('left');
+      const isThere = request.minimum <= money && (waits || meanwhile === undefined);
       return Promise.resolve(isThere ? held(request.minimum) : 'insufficient');
     },
     close: () => Promise.resolve(),
@@ -99,9 +102,15 @@ test('R6: a large text that the account may be able to pay for is counted before
 });
 
 test('R6: a large text waits for money that other requests hold', async () => {
-  const { run, read } = story(1_000n * (50_000_000n / 128n + 32n), 50_000_000, true);
+  const { run, read } = story(1_000n * (50_000_000n / 128n + 32n), 50_000_000, 'in use');
   expect(await run()).toMatchObject({ admitted: { textTokens: expect.any(Number) } });
   expect(read()).toBe(1);
+});
+
+test('R6: a large text is not counted for a client that left while it waited', async () => {
+  const { run, read } = story(1_000n * (50_000_000n / 128n + 32n), 50_000_000, 'left');
+  expect(await run()).toBe('left');
+  expect(read()).toBe(0);
 });
 
 test('R6: a small text is counted before anybody is refused for it', async () => {

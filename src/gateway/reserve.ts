@@ -92,7 +92,8 @@ async function reserveSlowly(
       leaving.signal,
     );
     if (got !== 'insufficient') return reserved(got, unfunded, at);
-    if (await isHopeless(unfunded, at, sinceMs, leaving.signal)) refuse('insufficient_quota');
+    const refusal = await refusedAtLeast(unfunded, at, sinceMs, leaving.signal);
+    if (refusal !== undefined) return reserved(refusal, unfunded, at);
     // The quick estimate is generous, so the text is counted before a request waits or is refused
     // for it.
     const counted = await countText(admitted, request);
@@ -117,15 +118,15 @@ const withText = (unfunded: AdmittedRequest, textTokens: number): AdmittedReques
 });
 
 /**
- * Whether the account cannot pay for a large text even at the fewest tokens that its bytes can be.
- * Such a text is not counted. Money that other requests hold is waited for, as for any request.
+ * The refusal of a large text even at the fewest tokens that its bytes can be: such a text is not
+ * counted. Money that other requests hold is waited for, as for any request.
  */
-async function isHopeless(
+async function refusedAtLeast(
   unfunded: AdmittedRequest,
   at: number,
   sinceMs: number,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<ReserveRefusal | undefined> {
   const { parts, request } = unfunded;
   const textBytes = request.bytes.length - request.mediaBytes;
   if (
@@ -133,13 +134,14 @@ async function isHopeless(
     request.sized !== undefined ||
     request.textTokensMax !== undefined
   )
-    return false;
+    return undefined;
   const least = withText(unfunded, Math.floor(textBytes / bytesPerTokenLongest));
   const { minimum, ...rest } = reserveRequestFor(least, at);
   const requestedMsAgo = parts.clock.monotonicMs() - sinceMs;
   const got = await parts.till.reserve({ ...rest, want: minimum, minimum, requestedMsAgo }, signal);
-  if (typeof got !== 'string') got.release();
-  return got === 'insufficient';
+  if (typeof got === 'string') return got;
+  got.release();
+  return undefined;
 }
 
 function reserved(

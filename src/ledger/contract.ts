@@ -20,14 +20,16 @@ export interface ReserveRequest {
   readonly minimum: Nano;
   /**
    * `stream`: begins small and grows by `extend` while it runs · `whole`: takes a fair share, and
-   * grows only where the gateway collects the answer from a stream · `fixed`: `want` or nothing. Decides how long a request waits for money before it is refused.
+   * grows only where the gateway collects the answer from a stream · `fixed`: `want` or nothing.
+   * Decides how long a request waits for money before it is refused.
    */
   readonly shape: 'stream' | 'whole' | 'fixed';
   /** Tries one draw and does not wait after it: a request with a better estimate follows. */
   readonly once?: true;
   /**
    * How long ago the same request was refused with a rougher estimate. If a draw that was made
-   * since then got nothing, this request is refused without another draw.
+   * since then got nothing, this request is refused without another draw. It waits for no longer
+   * than if it had begun to wait then.
    */
   readonly requestedMsAgo?: number;
 }

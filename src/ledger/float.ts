@@ -197,9 +197,9 @@ export type Demand = Pick<ReserveRequest, 'want' | 'minimum' | 'shape' | 'once'>
 const shares = 64n;
 
 /**
- * The amount that a demand may take of an account. A whole answer takes a flat
- * share, since most of them cannot take more while they run, or half of the free money when nothing else runs. Before the account is
- * known, it takes only the minimum.
+ * The amount that a demand may take of an account. A whole answer takes a flat share, since most of
+ * them cannot take more while they run, or half of the free money when nothing else runs. Before
+ * the account is known, it takes only the minimum.
  */
 export function fairShare({ want, minimum, shape }: Demand, user: Float, alone: boolean): Nano {
   if (shape !== 'whole') return want;

@@ -175,6 +175,14 @@ forEachDatabase((_name, openFresh) => {
     startedMs = room.time.now;
     expect(await room.until(till.reserve(askFor('A', 0.2, 0.1), never))).toBe('insufficient');
     expect(room.time.now - startedMs).toBeGreaterThanOrEqual(1_500);
+    // A second wait of one request lasts as long as is left of the first.
+    startedMs = room.time.now;
+    const second = { requestedMsAgo: 1_000 };
+    expect(await room.until(till.reserve(askFor('A', 0.2, 0.1, second), never))).toBe(
+      'insufficient',
+    );
+    expect(room.time.now - startedMs).toBeGreaterThanOrEqual(500);
+    expect(room.time.now - startedMs).toBeLessThan(1_000);
     startedMs = room.time.now;
     expect(await room.until(till.reserve(askFor('A', 0.1, 0.09, { once: true }), never))).toBe(
       'insufficient',

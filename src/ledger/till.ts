@@ -194,7 +194,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
         demand: request,
         floats,
         runs: false,
-        untilMs: nowMs + waitMs,
+        untilMs: nowMs + waitMs - (request.requestedMsAgo ?? 0),
         since: this.#pipeline.built,
         ...(request.requestedMsAgo === undefined ? {} : { cameMs: nowMs - request.requestedMsAgo }),
         take: (amount) => end(this.#reserved(floats, amount, this.#clock.monotonicMs())),

@@ -223,7 +223,10 @@ export interface ChannelBody {
   readonly weight?: number;
   readonly bills_cancelled_input?: boolean;
   readonly disabled?: boolean;
-  /** Models that nobody sells yet, written as in the configuration, each with its price. */
+  /**
+   * Models that nobody sells yet, written as in the configuration, each with its price. A model that
+   * is sold already keeps its own price.
+   */
   readonly new_models?: readonly ModelBody[];
   /** By model, in the format of prices; replaces all that were entered. */
   readonly costs?: Readonly<Record<string, WrittenPrices>>;
@@ -542,7 +545,7 @@ export interface PriceImportReport {
   readonly refused: readonly {
     readonly line: number | null;
     readonly text: string;
-    /** A sentence in English. `code` and `values` are for other languages; null: there is no code. */
+    /** A sentence in English. `code` and `values` are for other languages; null: no code. */
     readonly why: string;
     readonly code: string | null;
     readonly values: Readonly<Record<string, string>>;

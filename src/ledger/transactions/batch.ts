@@ -236,8 +236,9 @@ const written = new Map<string, string>();
 
 /**
  * Inserts rows in as few statements as their number allows. `target`: `table (column, …)`;
- * `values`: those of the first row, then of the next. An error ends the whole transaction: SQLite
- * then keeps no copy of each page that a statement of several rows changes.
+ * `values`: those of the first row, then of the next. A broken constraint ends the whole
+ * transaction: SQLite then keeps no copy of each page that a statement of several rows changes.
+ * Only SQLite runs this.
  */
 function* insertRows(
   target: string,

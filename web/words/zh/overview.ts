@@ -57,7 +57,7 @@ export default {
     title: '四步开始使用',
     topUp: '充值',
     topUpNote: (least: string) => `最低 ${least}`,
-    noWallet: '尚未设置支付方式',
+    noWallet: '尚未配置付款方式',
     topUpDone: (balance) => `余额 ${balance}`,
     key: '创建密钥',
     keyNote: '只显示一次',
