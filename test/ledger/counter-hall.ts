@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { nanoPerYuan } from '../../src/base/money.ts';
-import { seededRandom } from '../../src/base/random.ts';
+import { type Random, seededRandom } from '../../src/base/random.ts';
 import type {
   Charge,
   Reservation,
@@ -63,15 +63,19 @@ export class CounterHall {
   readonly database: Database;
   readonly events: TillEvent[] = [];
   readonly processes: SimulatedProcess[] = [];
-  readonly #random = seededRandom(1);
+  readonly #random: Random;
 
-  constructor(database: Database) {
+  constructor(database: Database, seed: number) {
+    this.#random = seededRandom(seed);
     this.database = database;
     this.network = new SimulatedNetwork(database, this.time, this.#random);
   }
 
-  static async open(openFresh: (options: FreshOptions) => Promise<Database>): Promise<CounterHall> {
-    return new CounterHall(await openFresh({ migrations, procedures: ledgerProcedures }));
+  static async open(
+    openFresh: (options: FreshOptions) => Promise<Database>,
+    seed = 1,
+  ): Promise<CounterHall> {
+    return new CounterHall(await openFresh({ migrations, procedures: ledgerProcedures }), seed);
   }
 
   async account(id: string, amount: number): Promise<void> {
