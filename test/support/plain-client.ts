@@ -7,7 +7,13 @@ export interface Seen {
   readonly retryAfter: string | undefined;
   /** The last byte of a good response has arrived. */
   readonly whole: boolean;
+  /** The end of a response that is no whole answer: its error, or where it broke off. */
+  readonly rest: string | undefined;
+  readonly durationMs: number;
 }
+
+/** So many characters of a response that is no whole answer tell why. */
+const restCharsMax = 200;
 
 /**
  * A chat request without any SDK, over an agent's connections; undefined when the connection broke
@@ -31,6 +37,7 @@ export function askPlainly(
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
   };
+  const sentMs = performance.now();
   return new Promise((resolve) => {
     const sent = request(
       `${url}/v1/chat/completions`,
@@ -50,6 +57,8 @@ export function askPlainly(
             id: String(response.headers['x-request-id']),
             retryAfter: response.headers['retry-after'],
             whole,
+            rest: whole ? undefined : text.slice(-restCharsMax),
+            durationMs: performance.now() - sentMs,
           });
         });
       },
