@@ -160,6 +160,14 @@ export class Float {
     return this.free + this.reserved + this.returning + this.spare + this.elsewhere;
   }
 
+  /**
+   * Whether a return changes the account: free money goes back, or the float has spent everything,
+   * and other processes see that it lends them nothing more.
+   */
+  get isReturnable(): boolean {
+    return this.free > 0n || (this.granted > 0n && this.reserved === 0n && this.queued === 0n);
+  }
+
   /** Whether the database has reported the account's money. */
   get isKnown(): boolean {
     return this.spare !== unknown;

@@ -220,6 +220,28 @@ forEachDatabase((_name, openFresh) => {
     await isWhole(room);
   });
 
+  test.each([
+    ['all there was', 0.1, [0.1]],
+    ['all that it drew', 0.15, [0.1, 0.025]],
+  ] as const)(
+    'nobody waits for money that another process has spent: %s',
+    async (_, amount, costs) => {
+      const room = await hall(amount);
+      const first = await room.till();
+      const second = await room.till();
+      for (const [i, cost] of costs.entries()) {
+        const request = askFor('A', cost, cost, { shape: 'fixed' });
+        const got = granted(await room.until(first.reserve(request, never)));
+        await room.until(got.settle(chargeOf(`r${i}`, cost)));
+      }
+      const askedMs = room.time.now;
+      const refused = second.reserve(askFor('A', 0.1, 0.1, { shape: 'fixed' }), never);
+      expect(await room.until(refused)).toBe('insufficient');
+      expect(room.time.now - askedMs).toBeLessThan(2_000);
+      await isWhole(room);
+    },
+  );
+
   test('a request that leaves the queue is not drawn for', async () => {
     const room = await hall(1);
     const till = await room.till();

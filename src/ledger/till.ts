@@ -247,7 +247,7 @@ export class LiveTill implements Till, ReservationTill, PipelineEvents {
 
   freed(float: Float): void {
     if (float.waiters.length > 0) this.#waiting.serve(float);
-    else if (float.low && float.free > 0n) this.#pipeline.move(float);
+    else if (float.low && float.isReturnable) this.#pipeline.move(float);
   }
 
   wait(floats: FloatList, demand: Demand, waitMs: number, take: (amount: Nano) => void): Wait {

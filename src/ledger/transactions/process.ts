@@ -48,7 +48,7 @@ export function* listCallIns({
   readonly process: string;
 }): Transaction<readonly CallInRow[]> {
   const rows = yield {
-    sql: 'SELECT a.id, a.call_in, a.frozen FROM till_float f JOIN account a ON a.id=f.account WHERE f.process=$1 AND f.granted>f.spent',
+    sql: 'SELECT a.id, a.call_in, a.frozen FROM till_float f JOIN account a ON a.id=f.account WHERE f.process=$1',
     params: [process],
     autocommit: true,
   };
