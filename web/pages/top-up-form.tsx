@@ -77,12 +77,15 @@ export function TopUpForm({ wallets, usual, top_up: limits }: TopUpFormProps): R
     () => wallets.find((each) => each === localStorage.getItem(walletKey)) ?? usual,
   );
   const order = useOrder();
+  // The page of the order opens next: until it is there, another press would make a second order.
+  const isMade = order.isPending || order.isSuccess;
   const { first, others, blocked } = usePayWays()(wallet);
   const wrong = amountError(amount, {
     minimum: Number(limits.least),
     maximum: Number(limits.most),
   });
   const pay = (way: string) => {
+    if (isMade) return;
     localStorage.setItem(walletKey, wallet);
     order.mutate({ amount, wallet, page: others.find((page) => page === way) ?? first });
   };
@@ -98,7 +101,7 @@ export function TopUpForm({ wallets, usual, top_up: limits }: TopUpFormProps): R
       problem={<OrderError error={order.error} />}
       submit={wrong === undefined ? `${verb} · ${formatYuan(amount, 'balance')}` : verb}
       large
-      others={<OtherWays wallet={wallet} ways={others} />}
+      others={!isMade && <OtherWays wallet={wallet} ways={others} />}
       onSubmit={pay}
     >
       {(errors) => (
