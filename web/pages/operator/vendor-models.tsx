@@ -198,7 +198,7 @@ function Row({ model, on, onTurn, price, error, onPrice }: RowProps): ReactNode 
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1.5">
       <Checkbox
-        className="min-w-0 flex-1"
+        className="min-w-40 flex-1"
         checked={on}
         onChange={({ target }) => onTurn(target.checked)}
       >
@@ -259,7 +259,7 @@ function NewPrice({
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1 text-caption text-muted">
       {(['input', 'output'] as const).map((name) => (
-        <label key={name} className="flex items-center gap-1">
+        <label key={name} className="flex items-center gap-2">
           {classes[name]}
           <span className="w-20">
             <TextInput
