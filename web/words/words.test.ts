@@ -29,8 +29,8 @@ describe.each(Object.entries<Family<unknown>>(families))('%s', (_, { files }) =>
     const [en, zh] = await Promise.all([files.en(), files.zh()]);
     const english = entries(en.default, '');
     const chinese = new Map(entries(zh.default, ''));
-    const common = [...chinese.keys()].filter((path) => !path.startsWith(serversOwn));
-    expect(common.sort()).toEqual(english.map(([path]) => path).sort());
+    const paths = [...chinese.keys()].filter((path) => !path.startsWith(serversOwn));
+    expect(paths.sort()).toEqual(english.map(([path]) => path).sort());
     for (const [path, value] of english) {
       const other = chinese.get(path);
       expect(typeof other, path).toBe(typeof value);
