@@ -106,7 +106,7 @@ onSqlite((_, openFresh) => {
     };
     const { userId, token } = await newLink(db, now);
     for (const origin of [null, 'null', 'https://evil.example'])
-      expect(await post(token, { origin })).toBe(410);
+      expect(await post(token, { origin })).toBe(403);
     for (const wrong of ['', 'x', `${token}x`, token.toLowerCase(), "' OR 1=1 --"])
       expect(await post(wrong)).toBe(410);
     await db.transact(() => setUserState(userId, 'suspended'));
@@ -149,7 +149,9 @@ onSqlite((_, openFresh) => {
       'https://ai.example.com/auth/github/callback',
     );
     const { token } = await newLink(db, start);
-    expect((await browser.post(`${site.url}/auth/link`, { token })).status).toBe(410);
+    const elsewhere = await browser.post(`${site.url}/auth/link`, { token });
+    expect(elsewhere.status).toBe(403);
+    expect(elsewhere.text).toContain('Sign-in works at https://ai.example.com only.');
     const used = await browser.post(
       `${site.url}/auth/link`,
       { token },

@@ -119,7 +119,11 @@ class AuthHandlers {
   ): Promise<FastifyReply> => {
     const token = queryOf(request).get('token') ?? '';
     const holder = await linkHolder(this.#rooms.database, token, this.#rooms.clock.now());
-    return this.#page(request, reply, holder && { token, name: holder.name, role: holder.role });
+    return this.#page(
+      request,
+      reply,
+      holder === undefined ? 'gone' : { token, name: holder.name, role: holder.role },
+    );
   };
 
   readonly useLink = async (
@@ -127,13 +131,14 @@ class AuthHandlers {
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
     const { signin, site } = this.#rooms;
-    if (!site.isOwn(request.headers)) return this.#page(request, reply, undefined);
+    if (!site.isOwn(request.headers))
+      return this.#page(request, reply, { signsInAt: site.urlFor(request.headers) });
     const token =
       new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '').get(
         'token',
       ) ?? '';
     const admitted = await signin.byLink(token, this.#visitor(request));
-    if (admitted === undefined) return this.#page(request, reply, undefined);
+    if (admitted === undefined) return this.#page(request, reply, 'gone');
     if (admitted === 'suspended') return this.#failed(reply, 'suspended', false, '/');
     return reply
       .header('set-cookie', sessionCookie(admitted.secret, site.secure))
@@ -168,13 +173,9 @@ class AuthHandlers {
     return reply.redirect(`${linking ? '/settings' : '/sign-in'}?${query.toString()}`, 302);
   }
 
-  #page(
-    { headers }: FastifyRequest,
-    reply: FastifyReply,
-    link: OpenLink | undefined,
-  ): FastifyReply {
+  #page({ headers }: FastifyRequest, reply: FastifyReply, link: LinkState): FastifyReply {
     return reply
-      .code(link === undefined ? 410 : 200)
+      .code(link === 'gone' ? 410 : 'signsInAt' in link ? 403 : 200)
       .header('content-security-policy', linkPolicy)
       .type('text/html; charset=utf-8')
       .send(linkPage(link, languageOf(headers)));
@@ -285,6 +286,8 @@ const linkTexts = {
     once: '此链接只能使用一次。',
     enter: '登录',
     gone: '此链接已使用或已过期。在服务器上运行 tollgate link --user ID 可以生成新的链接。',
+    elsewhere:
+      '只能在 {address} 登录。请把此链接中 /auth/link 之前的部分换成这个地址，再打开一次。',
   },
   en: {
     lang: 'en',
@@ -296,6 +299,8 @@ const linkTexts = {
     once: 'This link works once.',
     enter: 'Sign in',
     gone: 'This link was used or has expired. Make a new one on the server: tollgate link --user ID',
+    elsewhere:
+      'Sign-in works at {address} only. Put this address in place of what stands before /auth/link in the link, and open it again.',
   },
 } as const;
 
@@ -307,21 +312,13 @@ interface OpenLink {
   readonly role: 'user' | 'operator';
 }
 
-/**
- * The page behind a one-time link, HTML. `link` undefined: it is used up, has expired or never
- * existed.
- */
-function linkPage(link: OpenLink | undefined, language: 'zh' | 'en'): string {
-  const { lang, title, as, once, enter, gone } = linkTexts[language];
-  const content =
-    link === undefined
-      ? `<p>${gone}</p>`
-      : folded`
-        <p>${as[link.role].replace('{name}', () => escapeHtml(link.name))} ${once}</p>
-        <form method="post" action="/auth/link">
-          <input type="hidden" name="token" value="${link.token}">
-          <button autofocus>${enter}</button>
-        </form>`;
+/** `gone`: used up, expired or never issued. `signsInAt`: the only address where links work. */
+type LinkState = OpenLink | 'gone' | { readonly signsInAt: string };
+
+/** The page behind a one-time link, HTML. */
+function linkPage(link: LinkState, language: 'zh' | 'en'): string {
+  const { lang, title } = linkTexts[language];
+  const content = linkContent(link, linkTexts[language]);
   return folded`<!doctype html>
     <html lang="${lang}">
       <head>
@@ -333,4 +330,19 @@ function linkPage(link: OpenLink | undefined, language: 'zh' | 'en'): string {
       </head>
       <body><main><h1>${title}</h1>${content}</main></body>
     </html>`;
+}
+
+function linkContent(
+  link: LinkState,
+  { as, once, enter, gone, elsewhere }: (typeof linkTexts)['zh' | 'en'],
+): string {
+  if (link === 'gone') return `<p>${gone}</p>`;
+  if ('signsInAt' in link)
+    return `<p>${elsewhere.replace('{address}', () => escapeHtml(link.signsInAt))}</p>`;
+  return folded`
+    <p>${as[link.role].replace('{name}', () => escapeHtml(link.name))} ${once}</p>
+    <form method="post" action="/auth/link">
+      <input type="hidden" name="token" value="${link.token}">
+      <button autofocus>${enter}</button>
+    </form>`;
 }
