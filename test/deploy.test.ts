@@ -22,6 +22,12 @@ const read = (path: string): string => readFileSync(fileURLToPath(new URL(path, 
 /** Building one needs no Docker, but time. */
 const images = process.env['LONG_TESTS'] === 'true' ? ['deploy/docker/Dockerfile'] : [];
 
+/** The directives in `location /` of a guide's nginx block, one a line. */
+function locationOf(guide: string): readonly string[] {
+  const block = /```nginx\n[\s\S]*?location \/ \{\n([\s\S]*?)\n {4}\}/.exec(read(guide))?.[1] ?? '';
+  return block.split('\n').map((line) => line.trim());
+}
+
 /** What a metric is called in samples, and the labels that it has been seen with. */
 type Exposed = ReadonlyMap<string, ReadonlySet<string>>;
 
@@ -219,6 +225,14 @@ describe('what runs the gateway', () => {
     });
     expect(unit).toMatch(/^MemoryMax=\d+%$/m);
     expect(unit).toMatch(/^TasksMax=\d+$/m);
+  });
+
+  test('nginx before one machine passes on as nginx before several, which a test runs', () => {
+    const ofOne = locationOf('docs/guides/deploy.md');
+    const ofSeveral = locationOf('docs/guides/scale-out.md');
+    expect(ofOne).toContain('proxy_buffering off;');
+    const own = (line: string) => !line.startsWith('proxy_pass ');
+    expect(ofOne.filter((line) => own(line) && !ofSeveral.includes(line))).toEqual([]);
   });
 
   test('every variable that it is given is one that it reads', () => {
