@@ -56,15 +56,25 @@ const shapes: Readonly<Record<string, string>> = {
   '/': '01248g0',
 };
 
-const unknown = 'vhhhhhv';
-
 /**
- * The points of a letter, from its upper left. Lower-case letters become capitals; unknown ones are
- * a box.
+ * A text as this font writes it: letters without accents, and a space for each sign that it lacks.
+ * Undefined: it lacks a letter or digit of the text, such as a Chinese one, or all of its signs.
  */
+export function drawable(text: string): string | undefined {
+  const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toUpperCase();
+  const known = [...plain].map((sign) => (sign in shapes ? sign : undefined));
+  const lacks = [...plain].some((sign, i) => known[i] === undefined && /[\p{L}\p{N}]/u.test(sign));
+  const written = known
+    .map((sign) => sign ?? ' ')
+    .join('')
+    .replaceAll(/ +/g, ' ')
+    .trim();
+  return lacks || written === '' ? undefined : written;
+}
+
+/** The points of a letter that `drawable` returned, from its upper left. */
 export function drawn(letter: string): readonly (readonly [x: number, y: number])[] {
-  const shape = shapes[letter.toUpperCase()] ?? unknown;
-  return [...shape].flatMap((row, y) => {
+  return [...(shapes[letter] ?? '')].flatMap((row, y) => {
     const bits = rows.indexOf(row);
     return [0, 1, 2, 3, 4].flatMap((x) => ((bits >> (4 - x)) & 1 ? [[x, y] as const] : []));
   });

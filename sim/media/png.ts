@@ -1,10 +1,11 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { hash } from '../tokens.ts';
-import { drawn, glyphHeight, glyphWidth } from './font.ts';
+import { drawable, drawn, glyphHeight, glyphWidth } from './font.ts';
 
 /**
- * An image of its own prompt: the words on a ground of a derived colour, in exactly this size.
- * `transparent`: without the ground.
+ * An image of its own prompt: the words on a ground of a derived colour, in exactly this size; a
+ * pattern derived from the words where the font cannot write them. `transparent`: without the
+ * ground.
  */
 export function imageOf(
   prompt: string,
@@ -13,7 +14,8 @@ export function imageOf(
   transparent = false,
 ): Buffer {
   const [red, green, blue] = groundOf(prompt);
-  const rows = writing(prompt, width, height);
+  const words = drawable(prompt);
+  const rows = words === undefined ? pattern(prompt, width, height) : writing(words, width, height);
   const channels = transparent ? 4 : 3;
   const raw = Buffer.alloc((width * channels + 1) * height);
   const ground = transparent ? [0, 0, 0, 0] : [red, green, blue];
@@ -43,12 +45,27 @@ const groundOf = (prompt: string): readonly [number, number, number] => {
   return [40 + (seed & 127), 40 + ((seed >> 7) & 127), 40 + ((seed >> 14) & 127)];
 };
 
+const squares = 7;
+
+/** Squares that the prompt chooses, alike on the left and the right, around the middle. */
+function pattern(prompt: string, width: number, height: number): Map<number, number[]> {
+  const side = Math.max(1, Math.floor(Math.min(width, height) / (squares + 2)));
+  const left = Math.floor((width - squares * side) / 2);
+  const top = Math.floor((height - squares * side) / 2);
+  const rows = new Map<number, number[]>();
+  for (let y = 0; y < squares; y++)
+    for (let x = 0; x < squares; x++) {
+      const chosen = hash(`${Math.min(x, squares - 1 - x)} ${y} ${prompt}`) >> 16;
+      if (chosen & 1) fill(rows, left + x * side, top + y * side, side, width, height);
+    }
+  return rows;
+}
+
 /**
  * The written pixels of each row: the words in lines as wide as the image, in the largest letters
  * that fit.
  */
-function writing(prompt: string, width: number, height: number): Map<number, number[]> {
-  const text = prompt.replace(/\s+/g, ' ').trim() || '?';
+function writing(text: string, width: number, height: number): Map<number, number[]> {
   let scale = Math.max(1, Math.floor(Math.min(width, height) / 96));
   const perLine = (): number => Math.max(1, Math.floor(width / (glyphWidth * scale)) - 2);
   while (scale > 1 && Math.ceil(text.length / perLine()) * glyphHeight * scale > height * 0.8)
