@@ -41,7 +41,7 @@ export function channelTable(
       'state',
       'why',
       'running',
-      'requests',
+      'attempts',
       'errors',
       'ms',
       'models',
@@ -70,7 +70,7 @@ export async function listChannelsCommand(options: SharedOptions, env: Env): Pro
 }
 
 /** The period of the table's figures. */
-export const hourNote = paint('dim', 'requests, errors and ms (median first byte): the last hour');
+export const hourNote = paint('dim', 'attempts, errors and ms (median first byte): the last hour');
 
 interface TestOptions extends SharedOptions {
   readonly model?: string;

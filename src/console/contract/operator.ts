@@ -19,6 +19,7 @@ export interface OperatorOverview {
   /** Over the last five minutes; `null` when there was no traffic. */
   readonly now: {
     readonly requests_per_minute: number;
+    /** Failed requests ÷ all requests. */
     readonly error_share: number | null;
     readonly first_byte_median_ms: number | null;
     readonly first_byte_p95_ms: number | null;
@@ -85,6 +86,7 @@ export interface TrendRank {
 
 export interface TrendChannel {
   readonly name: string;
+  /** Charged requests, as in `TrendFigures`. */
   readonly requests: number;
   /** Null: no costs are entered for it. */
   readonly vendor_cost: Yuan | null;
@@ -113,7 +115,8 @@ export interface Attention {
     | 'database_slow'
     | 'vendor_overran'
     | 'disk_full'
-    | 'requests_failing';
+    | 'requests_failing'
+    | 'requests_failing_now';
   readonly values: Readonly<Record<string, string>>;
   readonly since: Instant;
   readonly path: string;

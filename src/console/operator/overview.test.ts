@@ -33,6 +33,34 @@ forEachDatabase((_name, openFresh) => {
     expect(await failing()).toEqual([]);
   });
 
+  test('no all-clear while most requests of the last minutes fail, also if there is only one', async () => {
+    const { operator, database } = await startOperatorConsole(
+      await openFresh({ migrations }),
+      sold,
+    );
+    const seen = async (requests: number, errors: number) => {
+      const report = { openStreams: 0, recent: { requests, errors, firsts: [] }, channels: {} };
+      await database.query('DELETE FROM node_report', []);
+      await database.query('INSERT INTO node_report (node, at, report) VALUES ($1, $2, $3)', [
+        ...['n', systemClock.now()],
+        JSON.stringify({ ...report, databaseMs: 1 }),
+      ]);
+      const { attention } = (await operator.ask('operator/overview')).json;
+      return attention.filter(({ code }: { code: string }) => code === 'requests_failing_now');
+    };
+    expect(await seen(0, 0)).toEqual([]);
+    expect(await seen(9, 4)).toEqual([]);
+    expect(await seen(1, 1)).toMatchObject([
+      { values: { failed: '1', requests: '1', minutes: '5' }, path: '/operator/requests' },
+    ]);
+    expect(await seen(4, 3)).toMatchObject([{ values: { failed: '3', requests: '4' } }]);
+    await database.query('INSERT INTO channel_count VALUES ($1, $2, $3, $4)', [
+      systemClock.now() - (systemClock.now() % slotMs),
+      ...['a', 'timeout', 9],
+    ]);
+    expect(await seen(4, 3), 'the row of the hour says it').toEqual([]);
+  });
+
   test('one model that its vendor retires soon has its row, several have one together', async () => {
     const now = systemClock.now();
     const day = (days: number) => new Date(now + days * dayMs).toISOString().slice(0, 10);

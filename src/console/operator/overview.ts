@@ -9,6 +9,7 @@ import {
   overrunsOf,
   countTotals,
 } from '../../gateway/reports/report.ts';
+import { minuteMs, recentMinutes } from '../../gateway/reports/counts.ts';
 import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
 import { type CheckRun, checkRuns } from '../../ledger/check.ts';
 import type { Database } from '../../storage/database.ts';
@@ -111,7 +112,7 @@ async function attention(
   const elsewhere = await Promise.all(others.map((look) => look(seen.at)));
   return [
     ...parkedChannels(seen),
-    ...(await failing(database, seen.at)),
+    ...(await failing(database, seen)),
     ...elsewhere.flat(),
     ...failedCheck(seen),
     ...(await overran(database, seen)),
@@ -138,19 +139,45 @@ function parkedChannels({ catalogue, reports }: AttentionInput): readonly Attent
 }
 
 const failingShare = 0.5;
-/** Fewer attempts than this say little. */
+/** Fewer attempts of an hour than this say little. */
 const failingAttemptsMin = 5;
+/** Of the last minutes, a single request says whether the gateway answers at all. */
+const failingRequestsMin = 1;
 
-/** Most attempts of the last hour failed, whatever the state of the channels. */
-async function failing(database: Database, at: number): Promise<readonly Attention[]> {
+/**
+ * Most attempts of the last hour failed, whatever the state of the channels; else, most requests of
+ * the last minutes.
+ */
+async function failing(
+  database: Database,
+  { reports, at }: AttentionInput,
+): Promise<readonly Attention[]> {
   const counts = await channelCounts(database, { from: at - hourMs });
   const { requests, errors } = countTotals(counts);
-  if (requests < failingAttemptsMin || errors < requests * failingShare) return [];
+  if (requests < failingAttemptsMin || errors < requests * failingShare)
+    return failingNow(reports, at);
   return [
     {
       code: 'requests_failing',
       values: { failed: String(errors), attempts: String(requests) },
       since: instant(Math.min(...counts.map(({ slot }) => slot))),
+      path: '/operator/requests',
+    },
+  ];
+}
+
+function failingNow(reports: readonly NodeReport[], at: number): readonly Attention[] {
+  const { requests, errors } = currentLoad(reports);
+  if (requests < failingRequestsMin || errors < requests * failingShare) return [];
+  return [
+    {
+      code: 'requests_failing_now',
+      values: {
+        failed: String(errors),
+        requests: String(requests),
+        minutes: String(recentMinutes),
+      },
+      since: instant(at - recentMinutes * minuteMs),
       path: '/operator/requests',
     },
   ];

@@ -4,7 +4,7 @@ import { bucketGrowth, type RequestMetrics } from '../../telemetry/request-metri
 
 /** Counts of past hours have a resolution of ten minutes. */
 export const slotMs = 600_000;
-const minuteMs = 60_000;
+export const minuteMs = 60_000;
 /** "Now" covers this many minutes. */
 export const recentMinutes = 5;
 

@@ -118,6 +118,8 @@ export function keyAcrossNodes(
 
 /** The last minutes of all processes together. */
 export interface CurrentLoad {
+  readonly requests: number;
+  readonly errors: number;
   readonly requestsPerMinute: number;
   readonly errorShare: number | undefined;
   readonly medianMs: number | undefined;
@@ -129,10 +131,13 @@ export function currentLoad(reports: readonly NodeReport[]): CurrentLoad {
   const sum = (of: (report: NodeReport) => number): number =>
     reports.reduce((total, report) => total + of(report), 0);
   const requests = sum(({ recent }) => recent.requests);
+  const errors = sum(({ recent }) => recent.errors);
   const firsts = reports.flatMap(({ recent }) => recent.firsts);
   return {
+    requests,
+    errors,
     requestsPerMinute: Math.round((requests / recentMinutes) * 10) / 10,
-    errorShare: requests === 0 ? undefined : sum(({ recent }) => recent.errors) / requests,
+    errorShare: requests === 0 ? undefined : errors / requests,
     medianMs: firstByteShare(firsts, 0.5),
     p95Ms: firstByteShare(firsts, 0.95),
     openStreams: sum(({ openStreams }) => openStreams),

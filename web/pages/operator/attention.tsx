@@ -148,6 +148,8 @@ function useSentence(): (attention: Attention) => string {
         );
       case 'requests_failing':
         return sentences.requests_failing(of('failed'), of('attempts'));
+      case 'requests_failing_now':
+        return sentences.requests_failing_now(of('failed'), of('requests'), of('minutes'));
       case 'disk_full':
         return sentences.disk_full(of('node'));
     }

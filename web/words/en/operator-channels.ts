@@ -13,13 +13,13 @@ export default {
     baseUrl: 'Base URL',
     models: 'Models',
     order: 'Prio / weight',
-    requests: 'Requests, 1 h',
+    requests: 'Attempts, 1 h',
     errors: 'Errors',
     firstByte: 'First byte, med / p95',
     cost: 'Vendor cost, 24 h',
   },
   lastHour: (requests: string) =>
-    requests === '1' ? '1 request in 1 h' : `${requests} requests in 1 h`,
+    requests === '1' ? '1 attempt in 1 h' : `${requests} attempts in 1 h`,
   errorShare: (share: string) => `${share} errors`,
   filters: { vendor: 'Vendor', model: 'Model', group: 'Group', state: 'State' },
   states: {

@@ -24,6 +24,10 @@ export default {
         `${channel} exceeded the maximum cost of requests in ${answers} answers within a day. No user paid for it; you lost ${loss}.`,
       requests_failing: (failed: string, attempts: string) =>
         `${failed} of ${attempts} attempts failed in the last hour.`,
+      requests_failing_now: (failed: string, requests: string, minutes: string) =>
+        failed === requests
+          ? `${requests === '1' ? 'The only request' : `All ${requests} requests`} of the last ${minutes} minutes failed.`
+          : `${failed} of ${requests} requests of the last ${minutes} minutes failed.`,
       disk_full: (node: string) => `The disk of ${node} is nearly full.`,
     },
     buttons: {
@@ -37,12 +41,13 @@ export default {
       database_slow: 'Check again',
       vendor_overran: 'Open channel',
       requests_failing: 'Open requests',
+      requests_failing_now: 'Open requests',
       disk_full: 'Check again',
     },
     now: 'Last five minutes',
     requestsPerMinute: 'Requests per minute',
     errorShare: 'Errors',
-    errorNote: 'of all attempts',
+    errorNote: 'of all requests',
     firstByte: 'First byte, median',
     firstByteNote: (p95: string) => `95 % within ${p95}`,
     open: 'Running',
@@ -66,7 +71,7 @@ export default {
       costTip: 'Channels without entered costs count as free.',
       margin: 'Margin',
       marginTip: '(revenue − cost) ÷ revenue',
-      requests: 'Requests',
+      requests: 'Charged requests',
       failed: 'Failed attempts',
       failedTip: 'Failed attempts ÷ all attempts. Kept for about eight days.',
       failedSince: (day: string) => `data since ${day}`,
@@ -79,7 +84,7 @@ export default {
         `${what} from ${first} to ${last}: ${total}.`,
       models: 'Models by revenue',
       users: 'Users by revenue',
-      channels: 'Channels by requests',
+      channels: 'Channels by charged requests',
       nothing: 'No data in this period.',
       cost: (amount: string) => `cost ${amount}`,
       errors: (share: string) => `${share} of attempts failed`,

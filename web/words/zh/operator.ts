@@ -23,6 +23,10 @@ export default {
         `渠道 ${channel} 一天内有 ${answers} 个回答超出请求的最高费用。用户没有为此付费，你损失 ${loss}。`,
       requests_failing: (failed, attempts) =>
         `最近一小时的 ${attempts} 次尝试中有 ${failed} 次失败。`,
+      requests_failing_now: (failed, requests, minutes) =>
+        failed === requests
+          ? `最近 ${minutes} 分钟的 ${requests} 次请求全部失败。`
+          : `最近 ${minutes} 分钟的 ${requests} 次请求中有 ${failed} 次失败。`,
       disk_full: (node) => `节点 ${node} 的磁盘即将写满。`,
     },
     buttons: {
@@ -36,12 +40,13 @@ export default {
       database_slow: '重新检查',
       vendor_overran: '打开渠道',
       requests_failing: '查看请求',
+      requests_failing_now: '查看请求',
       disk_full: '重新检查',
     },
     now: '最近五分钟',
     requestsPerMinute: '每分钟请求',
     errorShare: '错误率',
-    errorNote: '占全部尝试',
+    errorNote: '占全部请求',
     firstByte: '首字节中位数',
     firstByteNote: (p95) => `95 % 在 ${p95} 以内`,
     open: '进行中',
@@ -65,7 +70,7 @@ export default {
       costTip: '没有录入成本的渠道按零成本计。',
       margin: '毛利率',
       marginTip: '（收入 − 成本）÷ 收入',
-      requests: '请求数',
+      requests: '扣费请求数',
       failed: '失败的尝试',
       failedTip: '失败的尝试 ÷ 全部尝试。约保留八天。',
       failedSince: (day) => `自 ${day} 起有数据`,
@@ -77,7 +82,7 @@ export default {
       summary: (what, total, first, last) => `${first} 至 ${last} 的${what}：${total}。`,
       models: '模型收入排行',
       users: '用户收入排行',
-      channels: '渠道请求数排行',
+      channels: '渠道扣费请求数排行',
       nothing: '这段时间没有数据。',
       cost: (amount) => `成本 ${amount}`,
       errors: (share) => `${share} 的尝试失败`,
