@@ -88,6 +88,16 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
     120_000,
   );
 
+  test('the list of top-ups beside their form has no half of a column', async () => {
+    const { live, user } = await startLivedIn();
+    const { page, go } = await openWindow(live.url, user.cookie, { width: 1280, language: 'zh' });
+    await go('/top-up');
+    const table = page.getByRole('region', { name: '充值记录' });
+    const sideways: number = await table.evaluate((box) => box.scrollWidth - box.clientWidth);
+    expect(sideways).toBe(0);
+    await picture(page, 'top-up-1280');
+  }, 60_000);
+
   test('five figures at 1024 px fill their two rows', async () => {
     const { live, operator } = await startLivedIn();
     const { page, go } = await openWindow(live.url, operator.cookie, { width: 1024 });

@@ -76,6 +76,7 @@ function Orders({ orders }: { readonly orders: readonly OrderView[] }): ReactNod
     { id: 'state', cell: (order) => <State order={order} /> },
     {
       id: 'number',
+      spare: 1,
       cell: ({ wallet_no: number }) => <Number number={number} />,
       className: 'text-muted',
     },
