@@ -156,7 +156,7 @@ export default {
   yuan: '元',
   groupColumn: (name, multiplier) => `${name} ×${multiplier}`,
   priceVersion: (version) => `价格版本 ${version}，自 {since} 起`,
-  rule: '每项 = 数量 × 单价，只向上取整一次，到 ¥0.000000001。',
+  rule: '每项 = 数量 × 单价，只向上取整一次，精确到 ¥0.000000001。',
   classes: {
     input: '输入',
     cached_input: '缓存输入',

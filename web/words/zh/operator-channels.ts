@@ -155,7 +155,7 @@ export default {
     priorityHelp: '0 最先尝试。',
     weight: '权重',
     weightHelp: '同一优先级渠道之间的分配比例。',
-    cancelled: '请求在首字节之前取消而厂商仍收取输入费用时，由用户支付',
+    cancelled: '请求在收到首字节前被取消、厂商仍收取输入费用时，由用户承担',
     number: '请填写不小于 0 的整数。',
     submit: '添加渠道',
     created: (name) => `${name} 现在接收请求。`,

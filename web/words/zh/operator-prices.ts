@@ -219,7 +219,7 @@ export default {
     name: '名称',
     nameHelp: '用户创建密钥时会看到它，创建后不可更改。',
     multiplier: '倍率',
-    multiplierHelp: '每项基础价格乘以倍率，向上取整到每百万 ¥0.000000001。',
+    multiplierHelp: '每项基础价格乘以倍率，向上取整，精确到每百万 ¥0.000000001。',
     multiplierWrong: '请填写数字，例如 0.85，最多六位小数。',
     limitHelp: '留空表示不限。',
     number: '请填写不小于 1 的整数。',
