@@ -194,7 +194,7 @@ export default {
     created: '创建时间',
     expires: '付款码过期',
     credited: '到账时间',
-    transfer: '转账',
+    transfer: '账本流水号',
     refunds: '退款',
     noRefunds: '无。',
     queried: (state) => `钱包状态：${state}。`,

@@ -50,7 +50,7 @@ export default {
   proven: (lines) => `${lines} 行，合计一致。`,
   provenNote: (time, took) => `${time} 由账本重新计算，用时 ${took}。`,
   differs: (id, recorded, transferred) =>
-    `第一处不一致是 ${id}：记录 ${recorded}，转账 ${transferred}。请联系管理员。`,
+    `第一处不一致是 ${id}：记录 ${recorded}，流水 ${transferred}。请联系管理员。`,
   unequal: '重新计算的合计与账单不一致，请联系管理员。',
   csv: 'CSV',
   csvLevels: { day: '每天一行', request: '每次请求一行', line: '每个计价项一行' },

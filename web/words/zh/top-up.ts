@@ -73,7 +73,7 @@ export default {
     walletNumber: '交易单号',
     created: '创建时间',
     credited: '到账时间',
-    transfer: '账本转账',
+    transfer: '账本流水号',
     refunds: '退款',
     refundStates: { held: '已冻结', asked: '已提交钱包', refunded: '已退款', failed: '失败' },
     facts: '订单',

@@ -178,9 +178,9 @@ export default {
     paid: '实付',
     rule: '每项 = 数量 × 单价，只向上取整一次，精确到 0.000000001 元。合计是各项之和。',
     noLines: '没有计量到任何用量，因此没有扣费。',
-    equal: '与账本转账一致',
-    unequal: '与账本转账金额不一致',
-    noTransfer: '没有转账：未扣费。',
+    equal: '与账本流水一致',
+    unequal: '与账本流水的金额不一致',
+    noTransfer: '没有流水：未扣费。',
     prompt: (all, plain, cached) => `输入共 ${all} = ${plain} + 缓存 ${cached}。`,
     promptWritten: (all, plain, cached, written) =>
       `输入共 ${all} = ${plain} + 缓存 ${cached} + 写入缓存 ${written}。`,
