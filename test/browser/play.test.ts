@@ -196,6 +196,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
   test('shows calls of tools as cards and goes on with their results; tools that are no JSON are not sent', async () => {
     const live = await startLiveConsole();
     const { page } = await openAt(live, '/playground/chat?model=gpt-4o');
+    await page.getByText('More settings').click();
     const tools = page.getByLabel('Tools, as JSON');
     await tools.fill('[{]');
     await tools.blur();
@@ -249,6 +250,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     const [, tokens = ''] = told.exec(await main(page).innerText()) ?? [];
     // As many as a yuan buys, without those of the question.
     expect(Number(tokens.replace(',', ''))).toBeGreaterThan(20_000);
+    await page.getByText('More settings').click();
     await page.getByLabel('Max tokens', { exact: true }).fill('20');
     await page.getByText(/at most ¥0\.0/).waitFor();
     expect(await main(page).innerText()).not.toContain('your balance of');

@@ -101,6 +101,8 @@ describe.skipIf(noChromium)('the models of the playground', () => {
     const live = await startLiveConsole();
     const { page } = await openAt(live, '/playground/chat?model=gpt-4o');
     const temperature = page.getByRole('textbox', { name: 'Temperature' });
+    expect(await temperature.isVisible()).toBe(false);
+    await page.getByText('More settings').click();
     const slider = page.getByRole('slider', { name: 'Slider: Temperature' });
     const code = page.getByRole('figure');
     expect(await code.innerText()).not.toContain('temperature');

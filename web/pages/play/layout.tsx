@@ -74,11 +74,11 @@ export function Asked<Answer>({
   );
 }
 
-/** Settings that are rarely changed: folded on a phone, open where there is room. */
+/** Settings that are rarely changed, folded at first. */
 export function More({ children }: { readonly children: ReactNode }): ReactNode {
   const words = useWords(playgroundWords);
   return (
-    <details className="group" open={matchMedia('(min-width: 1024px)').matches}>
+    <details className="group">
       <summary className="rounded-badge text-table font-medium text-muted hover:text-text">
         {words.more}
       </summary>
