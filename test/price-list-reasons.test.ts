@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { migrations } from '../src/app/schema.ts';
 import { sentences } from '../src/base/reason.ts';
 import type { PriceImportReport } from '../src/console/contract.ts';
-import zh from '../web/words/zh/operator-prices.ts';
+import zh from '../web/words/zh/operator-reasons.ts';
 import { onSqlite } from './databases.ts';
 import { startOperatorConsole } from './support/console-operator.ts';
 import { sold } from './support/console-user.ts';
 
 const inChinese: Readonly<Record<string, (values: Readonly<Record<string, string>>) => string>> =
-  zh.import.reasons;
+  zh.reasons;
 
 /** A list with one model, whose price has these members. */
 const priced = (members: string): string => `- { id: glm, price: { ${members} } }`;
@@ -138,8 +138,23 @@ const lists: Readonly<Record<string, readonly (readonly [string, string])[]>> = 
   not_yaml: [['- { id: [', '这里不是有效的 YAML 或 JSON']],
 };
 
-/** The gateway's own words for a model that is not sold, and for addresses: no list has them. */
-const elsewhere = ['unknown_model', 'not_an_address'];
+/** Reasons of a channel's members. */
+const channelReasons = [
+  'unknown_vendor',
+  'unknown_group',
+  'model_of_no_list',
+  'twice_in_channel',
+  'not_in_channel',
+  'models_needed',
+  'address_needed',
+  'not_a_base_address',
+  'password_in_address',
+  'two_key_members',
+  'key_of_another_host',
+  'no_such_key',
+];
+/** Reasons that no list has: for a model that is not sold, for addresses, and for channels. */
+const elsewhere = ['unknown_model', 'not_an_address', ...channelReasons];
 
 onSqlite((_name, openFresh) => {
   test('each reason to refuse a line of a price list has its sentence in Chinese', async () => {

@@ -72,9 +72,9 @@ forEachDatabase((_name, _openFresh, fresh) => {
         { id: 'b', price: { input: 'much' } },
       ],
     });
-    expect([wrong.status, wrong.json.error.fields.models]).toEqual([
+    expect([wrong.status, wrong.json.error.fields]).toEqual([
       400,
-      expect.stringContaining('b: price.input'),
+      { 'new_models[1].price.input': "must be a decimal number, not 'much'" },
     ]);
     expect((await operator.ask('operator/models/a')).status).toBe(404);
     expect((await operator.ask('operator/channels/made')).status).toBe(404);
@@ -105,7 +105,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     });
     expect([wrong.status, wrong.json.error.fields]).toEqual([
       400,
-      { models: expect.stringContaining('y: price a chat model needs a price') },
+      { 'new_models[1].price': expect.stringContaining('a chat model needs a price') },
     ]);
     const good = { models, new_models: [right, { id: 'y', price: { input: '1', output: '2' } }] };
     expect((await patch('made', 7, good)).json.error.code).toBe('version_conflict');

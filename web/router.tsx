@@ -21,6 +21,7 @@ import {
   peopleWords,
   playgroundWords,
   priceWords,
+  reasonWords,
   requestWords,
   settingsWords,
   sharedWords,
@@ -89,7 +90,8 @@ function operatorPage<const Path extends string>(
   name: string,
   ...families: readonly Family<unknown>[]
 ) {
-  return createRoute({ getParentRoute: () => operator, path, ...pageOf(file, name, families) });
+  const words = [...families, reasonWords];
+  return createRoute({ getParentRoute: () => operator, path, ...pageOf(file, name, words) });
 }
 
 function pageOf(file: () => Promise<PageFile>, name: string, families: readonly Family<unknown>[]) {

@@ -58,6 +58,23 @@ export const sentences = {
   window_ends_before: () =>
     'must be later than from; a window that ends on the next day says wraps: true',
   window_wraps: () => 'is for a window whose to is not later than its from',
+  unknown_vendor: (of) =>
+    `there is no vendor ${given(of)}${meant(of) || ` (there are ${of['choices']})`}`,
+  unknown_group: (of) => `there is no group ${given(of)}${meant(of)}`,
+  model_of_no_list: (of) =>
+    `there is no model ${given(of)}, neither in this file nor in the bundled list${meant(of)}`,
+  twice_in_channel: (of) => `${given(of)} is already in this channel`,
+  not_in_channel: () => 'is not a model of this channel',
+  models_needed: (of) => `is required: the bundled list has no models of ${of['vendor']}`,
+  address_needed: (of) =>
+    `is required: ${of['vendor']} has no address that is the same for everyone`,
+  not_a_base_address: (of) =>
+    `must be an address such as https://host/v1, without ? and #, not ${given(of)}`,
+  password_in_address: () =>
+    'must not have a name and a password in it: they would be shown, and sent nowhere. Write api_key',
+  two_key_members: () => 'stands beside api_key: write all keys here',
+  key_of_another_host: () => 'must be written again: the one that is kept is for another host',
+  no_such_key: (of) => `it has no key ${of['number']}`,
   refers_to_itself: () => 'refers to itself',
   nameless: () => 'a member needs a name',
   repeated: (of) => `${of['parser']}`,

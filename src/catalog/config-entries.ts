@@ -1,3 +1,4 @@
+import { reason } from '../base/reason.ts';
 import { type Bundled, modelsOfVendor } from './bundled.ts';
 import {
   channelSchema,
@@ -7,7 +8,7 @@ import {
 } from './config-schema.ts';
 import { defaultGroup, type VendorFacts } from './configuration.ts';
 import type { ImageTerms } from './image-terms.ts';
-import { didYouMean, type ConfigReport, member, reportDuplicates } from './config-report.ts';
+import { type ConfigReport, member, reportDuplicates, unknownName } from './config-report.ts';
 import type { ConfigPath } from './problem.ts';
 import type { ChannelFacts, ModelKind, Group } from './snapshot.ts';
 import { type Calendars, readPrice } from './config-price.ts';
@@ -82,7 +83,7 @@ function withCosts(
 ): ChannelFacts {
   if (costs === undefined) return facts;
   const read = Object.entries(costs).map(([model, written]) => {
-    if (!facts.models.has(model)) report.add([...path, model], 'is not a model of this channel');
+    if (!facts.models.has(model)) report.add([...path, model], reason('not_in_channel'));
     return [
       model,
       readPrice(
@@ -118,25 +119,16 @@ function checkVendor(
     const ids = vendors.map(({ id }) => id);
     report.add(
       [...path, 'vendor'],
-      `there is no vendor '${name}'${didYouMean(name, ids) || ` (there are ${ids.join(', ')})`}`,
+      reason('unknown_vendor', { ...unknownName(name, ids), choices: ids.join(', ') }),
     );
   }
   if (baseUrl === undefined && vendor !== undefined && vendor.baseUrl === undefined) {
-    report.add(
-      [...path, 'base_url'],
-      `is required: ${vendor.id} has no address that is the same for everyone`,
-    );
+    report.add([...path, 'base_url'], reason('address_needed', { vendor: vendor.id }));
   }
   if (typeof baseUrl === 'string' && !isBaseUrl(baseUrl)) {
-    report.add(
-      [...path, 'base_url'],
-      `must be an address such as https://host/v1, without ? and #, not '${baseUrl}'`,
-    );
+    report.add([...path, 'base_url'], reason('not_a_base_address', { written: baseUrl }));
   } else if (typeof baseUrl === 'string' && hasPassword(baseUrl)) {
-    report.add(
-      [...path, 'base_url'],
-      'must not have a name and a password in it: they would be shown, and sent nowhere. Write api_key',
-    );
+    report.add([...path, 'base_url'], reason('password_in_address'));
   }
 }
 
@@ -144,9 +136,8 @@ function checkKeys(channel: unknown, report: ConfigReport, path: ConfigPath): vo
   const keys = member(channel, 'api_keys');
   if (keys === undefined) return;
   if (member(channel, 'api_key') !== undefined)
-    report.add([...path, 'api_keys'], 'stands beside api_key: write all keys here');
-  if (Array.isArray(keys) && keys.length === 0)
-    report.add([...path, 'api_keys'], 'must not be empty');
+    report.add([...path, 'api_keys'], reason('two_key_members'));
+  if (Array.isArray(keys) && keys.length === 0) report.add([...path, 'api_keys'], reason('empty'));
 }
 
 function checkGroups(
@@ -159,7 +150,7 @@ function checkGroups(
   if (!Array.isArray(written)) return;
   written.forEach((group: unknown, index) => {
     if (typeof group === 'string' && !groups.includes(group))
-      report.add([...path, index], `there is no group '${group}'${didYouMean(group, groups)}`);
+      report.add([...path, index], reason('unknown_group', unknownName(group, groups)));
   });
 }
 
@@ -179,11 +170,8 @@ function checkModels(
     if (typeof id !== 'string') return;
     const at = [...path, index];
     if (!known.models.has(id))
-      report.add(
-        at,
-        `there is no model '${id}', neither in this file nor in the bundled list${didYouMean(id, known.models.keys())}`,
-      );
-    if (seen.has(id)) report.add(at, `'${id}' is already in this channel`);
+      report.add(at, reason('model_of_no_list', unknownName(id, known.models.keys())));
+    if (seen.has(id)) report.add(at, reason('twice_in_channel', { written: id }));
     seen.add(id);
   });
 }
@@ -196,7 +184,7 @@ function checkVendorsModels(
 ): void {
   const known = vendors.find(({ id }) => id === vendor);
   if (known !== undefined && allOf(known.id, bundled).length === 0)
-    report.add(path, `is required: the bundled list has no models of ${known.id}`);
+    report.add(path, reason('models_needed', { vendor: known.id }));
 }
 
 function isBaseUrl(text: string): boolean {

@@ -1,3 +1,4 @@
+import { type Reason, reason } from '../base/reason.ts';
 import type { Row, Transaction } from '../storage/database.ts';
 import type { Sealer } from '../storage/seal.ts';
 import type { Bundled } from './bundled.ts';
@@ -28,6 +29,7 @@ import {
   openSecrets,
   secretColumns,
 } from './stored-catalog.ts';
+import { problemAt } from './problem.ts';
 import type { ChannelFacts } from './snapshot.ts';
 
 const table: CatalogTable<StoredChannel> = { name: 'channels', key: 'name', read: storedChannel };
@@ -94,7 +96,7 @@ export function* changeChannel(
   const wrongModel = yield* addModels(newModels, context);
   if (wrongModel !== undefined) return wrongModel;
   const keys = keysOf(written, row, context);
-  if (typeof keys === 'string') return wrong('api_keys', keys);
+  if (keys !== undefined && 'code' in keys) return wrong('api_keys', keys);
   const facts = yield* read(
     {
       ...withoutKeys(writtenOf(storedChannel(row), row, context), written),
@@ -107,7 +109,7 @@ export function* changeChannel(
   if ('kind' in facts) return facts;
   const elsewhere = originOf(facts, context) !== originOf(storedChannel(row), context);
   if (elsewhere && facts.secret !== undefined && keepsKeys(written))
-    return wrong('api_key', 'must be written again: the one that is kept is for another host');
+    return wrong('api_key', reason('key_of_another_host'));
   const { sealer, by } = context;
   const kept: Columns = { secret: row['secret'] ?? null, origin: row['origin'] ?? null };
   const secret = secretColumns(facts, row, { sealer, version, at: by.at });
@@ -164,20 +166,23 @@ function* addModels(
   models: readonly WrittenMembers[],
   { bundled, by }: ChannelEditContext,
 ): Transaction<Wrong | undefined> {
-  for (const model of models) {
+  for (const [index, model] of models.entries()) {
     const added = yield* addModel(model, bundled, by);
     if (added.kind !== 'wrong') continue;
-    const problems = added.problems.map(({ path, message }) => `${path} ${message}`);
-    return wrong('models', `${String(model['id'])}: ${problems.join('; ')}`);
+    const problems = added.problems.map((problem) => ({
+      ...problem,
+      path: `new_models[${index}]${problem.path === '' ? '' : `.${problem.path}`}`,
+    }));
+    return { kind: 'wrong', problems };
   }
   return undefined;
 }
 
 type Wrong = Extract<EditResult<never>, { kind: 'wrong' }>;
 
-const wrong = (path: string, message: string): Wrong => ({
+const wrong = (path: string, why: Reason): Wrong => ({
   kind: 'wrong',
-  problems: [{ line: 0, path, message }],
+  problems: [problemAt(0, path, why)],
 });
 
 /** Whether the edit keeps some of the present keys. */
@@ -188,19 +193,19 @@ function keepsKeys({ api_key: one, api_keys: several }: WrittenMembers): boolean
 }
 
 /**
- * The keys with numbers replaced by the keys that they stand for; a text says what is wrong with
- * them. undefined: there are no numbers.
+ * The keys with numbers replaced by the keys that they stand for, or what is wrong with them.
+ * undefined: there are no numbers.
  */
 function keysOf(
   { api_keys: keys }: WrittenMembers,
   row: Row,
   { sealer }: ChannelEditContext,
-): readonly unknown[] | string | undefined {
+): readonly unknown[] | Reason | undefined {
   if (!Array.isArray(keys) || !keys.some((key) => typeof key === 'number')) return undefined;
   const { secret, moreSecrets = [] } = openSecrets(row, sealer);
   const own = secret === undefined ? [] : [secret, ...moreSecrets];
   const absent = keys.find((key) => typeof key === 'number' && own[key - 1] === undefined);
-  if (absent !== undefined) return `it has no key ${String(absent)}`;
+  if (absent !== undefined) return reason('no_such_key', { number: String(absent) });
   return keys.map((key: unknown) => (typeof key === 'number' ? own[key - 1] : key));
 }
 

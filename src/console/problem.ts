@@ -1,3 +1,5 @@
+import type { ErrorBody } from './contract.ts';
+
 /**
  * Every refusal of the console in one table: code → status and message for readers of the JSON.
  * Pages show their own text for the code. A route's own codes belong here too.
@@ -38,12 +40,16 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
+type FieldReasons = NonNullable<ErrorBody['error']['reasons']>;
+
 export interface ProblemDetails {
   readonly message?: string;
   /** The parameter at fault, if there is one. */
   readonly param?: string;
-  /** By field: its error as a code such as `below_minimum`. */
+  /** By field: its error as a code such as `below_minimum`, or as an English sentence. */
   readonly fields?: Readonly<Record<string, string>>;
+  /** By field whose error is a sentence: what other languages make theirs from. */
+  readonly reasons?: FieldReasons;
   readonly retryAfterMs?: number;
   /** For a `version_conflict`: the object as it is now. */
   readonly current?: unknown;
@@ -81,6 +87,7 @@ export interface ProblemReply {
   readonly code: string | null;
   readonly param: string | null;
   readonly fields?: Readonly<Record<string, string>> | undefined;
+  readonly reasons?: FieldReasons | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly current?: unknown;
 }
@@ -92,13 +99,18 @@ export function problemReply({ code, message, details }: ConsoleProblem): Proble
 }
 
 /**
- * The error format of the product as JSON text, with two more members, and `current` beside it if
- * there is one.
+ * The error format of the product as JSON text, with three more members, and `current` beside it
+ * if there is one.
  */
 export function envelope(
-  { message, type, param, code, fields, current }: ProblemReply,
+  { message, type, param, code, fields, reasons, current }: ProblemReply,
   requestId: string,
 ): string {
-  const error = { message, type, param, code, ...(fields && { fields }), request_id: requestId };
+  const error = {
+    ...{ message, type, param, code },
+    ...(fields && { fields }),
+    ...(reasons && { reasons }),
+    request_id: requestId,
+  };
   return JSON.stringify(current === undefined ? { error } : { error, current });
 }

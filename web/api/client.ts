@@ -1,4 +1,5 @@
 import type { ErrorBody } from '../../src/console/contract.ts';
+import type { FieldReasons } from '../format/wrong-fields.ts';
 import { isGateway, serverIsBack } from './reach.ts';
 import { signedInAgain } from './session-gone.ts';
 
@@ -36,6 +37,8 @@ export class ApiError extends Error {
   /** The code of the server, else its type; undefined: it gave none. */
   readonly named: string | undefined;
   readonly fields: Readonly<Record<string, string>>;
+  /** Of fields whose text is an English sentence: what other languages make theirs from. */
+  readonly reasons: FieldReasons;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
   /** With `version_conflict`: the object as it is now. */
@@ -47,6 +50,7 @@ export class ApiError extends Error {
     this.code = body.error?.code ?? (status === 0 ? 'offline' : 'bug');
     this.named = body.error?.code || body.error?.type || undefined;
     this.fields = body.error?.fields ?? {};
+    this.reasons = body.error?.reasons ?? {};
     this.requestId = body.error?.request_id ?? headers?.get('x-request-id') ?? undefined;
     const seconds = Number(headers?.get('retry-after') ?? Number.NaN);
     this.retryAfterMs = Number.isNaN(seconds) ? undefined : seconds * 1000;

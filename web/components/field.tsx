@@ -40,7 +40,6 @@ interface FieldProps {
  */
 export function Field({ label, help, error, className, children }: FieldProps): ReactNode {
   const id = useId();
-  const words = useWords(sharedWords);
   const described = [help !== undefined && `${id}-help`, error !== undefined && `${id}-error`]
     .filter(Boolean)
     .join(' ');
@@ -59,13 +58,26 @@ export function Field({ label, help, error, className, children }: FieldProps): 
           {help}
         </p>
       )}
-      {error !== undefined && (
-        <p id={`${id}-error`} className="flex items-start gap-1 text-caption text-bad">
-          <Icon name="failed" className="mt-px" />
-          {words.errors.fields[error] ?? error}
-        </p>
-      )}
+      <FieldError id={`${id}-error`} error={error} />
     </div>
+  );
+}
+
+interface FieldErrorProps {
+  readonly id?: string;
+  /** As of a field. */
+  readonly error: string | undefined;
+}
+
+/** What is wrong, below what it is about: a field, or several. */
+export function FieldError({ id, error }: FieldErrorProps): ReactNode {
+  const { errors } = useWords(sharedWords);
+  if (error === undefined) return null;
+  return (
+    <p id={id} className="flex items-start gap-1 text-caption text-bad">
+      <Icon name="failed" className="mt-px" />
+      {errors.fields[error] ?? error}
+    </p>
   );
 }
 

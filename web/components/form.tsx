@@ -2,8 +2,9 @@ import { clsx } from 'clsx';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
 import { shortest } from '../format/written-price.ts';
-import { sharedWords } from '../words/families.ts';
-import { useWords } from '../words/family.ts';
+import { refusedFields } from '../format/wrong-fields.ts';
+import { reasonWords, sharedWords } from '../words/families.ts';
+import { useLoadedWords, useWords } from '../words/family.ts';
 import { Banner } from './banner.tsx';
 import { Button } from './button.tsx';
 import { DiffList, type Difference } from './diff-list.tsx';
@@ -66,6 +67,7 @@ export function Form({
 }: FormProps): ReactNode {
   const [attempts, setAttempts] = useState(0);
   const form = useRef<HTMLFormElement>(null);
+  const refused = useRefusedFields(error);
   useEffect(
     () => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(),
     [attempts, error],
@@ -83,7 +85,7 @@ export function Form({
       }}
     >
       {typeof children === 'function'
-        ? children({ ...fieldErrors(error), ...(attempts > 0 && mistakes) })
+        ? children({ ...refused, ...(attempts > 0 && mistakes) })
         : children}
       {problem ?? <FormProblem error={error} {...(mine !== undefined && { mine })} />}
       <FormButtons busy={isPending} {...buttons} />
@@ -104,6 +106,12 @@ function wayOf(event: Event): string {
  */
 export function useOpened<Thing>(thing: Thing): Thing {
   return useState(() => thing)[0];
+}
+
+/** What the server refused, by field. Its sentences are the reader's where a page has the words. */
+export function useRefusedFields(error: Error | null): Mistakes {
+  const { reasons = {} } = useLoadedWords(reasonWords) ?? {};
+  return error instanceof ApiError ? refusedFields(error, reasons) : {};
 }
 
 /** The submit and cancel buttons of a form. */
@@ -142,9 +150,10 @@ export function FormProblem({
   readonly mine?: object;
 }): ReactNode {
   const words = useWords(sharedWords);
+  const refused = useRefusedFields(error);
   if (error === null) return null;
   const others =
-    error instanceof ApiError && error.code === 'invalid' ? Object.entries(error.fields) : [];
+    error instanceof ApiError && error.code === 'invalid' ? Object.entries(refused) : [];
   return (
     <div role="alert">
       <Banner tone="bad">
@@ -174,12 +183,12 @@ function FieldProblem({
   what,
 }: {
   readonly field: string;
-  readonly what: string;
+  readonly what: string | undefined;
 }): ReactNode {
   const { errors } = useWords(sharedWords);
   return (
     <>
-      <span className="font-mono">{field}</span> {errors.fields[what] ?? what}
+      <span className="font-mono">{field}</span> {errors.fields[what ?? ''] ?? what}
     </>
   );
 }
@@ -207,11 +216,6 @@ const plain = (value: unknown): string | undefined =>
 function textOf(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** Errors by field from the server; they take precedence over the form's own. */
-function fieldErrors(error: Error | null): Readonly<Record<string, string | undefined>> {
-  return error instanceof ApiError ? error.fields : {};
 }
 
 /**

@@ -35,9 +35,7 @@ export function writtenPrices(lines: readonly PriceLine[]): WrittenPrices {
     ({ variant, above_input_tokens: above }) => variant === undefined && above === undefined,
   );
   const variants = filled.filter(({ variant }) => variant !== undefined);
-  const bands = [
-    ...new Set(filled.flatMap(({ above_input_tokens: above }) => above ?? [])),
-  ].toSorted((a, b) => a - b);
+  const bands = bandsOf(filled);
   return {
     ...ratesOf(plain),
     ...(bands.length > 0 && {
@@ -50,6 +48,22 @@ export function writtenPrices(lines: readonly PriceLine[]): WrittenPrices {
       by: Object.fromEntries(variants.map((line) => [line.variant ?? '', writtenAmount(line)])),
     }),
   };
+}
+
+const bandsOf = (lines: readonly PriceLine[]): readonly number[] =>
+  [...new Set(lines.flatMap(({ above_input_tokens: above }) => above ?? []))].toSorted(
+    (a, b) => a - b,
+  );
+
+/** The member of the price that `writtenPrices` makes of one of the lines. */
+export function writtenPath(
+  { class: of, variant, above_input_tokens: above }: PriceLine,
+  lines: readonly PriceLine[],
+): string {
+  if (variant !== undefined) return `by.${variant}`;
+  if (above === undefined) return of;
+  const bands = bandsOf(lines.filter(({ amount }) => amount !== ''));
+  return `tiers[${bands.indexOf(above)}].${of}`;
 }
 
 function ratesOf(lines: readonly PriceLine[]): Readonly<Record<string, string>> {

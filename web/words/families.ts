@@ -61,6 +61,10 @@ export const priceWords = family({
   en: () => import('./en/operator-prices.ts'),
   zh: () => import('./zh/operator-prices.ts'),
 });
+export const reasonWords = family({
+  en: () => import('./en/operator-reasons.ts'),
+  zh: () => import('./zh/operator-reasons.ts'),
+});
 export const peopleWords = family({
   en: () => import('./en/operator-people.ts'),
   zh: () => import('./zh/operator-people.ts'),

@@ -30,6 +30,11 @@ export function useWords<Words>(of: Family<Words>): Words {
   return of.ready.get(language) ?? use(load(of, language));
 }
 
+/** The texts if a page has loaded them; does not suspend. */
+export function useLoadedWords<Words>(of: Family<Words>): Words | undefined {
+  return of.ready.get(useLanguage());
+}
+
 export function preload<Words>(of: Family<Words>): Promise<Words> {
   return load(of, language());
 }

@@ -22,7 +22,7 @@ function textsOf(value: unknown): string {
  * Sentences that the server writes in English; `test/price-list-reasons.test.ts` holds the Chinese
  * ones to the server's codes.
  */
-const serversOwn = '.import.reasons.';
+const serversOwn = '.reasons.';
 
 describe.each(Object.entries<Family<unknown>>(families))('%s', (_, { files }) => {
   test('both languages have the same words, with the same places and values', async () => {

@@ -28,7 +28,7 @@ export interface List<Item> {
 
 /**
  * Every error response. `fields`: the wrong members of the body, each with its code
- * (`below_minimum`).
+ * (`below_minimum`) or an English sentence; `reasons`: what the sentences say, for other languages.
  */
 export interface ErrorBody {
   readonly error: {
@@ -37,6 +37,9 @@ export interface ErrorBody {
     readonly param: string | null;
     readonly code: string | null;
     readonly fields?: Readonly<Record<string, string>>;
+    readonly reasons?: Readonly<
+      Record<string, { readonly code: string; readonly values: Readonly<Record<string, string>> }>
+    >;
     readonly request_id: string;
   };
   /** With 409 `version_conflict`: the object as it is now. */

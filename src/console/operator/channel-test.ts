@@ -10,9 +10,10 @@ import {
   probeCapabilities,
 } from '../../gateway/channels/probe.ts';
 import { type Measure, measures, type Quantities } from '../../base/quantities.ts';
+import { reason } from '../../base/reason.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ChannelTestEvents } from '../contract.ts';
-import { type OperatorContext, byOperator } from './context.ts';
+import { type OperatorContext, byOperator, throwWrong } from './context.ts';
 import { costOfQuantities } from './vendor-costs.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, defineRoute, type SignedInRequest } from '../route.ts';
@@ -96,8 +97,12 @@ export function unsavedChannel(
   const vendor = vendors.get(written.vendor);
   if (vendor === undefined) return throwProblem('invalid', { fields: { vendor: 'unknown' } });
   const baseUrl = written.base_url?.trim() || vendor.baseUrl;
-  if (baseUrl === undefined || !/^https?:$/.test(protocolOf(baseUrl)))
-    return throwProblem('invalid', { fields: { base_url: 'must be an http(s) address' } });
+  if (baseUrl === undefined)
+    return throwWrong([{ path: 'base_url', ...reason('address_needed', { vendor: vendor.id }) }]);
+  if (!/^https?:$/.test(protocolOf(baseUrl)))
+    return throwWrong([
+      { path: 'base_url', ...reason('not_a_base_address', { written: baseUrl }) },
+    ]);
   return {
     name: 'unsaved',
     vendor: vendor.id,

@@ -1,8 +1,10 @@
 import type { AuditFacts } from '../../accounts/audit.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Reason } from '../../base/reason.ts';
 import type { ListFees } from '../../catalog/build-snapshot.ts';
 import type { Bundled } from '../../catalog/bundled.ts';
 import type { EditDone, EditResult } from '../../catalog/editing.ts';
+import type { ConfigProblem } from '../../catalog/problem.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Vendor } from '../../providers/vendor.ts';
 import type { Database } from '../../storage/database.ts';
@@ -16,10 +18,14 @@ import type { SignedInRequest } from '../route.ts';
 export const byOperator = ({ user, ip }: Pick<SignedInRequest, 'user' | 'ip'>) =>
   ({ actorKind: 'operator', actor: user.id, ip }) as const;
 
-/** The result of a successful change of the catalogue; throws a problem for every other outcome. */
+/**
+ * The result of a successful change of the catalogue; throws a problem for every other outcome.
+ * `key`: the member that names the object.
+ */
 export function editOrThrow<Thing>(
   edited: EditResult<Thing>,
   view: (thing: Thing) => unknown,
+  key: 'name' | 'id' = 'name',
 ): EditDone<Thing> {
   switch (edited.kind) {
     case 'done':
@@ -29,19 +35,32 @@ export function editOrThrow<Thing>(
     case 'exists':
       return throwProblem('conflict', {
         message: 'This name is taken.',
-        fields: { name: 'taken' },
+        fields: { [key]: 'taken' },
       });
     case 'conflict':
       return throwProblem('version_conflict', { current: view(edited.current) });
     case 'read_only':
       return throwProblem('read_only', { current: view(edited.current) });
-    case 'wrong': {
-      const fields: Record<string, string> = {};
-      for (const { path, message } of edited.problems) fields[path] ??= message;
-      return throwProblem('invalid', { fields, message: edited.problems[0]?.message ?? '' });
-    }
+    case 'wrong':
+      return throwWrong(edited.problems);
   }
 }
+
+/** Refuses a body for its wrong members, whose paths are below `at`. */
+export function throwWrong(problems: readonly WrongMember[], at = ''): never {
+  const fields: Record<string, string> = {};
+  const reasons: Record<string, Pick<Reason, 'code' | 'values'>> = {};
+  for (const { path, message, code, values = {} } of problems) {
+    const place =
+      path === '' ? at : at === '' || path.startsWith('[') ? at + path : `${at}.${path}`;
+    if (fields[place] !== undefined) continue;
+    fields[place] = message;
+    if (code !== undefined) reasons[place] = { code, values };
+  }
+  return throwProblem('invalid', { fields, reasons, message: problems[0]?.message ?? '' });
+}
+
+type WrongMember = Pick<ConfigProblem, 'path' | 'message' | 'code' | 'values'>;
 
 /** Facts of an object for the audit trail: money and the like as text. */
 export function auditFacts(thing: object | undefined): AuditFacts | undefined {

@@ -20,7 +20,13 @@ import { yuan } from '../format.ts';
 import { versionIn } from '../input.ts';
 import { belowCost, chargedBy } from './price-preview.ts';
 import { costOfQuantities } from './vendor-costs.ts';
-import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
+import {
+  type OperatorContext,
+  byOperator,
+  editOrThrow,
+  auditFacts,
+  throwWrong,
+} from './context.ts';
 import { multiplierText, wholePpm } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
@@ -222,7 +228,7 @@ function groupPreviewRoute({ database, clock, listFees }: OperatorContext): Cons
         catalogue.groups.find(({ name }) => name === params['name']) ?? throwProblem('not_found');
       const multiplierPpm = exactDecimal(input.multiplier, 6);
       if (typeof multiplierPpm !== 'bigint')
-        return throwProblem('invalid', { fields: { multiplier: multiplierPpm.message } });
+        return throwWrong([{ path: 'multiplier', ...multiplierPpm }]);
       return groupPreview(database, catalogue, listFees, group, multiplierPpm, clock.now());
     },
   });

@@ -132,7 +132,7 @@ function act(
   edit: () => Transaction<EditResult<StoredModel>>,
 ): Promise<void> {
   return database.transact(function* () {
-    const { before, after } = editOrThrow(yield* edit(), asWritten);
+    const { before, after } = editOrThrow(yield* edit(), asWritten, 'id');
     const target = after?.id ?? before?.id ?? '';
     const price = auditedPrice(before?.price, after?.price);
     yield* writeAudit(visit.at, {

@@ -30,7 +30,7 @@ import { instant } from '../format.ts';
 import { idempotencyKeyIn, timeInput } from '../input.ts';
 import { pricePreview } from './price-preview.ts';
 import { auditedPrice } from './audited-price.ts';
-import { type OperatorContext, byOperator } from './context.ts';
+import { type OperatorContext, byOperator, throwWrong } from './context.ts';
 import { isSimpleTier, wholePpm, allPricesOf, pricesOf } from '../prices.ts';
 import { throwProblem } from '../problem.ts';
 import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.ts';
@@ -136,13 +136,7 @@ function priced(
   const price =
     parsed && withTerms(readPrice(model.kind, parsed, report, []), model.price, written);
   if (price !== undefined && report.clean) return { model, price };
-  const fields = Object.fromEntries(
-    report.problems.map(({ path, message }) => [
-      `${at}price${path === '' ? '' : `.${path}`}`,
-      message,
-    ]),
-  );
-  return throwProblem('invalid', { fields, message: report.problems[0]?.message ?? '' });
+  return throwWrong(report.problems, `${at}price`);
 }
 
 /**

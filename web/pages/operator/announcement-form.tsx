@@ -55,7 +55,7 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
   const zone = useZone();
   const [text, setText] = useState(() => textOf(announcement, zone));
   const [idempotencyKey] = useState(newIdempotencyKey);
-  const wrong = mistakes(text, words.beforeFrom);
+  const wrong = mistakes(text);
   const save = useMutation({
     mutationFn: (body: AnnouncementBody) =>
       announcement === undefined
@@ -97,6 +97,14 @@ export function AnnouncementForm({ announcement: shown, onClose }: FormProps): R
   );
 }
 
+/** The texts as the server calls them. */
+const members = {
+  titleZh: 'title.zh',
+  titleEn: 'title.en',
+  textZh: 'text.zh',
+  textEn: 'text.en',
+} as const;
+
 interface FieldsProps {
   readonly text: Text;
   readonly onChange: (change: Partial<Text>) => void;
@@ -110,7 +118,7 @@ function Fields(props: FieldsProps): ReactNode {
     <>
       <div className="grid gap-4 sm:grid-cols-2">
         {(['titleZh', 'titleEn'] as const).map((name) => (
-          <Field key={name} label={words[name]} error={errors[name]}>
+          <Field key={name} label={words[name]} error={errors[name] ?? errors[members[name]]}>
             {(tied) => (
               <TextInput
                 {...tied}
@@ -123,7 +131,7 @@ function Fields(props: FieldsProps): ReactNode {
           </Field>
         ))}
         {(['textZh', 'textEn'] as const).map((name) => (
-          <Field key={name} label={words[name]} error={errors[name]}>
+          <Field key={name} label={words[name]} error={errors[name] ?? errors[members[name]]}>
             {(tied) => (
               <Textarea
                 {...tied}
@@ -228,7 +236,7 @@ function Preview({ text }: { readonly text: Text }): ReactNode {
 const isRead = ({ from, to }: Pick<Text, 'from' | 'to'>): boolean =>
   [from, to].every((clock) => clock === '' || isClock(clock));
 
-function mistakes(text: Text, beforeFrom: string): Readonly<Record<string, string>> {
+function mistakes(text: Text): Readonly<Record<string, string>> {
   const needed = (['titleZh', 'titleEn', 'textZh', 'textEn'] as const).filter(
     (name) => text[name].trim() === '',
   );
@@ -236,7 +244,7 @@ function mistakes(text: Text, beforeFrom: string): Readonly<Record<string, strin
   const reversed = text.to !== '' && text.from !== '' && text.to <= text.from;
   return {
     ...Object.fromEntries(needed.map((name) => [name, 'required'])),
-    ...(reversed && { to: beforeFrom }),
+    ...(reversed && { to: 'before_from' }),
     ...Object.fromEntries(unread.map((name) => [name, 'not_a_clock'])),
   };
 }

@@ -1,6 +1,14 @@
 import type { ReactNode } from 'react';
 import type { VendorView } from '../../../src/console/contract.ts';
-import { Checkbox, Field, Select, Textarea, TextInput } from '../../components/field.tsx';
+import {
+  Checkbox,
+  Field,
+  FieldError,
+  Select,
+  Textarea,
+  TextInput,
+} from '../../components/field.tsx';
+import { mistakeIn } from '../../format/wrong-fields.ts';
 import { channelWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useVendorLabel } from '../../words/vendor-names.ts';
@@ -71,7 +79,12 @@ export function ChannelFields(props: FieldsProps): ReactNode {
         slots={text.keys}
         onChange={(keys) => onChange({ keys })}
         help={secretHelp}
-        error={errors['secret'] ?? errors['secrets'] ?? errors['api_key'] ?? errors['api_keys']}
+        error={
+          errors['secret'] ??
+          mistakeIn(errors, 'secrets') ??
+          errors['api_key'] ??
+          mistakeIn(errors, 'api_keys')
+        }
       />
       <GroupChoice {...props} />
       <ModelLines {...props} />
@@ -165,10 +178,8 @@ function VendorChoice({ text, onChange, errors, vendors }: FieldsProps): ReactNo
 function ModelLines({ text, onChange, errors, vendor }: FieldsProps): ReactNode {
   const { form: words } = useWords(channelWords);
   const help = vendor?.needs_secret === false ? words.modelsHelpOwn : words.modelsHelp;
-  // The server names the line that is wrong: `models[0]`.
-  const [line] = Object.keys(errors).filter((name) => name.startsWith('models['));
   return (
-    <Field label={words.models} help={help} error={errors['models'] ?? errors[line ?? '']}>
+    <Field label={words.models} help={help} error={mistakeIn(errors, 'models')}>
       {(tied) => (
         <Textarea
           {...tied}
@@ -210,7 +221,7 @@ function Order({ text, onChange, errors }: FieldsProps): ReactNode {
   );
 }
 
-function GroupChoice({ text, onChange, groups }: FieldsProps): ReactNode {
+function GroupChoice({ text, onChange, groups, errors }: FieldsProps): ReactNode {
   const { form: words } = useWords(channelWords);
   const all = [...new Set([...groups, ...text.groups])];
   const turn = (name: string, on: boolean) =>
@@ -229,6 +240,7 @@ function GroupChoice({ text, onChange, groups }: FieldsProps): ReactNode {
           </Checkbox>
         ))}
       </div>
+      <FieldError error={mistakeIn(errors, 'groups')} />
     </fieldset>
   );
 }

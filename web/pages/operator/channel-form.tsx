@@ -18,7 +18,7 @@ import { useWords } from '../../words/family.ts';
 import { ChannelFields, type ChannelText } from './channel-fields.tsx';
 import { newSlot, secretsOf, slotsOf } from './channel-keys.tsx';
 import { channelAddress, refreshChannels, Unserve, unservedIn } from './channel-parts.tsx';
-import { modelsIn, newModelsIn, wrongPrices } from './vendor-models.tsx';
+import { modelsIn, newModelsIn, refusedPrices, wrongPrices } from './vendor-models.tsx';
 
 const empty: ChannelText = {
   name: '',
@@ -135,6 +135,7 @@ function ChannelForm({ start, editing, saving, submit, onSubmit, onCancel }: For
   const vendors = useData<List<VendorView>>('operator/vendors').data?.items ?? [];
   const groups = useData<List<OperatorGroup>>('operator/groups').data?.items ?? [];
   const [text, setText] = useState(start);
+  const [sent, setSent] = useState(start);
   const vendor = vendors.find(({ name }) => name === text.vendor);
   const keyAgain =
     editing?.secret.set === true && originOf(text, vendors) !== originOf(start, vendors);
@@ -150,14 +151,17 @@ function ChannelForm({ start, editing, saving, submit, onSubmit, onCancel }: For
       saving={saving}
       mine={bodyOf(text)}
       submit={submit}
-      onSubmit={() => onSubmit(text)}
+      onSubmit={() => {
+        setSent(text);
+        onSubmit(text);
+      }}
       onCancel={onCancel}
     >
       {(errors) => (
         <ChannelFields
           text={text}
           onChange={(change) => setText((old) => ({ ...old, ...change }))}
-          errors={errors}
+          errors={{ ...errors, ...refusedPrices(errors, sent) }}
           vendors={vendors}
           vendor={vendor}
           groups={groups.map(({ name }) => name)}

@@ -5,6 +5,7 @@ import { send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
+import { FieldError } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
@@ -18,7 +19,7 @@ import { channelWords, modelsWords, sharedWords } from '../../words/families.ts'
 import { useWords } from '../../words/family.ts';
 import { channelAddress, refreshChannels } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
-import { PriceFields, wrongLines } from './price-fields.tsx';
+import { PriceFields, refusedLines, wrongLines } from './price-fields.tsx';
 
 /** The models of a channel, their names there, and the vendor's prices. */
 export function ChannelModels({ channel }: { readonly channel: ChannelView }): ReactNode {
@@ -172,7 +173,12 @@ function CostDialog({ channel, model, onClose }: CostDialogProps): ReactNode {
         {(errors) => (
           <>
             <p className="text-table text-muted">{words.costHelp}</p>
-            <PriceFields lines={lines} onChange={setLines} errors={errors} />
+            <PriceFields
+              lines={lines}
+              onChange={setLines}
+              errors={{ ...errors, ...refusedLines(errors, `costs.${model}`, lines) }}
+            />
+            <FieldError error={errors[`costs.${model}`]} />
           </>
         )}
       </Form>

@@ -15,6 +15,7 @@ import { Banner } from '../../components/banner.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
 import { Form, type Mistakes, type Saving, useOpened, useVersion } from '../../components/form.tsx';
+import { mistakeIn } from '../../format/wrong-fields.ts';
 import { useToast } from '../../components/toast.tsx';
 import { plainAmount } from '../../format/amount.ts';
 import { signedPercent } from '../../format/count.ts';
@@ -277,7 +278,11 @@ function PolicyField({ value, onChange, error }: PolicyProps): ReactNode {
 function FallbacksField({ text, errors, onChange }: FieldsProps): ReactNode {
   const { groups: words } = useWords(priceWords);
   return (
-    <Field label={words.fallbacks} help={words.fallbacksHelp} error={errors['fallback_models']}>
+    <Field
+      label={words.fallbacks}
+      help={words.fallbacksHelp}
+      error={mistakeIn(errors, 'fallback_models')}
+    >
       {(tied) => (
         <Textarea
           {...tied}

@@ -4,7 +4,7 @@ import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { priceText } from '../../format/price.ts';
-import { modelsWords, operatorWords, priceWords } from '../../words/families.ts';
+import { modelsWords, operatorWords, priceWords, reasonWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
@@ -59,6 +59,7 @@ interface ReportProps {
 
 function Refused({ report: { refused } }: ReportProps): ReactNode {
   const { import: words } = useWords(priceWords);
+  const { reasons } = useWords(reasonWords);
   return (
     <ul className="flex flex-col gap-2 text-table">
       {refused.map(({ line, text, why, code, values }, index) => (
@@ -68,7 +69,7 @@ function Refused({ report: { refused } }: ReportProps): ReactNode {
             {text}
           </code>
           <span className="text-bad wrap-anywhere">
-            {words.reasons[code ?? '']?.(values) ?? why}
+            {reasons[code ?? '']?.(values) ?? why}
           </span>
         </li>
       ))}

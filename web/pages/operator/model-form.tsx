@@ -5,15 +5,16 @@ import type { ModelBody, ModelKindName, OperatorModel } from '../../../src/conso
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { DayInput } from '../../components/day-input.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, Select, TextInput } from '../../components/field.tsx';
+import { Field, FieldError, Select, TextInput } from '../../components/field.tsx';
 import { Form, type Mistakes, useOpened, useVersion } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { mistakeIn } from '../../format/wrong-fields.ts';
 import { isDay } from '../../format/day.ts';
 import { linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
 import { modelsWords, priceWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { operatorModelAddress, operatorModelPath, refreshModels } from './model-parts.ts';
-import { PriceFields, wrongLines } from './price-fields.tsx';
+import { PriceFields, refusedLines, wrongLines } from './price-fields.tsx';
 
 const kinds = [
   'chat',
@@ -93,7 +94,12 @@ export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNo
             <fieldset>
               <legend className="text-table font-medium">{words.price}</legend>
               <p className="mb-2 text-caption text-muted">{words.priceHelp}</p>
-              <PriceFields lines={lines} onChange={setLines} errors={errors} />
+              <PriceFields
+                lines={lines}
+                onChange={setLines}
+                errors={{ ...errors, ...refusedLines(errors, 'price', lines) }}
+              />
+              <FieldError error={errors['price']} />
             </fieldset>
           </>
         )}
@@ -159,7 +165,7 @@ function ModelFields({ text, onChange, errors, editing = false }: FieldsProps): 
     help?: string,
     more: Readonly<Record<string, unknown>> = {},
   ) => (
-    <Field label={label} {...(help !== undefined && { help })} error={errors[member]}>
+    <Field label={label} {...(help !== undefined && { help })} error={mistakeIn(errors, member)}>
       {(tied) => (
         <TextInput
           {...tied}

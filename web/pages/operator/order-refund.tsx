@@ -69,7 +69,7 @@ export function RefundDialog({ order, onClose }: RefundDialogProps): ReactNode {
           left={left}
           text={text}
           onChange={set}
-          refused={field && (words.fields[field] ?? field)}
+          refused={field}
           onNext={() => setStep(2)}
           onClose={onClose}
         />

@@ -12,7 +12,7 @@ import type {
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { DayInput } from '../../components/day-input.tsx';
-import { FormProblem } from '../../components/form.tsx';
+import { FormProblem, type Mistakes, useRefusedFields } from '../../components/form.tsx';
 import { AmountInput, Field, Select } from '../../components/field.tsx';
 import { Panel } from '../../components/page.tsx';
 import { IconButton } from '../../components/button.tsx';
@@ -33,7 +33,7 @@ import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
 import { refreshModels } from './model-parts.ts';
 import { ReasonField, useErrorText } from './parts.tsx';
-import { AddLine, lineError } from './price-fields.tsx';
+import { AddLine, lineError, refusedLines } from './price-fields.tsx';
 import { PricePreviewPanel } from './price-preview.tsx';
 
 const quietMs = 350;
@@ -50,6 +50,7 @@ export function PriceEditor({ model }: { readonly model: OperatorModelDetail }):
   const changed = JSON.stringify(change.price) !== JSON.stringify(writtenPrices(start));
   const wrong = lines.some((line) => lineError(line) !== undefined);
   const preview = usePreview(changed && !wrong ? change : undefined);
+  const refused = useRefusedFields(preview.error);
   const [form, setForm] = useState(newIdempotencyKey);
   const reset = () => {
     setLines(start);
@@ -67,7 +68,13 @@ export function PriceEditor({ model }: { readonly model: OperatorModelDetail }):
       }
     >
       <div className="flex flex-col gap-4">
-        <Lines model={model} start={start} lines={lines} onChange={setLines} />
+        <Lines
+          model={model}
+          start={start}
+          lines={lines}
+          refused={refusedLines(refused, 'price', lines)}
+          onChange={setLines}
+        />
         <FurtherPrices
           title={words.modes}
           help={words.modesHelp}
@@ -179,10 +186,12 @@ interface LinesProps {
   readonly model: Pick<OperatorModelDetail, 'prices' | 'price_version'>;
   readonly start: readonly PriceLine[];
   readonly lines: readonly PriceLine[];
+  /** The mistakes that the server found, by line. */
+  readonly refused: Mistakes;
   readonly onChange: (lines: readonly PriceLine[]) => void;
 }
 
-function Lines({ model, start, lines, onChange }: LinesProps): ReactNode {
+function Lines({ model, start, lines, refused, onChange }: LinesProps): ReactNode {
   const { editor: words } = useWords(priceWords);
   const { per } = useWords(modelsWords);
   const nameOf = useLineName();
@@ -224,7 +233,7 @@ function Lines({ model, start, lines, onChange }: LinesProps): ReactNode {
                 label={
                   <span className="sr-only">{`${nameOf(line)}: ${words.next(model.price_version + 1)}`}</span>
                 }
-                error={lineError({ ...line, amount: typed })}
+                error={lineError({ ...line, amount: typed }) ?? refused[key]}
               >
                 {(tied) => (
                   <AmountInput
@@ -294,15 +303,16 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
     setOwn(mistakes);
     if (Object.keys(mistakes).length === 0) publish.mutate();
   };
+  const refused = useRefusedFields(publish.error);
   const barred = wrong || preview?.publishable === false ? words.refused : undefined;
   return (
     <div className="flex flex-col gap-3 border-t border-line pt-4">
       <div className="flex flex-wrap items-start gap-3">
-        <EffectiveFields at={at} error={own.at} onChange={setAt} />
+        <EffectiveFields at={at} error={own.at ?? refused['effective_at']} onChange={setAt} />
         <ReasonField
           value={reason}
           onChange={setReason}
-          error={own.reason}
+          error={own.reason ?? refused['reason']}
           className="flex-1 basis-60"
         />
       </div>

@@ -4,7 +4,7 @@ import { IconButton } from '../../components/button.tsx';
 import { AmountInput, Field, Select } from '../../components/field.tsx';
 import type { Mistakes } from '../../components/form.tsx';
 import { amountError } from '../../format/amount.ts';
-import { emptyLine, lineKey, type PriceLine } from '../../format/written-price.ts';
+import { emptyLine, lineKey, type PriceLine, writtenPath } from '../../format/written-price.ts';
 import { modelsWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useLineName } from '../model-parts.tsx';
@@ -39,6 +39,15 @@ export function lineError({ amount, per }: PriceLine): string | undefined {
 /** The errors of all lines. */
 export const wrongLines = (lines: readonly PriceLine[]): Mistakes =>
   Object.fromEntries(lines.map((line) => [lineKey(line), lineError(line)]));
+
+/** The mistakes of lines that the server found in the price at `at`, by line. */
+export const refusedLines = (wrong: Mistakes, at: string, lines: readonly PriceLine[]): Mistakes =>
+  Object.fromEntries(
+    lines.flatMap((line) => {
+      const what = wrong[`${at}.${writtenPath(line, lines)}`];
+      return what === undefined ? [] : [[lineKey(line), what]];
+    }),
+  );
 
 interface PriceFieldsProps {
   readonly lines: readonly PriceLine[];

@@ -12,6 +12,7 @@ import { FormProblem, type Mistakes } from '../../components/form.tsx';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, TextInput } from '../../components/field.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { mistakeIn } from '../../format/wrong-fields.ts';
 import { plainAmount } from '../../format/amount.ts';
 import { priceText } from '../../format/price.ts';
 import { channelWords, modelsWords, sharedWords } from '../../words/families.ts';
@@ -63,6 +64,18 @@ export function wrongPrices(
     }),
   );
 }
+
+/** The mistakes that the server found in the new models of a form as it was sent, by field. */
+export const refusedPrices = (
+  wrong: Mistakes,
+  { models, newPrices }: { readonly models: string; readonly newPrices: NewPrices },
+): Mistakes =>
+  Object.fromEntries(
+    newModelsIn(models, newPrices).flatMap(({ id = '' }, index) => {
+      const what = mistakeIn(wrong, `new_models[${index}]`);
+      return what === undefined ? [] : [[priceField(id), what]];
+    }),
+  );
 
 const priceError = (amount: string): string | undefined =>
   lineError({ class: 'input', unit: 'token', per: 1_000_000, amount });

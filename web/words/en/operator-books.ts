@@ -195,6 +195,5 @@ export default {
     removeTitle: (title: string) => `Remove “${title}”?`,
     removeText: 'It disappears for everyone and from this list. The audit trail keeps it.',
     removed: 'Removed.',
-    beforeFrom: 'The end must be after the start.',
   },
 };

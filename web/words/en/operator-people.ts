@@ -243,11 +243,6 @@ export default {
     tooMuch: 'More than the refundable amount.',
     nothingLeft: 'Fully refunded.',
     notCredited: 'Only credited orders can be refunded.',
-    fields: {
-      above_unrefunded: 'More than is left to refund.',
-      insufficient: 'The user’s available balance is too low.',
-      not_payable: 'Enter whole fen, at least 0.01.',
-    } as Readonly<Record<string, string>>,
   },
   reconciliation: {
     title: 'Reconciliation',
@@ -282,9 +277,5 @@ export default {
     queryAndCredit: 'Query and credit',
     queried: (state: string) => `Wallet status: ${state}.`,
     unknownOrder: 'unknown order',
-    fields: {
-      not_offered: 'This wallet is not configured.',
-      not_over: 'This day has not ended yet.',
-    } as Readonly<Record<string, string>>,
   },
 };

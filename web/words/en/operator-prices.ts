@@ -148,8 +148,6 @@ export default {
     lists: { new: 'New', changed: 'Changed', unchanged: 'Unchanged', refused: 'Refused' },
     refusedLine: (line: number) => `line ${line}`,
     dry: 'Nothing has changed yet. All prices are published together, or none.',
-    /** By code; English is the server's own sentence. */
-    reasons: {} as Readonly<Record<string, (values: Readonly<Record<string, string>>) => string>>,
     refusedAll: 'Correct the refused lines before you publish.',
     nothing: 'The list matches the current prices.',
     published: (count: number) =>

@@ -195,6 +195,5 @@ export default {
     removeTitle: (title) => `删除“${title}”？`,
     removeText: '所有人都不再看到它，此列表中也不再显示。审计日志会保留它。',
     removed: '已删除。',
-    beforeFrom: '结束时间必须晚于开始时间。',
   },
 } satisfies typeof en;

@@ -217,11 +217,6 @@ export default {
     tooMuch: '超过可退金额。',
     nothingLeft: '已全部退款。',
     notCredited: '只有已到账的订单可以退款。',
-    fields: {
-      above_unrefunded: '超过剩余可退款金额。',
-      insufficient: '用户的可用余额不足。',
-      not_payable: '请填写整分金额，最低 0.01。',
-    },
   },
   reconciliation: {
     title: '对账',
@@ -248,6 +243,5 @@ export default {
     queryAndCredit: '查询并入账',
     queried: (state) => `钱包状态：${state}。`,
     unknownOrder: '未知订单',
-    fields: { not_offered: '没有配置这个钱包。', not_over: '这一天还没有结束。' },
   },
 } satisfies typeof en;
