@@ -126,6 +126,19 @@ forEachDatabase((_name, _openFresh, fresh) => {
       'channel.update',
       'channel.create',
     ]);
+    const acts = async (id: string) =>
+      (await operator.ask(`operator/audit?target=model:${id}`)).json.items;
+    expect(await acts('y')).toMatchObject([
+      {
+        actor: { kind: 'operator', id: trail.items[0].actor.id },
+        action: 'model.create',
+        changes: expect.arrayContaining([
+          { member: 'input', before: null, after: '1' },
+          { member: 'output', before: null, after: '2' },
+        ]),
+      },
+    ]);
+    expect(await acts('deepseek-chat')).toMatchObject([{ action: 'model.create' }]);
     vendor.answer((_request, response) =>
       json(
         response,

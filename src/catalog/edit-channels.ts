@@ -7,6 +7,7 @@ import type { VendorFacts } from './configuration.ts';
 import { addModel, type ModelAuthor, modelTable, putModel } from './edit-models.ts';
 import {
   asWritten,
+  type EditDone,
   editRefusal,
   type EditResult,
   reportWithoutLines,
@@ -23,6 +24,7 @@ import {
   type ChannelSwitch,
   storedChannel,
   type StoredChannel,
+  type StoredModel,
   channelColumns,
   type Columns,
   costsText,
@@ -53,8 +55,8 @@ export function* addChannel(
   newModels: readonly WrittenMembers[] = [],
 ): Transaction<EditResult<StoredChannel>> {
   const version = (yield* lockCatalogVersion()) + 1n;
-  const wrongModel = yield* addModels(newModels, context);
-  if (wrongModel !== undefined) return wrongModel;
+  const added = yield* addModels(newModels, context);
+  if ('kind' in added) return added;
   const facts = yield* read(written, context);
   if ('kind' in facts) return facts;
   const row = yield* rowOf(table, facts.name);
@@ -70,7 +72,7 @@ export function* addChannel(
       costs: costsText(facts.costs ?? new Map()),
       origin: 'console',
     },
-    facts,
+    { facts, added },
     context,
   );
 }
@@ -93,8 +95,8 @@ export function* changeChannel(
     newModels.length === 0 && Object.keys(written).every((name) => name === 'costs');
   const no = editRefusal(table, row, of.version, costsAlone);
   if (no !== undefined || row === undefined) return no ?? { kind: 'absent' };
-  const wrongModel = yield* addModels(newModels, context);
-  if (wrongModel !== undefined) return wrongModel;
+  const added = yield* addModels(newModels, context);
+  if ('kind' in added) return added;
   const keys = keysOf(written, row, context);
   if (keys !== undefined && 'code' in keys) return wrong('api_keys', keys);
   const facts = yield* read(
@@ -121,7 +123,7 @@ export function* changeChannel(
       ...secret,
       costs: facts.costs === undefined ? (row['costs'] ?? '{}') : costsText(facts.costs),
     },
-    facts,
+    { facts, added },
     context,
   );
 }
@@ -165,9 +167,11 @@ function* read(
 function* addModels(
   models: readonly WrittenMembers[],
   { bundled, by }: ChannelEditContext,
-): Transaction<Wrong | undefined> {
+): Transaction<Wrong | readonly EditDone<StoredModel>[]> {
+  const done: EditDone<StoredModel>[] = [];
   for (const [index, model] of models.entries()) {
     const added = yield* addModel(model, bundled, by);
+    if (added.kind === 'done') done.push(added);
     if (added.kind !== 'wrong') continue;
     const problems = added.problems.map((problem) => ({
       ...problem,
@@ -175,7 +179,7 @@ function* addModels(
     }));
     return { kind: 'wrong', problems };
   }
-  return undefined;
+  return done;
 }
 
 type Wrong = Extract<EditResult<never>, { kind: 'wrong' }>;
@@ -251,20 +255,29 @@ function writtenOf(
   };
 }
 
-/** Writes the channel. Its models that were not sold until now begin to be sold with it. */
+interface Written {
+  readonly facts: ChannelFacts;
+  readonly added: readonly EditDone<StoredModel>[];
+}
+
+/**
+ * Writes the channel. Its models that were not sold until now begin to be sold with it, as those
+ * that were added did.
+ */
 function* put(
   row: Row | undefined,
   columns: Columns,
-  facts: ChannelFacts,
+  { facts, added }: Written,
   context: ChannelEditContext,
 ): Transaction<EditResult<StoredChannel>> {
+  const models = [...added];
   for (const id of facts.models.keys()) {
     const model = yield* rowOf(modelTable, id);
     const bundled = context.bundled.get(id)?.facts;
     if (model?.['active'] !== 1n && bundled !== undefined)
-      yield* putModel(bundled, model, context.by);
+      models.push(yield* putModel(bundled, model, context.by));
   }
-  return yield* writeRow(table, row, columns, context.by.at);
+  return { ...(yield* writeRow(table, row, columns, context.by.at)), models };
 }
 
 /** Takes a channel out of use, or puts it back; also a channel of the configuration. */

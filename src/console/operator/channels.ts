@@ -35,6 +35,7 @@ import { type ConsoleRoute, type SignedInRequest, defineRoute } from '../route.t
 import { auditedCosts } from './audited-price.ts';
 import { type ChannelReadings, channelView, whyCode, unservedBy } from './channel-view.ts';
 import { type OperatorContext, byOperator, editOrThrow, auditFacts } from './context.ts';
+import { auditModel } from './models.ts';
 import { vendorCosts } from './vendor-costs.ts';
 
 const hoursShown = 24;
@@ -332,7 +333,7 @@ async function applyAction(
 ): Promise<ChannelEffect> {
   const run = function* (): Transaction<ChannelEffect> {
     const catalogue = yield* readStoredCatalog();
-    const { before, after } = editOrThrow(yield* edit(), asWritten);
+    const { before, after, models = [] } = editOrThrow(yield* edit(), asWritten);
     const effect = {
       unserved_models: before === undefined ? [] : unservedBy(catalogue, before.name, after),
     };
@@ -340,6 +341,7 @@ async function applyAction(
     if (effect.unserved_models.length > 0 && !accept)
       return throwProblem('would_unserve', { current: effect });
     const target = after?.name ?? before?.name ?? '';
+    for (const model of models) yield* auditModel(visit, 'model.create', model);
     yield* writeAudit(visit.at, {
       ...byOperator(visit),
       action,

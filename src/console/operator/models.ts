@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { writeAudit } from '../../accounts/audit.ts';
 import type { ListFees } from '../../catalog/build-snapshot.ts';
 import { addModel, changeModel, retireModel } from '../../catalog/edit-models.ts';
-import type { EditResult } from '../../catalog/editing.ts';
+import type { EditDone, EditResult } from '../../catalog/editing.ts';
 import {
   storedCatalog,
   type StoredCatalog,
@@ -132,16 +132,23 @@ function act(
   edit: () => Transaction<EditResult<StoredModel>>,
 ): Promise<void> {
   return database.transact(function* () {
-    const { before, after } = editOrThrow(yield* edit(), asWritten, 'id');
-    const target = after?.id ?? before?.id ?? '';
-    const price = auditedPrice(before?.price, after?.price);
-    yield* writeAudit(visit.at, {
-      ...byOperator(visit),
-      action,
-      target: `model:${target}`,
-      before: { ...withoutPrice(before), ...price.before },
-      after: { ...withoutPrice(after), ...price.after },
-    });
+    yield* auditModel(visit, action, editOrThrow(yield* edit(), asWritten, 'id'));
+  });
+}
+
+/** Writes a change of a model into the audit trail, with its prices. */
+export function* auditModel(
+  visit: SignedInRequest<unknown>,
+  action: string,
+  { before, after }: Pick<EditDone<StoredModel>, 'before' | 'after'>,
+): Transaction<void> {
+  const price = auditedPrice(before?.price, after?.price);
+  yield* writeAudit(visit.at, {
+    ...byOperator(visit),
+    action,
+    target: `model:${after?.id ?? before?.id ?? ''}`,
+    before: { ...withoutPrice(before), ...price.before },
+    after: { ...withoutPrice(after), ...price.after },
   });
 }
 
