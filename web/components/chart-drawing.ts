@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import type { ChartProps, ChartSeries } from './chart.tsx';
-import { isHatched, seriesToken } from './series.ts';
+import { isDotted, seriesToken } from './series.ts';
 
 interface Drawn extends ChartProps {
   readonly hidden: ReadonlySet<string>;
@@ -76,8 +76,8 @@ export function chartOptions(
       {},
       ...ordered.map((each) => {
         const rank = each.colour ?? props.series.indexOf(each);
-        const surface = isHatched(rank) ? colour('--color-surface') : undefined;
-        return drawnSeries(props, each, { colour: colour(seriesToken(rank)), surface });
+        const dots = isDotted(rank) ? colour('--color-surface') : undefined;
+        return drawnSeries(props, each, { colour: colour(seriesToken(rank)), dots });
       }),
     ],
     hooks: {
@@ -109,18 +109,18 @@ function colours(element: HTMLElement): (token: string) => string {
 
 interface Ink {
   readonly colour: string;
-  /** The ground of the stripes, for a bar that has them. */
-  readonly surface: string | undefined;
+  /** The colour of the dots, for a bar that has them. */
+  readonly dots: string | undefined;
 }
 
 function drawnSeries(
   { kind, marks }: Drawn,
   { values }: ChartSeries,
-  { colour, surface }: Ink,
+  { colour, dots: ofDots }: Ink,
 ): uPlot.Series {
   if (kind === 'stacked')
     return {
-      fill: surface === undefined ? colour : hatch(colour, surface),
+      fill: ofDots === undefined ? colour : dotted(colour, ofDots),
       stroke: colour,
       width: 0,
       ...(bars && { paths: bars }),
@@ -185,23 +185,43 @@ function hatchOpen(
 
 const stripePx = 6;
 
-function hatch(colour: string, ground?: string): CanvasPattern | string {
+/** Stripes of the colour, over what is drawn below them. */
+function hatch(colour: string): CanvasPattern | string {
+  return patternOf(stripePx, colour, (context) => {
+    context.strokeStyle = colour;
+    context.lineWidth = 2;
+    for (const shift of [-stripePx, 0, stripePx]) {
+      context.moveTo(shift, stripePx);
+      context.lineTo(shift + stripePx, 0);
+    }
+    context.stroke();
+  });
+}
+
+const dotGapPx = 5;
+
+function dotted(colour: string, dots: string): CanvasPattern | string {
+  return patternOf(dotGapPx, colour, (context) => {
+    context.fillStyle = colour;
+    context.fillRect(0, 0, dotGapPx, dotGapPx);
+    context.fillStyle = dots;
+    context.arc(dotGapPx / 2, dotGapPx / 2, 1.25, 0, 2 * Math.PI);
+    context.fill();
+  });
+}
+
+/** A square tile, repeated; the plain colour where there is no canvas. */
+function patternOf(
+  side: number,
+  colour: string,
+  draw: (context: CanvasRenderingContext2D) => void,
+): CanvasPattern | string {
   const tile = document.createElement('canvas');
-  tile.width = stripePx;
-  tile.height = stripePx;
+  tile.width = side;
+  tile.height = side;
   const context = tile.getContext('2d');
   if (context === null) return colour;
-  if (ground !== undefined) {
-    context.fillStyle = ground;
-    context.fillRect(0, 0, stripePx, stripePx);
-  }
-  context.strokeStyle = colour;
-  context.lineWidth = ground === undefined ? 2 : 3;
-  for (const shift of [-stripePx, 0, stripePx]) {
-    context.moveTo(shift, stripePx);
-    context.lineTo(shift + stripePx, 0);
-  }
-  context.stroke();
+  draw(context);
   return context.createPattern(tile, 'repeat') ?? colour;
 }
 

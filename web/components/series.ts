@@ -7,11 +7,11 @@ const backgrounds = [
   'bg-series-6',
 ] as const;
 
-/** As many series as a chart tells apart: each colour plain and hatched. */
+/** As many series as a chart tells apart: each colour plain and dotted. */
 const toldApart = 2 * backgrounds.length;
 
-/** Whether a series has its colour in stripes: the second six. */
-export function isHatched(rank: number | 'other'): boolean {
+/** Whether a series has dots in its colour: the second six. Stripes mean "has not ended". */
+export function isDotted(rank: number | 'other'): boolean {
   return rank !== 'other' && rank >= backgrounds.length && rank < toldApart;
 }
 
@@ -19,7 +19,7 @@ export function isHatched(rank: number | 'other'): boolean {
 export function seriesBackground(rank: number | 'other'): string {
   if (rank === 'other' || rank >= toldApart) return 'bg-series-other';
   const colour = backgrounds[rank % backgrounds.length] ?? 'bg-series-other';
-  return isHatched(rank) ? `${colour} hatched` : colour;
+  return isDotted(rank) ? `${colour} dotted` : colour;
 }
 
 /** The name of the colour's token, for canvases. */
