@@ -15,12 +15,14 @@ interface FigureProps {
 /** A key figure. In a row of them: `<Figures>`. */
 export function FigureCard({ label, value, note, tone, tip }: FigureProps): ReactNode {
   return (
-    <div className="@container min-w-0 bg-surface p-3 md:p-4">
+    <div className="group/figure @container min-w-0 bg-surface p-3 md:p-4">
       <p className="flex items-center gap-1 text-caption text-muted">{label}</p>
       <p
         className={clsx(
-          // An amount is never cut: where cards are narrow, figures are smaller.
+          // An amount is never cut: where cards are narrow, figures are smaller. A card across both
+          // columns has the size of the others.
           'truncate text-page font-semibold figures @min-[13rem]:text-figure',
+          'max-lg:group-[:last-child:nth-child(odd)]/figure:@max-[28rem]:text-page',
           tone === 'warn' && 'text-warn',
           tone === 'bad' && 'text-bad',
         )}
