@@ -118,28 +118,24 @@ function Attempt({
     return (
       <>
         <p>{words.answered}</p>
-        <div className="max-w-md">
-          <Facts>{took}</Facts>
-        </div>
+        <Facts>{took}</Facts>
       </>
     );
   return (
     <>
       <p>{words.faults[fault.kind] ?? fault.kind}</p>
       <p>{words.after[reasonAfter(after, fault)]}</p>
-      <div className="max-w-md">
-        <Facts>
-          <Fact name={words.fault}>
-            <span className="font-mono text-caption">{fault.kind}</span>
-          </Fact>
-          <Fact name={words.stage}>{words.stages[fault.stage] ?? fault.stage}</Fact>
-          <Fact name={words.response}>
-            {fault.status === null ? words.noResponse : `HTTP ${fault.status}`}
-          </Fact>
-          {fault.why !== null && <Fact name={words.connection}>{fault.why}</Fact>}
-          {took}
-        </Facts>
-      </div>
+      <Facts>
+        <Fact name={words.fault}>
+          <span className="font-mono text-caption">{fault.kind}</span>
+        </Fact>
+        <Fact name={words.stage}>{words.stages[fault.stage] ?? fault.stage}</Fact>
+        <Fact name={words.response}>
+          {fault.status === null ? words.noResponse : `HTTP ${fault.status}`}
+        </Fact>
+        {fault.why !== null && <Fact name={words.connection}>{fault.why}</Fact>}
+        {took}
+      </Facts>
     </>
   );
 }
