@@ -1,14 +1,21 @@
 import type { ReactNode } from 'react';
 import type { AnnouncementView } from '../../src/console/contract.ts';
 import { Banner } from '../components/banner.tsx';
-import { useLanguage } from '../words/language.ts';
+import { type Language, useLanguage } from '../words/language.ts';
 
-export function Announcement({ item }: { readonly item: AnnouncementView }): ReactNode {
-  const language = useLanguage();
+interface AnnouncementProps {
+  readonly item: Pick<AnnouncementView, 'level' | 'title' | 'text'>;
+  /** The viewer's, unless it is another. */
+  readonly language?: Language;
+}
+
+export function Announcement({ item, language }: AnnouncementProps): ReactNode {
+  const viewers = useLanguage();
+  const shown = language ?? viewers;
   return (
     <Banner tone={item.level === 'info' ? 'accent' : item.level}>
-      <p className="font-medium">{item.title[language]}</p>
-      <p className="whitespace-pre-line">{item.text[language]}</p>
+      <p className="font-medium wrap-anywhere">{item.title[shown]}</p>
+      <p className="whitespace-pre-line wrap-anywhere">{item.text[shown]}</p>
     </Banner>
   );
 }

@@ -8,7 +8,6 @@ import type {
 } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { queryClient, useData } from '../../api/data.ts';
-import { Banner } from '../../components/banner.tsx';
 import { DayInput } from '../../components/day-input.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Select, Textarea, TextInput } from '../../components/field.tsx';
@@ -16,8 +15,10 @@ import { Form, type Mistakes, useOpened, useVersion } from '../../components/for
 import { useZone } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { clockOf, instantOf, isClock } from '../../format/day.ts';
+import { Announcement } from '../../shell/announcement.tsx';
 import { bookWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { languages } from '../../words/language.ts';
 import { refresh } from './parts.tsx';
 
 export const announcementAddress = (id: string): string =>
@@ -206,25 +207,22 @@ function Audience({ text, onChange, errors }: FieldsProps): ReactNode {
 }
 
 const levels = ['info', 'warn', 'bad'] as const;
-const tones = { info: 'accent', warn: 'warn', bad: 'bad' } as const;
 
 /** The announcement as users will read it, in both languages. */
 function Preview({ text }: { readonly text: Text }): ReactNode {
   const { announcements: words } = useWords(bookWords);
-  const sides = [
-    ['zh-CN', text.titleZh, text.textZh],
-    ['en', text.titleEn, text.textEn],
-  ] as const;
+  const item = {
+    level: text.level,
+    title: { zh: text.titleZh || '…', en: text.titleEn || '…' },
+    text: { zh: text.textZh || '…', en: text.textEn || '…' },
+  };
   return (
     <section aria-label={words.preview}>
       <h3 className="mb-2 text-table font-medium">{words.preview}</h3>
-      <div className="grid gap-3 sm:grid-cols-2">
-        {sides.map(([lang, title, body]) => (
-          <div key={lang} lang={lang}>
-            <Banner tone={tones[text.level]}>
-              <p className="font-medium wrap-anywhere">{title || '…'}</p>
-              <p className="whitespace-pre-wrap wrap-anywhere">{body || '…'}</p>
-            </Banner>
+      <div className="grid gap-4 sm:grid-cols-2">
+        {languages.map((language) => (
+          <div key={language} lang={language === 'zh' ? 'zh-CN' : language}>
+            <Announcement item={item} language={language} />
           </div>
         ))}
       </div>
