@@ -130,7 +130,7 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await go('/operator/models/deepseek-chat');
     await page.getByLabel('Input: New (v2)', { exact: true }).fill('9');
     const preview = page.getByRole('region', { name: 'Preview on the usage of the last 7 days' });
-    await preview.getByText('Input changes by 350 %.').waitFor();
+    await preview.getByText('Input changes by +350 %.').waitFor();
     await expectAccessible(page, 'a preview of a price');
     await picture(page, 'operator-price-preview', { whole: true });
     await page.getByRole('button', { name: 'Publish v2' }).click();

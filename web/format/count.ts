@@ -36,12 +36,24 @@ export function formatCompact(count: number, language: Language): string {
 /** `6.4 %` of 0.064; more than zero never shows as zero. */
 export function formatShare(share: number): string {
   if (share > 0 && share < 0.001) return '< 0.1 %';
-  return `${(share * 100).toFixed(1)} %`;
+  return `${oneDecimal(share * 100)} %`;
+}
+
+/** `+12.5`, `−60`, `+99,900`: percents as the server rounds them. */
+export function signedCount(count: number): string {
+  const size = Math.abs(count).toLocaleString('en');
+  if (count < 0) return `\u2212${size}`;
+  return count > 0 ? `+${size}` : size;
+}
+
+/** `1,250.0`. */
+export function oneDecimal(count: number): string {
+  return count.toFixed(1).replace(/\B(?=(\d{3})+\.)/g, ',');
 }
 
 /** `−7.9`, `+12.0`. */
 export function signedPercent(share: number): string {
-  const percent = (Math.abs(share) * 100).toFixed(1);
+  const percent = oneDecimal(Math.abs(share) * 100);
   if (share < 0) return `\u2212${percent}`;
   return share > 0 ? `+${percent}` : percent;
 }

@@ -3,6 +3,7 @@ import type { PriceImportReport, PriceClass } from '../../../src/console/contrac
 import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { Badge } from '../../components/status-badge.tsx';
+import { signedCount } from '../../format/count.ts';
 import { priceText } from '../../format/price.ts';
 import { modelsWords, operatorWords, priceWords, reasonWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -68,9 +69,7 @@ function Refused({ report: { refused } }: ReportProps): ReactNode {
           <code className="max-w-full rounded-badge bg-sunken px-1 text-caption wrap-anywhere">
             {text}
           </code>
-          <span className="text-bad wrap-anywhere">
-            {reasons[code ?? '']?.(values) ?? why}
-          </span>
+          <span className="text-bad wrap-anywhere">{reasons[code ?? '']?.(values) ?? why}</span>
         </li>
       ))}
     </ul>
@@ -106,9 +105,7 @@ function Changed({ report: { changed } }: ReportProps): ReactNode {
                   {editor.change(price(from), price(to))}
                   {percent !== null && (
                     <span className={percent > 0 ? 'ml-2 text-warn' : 'ml-2 text-good'}>
-                      {editor.percent(
-                        percent > 0 ? `+${percent}` : String(percent).replace('-', '\u2212'),
-                      )}
+                      {editor.percent(signedCount(percent))}
                     </span>
                   )}
                 </span>

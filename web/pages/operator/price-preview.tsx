@@ -9,7 +9,7 @@ import { Banner } from '../../components/banner.tsx';
 import { FormProblem } from '../../components/form.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
-import { formatShare, signedPercent } from '../../format/count.ts';
+import { formatShare, signedCount, signedPercent } from '../../format/count.ts';
 import { formatYuan } from '../../format/money.ts';
 import { priceText } from '../../format/price.ts';
 import { formatQuantity } from '../../format/quantity.ts';
@@ -155,7 +155,7 @@ function Warning({ warning: { code, values } }: { readonly warning: PriceWarning
   const text = {
     below_vendor_cost: () =>
       words.below_vendor_cost(line, values['group'] ?? '', values['channel'] ?? ''),
-    large_change: () => words.large_change(line, (values['percent'] ?? '').replace('-', '\u2212')),
+    large_change: () => words.large_change(line, signedCount(Number(values['percent']))),
     class_without_price: () => words.class_without_price(line),
     until_the_configuration_changes: () => words.until_the_configuration_changes,
   }[code]();

@@ -14,7 +14,7 @@ import { type Rank, RankList } from '../../components/rank-list.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { axisYuan } from '../../components/spend-chart.tsx';
 import { Segments } from '../../components/segments.tsx';
-import { axisCount, formatCount, formatShare } from '../../format/count.ts';
+import { axisCount, formatCount, formatShare, oneDecimal } from '../../format/count.ts';
 import { formatYuan, parseYuan } from '../../format/money.ts';
 import { formatClock, formatDay } from '../../format/time.ts';
 import { operatorWords, sharedWords } from '../../words/families.ts';
@@ -195,7 +195,7 @@ function PointChange({ now, before }: Parameters<typeof Change>[0]): ReactNode {
   const { overview } = useWords(operatorWords);
   if (now === null || before === null) return '—';
   const points = (now - before) * 100;
-  return <Arrow sign={points} size={overview.trend.points(Math.abs(points).toFixed(1))} />;
+  return <Arrow sign={points} size={overview.trend.points(oneDecimal(Math.abs(points)))} />;
 }
 
 interface CourseProps extends TrendProps {
