@@ -119,6 +119,11 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       expect(await main.innerText()).toContain(words.check.nightly);
       const business = main.getByRole('region', { name: words.trend.title });
       await business.getByRole('list', { name: words.trend.users }).waitFor();
+      const sizeOf = (label: string): Promise<string> =>
+        business
+          .getByText(label, { exact: true })
+          .evaluate('(label) => getComputedStyle(label.nextElementSibling).fontSize');
+      expect(await sizeOf(words.trend.newUsers)).toBe(await sizeOf(words.trend.activeUsers));
       const name = `${look.width}-${look.theme}-${look.language}`;
       for (const period of ['7d', '30d', 'today'] as const) {
         await business.getByRole('button', { name: words.trend.periods[period] }).click();
@@ -152,6 +157,8 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       await go('/operator');
       await page.getByText(words.noChannel).waitFor();
       expect(await page.getByText(words.quiet).count()).toBe(0);
+      const failed = page.getByText(words.trend.failed, { exact: true }).locator('..');
+      await expect.poll(() => failed.innerText()).toContain(words.noAttempts);
       await expectAccessible(page, 'without channels');
       await page.getByRole('link', { name: words.addChannel }).click();
       await page.getByRole('dialog', { name: words.addChannel }).waitFor();

@@ -108,13 +108,13 @@ function Now({ now }: Pick<OperatorOverview, 'now'>): ReactNode {
         <FigureCard
           label={words.errorShare}
           value={errors === null ? '—' : formatShare(errors)}
-          note={words.errorNote}
+          note={errors === null ? words.noRequests : words.errorNote}
           tone={errors !== null && errors >= badShare ? 'bad' : undefined}
         />
         <FigureCard
           label={words.firstByte}
           value={median === null ? '—' : formatDuration(median)}
-          note={p95 !== null && words.firstByteNote(formatDuration(p95))}
+          note={p95 === null ? words.noAnswers : words.firstByteNote(formatDuration(p95))}
         />
         <FigureCard
           label={words.open}

@@ -113,6 +113,9 @@ function Business({ trend: { period, before } }: TrendProps): ReactNode {
   const { overview } = useWords(operatorWords);
   const { trend: words } = overview;
   const { revenue, vendor_cost: cost, margin, requests } = period;
+  const noMargin = cost === null ? words.noCost : words.noRevenue;
+  const marginNote =
+    margin === null ? noMargin : <PointChange now={margin} before={before.margin} />;
   return (
     <Figures>
       <FigureCard
@@ -137,7 +140,7 @@ function Business({ trend: { period, before } }: TrendProps): ReactNode {
         value={margin === null ? '—' : formatShare(margin)}
         tone={margin !== null && margin < 0 ? 'bad' : undefined}
         tip={words.marginTip}
-        note={<PointChange now={margin} before={before.margin} />}
+        note={marginNote}
       />
       <FigureCard
         label={words.requests}
@@ -154,19 +157,19 @@ function Demand({ trend: { period, before, zone } }: TrendProps): ReactNode {
   const { trend: words } = overview;
   const { failed_share: failed, failed_since: since, from } = period;
   const isCounted = since === from && before.failed_since === before.from;
+  const failedNote =
+    since === null || since === from ? (
+      <PointChange now={failed} before={isCounted ? before.failed_share : null} />
+    ) : (
+      words.failedSince(formatDay(since, zone))
+    );
   return (
     <Figures>
       <FigureCard
         label={words.failed}
         value={failed === null ? '—' : formatShare(failed)}
         tip={words.failedTip}
-        note={
-          since === null || since === from ? (
-            <PointChange now={failed} before={isCounted ? before.failed_share : null} />
-          ) : (
-            words.failedSince(formatDay(since, zone))
-          )
-        }
+        note={failed === null ? overview.noAttempts : failedNote}
       />
       <FigureCard
         label={words.activeUsers}
