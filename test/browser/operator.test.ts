@@ -166,6 +166,33 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
     60_000,
   );
 
+  test('tell at the field, in the reader’s language, what the server refuses', async () => {
+    const live = await startLiveConsole();
+    const { cookie } = await live.newUser({ role: 'operator' });
+    for (const [language, sentence, lack] of [
+      ['zh', '必须是地址，例如 https://host/v1', 'chat 模型需要 input 和 output'],
+      ['en', 'must be an address such as https://host/v1', 'a chat model needs a price for input'],
+    ] as const) {
+      const { page, go } = await openWindow(live.url, cookie, { language });
+      await go('/operator/channels?form=new');
+      const form = page.getByRole('dialog');
+      await form.locator('[name=name]').fill('made');
+      await form.locator('[name=vendor]').selectOption('openai');
+      const address = form.locator('[name=base_url]');
+      await address.fill('http://host/?query');
+      await form.locator('button[type=submit]').click();
+      await expect.poll(() => address.getAttribute('aria-invalid')).toBe('true');
+      const [, error = ''] = (await address.getAttribute('aria-describedby'))?.split(' ') ?? [];
+      expect(await form.locator(`[id="${error}"]`).innerText()).toContain(sentence);
+      await go('/operator/models/deepseek-chat');
+      const output = page.locator('[name^="output "]');
+      await output.fill('');
+      await page.getByText(lack).first().waitFor();
+      await output.fill('123456789.9999999999');
+      expect(await output.getAttribute('aria-invalid')).toBe('true');
+    }
+  }, 60_000);
+
   test('are refused to users', async () => {
     const live = await startLiveConsole();
     const { cookie } = await live.newUser();
