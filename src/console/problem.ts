@@ -30,11 +30,20 @@ export const problems = {
     message: 'Some models would have no channel. Send accept_unserved to accept this.',
   },
   insufficient: { status: 409, message: 'Not enough available balance.' },
+  yourself: { status: 409, message: 'You cannot suspend yourself.' },
+  signed_in_before: {
+    status: 409,
+    message: 'This user has signed in before. A link would let the operator in as the user.',
+  },
+  not_credited: { status: 409, message: 'Only credited orders can be refunded.' },
+  wallet_gone: { status: 409, message: 'This wallet is not configured any more.' },
+  bill_not_published: { status: 409, message: 'The wallet has not published this bill yet.' },
   last_operator: { status: 409, message: 'There must be at least one operator.' },
   last_identity: { status: 409, message: 'This is your only sign-in. Link another one first.' },
   too_large: { status: 413, message: 'The body is too large.' },
   rate_limited: { status: 429, message: 'Too many requests. Please wait a moment.' },
   bug: { status: 500, message: 'Something went wrong on our side.' },
+  bill_unavailable: { status: 503, message: 'The wallet did not send the bill. Please retry.' },
   unavailable: { status: 503, message: 'The database does not respond. Please retry.' },
 } as const;
 

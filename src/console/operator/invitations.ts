@@ -98,10 +98,7 @@ function* linkFor(
   const { at } = visit;
   const [found] = yield* userPage({ id, limit: 1 });
   if (found === undefined) return throwProblem('not_found');
-  if (found.signIns.length > 0 || found.signedInAt !== undefined)
-    throwProblem('conflict', {
-      message: 'This user has signed in before. A link would let the operator in as the user.',
-    });
+  if (found.signIns.length > 0 || found.signedInAt !== undefined) throwProblem('signed_in_before');
   const link = (yield* makeLink(id, at, invitationLifeMs)) ?? throwProblem('not_found');
   const act = { action: 'sign_in_link.create', target: `user:${id}`, account: id };
   yield* writeAudit(at, { ...byOperator(visit), ...act });

@@ -178,10 +178,10 @@ const refusals: Readonly<
   Record<Exclude<NewRefundResult['kind'], 'new' | 'known'>, readonly [ProblemCode, ProblemDetails]>
 > = {
   'no such order': ['not_found', {}],
-  'no such wallet': ['conflict', { message: 'This wallet is not configured any more.' }],
+  'no such wallet': ['wallet_gone', {}],
   'wrong amount': ['invalid', { fields: { amount: 'not_payable' } }],
   'key reused': ['conflict', { message: 'This idempotency-key was used for another refund.' }],
-  'not credited': ['conflict', { message: 'Only credited orders can be refunded.' }],
+  'not credited': ['not_credited', {}],
   'too much': ['invalid', { fields: { amount: 'above_unrefunded' } }],
   'not enough': ['insufficient', { message: 'The user’s available balance is too low.' }],
 };
@@ -221,9 +221,8 @@ async function run(
   if (ran.kind === 'done') return reconciliation(input.wallet, input.date, ran.reconciled);
   if (ran.kind === 'no such wallet') throwProblem('invalid', { fields: { wallet: 'not_offered' } });
   if (ran.kind === 'no such day') throwProblem('invalid', { fields: { date: 'not_over' } });
-  if (ran.kind === 'not yet')
-    throwProblem('conflict', { message: 'The wallet has not published this bill yet.' });
-  return throwProblem('unavailable', {
+  if (ran.kind === 'not yet') throwProblem('bill_not_published');
+  return throwProblem('bill_unavailable', {
     message: `The bill cannot be had: ${ran.why}`,
     retryAfterMs: 10_000,
   });

@@ -118,7 +118,7 @@ async function turn(
 const factsOf = ({ role, state }: User) => ({ role, state });
 
 function* suspended(id: string, by: string, yes: boolean): Transaction<User> {
-  if (id === by) throwProblem('conflict', { message: 'You cannot suspend yourself.' });
+  if (id === by) throwProblem('yourself');
   return (yield* suspendUser(id, yes)) ?? throwProblem('not_found');
 }
 

@@ -131,6 +131,12 @@ export default {
       would_unserve: '会有模型失去所有渠道。',
       insufficient: '可用余额不足。',
       last_operator: '至少需要一位管理员。',
+      yourself: '不能停用自己。',
+      signed_in_before: '此用户已登录过：链接会让你以该用户的身份登录。',
+      not_credited: '只有已到账的订单可以退款。',
+      wallet_gone: '这个钱包已不再配置。',
+      bill_not_published: '钱包还没有出具这一天的对账单。',
+      bill_unavailable: '钱包没有返回对账单，请重试。',
     },
     fields: {
       required: '请填写此项。',
