@@ -23,6 +23,8 @@ export function FigureCard({ label, value, note, tone, tip }: FigureProps): Reac
           // columns has the size of the others.
           'truncate text-page font-semibold figures @min-[13rem]:text-figure',
           'max-lg:group-[:last-child:nth-child(odd)]/figure:@max-[28rem]:text-page',
+          // On a desk four cards are large from here on; rows of fewer agree with them.
+          'lg:@max-[60rem]/figures:text-page!',
           tone === 'warn' && 'text-warn',
           tone === 'bad' && 'text-bad',
         )}
@@ -41,7 +43,7 @@ export function FigureCard({ label, value, note, tone, tip }: FigureProps): Reac
  */
 export function Figures({ children }: { readonly children: ReactNode }): ReactNode {
   return (
-    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line max-lg:*:last:odd:col-span-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none lg:max-xl:has-[>:nth-child(5)]:grid-flow-row lg:max-xl:has-[>:nth-child(5)]:grid-cols-3 lg:max-xl:*:last:nth-5:col-span-2">
+    <div className="@container/figures grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line max-lg:*:last:odd:col-span-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none lg:max-xl:has-[>:nth-child(5)]:grid-flow-row lg:max-xl:has-[>:nth-child(5)]:grid-cols-3 lg:max-xl:*:last:nth-5:col-span-2">
       {children}
     </div>
   );
