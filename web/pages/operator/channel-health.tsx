@@ -31,15 +31,17 @@ export function ChannelHealthTab({ channel }: { readonly channel: ChannelView })
         <FigureCard
           label={words.columns.errors}
           value={hour.error_share === null ? '—' : formatShare(hour.error_share)}
+          note={hour.error_share === null && overview.noAttempts}
         />
         <FigureCard
           label={overview.firstByte}
           value={median === null ? '—' : formatDuration(median)}
-          note={p95 !== null && overview.firstByteNote(formatDuration(p95))}
+          note={p95 === null ? overview.noAnswers : overview.firstByteNote(formatDuration(p95))}
         />
         <FigureCard
           label={words.columns.cost}
           value={<Money amount={channel.vendor_cost_24h} as="spend" />}
+          note={channel.vendor_cost_24h === null && overview.trend.noCost}
         />
       </Figures>
       {channel.overruns_24h.answers > 0 && (
