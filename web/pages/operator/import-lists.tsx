@@ -102,7 +102,7 @@ function Changed({ report: { changed } }: ReportProps): ReactNode {
               <li key={member} className="flex flex-wrap justify-between gap-x-3">
                 <span className="text-muted">{named(member)}</span>
                 <span className="figures">
-                  {editor.change(price(from), price(to))}
+                  {editor.change(price(from), to === null ? editor.goes : price(to))}
                   {percent !== null && (
                     <span className={percent > 0 ? 'ml-2 text-warn' : 'ml-2 text-good'}>
                       {editor.percent(signedCount(percent))}
