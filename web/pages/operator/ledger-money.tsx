@@ -21,7 +21,7 @@ export function LedgerMoney({
   ] as const;
   return (
     <Panel title={words.money}>
-      <dl className="grid max-w-120 grid-cols-[1rem_minmax(0,1fr)_auto] gap-x-2 gap-y-1 text-table">
+      <dl className="grid grid-cols-[1rem_minmax(0,1fr)_auto] gap-x-2 gap-y-1 text-table">
         {parts.map(([sign, name]) => (
           <div key={name} className="contents">
             <span aria-hidden="true" className="text-right text-muted">
