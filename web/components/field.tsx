@@ -11,8 +11,9 @@ import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Icon } from './icon.tsx';
 
+/** A control that is scrolled to keeps its label in view. */
 export const controlLook =
-  'w-full rounded-control border bg-surface text-table text-text placeholder:text-faint [&[readonly]]:bg-sunken disabled:bg-sunken disabled:text-faint';
+  'w-full scroll-mt-8 rounded-control border bg-surface text-table text-text placeholder:text-faint [&[readonly]]:bg-sunken disabled:bg-sunken disabled:text-faint';
 const height = 'h-8 px-2.5 touch:h-11';
 
 /** The attributes that tie a control to its label, help and error. */
