@@ -1,6 +1,6 @@
 // src/, web/ and docs/ → dist/: the console, the documents, the command line, and the code of
 // SQLite's thread. Everything is bundled but the native SQLite: one file opens faster than two
-// thousand.
+// thousand, and bin/tollgate.js keeps its compiled code (decision 0028).
 import {
   existsSync,
   mkdirSync,
@@ -10,7 +10,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { isAscii } from 'node:buffer';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { buildConsole } from './build-console.mjs';
 import { buildDocs, docsPackages } from './build-docs.mjs';
@@ -20,13 +21,10 @@ const hash = sourcesHash();
 const fresh = join(root, 'node_modules', '.cache', `dist-${process.pid}`);
 const dist = join(root, 'dist');
 
-const gateway = build({
+const shared = {
   absWorkingDir: root,
-  entryPoints: { tollgate: 'src/cli/main.ts', 'sqlite-thread': 'src/ledger/sqlite-thread.ts' },
   outdir: fresh,
   bundle: true,
-  splitting: true, // a command does not read code that it does not use
-  format: 'esm',
   platform: 'node',
   target: 'node20',
   external: ['@photostructure/sqlite', 'pg-native'],
@@ -34,27 +32,58 @@ const gateway = build({
   sourcesContent: false,
   metafile: true,
   minifyWhitespace: true, // without comments: see `escapes`
-  plugins: [escapes()],
   legalComments: 'none',
   logLevel: 'warning',
-  banner: {
-    js: "import { createRequire as bundleRequire } from 'node:module'; const require = bundleRequire(import.meta.url);",
-  },
-});
+};
+/** Large packages that few processes read: each is a file of its own. */
+const apart = [
+  'fastify',
+  'gpt-tokenizer/encoding/cl100k_base',
+  'gpt-tokenizer/encoding/o200k_base',
+  'ioredis',
+  'nodemailer',
+  'pg',
+  'undici',
+];
+const builds = [
+  // bin/tollgate.js runs it as a script: Node 20 cannot keep the compiled code of a module.
+  build({
+    ...shared,
+    entryPoints: { tollgate: 'src/cli/main.ts' },
+    format: 'cjs',
+    supported: { 'dynamic-import': false },
+    plugins: [escapes(), leavesApart()],
+    define: { 'import.meta.url': 'moduleUrl' },
+    banner: { js: '(function(exports,require,module,moduleUrl){' },
+    footer: { js: '})' },
+  }),
+  build({
+    ...shared,
+    entryPoints: Object.fromEntries(apart.map((name) => [basename(name), name])),
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+  }),
+  build({
+    ...shared,
+    entryPoints: { 'sqlite-thread': 'src/ledger/sqlite-thread.ts' },
+    format: 'esm',
+    plugins: [escapes()],
+  }),
+];
 const docs = buildDocs(join(fresh, 'docs'), join(dist, 'docs'));
 const { built, packages } = await buildConsole(join(fresh, 'console'), join(dist, 'console'));
-const [result] = await Promise.all([gateway, docs]);
-writeFileSync(
-  join(fresh, 'LICENSES.txt'),
-  licenses([...Object.keys(result.metafile.inputs), ...packages, ...docsPackages]),
-);
+await docs;
+const metafiles = (await Promise.all(builds)).map(({ metafile }) => metafile);
+const inputs = metafiles.flatMap((one) => Object.keys(one.inputs));
+const outputs = metafiles.flatMap((one) => Object.values(one.outputs));
+writeFileSync(join(fresh, 'LICENSES.txt'), licenses([...inputs, ...packages, ...docsPackages]));
+if (!isAscii(readFileSync(join(fresh, 'tollgate.js'))))
+  throw new Error('dist/tollgate.js has letters beyond ASCII');
 writeFileSync(join(fresh, '.sources'), hash);
 replace(dist, fresh);
 
-const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
-process.stdout.write(
-  `dist/: ${Object.keys(result.metafile.outputs).length} files, ${(bytes / 1e6).toFixed(1)} MB\n`,
-);
+const bytes = outputs.reduce((sum, output) => sum + output.bytes, 0);
+process.stdout.write(`dist/: ${outputs.length} files, ${(bytes / 1e6).toFixed(1)} MB\n`);
 const size =
   built === undefined
     ? 'kept, since web/ has not changed'
@@ -62,18 +91,27 @@ const size =
 process.stdout.write(`dist/console/: ${size}\n`);
 
 /**
- * One letter beyond Latin-1 doubles the memory of a source. esbuild escapes those of strings, and
- * leaves those of regular expressions.
+ * bin/tollgate.js reads bytes as letters, and one letter beyond Latin-1 would double the memory of
+ * the source. esbuild escapes those of strings, and leaves those of regular expressions.
  */
 function escapes() {
   const escaped = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const load = ({ path }) => ({
-    contents: readFileSync(path, 'utf8').replace(/[^\0-\xff]/g, escaped),
+    contents: readFileSync(path, 'utf8').replace(/[^\0-\x7f]/g, escaped),
     loader: 'ts',
   });
   return {
     name: 'escapes',
     setup: (of) => of.onLoad({ filter: /[\\/](?:src|sim)[\\/][^.]+\.ts$/ }, load),
+  };
+}
+
+function leavesApart() {
+  const beside = ({ path }) =>
+    apart.includes(path) ? { path: `./${basename(path)}.cjs`, external: true } : undefined;
+  return {
+    name: 'apart',
+    setup: (of) => of.onResolve({ filter: /^[\w-]+(?:\/encoding\/\w+)?$/ }, beside),
   };
 }
 

@@ -30,7 +30,7 @@ describe.skipIf(recordingsFolder === undefined)(
       cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true });
       symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
       writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-      for (const file of readdirSync(join(root, 'dist')).filter((name) => name.endsWith('.js'))) {
+      for (const file of readdirSync(join(root, 'dist')).filter((name) => /\.c?js$/.test(name))) {
         const text = readFileSync(join(root, 'dist', file), 'utf8');
         writeFileSync(
           join(folder, 'dist', file),

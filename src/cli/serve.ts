@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { type Gateway, openGateway, serves } from '../app/gateway.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Configuration, ConfigurationResult } from '../catalog/configuration.ts';
@@ -15,13 +14,6 @@ import { noVendorText, priceLines, publicModelsLines, serveLines } from './serve
 import { paint } from './terminal.ts';
 import { clusterWorker, type WorkerReady } from './workers/worker.ts';
 
-/**
- * Collects the heap after this much growth. By itself V8 lets one of this size grow to two or three
- * times what is in use: with 5,000 open streams that was 327 MB of memory instead of 256, for 1 %
- * of a small request's time.
- */
-const heapGrowthPercent = 30;
-
 export async function serve(options: ServeOptions, env: Env): Promise<void> {
   const worker = clusterWorker(env);
   const { workers = 1 } = options;
@@ -29,7 +21,6 @@ export async function serve(options: ServeOptions, env: Env): Promise<void> {
     const { supervise } = await import('./workers/supervisor.ts');
     return printReady(options, await supervise(workers, options.data, env));
   }
-  setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
   const configuration = await configurationOf(options.config, env, options.port);
   if (worker?.first !== false)
     for (const warning of configuration.warnings) console.error(`tollgate: ${warning}`);
