@@ -1,14 +1,17 @@
 #!/usr/bin/env node
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
-import { Script } from 'node:vm';
-import zlib from 'node:zlib';
+// CommonJS: a start without ES modules saves Node the loading of its own code for them.
+const { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { createRequire } = require('node:module');
+const { join } = require('node:path');
+const { pathToFileURL } = require('node:url');
+const { setFlagsFromString } = require('node:v8');
+const { Script } = require('node:vm');
+const { crc32 } = require('node:zlib');
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-const entry = new URL('../dist/tollgate.js', import.meta.url);
+const entry = join(__dirname, '../dist/tollgate.js');
 /** In dist/: in /tmp, Node's own place for it, another user could put code of their own. */
-const compiledFolder = new URL('../dist/compiled/', import.meta.url);
+const compiledFolder = join(__dirname, '../dist/compiled');
 /** The start of a gateway is over by then, and compiled code that it needed is still in memory. */
 const keepAfterMs = 3_000;
 /**
@@ -26,14 +29,19 @@ setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
 run(readFileSync(entry));
 
 function run(source) {
-  const fits = `${process.version}-${process.arch}-${zlib.crc32(source).toString(16)}.bin`;
-  const file = new URL(fits, compiledFolder);
+  const fits = `${process.version}-${process.arch}-${crc32(source).toString(16)}.bin`;
+  const file = join(compiledFolder, fits);
   const script = new Script(source.latin1Slice(), {
-    filename: entry.href,
+    filename: entry,
     cachedData: existsSync(file) ? readFileSync(file) : undefined,
   });
   const module = { exports: {} };
-  script.runInThisContext()(module.exports, createRequire(entry), module, entry.href);
+  script.runInThisContext()(
+    module.exports,
+    createRequire(entry),
+    module,
+    pathToFileURL(entry).href,
+  );
   // Other commands end before, and need less of the code.
   const serves = process.argv[2] === 'serve' || process.argv[2] === 'start';
   if (serves && script.cachedDataRejected !== false)
@@ -42,7 +50,7 @@ function run(source) {
 
 /** Keeps the code that is compiled by now for the next start, where dist/ can be written to. */
 function keep(script, file) {
-  const draft = new URL(`${file.href}.${process.pid}`);
+  const draft = `${file}.${process.pid}`;
   try {
     mkdirSync(compiledFolder, { recursive: true });
     writeFileSync(draft, script.createCachedData(), { flag: 'wx' });

@@ -59,15 +59,14 @@ const builds = [
   }),
   build({
     ...shared,
-    entryPoints: Object.fromEntries(apart.map((name) => [basename(name), name])),
+    entryPoints: Object.fromEntries([
+      ['sqlite-thread', 'src/ledger/sqlite-thread.ts'],
+      ...apart.map((name) => [basename(name), name]),
+    ]),
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
-  }),
-  build({
-    ...shared,
-    entryPoints: { 'sqlite-thread': 'src/ledger/sqlite-thread.ts' },
-    format: 'esm',
     plugins: [escapes()],
+    define: { 'import.meta.url': '__filename' },
   }),
 ];
 const docs = buildDocs(join(fresh, 'docs'), join(dist, 'docs'));

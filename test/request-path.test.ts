@@ -78,7 +78,7 @@ const scripts = new Map<string, Script>();
 
 /** The file of `src/` that a place of a built script was made of. */
 function sourceOf(url: string, offset: number): string | undefined {
-  if (!/\/dist\/[^/]+\.js$/.test(url)) return undefined;
+  if (!/\/dist\/[^/]+\.c?js$/.test(url)) return undefined;
   const { map, lines } = scripts.get(url) ?? readScript(url);
   const line = lines.findLastIndex((start) => start <= offset);
   const entry = map.findEntry(line, offset - (lines[line] ?? 0));

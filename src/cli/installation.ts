@@ -98,7 +98,7 @@ export async function withDatabase<T>(
 
 /** SQLite's thread, beside this file in dist/; undefined when the sources run. */
 export function sqliteThread(): URL | undefined {
-  const entry = new URL('./sqlite-thread.js', import.meta.url);
+  const entry = new URL('./sqlite-thread.cjs', import.meta.url);
   return existsSync(fileURLToPath(entry)) ? entry : undefined;
 }
 
