@@ -51,7 +51,7 @@ export class ConfigReport {
     value: unknown,
     path: ConfigPath,
   ): z.output<Schema> | undefined {
-    const result = schema.safeParse(value);
+    const result = schema.safeParse(value, { jitless: true });
     if (result.success) return result.data;
     for (const issue of result.error.issues) {
       const at = [...path, ...issue.path];
