@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import about from '../package.json' with { type: 'json' };
+import { startProcess } from './support/process.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-kept-code-'));
+const entry = join(folder, 'bin/tollgate.js');
+const program = join(folder, 'dist/tollgate.js');
+const compiled = join(folder, 'dist/compiled');
+const keptMsMax = 60_000;
+const everyMs = 50;
+
+const versionTold = () =>
+  execFileSync(process.execPath, [entry, '--version'], { encoding: 'utf8' });
+const files = (): string[] => (existsSync(compiled) ? readdirSync(compiled) : []);
+
+beforeAll(async () => {
+  cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  mkdirSync(join(folder, 'dist'));
+  for (const name of readdirSync(join(root, 'dist')).filter((one) => /\.c?js$/.test(one)))
+    cpSync(join(root, 'dist', name), join(folder, 'dist', name));
+  const data = join(folder, 'data');
+  mkdirSync(data);
+  const gateway = await startProcess({ folder: data, configuration: '{}', entry });
+  for (let waited = 0; !files().some((name) => name.endsWith('.bin')); waited += everyMs) {
+    expect(waited).toBeLessThan(keptMsMax);
+    await wait(everyMs);
+  }
+  expect(await gateway.stop()).toBe(0);
+}, 2 * keptMsMax);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('a start keeps one file of compiled code, and a command runs from it', () => {
+  expect(files()).toEqual([expect.stringMatching(/\.bin$/)]);
+  expect(versionTold()).toBe(`${about.version}\n`);
+});
+
+test('damaged code is not run', () => {
+  const file = join(compiled, files()[0] ?? '');
+  const whole = readFileSync(file);
+  for (const damaged of [
+    Buffer.alloc(0),
+    Buffer.alloc(whole.length),
+    whole.subarray(0, whole.length >> 1),
+    Buffer.concat([whole.subarray(0, whole.length >> 1), Buffer.alloc(whole.length >> 1)]),
+  ]) {
+    writeFileSync(file, damaged);
+    expect(versionTold()).toBe(`${about.version}\n`);
+  }
+  writeFileSync(file, whole);
+});
+
+test('code of another program with the same length is not run', () => {
+  const other = about.version.replace(/^\d/, '9');
+  const text = readFileSync(program, 'utf8');
+  writeFileSync(program, text.replaceAll(`"${about.version}"`, `"${other}"`));
+  expect(versionTold()).toBe(`${other}\n`);
+});
