@@ -160,8 +160,8 @@ const topUp = {
   zh: { amount: '充值金额', wallet: '支付宝', pay: '去付款 · ¥1.00', open: '打开支付宝付款' },
 } as const;
 const ended = {
-  en: { over: 'The time to pay is over; nothing was paid.', received: /¥1\.00 received/ },
-  zh: { over: '付款时间已过，没有扣款。', received: /已到账 ¥1\.00/ },
+  en: { over: 'The time to pay is over. No payment has arrived.', received: /¥1\.00 received/ },
+  zh: { over: '付款时间已过，尚未收到付款。', received: /已到账 ¥1\.00/ },
 } as const;
 
 describe.skipIf(noChromium).each(['en', 'zh'] as const)(
@@ -192,7 +192,7 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)(
     const balanceOf = async (user: Awaited<ReturnType<LiveConsole['newUser']>>) =>
       (await user.ask('session')).json.balance.total;
 
-    test('nobody pays: the order expires, and its page says that nothing was charged', async () => {
+    test('nobody pays: the order expires, and its page says that no payment has arrived', async () => {
       const clock = wallClock();
       const live = await startLiveConsole();
       const { user, order, context } = await leave(live);

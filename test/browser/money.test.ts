@@ -439,7 +439,7 @@ describe.skipIf(noChromium)('top-up in Chromium', () => {
     const left = await ordered(user, '3.00', 'wechat_pay');
     await go(`/top-up/${left.id}`);
     await page.getByRole('button', { name: 'Cancel order' }).click();
-    await page.getByText('The order was cancelled; nothing was paid.').waitFor();
+    await page.getByText('The order was cancelled. No payment has arrived.').waitFor();
     await page.getByRole('button', { name: 'New code' }).click();
     await page.getByText('Scan with WeChat Pay to pay ¥3.00').waitFor();
     expect(page.url()).not.toContain(left.id);

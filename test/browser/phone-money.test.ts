@@ -25,9 +25,11 @@ const said = {
     otherPhone: 'Pay with another phone: show a QR code',
     onPhone: 'On a phone? Open WeChat to pay',
     code: 'QR code for WeChat Pay, ¥1.00',
-    expired: 'The code has expired; nothing was paid.',
+    expired: 'The code has expired. No payment has arrived.',
     payHere: 'Pay with Alipay on this phone',
     newCode: 'New code',
+    check: 'Check now',
+    failed: 'The wallet did not accept the order; nothing was paid.',
     received: /¥1\.00 received\./,
     inside: /WeChat Pay does not open inside WeChat/,
     quitWallet: 'Quit',
@@ -42,9 +44,11 @@ const said = {
     otherPhone: '用另一部手机付款：显示付款码',
     onPhone: '正在用手机？打开微信付款',
     code: '微信支付付款码，¥1.00',
-    expired: '付款码已过期，没有扣款。',
+    expired: '付款码已过期，尚未收到付款。',
     payHere: '在这部手机上用支付宝付款',
     newCode: '重新生成',
+    check: '立即查询',
+    failed: '钱包没有接受这笔订单，没有扣款。',
     received: /已到账 ¥1\.00/,
     inside: /微信内无法打开微信支付/,
     quitWallet: '退出',
@@ -157,6 +161,7 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     await desk.page.getByText(words.expired).waitFor();
     await desk.page.getByRole('button', { name: words.newCode }).waitFor();
     expect(await desk.page.getByRole('button', { name: words.payHere }).count()).toBe(0);
+    await desk.page.getByRole('button', { name: words.check }).waitFor();
     await picture(desk.page, `desk-expired-${language}`);
 
     const { page, go } = await openWindow(live.url, user.cookie, { width: 390, language });
@@ -177,6 +182,24 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
       { method: 'mobile', state: 'credited', wallet },
     ]);
   }, 150_000);
+
+  test('an order that its wallet refused was not paid: there is nothing to check', async () => {
+    const live = await startLiveConsole();
+    const user = await live.newUser();
+    const made = await user.ask('orders', {
+      method: 'POST',
+      body: { amount: '1.00', wallet: 'alipay' },
+      headers: { 'idempotency-key': 'refused-by-its-wallet' },
+    });
+    await live.gateway.database.query(
+      "UPDATE payment_order SET state='failed', closed_at=created_at, next_look_at=NULL",
+      [],
+    );
+    const { page, go } = await openWindow(live.url, user.cookie, { width: 390, language });
+    await go(`/top-up/${made.json.order.id}`);
+    await page.getByText(words.failed).waitFor();
+    expect(await page.getByRole('button', { name: words.check }).count()).toBe(0);
+  }, 60_000);
 
   test('inside WeChat the page says that WeChat Pay does not open there, and offers Alipay', async () => {
     const live = await startLiveConsole();

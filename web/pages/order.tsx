@@ -70,13 +70,16 @@ function Order({ order }: { readonly order: OrderView }): ReactNode {
       <Panel>
         <div className="flex flex-col items-center gap-4 text-center">
           <OrderState order={order} arrived={seenOpen} />
-          {order.state !== 'credited' && <Doubt order={order} />}
+          {mayBePaid(order) && <Doubt order={order} />}
         </div>
       </Panel>
       <OrderFacts order={order} />
     </div>
   );
 }
+
+/** Whether a payment may have been made that is not credited: the wallet refused a failed order. */
+const mayBePaid = ({ state }: OrderView): boolean => state !== 'credited' && state !== 'failed';
 
 /** When money arrives: announces it, and updates balance and lists. */
 function useAnnouncedCredit({ state, amount }: OrderView, seenOpen: boolean): void {
