@@ -147,7 +147,10 @@
     const badges = [...main.querySelectorAll('.rounded-badge')].filter(
       (badge) => seen(badge) && badge.querySelector('svg') !== null,
     );
+    // The sign that ends a Chinese sentence has room of its own behind it.
+    const gaps = said.match(/.{0,20}[。！？] (?=\S)/g) ?? [];
     return [
+      ...gaps.map((end) => `a space after a Chinese sentence: ${end}`),
       ...exponents.map((number) => `an exponent: ${number}`),
       ...(/\d{4}-\d{2}-\d{2} \d{2}:\d{2}/.test(said) && !said.includes('UTC')
         ? ['a time without its zone']

@@ -12,6 +12,7 @@ import { formatYuan } from '../format/money.ts';
 import { formatDay, formatDuration, formatTime, formatZone } from '../format/time.ts';
 import { requestWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { useSentenceGap } from '../words/language.ts';
 import { ChargeLines, sumsOf, useLineName } from './charge-lines.tsx';
 import { ChargeStatus, useKind, useMeaning } from './charge-parts.tsx';
 import { formatQuantity } from '../format/quantity.ts';
@@ -102,6 +103,7 @@ function Input({
   readonly detail: ChargeDetail;
 }): ReactNode {
   const { charge: words } = useWords(usageWords);
+  const gap = useSentenceGap();
   if (tokens === null || tokens.cached_input + tokens.cache_write === 0) return null;
   const { input, cached_input: cached, cache_write: written } = tokens;
   const [all, plain, fromCache, toCache] = [input, input - cached - written, cached, written].map(
@@ -111,7 +113,8 @@ function Input({
     <p className="text-table text-muted figures">
       {written === 0
         ? words.prompt(all ?? '', plain ?? '', fromCache ?? '')
-        : words.promptWritten(all ?? '', plain ?? '', fromCache ?? '', toCache ?? '')}{' '}
+        : words.promptWritten(all ?? '', plain ?? '', fromCache ?? '', toCache ?? '')}
+      {gap}
       {withoutCache !== null && words.withoutCache(formatYuan(withoutCache, 'exact'))}
     </p>
   );

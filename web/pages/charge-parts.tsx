@@ -5,6 +5,7 @@ import { formatCount } from '../format/count.ts';
 import { parseYuan } from '../format/money.ts';
 import { usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { useSentenceGap } from '../words/language.ts';
 
 type Ended = Pick<ChargeView, 'status' | 'estimated' | 'cost' | 'refunded'>;
 
@@ -53,10 +54,11 @@ function refundOf({ cost, refunded }: Ended): 'refunded' | 'refundedInPart' | un
 /** Explains the end of a request and its charge; null where nothing needs explaining. */
 export function useMeaning(): (charge: Ended) => string | null {
   const { means } = useWords(usageWords);
+  const gap = useSentenceGap();
   return (charge) => {
     const { status, estimated } = charge;
     const ended = isFree(charge) ? means.notCharged : status === 'ok' ? '' : means[status];
-    return [ended, estimated ? means.estimated : ''].filter(Boolean).join(' ') || null;
+    return [ended, estimated ? means.estimated : ''].filter(Boolean).join(gap) || null;
   };
 }
 

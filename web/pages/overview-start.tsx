@@ -11,6 +11,7 @@ import { formatYuan } from '../format/money.ts';
 import { curlSample } from '../samples/curl.ts';
 import { overviewWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { useSentenceGap } from '../words/language.ts';
 import { usedText } from './overview-used.ts';
 
 /**
@@ -20,6 +21,7 @@ import { usedText } from './overview-used.ts';
 export function StartSteps({ view }: { readonly view: OverviewView }): ReactNode {
   const { start: words } = useWords(overviewWords);
   const { topped_up: toppedUp, has_key: hasKey, charged, first_charge: charge } = view.start;
+  const gap = useSentenceGap();
   const facts = [toppedUp, hasKey, charged, false];
   const next = facts.indexOf(false);
   const balance = formatYuan(view.balance.available, 'balance');
@@ -57,7 +59,8 @@ export function StartSteps({ view }: { readonly view: OverviewView }): ReactNode
         <Step number={4} done={false} open={next === 3} title={words.check} note={words.checkNote}>
           {charge && (
             <p className="text-body">
-              <Works charge={charge} balance={view.balance} />{' '}
+              <Works charge={charge} balance={view.balance} />
+              {gap}
               <PathLink path={`/usage/${charge.id}`}>{words.see}</PathLink>
             </p>
           )}

@@ -11,6 +11,7 @@ import { formatYuan } from '../format/money.ts';
 import { formatDuration, formatTime } from '../format/time.ts';
 import { sharedWords, statementWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { useSentenceGap } from '../words/language.ts';
 
 interface Days {
   readonly from: string;
@@ -54,10 +55,12 @@ function Proof({
 }): ReactNode {
   const words = useWords(statementWords);
   const zone = useZone();
+  const gap = useSentenceGap();
   if (ok) {
     return (
       <Banner tone="good">
-        <span className="font-medium">{words.proven(formatCount(lines))}</span>{' '}
+        <span className="font-medium">{words.proven(formatCount(lines))}</span>
+        {gap}
         <span className="text-muted figures">
           {words.provenNote(formatTime(asOf, zone), formatDuration(tookMs))}
         </span>

@@ -27,6 +27,11 @@ export function useLanguage(): Language {
   return useSyncExternalStore(subscribe, language);
 }
 
+/** What stands between two sentences: nothing where one ends with 。, which has room of its own. */
+export function useSentenceGap(): string {
+  return useLanguage() === 'zh' ? '' : ' ';
+}
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

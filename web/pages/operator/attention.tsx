@@ -9,6 +9,7 @@ import { Time } from '../../components/time.tsx';
 import { formatYuan } from '../../format/money.ts';
 import { operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { useSentenceGap } from '../../words/language.ts';
 import { Rich } from '../../words/rich.tsx';
 import { useWalletName } from './wallet-name.ts';
 
@@ -25,6 +26,7 @@ interface AttentionProps {
 export function AttentionPanel({ attention, checkedAt, onLook }: AttentionProps): ReactNode {
   const { overview: words } = useWords(operatorWords);
   const sentence = useSentence();
+  const gap = useSentenceGap();
   const checked = (
     <span className="text-caption text-muted">
       <Rich text={words.checked} at={<Time at={checkedAt} as="relative" />} />
@@ -61,7 +63,9 @@ export function AttentionPanel({ attention, checkedAt, onLook }: AttentionProps)
               className={mild.has(each.code) ? 'text-warn' : 'text-bad'}
             />
             <p className="min-w-0 flex-1 basis-60 wrap-anywhere">
-              {sentence(each)} {/* A retirement has its day in the sentence. */}
+              {sentence(each)}
+              {gap}
+              {/* A retirement has its day in the sentence. */}
               {each.code !== 'model_retiring' && (
                 <span className="text-caption whitespace-nowrap text-muted">
                   <Rich text={words.since} at={<Time at={each.since} />} />

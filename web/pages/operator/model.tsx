@@ -24,6 +24,7 @@ import { formatCount } from '../../format/count.ts';
 import { priceText } from '../../format/price.ts';
 import { modelsWords, operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { useSentenceGap } from '../../words/language.ts';
 import { Rich } from '../../words/rich.tsx';
 import { useVendorLabel } from '../../words/vendor-names.ts';
 import { useLineName } from '../model-parts.tsx';
@@ -130,6 +131,7 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
   const { kinds } = useWords(modelsWords);
   const labelOf = useVendorLabel();
   const { origin, none, comma } = useWords(operatorWords);
+  const gap = useSentenceGap();
   const tokens = (count: number | null) =>
     count === null ? '—' : words.tokens(formatCount(count));
   return (
@@ -160,7 +162,8 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
       </Facts>
       {model.origin === 'configuration' && (
         <p className="mt-3 text-caption text-muted">
-          {words.fileNote}{' '}
+          {words.fileNote}
+          {gap}
           {model.active && <Rich text={words.stopSelling} models={<code>models</code>} />}
         </p>
       )}

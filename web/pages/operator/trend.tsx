@@ -19,6 +19,7 @@ import { formatYuan, parseYuan } from '../../format/money.ts';
 import { formatClock, formatDay } from '../../format/time.ts';
 import { operatorWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { useSentenceGap } from '../../words/language.ts';
 import { pathName } from './parts.tsx';
 
 /** A long period is many rows to add up, and changes little in a minute. */
@@ -94,11 +95,13 @@ interface TrendProps {
 function Comparison({ trend }: TrendProps): ReactNode {
   const { overview } = useWords(operatorWords);
   const { trend: words } = overview;
+  const gap = useSentenceGap();
   const { period, before, zone, as_of: until } = trend;
   return (
     <div className="flex flex-col gap-2">
       <p className="text-caption text-muted figures">
-        {words.compared(spanOf(period, zone), spanOf(before, zone))}{' '}
+        {words.compared(spanOf(period, zone), spanOf(before, zone))}
+        {gap}
         {until < period.to && words.upTo(formatClock(until, zone))}
       </p>
       <Business trend={trend} />

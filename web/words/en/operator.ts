@@ -65,7 +65,7 @@ export default {
         '90d': '90 d',
         month: 'This month',
       },
-      compared: (span: string, before: string) => `${span}, compared with ${before}`,
+      compared: (span: string, before: string) => `${span}, compared with ${before}.`,
       upTo: (time: string) => `Figures up to ${time}.`,
       points: (number: string) => `${number} points`,
       revenue: 'Revenue',

@@ -64,7 +64,7 @@ export default {
         '90d': '90 天',
         month: '本月',
       },
-      compared: (span, before) => `${span}，对比 ${before}`,
+      compared: (span, before) => `${span}，对比 ${before}。`,
       upTo: (time) => `数据截至 ${time}。`,
       points: (number) => `${number} 个百分点`,
       revenue: '收入',
