@@ -71,6 +71,9 @@ const telling = new Set([
   'operator-orders',
 ]);
 
+/** The channel of the installation whose vendor refuses its key. */
+const refused = 'openai-2';
+
 /** What stands at the left edge is read first, also where there is room for ten pages. */
 const widestMain = 1_680;
 
@@ -102,6 +105,20 @@ describe.skipIf(noChromium)('an installation that is lived in, in Chromium', () 
     240_000,
   );
 
+  test('breaks no name of a channel in an alert while there is room for it in a line', async () => {
+    const { live, operator } = await startLivedIn();
+    const { page, go } = await openWindow(live.url, operator.cookie, { width: 360 });
+    await go('/operator');
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /refused the key/ })
+      .waitFor();
+    for (let width = 330; width <= 430; width += 4) {
+      await page.setViewportSize({ width, height: 740 });
+      expect(await linesOf(page, refused), `at ${width} px`).toBe(1);
+    }
+  }, 60_000);
+
   test('tells whole what is cut short, to whoever points at it or comes by with the keyboard', async () => {
     const { live, user } = await startLivedIn();
     const { page, go } = await openWindow(live.url, user.cookie);
@@ -120,6 +137,18 @@ describe.skipIf(noChromium)('an installation that is lived in, in Chromium', () 
     expect(ring).toBeGreaterThanOrEqual(2);
   }, 60_000);
 });
+
+/** In how many lines the name stands where the page says it first. */
+const linesOf = (page: Page, name: string): Promise<number> =>
+  page.evaluate(`(() => {
+    const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+    while (!texts.nextNode().data.includes('${name}')) continue;
+    const range = document.createRange();
+    const start = texts.currentNode.data.indexOf('${name}');
+    range.setStart(texts.currentNode, start);
+    range.setEnd(texts.currentNode, start + ${name.length});
+    return range.getClientRects().length;
+  })()`);
 
 const widthOfMain = (page: Page): Promise<number> =>
   page.evaluate("document.querySelector('main').firstElementChild.getBoundingClientRect().width");

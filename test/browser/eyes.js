@@ -10,12 +10,14 @@
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
     if (node.data.trim() !== '' && seen(node.parentElement)) texts.push(node);
-  const boxOf = (text, from = 0, to = text.length) => {
+  const rangeOf = (text, from, to) => {
     const range = document.createRange();
     range.setStart(text, from);
     range.setEnd(text, to);
-    return range.getBoundingClientRect();
+    return range;
   };
+  const boxOf = (text, from = 0, to = text.length) =>
+    rangeOf(text, from, to).getBoundingClientRect();
 
   const isAmount = /^[−+≈ ]*¥/;
 
@@ -96,6 +98,19 @@
     return backgroundColor !== 'transparent' && opacity === '1' && Number(alpha ?? 1) >= 1;
   };
 
+  /** Dates of which a line ends in the middle. */
+  function broken() {
+    return texts
+      .filter((text) => main.contains(text) && text.parentElement.closest('pre, code') === null)
+      .flatMap((text) =>
+        [...text.data.matchAll(/\d{4}-\d{2}-\d{2}/g)].flatMap(({ 0: date, index }) =>
+          rangeOf(text, index, index + date.length).getClientRects().length > 1
+            ? [`a broken date: ${date} in ${brief(text)}`]
+            : [],
+        ),
+      );
+  }
+
   const aligned = (cell) =>
     getComputedStyle(cell).textAlign.replace('end', 'right').replace('start', 'left');
 
@@ -162,5 +177,5 @@
     ];
   }
 
-  return [...new Set([...cutOff(), ...covered(), ...seenThrough(), ...outOfLine(), ...unsaid()])];
+  return [...new Set([...cutOff(), ...covered(), ...seenThrough(), ...broken(), ...outOfLine(), ...unsaid()])];
 })();

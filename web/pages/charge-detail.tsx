@@ -7,6 +7,7 @@ import { Icon } from '../components/icon.tsx';
 import { Money } from '../components/money.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { Time, useZone } from '../components/time.tsx';
+import { Unbroken } from '../components/unbroken.tsx';
 import { formatCount } from '../format/count.ts';
 import { formatYuan } from '../format/money.ts';
 import { formatDay, formatDuration, formatTime, formatZone } from '../format/time.ts';
@@ -66,7 +67,7 @@ function Headline({ detail }: { readonly detail: ChargeDetail }): ReactNode {
           {[kind(detail.kind), detail.streamed ? words.streamed : ''].filter(Boolean).join(' · ')}
         </p>
         <p className="text-table text-muted figures">
-          {formatTime(detail.at, zone)} · {formatZone(zone, detail.at)}
+          <Time at={detail.at} /> · {formatZone(zone, detail.at)}
         </p>
       </div>
       <div className="flex flex-col items-start gap-1 sm:items-end">
@@ -179,7 +180,10 @@ function Facts({ detail, base }: ChargeViewProps): ReactNode {
       : [
           [
             words.version,
-            words.versionSince(version.version, formatDay(version.since, zone)),
+            <Unbroken
+              key=""
+              text={words.versionSince(version.version, formatDay(version.since, zone))}
+            />,
           ] as const,
         ]),
     ...(firstByteMs === null ? [] : [[words.firstByte, formatDuration(firstByteMs)] as const]),

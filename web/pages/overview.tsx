@@ -15,6 +15,7 @@ import { RankList } from '../components/rank-list.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { SpendChart } from '../components/spend-chart.tsx';
 import { Segments } from '../components/segments.tsx';
+import { Unbroken } from '../components/unbroken.tsx';
 import { formatCount, formatShare } from '../format/count.ts';
 import { formatYuan, parseYuan } from '../format/money.ts';
 import { formatClock, formatDay, formatZone } from '../format/time.ts';
@@ -248,7 +249,12 @@ function Compared({ view: { period, zone, as_of: now } }: Pick<OverviewProps, 'v
         />
       </Figures>
       <p className="text-caption text-muted figures">
-        {words.compared(spanOf(period.from, now, zone), spanOf(before.from, before.to, zone))}
+        <Unbroken
+          text={words.compared(
+            spanOf(period.from, now, zone),
+            spanOf(before.from, before.to, zone),
+          )}
+        />
       </p>
     </div>
   );

@@ -11,6 +11,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { Badge } from '../components/status-badge.tsx';
 import { Time, useZone } from '../components/time.tsx';
 import { useToast } from '../components/toast.tsx';
+import { Unbroken } from '../components/unbroken.tsx';
 import { formatTime } from '../format/time.ts';
 import { settingsWords, sharedWords, signInWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -89,7 +90,7 @@ function Identity({
           {name} <span className="font-normal text-muted">{identity.name}</span>
         </p>
         <p className="text-caption text-muted">
-          {words.linked(formatTime(identity.linked_at, zone))}
+          <Unbroken text={words.linked(formatTime(identity.linked_at, zone))} />
         </p>
       </div>
       <Button

@@ -6,6 +6,7 @@ import { Banner } from '../components/banner.tsx';
 import { errorText } from '../components/error-panel.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { useZone } from '../components/time.tsx';
+import { Unbroken } from '../components/unbroken.tsx';
 import { formatCount } from '../format/count.ts';
 import { formatYuan } from '../format/money.ts';
 import { formatDuration, formatTime } from '../format/time.ts';
@@ -62,7 +63,7 @@ function Proof({
         <span className="font-medium">{words.proven(formatCount(lines))}</span>
         {gap}
         <span className="text-muted figures">
-          {words.provenNote(formatTime(asOf, zone), formatDuration(tookMs))}
+          <Unbroken text={words.provenNote(formatTime(asOf, zone), formatDuration(tookMs))} />
         </span>
       </Banner>
     );

@@ -11,6 +11,7 @@ import { Menu, MenuItem } from '../components/menu.tsx';
 import { Page, Panel } from '../components/page.tsx';
 import { Skeleton, SkeletonRows } from '../components/skeleton.tsx';
 import { useZone } from '../components/time.tsx';
+import { Unbroken } from '../components/unbroken.tsx';
 import { dayFrom, isDay } from '../format/day.ts';
 import { formatZone } from '../format/time.ts';
 import { statementWords } from '../words/families.ts';
@@ -64,7 +65,11 @@ export function StatementPage(): ReactNode {
   return (
     <Page
       title={words.title}
-      note={<p className="text-caption text-muted">{note}</p>}
+      note={
+        <p className="text-caption text-muted">
+          <Unbroken text={note} />
+        </p>
+      }
       actions={
         <>
           <RangeField

@@ -7,6 +7,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { Panel } from '../components/page.tsx';
 import { Segments } from '../components/segments.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
+import { Unbroken } from '../components/unbroken.tsx';
 import { axisCount, formatCount, formatShare } from '../format/count.ts';
 import { formatClock, formatDay, formatDuration, formatTime } from '../format/time.ts';
 import { requestWords } from '../words/families.ts';
@@ -122,7 +123,9 @@ function Errors({ course, ended }: CourseProps & { readonly ended: boolean }): R
         />
       )}
       <p className="text-caption text-muted">
-        {since === null ? words.chargedOnly : words.failedSince(formatTime(since, zone))}
+        <Unbroken
+          text={since === null ? words.chargedOnly : words.failedSince(formatTime(since, zone))}
+        />
       </p>
     </Panel>
   );

@@ -15,6 +15,7 @@ import { Money } from '../components/money.tsx';
 import { named } from '../components/named-columns.ts';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, useZone } from '../components/time.tsx';
+import { Unbroken } from '../components/unbroken.tsx';
 import { formatDuration, formatTime } from '../format/time.ts';
 import { requestWords, sharedWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -123,7 +124,7 @@ function Order({
       )}
       {from !== null && (
         <p role="status" className="border-b border-line px-3 py-2 text-caption text-muted">
-          {order.since(formatTime(from, zone))}
+          <Unbroken text={order.since(formatTime(from, zone))} />
         </p>
       )}
     </>

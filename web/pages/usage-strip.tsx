@@ -3,6 +3,7 @@ import type { PriceClass, PriceUnit, UsageSummary } from '../../src/console/cont
 import { FigureCard, Figures } from '../components/figure.tsx';
 import { Money } from '../components/money.tsx';
 import { useZone } from '../components/time.tsx';
+import { Unbroken } from '../components/unbroken.tsx';
 import { formatCompact, formatCount, formatShare } from '../format/count.ts';
 import { formatYuan, parseYuan } from '../format/money.ts';
 import { formatQuantity } from '../format/quantity.ts';
@@ -114,7 +115,9 @@ function Pieces({
         </p>
       )}
       {late && (
-        <p className="text-caption text-muted">{words.figures.from(formatTime(from, zone))}</p>
+        <p className="text-caption text-muted">
+          <Unbroken text={words.figures.from(formatTime(from, zone))} />
+        </p>
       )}
     </>
   );

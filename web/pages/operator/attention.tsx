@@ -6,6 +6,7 @@ import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { Time } from '../../components/time.tsx';
+import { Unbroken } from '../../components/unbroken.tsx';
 import { formatYuan } from '../../format/money.ts';
 import { operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -63,7 +64,7 @@ export function AttentionPanel({ attention, checkedAt, onLook }: AttentionProps)
               className={mild.has(each.code) ? 'text-warn' : 'text-bad'}
             />
             <p className="min-w-0 flex-1 basis-60 wrap-anywhere">
-              {sentence(each)}
+              <Unbroken text={sentence(each)} names={Object.values(each.values)} />
               {gap}
               {/* A retirement has its day in the sentence. */}
               {each.code !== 'model_retiring' && (

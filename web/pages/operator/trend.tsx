@@ -14,6 +14,7 @@ import { type Rank, RankList } from '../../components/rank-list.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { axisYuan } from '../../components/spend-chart.tsx';
 import { Segments } from '../../components/segments.tsx';
+import { Unbroken } from '../../components/unbroken.tsx';
 import { axisCount, formatCount, formatShare, oneDecimal } from '../../format/count.ts';
 import { formatYuan, parseYuan } from '../../format/money.ts';
 import { formatClock, formatDay } from '../../format/time.ts';
@@ -100,7 +101,7 @@ function Comparison({ trend }: TrendProps): ReactNode {
   return (
     <div className="flex flex-col gap-2">
       <p className="text-caption text-muted figures">
-        {words.compared(spanOf(period, zone), spanOf(before, zone))}
+        <Unbroken text={words.compared(spanOf(period, zone), spanOf(before, zone))} />
         {gap}
         {until < period.to && words.upTo(formatClock(until, zone))}
       </p>
@@ -164,7 +165,7 @@ function Demand({ trend: { period, before, zone } }: TrendProps): ReactNode {
     since === null || since === from ? (
       <PointChange now={failed} before={isCounted ? before.failed_share : null} />
     ) : (
-      words.failedSince(formatDay(since, zone))
+      <Unbroken text={words.failedSince(formatDay(since, zone))} />
     );
   return (
     <Figures>
