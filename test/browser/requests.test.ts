@@ -92,6 +92,13 @@ async function look(page: Page, what: string): Promise<void> {
   await picture(page, what, { whole: true });
 }
 
+/** The API's text is English: the page marks it, and says so where it is in Chinese itself. */
+async function expectOriginal(page: Page, language: 'zh' | 'en'): Promise<void> {
+  const main = page.getByRole('main');
+  expect(await main.locator('[lang="en"]').allInnerTexts()).toEqual([unserved]);
+  expect(await main.getByText('原文：').count()).toBe(language === 'zh' ? 1 : 0);
+}
+
 const texts = {
   en: {
     timeline: 'Attempts over time',
@@ -123,6 +130,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
       await own.page.getByText(words.notCharged).waitFor();
       await own.page.getByRole('heading', { name: words.next }).waitFor();
       await own.page.locator('main a[href^="/docs/guide/reference/errors.html#"]').waitFor();
+      await expectOriginal(own.page, seen.language);
       await look(own.page, `request-${view}`);
       for (const name of hidden) expect(await own.page.content()).not.toContain(name);
       await findById(own.page, retried, `/usage/${retried}`);
@@ -145,6 +153,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
       await attempts.getByText(words.first).waitFor();
       await attempts.getByRole('link', { name: broken }).waitFor();
       await attempts.getByText('HTTP 503').first().waitFor();
+      await expectOriginal(all.page, seen.language);
       await look(all.page, `operator-request-${view}`);
       await all.go(`/operator/users/${user.userId}?tab=failed`);
       await all.page.getByText('never-1').first().waitFor();

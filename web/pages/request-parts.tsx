@@ -3,6 +3,7 @@ import type { FailedRequest } from '../../src/console/contract.ts';
 import { CopyText } from '../components/copy.tsx';
 import { DocsLink } from '../components/docs-link.tsx';
 import { ListPanel, type ListPanelProps } from '../components/list-panel.tsx';
+import { Original } from '../components/original.tsx';
 import { Badge } from '../components/status-badge.tsx';
 import { named } from '../components/named-columns.ts';
 import { type Column, Table } from '../components/table.tsx';
@@ -60,16 +61,19 @@ export function ErrorCode({ request }: { readonly request: FailedRequest }): Rea
   );
 }
 
-/** Why there was no answer: the error's text, or a sentence about the end. */
-export function useReason(): (request: FailedRequest) => string {
+/** Why there was no answer: a sentence about the end, or the error's text, which is English. */
+export function Reason({
+  request: { code, outcome, message },
+}: {
+  readonly request: FailedRequest;
+}): ReactNode {
   const { ended, notKept } = useWords(requestWords);
-  return ({ code, outcome, message }) =>
-    message ?? ended[outcome] ?? (code === null ? outcome : notKept);
+  if (message !== null) return <Original text={message} lang="en" />;
+  return ended[outcome] ?? (code === null ? outcome : notKept);
 }
 
 export function useRequestColumns(): readonly Column<FailedRequest>[] {
   const { columns } = useWords(requestWords);
-  const reason = useReason();
   return named(columns, [
     { id: 'time', cell: ({ at }) => <Time at={at} /> },
     { id: 'id', cell: ({ id }) => <CopyText text={id} label={columns.id} className="w-32" /> },
@@ -95,7 +99,11 @@ export function useRequestColumns(): readonly Column<FailedRequest>[] {
     {
       id: 'message',
       spare: 1,
-      cell: (request) => <span className="block max-w-80 truncate">{reason(request)}</span>,
+      cell: (request) => (
+        <span className="block max-w-80 truncate">
+          <Reason request={request} />
+        </span>
+      ),
       className: 'text-muted',
     },
   ]);

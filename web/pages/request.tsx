@@ -16,7 +16,7 @@ import { Time, ZoneNote } from '../components/time.tsx';
 import { formatDuration } from '../format/time.ts';
 import { requestWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { ErrorCode, HttpStatus, useReason } from './request-parts.tsx';
+import { ErrorCode, HttpStatus, Reason } from './request-parts.tsx';
 import { Timeline } from './request-timeline.tsx';
 
 const address = (id: string): string => `requests/${encodeURIComponent(id)}`;
@@ -79,7 +79,6 @@ function Detail({ request }: { readonly request: RequestTimeline }): ReactNode {
 /** What the client got, whether it cost anything, and the remedy. */
 function Ended({ request }: { readonly request: RequestTimeline }): ReactNode {
   const words = useWords(requestWords);
-  const reason = useReason()(request);
   const remedy = useRemedy()(request);
   const { status, outcome, charged } = request;
   return (
@@ -92,9 +91,13 @@ function Ended({ request }: { readonly request: RequestTimeline }): ReactNode {
           </span>
         </div>
         {remedy === null ? (
-          <p className="text-body">{reason}</p>
+          <p className="text-body">
+            <Reason request={request} />
+          </p>
         ) : (
-          <Banner tone={status >= 500 ? 'bad' : 'warn'}>{reason}</Banner>
+          <Banner tone={status >= 500 ? 'bad' : 'warn'}>
+            <Reason request={request} />
+          </Banner>
         )}
         <p className="text-body">{charged ? words.charged : words.notCharged}</p>
         {remedy !== null && (

@@ -4,12 +4,14 @@ import type { TaskDetail, TaskStateName, TaskView } from '../../src/console/cont
 import { data } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
 import { ButtonAnchor } from '../components/button.tsx';
+import { Original } from '../components/original.tsx';
 import { Money } from '../components/money.tsx';
 import { type Status, StatusBadge } from '../components/status-badge.tsx';
 import { formatYuan, parseYuan } from '../format/money.ts';
 import { formatDuration } from '../format/time.ts';
 import { tasksWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { useSentenceGap } from '../words/language.ts';
 
 const statuses: Readonly<Record<TaskStateName, Status>> = {
   pending: 'pending',
@@ -79,12 +81,15 @@ function Elapsed({ since }: { readonly since: string }): ReactNode {
 /** The progress of a task, or its end: never more than the vendor reported. */
 export function TaskProgress({ task }: { readonly task: TaskDetail }): ReactNode {
   const words = useWords(tasksWords);
+  const gap = useSentenceGap();
   if (task.state === 'completed') return <VideoPlayer task={task} />;
   if (task.state === 'failed') {
     return (
       <Banner tone="bad">
         <p className="font-medium">
-          {words.failed} {task.error?.message}
+          {words.failed}
+          {gap}
+          {task.error !== null && <Original text={task.error.message} />}
         </p>
         <p className="text-muted">
           {words.notCharged} · {words.released(formatYuan(billed(task), 'row'))}

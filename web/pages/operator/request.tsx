@@ -12,7 +12,7 @@ import { Time, ZoneNote } from '../../components/time.tsx';
 import { formatDuration } from '../../format/time.ts';
 import { operatorRequestWords, requestWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { codeOf, ErrorCode, HttpStatus, useReason } from '../request-parts.tsx';
+import { codeOf, ErrorCode, HttpStatus, Reason } from '../request-parts.tsx';
 import { Timeline } from '../request-timeline.tsx';
 import { channelPath } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
@@ -218,7 +218,7 @@ function RequestFacts({ request }: { readonly request: OperatorRequestDetail }):
 function EndFacts({ request }: { readonly request: OperatorRequestDetail }): ReactNode {
   const words = useWords(operatorRequestWords);
   const { columns } = useWords(requestWords);
-  const reason = useReason()(request);
+  const reason = <Reason request={request} />;
   const code = codeOf(request);
   if (code === null) return <Fact name={words.outcome}>{reason}</Fact>;
   return (

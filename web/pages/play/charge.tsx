@@ -7,6 +7,7 @@ import { linkLook } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy.tsx';
 import { errorText } from '../../components/error-panel.tsx';
 import { Money } from '../../components/money.tsx';
+import { Original } from '../../components/original.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
@@ -112,7 +113,7 @@ export function Refused({ error }: { readonly error: unknown }): ReactNode {
             )}
           </p>
           <p dir="auto" className="break-words">
-            {told ? withoutId(api.message) : errorText(error, shared)}
+            {told ? <Original text={withoutId(api.message)} /> : errorText(error, shared)}
           </p>
           {api !== undefined && remedies[api.code] !== undefined && <p>{remedies[api.code]}</p>}
           <p className="flex flex-wrap items-center gap-x-3">

@@ -210,6 +210,8 @@ export default {
     empty: 'Nothing here yet.',
     nothing: 'No matches.',
   },
+  /** A text of the API, which is not translated. */
+  original: '{message}',
   change: { up: 'up', down: 'down' },
   chart: {
     open: 'not over yet',

@@ -206,6 +206,7 @@ export default {
     empty: '还没有内容。',
     nothing: '没有匹配的内容。',
   },
+  original: '原文：{message}',
   change: { up: '上升', down: '下降' },
   chart: {
     open: '尚未结束',
