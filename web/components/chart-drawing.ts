@@ -60,7 +60,9 @@ export function chartOptions(
         ...axis,
         grid: { show: false },
         space: 64,
-        size: 28,
+        // So far below the axis, the first label does not touch the 0 of the other axis.
+        gap: 10,
+        size: 33,
         incrs: [1, 2, 5, 7, 10, 14, 30],
         values: (_plot, splits) => splits.map((at) => shortLabel(props.labels, at)),
       },

@@ -1,5 +1,5 @@
 import { clsx } from 'clsx';
-import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import { later } from '../api/later.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -7,7 +7,7 @@ import { Button } from './button.tsx';
 import { seriesBackground } from './series.ts';
 import { Skeleton } from './skeleton.tsx';
 
-/** Loaded when a chart comes into view: 23 KB. */
+/** Loaded when a page has a chart: 23 KB. */
 const Canvas = later(
   () => import('./chart-canvas.tsx'),
   (file) => file.Canvas,
@@ -65,7 +65,7 @@ export function Chart(props: ChartProps): ReactNode {
   const table = asTable || labels.length === 1;
   return (
     <div className="flex flex-col gap-3">
-      {table ? <ChartTable {...props} /> : <Sight {...props} hidden={hidden} />}
+      {table ? <ChartTable {...props} /> : <Drawing {...props} hidden={hidden} />}
       <div className="flex flex-wrap items-center gap-x-1 gap-y-1">
         {!table && series.length > 1 && (
           <Legend series={series} hidden={hidden} onChange={setHidden} />
@@ -99,37 +99,20 @@ interface Hidden {
   readonly hidden: ReadonlySet<string>;
 }
 
-/** Draws only once it is in view. */
-function Sight(props: ChartProps & Hidden): ReactNode {
-  const words = useWords(sharedWords);
-  const place = useRef<HTMLDivElement>(null);
-  const [seen, setSeen] = useState(false);
-  useEffect(() => {
-    if (place.current === null || seen) return undefined;
-    const observer = new IntersectionObserver(
-      (entries) => entries.some((entry) => entry.isIntersecting) && setSeen(true),
-      {
-        rootMargin: '200px',
-      },
-    );
-    observer.observe(place.current);
-    return () => observer.disconnect();
-  }, [seen]);
+/** Drawn wherever it is on the page: a print, or a picture of all of the page, has it. */
+function Drawing(props: ChartProps & Hidden): ReactNode {
+  const { chart } = useWords(sharedWords);
   const waiting = (
     <>
-      <span className="sr-only">{words.chart.loading}</span>
+      <span className="sr-only">{chart.loading}</span>
       <Skeleton className="h-full" />
     </>
   );
   return (
-    <div ref={place} className="h-50 sm:h-60 lg:h-72">
-      {seen ? (
-        <Suspense fallback={waiting}>
-          <Canvas {...props} totalLabel={words.chart.total} openLabel={words.chart.open} />
-        </Suspense>
-      ) : (
-        waiting
-      )}
+    <div className="h-50 sm:h-60 lg:h-72">
+      <Suspense fallback={waiting}>
+        <Canvas {...props} totalLabel={chart.total} openLabel={chart.open} />
+      </Suspense>
     </div>
   );
 }
