@@ -36,6 +36,40 @@ const daysAgo = (days: number): string =>
     systemClock.now() - days * dayMs,
   );
 
+/** Keeps what canvases write, with its box. */
+const observed = `
+  globalThis.labels = [];
+  const { fillText, clearRect } = CanvasRenderingContext2D.prototype;
+  Object.assign(CanvasRenderingContext2D.prototype, {
+    clearRect(...rect) {
+      labels.length = 0;
+      return clearRect.apply(this, rect);
+    },
+    fillText(text, x, y, ...more) {
+      const size = this.measureText(text);
+      const corner = (byX, byY) => this.getTransform().transformPoint({ x: x + byX, y: y + byY });
+      const start = corner(-size.actualBoundingBoxLeft, -size.actualBoundingBoxAscent);
+      const end = corner(size.actualBoundingBoxRight, size.actualBoundingBoxDescent);
+      labels.push({ text, left: start.x, top: start.y, right: end.x, bottom: end.y });
+      return fillText.call(this, text, x, y, ...more);
+    },
+  });`;
+
+interface Label {
+  readonly text: string;
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+const apartPxMin = 3;
+const touches = (one: Label, other: Label): boolean =>
+  one.left < other.right + apartPxMin &&
+  other.left < one.right + apartPxMin &&
+  one.top < other.bottom + apartPxMin &&
+  other.top < one.bottom + apartPxMin;
+
 describe.skipIf(noChromium)('usage in Chromium', () => {
   test.each(looksAt())(
     'at $width px, $theme, $language, it is sorted, split and compared',
@@ -110,6 +144,25 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
     await page.locator('main canvas').waitFor();
     expect(await page.getByText(open).count()).toBe(0);
   }, 60_000);
+
+  test.each([390, 1440])(
+    'at %i px the chart of a key is drawn below the window, too, and no label of it touches another',
+    async (width) => {
+      const { live, user, paths } = await startLivedIn();
+      const { page, go } = await openWindow(live.url, user.cookie, { width, height: 150 });
+      await page.addInitScript(observed);
+      await go(paths.key);
+      await page.locator('main canvas').waitFor();
+      const labels: readonly Label[] = await page.evaluate('labels');
+      expect(labels.map(({ text }) => text)).toContain('¥0');
+      const pairs = labels.flatMap((one, index) =>
+        labels.slice(index + 1).flatMap((other) => (touches(one, other) ? [[one, other]] : [])),
+      );
+      expect(pairs).toEqual([]);
+      expect(await page.evaluate('scrollY')).toBe(0);
+    },
+    60_000,
+  );
 
   test('its chart says what fingers can do there, and a tap on a day tells its costs', async () => {
     const { live, user } = await startLivedIn();
