@@ -98,6 +98,19 @@
     return backgroundColor !== 'transparent' && opacity === '1' && Number(alpha ?? 1) >= 1;
   };
 
+  /** Ids without their middle whose end does not follow the dots. */
+  function gapped() {
+    return [...main.querySelectorAll('button > span > .truncate + span')].flatMap((end) => {
+      const begin = end.previousElementSibling;
+      const letter = end.getBoundingClientRect().width / end.textContent.length;
+      const before = end.getBoundingClientRect().left - begin.getBoundingClientRect().left;
+      const letters = before / letter;
+      return begin.scrollWidth > begin.clientWidth && Math.abs(letters - Math.round(letters)) > 0.15
+        ? [`a gap after the dots: ${brief(begin)}`]
+        : [];
+    });
+  }
+
   /** Dates of which a line ends in the middle. */
   function broken() {
     return texts
@@ -177,5 +190,6 @@
     ];
   }
 
-  return [...new Set([...cutOff(), ...covered(), ...seenThrough(), ...broken(), ...outOfLine(), ...unsaid()])];
+  const found = [cutOff, covered, seenThrough, gapped, broken, outOfLine, unsaid];
+  return [...new Set(found.flatMap((faults) => faults()))];
 })();

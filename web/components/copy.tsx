@@ -95,14 +95,26 @@ export function CopyButton({
 }
 
 const tailLetters = 6;
+/** Of a letter, below the end: some fonts have dots that are no whole number of letters wide. */
+const spare = 0.25;
+/** As many whole letters as there is room for beside the end. */
+const roomForBegin = `calc(round(down, 100% + 0.1ch, 1ch) - ${tailLetters - spare}ch)`;
 
-/** A long id without its middle: ids differ at their ends. */
-export function MiddleCut({ text }: { readonly text: string }): ReactNode {
+/**
+ * A long id without its middle: ids differ at their ends. The letters are equally wide, and the end
+ * follows the dots without a gap.
+ */
+function MiddleCut({ text }: { readonly text: string }): ReactNode {
   if (text.length <= tailLetters * 2) return <span className="truncate">{text}</span>;
+  const width = `${text.length - tailLetters + spare}ch`;
   return (
     <span className="flex min-w-0">
-      <span className="truncate">{text.slice(0, -tailLetters)}</span>
-      <span className="shrink-0">{text.slice(-tailLetters)}</span>
+      <span className="truncate" style={{ width, maxWidth: roomForBegin }}>
+        {text.slice(0, -tailLetters)}
+      </span>
+      <span className="shrink-0" style={{ marginLeft: `-${spare}ch` }}>
+        {text.slice(-tailLetters)}
+      </span>
     </span>
   );
 }

@@ -3,6 +3,7 @@ import type { ChargeDetail, RequestTimeline } from '../../src/console/contract.t
 import { useData } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
 import { CopyButton, CopyText } from '../components/copy.tsx';
+import { Fact, Facts } from '../components/facts.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Money } from '../components/money.tsx';
 import { PathLink } from '../components/path-link.tsx';
@@ -44,7 +45,7 @@ export function ChargeView({ detail, base }: ChargeViewProps): ReactNode {
       <Input detail={detail} />
       <Base detail={detail} />
       <Attempts detail={detail} base={base} />
-      <Facts detail={detail} base={base} />
+      <ChargeFacts detail={detail} base={base} />
       <div className="flex flex-wrap gap-2">
         <CopyAsText detail={detail} />
         {base === undefined && (
@@ -159,7 +160,7 @@ function Attempts({ detail: { id }, base }: ChargeViewProps): ReactNode {
   );
 }
 
-function Facts({ detail, base }: ChargeViewProps): ReactNode {
+function ChargeFacts({ detail, base }: ChargeViewProps): ReactNode {
   const { charge: words } = useWords(usageWords);
   const zone = useZone();
   const { multiplier, price_version: version, first_byte_ms: firstByteMs, attempts } = detail;
@@ -214,14 +215,15 @@ function Facts({ detail, base }: ChargeViewProps): ReactNode {
     [words.id, <CopyText key="" text={detail.id} label={words.id} />],
   ];
   return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 border-t border-line pt-3 text-table figures">
-      {facts.map(([name, value]) => (
-        <div key={name} className="contents">
-          <dt className="text-muted">{name}</dt>
-          <dd className="min-w-0 text-right break-words">{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <div className="border-t border-line pt-3 figures">
+      <Facts>
+        {facts.map(([name, value]) => (
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
+        ))}
+      </Facts>
+    </div>
   );
 }
 
