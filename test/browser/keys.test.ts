@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import en from '../../web/words/en/keys.ts';
 import zh from '../../web/words/zh/keys.ts';
@@ -128,4 +128,33 @@ describe.skipIf(noChromium)('the life of a key in Chromium', () => {
       expect((await user.ask('usage')).json.items[0].key_name).toBe('ci');
     },
   );
+
+  test('what it spends is told on its page and taken from the balance above, by one refresh', async () => {
+    const live = await startLiveConsole();
+    const user = await live.newUser({ yuan: 20n });
+    const { json: made } = await user.ask('keys', {
+      method: 'POST',
+      headers: { 'idempotency-key': 'a-key-that-is-watched' },
+      body: { name: 'ci', group: 'default' },
+    });
+    const { page, go } = await openWindow(live.url, user.cookie);
+    await go(`/keys/${made.key.id}`);
+    const chip = page.getByRole('link', { name: /^Available/ });
+    const spent = page
+      .getByRole('main')
+      .locator('dl > div', { hasText: en.columns.spent })
+      .locator('dd');
+    const millionths = async (of: Locator) =>
+      Math.round(Number(/[\d.]+/.exec(await of.innerText())?.[0]) * 1e6);
+    const sum = async () => (await millionths(chip)) + (await millionths(spent));
+    expect(await sum()).toBe(20_000_000);
+    for (const _ of [1, 2]) {
+      const before = await millionths(spent);
+      expect(await chat(live.url, made.secret)).toBe(200);
+      await expect
+        .poll(() => millionths(chip), { timeout: 10_000 })
+        .toBeLessThan(20_000_000 - before);
+      await expect.poll(sum, { timeout: 500, interval: 50 }).toBe(20_000_000);
+    }
+  }, 60_000);
 });

@@ -97,6 +97,18 @@ export function showBalance(balance: BalanceView): void {
   queryClient.setQueryData(sessionData.queryKey, (old) => old && { ...old, balance });
 }
 
+const ofMoney = /^(?:session|overview|keys|statement)(?:\/|$)/;
+
+/**
+ * Fetches the balance again, and with it the amounts that a page shows below it. Lists of charges
+ * have a rule of their own: they do not move what is being read.
+ */
+export function refreshMoney(): Promise<void> {
+  return queryClient.invalidateQueries({
+    predicate: ({ queryKey: [path] }) => typeof path === 'string' && ofMoney.test(path),
+  });
+}
+
 /** Fetches `path` while a component shows its data. */
 export function useData<T>(path: string, query?: Query) {
   return useQuery(data<T>(path, query));

@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import type { OrderAnswer, OrderView } from '../../src/console/contract.ts';
 import { send } from '../api/client.ts';
-import { queryClient, showBalance, type Visit } from '../api/data.ts';
+import { queryClient, refreshMoney, showBalance, type Visit } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { announce } from '../browser/announce.ts';
 import { Button } from '../components/button.tsx';
@@ -89,8 +89,8 @@ function useAnnouncedCredit({ state, amount }: OrderView, seenOpen: boolean): vo
   useEffect(() => {
     if (!arrived) return;
     announce(text);
-    for (const path of ['session', 'orders', 'overview', 'statement'])
-      void queryClient.invalidateQueries({ queryKey: [path] });
+    void refreshMoney();
+    void queryClient.invalidateQueries({ queryKey: ['orders'] });
   }, [arrived, text]);
 }
 

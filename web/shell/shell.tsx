@@ -1,8 +1,6 @@
 import { Outlet } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect, useState } from 'react';
-import type { BalanceView } from '../../src/console/contract.ts';
 import { addressOf } from '../api/client.ts';
-import { queryClient, showBalance } from '../api/data.ts';
 import { useReachable } from '../api/reach.ts';
 import { refreshShown, startEvents, useEvent, useLiveness } from '../api/events.ts';
 import { later } from '../api/later.ts';
@@ -12,6 +10,7 @@ import { useZone } from '../components/time.tsx';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { BottomBar } from './bottom-bar.tsx';
+import { onBalance, onCharge } from './live-money.ts';
 import { Sidebar } from './sidebar.tsx';
 import { type Overlay, useShortcuts } from './shortcuts.ts';
 import { TopBar } from './top-bar.tsx';
@@ -86,27 +85,11 @@ function Connection(): ReactNode {
   );
 }
 
-/** Events update the balance; other changed data are fetched again where a page shows them. */
+/** After an event the balance is fetched again, and what the page shows of money. */
 function useLiveData(): void {
   const zone = useZone();
   useEffect(() => startEvents(addressOf('events')), []);
   useEffect(() => watchSleep(zone, refreshShown), [zone]);
   useEvent('balance', onBalance);
-  useEvent('charge', refreshOverview);
-}
-
-function onBalance(balance: BalanceView): void {
-  showBalance(balance);
-  refreshOverview();
-}
-
-let soon: ReturnType<typeof setTimeout> | undefined;
-const gatherMs = 2000;
-
-/** Charges come in bursts: the overview is fetched once for all of them. */
-function refreshOverview(): void {
-  soon ??= setTimeout(() => {
-    soon = undefined;
-    void queryClient.invalidateQueries({ queryKey: ['overview'] });
-  }, gatherMs);
+  useEvent('charge', onCharge);
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ChargeDetail } from '../../../src/console/contract.ts';
 import { ApiError, get } from '../../api/client.ts';
-import { queryClient } from '../../api/data.ts';
+import { queryClient, refreshMoney } from '../../api/data.ts';
 import { Banner } from '../../components/banner.tsx';
 import { linkLook } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy.tsx';
@@ -25,7 +25,8 @@ export async function chargeOf(requestId: string): Promise<ChargeDetail | undefi
   for (let at = 1; at <= attemptsMax; at++) {
     try {
       const charge = await get<ChargeDetail>(`usage/${requestId}`);
-      refreshMoney();
+      void refreshMoney();
+      void queryClient.invalidateQueries({ queryKey: ['usage'] });
       return charge;
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) return undefined;
@@ -33,14 +34,6 @@ export async function chargeOf(requestId: string): Promise<ChargeDetail | undefi
     }
   }
   return undefined;
-}
-
-/** Fetches balance and lists of charges again where a page shows them. */
-function refreshMoney(): void {
-  void queryClient.invalidateQueries({ queryKey: ['session'] });
-  void queryClient.invalidateQueries({
-    predicate: ({ queryKey: [path] }) => path === 'overview' || path === 'usage',
-  });
 }
 
 export type Charged = ChargeDetail | 'pending' | undefined;

@@ -1,7 +1,7 @@
 import { type ReactNode, useCallback, useState } from 'react';
 import type { ModelDetail, UnitPrice } from '../../../src/console/contract.ts';
 import { ApiError, send } from '../../api/client.ts';
-import { queryClient, useData, useSession } from '../../api/data.ts';
+import { refreshMoney, useData, useSession } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
 import { useOnce } from '../../api/once.ts';
 import { useSearchState } from '../../browser/search-state.ts';
@@ -142,7 +142,7 @@ function Order({ keyId, body, prompt, onPrompt, cost, covered }: OrderProps): Re
         idempotencyKey: once.keyFor({ keyId, body }),
       });
       once.taken();
-      void queryClient.invalidateQueries({ queryKey: ['session'] });
+      void refreshMoney();
       setSearch({ task: id }, { replace: true });
       setState({ busy: false });
     } catch (error) {
