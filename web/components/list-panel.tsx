@@ -82,7 +82,7 @@ export function ListPanel<Row>({
                 </Pager>
               )}
               {note !== undefined && (
-                <p className="border-t border-line px-3 py-2 text-caption text-muted">{note}</p>
+                <p className="border-t border-line px-4 py-2 text-caption text-muted">{note}</p>
               )}
             </>
           );

@@ -193,8 +193,9 @@ function ChargeFacts({ detail, base }: ChargeViewProps): ReactNode {
       ({ id, amount, at }) =>
         [
           words.refunds,
-          <span key={id}>
-            <Money amount={amount} as="exact" signed /> · <Time at={at} />
+          <span key={id} className="flex flex-wrap justify-end gap-x-2">
+            <Money amount={amount} as="exact" signed />
+            <Time at={at} />
           </span>,
         ] as const,
     ),

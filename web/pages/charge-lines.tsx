@@ -149,7 +149,8 @@ function LineList({ detail }: { readonly detail: ChargeDetail }): ReactNode {
           </div>
           <div className="text-caption text-muted">
             {units[line.price.unit](formatQuantity(line.quantity))} ×{' '}
-            <Money amount={line.price.amount} as="price" /> {per[line.price.unit]} = {line.exact}
+            <Money amount={line.price.amount} as="price" /> {per[line.price.unit]}{' '}
+            <span className="whitespace-nowrap">= {line.exact}</span>
           </div>
         </li>
       ))}

@@ -123,7 +123,7 @@ function Order({
         </div>
       )}
       {from !== null && (
-        <p role="status" className="border-b border-line px-3 py-2 text-caption text-muted">
+        <p role="status" className="border-b border-line px-4 py-2 text-caption text-muted">
           <Unbroken text={order.since(formatTime(from, zone))} />
         </p>
       )}
