@@ -27,6 +27,9 @@ const words = {
     steps: 'Get started in four steps',
     key: 'Create a key',
     waiting: 'Waiting for your first request',
+    failed: 'One request arrived and failed: 404',
+    failedToo: '2 requests arrived, and all of them failed.',
+    list: 'Failed requests',
     works: 'It works.',
   },
   zh: {
@@ -34,6 +37,9 @@ const words = {
     steps: '四步开始使用',
     key: '创建密钥',
     waiting: '正在等待第一个请求',
+    failed: '收到 1 个请求，但失败了：404',
+    failedToo: '收到 2 个请求，全部失败。',
+    list: '失败的请求',
     works: '成功了。',
   },
 } as const;
@@ -81,15 +87,25 @@ describe.skipIf(noChromium)('from the sign-in page to the first charge, in Chrom
       // What the page shows is what works; its key is a variable's name.
       expect(await page.locator('pre').innerText()).toContain('$TOLLGATE_API_KEY');
 
-      const answer = await fetch(`${live.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-        body: JSON.stringify({
-          model: 'deepseek-chat',
-          messages: [{ role: 'user', content: 'Hello!' }],
-        }),
-      });
-      expect(answer.status).toBe(200);
+      const call = async (model: string) => {
+        const { status } = await fetch(`${live.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] }),
+        });
+        return status;
+      };
+      for (const told of [said.failed, said.failedToo]) {
+        expect(await call('no-such-model')).toBe(404);
+        await page.getByText(told).waitFor();
+      }
+      await expectAccessible(page, 'the first requests failed');
+      await picture(page, `start-failed-1440-light-${language}`);
+      await page.getByRole('main').getByRole('link', { name: said.list }).click();
+      await page.getByRole('cell', { name: 'model_not_found' }).first().waitFor();
+      await go('/');
+
+      expect(await call('deepseek-chat')).toBe(200);
       await page.getByText(said.works).waitFor();
       expect(await page.getByText(said.works).innerText()).toMatch(/deepseek-chat.*¥0\.\d{6}/);
       await page.locator('canvas').waitFor();

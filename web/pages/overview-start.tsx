@@ -1,7 +1,14 @@
+import { useQuery } from '@tanstack/react-query';
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
-import type { BalanceView, ChargeView, OverviewView } from '../../src/console/contract.ts';
-import { useSession } from '../api/data.ts';
+import type {
+  BalanceView,
+  ChargeView,
+  FailedRequest,
+  OverviewView,
+  Page,
+} from '../../src/console/contract.ts';
+import { data, useSession } from '../api/data.ts';
 import { ButtonLink } from '../components/button.tsx';
 import { CodeBlock } from '../components/code-block.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -12,7 +19,9 @@ import { curlSample } from '../samples/curl.ts';
 import { overviewWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useSentenceGap } from '../words/language.ts';
+import { Rich } from '../words/rich.tsx';
 import { usedText } from './overview-used.ts';
+import { ErrorCode } from './request-parts.tsx';
 
 /**
  * The steps from a new account to a first charge. Steps that are done are ticked; the first open
@@ -143,10 +152,51 @@ function FirstCall({ model }: { readonly model: string | null }): ReactNode {
         language="shell"
         label={words.sample}
       />
-      <p role="status" className="flex items-center gap-2 text-table text-muted">
-        <span aria-hidden="true" className="size-2 rounded-full bg-accent skeleton-pulse" />
-        {words.waiting}
-      </p>
+      <Arrived />
+    </div>
+  );
+}
+
+/** A failed request sends no event. */
+const failedEveryMs = 5_000;
+const countedMax = 50;
+
+/** That no request has come yet; or how many came and failed, and what the last one got. */
+function Arrived(): ReactNode {
+  const { start: words } = useWords(overviewWords);
+  const { tabs } = useWords(usageWords);
+  const failed = useQuery({
+    ...data<Page<FailedRequest>>('requests', { limit: countedMax }),
+    refetchInterval: failedEveryMs,
+  });
+  const last = failed.data?.items[0];
+  return (
+    <div
+      role="status"
+      className="flex flex-wrap items-center gap-x-2 gap-y-1 text-table text-muted"
+    >
+      <span
+        aria-hidden="true"
+        className={clsx('size-2 rounded-full skeleton-pulse', last ? 'bg-bad' : 'bg-accent')}
+      />
+      {failed.data === undefined || last === undefined ? (
+        words.waiting
+      ) : (
+        <>
+          <p className="text-text">
+            <Rich
+              text={words.failed(failed.data.items.length, failed.data.next !== null)}
+              reason={
+                <span className="inline-flex gap-x-1">
+                  {last.status}
+                  <ErrorCode request={last} />
+                </span>
+              }
+            />
+          </p>
+          <PathLink path="/usage?tab=failed">{tabs.failed}</PathLink>
+        </>
+      )}
     </div>
   );
 }

@@ -68,6 +68,11 @@ export default {
     checkNote: 'every digit can be verified',
     run: 'Run in a terminal, after export TOLLGATE_API_KEY=your key:',
     waiting: 'Waiting for your first request…',
+    /** `more`: there are more than `count`. */
+    failed: (count: number, more: boolean) =>
+      count === 1 && !more
+        ? 'One request arrived and failed: {reason}.'
+        : `${count}${more ? '+' : ''} requests arrived, and all of them failed. The last one: {reason}.`,
     /** `used`: `12 output tokens`, `2 images`; empty where nothing is counted. */
     works: (model: string, used: string, cost: string, balance: string) =>
       `It works. ${model}: ${used === '' ? '' : `${used}, `}charged ${cost}; balance ${balance}.`,

@@ -67,6 +67,10 @@ export default {
     checkNote: '每一位数字都可以核对',
     run: '先执行 export TOLLGATE_API_KEY=你的密钥，再在终端运行：',
     waiting: '正在等待第一个请求……',
+    failed: (count, more) =>
+      count === 1 && !more
+        ? '收到 1 个请求，但失败了：{reason}。'
+        : `收到 ${count} 个${more ? '以上' : ''}请求，全部失败。最近一个：{reason}。`,
     works: (model, used, cost, balance) =>
       `成功了。${model}：${used === '' ? '' : `${used}，`}扣费 ${cost}，余额 ${balance}。`,
     output: (tokens) => `输出 ${tokens} token`,
