@@ -1,3 +1,4 @@
+import { clsx } from 'clsx';
 import { type ReactNode, useState } from 'react';
 import type { ModelRow } from '../../../src/console/contract.ts';
 import { Button, IconButton, linkLook } from '../../components/button.tsx';
@@ -63,18 +64,20 @@ function Bar({ panes, form, view, onView }: BarProps): ReactNode {
   const { chat, ...words } = useWords(playgroundWords);
   const empty = panes.all.every(({ talk }) => talk.turns.length === 0);
   return (
-    <header className="flex flex-wrap items-center gap-x-2 gap-y-1 border-b border-line px-3 py-1.5 max-sm:gap-x-0">
-      <div className="mr-auto flex items-center gap-2">
-        <Segments
-          label={chat.view}
-          value={view}
-          onChange={onView}
-          options={[
-            ['conversation', chat.conversation],
-            ['raw', chat.raw],
-          ]}
-        />
-        <span className="text-caption text-muted max-xl:sr-only">{words.notSaved}</span>
+    <header className="@container flex flex-wrap items-center gap-x-2 gap-y-1 border-b border-line px-3 py-1.5 max-sm:gap-x-0">
+      <div className="flex flex-1 basis-0 items-center gap-2">
+        <span className="shrink-0">
+          <Segments
+            label={chat.view}
+            value={view}
+            onChange={onView}
+            options={[
+              ['conversation', chat.conversation],
+              ['raw', chat.raw],
+            ]}
+          />
+        </span>
+        <span className="text-caption text-muted @max-2xl:sr-only">{words.notSaved}</span>
       </div>
       {panes.add !== undefined && (
         <Button
@@ -87,22 +90,21 @@ function Bar({ panes, form, view, onView }: BarProps): ReactNode {
           <span className="max-sm:hidden">{words.addModel}</span>
         </Button>
       )}
-      {!empty && (
-        <>
-          <IconButton
-            size="small"
-            icon="download"
-            label={chat.export}
-            onClick={() => save(panes.all, form)}
-          />
-          <IconButton
-            size="small"
-            icon="trash"
-            label={chat.clear}
-            onClick={() => panes.all.forEach(({ talk }) => clear(talk))}
-          />
-        </>
-      )}
+      {/* They have their room before the first message: nothing moves when it is sent. */}
+      <span className={clsx('flex shrink-0 gap-x-2 max-sm:gap-x-0', empty && 'invisible')}>
+        <IconButton
+          size="small"
+          icon="download"
+          label={chat.export}
+          onClick={() => save(panes.all, form)}
+        />
+        <IconButton
+          size="small"
+          icon="trash"
+          label={chat.clear}
+          onClick={() => panes.all.forEach(({ talk }) => clear(talk))}
+        />
+      </span>
     </header>
   );
 }
