@@ -167,6 +167,7 @@ const user = [
     tasksWords,
     modelsWords,
     requestWords,
+    usageWords,
   ),
   page(
     '/playground/$kind',
@@ -176,6 +177,7 @@ const user = [
     tasksWords,
     modelsWords,
     requestWords,
+    usageWords,
   ),
   page('/tasks', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords, usageWords),
   page('/tasks/$id', () => import('./pages/tasks.tsx'), 'TasksPage', tasksWords, usageWords),

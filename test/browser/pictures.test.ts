@@ -56,8 +56,8 @@ const shots: readonly Shot[] = [
     look: phone,
     async before(page, language) {
       await called(page, language);
-      await page.getByRole('link', { name: /^(See the charge|查看这笔扣费)$/ }).click();
-      await page.waitForURL('**/usage/req_*');
+      const charge = page.getByRole('link', { name: /^(See the charge|查看这笔扣费)$/ });
+      await page.goto(new URL((await charge.getAttribute('href')) ?? '', page.url()).href);
       await settled(page);
     },
   },

@@ -134,14 +134,20 @@ describe.skipIf(noChromium)('models', () => {
 describe.skipIf(noChromium)('chat in the playground', () => {
   test('streams, tells cost before and after, and is charged what it says', async () => {
     const live = await startLiveConsole();
-    const { page, user } = await openAt(live, '/playground/chat?model=sim-chat');
+    const { page, user } = await openAt(live, '/playground/chat?model=sim-chat', { width: 1280 });
     expect(await main(page).innerText()).toMatch(/at most ¥0\.0\d+/);
+    const top = (await page.getByRole('log').boundingBox())?.y;
     await say(page, 'Say hello');
     const cost = await answered(page);
     expect(cost).toBeGreaterThan(0);
     const balance = (await user.ask('session')).json.balance.available;
     expect(Number(balance)).toBeCloseTo(100 - cost, 9);
-    await page.getByRole('link', { name: 'See the charge' }).waitFor();
+    expect((await page.getByRole('log').boundingBox())?.y, 'nothing moved').toBe(top);
+    await page.getByRole('link', { name: 'See the charge' }).click();
+    await page.getByRole('dialog').getByText('Matches the ledger transfer').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByText('Say hello').first().waitFor();
     // Edited, and run from there: what came after is gone.
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await page.getByLabel('Message').first().fill('Reply with exactly: 42');

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { ChargeDetail } from '../../../src/console/contract.ts';
 import { ApiError, get } from '../../api/client.ts';
 import { queryClient, refreshMoney } from '../../api/data.ts';
@@ -8,11 +8,12 @@ import { CopyButton } from '../../components/copy.tsx';
 import { errorText } from '../../components/error-panel.tsx';
 import { Money } from '../../components/money.tsx';
 import { Original } from '../../components/original.tsx';
-import { PathLink } from '../../components/path-link.tsx';
+import { isPlain, PathLink } from '../../components/path-link.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
 import { playgroundWords, requestWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { ChargeDrawer } from '../usage-record.tsx';
 
 const attemptsMax = 8;
 const pauseMs = 250;
@@ -70,13 +71,31 @@ export function ChargeLine({ charge, firstByteMs }: ChargeLineProps): ReactNode 
       {parts.map((part) => (
         <span key={String(part)}>{part}</span>
       ))}
-      <PathLink
-        path={`/usage/${charge.id}`}
-        className={`${linkLook} inline-flex min-h-6 items-center`}
-      >
-        {words.seeCharge}
-      </PathLink>
+      <SeeCharge id={charge.id} />
     </p>
+  );
+}
+
+/** Opens the charge over the page, which would lose what is on it by going there. */
+function SeeCharge({ id }: { readonly id: string }): ReactNode {
+  const { seeCharge } = useWords(playgroundWords);
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <PathLink
+        path={`/usage/${id}`}
+        className={`${linkLook} inline-flex min-h-6 items-center`}
+        aria-haspopup="dialog"
+        onClick={(event) => {
+          if (!isPlain(event)) return;
+          event.preventDefault();
+          setOpen(true);
+        }}
+      >
+        {seeCharge}
+      </PathLink>
+      {open && <ChargeDrawer id={id} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 
