@@ -126,6 +126,7 @@ describe.skipIf(noChromium).each(['zh', 'en'] as const)(
       await tabTo(page, words.copy);
       await page.keyboard.press('Enter');
       const key: string = await page.evaluate('navigator.clipboard.readText()');
+      expect(await page.getByRole('checkbox').isChecked()).toBe(false);
       await tabTo(page, words.done);
       await page.keyboard.press('Enter');
       await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -20,6 +20,7 @@ interface SecretOnceProps {
  */
 export function SecretOnce({ secret, variable, onDone }: SecretOnceProps): ReactNode {
   const { secret: words } = useWords(keysWords);
+  const [copied, setCopied] = useState(false);
   const [saved, setSaved] = useState(false);
   return (
     <Dialog
@@ -27,7 +28,11 @@ export function SecretOnce({ secret, variable, onDone }: SecretOnceProps): React
       onClose={onDone}
       title={words.title}
       footer={
-        <Button look="primary" disabledFor={saved ? undefined : words.save} onClick={onDone}>
+        <Button
+          look="primary"
+          disabledFor={copied || saved ? undefined : words.save}
+          onClick={onDone}
+        >
           {words.done}
         </Button>
       }
@@ -42,10 +47,10 @@ export function SecretOnce({ secret, variable, onDone }: SecretOnceProps): React
           {secret}
         </code>
         <div className="flex flex-wrap gap-2">
-          <CopyButton text={secret} onCopied={() => setSaved(true)}>
+          <CopyButton text={secret} onCopied={() => setCopied(true)}>
             {words.copy}
           </CopyButton>
-          <CopyButton text={`export ${variable}=${secret}`} onCopied={() => setSaved(true)}>
+          <CopyButton text={`export ${variable}=${secret}`} onCopied={() => setCopied(true)}>
             {words.copyVariable}
           </CopyButton>
         </div>
