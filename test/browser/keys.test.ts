@@ -75,6 +75,8 @@ describe.skipIf(noChromium)('the life of a key in Chromium', () => {
       await dialog.getByRole('button', { name: words.form.submit }).click();
       await page.locator('[data-secret]').waitFor();
       const first = await takeSecret(page, words);
+      if (seen.width >= phonePxMax)
+        await page.getByText(words.spentOf.day('¥0.00', '¥0.000000001')).waitFor();
       expect(await chat(live.url, first)).toBe(429);
 
       const [key] = (await user.ask('keys')).json.items;

@@ -64,6 +64,36 @@ export function SpentOfLimit({ spent, limit, places = 0 }: SpentProps): ReactNod
   );
 }
 
+/** The amount spent and the limit; below them what is spent of the day's and the month's limit. */
+function SpentOfLimits({
+  keyView,
+  places,
+}: {
+  readonly keyView: KeyView;
+  readonly places: number;
+}) {
+  const { spentOf } = useWords(keysWords);
+  const { daily, daily_limit: dailyLimit, monthly, monthly_limit: monthlyLimit } = keyView;
+  const windows = [
+    { name: 'day', window: daily, limit: dailyLimit },
+    { name: 'month', window: monthly, limit: monthlyLimit },
+  ] as const;
+  return (
+    <span className={clsx('inline-flex flex-col items-end', (daily || monthly) && 'py-1')}>
+      <SpentOfLimit {...keyView} places={places} />
+      {windows.map(
+        ({ name, window, limit }) =>
+          window !== null &&
+          limit !== null && (
+            <span key={name} className="text-caption whitespace-nowrap text-muted figures">
+              {spentOf[name](formatYuan(window.spent, 'spend'), formatYuan(limit, 'balance'))}
+            </span>
+          ),
+      )}
+    </span>
+  );
+}
+
 const partsOfAll = 1000n;
 
 /** 0 to 1. */
@@ -96,7 +126,7 @@ export function useKeyColumns(keys: readonly KeyView[]): readonly Column<KeyView
     {
       id: 'spent',
       align: 'right',
-      cell: (key) => <SpentOfLimit {...key} places={placesOf(keys)} />,
+      cell: (key) => <SpentOfLimits keyView={key} places={placesOf(keys)} />,
     },
     { id: 'month', spare: 2, amount: (key) => key.spent_this_month, as: 'spend' },
     {

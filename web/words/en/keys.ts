@@ -26,6 +26,10 @@ export default {
   unused: 'not used yet',
   noLimit: 'no limit',
   ofLimit: (limit: string) => `of ${limit}`,
+  spentOf: {
+    day: (spent: string, limit: string) => `${spent} of ${limit} today`,
+    month: (spent: string, limit: string) => `${spent} of ${limit} this month`,
+  },
   actions: 'Actions',
   menu: (name: string) => `Actions for ${name}`,
   open: 'Details',

@@ -23,6 +23,10 @@ export default {
   unused: '尚未使用',
   noLimit: '无上限',
   ofLimit: (limit) => `上限 ${limit}`,
+  spentOf: {
+    day: (spent, limit) => `今日 ${spent}，上限 ${limit}`,
+    month: (spent, limit) => `本月 ${spent}，上限 ${limit}`,
+  },
   actions: '操作',
   menu: (name) => `${name} 的操作`,
   open: '详情',
