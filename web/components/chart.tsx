@@ -54,7 +54,9 @@ export function Chart(props: ChartProps): ReactNode {
   const words = useWords(sharedWords);
   const [asTable, setAsTable] = useState(false);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
-  const { series, labels } = props;
+  const { series, labels, totals } = props;
+  // The only part of a whole: nothing else names it.
+  const only = series.length === 1 && totals !== undefined ? series[0] : undefined;
   const empty = series.every((each) => each.values.every((value) => value === null || value === 0));
   if (empty)
     return (
@@ -69,6 +71,12 @@ export function Chart(props: ChartProps): ReactNode {
       <div className="flex flex-wrap items-center gap-x-1 gap-y-1">
         {!table && series.length > 1 && (
           <Legend series={series} hidden={hidden} onChange={setHidden} />
+        )}
+        {!table && only && (
+          <span className="inline-flex min-h-6 min-w-0 items-center gap-1.5 px-1.5 text-caption">
+            <Swatch look={seriesBackground(only.colour ?? 0)} />
+            <span className="truncate">{only.name}</span>
+          </span>
         )}
         {!table && isOpen(props) && (
           <span className="inline-flex min-h-6 items-center gap-1.5 px-1.5 text-caption text-muted">
@@ -139,17 +147,15 @@ function Legend({ series, hidden, onChange }: LegendProps): ReactNode {
         hidden.has(id) ? 'text-faint line-through' : 'text-text',
       )}
     >
-      <span
-        aria-hidden="true"
-        className={clsx(
-          'size-2.5 shrink-0 rounded-[2px]',
-          hidden.has(id) ? 'bg-line' : seriesBackground(colour ?? index),
-        )}
-      />
+      <Swatch look={hidden.has(id) ? 'bg-line' : seriesBackground(colour ?? index)} />
       <span className="truncate">{name}</span>
     </button>
   ));
 }
+
+const Swatch = ({ look }: { readonly look: string }): ReactNode => (
+  <span aria-hidden="true" className={clsx('size-2.5 shrink-0 rounded-[2px]', look)} />
+);
 
 function ChartTable(props: ChartProps): ReactNode {
   const words = useWords(sharedWords);
