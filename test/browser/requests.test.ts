@@ -107,12 +107,14 @@ const texts = {
     notCharged: 'You were not charged.',
     next: 'What to do next',
     first: 'Retried on another channel.',
+    last: 'Not retried: no other channel was available.',
   },
   zh: {
     timeline: '各次尝试的时间',
     notCharged: '未扣费。',
     next: '如何处理',
     first: '已在另一个渠道重试。',
+    last: '未重试：没有其他可用的渠道。',
   },
 } as const;
 
@@ -153,6 +155,7 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
         .allTextContents();
       expect(new Set(crumbs).size, `names of ${crumbs.join(' / ')}`).toBe(2);
       await attempts.getByText(words.first).waitFor();
+      await attempts.getByText(words.last).waitFor();
       await attempts.getByRole('link', { name: broken }).waitFor();
       await attempts.getByText('HTTP 503').first().waitFor();
       await expectOriginal(all.page, seen.language);

@@ -776,4 +776,6 @@ export interface RequestAttempt {
 /** GET `operator/requests/:id`: any request of any user, charged or failed. */
 export interface OperatorRequestDetail extends OperatorRequest {
   readonly charged: boolean;
+  /** The most attempts that a request makes for one model. */
+  readonly attempts_max: number;
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { keyNames, userNames } from '../../accounts/names.ts';
 import type { LoggedRequest } from '../../request-log/entry.ts';
 import { requestLogPage, type RequestLogQuery } from '../../request-log/queries.ts';
+import { gatewayLimits } from '../../gateway/parts.ts';
 import type { Database } from '../../storage/database.ts';
 import type { OperatorRequest, OperatorRequestDetail, Page, RequestAttempt } from '../contract.ts';
 import { csvLine, csvStart, sendCsv } from '../csv.ts';
@@ -95,7 +96,13 @@ export async function requestDetail(
 ): Promise<OperatorRequestDetail | undefined> {
   const found = await database.snapshot(() => anyRequest(id));
   const [view] = found === undefined ? [] : await operatorRequests(database, [found.logged]);
-  return view && { ...view, charged: found?.charged === true };
+  return (
+    view && {
+      ...view,
+      charged: found?.charged === true,
+      attempts_max: gatewayLimits.attemptsMax,
+    }
+  );
 }
 
 /** Requests as operators see them, with the names of their users and keys. */

@@ -145,13 +145,13 @@ const forgivenOnce: readonly string[] = ['server_error', 'protocol'];
 
 /** What followed the failed attempt, or else why nothing did. */
 function reasonAfter(
-  { request: { attempts, outcome }, index }: After,
+  { request: { attempts, attempts_max: attemptsMax, outcome }, index }: After,
   { kind, stage, may_retry: mayRetry }: NonNullable<RequestAttempt['fault']>,
 ) {
   const next = attempts[index + 1];
   if (next !== undefined) return next.channel === attempts[index]?.channel ? 'same' : 'other';
   if (outcome === 'left') return 'left';
-  if (mayRetry) return 'exhausted';
+  if (mayRetry) return attempts.length < attemptsMax ? 'noChannel' : 'exhausted';
   if (stage === 'streaming') return 'delivered';
   if (blamed.includes(kind)) return 'blamed';
   const isRepeated = attempts.slice(0, index).some(({ fault }) => fault?.kind === kind);

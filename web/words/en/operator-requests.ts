@@ -45,6 +45,7 @@ export default {
     other: 'Retried on another channel.',
     same: 'Retried on the same channel.',
     left: 'Not retried: the client had disconnected.',
+    noChannel: 'Not retried: no other channel was available.',
     exhausted: 'Not retried: no channel was left, or the attempts were used up.',
     delivered: 'Not retried: the client had received part of the answer.',
     blamed: 'Not retried: the request itself is at fault, and other vendors would refuse it too.',
