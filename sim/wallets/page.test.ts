@@ -27,6 +27,10 @@ test('the pages of the simulated wallets are there in both languages', () => {
   counter.trades.set(trade.orderId, trade);
   expect(counterPage(counter, 'zh').body).toMatch(/lang="zh".*支付宝.*扫码并付款/s);
   expect(counterPage(counter, 'en').body).toMatch(/lang="en".*Alipay.*Scan and pay/s);
+  expect(counterPage(counter, 'en').body).not.toContain('Paid.');
+  counter.trades.set(trade.orderId, { ...trade, state: 'paid' });
+  expect(counterPage(counter, 'en').body).toMatch(/Paid\. Go back to the tab/);
+  expect(counterPage(counter, 'zh').body).toMatch(/已支付。请回到充值所在的标签页/);
   expect(payPage('zh', trade).body).toMatch(/支付宝（模拟）.*支付 ¥1\.00/s);
   expect(payPage('en', { ...trade, state: 'paid' }).body).toMatch(/Alipay, simulated.*<p>paid/s);
 });

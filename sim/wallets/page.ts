@@ -8,6 +8,8 @@ const words = {
     note: 'Pay here instead of with a phone. No real money moves.',
     none: 'No code waits to be scanned.',
     columns: ['Wallet', 'Amount', 'For', ''],
+    how: 'Scan and pay completes the payment. Scan alone leaves it unpaid: the payer has scanned the code and not confirmed yet.',
+    back: 'Paid. Go back to the tab with the top-up: it shows the payment within seconds.',
     scan: 'Scan',
     scanAndPay: 'Scan and pay',
     pay: (amount: string) => `Pay ${amount}`,
@@ -21,6 +23,8 @@ const words = {
     note: '在这里付款，代替手机扫码。不会产生真实的付款。',
     none: '没有等待扫描的付款码。',
     columns: ['钱包', '金额', '用途', ''],
+    how: '“扫码并付款”直接完成付款。只点“扫码”则仍未付款：相当于付款人已扫码、尚未确认。',
+    back: '已支付。请回到充值所在的标签页，几秒内就会显示到账。',
     scan: '扫码',
     scanAndPay: '扫码并付款',
     pay: (amount: string) => `支付 ${amount}`,
@@ -49,22 +53,21 @@ const button = (action: string, code: string, label: string, id: string, back = 
 /** The page that replaces the payer's phone: every open code, to be scanned and paid. */
 export function counterPage(counter: Counter, language: Language): WalletReply {
   const said = words[language];
-  const rows = [...counter.trades.values()]
-    .map((trade) => counter.expire(trade))
-    .reverse()
-    .map(({ wallet, orderId, code, fen, state, subject }) => {
-      const open = state === 'waiting' || state === 'scanned';
-      const act = open
-        ? button('scan', code, said.scan, `scan-${orderId}`) +
-          button('pay', code, said.scanAndPay, `pay-${orderId}`)
-        : said.states[state];
-      return `<tr><td>${said.wallets[wallet]}<td>¥${yuanOf(fen)}<td>${escaped(subject)}<br><code>${escaped(orderId)}</code><td>${act}</tr>`;
-    });
+  const trades = [...counter.trades.values()].map((trade) => counter.expire(trade)).reverse();
+  const rows = trades.map(({ wallet, orderId, code, fen, state, subject }) => {
+    const open = state === 'waiting' || state === 'scanned';
+    const act = open
+      ? button('scan', code, said.scan, `scan-${orderId}`) +
+        button('pay', code, said.scanAndPay, `pay-${orderId}`)
+      : said.states[state];
+    return `<tr><td>${said.wallets[wallet]}<td>¥${yuanOf(fen)}<td>${escaped(subject)}<br><code>${escaped(orderId)}</code><td>${act}</tr>`;
+  });
   const list =
     rows.length === 0
       ? `<p>${said.none}`
-      : `<table><tr><th>${said.columns.join('<th>')}</tr>${rows.join('')}</table>`;
-  return frame(language, said.title, `<p>${said.note}</p>${list}`);
+      : `<p>${said.how}<table><tr><th>${said.columns.join('<th>')}</tr>${rows.join('')}</table>`;
+  const back = trades[0]?.state === 'paid' ? `<p role="status"><strong>${said.back}</strong>` : '';
+  return frame(language, said.title, `<p>${said.note}</p>${back}${list}`);
 }
 
 /**
