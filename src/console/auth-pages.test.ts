@@ -31,7 +31,7 @@ forEachDatabase((_, openFresh) => {
       expect(page.text).toContain('Sign in as “');
     }
     const used = await mine.post(`${site.url}/auth/link`, { token });
-    expect([used.status, used.headers.location]).toEqual([303, '/']);
+    expect([used.status, used.headers.location]).toEqual([303, '/operator']);
     expect(await site.who(mine)).toBe(userId);
     // A link from a history, a log or a glance at the screen comes too late.
     const stolen = await thief.post(`${site.url}/auth/link`, { token });

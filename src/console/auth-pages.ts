@@ -142,7 +142,7 @@ class AuthHandlers {
     if (admitted === 'suspended') return this.#failed(reply, 'suspended', false, '/');
     return reply
       .header('set-cookie', sessionCookie(admitted.secret, site.secure))
-      .redirect('/', 303);
+      .redirect(admitted.role === 'operator' ? '/operator' : '/', 303);
   };
 
   readonly broken = (

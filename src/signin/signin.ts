@@ -6,7 +6,7 @@ import {
   useLink,
 } from '../accounts/identities.ts';
 import { endSessionOf, type ResumedSession, startSession } from '../accounts/sessions.ts';
-import type { User } from '../accounts/users.ts';
+import type { Role, User } from '../accounts/users.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import { beginAttempt, takeAttempt } from '../accounts/sign-in-attempts.ts';
 import { challengeOf, verifierOf } from './pkce.ts';
@@ -46,7 +46,7 @@ export type SigninOutcome =
     };
 
 /** The new session's secret, for the browser. */
-export type LinkOutcome = { readonly secret: string } | 'suspended';
+export type LinkOutcome = { readonly secret: string; readonly role: Role } | 'suspended';
 
 export interface SigninOptions {
   readonly database: Database;
@@ -231,5 +231,5 @@ function* admit(
   if (user.state === 'suspended') return 'suspended';
   if (former !== undefined) yield* endSessionOf(former);
   const { secret } = yield* startSession({ userId: user.id, way, browser, ip, at });
-  return { secret };
+  return { secret, role: user.role };
 }
