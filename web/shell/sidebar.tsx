@@ -56,17 +56,17 @@ export function Sidebar({ narrow, onToggle }: SidebarProps): ReactNode {
             ))}
           </>
         )}
+      </div>
+      <div className={clsx('flex shrink-0 pt-2', narrow ? 'flex-col' : 'items-center gap-1')}>
         <DocsLink
           to="index"
           label={narrow ? words.nav.help : undefined}
-          className={clsx(entryLook, 'mt-3 text-muted hover:bg-sunken hover:text-text')}
+          className={clsx(entryLook, 'flex-1 text-muted hover:bg-sunken hover:text-text')}
         >
           <Icon name="help" />
           {!narrow && words.nav.help}
         </DocsLink>
-      </div>
-      {onToggle !== undefined && (
-        <div className={clsx('flex shrink-0 pt-2', narrow && 'justify-center')}>
+        {onToggle !== undefined && (
           <IconButton
             icon="sidebar"
             label={narrow ? words.nav.expand : words.nav.collapse}
@@ -74,8 +74,8 @@ export function Sidebar({ narrow, onToggle }: SidebarProps): ReactNode {
             onClick={onToggle}
             aria-expanded={!narrow}
           />
-        </div>
-      )}
+        )}
+      </div>
     </nav>
   );
 }
