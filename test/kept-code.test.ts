@@ -41,10 +41,10 @@ beforeAll(async () => {
   mkdirSync(data);
   const gateway = await startProcess({ folder: data, configuration: '{}', entry });
   for (let waited = 0; !files().some((name) => name.endsWith('.bin')); waited += everyMs) {
-    expect(waited).toBeLessThan(keptMsMax);
+    if (waited >= keptMsMax) throw new Error('no compiled code was kept');
     await wait(everyMs);
   }
-  expect(await gateway.stop()).toBe(0);
+  await gateway.stop();
 }, 2 * keptMsMax);
 afterAll(() => rmSync(folder, { recursive: true }));
 
