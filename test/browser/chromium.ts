@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { beforeAll, expect, onTestFinished } from 'vitest';
 
 const debian = '/usr/bin/chromium';
 
@@ -22,10 +22,10 @@ export const noChromium = executablePath === undefined;
 
 let browser: Browser | undefined;
 
-/** One Chromium for the tests of a file, closed with the last of them. */
+/** One Chromium for all files of a worker. It ends with the worker's process. */
 export function withChromium(): void {
   beforeAll(async () => {
-    if (executablePath === undefined) return;
+    if (executablePath === undefined || browser?.isConnected()) return;
     const args = [
       '--no-sandbox',
       '--disable-gpu',
@@ -36,7 +36,6 @@ export function withChromium(): void {
     ];
     browser = await chromium.launch({ executablePath, args });
   });
-  afterAll(() => browser?.close());
 }
 
 export interface Look {
@@ -188,7 +187,7 @@ interface Violation {
 
 /** No violation that axe knows, and nothing to scroll sideways for. */
 export async function expectAccessible(page: Page, what: string): Promise<void> {
-  await page.evaluate(axe);
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe);
   const found: readonly Violation[] = await page.evaluate(
     `axe.run(document, ${axeOptions}).then((result) => result.violations.map(({ id, nodes }) => ({ id, where: nodes.map(({ html, failureSummary }) => html.slice(0, 300) + ' ' + failureSummary) })))`,
   );
