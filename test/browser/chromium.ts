@@ -79,15 +79,15 @@ const isOneOf =
 
 /**
  * How a walk through the console is looked at: both languages, light and dark, at each of `widths`.
- * `npm run test:long`, and a run that keeps pictures, have all twelve; other runs have three,
- * with each width, theme and language among them.
+ * `npm run test:long`, and a run that keeps pictures, have all twelve. Other runs have two, English
+ * by light on a desk and Chinese in the dark on a phone; `faultsOf` sees the first on a tablet, too.
  */
 export function looksAt(widths: readonly number[] = [1440, 1024, 390]): readonly WalkLook[] {
   const all = everyLook ? twelve : twelve.filter(isOneOf(few));
   return all.filter(({ width }) => widths.includes(width));
 }
 
-const few = ['1440 light en', '1024 dark zh', '390 dark en'];
+const few = ['1440 light en', '390 dark zh'];
 
 /** The name of a look, for pictures. */
 export const nameOf = ({ width, theme, language }: WalkLook): string =>

@@ -190,6 +190,11 @@
     ];
   }
 
-  const found = [cutOff, covered, seenThrough, gapped, broken, outOfLine, unsaid];
-  return [...new Set(found.flatMap((faults) => faults()))];
+  function sideways() {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return scrollWidth > clientWidth ? [`can be scrolled sideways to ${scrollWidth} px`] : [];
+  }
+
+  const faults = [cutOff, covered, seenThrough, gapped, broken, outOfLine, unsaid, sideways];
+  return [...new Set(faults.flatMap((find) => find()))];
 })();

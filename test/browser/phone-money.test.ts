@@ -228,10 +228,13 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     await page.waitForURL(pages.alipay);
   }, 150_000);
 
-  test('a desk is offered the code', async () => {
-    const live = await startLiveConsole();
-    const user = await live.newUser();
-    for (const seen of looksAt([1440, 1024]).filter((each) => each.language === language)) {
+  const desks = looksAt([1440, 1024]).filter((each) => each.language === language);
+
+  test.each(desks)(
+    'a desk is offered the code, $width $theme',
+    async (seen) => {
+      const live = await startLiveConsole();
+      const user = await live.newUser();
       const { page, go } = await openWindow(live.url, user.cookie, seen);
       for (const wallet of wallets) {
         await go('/top-up');
@@ -239,8 +242,9 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
         await expectAccessible(page, `the form on a desk, ${wallet}`);
         await picture(page, `desk-form-${wallet}-${nameOf(seen)}`);
       }
-    }
-  }, 150_000);
+    },
+    150_000,
+  );
 });
 
 test.skipIf(noChromium)('a wallet without its app shows a phone the code', async () => {
