@@ -10,9 +10,12 @@ import {
   withChromium,
 } from './chromium.ts';
 import { faultsOf } from './eyes.ts';
+import { onePerFile } from './gateway.ts';
 import { type LivedIn, longKey, startLivedIn } from './lived-in.ts';
 
 withChromium();
+
+const livedIn = onePerFile(startLivedIn);
 
 const pagesOf = ({ paths, user }: LivedIn): Readonly<Record<string, string>> => ({
   overview: '/',
@@ -81,7 +84,7 @@ describe.skipIf(noChromium)('an installation that is lived in, in Chromium', () 
   test.each(looks)(
     'is readable on every page at $width pixels, $theme, $language: nothing is cut, covered or out of line, times have their zone',
     async (look) => {
-      const lived = await startLivedIn();
+      const lived = await livedIn();
       const faults: Record<string, readonly string[]> = {};
       for (const [browser, pages] of [
         [lived.user, pagesOf(lived)],
@@ -120,7 +123,7 @@ describe.skipIf(noChromium)('an installation that is lived in, in Chromium', () 
   }, 60_000);
 
   test('tells whole what is cut short, to whoever points at it or comes by with the keyboard', async () => {
-    const { live, user } = await startLivedIn();
+    const { live, user } = await livedIn();
     const { page, go } = await openWindow(live.url, user.cookie);
     await go('/keys');
     const tip = page.locator('#tip');

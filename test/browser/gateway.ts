@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { simConfig } from '../../sim/catalog.ts';
 import { type Sim, startSim } from '../../sim/index.ts';
 import { signinVariables } from '../../sim/signin/apps.ts';
@@ -13,9 +13,9 @@ import { type Gateway, type GatewayOptions, openGateway } from '../../src/app/ga
 import { migrations } from '../../src/app/schema.ts';
 import { enrol } from '../../src/signin/enrol.ts';
 import { signinSettings } from '../../src/signin/settings.ts';
-import { sqliteUrl } from '../databases.ts';
 import { type Browser, signedInAs } from '../support/console.ts';
 import { quietOptions } from '../support/running.ts';
+import { copySqlite } from '../templates.ts';
 import { builtConsole, builtDocs } from './chromium.ts';
 
 export interface LiveConsole {
@@ -33,19 +33,42 @@ export interface LiveConsole {
   }): Promise<Browser>;
 }
 
+/** Takes what ends something that was started. */
+export type AtEnd = (end: () => Promise<void>) => void;
+
+/**
+ * What `start` starts, once for all tests of a file: with the first that asks, until the last has
+ * ended. Its tests only look at it, or do what they do to users and keys of their own.
+ */
+export function onePerFile<T>(start: (atEnd: AtEnd) => Promise<T>): () => Promise<T> {
+  let started: Promise<T> | undefined;
+  const ends: (() => Promise<void>)[] = [];
+  afterAll(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+  return () =>
+    (started ??= start((end) => ends.push(end)).catch((error: unknown) => {
+      started = undefined; // The next test tries again.
+      throw error;
+    }));
+}
+
 /**
  * The real gateway with the built console, on a database of its own, with all of the simulator
- * behind it. All of it ends with the test.
+ * behind it. All of it ends with the test, unless `atEnd` says otherwise.
  */
 export async function startLiveConsole(
   more: (
     simulatorUrl: string,
   ) => Partial<GatewayOptions> | Promise<Partial<GatewayOptions>> = () => ({}),
+  atEnd: AtEnd = onTestFinished,
 ): Promise<LiveConsole> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-browser-'));
+  const database = join(folder, 'tollgate.db');
+  await copySqlite(database, migrations);
   const simulator = await startSim({ host: '127.0.0.1', port: 0 });
   const options = await quietOptions({
-    databaseUrl: await sqliteUrl(migrations),
+    databaseUrl: `sqlite:${database}`,
     configuration: simConfig(simulator.url),
     media: join(folder, 'media'),
   });
@@ -60,7 +83,7 @@ export async function startLiveConsole(
     docsFolder: builtDocs,
     ...(await more(simulator.url)),
   });
-  onTestFinished(async () => {
+  atEnd(async () => {
     await gateway.close();
     await simulator.close();
     await rm(folder, { recursive: true, force: true });
@@ -90,3 +113,7 @@ export async function startLiveConsole(
     },
   };
 }
+
+/** A live console with the simulator's catalogue for all tests of a file. */
+export const oneConsolePerFile = (): (() => Promise<LiveConsole>) =>
+  onePerFile((atEnd) => startLiveConsole(undefined, atEnd));

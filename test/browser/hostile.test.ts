@@ -1,27 +1,40 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { expectAccessible, noChromium, openWindow, picture, withChromium } from './chromium.ts';
-import { startLiveConsole } from './gateway.ts';
+import { type LiveConsole, startLiveConsole } from './gateway.ts';
 import { configurationFrom, oneModel } from '../support/running.ts';
 import { sse, startVendor, streamOf } from '../support/scripted-vendor.ts';
 
 withChromium();
 
-/** A user who asks the only model, whose vendor answers with `text`. */
-async function answerOf(text: string, look: Parameters<typeof openWindow>[2] = {}) {
+interface Stage {
+  readonly live: LiveConsole;
+  /** The only model answers this from now on. */
+  readonly answer: (text: string) => void;
+}
+
+async function startStage(): Promise<Stage> {
   const vendor = await startVendor();
-  const pieces = text.match(/[^]{1,20000}/gu) ?? [];
-  vendor.answer((_, response) => sse(response).end(streamOf(pieces)));
   const live = await startLiveConsole(async () => ({
     configuration: await configurationFrom(oneModel(vendor.url)),
   }));
+  const answer = (text: string): void => {
+    const pieces = text.match(/[^]{1,20000}/gu) ?? [];
+    vendor.answer((_, response) => sse(response).end(streamOf(pieces)));
+  };
+  return { live, answer };
+}
+
+/** A new user asks the only model, which answers with `text`. */
+async function answerOf({ live, answer }: Stage, text: string) {
+  answer(text);
   const user = await live.newUser({ yuan: 100_000n });
   await user.ask('keys', {
     method: 'POST',
     body: { name: 'web', group: 'default' },
     headers: { 'idempotency-key': 'hostile-answers' },
   });
-  const { page, go } = await openWindow(live.url, user.cookie, look);
+  const { page, go } = await openWindow(live.url, user.cookie);
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
   await go('/playground/chat?model=m1');
@@ -58,7 +71,7 @@ const scripts = [
 
 describe.skipIf(noChromium)('what a model answers, in Chromium', () => {
   test('runs nothing, opens nothing and loads nothing', async () => {
-    const { page, log, foreign } = await answerOf(scripts);
+    const { page, log, foreign } = await answerOf(await startStage(), scripts);
     const links: (string | null)[] = await page.evaluate(
       "[...document.querySelectorAll('[role=log] a[href]')].map((link) => link.getAttribute('href'))",
     );
@@ -79,7 +92,7 @@ describe.skipIf(noChromium)('what a model answers, in Chromium', () => {
   }, 60_000);
 
   test('is drawn as Markdown, with code to copy and formulas', async () => {
-    const { page, log } = await answerOf(nice);
+    const { page, log } = await answerOf(await startStage(), nice);
     await log.getByRole('heading', { name: 'Waves' }).waitFor();
     await log.getByRole('table').waitFor();
     expect(await log.locator('math').count()).toBe(3);
@@ -104,8 +117,9 @@ describe.skipIf(noChromium)('what a model answers, in Chromium', () => {
       `${'$x^2$ '.repeat(1_500)}`,
       `${'\u202e'.repeat(2_000)}turned ${'a\u0301'.repeat(50)}${'\u0489'.repeat(2_000)}`,
     ];
+    const stage = await startStage();
     for (const bomb of bombs) {
-      const { page } = await answerOf(bomb);
+      const { page } = await answerOf(stage, bomb);
       const begun = performance.now();
       await page.getByLabel('Message').fill('I can still type');
       await page.getByRole('button', { name: 'Raw events' }).click();

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { noChromium, openWindow, withChromium } from './chromium.ts';
+import { onePerFile } from './gateway.ts';
 import { startLivedIn } from './lived-in.ts';
 
 withChromium();
+
+const livedIn = onePerFile(startLivedIn);
 
 const router = readFileSync(new URL('../../web/router.tsx', import.meta.url), 'utf8');
 /** The parts of the console's addresses that are no names or ids. */
@@ -37,7 +40,7 @@ describe.skipIf(noChromium)('every link of the console', () => {
   test.each(['en', 'zh'] as const)(
     'leads to a page or chapter that is there, in %s',
     async (language) => {
-      const { live, operator, user } = await startLivedIn();
+      const { live, operator, user } = await livedIn();
       const wrong: string[] = [];
       const visited = new Map<string, string>();
       const elsewhere = new Map<string, { from: string; cookie: string }>();

@@ -2,14 +2,21 @@ import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { Browser } from '../support/console.ts';
 import { expectAccessible, noChromium, openWindow, picture, withChromium } from './chromium.ts';
-import { type LiveConsole, startLiveConsole } from './gateway.ts';
+import { type LiveConsole, oneConsolePerFile, onePerFile } from './gateway.ts';
 import { startLivedIn } from './lived-in.ts';
 
 withChromium();
 
+const sharedConsole = oneConsolePerFile();
+const livedIn = onePerFile(async (atEnd) => {
+  const lived = await startLivedIn(atEnd);
+  await askUnknownModel(lived.live, lived.user);
+  return lived;
+});
+
 describe.skipIf(noChromium)('long lists in Chromium', () => {
   test('channels fit at 1440 px: name and menu stay in view, the search narrows, headers sort', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie } = await live.newUser({ role: 'operator' });
     const { page, go } = await openWindow(live.url, cookie, { width: 1440 });
     await go('/operator/channels');
@@ -54,8 +61,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
   ] as const)(
     'at %d px, in %s, each list has the columns that fit, and no half of one',
     async (width, language) => {
-      const { live, user, operator } = await startLivedIn();
-      await askUnknownModel(live, user);
+      const { live, user, operator } = await livedIn();
       const lists = [
         [user, ['/', '/keys', '/usage', '/usage?tab=model', '/models?view=table']],
         [
@@ -99,7 +105,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
   }, 60_000);
 
   test('five figures at 1024 px fill their two rows', async () => {
-    const { live, operator } = await startLivedIn();
+    const { live, operator } = await livedIn();
     const { page, go } = await openWindow(live.url, operator.cookie, { width: 1024 });
     await go('/operator/channels/ds-main');
     const cost = page.getByText('Vendor cost, 24 h').locator('xpath=..');
@@ -111,7 +117,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
   }, 60_000);
 
   test('the lines of a price have inputs of one width on a phone', async () => {
-    const { live, operator } = await startLivedIn();
+    const { live, operator } = await livedIn();
     const { page, go } = await openWindow(live.url, operator.cookie, { width: 390 });
     await go('/operator/models/sora-2');
     await page.getByRole('combobox', { name: 'Add a line' }).selectOption('input');
@@ -122,7 +128,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
   }, 60_000);
 
   test('a column that has no room comes back when there is', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const user = await live.newUser();
     await user.ask('keys', {
       method: 'POST',
@@ -141,7 +147,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
   }, 60_000);
 
   test('a list of over a hundred rows draws those near the view, and its header stays', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie } = await live.newUser({ role: 'operator' });
     const { page, go } = await openWindow(live.url, cookie);
     for (const path of ['/models?view=table', '/operator/models']) {
@@ -162,7 +168,7 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
   }, 60_000);
 
   test('the models of a key can be read', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const user = await live.newUser({ yuan: 1n });
     const { json } = await user.ask('keys', {
       method: 'POST',

@@ -4,7 +4,7 @@ import { rollUp } from '../../src/usage/rollup.ts';
 import type { Browser } from '../support/console.ts';
 import { charge } from '../support/console-user.ts';
 import { configurationFrom } from '../support/running.ts';
-import { type LiveConsole, startLiveConsole } from './gateway.ts';
+import { type AtEnd, type LiveConsole, startLiveConsole } from './gateway.ts';
 
 /**
  * An installation that some people have used for a month: something stands on every page, the
@@ -63,10 +63,11 @@ channels:
   - { name: openai-2, vendor: openai, base_url: ${url}/openai/v1, api_key: sk-sim, groups: [economy], models: [{ id: gpt-5-mini, upstream: sim-401 }], priority: 1 }
 `;
 
-export async function startLivedIn(): Promise<LivedIn> {
-  const live = await startLiveConsole(async (url) => ({
-    configuration: await configurationFrom(written(url)),
-  }));
+export async function startLivedIn(atEnd?: AtEnd): Promise<LivedIn> {
+  const live = await startLiveConsole(
+    async (url) => ({ configuration: await configurationFrom(written(url)) }),
+    atEnd,
+  );
   const operator = await live.newUser({ role: 'operator', name: '运营', yuan: 88n });
   const user = await live.newUser({ name: '林薇' });
   const now = systemClock.now();

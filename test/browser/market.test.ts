@@ -13,7 +13,7 @@ import {
   withChromium,
 } from './chromium.ts';
 import { faultsOf } from './eyes.ts';
-import { type LiveConsole, startLiveConsole } from './gateway.ts';
+import { type AtEnd, type LiveConsole, onePerFile, startLiveConsole } from './gateway.ts';
 
 withChromium();
 
@@ -29,19 +29,31 @@ const odd = oddNames
   )
   .join('');
 
-/** All of the simulator's models, and three with odd names, readable without a session. */
-const startMarket = (): Promise<LiveConsole> =>
-  startLiveConsole(async (url) => ({
-    publicModels: 'default',
-    configuration: await configurationFrom(
-      simConfig(url)
-        .replace('models:\n', `models:\n${odd}`)
-        .replace(
-          'channels:\n',
-          `channels:\n  - { name: odd, vendor: openai, base_url: "${url}", api_key: k, models: [${oddNames.map((id) => JSON.stringify(id)).join(', ')}] }\n`,
-        ),
-    ),
-  }));
+/**
+ * All of the simulator's models, two with the speeds of a week, and three with odd names, readable
+ * without a session.
+ */
+const market = onePerFile(async (atEnd) => {
+  const live = await startMarket(atEnd);
+  await addSpeeds(live);
+  return live;
+});
+
+const startMarket = (atEnd: AtEnd): Promise<LiveConsole> =>
+  startLiveConsole(
+    async (url) => ({
+      publicModels: 'default',
+      configuration: await configurationFrom(
+        simConfig(url)
+          .replace('models:\n', `models:\n${odd}`)
+          .replace(
+            'channels:\n',
+            `channels:\n  - { name: odd, vendor: openai, base_url: "${url}", api_key: k, models: [${oddNames.map((id) => JSON.stringify(id)).join(', ')}] }\n`,
+          ),
+      ),
+    }),
+    atEnd,
+  );
 
 /** A week of requests of two models. */
 async function addSpeeds({ gateway: { database } }: LiveConsole): Promise<void> {
@@ -70,8 +82,7 @@ const cards = (page: Page) => page.getByRole('main').getByRole('listitem');
 
 describe.skipIf(noChromium)('the market of models', () => {
   test('is readable without a session, by everybody', async () => {
-    const live = await startMarket();
-    await addSpeeds(live);
+    const live = await market();
     for (const look of looksAt()) {
       const { page, go } = await openWindow(live.url, undefined, look);
       for (const [name, path] of Object.entries(paths)) {
@@ -87,8 +98,7 @@ describe.skipIf(noChromium)('the market of models', () => {
   }, 600_000);
 
   test('is filtered, sorted and compared in the address', async () => {
-    const live = await startMarket();
-    await addSpeeds(live);
+    const live = await market();
     const { page, go } = await openWindow(live.url, undefined);
     await go('/models');
     await page.getByRole('button', { name: 'Vision' }).click();
@@ -115,7 +125,7 @@ describe.skipIf(noChromium)('the market of models', () => {
   }, 120_000);
 
   test('leads to the code of a model, and to the sign-in', async () => {
-    const live = await startMarket();
+    const live = await market();
     const { page, go } = await openWindow(live.url, undefined);
     await go('/models/gpt-4o');
     const code = page.getByRole('figure').filter({ hasText: '/v1/chat/completions' });
@@ -133,7 +143,7 @@ describe.skipIf(noChromium)('the market of models', () => {
   }, 60_000);
 
   test('shows odd names as text', async () => {
-    const live = await startMarket();
+    const live = await market();
     const { page, go } = await openWindow(live.url, undefined);
     for (const id of oddNames) {
       await go(`/models?q=${encodeURIComponent(id)}&compare=${encodeURIComponent(id)}`);

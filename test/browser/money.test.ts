@@ -15,7 +15,7 @@ import {
   settled,
   withChromium,
 } from './chromium.ts';
-import { type LiveConsole, startLiveConsole } from './gateway.ts';
+import { type LiveConsole, onePerFile, startLiveConsole } from './gateway.ts';
 
 withChromium();
 
@@ -125,6 +125,12 @@ async function withHistory(
   return { user, keyId, now };
 }
 
+/** A console and that user, for all tests that read what he did. */
+const history = onePerFile(async (atEnd) => {
+  const live = await startLiveConsole(undefined, atEnd);
+  return { live, ...(await withHistory(live)) };
+});
+
 async function ordered(
   user: Browser,
   amount: string,
@@ -200,8 +206,7 @@ describe.skipIf(noChromium).each(['zh', 'en'] as const)(
 
 describe.skipIf(noChromium)('usage in Chromium', () => {
   test('a filter lives in the address, a request opens beside the list and is a page by its own address', async () => {
-    const live = await startLiveConsole();
-    const { user } = await withHistory(live);
+    const { live, user } = await history();
     const { page, go } = await openWindow(live.url, user.cookie);
     await go('/usage');
     await page.keyboard.press('/');
@@ -284,8 +289,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
   }, 150_000);
 
   test('what failed is said where it failed and asked again, new requests come in by themselves', async () => {
-    const live = await startLiveConsole();
-    const { user, keyId } = await withHistory(live);
+    const { live, user, keyId } = await history();
     const { page, go } = await openWindow(live.url, user.cookie);
     await page.route('**/console/api/usage/summary**', (route) =>
       route.fulfill({ status: 503, json: { error: { code: 'unavailable', message: 'away' } } }),
@@ -313,8 +317,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
 
 describe.skipIf(noChromium)('the statement in Chromium', () => {
   test('adds up as it is read, unfolds to price lines, and is proved', async () => {
-    const live = await startLiveConsole();
-    const { user } = await withHistory(live);
+    const { live, user } = await history();
     const { page, go } = await openWindow(live.url, user.cookie);
     await go('/statement?from=-7d');
     const cents = (text: string) => BigInt(text.replace('−', '-').replace(/[¥,.+]/g, ''));

@@ -12,10 +12,12 @@ import {
   withChromium,
 } from './chromium.ts';
 import { faultsOf } from './eyes.ts';
-import { startLiveConsole } from './gateway.ts';
+import { onePerFile, startLiveConsole } from './gateway.ts';
 import { startLivedIn } from './lived-in.ts';
 
 withChromium();
+
+const livedIn = onePerFile(startLivedIn);
 
 const wordsOf = { en, zh } as const;
 const reasonOf = { en: 'Reason', zh: '原因' } as const;
@@ -26,7 +28,7 @@ describe.skipIf(noChromium)('an operator and the users, in Chromium', () => {
   test.each([1440, 1024])(
     'at %d px, each list of a user has the columns that fit, the cost among them',
     async (width) => {
-      const { live, operator, paths } = await startLivedIn();
+      const { live, operator, paths } = await livedIn();
       const { page, go } = await openWindow(live.url, operator.cookie, { width });
       const wider: string[] = [];
       for (const tab of userTabs) {

@@ -12,10 +12,18 @@ import {
   picture,
   withChromium,
 } from './chromium.ts';
-import { type LiveConsole, startLiveConsole } from './gateway.ts';
+import { type LiveConsole, oneConsolePerFile, onePerFile, startLiveConsole } from './gateway.ts';
 import { startLivedIn } from './lived-in.ts';
 
 withChromium();
+
+const sharedConsole = oneConsolePerFile();
+const withoutChannels = onePerFile((atEnd) =>
+  startLiveConsole(
+    async () => ({ configuration: await configurationFrom('models: []\nchannels: []\n') }),
+    atEnd,
+  ),
+);
 
 const pages = [
   '/operator',
@@ -68,7 +76,7 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
   test.each(looks)(
     'are readable by everybody, %s',
     async (_, look) => {
-      const live = await startLiveConsole();
+      const live = await sharedConsole();
       const userId = await traffic(live);
       const { cookie } = await live.newUser({ role: 'operator', name: '运营' });
       const { page, go } = await openWindow(live.url, cookie, look);
@@ -148,9 +156,7 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
   test.each(looks)(
     'a gateway without channels says so, and opens the form that adds one, %s',
     async (_, look) => {
-      const live = await startLiveConsole(async () => ({
-        configuration: await configurationFrom('models: []\nchannels: []\n'),
-      }));
+      const live = await withoutChannels();
       const { cookie } = await live.newUser({ role: 'operator' });
       const { page, go } = await openWindow(live.url, cookie, look);
       const words = look.language === 'zh' ? zh.overview : en.overview;
@@ -194,7 +200,7 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
   }, 60_000);
 
   test('are refused to users', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie } = await live.newUser();
     const { page, go } = await openWindow(live.url, cookie);
     for (const path of pages) {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { noChromium, openWindow, withChromium } from './chromium.ts';
-import { startLiveConsole } from './gateway.ts';
+import { oneConsolePerFile } from './gateway.ts';
 import { slowDown } from './measured.ts';
 
 withChromium();
+
+const sharedConsole = oneConsolePerFile();
 
 const firstPaintMsMax = 1_000;
 const largestPaintMsMax = 1_500;
@@ -41,7 +43,7 @@ describe.skipIf(noChromium)('on a quarter of the processor and 10 Mbit/s', () =>
   test.each(['/', '/usage', '/models', '/operator/channels'])(
     '%s shows something within a second, and its content within one and a half',
     async (path) => {
-      const live = await startLiveConsole();
+      const live = await sharedConsole();
       const { cookie } = await live.newUser({ yuan: 20n, role: 'operator' });
       let best: Paints = { first: Infinity, largest: Infinity };
       for (let attempt = 0; attempt < attemptsMax; attempt++) {

@@ -11,7 +11,7 @@ import {
   type Look,
   withChromium,
 } from './chromium.ts';
-import { type LiveConsole, startLiveConsole } from './gateway.ts';
+import { type LiveConsole, oneConsolePerFile, startLiveConsole } from './gateway.ts';
 import { simConfig } from '../../sim/catalog.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { credit } from '../../src/ledger/ledger.ts';
@@ -19,6 +19,8 @@ import { png } from '../support/png.ts';
 import { configurationFrom } from '../support/running.ts';
 
 withChromium();
+
+const sharedConsole = oneConsolePerFile();
 
 /** The models of videos behave like this at their vendors. */
 const filming = (scenario: string) => async (url: string) => ({
@@ -64,7 +66,7 @@ describe.skipIf(noChromium)('models, tasks and the playground', () => {
   test.each(['zh', 'en'] as const)(
     'are readable by everybody, in %s',
     async (language) => {
-      const live = await startLiveConsole();
+      const live = await sharedConsole();
       const user = await startPaying(live);
       const body = { model: 'sora-2', prompt: 'A fox', duration: 5, async: true };
       const film = () =>
@@ -102,7 +104,7 @@ describe.skipIf(noChromium)('models, tasks and the playground', () => {
 
 describe.skipIf(noChromium)('models', () => {
   test('are searched, sorted and filtered in the address, and opened to their prices and code', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page } = await openAt(live, '/models');
     await page.keyboard.press('/');
     await page.keyboard.type('claude haiku');
@@ -121,7 +123,7 @@ describe.skipIf(noChromium)('models', () => {
   });
 
   test('say what is not there', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page, go } = await openAt(live, '/models?q=no-such-model');
     expect(await main(page).innerText()).toContain('No matches.');
     await page.getByRole('button', { name: 'Clear filter' }).click();
@@ -133,7 +135,7 @@ describe.skipIf(noChromium)('models', () => {
 
 describe.skipIf(noChromium)('chat in the playground', () => {
   test('streams, tells cost before and after, and is charged what it says', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page, user } = await openAt(live, '/playground/chat?model=sim-chat', { width: 1280 });
     expect(await main(page).innerText()).toMatch(/at most ¥0\.0\d+/);
     const top = (await page.getByRole('log').boundingBox())?.y;
@@ -168,7 +170,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
   }, 60_000);
 
   test('is stopped, and says what was charged', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page } = await openAt(live, '/playground/chat?model=sim-slow-200ms');
     await say(page, 'Tell me a long story about a fox in the snow.');
     await page.getByRole('button', { name: 'Stop' }).waitFor();
@@ -179,7 +181,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
   }, 60_000);
 
   test('draws once a frame, however many chunks come, and leaves the reader where he scrolled', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page } = await openAt(live, '/playground/chat?model=sim-long-2000');
     await page.evaluate(`
         window.changes = 0; window.frames = 0;
@@ -200,7 +202,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
   }, 60_000);
 
   test('shows calls of tools as cards and goes on with their results; tools that are no JSON are not sent', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page } = await openAt(live, '/playground/chat?model=gpt-4o');
     await page.getByText('More settings').click();
     const tools = page.getByLabel('Tools, as JSON');
@@ -221,7 +223,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
   }, 60_000);
 
   test('takes pictures by file, paste and address, folds thoughts, and compares two models', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page } = await openAt(live, '/playground/chat?model=gpt-4o&beside=claude-haiku-4-5');
     const file = { name: 'fox.png', mimeType: 'image/png', buffer: png };
     await page
@@ -248,7 +250,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
   }, 60_000);
 
   test('says before a request that the balance is too small, and what it pays for', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie } = await startPaying(live, 1n);
     const { page, go } = await openWindow(live.url, cookie);
     await go('/playground/chat?model=claude-haiku-4-5');
@@ -271,7 +273,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
   });
 
   test('says what cannot be paid, and what the vendor would not do', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page, go } = await openAt(live, '/playground/chat?model=sim-policy');
     await say(page, 'Something forbidden');
     await page.getByRole('alert').waitFor();
@@ -300,7 +302,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
 
 describe.skipIf(noChromium)('pictures in the playground', () => {
   test('have their price at each size, appear in place, and are edited where they are painted over', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page } = await openAt(live, '/playground/image?model=dall-e-2');
     await run(page).click();
     expect(await main(page).innerText()).toContain('Describe the image.');

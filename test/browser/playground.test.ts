@@ -12,10 +12,12 @@ import {
   withChromium,
 } from './chromium.ts';
 import { faultsOf } from './eyes.ts';
-import { type LiveConsole, startLiveConsole } from './gateway.ts';
+import { type LiveConsole, oneConsolePerFile } from './gateway.ts';
 import { wav } from '../../sim/media/wav.ts';
 
 withChromium();
+
+const sharedConsole = oneConsolePerFile();
 
 async function openAt(live: LiveConsole, path: string, look: Look = {}) {
   const user = await live.newUser({ yuan: 100n });
@@ -39,7 +41,7 @@ async function say(page: Page, text: string): Promise<void> {
 
 describe.skipIf(noChromium)('the models of the playground', () => {
   test('are found by keyboard, by name, vendor and ability, and the last tried come first', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page, go } = await openAt(live, '/playground/chat?model=sim-chat');
     const field = page.getByRole('combobox', { name: 'Model', exact: true });
     await field.click();
@@ -73,7 +75,7 @@ describe.skipIf(noChromium)('the models of the playground', () => {
   }, 60_000);
 
   test('answer side by side, four at most, each with its cost; one can be taken away', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page } = await openAt(
       live,
       '/playground/chat?model=gpt-4o&beside=claude-haiku-4-5&beside2=sim-think',
@@ -98,7 +100,7 @@ describe.skipIf(noChromium)('the models of the playground', () => {
   }, 60_000);
 
   test('are sent only what is set', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page } = await openAt(live, '/playground/chat?model=gpt-4o');
     const temperature = page.getByRole('textbox', { name: 'Temperature' });
     expect(await temperature.isVisible()).toBe(false);
@@ -118,7 +120,7 @@ describe.skipIf(noChromium)('the models of the playground', () => {
   }, 60_000);
 
   test('of an answer in a Chinese console, paragraphs without Chinese have Latin quotation marks', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page } = await openAt(live, '/playground/chat?model=sim-echo', { language: 'zh' });
     await say(page, '“Yes,” she said.\n\n他说“好”。');
     await charges(page).waitFor();
@@ -132,7 +134,7 @@ describe.skipIf(noChromium)('the models of the playground', () => {
   }, 60_000);
 
   test('fail with the code, the message and the request id of the gateway, and a link to what happened', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page } = await openAt(live, '/playground/chat?model=sim-500');
     await say(page, 'Hello');
     const alert = page.getByRole('alert');
@@ -154,7 +156,7 @@ describe.skipIf(noChromium)('the models of the playground', () => {
 
 describe.skipIf(noChromium)('sound and vectors', () => {
   test('a text is read aloud, and the recording plays and is downloaded', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page } = await openAt(live, '/playground/speech?model=tts-1');
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('Enter the text to read aloud.').waitFor();
@@ -180,7 +182,7 @@ describe.skipIf(noChromium)('sound and vectors', () => {
   }, 60_000);
 
   test('a file or the microphone is written down, at the cost of its length', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page, context } = await openAt(live, '/playground/transcription?model=whisper-1');
     await context.grantPermissions(['microphone', 'clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Run' }).click();
@@ -206,7 +208,7 @@ describe.skipIf(noChromium)('sound and vectors', () => {
   }, 60_000);
 
   test('texts are compared', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page } = await openAt(live, '/playground/embedding?model=text-embedding-3-small');
     await page.getByLabel('Texts').fill('one');
     await page.getByRole('button', { name: 'Run' }).click();
@@ -226,7 +228,7 @@ describe.skipIf(noChromium)('every part of the playground', () => {
   test.each(looksAt())(
     'at $width px, $theme, $language, is readable and fits',
     async (look) => {
-      const live = await startLiveConsole();
+      const live = await sharedConsole();
       const { page, go } = await openAt(
         live,
         '/playground/chat?model=sim-chat&beside=sim-think',
@@ -276,7 +278,7 @@ describe.skipIf(noChromium)('on a phone', () => {
   test.each(['zh', 'en'] as const)(
     'the message stays in view, in %s',
     async (language) => {
-      const live = await startLiveConsole();
+      const live = await sharedConsole();
       for (const { theme } of looksIn(language)) {
         const { page } = await openAt(live, '/playground/chat?model=sim-chat', {
           width: 390,

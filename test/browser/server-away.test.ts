@@ -14,9 +14,11 @@ import {
   withChromium,
 } from './chromium.ts';
 import { faultsOf } from './eyes.ts';
-import { startLiveConsole } from './gateway.ts';
+import { oneConsolePerFile } from './gateway.ts';
 
 withChromium();
+
+const sharedConsole = oneConsolePerFile();
 
 const wordsOf = {
   en: { ...en, noKeys: keysEn.empty },
@@ -29,7 +31,7 @@ describe.skipIf(noChromium)('a server that stops while the console is open', () 
     async (seen) => {
       const words = wordsOf[seen.language];
       const { nav } = words;
-      const live = await startLiveConsole();
+      const live = await sharedConsole();
       const relay = await relayTo(live.url);
       const { cookie } = await live.newUser({ yuan: 3n });
       const { page, go } = await openWindow(relay.url.replace(/\/$/, ''), cookie, seen);
@@ -57,7 +59,7 @@ describe.skipIf(noChromium)('a server that stops while the console is open', () 
   );
 
   test('is noticed by a page whose script is there and whose data are not', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const relay = await relayTo(live.url);
     const { cookie } = await live.newUser({ yuan: 3n });
     const { page, go } = await openWindow(relay.url.replace(/\/$/, ''), cookie);

@@ -13,9 +13,11 @@ import {
   settled,
   withChromium,
 } from './chromium.ts';
-import { startLiveConsole } from './gateway.ts';
+import { oneConsolePerFile } from './gateway.ts';
 
 withChromium();
+
+const sharedConsole = oneConsolePerFile();
 
 /** A tip that is to come has come by then. */
 const tipDelayMs = 400;
@@ -26,7 +28,7 @@ describe.skipIf(noChromium)('the console in Chromium', () => {
   test.each(['zh', 'en'] as const)(
     'is readable by everybody, in %s',
     async (language) => {
-      const live = await startLiveConsole();
+      const live = await sharedConsole();
       const { cookie } = await live.newUser({ role: 'operator', yuan: 20n });
       for (const { theme, width } of looksIn(language)) {
         const { page, go } = await openWindow(live.url, cookie, { width, theme, language });
@@ -54,7 +56,7 @@ describe.skipIf(noChromium)('the console in Chromium', () => {
 
 describe.skipIf(noChromium)('the way in, in Chromium', () => {
   test('a stranger is led to the sign-in page and back to where he wanted to go', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { page, go } = await openWindow(live.url, undefined);
     await go('/usage?model=glm-4.6');
     const next = new URL(page.url());
@@ -68,7 +70,7 @@ describe.skipIf(noChromium)('the way in, in Chromium', () => {
   });
 
   test('pages of operators are refused to users, in the frame', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie } = await live.newUser();
     const { page, go } = await openWindow(live.url, cookie);
     await go('/operator/users');
@@ -81,7 +83,7 @@ describe.skipIf(noChromium)('the way in, in Chromium', () => {
 
 describe.skipIf(noChromium)('live updates, in Chromium', () => {
   test('that they are paused is said after ten seconds, however often they are tried for; they come back by themselves', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie, userId } = await live.newUser({ yuan: 5n });
     const { page, go } = await openWindow(live.url, cookie);
     await page.clock.install();
@@ -111,7 +113,7 @@ describe.skipIf(noChromium)('live updates, in Chromium', () => {
 
 describe.skipIf(noChromium)('keys by keyboard alone, in Chromium', () => {
   test('a key is created, shown once, used, stopped and started again', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie } = await live.newUser({ yuan: 10n });
     const { page, go } = await openWindow(live.url, cookie);
     await go('/');
@@ -162,7 +164,7 @@ describe.skipIf(noChromium)('keys by keyboard alone, in Chromium', () => {
 
 describe.skipIf(noChromium)('the frame in Chromium', () => {
   test('the palette finds pages, menus open without a breach of the policy, language and theme stay', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie } = await live.newUser({ role: 'operator' });
     const { page, go } = await openWindow(live.url, cookie);
     await go('/');
@@ -194,7 +196,7 @@ describe.skipIf(noChromium)('the frame in Chromium', () => {
   }, 60_000);
 
   test('an operator’s links scroll above the foot of the sidebar, which nothing is drawn below', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie } = await live.newUser({ role: 'operator' });
     const { page, go } = await openWindow(live.url, cookie, { width: 1280, height: 720 });
     await go('/operator');
@@ -213,7 +215,7 @@ describe.skipIf(noChromium)('the frame in Chromium', () => {
   }, 60_000);
 
   test('a session that is gone is renewed over the page, and what was asked for happens', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const user = await live.newUser({ yuan: 1n });
     const { page, context, go } = await openWindow(live.url, user.cookie);
     await go('/keys/new');
@@ -232,7 +234,7 @@ describe.skipIf(noChromium)('the frame in Chromium', () => {
 
 describe.skipIf(noChromium)('somebody whose session has ended, in Chromium', () => {
   test('is told by a page that only looks, and finds what was typed; somebody else begins anew', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const [user, other] = [await live.newUser(), await live.newUser()];
     const { page, context, go } = await openWindow(live.url, user.cookie);
     await page.clock.install();
@@ -265,7 +267,7 @@ describe.skipIf(noChromium)('somebody whose session has ended, in Chromium', () 
 
 describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
   test('a part that cannot be loaded says so in its place, with its request id, and can be asked for again', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie } = await live.newUser();
     const { page, go } = await openWindow(live.url, cookie);
     const error = {
@@ -290,7 +292,7 @@ describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
   }, 60_000);
 
   test('a page whose script is gone asks for a reload, since the console was updated', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie } = await live.newUser();
     const { page, go } = await openWindow(live.url, cookie);
     await go('/');
@@ -303,7 +305,7 @@ describe.skipIf(noChromium)('what goes wrong, in Chromium', () => {
   }, 60_000);
 
   test('without a network what is there stays, and a bar says that it may be old', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie } = await live.newUser({ yuan: 3n });
     const { page, context, go } = await openWindow(live.url, cookie);
     await go('/');

@@ -10,9 +10,11 @@ import {
   type WalkLook,
   withChromium,
 } from './chromium.ts';
-import { startLiveConsole } from './gateway.ts';
+import { oneConsolePerFile } from './gateway.ts';
 
 withChromium();
+
+const sharedConsole = oneConsolePerFile();
 
 const kinds = {
   en: {
@@ -32,7 +34,7 @@ const kinds = {
 };
 
 async function openSite(look: WalkLook) {
-  const { url } = await startLiveConsole();
+  const { url } = await sharedConsole();
   const window = await openWindow(url, undefined, look);
   await window.page.emulateMedia({ colorScheme: look.theme });
   return { ...window, open: (path: string) => window.go(`/docs/guide/${path}`) };

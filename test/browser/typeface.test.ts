@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { noChromium, openWindow, withChromium } from './chromium.ts';
-import { startLiveConsole } from './gateway.ts';
+import { oneConsolePerFile } from './gateway.ts';
 
 withChromium();
+
+const sharedConsole = oneConsolePerFile();
 
 const shiftMax = 0.02;
 const lateMs = 700;
@@ -33,7 +35,7 @@ describe.skipIf(noChromium)('the typeface in Chromium', () => {
   test.each(['en', 'zh'] as const)(
     'ships with the console, has digits of one width, and moves nothing when it comes late, in %s',
     async (language) => {
-      const live = await startLiveConsole();
+      const live = await sharedConsole();
       const { cookie } = await live.newUser({ yuan: 20n, role: 'operator' });
       const { page, go } = await openWindow(live.url, cookie, { language });
       await page.addInitScript(shifts);
@@ -57,7 +59,7 @@ describe.skipIf(noChromium)('the typeface in Chromium', () => {
   );
 
   test('is the same on the console, the reference and the guides', async () => {
-    const live = await startLiveConsole();
+    const live = await sharedConsole();
     const { cookie } = await live.newUser();
     const { page } = await openWindow(live.url, cookie);
     page.setDefaultTimeout(90_000);

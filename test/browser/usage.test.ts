@@ -19,9 +19,12 @@ import {
   withChromium,
 } from './chromium.ts';
 import { faultsOf } from './eyes.ts';
+import { onePerFile } from './gateway.ts';
 import { startLivedIn } from './lived-in.ts';
 
 withChromium();
+
+const livedIn = onePerFile(startLivedIn);
 
 const wordsOf = {
   en: { usage: usageEn, overview: overviewEn, requests: requestsEn, shared: sharedEn },
@@ -74,7 +77,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
   test.each(looksAt())(
     'at $width px, $theme, $language, it is sorted, split and compared',
     async (seen) => {
-      const { live, user } = await startLivedIn();
+      const { live, user } = await livedIn();
       const { page, go } = await openWindow(live.url, user.cookie, seen);
       const { usage, overview, requests, shared } = wordsOf[seen.language];
       const look = async (name: string) => {
@@ -127,7 +130,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
   );
 
   test('hatches the last day only while it runs, and says what hatching means', async () => {
-    const { live, user } = await startLivedIn();
+    const { live, user } = await livedIn();
     const { page, go } = await openWindow(live.url, user.cookie);
     const open = sharedEn.chart.open;
     await go('/usage?tab=day');
@@ -165,7 +168,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
   );
 
   test('its chart says what fingers can do there, and a tap on a day tells its costs', async () => {
-    const { live, user } = await startLivedIn();
+    const { live, user } = await livedIn();
     const { page, go } = await openWindow(live.url, user.cookie, { width: 390 });
     await go('/usage?tab=day');
     await page.getByText(usageEn.chartHintTouch, { exact: true }).waitFor();
@@ -177,7 +180,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
   }, 60_000);
 
   test('tells what was made under Out, and what was sent under In', async () => {
-    const { live, user } = await startLivedIn();
+    const { live, user } = await livedIn();
     const { page, go } = await openWindow(live.url, user.cookie);
     await go('/usage?kind=images');
     const headers = await page.getByRole('columnheader').allInnerTexts();
@@ -190,7 +193,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
   }, 60_000);
 
   test('a row of tabs without room fades out at the side where it goes on', async () => {
-    const { live, user } = await startLivedIn();
+    const { live, user } = await livedIn();
     const { page, go } = await openWindow(live.url, user.cookie, { width: 390 });
     await go('/usage');
     const tabs = page.getByRole('tablist', { name: usageEn.tabs.label });
@@ -212,7 +215,7 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
   }, 60_000);
 
   test('says to a new user what will stand there, once, and no shares of nothing', async () => {
-    const { live } = await startLivedIn();
+    const { live } = await livedIn();
     const { cookie } = await live.newUser();
     const { page, go } = await openWindow(live.url, cookie);
     await go('/usage?tab=day');
