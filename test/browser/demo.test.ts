@@ -23,6 +23,7 @@ import {
   withChromium,
 } from './chromium.ts';
 import { faultsOf } from './eyes.ts';
+import { type AtEnd, onePerFile } from './gateway.ts';
 
 withChromium();
 
@@ -31,16 +32,31 @@ const wordsOf = {
   zh: { channels: channelsZh, classes: modelsZh.classes, operator: operatorZh, prices: pricesZh },
 } as const;
 
-async function demoFor(look: Look) {
-  const { demo, url, key, link } = await startDemo();
-  onTestFinished(async () => {
+type Started = Omit<Awaited<ReturnType<typeof startDemo>>, 'demo'>;
+
+async function startUntil(atEnd: AtEnd): Promise<Started> {
+  const { demo, ...started } = await startDemo();
+  atEnd(async () => {
     demo.kill('SIGTERM');
     await once(demo, 'exit');
   });
-  const { page, go } = await openWindow(url, undefined, look);
-  await page.goto(link);
-  await page.getByRole('button').first().click();
-  await page.getByRole('main').waitFor();
+  return started;
+}
+
+/** Its operator, signed in by the link that works once. */
+async function enter({ url, link }: Started, look: Look) {
+  const window = await openWindow(url, undefined, look);
+  await window.page.goto(link);
+  await window.page.getByRole('button').first().click();
+  await window.page.getByRole('main').waitFor();
+  return window;
+}
+
+/** A demo of the test's own, whose prices and channels it changes. */
+async function demoFor(look: Look) {
+  const started = await startUntil(onTestFinished);
+  const { url, key } = started;
+  const { page, go } = await enter(started, look);
   const send = async (model: string): Promise<string | null> => {
     const reply = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
@@ -52,6 +68,19 @@ async function demoFor(look: Look) {
     return reply.headers.get('x-request-id');
   };
   return { page, go, chat: Object.assign(send, { key }), url };
+}
+
+/** A demo that the tests of this file change nothing of, and the cookie of its operator. */
+const unchanged = onePerFile(async (atEnd) => {
+  const started = await startUntil(atEnd);
+  const { context } = await enter(started, {});
+  const session = (await context.cookies()).find(({ name }) => name === 'tollgate');
+  return { url: started.url, cookie: `tollgate=${session?.value}` };
+});
+
+async function openUnchanged(look: Look) {
+  const { url, cookie } = await unchanged();
+  return openWindow(url, cookie, look);
 }
 
 describe.skipIf(noChromium)('the demo in Chromium', () => {
@@ -124,7 +153,7 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
   }, 90_000);
 
   test('says in Chinese on a phone that its prices can be changed, and why a list of them is refused', async () => {
-    const { page, go } = await demoFor({ language: 'zh', width: 390 });
+    const { page, go } = await openUnchanged({ language: 'zh', width: 390 });
     await go('/operator/models/deepseek-chat');
     await page.getByText('控制台').first().waitFor();
     expect(await page.getByText('配置文件').count()).toBe(0);
@@ -138,11 +167,7 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
   }, 60_000);
 
   test('its sign-in page says that it is a demo, and which account to use', async () => {
-    const { demo, url } = await startDemo();
-    onTestFinished(async () => {
-      demo.kill('SIGTERM');
-      await once(demo, 'exit');
-    });
+    const { url } = await unchanged();
     for (const [language, words] of [
       ['en', signInEn],
       ['zh', signInZh],
@@ -159,7 +184,7 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
   }, 90_000);
 
   test('every channel is tested at once, in Chinese on a phone', async () => {
-    const { page, go } = await demoFor({ language: 'zh', width: 390 });
+    const { page, go } = await openUnchanged({ language: 'zh', width: 390 });
     await go('/operator/channels?form=test');
     const dialog = page.getByRole('dialog', { name: '全部测试' });
     await dialog.getByRole('button', { name: '开始测试' }).click();
