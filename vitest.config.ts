@@ -60,7 +60,6 @@ const alone = [
   'test/deploy.test.ts',
   'test/doors.test.ts',
   'test/faults/**/*.test.ts',
-  'test/fuzz/**/*.test.ts',
   'test/house.test.ts',
   'test/large-bodies.test.ts',
   'test/mixed-load.test.ts',
