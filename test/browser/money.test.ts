@@ -125,7 +125,7 @@ async function withHistory(
   return { user, keyId, now };
 }
 
-/** A console and that user, for all tests that read what he did. */
+/** A console and that user, for the tests of his usage. */
 const history = onePerFile(async (atEnd) => {
   const live = await startLiveConsole(undefined, atEnd);
   return { live, ...(await withHistory(live)) };
@@ -317,7 +317,8 @@ describe.skipIf(noChromium)('usage in Chromium', () => {
 
 describe.skipIf(noChromium)('the statement in Chromium', () => {
   test('adds up as it is read, unfolds to price lines, and is proved', async () => {
-    const { live, user } = await history();
+    const live = await startLiveConsole();
+    const { user } = await withHistory(live);
     const { page, go } = await openWindow(live.url, user.cookie);
     await go('/statement?from=-7d');
     const cents = (text: string) => BigInt(text.replace('−', '-').replace(/[¥,.+]/g, ''));
