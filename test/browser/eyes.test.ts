@@ -56,6 +56,14 @@ describe.skipIf(noChromium)('the eyes in Chromium', () => {
       faults.filter((fault) => fault.startsWith('runs')),
     );
   });
+
+  test('look at a page on a desk on a tablet as well, and leave its window as it was', async () => {
+    const { page } = await openWindow('http://127.0.0.1', undefined, { width: 1440 });
+    await page.setContent('<main><div style="width: 1200px">Wide</div></main>');
+    const found = (await faultsOf(page)).join();
+    expect(found).toMatch(/^at 1024 px: can be scrolled sideways to 12\d\d px$/);
+    expect(page.viewportSize()?.width).toBe(1440);
+  });
 });
 
 describe.skipIf(noChromium)('axe in Chromium', () => {
