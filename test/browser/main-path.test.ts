@@ -109,7 +109,7 @@ describe.skipIf(noChromium).each(['zh', 'en'] as const)(
       await telephone.goto(`${live.simulator.url}/wallets`);
       await tabTo(telephone, words.scan);
       await telephone.keyboard.press('Enter');
-      await telephone.getByText(words.paid).waitFor();
+      await telephone.getByText(words.paid, { exact: true }).waitFor();
       await telephone.close();
       await page.getByText(words.received).first().waitFor();
       await picture(page, `main-path-3-paid-${language}`);
