@@ -201,16 +201,17 @@ describe.skipIf(noChromium)('the frame in Chromium', () => {
     const { page, go } = await openWindow(live.url, cookie, { width: 1280, height: 720 });
     await go('/operator');
     const sidebar = page.getByRole('navigation', { name: 'Main' });
-    const help = sidebar.getByRole('link', { name: 'Help' });
-    const links = help.locator('xpath=..');
-    const foot = sidebar.getByRole('button', { name: /sidebar/ });
-    const [list, button] = [await links.boundingBox(), await foot.boundingBox()];
-    if (list === null || button === null) throw new Error('the sidebar is not drawn');
-    expect(list.y + list.height).toBeLessThanOrEqual(button.y);
-    expect(button.y + button.height).toBeLessThanOrEqual(720);
-    await help.scrollIntoViewIfNeeded();
-    const last = await help.boundingBox();
-    expect(last === null ? 720 : last.y + last.height).toBeLessThanOrEqual(button.y);
+    const lastLink = sidebar.getByRole('link', { name: 'Announcements' });
+    const links = lastLink.locator('xpath=..');
+    const foot = sidebar.getByRole('button', { name: /sidebar/ }).locator('xpath=..');
+    const [list, help] = [await links.boundingBox(), await foot.boundingBox()];
+    if (list === null || help === null) throw new Error('the sidebar is not drawn');
+    expect(list.y + list.height).toBeLessThanOrEqual(help.y);
+    expect(help.y + help.height).toBeLessThanOrEqual(720);
+    await foot.getByRole('link', { name: 'Help' }).waitFor();
+    await lastLink.scrollIntoViewIfNeeded();
+    const last = await lastLink.boundingBox();
+    expect(last === null ? 720 : last.y + last.height).toBeLessThanOrEqual(help.y);
     await picture(page, 'sidebar-720');
   }, 60_000);
 
