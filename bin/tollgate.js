@@ -1,6 +1,13 @@
 #!/usr/bin/env node
 // CommonJS: a start without ES modules saves Node the loading of its own code for them.
-const { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} = require('node:fs');
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
@@ -51,11 +58,15 @@ function run(source) {
 }
 
 function kept(file) {
-  if (!existsSync(file)) return undefined;
-  const bytes = readFileSync(file);
-  const end = Math.max(0, bytes.length - checksumBytes);
-  const code = bytes.subarray(0, end);
-  return end > 0 && bytes.readUInt32LE(end) === crc32(code) ? code : undefined;
+  try {
+    const bytes = readFileSync(file);
+    const end = bytes.length - checksumBytes;
+    const code = bytes.subarray(0, end);
+    return end > 0 && bytes.readUInt32LE(end) === crc32(code) ? code : undefined;
+  } catch {
+    // Not there, or not for this user: this start compiles.
+    return undefined;
+  }
 }
 
 /** Keeps the code that is compiled by now for the next start, where dist/ can be written to. */
@@ -66,10 +77,11 @@ function keep(script, file) {
   checksum.writeUInt32LE(crc32(code));
   try {
     mkdirSync(compiledFolder, { recursive: true });
-    writeFileSync(draft, Buffer.concat([code, checksum]), { flag: 'wx', flush: true });
+    writeFileSync(draft, Buffer.concat([code, checksum]));
     renameSync(draft, file);
   } catch {
     // The next start compiles again.
+    rmSync(draft, { force: true });
   }
 }
 

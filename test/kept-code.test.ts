@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -25,6 +26,8 @@ const program = join(folder, 'dist/tollgate.js');
 const compiled = join(folder, 'dist/compiled');
 const keptMsMax = 60_000;
 const everyMs = 50;
+/** Longer than a start waits before it keeps its code. */
+const keptAgainMs = 6_000;
 
 const versionTold = () =>
   execFileSync(process.execPath, [entry, '--version'], { encoding: 'utf8' });
@@ -48,9 +51,16 @@ beforeAll(async () => {
 }, 2 * keptMsMax);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('a start keeps one file of compiled code, and a command runs from it', () => {
+test('a start keeps one file of compiled code, and the next start takes it', async () => {
   expect(files()).toEqual([expect.stringMatching(/\.bin$/)]);
+  const file = join(compiled, files()[0] ?? '');
+  const { ino } = statSync(file);
   expect(versionTold()).toBe(`${about.version}\n`);
+  const gateway = await startProcess({ folder: join(folder, 'data'), configuration: '{}', entry });
+  // A start that cannot take the code keeps its own.
+  await wait(keptAgainMs);
+  await gateway.stop();
+  expect(statSync(file).ino).toBe(ino);
 });
 
 test('damaged code is not run', () => {
