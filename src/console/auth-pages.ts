@@ -132,7 +132,7 @@ class AuthHandlers {
   ): Promise<FastifyReply> => {
     const { signin, site } = this.#rooms;
     if (!site.isOwn(request.headers))
-      return this.#page(request, reply, { signsInAt: site.urlFor(request.headers) });
+      return this.#page(request, reply, { signsInAt: site.publicUrl });
     const token =
       new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '').get(
         'token',
@@ -288,6 +288,8 @@ const linkTexts = {
     gone: '此链接已使用或已过期。在服务器上运行 tollgate link --user ID 可以生成新的链接。',
     elsewhere:
       '只能在 {address} 登录。请把此链接中 /auth/link 之前的部分换成这个地址，再打开一次。',
+    unknown:
+      '网关不知道自己的地址，因此没有登录。请在这里重新打开链接，按页面上的按钮；网关前面有代理时，请设置 PUBLIC_URL。',
   },
   en: {
     lang: 'en',
@@ -301,6 +303,8 @@ const linkTexts = {
     gone: 'This link was used or has expired. Make a new one on the server: tollgate link --user ID',
     elsewhere:
       'Sign-in works at {address} only. Put this address in place of what stands before /auth/link in the link, and open it again.',
+    unknown:
+      'You are not signed in: the gateway does not know that this address is its own. Open the link again and press its button. Behind a proxy, set PUBLIC_URL.',
   },
 } as const;
 
@@ -312,8 +316,11 @@ interface OpenLink {
   readonly role: 'user' | 'operator';
 }
 
-/** `gone`: used up, expired or never issued. `signsInAt`: the only address where links work. */
-type LinkState = OpenLink | 'gone' | { readonly signsInAt: string };
+/**
+ * `gone`: used up, expired or never issued. `signsInAt`: the only address where links work;
+ * undefined: none is configured.
+ */
+type LinkState = OpenLink | 'gone' | { readonly signsInAt: string | undefined };
 
 /** The page behind a one-time link, HTML. */
 function linkPage(link: LinkState, language: 'zh' | 'en'): string {
@@ -334,11 +341,14 @@ function linkPage(link: LinkState, language: 'zh' | 'en'): string {
 
 function linkContent(
   link: LinkState,
-  { as, once, enter, gone, elsewhere }: (typeof linkTexts)['zh' | 'en'],
+  { as, once, enter, gone, elsewhere, unknown }: (typeof linkTexts)['zh' | 'en'],
 ): string {
   if (link === 'gone') return `<p>${gone}</p>`;
-  if ('signsInAt' in link)
-    return `<p>${elsewhere.replace('{address}', () => escapeHtml(link.signsInAt))}</p>`;
+  if ('signsInAt' in link) {
+    const { signsInAt: address } = link;
+    if (address === undefined) return `<p>${unknown}</p>`;
+    return `<p>${elsewhere.replace('{address}', () => escapeHtml(address))}</p>`;
+  }
   return folded`
     <p>${as[link.role].replace('{name}', () => escapeHtml(link.name))} ${once}</p>
     <form method="post" action="/auth/link">

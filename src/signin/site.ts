@@ -6,6 +6,8 @@ import { type ClientAddress, clientAddress } from '../http/client-address.ts';
 export interface Site {
   /** True behind https: browsers then send cookies over nothing else. */
   readonly secure: boolean;
+  /** The configured address, without `/` at its end. */
+  readonly publicUrl: string | undefined;
   /** Without `/` at its end: the configured address, else the one that the request used. */
   urlFor(headers: IncomingHttpHeaders): string;
   /**
@@ -23,6 +25,7 @@ export interface Site {
 export function openSite(publicUrl: string | undefined, proxies: readonly string[] = []): Site {
   const configured = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
   return {
+    publicUrl,
     secure: publicUrl?.startsWith('https:') === true,
     urlFor: ({ host }) => publicUrl ?? `http://${hostIn(host)}`,
     isOwn({ origin, host }) {
