@@ -70,12 +70,19 @@ interface FieldErrorProps {
   readonly error: string | undefined;
 }
 
-/** What is wrong, below what it is about: a field, or several. */
+/**
+ * What is wrong, below what it is about: a field, which has `id` as its description, or several. A
+ * form goes to the second as it goes to a field.
+ */
 export function FieldError({ id, error }: FieldErrorProps): ReactNode {
   const { errors } = useWords(sharedWords);
   if (error === undefined) return null;
   return (
-    <p id={id} className="flex items-start gap-1 text-caption text-bad">
+    <p
+      id={id}
+      className="flex items-start gap-1 text-caption text-bad"
+      {...(id === undefined && { tabIndex: -1, 'data-refused': true })}
+    >
       <Icon name="failed" className="mt-px" />
       {errors.fields[error] ?? error}
     </p>

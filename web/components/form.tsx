@@ -69,7 +69,7 @@ export function Form({
   const form = useRef<HTMLFormElement>(null);
   const refused = useRefusedFields(error);
   useEffect(
-    () => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(),
+    () => form.current?.querySelector<HTMLElement>('[aria-invalid], [data-refused]')?.focus(),
     [attempts, error],
   );
   return (

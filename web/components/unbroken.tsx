@@ -2,7 +2,9 @@ import type { ReactNode } from 'react';
 
 const day = String.raw`\d{4}-\d{2}-\d{2}`;
 const clock = String.raw` \d{2}:\d{2}(?::\d{2})?`;
-const literal = (name: string) => name.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+/** The whole name, not the same letters inside a word or a number. */
+const literal = (name: string) =>
+  String.raw`(?<![\p{L}\p{N}])${name.replace(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`)}(?![\p{L}\p{N}])`;
 
 interface UnbrokenProps {
   readonly text: string;
@@ -15,8 +17,7 @@ interface UnbrokenProps {
  * line has room for all of it.
  */
 export function Unbroken({ text, names = [] }: UnbrokenProps): ReactNode {
-  const whole = [`${day}(?:${clock})?`, ...names.filter((name) => name !== '').map(literal)];
-  return text.split(new RegExp(`(${whole.join('|')})`)).map((piece, index) =>
+  return piecesOf(text, names).map((piece, index) =>
     index % 2 === 0 ? (
       piece
     ) : (
@@ -28,4 +29,11 @@ export function Unbroken({ text, names = [] }: UnbrokenProps): ReactNode {
       </span>
     ),
   );
+}
+
+/** The text in pieces, of which every second one is a date or a name. */
+export function piecesOf(text: string, names: readonly string[]): readonly string[] {
+  const longestFirst = names.filter((name) => name !== '').sort((a, b) => b.length - a.length);
+  const whole = [`${day}(?:${clock})?`, ...longestFirst.map(literal)];
+  return text.split(new RegExp(`(${whole.join('|')})`, 'u'));
 }

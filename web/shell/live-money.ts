@@ -26,8 +26,8 @@ async function refresh(): Promise<void> {
   while (charged || isNew(told)) {
     charged = false;
     told = undefined;
-    void refreshMoney();
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    // A page that is slower than this would be asked again and again, and never answer.
+    await Promise.all([refreshMoney(), new Promise((resolve) => setTimeout(resolve, everyMs))]);
   }
   refreshing = false;
 }
