@@ -6,20 +6,44 @@ import { scriptOf } from './script.ts';
 import { hash, pieces } from './tokens.ts';
 import { schemaInPrompt } from './prompt-schema.ts';
 
-const openings = [
-  'You asked',
-  'Your question was',
-  'Let me answer this',
-  'I understood you to say',
-];
-const thoughts = [
-  'A simulated model has no opinion of its own, but it reads every word.',
-  'The short answer is that it depends; the long answer says why.',
-  'Nothing here left this machine – not even a café’s menu.',
-  'Ask again with other words and the answer changes with them.',
-  'With the same seed the same words come back.',
-  'There are three parts to it: what is given, what is asked, and what follows.',
-];
+/** What an answer that repeats the prompt is made of. */
+interface Phrases {
+  readonly openings: readonly string[];
+  readonly thoughts: readonly string[];
+  readonly repeated: (opening: string, prompt: string) => string;
+  readonly turn: (turns: number) => string;
+  readonly gap: string;
+}
+
+const english: Phrases = {
+  openings: ['You asked', 'Your question was', 'Let me answer this', 'I understood you to say'],
+  thoughts: [
+    'A simulated model has no opinion of its own, but it reads every word.',
+    'The short answer is that it depends; the long answer says why.',
+    'Nothing here left this machine – not even a café’s menu.',
+    'Ask again with other words and the answer changes with them.',
+    'With the same seed the same words come back.',
+    'There are three parts to it: what is given, what is asked, and what follows.',
+  ],
+  repeated: (opening, prompt) => `${opening}: “${prompt}”.`,
+  turn: (turns) => `This is turn ${turns} of our conversation.`,
+  gap: ' ',
+};
+
+const chinese: Phrases = {
+  openings: ['你问的是', '你的问题是', '我来回答这个问题', '我理解你说的是'],
+  thoughts: [
+    '模拟模型没有自己的观点，但会读完每一个字。',
+    '简短的回答是：视情况而定；详细的回答会说明原因。',
+    '这里的内容没有离开本机。',
+    '换一种说法再问，回答也会随之改变。',
+    '种子相同，得到的文字就相同。',
+    '这个问题分三部分：已知什么、问的是什么、由此得出什么。',
+  ],
+  repeated: (opening, prompt) => `${opening}：“${prompt}”。`,
+  turn: (turns) => `这是我们对话的第 ${turns} 轮。`,
+  gap: '',
+};
 
 const instruction =
   /^(?:please,? )?(?:say|(?:reply|respond|answer) with(?: exactly| only| just| the| single| word| words)*)\b\s*:?\s*["“']?(.+?)["”']?[.!]?$/is;
@@ -54,8 +78,15 @@ function answer(request: ChatRequest, echo: boolean, index: number): string {
   if (dictated !== undefined && seen === '') return dictated;
   const start = hash(prompt) + request.seed + index;
   const turns = request.messages.filter((message) => message.role === 'user').length;
-  const remembered = turns > 1 ? ` This is turn ${turns} of our conversation.` : '';
-  return `${seen}${pick(openings, start)}: “${clip(prompt)}”.${remembered} ${pick(thoughts, start)} ${pick(thoughts, start + 1)} ${pick(thoughts, start + 2)}`;
+  const { openings, thoughts, repeated, turn, gap } = /\p{Script=Han}/u.test(prompt)
+    ? chinese
+    : english;
+  const sentences = [
+    repeated(pick(openings, start), clip(prompt)),
+    ...(turns > 1 ? [turn(turns)] : []),
+    ...[0, 1, 2].map((n) => pick(thoughts, start + n)),
+  ];
+  return seen + sentences.join(gap);
 }
 
 function describe(url: string): string {
