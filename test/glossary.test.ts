@@ -118,7 +118,7 @@ describe('the glossary', () => {
   });
 });
 
-/** Its English is the server's: test/forms-in-chinese.test.ts reads both. */
+/** Chinese sentences for codes of the server, which has the English ones. */
 const withoutEnglish = 'operator-reasons.ts';
 const families = readdirSync(folder('en')).filter((file) => file !== withoutEnglish);
 

@@ -57,6 +57,28 @@ describe.skipIf(noChromium)('the eyes in Chromium', () => {
     );
   });
 
+  test.each([
+    [
+      'a gap after the dots of an id',
+      '<button><span style="display: flex"><span class="truncate" style="overflow: hidden; white-space: nowrap; width: 20px">abcdef</span><span style="margin-left: 5px; font-family: monospace">wxyz</span></span></button>',
+      ['a gap after the dots: abcdef'],
+    ],
+    [
+      'a date that breaks at its hyphens',
+      '<p style="width: 60px">2026-11-26</p>',
+      ['a broken date: 2026-11-26 in 2026-11-26'],
+    ],
+    [
+      'a space after a Chinese sentence',
+      '<p>已扣费。 没有缓存。</p>',
+      ['a space after a Chinese sentence: 已扣费。 '],
+    ],
+  ] as const)('find %s', async (_what, content, faults) => {
+    const { page } = await openWindow('http://127.0.0.1', undefined, { width: 800 });
+    await page.setContent(`<main>${content}</main>`);
+    expect(await faultsOf(page)).toEqual(expect.arrayContaining([...faults]));
+  });
+
   test('look at a page on a desk on a tablet as well, and leave its window as it was', async () => {
     const { page } = await openWindow('http://127.0.0.1', undefined, { width: 1440 });
     await page.setContent('<main><div style="width: 1200px">Wide</div></main>');

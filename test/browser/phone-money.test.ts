@@ -11,6 +11,7 @@ import {
   picture,
   settled,
   withChromium,
+  type WalkLook,
 } from './chromium.ts';
 import { type LiveConsole, startLiveConsole } from './gateway.ts';
 
@@ -59,6 +60,16 @@ const said = {
 
 type Words = (typeof said)['en' | 'zh'];
 
+/** Those of a walk in this language, or one where a walk of few looks has none in it. */
+function looksIn(
+  language: 'en' | 'zh',
+  widths: readonly [number, ...number[]],
+  theme: 'light' | 'dark',
+): readonly WalkLook[] {
+  const own = looksAt(widths).filter((each) => each.language === language);
+  return own.length > 0 ? own : [{ width: widths[0], theme, language }];
+}
+
 const pages = { wechat_pay: '**/checkmweb?**', alipay: '**/gateway.do?**' } as const;
 const wechatBrowser =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 MicroMessenger/8.0.54(0x18003622) NetType/WIFI Language/zh_CN';
@@ -74,7 +85,7 @@ const ordersOf = async ({ gateway }: LiveConsole) =>
 describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (language) => {
   const words = said[language];
 
-  const phones = looksAt([390]).filter((each) => each.language === language);
+  const phones = looksIn(language, [390], 'dark');
   const wallets = ['wechat_pay', 'alipay'] as const;
 
   test.each(phones.flatMap((seen) => wallets.map((wallet) => ({ ...seen, wallet }))))(
@@ -228,7 +239,7 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     await page.waitForURL(pages.alipay);
   }, 150_000);
 
-  const desks = looksAt([1440, 1024]).filter((each) => each.language === language);
+  const desks = looksIn(language, [1440, 1024], 'light');
 
   test.each(desks)(
     'a desk is offered the code, $width $theme',

@@ -141,12 +141,10 @@ function parkedChannels({ catalogue, reports }: AttentionInput): readonly Attent
 const failingShare = 0.5;
 /** Fewer attempts of an hour than this say little. */
 const failingAttemptsMin = 5;
-/** Of the last minutes, a single request says whether the gateway answers at all. */
-const failingRequestsMin = 1;
 
 /**
- * Most attempts of the last hour failed, whatever the state of the channels; else, most requests of
- * the last minutes.
+ * Half of the last hour's attempts failed or more, whatever the state of the channels; else, half
+ * of the last minutes' requests.
  */
 async function failing(
   database: Database,
@@ -168,7 +166,8 @@ async function failing(
 
 function failingNow(reports: readonly NodeReport[], at: number): readonly Attention[] {
   const { requests, errors } = currentLoad(reports);
-  if (requests < failingRequestsMin || errors < requests * failingShare) return [];
+  // A single request says whether the gateway answers at all.
+  if (requests === 0 || errors < requests * failingShare) return [];
   return [
     {
       code: 'requests_failing_now',
