@@ -60,7 +60,7 @@ describe.skipIf(noChromium)('the eyes in Chromium', () => {
   test.each([
     [
       'a gap after the dots of an id',
-      '<button><span style="display: flex"><span class="truncate" style="overflow: hidden; white-space: nowrap; width: 20px">abcdef</span><span style="margin-left: 5px; font-family: monospace">wxyz</span></span></button>',
+      '<button><span style="display: flex"><span class="truncate" style="overflow: hidden; white-space: nowrap; width: 20px">abcdef</span><span style="margin-left: 8px; font-family: monospace">wxyz</span></span></button>',
       ['a gap after the dots: abcdef'],
     ],
     [

@@ -20,8 +20,8 @@ import { overviewWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useSentenceGap } from '../words/language.ts';
 import { Rich } from '../words/rich.tsx';
+import { ErrorCode } from './error-code.tsx';
 import { usedText } from './overview-used.ts';
-import { ErrorCode } from './request-parts.tsx';
 
 /**
  * The steps from a new account to a first charge. Steps that are done are ticked; the first open

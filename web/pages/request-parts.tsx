@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import type { FailedRequest } from '../../src/console/contract.ts';
 import { CopyText } from '../components/copy.tsx';
-import { DocsLink } from '../components/docs-link.tsx';
 import { ListPanel, type ListPanelProps } from '../components/list-panel.tsx';
 import { Original } from '../components/original.tsx';
 import { Badge } from '../components/status-badge.tsx';
@@ -10,6 +9,7 @@ import { type Column, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { requestWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { codeOf } from './error-code.tsx';
 
 /** Error codes to choose from; others can be typed. */
 export const usualCodes: readonly string[] = [
@@ -42,22 +42,6 @@ export function HttpStatus({
     <Badge tone={answered ? 'good' : 'warn'} icon={answered ? 'check' : 'warning'}>
       {status}
     </Badge>
-  );
-}
-
-/** The error code; the refusal's name where it has none; null where there was no error. */
-export const codeOf = ({ code, outcome, message }: FailedRequest): string | null =>
-  code ?? (message === null ? null : outcome);
-
-/** The error code, with the chapter that explains it. */
-export function ErrorCode({ request }: { readonly request: FailedRequest }): ReactNode {
-  const code = codeOf(request);
-  return (
-    code !== null && (
-      <DocsLink to="errors" heading={request.outcome}>
-        <span className="font-mono break-all">{code}</span>
-      </DocsLink>
-    )
   );
 }
 

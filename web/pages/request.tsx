@@ -16,7 +16,8 @@ import { Time, ZoneNote } from '../components/time.tsx';
 import { formatDuration } from '../format/time.ts';
 import { requestWords, usageWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { ErrorCode, HttpStatus, Reason } from './request-parts.tsx';
+import { ErrorCode } from './error-code.tsx';
+import { HttpStatus, Reason } from './request-parts.tsx';
 import { Timeline } from './request-timeline.tsx';
 
 const address = (id: string): string => `requests/${encodeURIComponent(id)}`;

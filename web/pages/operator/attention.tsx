@@ -8,6 +8,7 @@ import { Badge } from '../../components/status-badge.tsx';
 import { Time } from '../../components/time.tsx';
 import { Unbroken } from '../../components/unbroken.tsx';
 import { formatYuan } from '../../format/money.ts';
+import { wholeNames } from '../../format/whole-names.ts';
 import { operatorWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { useSentenceGap } from '../../words/language.ts';
@@ -64,7 +65,7 @@ export function AttentionPanel({ attention, checkedAt, onLook }: AttentionProps)
               className={mild.has(each.code) ? 'text-warn' : 'text-bad'}
             />
             <p className="min-w-0 flex-1 basis-60 wrap-anywhere">
-              <Unbroken text={sentence(each)} names={Object.values(each.values)} />
+              <Unbroken text={sentence(each)} whole={wholeNames(Object.values(each.values))} />
               {gap}
               {/* A retirement has its day in the sentence. */}
               {each.code !== 'model_retiring' && (

@@ -16,7 +16,8 @@ import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
 import { operatorRequestWords, requestWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { codeOf, HttpStatus, useRequestColumns } from '../request-parts.tsx';
+import { codeOf } from '../error-code.tsx';
+import { HttpStatus, useRequestColumns } from '../request-parts.tsx';
 import { Period, periodOf, useFailedFields } from '../usage-filter.tsx';
 import { pathName } from './parts.tsx';
 

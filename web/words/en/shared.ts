@@ -136,11 +136,11 @@ export default {
       insufficient: 'Not enough available balance.',
       last_operator: 'There must be at least one operator.',
       yourself: 'You cannot suspend yourself.',
-      signed_in_before: 'This user has signed in before: a link would let you in as the user.',
+      signed_in_before: 'This user has signed in before.',
       not_credited: 'Only credited orders can be refunded.',
       wallet_gone: 'This wallet is not configured any more.',
       bill_not_published: 'The wallet has not published this bill yet.',
-      bill_unavailable: 'The wallet did not send the bill. Please retry.',
+      bill_unavailable: 'The wallet did not send the bill.',
     } as Readonly<Record<string, string>>,
     fields: {
       required: 'Please fill this in.',
