@@ -250,7 +250,8 @@ export default {
     wallet: 'Wallet',
     run: 'Run now',
     again: 'Run again',
-    notRun: 'Not reconciled yet. This runs automatically the next morning.',
+    notRun:
+      'Not reconciled yet. A wallet with orders is reconciled after 10:30 (UTC+8) of the next day, or later if that was missed.',
     noWallet: 'No wallet is configured.',
     ran: (bill: string, ours: string) =>
       `Run {at}: the bill has ${bill === '1' ? '1 line' : `${bill} lines`}, we have ${ours}.`,

@@ -47,7 +47,7 @@ export default {
     limits: '消费上限（可选）',
     limitOf: { limit: '累计', daily_limit: '每日', monthly_limit: '每月' },
     limitsHelp:
-      '留空表示不限。新设的上限从当天、当月或累计已消费的金额起算。日和月按管理员设置的时区划分。',
+      '留空表示不限。新设的上限会计入当天、当月或累计已消费的金额。日和月按管理员设置的时区划分。',
     expires: '过期时间（可选）',
     expiresHelp: '密钥在当天结束时失效。',
     terms: '更多限制（可选）',

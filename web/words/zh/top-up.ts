@@ -49,7 +49,7 @@ export default {
     pay: (wallet, amount) => `请用${wallet}支付 ${amount}`,
     demo: '这是演示，不会产生真实的付款。',
     demoPay: '在模拟钱包中付款',
-    expires: '{left} 后过期',
+    expires: '剩余 {left}',
     windows: '已打开此页的其他窗口会同时更新。',
     scanned: '已扫码，请在手机上确认。',
     begun: '钱包已打开这笔订单，请在钱包里完成付款。',
