@@ -27,7 +27,7 @@ import * as schema from './schema.ts';
 import {
   checkOf,
   checkText,
-  parseJson,
+  takeJson,
   readersOf,
   refuseType,
   type RequestBody,
@@ -274,7 +274,7 @@ export function audioEndpoints(parts: GatewayParts): readonly Endpoint[] {
       method: 'POST',
       path: '/audio/speech',
       handle({ id, principal, request, response }) {
-        const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
+        const { body, bytes, skeleton } = takeJson(request);
         const parsed = parseSpeech(id, principal, body, bytes, skeleton);
         return run(parts, parsed, response, speechFormat(parsed.speech));
       },

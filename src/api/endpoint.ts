@@ -10,9 +10,11 @@ export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
   /**
    * The bytes of the body, or its unread stream where the endpoint has `body: 'stream'`. Undefined:
-   * the request has none.
+   * the request has none, or `takeJson` has parsed it.
    */
-  readonly body: unknown;
+  body: unknown;
+  /** The model that a parsed body names. */
+  model: string | undefined;
   readonly params: PathParams;
 }
 

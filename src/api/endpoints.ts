@@ -25,7 +25,7 @@ import { imagesEndpoints } from './images.ts';
 import { InlinedFiles } from './inlined-files.ts';
 import { messagesFormat, parseMessages, parseTokenCount, renderTokenCount } from './messages.ts';
 import { modelEndpoints } from './models.ts';
-import { parseJson, jsonEndpoint } from './request-body.ts';
+import { takeJson, jsonEndpoint } from './request-body.ts';
 import { responsesEndpoints } from './responses-endpoints.ts';
 import {
   embeddingsFormat,
@@ -80,7 +80,7 @@ export function endpointsOf(
       path: '/messages',
       convention: messagesConvention,
       handle: ({ id, principal, request, response }) => {
-        const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
+        const { body, bytes, skeleton } = takeJson(request);
         return run(
           parts,
           parseMessages(id, principal, request.headers, body, bytes, skeleton),
@@ -94,7 +94,7 @@ export function endpointsOf(
       path: '/messages/count_tokens',
       convention: messagesConvention,
       handle: ({ id, principal, request, response }) => {
-        const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
+        const { body, bytes, skeleton } = takeJson(request);
         return countInput(
           parts,
           parseTokenCount(id, principal, request.headers, body, bytes, skeleton),

@@ -243,7 +243,7 @@ class EndpointEntry implements ApiEntry {
     const { id, at, response, convention } = arrival;
     const { method, url, headers } = arrival.request;
     const enter = (read: unknown): void => {
-      const request = { method, url, headers, body: read, params };
+      const request = { method, url, headers, body: read, model: undefined, params };
       this.#proceed(
         { id, at, principal, request, response, convention, gone: arrival.gone },
         endpoint === undefined ? this.#unknown : handlerFor(endpoint, headers),
@@ -283,7 +283,7 @@ class EndpointEntry implements ApiEntry {
     const coding = requestEncodingOf(header);
     const enter = (plain: unknown): void =>
       this.#proceed(
-        { ...context, request: { method, url, headers, body: plain, params } },
+        { ...context, request: { method, url, headers, body: plain, model: undefined, params } },
         plain === body ? handle : withParsedBody(plain, handle),
       );
     const failed = (why: Refusal): void => {
@@ -398,10 +398,10 @@ class EndpointEntry implements ApiEntry {
   }
 
   #refuseKnown(context: RequestContext, why: Refusal): void {
-    const { body, params } = context.request;
+    const { body, model, params } = context.request;
     // In one convention the path names the model.
-    const model = (): string | undefined => modelIn(body) ?? params['*'];
-    this.#refuse(context, why, context.principal, model);
+    const named = (): string | undefined => model ?? modelIn(body) ?? params['*'];
+    this.#refuse(context, why, context.principal, named);
   }
 
   /** `principal`: the client, where it is known. */

@@ -8,7 +8,7 @@ import { generateConvention } from './entry.ts';
 import type { InlinedFiles } from './inlined-files.ts';
 import { generateFormat, parseGenerate, parseTokenCountOf, renderTotalTokens } from './generate.ts';
 import { modelIdOf, modelPrefixes } from './generate-models.ts';
-import { parseJson, type ParsedJson } from './request-body.ts';
+import { takeJson, type ParsedJson } from './request-body.ts';
 
 /** A method of a model: the last colon of the path stands before its name. */
 const methodOf = (name: string, handle: Endpoint['handle']): Endpoint => ({
@@ -25,8 +25,7 @@ const askedBy = ({ id, principal, request }: RequestContext) => ({
   model: modelIdOf(request.params['*'] ?? ''),
 });
 
-const bodyOf = ({ request }: RequestContext): ParsedJson =>
-  parseJson(request.body, request.headers['content-type']);
+const bodyOf = ({ request }: RequestContext): ParsedJson => takeJson(request);
 
 /** A stream is events where the client asks for them, and else an array. */
 const wantsEvents = ({ request }: RequestContext): boolean =>

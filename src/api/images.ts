@@ -23,7 +23,7 @@ import {
   parseImageOptions,
   estimateImageUsage,
 } from './image-request.ts';
-import { type RequestBody, parseJson } from './request-body.ts';
+import { type RequestBody, takeJson } from './request-body.ts';
 
 /** Newer models make a variation only when the prompt asks for one. */
 const variation =
@@ -54,7 +54,7 @@ async function generate(
   defaultModels: readonly string[],
   { id, principal, request, response }: RequestContext,
 ): Promise<void> {
-  const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
+  const { body, bytes, skeleton } = takeJson(request);
   const offer = offered(parts, defaultModels, principal, 'images', body);
   const terms = offer.model.image ?? {};
   const options = parseImageOptions(body, terms, parseImagePrompt(body, terms), noInputImages);

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import { editJsonBytes, isObject, type JsonObject } from '../base/json.ts';
+import { editJsonBytes, isObject, type JsonObject, textOf } from '../base/json.ts';
 import {
   type Skeleton,
   type StringContents,
@@ -11,7 +11,7 @@ import type { Principal } from '../accounts/principal.ts';
 import type { ApiRequest, MediaAddress, ClientFormat } from '../gateway/api-request.ts';
 import type { GatewayParts } from '../gateway/parts.ts';
 import { run } from '../gateway/run.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint, HttpRequest } from './endpoint.ts';
 import * as schema from './schema.ts';
 import type { Schema, SchemaOf } from './schema.ts';
 
@@ -37,7 +37,7 @@ export function jsonEndpoint(
     method: 'POST',
     path,
     handle({ id, principal, request, response }) {
-      const { body, bytes, skeleton } = parseJson(request.body, request.headers['content-type']);
+      const { body, bytes, skeleton } = takeJson(request);
       return run(parts, parse(id, principal, body, bytes, skeleton), response, format);
     },
   };
@@ -282,6 +282,17 @@ export function parseJson(bytes: unknown, contentType: string | undefined): Pars
   if (membersOf(body) !== written.members)
     return parseJson(withoutDuplicateMembers(bytes), contentType);
   return { body, bytes, skeleton };
+}
+
+/**
+ * Parses a request's body. The bytes are the caller's then: a stream may last for minutes, and its
+ * prompt may have megabytes.
+ */
+export function takeJson(request: HttpRequest): ParsedJson {
+  const parsed = parseJson(request.body, request.headers['content-type']);
+  request.model = textOf(parsed.body['model']);
+  request.body = undefined;
+  return parsed;
 }
 
 function requireJson(contentType: string | undefined): void {

@@ -11,7 +11,7 @@ import { summaryTask } from '../providers/bridges/compact-over-responses.ts';
 import { responseObject } from '../providers/bridges/response-object.ts';
 import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.ts';
 import { idempotent } from './idempotency.ts';
-import { parseJson, type RequestBody } from './request-body.ts';
+import { takeJson, type RequestBody } from './request-body.ts';
 import { storedResponseOf, loadConversation } from './responses-conversation.ts';
 import { parseInput, parseResponse, responsesFormat } from './responses.ts';
 
@@ -46,7 +46,7 @@ async function create(
   store: ResponseStore,
   { id, principal, request, response }: RequestContext,
 ): Promise<void> {
-  const sent = parseJson(request.body, request.headers['content-type']);
+  const sent = takeJson(request);
   const alone = parseResponse(id, principal, sent.body, sent.bytes, sent.skeleton);
   const { body, bytes, own } = await loadConversation(store, principal.userId, sent);
   const input = body === sent.body ? alone : parseResponse(id, principal, body, bytes);
@@ -66,7 +66,7 @@ async function inputTokens(
   store: ResponseStore,
   { id, principal, request, response }: RequestContext,
 ): Promise<void> {
-  const sent = parseJson(request.body, request.headers['content-type']);
+  const sent = takeJson(request);
   parseInput(id, principal, sent.body, sent.bytes);
   const { body, bytes } = await loadConversation(store, principal.userId, sent);
   return countInput(
@@ -86,7 +86,7 @@ async function compact(
   store: ResponseStore,
   { id, principal, request, response }: RequestContext,
 ): Promise<void> {
-  const sent = parseJson(request.body, request.headers['content-type']);
+  const sent = takeJson(request);
   const { model } = parseInput(id, principal, sent.body, sent.bytes);
   const offer = offerTo(parts.catalog(), principal, model);
   if (offer === undefined) refuse('model_not_found', { model, param: 'model' });

@@ -16,7 +16,7 @@ import {
   type RequestBody,
   checkLength,
   checkText,
-  parseJson,
+  takeJson,
   readersOf,
   refuseType,
 } from './request-body.ts';
@@ -128,7 +128,7 @@ export function videoEndpoints(
 }
 
 async function submit(tasks: Tasks, context: RequestContext): Promise<void> {
-  const { body } = parseJson(context.request.body, context.request.headers['content-type']);
+  const { body } = takeJson(context.request);
   const { id, createdAt } = await tasks.submit(parseVideo(context, body), (pass) =>
     limitHeaders(pass, context.response),
   );

@@ -14,7 +14,7 @@ import { type Endpoint, type RequestContext, idIn, sendJson } from './endpoint.t
 import type { FileHandler } from './file-handler.ts';
 import { idempotentAfterRead } from './idempotency.ts';
 import * as schema from './schema.ts';
-import { type RequestBody, parseJson, readersOf, refuseType } from './request-body.ts';
+import { type RequestBody, takeJson, readersOf, refuseType } from './request-body.ts';
 import { limitHeaders } from '../limits/limiter.ts';
 import {
   foundTask,
@@ -154,7 +154,7 @@ async function create(
   const { request } = context;
   const form = isForm(request.headers) ? await formOf(context) : undefined;
   if (form === 'left') return;
-  const body = form ?? parseJson(request.body, request.headers['content-type']).body;
+  const body = form ?? takeJson(request).body;
   // A retried form has another boundary but the same content.
   await idempotentAfterRead(submissions, context, JSON.stringify(body), async (mine) => {
     const submission = parse(mine, body, defaultModel);

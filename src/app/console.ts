@@ -155,7 +155,14 @@ function openPlayground({
     if (endpoint === undefined) throw new Error(`there is no endpoint ${path}`);
     // Some endpoints read their raw body themselves.
     const asSent = endpoint.body === 'stream' ? Readable.from([body]) : body;
-    const request = { method: 'POST', url: `/v1${path}`, headers, body: asSent, params: {} };
+    const request = {
+      method: 'POST',
+      url: `/v1${path}`,
+      headers,
+      body: asSent,
+      model: undefined,
+      params: {},
+    };
     try {
       await endpoint.handle({
         id,

@@ -56,7 +56,8 @@ export interface ApiRequest {
    */
   readonly fallbacks?: readonly string[] | undefined;
   readonly body: Readonly<Record<string, unknown>>;
-  readonly bytes: Buffer;
+  /** The body as the client sent it. Empty once the answer begins to stream (`beginStream`). */
+  bytes: Buffer;
   /** Set when `bytes` have long strings. */
   readonly skeleton?: Skeleton | undefined;
   /** The client's headers, in formats where a vendor of the same format reads some of them. */

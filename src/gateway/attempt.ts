@@ -201,6 +201,12 @@ export class ChannelAttempt implements UpstreamListener {
       );
   }
 
+  /** The client has the first of its answer: no vendor gets the request again. */
+  forgetBytes(): void {
+    for (let call: VendorCall | undefined = this.#call; call !== undefined; call = call.translated)
+      call.bytes = noBytes;
+  }
+
   /** The vendor's answer is complete: ends the attempt with this result, unless it has ended. */
   endInGoodOrder(result: AttemptResult): void {
     this.upstreamCall.finish();
@@ -288,6 +294,8 @@ export class ChannelAttempt implements UpstreamListener {
     }
   }
 }
+
+const noBytes = Buffer.alloc(0);
 
 /** How an attempt ends when the client left while the vendor was at work. */
 export const leftAfterSending: AttemptResult = { kind: 'left', sent: true };

@@ -78,9 +78,17 @@ export class RequestProgress {
   }
 }
 
-/** The first bytes for the client have arrived: its stream begins. */
+const noBytes = Buffer.alloc(0);
+
+/**
+ * The first bytes for the client have arrived: its stream begins. No other channel gets the request
+ * from here on, so that its bytes, which may be megabytes, do not stay for as long as the answer.
+ */
 export function beginStream(funded: FundedRequest, progress: RequestProgress): void {
   progress.firstByteMs ??= elapsedMs(funded);
+  funded.request.bytes = noBytes;
+  if (funded.fallbacks !== undefined)
+    for (const { request } of funded.fallbacks) request.bytes = noBytes;
   sendDroppedHeader(funded, progress);
   funded.response.startStream(progress.stream?.type);
 }

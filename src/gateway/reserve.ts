@@ -57,6 +57,8 @@ export interface AdmittedRequest {
  */
 export interface FundedRequest extends AdmittedRequest {
   readonly funds: ReservedFunds;
+  /** Bytes of the body that are text, not media. */
+  readonly textBytes: number;
   /** Wall clock, ms: decides which limit windows are charged. */
   readonly reservedAt: number;
 }
@@ -128,7 +130,7 @@ async function refusedAtLeast(
   signal: AbortSignal,
 ): Promise<ReserveRefusal | undefined> {
   const { parts, request } = unfunded;
-  const textBytes = request.bytes.length - request.mediaBytes;
+  const textBytes = textBytesOf(request);
   if (
     textBytes <= largeTextBytes ||
     request.sized !== undefined ||
@@ -212,9 +214,12 @@ function fundedBy(
     format,
     startedMonotonicMs,
     funds,
+    textBytes: textBytesOf(request),
     reservedAt,
   };
 }
+
+const textBytesOf = ({ bytes, mediaBytes }: ApiRequest): number => bytes.length - mediaBytes;
 
 function tokensAtFirst(request: ApiRequest, admitted: Admission): number {
   return request.stream ? firstSlice(admitted.outputTokens) : admitted.outputTokens;

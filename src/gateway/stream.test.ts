@@ -8,7 +8,7 @@ import { RequestProgress } from './progress.ts';
 import type { FundedRequest, ReservedFunds } from './reserve.ts';
 import { ForwardingReceiver } from './stream.ts';
 
-const call: VendorCall = {
+const newCall = (): VendorCall => ({
   body: { model: 'm', messages: [], stream: true },
   bytes: Buffer.from('{"model":"m","messages":[],"stream":true}'),
   publicModel: 'm',
@@ -19,7 +19,7 @@ const call: VendorCall = {
   outputTokensMax: undefined,
   answerId: 'chatcmpl-1',
   created: 1,
-};
+});
 
 const chunk = (content: string): Buffer =>
   Buffer.from(
@@ -29,6 +29,8 @@ const chunk = (content: string): Buffer =>
 /** A stream whose second half waits for money until `pay` is called. */
 function waitingForMoney() {
   const adapter = openaiChat();
+  const call = newCall();
+  const request = { bytes: call.bytes };
   const attempt = new ChannelAttempt(adapter, call, gatewayLimits, () => {
     throw new Error('no vendor is asked');
   });
@@ -59,7 +61,7 @@ function waitingForMoney() {
   const parts = { clock: { monotonicMs: () => 0 }, limits: gatewayLimits };
   const funded = {
     parts,
-    request: {},
+    request,
     response,
     funds,
     startedMonotonicMs: 0,
@@ -70,7 +72,7 @@ function waitingForMoney() {
     attempt,
     adapter.stream(call),
   );
-  return { attempt, receiver, written, pay: () => pay() };
+  return { attempt, receiver, written, call, request, pay: () => pay() };
 }
 
 test('what waits for money is written once it is paid for', async () => {
@@ -80,6 +82,16 @@ test('what waits for money is written once it is paid for', async () => {
   pay();
   await new Promise((resolve) => setImmediate(resolve));
   expect(written.join('')).toContain('one');
+});
+
+test('a request keeps its bytes until the client has the first of its answer', async () => {
+  const { receiver, call, request, pay } = waitingForMoney();
+  const { length } = call.bytes;
+  receiver.data(chunk('one'));
+  expect([call.bytes.length, request.bytes.length]).toEqual([length, length]);
+  pay();
+  await new Promise(setImmediate);
+  expect([call.bytes.length, request.bytes.length]).toEqual([0, 0]);
 });
 
 test('nothing is written of an attempt that lost its race while it waited for money', async () => {

@@ -159,6 +159,8 @@ export class ClientResponse {
       'no',
     );
     this.#wire.head(200, this.#headers);
+    // They are written, and a stream may be open for long.
+    this.#headers.length = 0;
   }
 
   /** False when the client reads slower than Tollgate writes: wait for `onDrain`. */

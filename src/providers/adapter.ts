@@ -15,9 +15,9 @@ export interface VendorCall<T = JsonObject> {
   readonly body: Documented<T>;
   /**
    * The client's body as it was sent. An adapter of the same format edits spans of these bytes and
-   * never re-encodes them.
+   * never re-encodes them. Empty once the answer begins to stream, and no vendor is asked any more.
    */
-  readonly bytes: Buffer;
+  bytes: Buffer;
   /**
    * Set when the client's body has long strings. Where `bytes` are an edited copy of it, functions
    * that edit JSON ignore it.

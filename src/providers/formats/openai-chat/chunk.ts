@@ -42,7 +42,7 @@ export class ChunkRewriter {
    * The finish chunk of a choice that ended with calls. Together sends one after each of several
    * calls, so that it waits for the last.
    */
-  readonly #held = new Map<number, string>();
+  #held: Map<number, string> | undefined;
 
   constructor(call: VendorCall, quirks: ChatQuirks, stops?: readonly string[]) {
     this.#call = call;
@@ -125,7 +125,7 @@ export class ChunkRewriter {
     const delta = rawMembers(choice.get('delta') ?? '');
     if (
       state.finished &&
-      !(this.#held.has(index) && rawElements(delta.get('tool_calls')).length > 0)
+      !(this.#held?.has(index) === true && rawElements(delta.get('tool_calls')).length > 0)
     )
       return nothing;
     const vendorReason = finishReason(choice.get('finish_reason'));
@@ -164,6 +164,7 @@ export class ChunkRewriter {
         bytes,
         failed: false,
       };
+    this.#held ??= new Map();
     this.#held.set(index, choiceText(index, '{}', '', reason));
     return {
       text: delta.size === 0 ? '' : choiceText(index, rawText(delta), rest, undefined),
@@ -174,17 +175,17 @@ export class ChunkRewriter {
 
   /** The finish chunks that were held back; `''` if there are none, or they have been sent. */
   heldFinish(): string {
-    if (this.#held.size === 0) return '';
+    if (this.#held === undefined) return '';
     const texts = [...this.#held.values()];
-    this.#held.clear();
+    this.#held = undefined;
     return `${this.head()},"choices":[${texts.join(',')}]}`;
   }
 
   /** A last chunk that gives every open choice the finish reason `reason`. */
   finish(reason: string): string {
     if (this.choices.size === 0) this.choices.set(0, choiceState());
-    const texts: string[] = [...this.#held.values()];
-    this.#held.clear();
+    const texts: string[] = [...(this.#held?.values() ?? [])];
+    this.#held = undefined;
     for (const [index, state] of this.choices) {
       if (state.finished) continue;
       texts.push(
