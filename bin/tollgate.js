@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 // CommonJS: a start without ES modules saves Node the loading of its own code for them.
 const {
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -69,19 +71,35 @@ function kept(file) {
   }
 }
 
-/** Keeps the code that is compiled by now for the next start, where dist/ can be written to. */
+/**
+ * Keeps the code that is compiled by now for the next start, where dist/ can be written to. Making
+ * it holds up requests: where dist/ belongs to another user, as in a container, it is not made.
+ */
 function keep(script, file) {
   const draft = `${file}.${process.pid}`;
+  const opened = openDraft(draft);
+  if (opened === undefined) return;
   const code = script.createCachedData();
   const checksum = Buffer.alloc(checksumBytes);
   checksum.writeUInt32LE(crc32(code));
   try {
-    mkdirSync(compiledFolder, { recursive: true });
-    writeFileSync(draft, Buffer.concat([code, checksum]));
+    writeFileSync(opened, Buffer.concat([code, checksum]));
     renameSync(draft, file);
   } catch {
     // The next start compiles again.
     rmSync(draft, { force: true });
+  } finally {
+    closeSync(opened);
+  }
+}
+
+function openDraft(draft) {
+  try {
+    mkdirSync(compiledFolder, { recursive: true });
+    return openSync(draft, 'w');
+  } catch {
+    // Not for this user to write: each start compiles.
+    return undefined;
   }
 }
 

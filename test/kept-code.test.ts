@@ -24,6 +24,9 @@ const folder = mkdtempSync(join(tmpdir(), 'tollgate-kept-code-'));
 const entry = join(folder, 'bin/tollgate.js');
 const program = join(folder, 'dist/tollgate.js');
 const compiled = join(folder, 'dist/compiled');
+/** Is written when a gateway makes the code that it would keep. */
+const made = join(folder, 'made');
+const watched = { NODE_OPTIONS: `--require=${join(folder, 'watch.cjs')}` };
 const keptMsMax = 60_000;
 const everyMs = 50;
 /** Longer than a start waits before it keeps its code. */
@@ -40,9 +43,18 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'dist'));
   for (const name of readdirSync(join(root, 'dist')).filter((one) => /\.c?js$/.test(one)))
     cpSync(join(root, 'dist', name), join(folder, 'dist', name));
+  writeFileSync(
+    join(folder, 'watch.cjs'),
+    `const { Script } = require('node:vm');
+    const { createCachedData } = Script.prototype;
+    Script.prototype.createCachedData = function () {
+      require('node:fs').writeFileSync(${JSON.stringify(made)}, '');
+      return createCachedData.call(this);
+    };`,
+  );
   const data = join(folder, 'data');
   mkdirSync(data);
-  const gateway = await startProcess({ folder: data, configuration: '{}', entry });
+  const gateway = await startProcess({ folder: data, configuration: '{}', entry, env: watched });
   for (let waited = 0; !files().some((name) => name.endsWith('.bin')); waited += everyMs) {
     if (waited >= keptMsMax) throw new Error('no compiled code was kept');
     await wait(everyMs);
@@ -83,4 +95,18 @@ test('code of another program with the same length is not run', () => {
   const text = readFileSync(program, 'utf8');
   writeFileSync(program, text.replaceAll(`"${about.version}"`, `"${other}"`));
   expect(versionTold()).toBe(`${other}\n`);
+});
+
+test('a gateway that cannot write to dist/compiled does not make the code, and serves', async () => {
+  expect(existsSync(made)).toBe(true);
+  rmSync(made);
+  rmSync(compiled, { recursive: true });
+  writeFileSync(compiled, 'no folder');
+  const gateway = await startProcess({
+    ...{ folder: join(folder, 'data'), configuration: '{}', entry, env: watched },
+  });
+  await wait(keptAgainMs);
+  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+  expect(await gateway.stop()).toBe(0);
+  expect(existsSync(made)).toBe(false);
 });
