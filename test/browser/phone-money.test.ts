@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { check } from '../../src/ledger/check.ts';
 import { proofs } from '../../src/app/schema.ts';
 import {
+  everyLook,
   expectAccessible,
   looksAt,
   nameOf,
@@ -32,10 +33,12 @@ const said = {
     check: 'Check now',
     failed: 'The wallet did not accept the order; nothing was paid.',
     received: /¥1\.00 received\./,
-    inside: /WeChat Pay does not open inside WeChat/,
+    inside: /WeChat shows this page, and no wallet opens from here/,
+    browser: /“Open in browser”, and sign in there/,
+    otherCode: 'Show a QR code for another phone · ¥1.00',
+    doubt: /If you did pay, check now/,
     quitWallet: 'Quit',
     payInWallet: 'Pay ¥1.00',
-    insteadAlipay: 'Pay with Alipay',
   },
   zh: {
     amount: '充值金额',
@@ -51,10 +54,12 @@ const said = {
     check: '立即查询',
     failed: '钱包没有接受这笔订单，没有扣款。',
     received: /已到账 ¥1\.00/,
-    inside: /微信内无法打开微信支付/,
+    inside: /此页在微信内打开，这里无法打开钱包/,
+    browser: /选择“在浏览器打开”，并在那里登录/,
+    otherCode: '显示付款码，用另一部手机扫 · ¥1.00',
+    doubt: /如果你已付款，请立即查询/,
     quitWallet: '退出',
     payInWallet: '支付 ¥1.00',
-    insteadAlipay: '用支付宝付款',
   },
 } as const;
 
@@ -172,6 +177,7 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     await desk.page.getByText(words.expired).waitFor();
     await desk.page.getByRole('button', { name: words.newCode }).waitFor();
     expect(await desk.page.getByRole('button', { name: words.payHere }).count()).toBe(0);
+    await desk.page.getByText(words.doubt).waitFor();
     await desk.page.getByRole('button', { name: words.check }).waitFor();
     await picture(desk.page, `desk-expired-${language}`);
 
@@ -212,32 +218,46 @@ describe.skipIf(noChromium).each(['en', 'zh'] as const)('a phone pays, %s', (lan
     expect(await page.getByRole('button', { name: words.check }).count()).toBe(0);
   }, 60_000);
 
-  test('inside WeChat the page says that WeChat Pay does not open there, and offers Alipay', async () => {
-    const live = await startLiveConsole();
-    const user = await live.newUser();
-    const { page, go } = await openWindow(live.url, user.cookie, {
-      ...{ width: 390, language, userAgent: wechatBrowser },
-    });
-    await go('/top-up');
-    await fill(page, words, 'wechat_pay');
-    await page.getByText(words.inside).waitFor();
-    await expectAccessible(page, 'the form inside WeChat');
-    await picture(page, `phone-inside-390-light-${language}`, { whole: true });
-    const made = await user.ask('orders', {
-      method: 'POST',
-      body: { amount: '1.00', wallet: 'wechat_pay', page: 'mobile' },
-      headers: { 'idempotency-key': 'made-on-the-same-phone' },
-    });
-    await go(`/top-up/${made.json.order.id}`);
-    await page.getByText(words.inside).waitFor();
-    expect(await page.getByRole('button', { name: words.open.wechat_pay }).count()).toBe(0);
-    await go('/top-up');
-    await fill(page, words, 'wechat_pay');
-    await page.getByRole('button', { name: words.insteadAlipay }).click();
-    await page.getByRole('button', { name: words.pay }).click();
-    await page.getByRole('button', { name: words.open.alipay }).click();
-    await page.waitForURL(pages.alipay);
-  }, 150_000);
+  const inWechat = looksIn(language, [390], 'light').flatMap((seen) =>
+    everyLook ? [seen, { ...seen, width: 360 }] : [seen],
+  );
+
+  test.each(inWechat)(
+    'inside WeChat no wallet is offered: the page leads to the browser and to another phone, $width $theme',
+    async (seen) => {
+      const live = await startLiveConsole();
+      const user = await live.newUser();
+      const { page, go } = await openWindow(live.url, user.cookie, {
+        ...{ ...seen, userAgent: wechatBrowser },
+      });
+      for (const wallet of wallets) {
+        await go('/top-up');
+        await fill(page, words, wallet);
+        await page.getByText(words.inside).waitFor();
+        await page.getByText(words.browser).waitFor();
+        expect(await page.getByRole('button', { name: words.pay, exact: true }).count()).toBe(0);
+        await expectAccessible(page, `the form inside WeChat, ${wallet}`);
+        await picture(page, `phone-inside-${wallet}-${nameOf(seen)}`, { whole: true });
+        const made = await user.ask('orders', {
+          method: 'POST',
+          body: { amount: '1.00', wallet, page: 'mobile' },
+          headers: { 'idempotency-key': `made-in-the-browser-${wallet}` },
+        });
+        await go(`/top-up/${made.json.order.id}`);
+        await page.getByText(words.inside).waitFor();
+        expect(await page.getByRole('button', { name: words.open[wallet] }).count()).toBe(0);
+        await go('/top-up');
+        await fill(page, words, wallet);
+        await page.getByRole('button', { name: words.otherCode }).click();
+        await page.getByRole('img', { name: /¥1\.00/ }).waitFor();
+        await page.getByText(words.inside).waitFor();
+        expect(await page.locator('a[href*="alipay"], a[href^="weixin"]').count()).toBe(0);
+        await expectAccessible(page, `the code inside WeChat, ${wallet}`);
+        await picture(page, `phone-inside-code-${wallet}-${nameOf(seen)}`, { whole: true });
+      }
+    },
+    150_000,
+  );
 
   const desks = looksIn(language, [1440, 1024], 'light');
 
@@ -272,6 +292,6 @@ test.skipIf(noChromium)('a wallet without its app shows a phone the code', async
   await go('/top-up');
   await fill(page, said.en, 'wechat_pay');
   await page.getByRole('button', { name: 'Show QR code · ¥1.00' }).click();
-  await page.getByText(/take a screenshot and scan it/).waitFor();
+  await page.getByText(/not from a screenshot: scan it with another phone/).waitFor();
   expect(await page.getByRole('button', { name: said.en.onPhone }).count()).toBe(0);
 });

@@ -13,6 +13,7 @@ import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
 import { topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { InsideWechat } from './inside-wechat.tsx';
 import { keepOrder } from './order-data.ts';
 import { isOpen } from './order-parts.tsx';
 import { usePayWays } from './pay-ways.ts';
@@ -42,7 +43,7 @@ export function OpenWallet({ order }: OrderProps): ReactNode {
       if (answer.pay_url !== null) leaveFor(answer.pay_url);
     },
   });
-  if (blocked) return <Banner tone="warn">{words.insideWechat}</Banner>;
+  if (blocked) return <InsideWechat />;
   return (
     <>
       <OrderError error={opening.error} />

@@ -11,6 +11,7 @@ import { topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Rich } from '../words/rich.tsx';
 import { clockOf, useSecondsLeft } from './order-countdown.ts';
+import { InsideWechat } from './inside-wechat.tsx';
 import { OpenWallet, OtherWay, twoDecimals } from './order-open.tsx';
 import { isOpen } from './order-parts.tsx';
 import { usePayWays } from './pay-ways.ts';
@@ -100,15 +101,20 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
   );
 }
 
-/** Where the merchant's wallet opens no app, a phone still scans a picture of its own screen. */
+/**
+ * Where the merchant's wallet opens no app: Alipay's code is also an address. A WeChat code is
+ * refused from the album and by a long press (pay.weixin.qq.com/doc/v3/merchant/4012791890,
+ * 2025-10-14).
+ */
 function OnThisPhone({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
   const isPhone = useMedia('(pointer: coarse)');
-  const { first, others } = usePayWays()(order.wallet);
+  const { first, others, blocked } = usePayWays()(order.wallet);
+  if (blocked) return <InsideWechat />;
   const opens = [first, ...others].includes('mobile');
   if (!isPhone || opens || order.qr === null) return null;
   if (!order.qr.startsWith('https:'))
-    return <p className="text-table text-muted">{words.order.album}</p>;
+    return <p className="text-table text-muted">{words.order.camera}</p>;
   return (
     <ButtonAnchor look="primary" size="large" icon="external" href={order.qr}>
       {words.order.open(words.wallets[order.wallet])}
@@ -156,10 +162,10 @@ function Over({ order }: { readonly order: OrderView }): ReactNode {
     failed: words.failed,
   };
   const { amount, wallet } = order;
-  const { first } = usePayWays()(wallet);
+  const { first, blocked } = usePayWays()(wallet);
   // Also for an order by code that is looked at on a phone: the phone cannot scan its own screen.
   const onPhone = usePhone() && first === 'mobile';
-  const page = onPhone ? 'mobile' : order.page;
+  const page = blocked ? 'qr' : onPhone ? 'mobile' : order.page;
   return (
     <>
       {order.state === 'failed' ? (
@@ -170,6 +176,7 @@ function Over({ order }: { readonly order: OrderView }): ReactNode {
       <p role="status" className="text-card font-semibold">
         {texts[order.state]}
       </p>
+      {blocked && <InsideWechat />}
       <OrderError error={again.error} />
       <Button
         look="primary"

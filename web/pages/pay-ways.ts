@@ -7,7 +7,7 @@ interface PayWays {
   readonly first: PayPage;
   /** The other ways, the better ones first. */
   readonly others: readonly PayPage[];
-  /** The app would open on this phone, but not from inside WeChat. */
+  /** The app would open on this phone, but no wallet opens from inside WeChat. */
   readonly blocked: boolean;
 }
 
@@ -18,7 +18,7 @@ export function usePayWays(): (wallet: WalletName) => PayWays {
   return (wallet) => {
     const offered = pages[wallet] ?? [];
     const hasApp = isPhone && offered.includes('mobile');
-    const blocked = hasApp && wallet === 'wechat_pay' && isInsideWechat();
+    const blocked = hasApp && isInsideWechat();
     const ways: readonly PayPage[] = blocked
       ? ['qr']
       : hasApp

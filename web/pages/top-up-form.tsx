@@ -21,6 +21,7 @@ import { amountError } from '../format/amount.ts';
 import { formatYuan } from '../format/money.ts';
 import { sharedWords, topUpWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
+import { InsideWechat } from './inside-wechat.tsx';
 import { usePayWays } from './pay-ways.ts';
 
 const usualAmounts = ['1', '10', '50', '100', '500'] as const;
@@ -93,7 +94,7 @@ export function TopUpForm({ wallets, usual, top_up: limits }: TopUpFormProps): R
     setAmount(next);
     if (order.isError) order.reset();
   };
-  const verb = first === 'qr' ? words.submit : words.pay;
+  const verb = blocked ? words.submitOther : first === 'qr' ? words.submit : words.pay;
   return (
     <Form
       mistakes={{ amount: wrong }}
@@ -106,6 +107,7 @@ export function TopUpForm({ wallets, usual, top_up: limits }: TopUpFormProps): R
     >
       {(errors) => (
         <>
+          {blocked && <InsideWechat />}
           <div className="flex flex-col gap-2">
             <Field
               label={words.amount}
@@ -125,29 +127,9 @@ export function TopUpForm({ wallets, usual, top_up: limits }: TopUpFormProps): R
             <UsualAmounts value={amount} onChange={change} />
           </div>
           <WalletChoice wallets={wallets} value={wallet} onChange={setWallet} />
-          {blocked && (
-            <InsideWechat
-              onAlipay={wallets.includes('alipay') ? () => setWallet('alipay') : undefined}
-            />
-          )}
         </>
       )}
     </Form>
-  );
-}
-
-/** `onAlipay` is undefined where Alipay is not offered. */
-function InsideWechat({ onAlipay }: { readonly onAlipay: (() => void) | undefined }): ReactNode {
-  const words = useWords(topUpWords);
-  return (
-    <Banner tone="warn">
-      {words.insideWechat}
-      {onAlipay && (
-        <Button className="mt-2 flex!" onClick={onAlipay}>
-          {words.insteadAlipay}
-        </Button>
-      )}
-    </Banner>
   );
 }
 

@@ -15,9 +15,15 @@ export default {
     qr: () => 'Pay with another phone: show a QR code',
     mobile: (app: string) => `On a phone? Open ${app} to pay`,
   },
-  insideWechat:
-    'WeChat Pay does not open inside WeChat. Open this page in your browser: tap ··· at the top right.',
-  insteadAlipay: 'Pay with Alipay',
+  submitOther: 'Show a QR code for another phone',
+  insideWechat: {
+    title: 'WeChat shows this page, and no wallet opens from here.',
+    browser:
+      'To pay on this phone: tap ··· at the top right, then “Open in browser”, and sign in there.',
+    code: 'With another phone: show a QR code here, and scan it there.',
+    wallets: 'Not inside WeChat: WeChat Pay and Alipay do not open.',
+    copy: 'Copy the link',
+  },
   notConfigured: 'No payment method is set up here. Ask the operator to add money to your balance.',
   notConfiguredByYou:
     'No payment method is set up yet. WeChat Pay and Alipay come from the configuration. Without them, operators add money to balances on the page of a user.',
@@ -54,7 +60,7 @@ export default {
     pay: (wallet: string, amount: string) => `Pay ${amount} with ${wallet}`,
     demo: 'This is a demo: no real money moves.',
     demoPay: 'Pay in the simulated wallet',
-    expires: 'Expires in {left}',
+    expires: '{left} left to pay',
     windows: 'Other open windows update too.',
     scanned: 'Scanned; confirm on your phone.',
     begun: 'The wallet has opened this order; finish paying there.',
@@ -70,7 +76,7 @@ export default {
     again: 'New code',
     orderAgain: 'Order again',
     payHere: (app: string) => `Pay with ${app} on this phone`,
-    doubt: 'Paid but not showing? Check now – you won’t be credited twice.',
+    doubt: 'If you did pay, check now: no payment is credited twice.',
     check: 'Check now',
     notYet: 'The wallet has not received a payment for this order yet.',
     cancel: 'Cancel order',
@@ -90,7 +96,8 @@ export default {
     qr: (wallet: string, amount: string) => `QR code for ${wallet}, ${amount}`,
     open: (wallet: string) => `Open ${wallet}`,
     openToPay: (app: string) => `Open ${app} to pay`,
-    album: 'On this phone: take a screenshot and scan it from the album in WeChat.',
+    camera:
+      'WeChat takes this code from its camera only, not from a screenshot: scan it with another phone.',
     createKey: 'Create key',
     statement: 'See the statement',
   },

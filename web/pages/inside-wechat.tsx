@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+import { Banner } from '../components/banner.tsx';
+import { CopyButton } from '../components/copy.tsx';
+import { Icon } from '../components/icon.tsx';
+import { topUpWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
+
+/**
+ * How to pay on a phone whose WeChat shows this page: in the phone's own browser. WeChat opens
+ * neither its own H5 payment (pay.weixin.qq.com/wiki/doc/apiv3/open/pay/chapter2_6_0.shtml: "outside
+ * the WeChat client") nor Alipay's pages, and its payment codes are scanned with a camera alone.
+ */
+export function InsideWechat(): ReactNode {
+  const { insideWechat: words } = useWords(topUpWords);
+  return (
+    <Banner tone="warn">
+      <div className="flex flex-col items-start gap-2 text-left">
+        <p className="font-semibold">{words.title}</p>
+        <ul className="flex flex-col gap-1">
+          <li className="flex gap-1.5">
+            <Icon name="check" className="mt-0.5 text-good" />
+            <span>{words.browser}</span>
+          </li>
+          <li className="flex gap-1.5">
+            <Icon name="check" className="mt-0.5 text-good" />
+            <span>{words.code}</span>
+          </li>
+          <li className="flex gap-1.5">
+            <Icon name="failed" className="mt-0.5 text-bad" />
+            <span>{words.wallets}</span>
+          </li>
+        </ul>
+        <CopyButton text={location.href}>{words.copy}</CopyButton>
+      </div>
+    </Banner>
+  );
+}
