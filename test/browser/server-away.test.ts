@@ -46,6 +46,9 @@ describe.skipIf(noChromium)('a server that stops while the console is open', () 
       relay.cut();
       await page.getByRole('link', { name: nav.keys, exact: true }).first().click();
       await lost.first().waitFor();
+      await page.getByText(words.live.pageNotOpened(nav.keys)).waitFor();
+      const marked = page.locator('nav a[aria-current="page"]');
+      expect(await marked.allInnerTexts()).toEqual([nav.overview]);
       await look('unreachable');
       expect(await page.getByRole('main').innerText()).toContain('¥3.00');
       await page.waitForTimeout(3_000);
@@ -57,6 +60,25 @@ describe.skipIf(noChromium)('a server that stops while the console is open', () 
     },
     60_000,
   );
+
+  test('is asked at once when the user says so', async () => {
+    const live = await sharedConsole();
+    const relay = await relayTo(live.url);
+    const { cookie } = await live.newUser({ yuan: 3n });
+    const { page, go } = await openWindow(relay.url.replace(/\/$/, ''), cookie);
+    await go('/');
+    // The page waits for its next attempt until its clock goes on.
+    await page.clock.install();
+    relay.cut();
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    const tryNow = page.getByRole('button', { name: en.live.tryNow });
+    await tryNow.waitFor();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    relay.mend();
+    await tryNow.click();
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await tryNow.waitFor({ state: 'detached' });
+  }, 60_000);
 
   test('is noticed by a page whose script is there and whose data are not', async () => {
     const live = await sharedConsole();

@@ -6,6 +6,8 @@ const probePath = '/console/api/session';
 const listeners = new Set<(reachable: boolean) => void>();
 /** Resolves when the server answers again; undefined while it does. */
 let back: Promise<void> | undefined;
+/** Ends the wait for the next attempt. */
+let wake: (() => void) | undefined;
 
 /** Whether the server can be reached, as far as the last request knows. */
 export function useReachable(): boolean {
@@ -45,8 +47,17 @@ export async function probe(): Promise<boolean> {
   return answered;
 }
 
+/** Asks the server now, and not only after the wait. */
+export function tryNow(): void {
+  wake?.();
+}
+
 async function probeUntilAnswered(): Promise<void> {
-  do await new Promise((resolve) => setTimeout(resolve, probeAfterMs));
+  do
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      setTimeout(resolve, probeAfterMs);
+    });
   while (!(await probeOnce()));
 }
 

@@ -1,4 +1,3 @@
-import { useLocation } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { type ReactNode, Suspense, useState } from 'react';
 import { later } from '../api/later.ts';
@@ -6,7 +5,7 @@ import { Icon, type IconName } from '../components/icon.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { isAt, userDestinations } from './navigation.ts';
+import { isAt, useMarkedPath, userDestinations } from './navigation.ts';
 
 const MoreDrawer = later(
   () => import('./more-drawer.tsx'),
@@ -19,7 +18,7 @@ const barred = userDestinations.filter(({ inBar }) => inBar);
 export function BottomBar(): ReactNode {
   const words = useWords(sharedWords);
   const [open, setOpen] = useState(false);
-  const path = useLocation({ select: (location) => location.pathname });
+  const path = useMarkedPath();
   const elsewhere = !barred.some((destination) => isAt(destination.path, path));
   return (
     <nav

@@ -1,16 +1,18 @@
 import { Outlet } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import { addressOf } from '../api/client.ts';
-import { useReachable } from '../api/reach.ts';
+import { tryNow, useReachable } from '../api/reach.ts';
 import { refreshShown, startEvents, useEvent, useLiveness } from '../api/events.ts';
 import { later } from '../api/later.ts';
 import { watchSleep } from '../browser/awake.ts';
 import { useMedia, useOnline, useWide } from '../browser/media.ts';
+import { Button } from '../components/button.tsx';
 import { useZone } from '../components/time.tsx';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { BottomBar } from './bottom-bar.tsx';
 import { onBalance, onCharge } from './live-money.ts';
+import { operatorDestinations, useWantedPath, userDestinations } from './navigation.ts';
 import { Sidebar } from './sidebar.tsx';
 import { type Overlay, useShortcuts } from './shortcuts.ts';
 import { TopBar } from './top-bar.tsx';
@@ -68,22 +70,39 @@ export function Shell(): ReactNode {
   );
 }
 
-/** Warns when the shown data may be old. */
+/**
+ * Warns when the shown data may be old, and names the page that was asked for and cannot be opened.
+ */
 function Connection(): ReactNode {
   const words = useWords(sharedWords);
   const online = useOnline();
   const liveness = useLiveness();
   const reachable = useReachable();
+  const wanted = useWantedPath();
   if (online && reachable && liveness === 'live') return null;
+  const { live, nav } = words;
+  const isAway = !online || !reachable;
+  const page = destinations.find(({ path }) => path === wanted)?.name;
   return (
-    <p
-      role="status"
-      className="border-b border-line bg-warn-soft px-4 py-1 text-caption text-warn md:px-6"
-    >
-      {!online ? words.live.offline : reachable ? words.live.paused : words.live.unreachable}
-    </p>
+    <div className="sticky top-12 z-20 flex flex-wrap items-center gap-x-3 border-b border-line bg-warn-soft px-4 py-1 text-caption text-warn md:px-6">
+      <div role="status">
+        <p>{!online ? live.offline : reachable ? live.paused : live.unreachable}</p>
+        {isAway && wanted !== undefined && (
+          <p className="font-medium">
+            {page === undefined ? live.notOpened : live.pageNotOpened(nav[page])}
+          </p>
+        )}
+      </div>
+      {!reachable && (
+        <Button size="small" icon="refresh" className="ml-auto" onClick={tryNow}>
+          {live.tryNow}
+        </Button>
+      )}
+    </div>
   );
 }
+
+const destinations = [...userDestinations, ...operatorDestinations];
 
 /** After an event the balance is fetched again, and what the page shows of money. */
 function useLiveData(): void {

@@ -1,4 +1,3 @@
-import { useLocation } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { useMe, useSession } from '../api/data.ts';
@@ -8,7 +7,13 @@ import { Icon } from '../components/icon.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { type Destination, isAt, operatorDestinations, userDestinations } from './navigation.ts';
+import {
+  type Destination,
+  isAt,
+  operatorDestinations,
+  useMarkedPath,
+  userDestinations,
+} from './navigation.ts';
 
 interface SidebarProps {
   /** 56 px: icons, with their names as tooltips. */
@@ -91,7 +96,7 @@ function Entry({
   readonly narrow: boolean;
 }): ReactNode {
   const words = useWords(sharedWords);
-  const path = useLocation({ select: (location) => location.pathname });
+  const path = useMarkedPath();
   const here = isAt(destination.path, path);
   const label = words.nav[destination.name];
   return (

@@ -92,6 +92,10 @@ export default {
     newRows: (count: number) => `${count} new`,
     offline: 'You are offline. This page may be out of date.',
     unreachable: 'The server cannot be reached. Trying again…',
+    tryNow: 'Try now',
+    pageNotOpened: (page: string) =>
+      `“${page}” could not be opened. It opens when the server answers.`,
+    notOpened: 'The page could not be opened. It opens when the server answers.',
     asOf: (time: string) => `as of ${time}`,
     loading: 'Loading',
   },
