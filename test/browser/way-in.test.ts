@@ -81,6 +81,10 @@ describe.skipIf(noChromium)('from the sign-in page to the first charge, in Chrom
       const secret = await page.locator('[data-secret]').innerText();
       await page.getByRole('checkbox').check();
       await page.getByRole('dialog').getByRole('button').last().click();
+      let counts = 0;
+      page.on('request', (request) => {
+        if (request.url().endsWith('/requests?limit=50')) counts++;
+      });
       await go('/');
       await page.getByText(said.waiting).waitFor();
       await expectAccessible(page, 'waiting for the first request');
@@ -99,6 +103,8 @@ describe.skipIf(noChromium)('from the sign-in page to the first charge, in Chrom
         expect(await call('no-such-model')).toBe(404);
         await page.getByText(told).waitFor();
       }
+      // The page looks every few seconds, and counts once for each failed request.
+      expect(counts).toBe(2);
       await expectAccessible(page, 'the first requests failed');
       await picture(page, `start-failed-1440-light-${language}`);
       await page.getByRole('main').getByRole('link', { name: said.list }).click();

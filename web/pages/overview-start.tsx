@@ -161,13 +161,24 @@ function FirstCall({ model }: { readonly model: string | null }): ReactNode {
 const failedEveryMs = 5_000;
 const countedMax = 50;
 
-/** That no request has come yet; or how many came and failed, and what the last one got. */
+/**
+ * That no request has come yet; or how many came and failed, and what the last one got. They are
+ * fetched to be counted when there is a new one, and not with every look.
+ */
 function Arrived(): ReactNode {
   const { start: words } = useWords(overviewWords);
   const { tabs } = useWords(usageWords);
-  const failed = useQuery({
-    ...data<Page<FailedRequest>>('requests', { limit: countedMax }),
+  const newest = useQuery({
+    ...data<Page<FailedRequest>>('requests', { limit: 1 }),
     refetchInterval: failedEveryMs,
+  });
+  const newestId = newest.data?.items[0]?.id;
+  const counted = data<Page<FailedRequest>>('requests', { limit: countedMax });
+  const failed = useQuery({
+    ...counted,
+    queryKey: [...counted.queryKey, newestId ?? ''],
+    enabled: newestId !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
   });
   const last = failed.data?.items[0];
   return (
