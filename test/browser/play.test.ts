@@ -147,6 +147,13 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     expect((await page.getByRole('log').boundingBox())?.y, 'nothing moved').toBe(top);
     await page.getByRole('link', { name: 'See the charge' }).click();
     await page.getByRole('dialog').getByText('Matches the ledger transfer').waitFor();
+    await picture(page, 'play-charge-1280-light-en');
+    const [key] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('dialog').locator('a[href^="/keys/"]').click(),
+    ]);
+    expect(new URL(key.url()).pathname).toMatch(/^\/keys\/\w+$/);
+    await key.close();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByText('Say hello').first().waitFor();

@@ -148,9 +148,13 @@ describe.skipIf(noChromium)('the models of the playground', () => {
     const record = `/console/api/requests/${/req_\w+/.exec(text)?.[0]}`;
     const status = () => page.evaluate(async (path) => (await fetch(path)).status, record);
     await expect.poll(status, { timeout: 20_000 }).toBe(200);
-    await alert.getByRole('link', { name: 'What happened' }).click();
-    await page.waitForURL('**/requests/req_*');
-    await page.getByRole('main').getByText('sim-500').first().waitFor();
+    const [happened] = await Promise.all([
+      page.waitForEvent('popup'),
+      alert.getByRole('link', { name: 'What happened' }).click(),
+    ]);
+    await happened.waitForURL('**/requests/req_*');
+    await happened.getByRole('main').getByText('sim-500').first().waitFor();
+    await page.getByText('Hello', { exact: true }).waitFor();
   }, 60_000);
 });
 

@@ -1,6 +1,7 @@
 import { useRouter } from '@tanstack/react-router';
 import type { AnchorHTMLAttributes, MouseEvent, ReactNode, Ref } from 'react';
 import { linkLook } from './button.tsx';
+import { Icon } from './icon.tsx';
 
 interface PathLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
   /**
@@ -8,14 +9,18 @@ interface PathLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'h
    * the path.
    */
   readonly path: string;
+  /** Opens beside the page, in a new tab, and shows the sign for it: the page has unsaved work. */
+  readonly apart?: boolean;
   readonly ref?: Ref<HTMLAnchorElement>;
 }
 
 /** A link that navigates within the console; its page loads ahead on hover and focus. */
 export function PathLink({
   path,
+  apart = false,
   onClick,
   className = linkLook,
+  children,
   ...rest
 }: PathLinkProps): ReactNode {
   const router = useRouter();
@@ -24,17 +29,21 @@ export function PathLink({
   return (
     <a
       {...rest}
+      {...(apart && { target: '_blank', rel: 'noopener' })}
       href={path}
       className={className}
       onPointerEnter={ahead}
       onFocus={ahead}
       onClick={(event) => {
         onClick?.(event);
-        if (event.defaultPrevented || !isPlain(event)) return;
+        if (apart || event.defaultPrevented || !isPlain(event)) return;
         event.preventDefault();
         router.history.push(path);
       }}
-    />
+    >
+      {children}
+      {apart && <Icon name="external" className="ml-1 inline size-3.5 shrink-0 align-middle" />}
+    </a>
   );
 }
 

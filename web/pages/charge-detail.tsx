@@ -24,10 +24,12 @@ interface ChargeViewProps {
   readonly detail: ChargeDetail;
   /** The API path of the user whose charge it is, when an operator reads it. */
   readonly base?: string | undefined;
+  /** The charge is shown over unsaved work: its links open in new tabs. */
+  readonly apart?: boolean | undefined;
 }
 
 /** One charge with all of its arithmetic: beside a list, or on a page of its own. */
-export function ChargeView({ detail, base }: ChargeViewProps): ReactNode {
+export function ChargeView({ detail, base, apart }: ChargeViewProps): ReactNode {
   const { charge: words } = useWords(usageWords);
   const meaning = useMeaning()(detail);
   return (
@@ -45,7 +47,7 @@ export function ChargeView({ detail, base }: ChargeViewProps): ReactNode {
       <Input detail={detail} />
       <Base detail={detail} />
       <Attempts detail={detail} base={base} />
-      <ChargeFacts detail={detail} base={base} />
+      <ChargeFacts detail={detail} base={base} apart={apart} />
       <div className="flex flex-wrap gap-2">
         <CopyAsText detail={detail} />
         {base === undefined && (
@@ -160,7 +162,7 @@ function Attempts({ detail: { id }, base }: ChargeViewProps): ReactNode {
   );
 }
 
-function ChargeFacts({ detail, base }: ChargeViewProps): ReactNode {
+function ChargeFacts({ detail, base, apart = false }: ChargeViewProps): ReactNode {
   const { charge: words } = useWords(usageWords);
   const zone = useZone();
   const { multiplier, price_version: version, first_byte_ms: firstByteMs, attempts } = detail;
@@ -168,7 +170,7 @@ function ChargeFacts({ detail, base }: ChargeViewProps): ReactNode {
     [
       words.key,
       base === undefined ? (
-        <PathLink key="" path={`/keys/${detail.key_id}`}>
+        <PathLink key="" path={`/keys/${detail.key_id}`} apart={apart}>
           {detail.key_name}
         </PathLink>
       ) : (

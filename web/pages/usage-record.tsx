@@ -38,6 +38,8 @@ interface ChargeDrawerProps {
   readonly id: string;
   /** The API path of the user whose charge it is, when an operator reads it. */
   readonly base?: string;
+  /** The drawer is over unsaved work: its links open in new tabs. */
+  readonly apart?: boolean;
   readonly onClose: () => void;
   readonly onPrevious?: (() => void) | undefined;
   readonly onNext?: (() => void) | undefined;
@@ -47,6 +49,7 @@ interface ChargeDrawerProps {
 export function ChargeDrawer({
   id,
   base,
+  apart,
   onClose,
   onPrevious,
   onNext,
@@ -68,7 +71,7 @@ export function ChargeDrawer({
       }
     >
       <Loaded query={charge} skeleton={<ChargeSkeleton />}>
-        {(detail) => <ChargeView detail={detail} base={base} />}
+        {(detail) => <ChargeView detail={detail} base={base} apart={apart} />}
       </Loaded>
     </Drawer>
   );

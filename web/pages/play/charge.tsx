@@ -94,7 +94,7 @@ function SeeCharge({ id }: { readonly id: string }): ReactNode {
       >
         {seeCharge}
       </PathLink>
-      {open && <ChargeDrawer id={id} onClose={() => setOpen(false)} />}
+      {open && <ChargeDrawer id={id} apart onClose={() => setOpen(false)} />}
     </>
   );
 }
@@ -146,6 +146,7 @@ export function Refused({ error }: { readonly error: unknown }): ReactNode {
   );
 }
 
+/** The page has a conversation, which it would lose by going there. */
 function FollowUp({
   path,
   children,
@@ -154,7 +155,7 @@ function FollowUp({
   readonly children: ReactNode;
 }): ReactNode {
   return (
-    <PathLink path={path} className={`${linkLook} inline-flex min-h-6 items-center`}>
+    <PathLink path={path} apart className={`${linkLook} inline-flex min-h-6 items-center`}>
       {children}
     </PathLink>
   );

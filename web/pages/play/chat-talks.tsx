@@ -131,7 +131,8 @@ function PaneHead({ pane, at, models, group, onChange, onRemove }: PaneHeadProps
         path={modelPath(model.id, group)}
         aria-label={words.aboutModel}
         data-tip={words.aboutModel}
-        className={`${linkLook} grid size-7 place-items-center touch:size-11`}
+        apart
+        className={`${linkLook} inline-flex h-7 items-center px-1 touch:h-11 touch:px-2`}
       >
         <Icon name="info" />
       </PathLink>

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import { useSession } from '../../api/data.ts';
-import { linkLook } from '../../components/button.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { formatYuan, parseYuan } from '../../format/money.ts';
 import { playgroundWords } from '../../words/families.ts';
@@ -32,7 +31,7 @@ export function CostBefore({ most, text, tip, covered }: CostBeforeProps): React
         · {some === undefined ? words.tooDear(amount) : words.covers(amount, some)}
       </span>{' '}
       ·{' '}
-      <PathLink path="/top-up" className={linkLook}>
+      <PathLink path="/top-up" apart>
         {words.topUp}
       </PathLink>
     </>

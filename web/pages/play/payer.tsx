@@ -153,7 +153,7 @@ function CannotPay(): ReactNode {
     <Banner
       tone="warn"
       action={
-        <PathLink path="/top-up" className={linkLook}>
+        <PathLink path="/top-up" apart>
           {words.topUp}
         </PathLink>
       }
@@ -166,7 +166,7 @@ function CannotPay(): ReactNode {
 function AboutModel({ path }: { readonly path: string }): ReactNode {
   const words = useWords(playgroundWords);
   return (
-    <PathLink path={path} className={`${linkLook} inline-flex min-h-6 items-center`}>
+    <PathLink path={path} apart className={`${linkLook} inline-flex min-h-6 items-center`}>
       {words.aboutModel}
     </PathLink>
   );
