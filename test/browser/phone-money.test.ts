@@ -295,3 +295,27 @@ test.skipIf(noChromium)('a wallet without its app shows a phone the code', async
   await page.getByText(/not from a screenshot: scan it with another phone/).waitFor();
   expect(await page.getByRole('button', { name: said.en.onPhone }).count()).toBe(0);
 });
+
+test.skipIf(noChromium)(
+  'in a demo a phone has one button to pay: its wallet, or the code',
+  async () => {
+    const live = await startLiveConsole();
+    const user = await live.newUser();
+    const { page, go } = await openWindow(live.url, user.cookie, { width: 390 });
+    await page.route('**/console/api/session', async (route) => {
+      const json = await (await route.fetch()).json();
+      const features = { ...json.features, demo_wallets: `${live.url}/wallets` };
+      await route.fulfill({ json: { ...json, features } });
+    });
+    await go('/top-up');
+    await fill(page, said.en, 'wechat_pay');
+    await page.getByRole('button', { name: said.en.pay }).click();
+    await page.getByRole('button', { name: said.en.open.wechat_pay }).waitFor();
+    await page.getByText('This is a demo').waitFor();
+    const simulated = page.getByRole('link', { name: 'Pay in the simulated wallet' });
+    expect(await simulated.count()).toBe(0);
+    await picture(page, 'phone-demo-390-light-en', { whole: true });
+    await page.getByRole('button', { name: said.en.otherPhone }).click();
+    await simulated.waitFor();
+  },
+);

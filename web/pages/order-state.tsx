@@ -33,7 +33,6 @@ export function OrderState({ order, arrived }: OrderStateProps): ReactNode {
 
 function Waiting({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
-  const { demo_wallets: demoWallets } = useSession().features;
   const left = useSecondsLeft(order.expires_at, true);
   const [wallet, amount] = [words.wallets[order.wallet], formatYuan(order.amount, 'balance')];
   const text =
@@ -56,21 +55,7 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
       <p role="status" className="text-body font-medium empty:hidden">
         {note}
       </p>
-      {demoWallets !== undefined && left > 0 && (
-        <>
-          <p className="text-table">{words.order.demo}</p>
-          <ButtonAnchor
-            look="primary"
-            size="large"
-            icon="external"
-            href={demoWallets}
-            target="_blank"
-            rel="noopener"
-          >
-            {words.order.demoPay}
-          </ButtonAnchor>
-        </>
-      )}
+      {left > 0 && <Demo order={order} />}
       {order.pay_url !== null && (
         <ButtonAnchor
           look="primary"
@@ -97,6 +82,30 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
         )}
         <p>{order.page === 'mobile' ? words.order.back : words.order.windows}</p>
       </div>
+    </>
+  );
+}
+
+/** In the demo no money moves: a code is paid on the page of the simulated wallets. */
+function Demo({ order }: { readonly order: OrderView }): ReactNode {
+  const { order: words } = useWords(topUpWords);
+  const { demo_wallets: demoWallets } = useSession().features;
+  if (demoWallets === undefined) return null;
+  return (
+    <>
+      <p className="text-table">{words.demo}</p>
+      {order.page === 'qr' && (
+        <ButtonAnchor
+          look="primary"
+          size="large"
+          icon="external"
+          href={demoWallets}
+          target="_blank"
+          rel="noopener"
+        >
+          {words.demoPay}
+        </ButtonAnchor>
+      )}
     </>
   );
 }

@@ -7,7 +7,7 @@ interface PayWays {
   readonly first: PayPage;
   /** The other ways, the better ones first. */
   readonly others: readonly PayPage[];
-  /** The app would open on this phone, but no wallet opens from inside WeChat. */
+  /** The wallet would open on this phone, but not from inside WeChat. */
   readonly blocked: boolean;
 }
 
@@ -18,8 +18,10 @@ export function usePayWays(): (wallet: WalletName) => PayWays {
   return (wallet) => {
     const offered = pages[wallet] ?? [];
     const hasApp = isPhone && offered.includes('mobile');
-    const blocked = hasApp && isInsideWechat();
-    const ways: readonly PayPage[] = blocked
+    const isInside = isInsideWechat();
+    // Without its app, Alipay's code is an address that a phone can open.
+    const blocked = isInside && isPhone && (hasApp || wallet === 'alipay');
+    const ways: readonly PayPage[] = isInside
       ? ['qr']
       : hasApp
         ? ['mobile', 'qr']

@@ -52,7 +52,7 @@ export default {
   order: {
     title: (amount) => `充值 ${amount}`,
     scan: (wallet, amount) => `请用${wallet}扫码付款 ${amount}`,
-    pay: (wallet, amount) => `请用${wallet}支付 ${amount}`,
+    pay: (wallet, amount) => `请用${wallet}付款 ${amount}`,
     demo: '这是演示，不会产生真实的付款。',
     demoPay: '在模拟钱包中付款',
     expires: '剩余 {left}',
