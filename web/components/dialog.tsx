@@ -1,9 +1,10 @@
 import { clsx } from 'clsx';
 import { AlertDialog, Dialog as Radix } from 'radix-ui';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Button, IconButton } from './button.tsx';
+import { FootPlace } from './dialog-foot.tsx';
 import { Field, TextInput } from './field.tsx';
 import { useToast } from './toast.tsx';
 import { errorText } from './error-panel.tsx';
@@ -26,7 +27,7 @@ interface DialogProps {
 
 /**
  * Open while it is drawn. At most 560 px wide; a full sheet on a phone. Focus goes in, stays, and returns to the element
- * that opened it.
+ * that opened it. Head and buttons stay in view: what a form or `Foot` within has of buttons stands below `footer`.
  */
 export function Dialog({
   onClose,
@@ -62,8 +63,7 @@ export function Dialog({
               <IconButton icon="close" label={words.actions.close} size="small" onClick={onClose} />
             )}
           </header>
-          <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
-          {footer !== undefined && <Footer>{footer}</Footer>}
+          <Body footer={footer}>{children}</Body>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
@@ -119,7 +119,8 @@ export function Drawer({
             if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return;
             if (
               move[event.key] === undefined ||
-              (event.target instanceof Element && event.target.closest(ownArrows))
+              (event.target instanceof Element &&
+                (event.target.matches('[data-middle]') || event.target.closest(ownArrows)))
             )
               return;
             event.preventDefault();
@@ -143,8 +144,7 @@ export function Drawer({
             )}
             <IconButton icon="close" label={words.actions.close} size="small" onClick={onClose} />
           </header>
-          <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
-          {footer !== undefined && <Footer>{footer}</Footer>}
+          <Body footer={footer}>{children}</Body>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
@@ -193,7 +193,7 @@ export function Confirm(props: ConfirmProps): ReactNode {
         <AlertDialog.Content
           className={clsx(
             sheet,
-            'max-sm:inset-x-0 max-sm:top-auto max-sm:bottom-0 max-sm:rounded-t-card',
+            'max-sm:inset-x-0 max-sm:top-auto max-sm:bottom-0 max-sm:max-h-[85dvh] max-sm:rounded-t-card',
           )}
         >
           <ConfirmBody {...props} />
@@ -230,42 +230,85 @@ function ConfirmBody({
   };
   return (
     <>
-      <div className="flex flex-col gap-3 p-4">
-        <AlertDialog.Title className="text-card font-semibold">{title}</AlertDialog.Title>
-        <AlertDialog.Description asChild>
-          <div className="text-body text-muted">{children}</div>
-        </AlertDialog.Description>
-        {typed !== undefined && (
-          <Field label={words.actions.typeToConfirm(typed)} error={wrong ? 'mismatch' : undefined}>
-            {(tied) => (
-              <TextInput
-                {...tied}
-                value={text}
-                onChange={(event) => {
-                  setText(event.target.value);
-                  setWrong(false);
-                }}
-              />
-            )}
-          </Field>
-        )}
-      </div>
-      <Footer>
-        <AlertDialog.Cancel asChild>
-          <Button>{words.actions.cancel}</Button>
-        </AlertDialog.Cancel>
-        <Button look="danger" busy={busy} onClick={() => void confirm()}>
-          {action}
-        </Button>
-      </Footer>
+      <AlertDialog.Title className="px-4 pt-4 text-card font-semibold">{title}</AlertDialog.Title>
+      <Body
+        footer={
+          <>
+            <AlertDialog.Cancel asChild>
+              <Button>{words.actions.cancel}</Button>
+            </AlertDialog.Cancel>
+            <Button look="danger" busy={busy} onClick={() => void confirm()}>
+              {action}
+            </Button>
+          </>
+        }
+      >
+        <div className="flex flex-col gap-3">
+          <AlertDialog.Description asChild>
+            <div className="text-body text-muted">{children}</div>
+          </AlertDialog.Description>
+          {typed !== undefined && (
+            <Field
+              label={words.actions.typeToConfirm(typed)}
+              error={wrong ? 'mismatch' : undefined}
+            >
+              {(tied) => (
+                <TextInput
+                  {...tied}
+                  value={text}
+                  onChange={(event) => {
+                    setText(event.target.value);
+                    setWrong(false);
+                  }}
+                />
+              )}
+            </Field>
+          )}
+        </div>
+      </Body>
     </>
   );
 }
 
-function Footer({ children }: { readonly children: ReactNode }): ReactNode {
+interface BodyProps {
+  readonly children: ReactNode;
+  readonly footer: ReactNode;
+}
+
+/**
+ * What every dialog has below its head: a middle that scrolls where it is longer than the window,
+ * by the keyboard, too, and the buttons, which stay in view.
+ */
+function Body({ children, footer }: BodyProps): ReactNode {
+  const [place, setPlace] = useState<HTMLElement | null>(null);
+  const middle = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const [scrolls, setScrolls] = useState(false);
+  useEffect(() => {
+    const box = middle.current;
+    if (box === null || content.current === null) return undefined;
+    const resized = new ResizeObserver(() => setScrolls(box.scrollHeight > box.clientHeight));
+    for (const each of [box, content.current]) resized.observe(each);
+    return () => resized.disconnect();
+  }, []);
   return (
-    <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-4 py-3 pb-[max(0.75rem,env(safe-area-inset-bottom))]">
-      {children}
-    </footer>
+    <FootPlace value={place}>
+      <div
+        ref={middle}
+        data-middle
+        tabIndex={scrolls ? 0 : undefined}
+        className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
+      >
+        <div ref={content} className="p-4">
+          {children}
+        </div>
+      </div>
+      <footer
+        ref={setPlace}
+        className="flex flex-wrap justify-end gap-2 border-t border-line px-4 py-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] empty:hidden"
+      >
+        {footer}
+      </footer>
+    </FootPlace>
   );
 }

@@ -1,5 +1,5 @@
 import { clsx } from 'clsx';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
 import { shortest } from '../format/written-price.ts';
 import { refusedFields } from '../format/wrong-fields.ts';
@@ -7,6 +7,7 @@ import { reasonWords, sharedWords } from '../words/families.ts';
 import { useLoadedWords, useWords } from '../words/family.ts';
 import { Banner } from './banner.tsx';
 import { Button } from './button.tsx';
+import { Foot } from './dialog-foot.tsx';
 import { DiffList, type Difference } from './diff-list.tsx';
 import { errorText } from './error-panel.tsx';
 
@@ -52,8 +53,9 @@ const noMistakes: Mistakes = {};
 const notYet: Saving = { error: null, isPending: false };
 
 /**
- * A form: its fields, then what is wrong as a whole, then its buttons. An attempt that fails goes
- * to the first field that is wrong.
+ * A form: its fields, then what is wrong as a whole, then its buttons, in the foot of a dialog where
+ * it stands in one. An attempt that fails goes to the first field that is wrong, or to what is wrong
+ * as a whole.
  */
 export function Form({
   mistakes = noMistakes,
@@ -68,13 +70,16 @@ export function Form({
   const [attempts, setAttempts] = useState(0);
   const form = useRef<HTMLFormElement>(null);
   const refused = useRefusedFields(error);
-  useEffect(
-    () => form.current?.querySelector<HTMLElement>('[aria-invalid], [data-refused]')?.focus(),
-    [attempts, error],
-  );
+  const id = useId();
+  useEffect(() => {
+    const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid], [data-refused]');
+    if (wrong) wrong.focus();
+    else form.current?.querySelector('[role="alert"]')?.scrollIntoView({ block: 'nearest' });
+  }, [attempts, error]);
   return (
     <form
       ref={form}
+      id={id}
       noValidate
       className="flex flex-col gap-4"
       onSubmit={(event) => {
@@ -88,7 +93,7 @@ export function Form({
         ? children({ ...refused, ...(attempts > 0 && mistakes) })
         : children}
       {problem ?? <FormProblem error={error} {...(mine !== undefined && { mine })} />}
-      <FormButtons busy={isPending} {...buttons} />
+      <FormButtons form={id} busy={isPending} {...buttons} />
       {others}
     </form>
   );
@@ -114,8 +119,9 @@ export function useRefusedFields(error: Error | null): Mistakes {
   return error instanceof ApiError ? refusedFields(error, reasons) : {};
 }
 
-/** The submit and cancel buttons of a form. */
+/** The submit and cancel buttons of the form with this id. */
 function FormButtons({
+  form,
   submit,
   of,
   look = 'primary',
@@ -123,21 +129,22 @@ function FormButtons({
   busy = false,
   cancel,
   onCancel,
-}: FormButtonsProps): ReactNode {
+}: FormButtonsProps & { readonly form: string }): ReactNode {
   const { actions } = useWords(sharedWords);
   return (
-    <div className={clsx('flex gap-2', large ? 'flex-col' : 'justify-end')}>
+    <Foot className={clsx('flex gap-2', large ? 'flex-col' : 'justify-end')}>
       {onCancel && <Button onClick={onCancel}>{cancel ?? actions.cancel}</Button>}
       <Button
         look={look}
         size={large ? 'large' : 'normal'}
         type="submit"
+        form={form}
         busy={busy}
         aria-label={of === undefined ? undefined : `${submit}: ${of}`}
       >
         {submit}
       </Button>
-    </div>
+    </Foot>
   );
 }
 

@@ -3,6 +3,7 @@ import type { ChannelTestEvents, ChannelView } from '../../../src/console/contra
 import { sendForEvents } from '../../api/server-events.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { Foot } from '../../components/dialog-foot.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { formatDuration } from '../../format/time.ts';
@@ -59,23 +60,22 @@ export function TestAll({
           <p className="text-table text-muted">{words.allOthers(channels.length - plan.length)}</p>
         )}
         <ul
-          className="max-h-96 divide-y divide-line overflow-y-auto rounded-control border border-line text-table"
+          className="divide-y divide-line rounded-control border border-line text-table"
           aria-label={words.allTitle}
-          tabIndex={0}
         >
           {plan.map((one) => (
             <Row key={one.name} planned={one} result={results[one.name]} />
           ))}
         </ul>
-        <p role="status" className="text-table">
-          {ended.length > 0 && words.allDone(ended.length, plan.length, failed.length)}
-        </p>
-        <div className="flex justify-end gap-2">
+        <Foot>
+          <p role="status" className="mr-auto self-center text-table">
+            {ended.length > 0 && words.allDone(ended.length, plan.length, failed.length)}
+          </p>
           {running && <Button onClick={stop}>{words.stop}</Button>}
           <Button look="primary" busy={running} onClick={() => void start()}>
             {ended.length === 0 ? words.run : words.again}
           </Button>
-        </div>
+        </Foot>
       </div>
     </Dialog>
   );

@@ -1,5 +1,5 @@
 import { clsx } from 'clsx';
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import type {
   ChannelTestBody,
   ChannelTestEvents,
@@ -11,6 +11,7 @@ import { Banner } from '../../components/banner.tsx';
 import { FormProblem } from '../../components/form.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { Foot } from '../../components/dialog-foot.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Field, Select, Textarea } from '../../components/field.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -76,8 +77,9 @@ function TestForm({ channel, able }: TestFormProps): ReactNode {
     event.preventDefault();
     void run({ capability, model, ...(prompt.trim() !== '' && { prompt: prompt.trim() }) });
   };
+  const id = useId();
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
+    <form id={id} onSubmit={submit} className="flex flex-col gap-4">
       <p className="text-table text-muted">{words.cost}</p>
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label={words.capability}>
@@ -121,12 +123,12 @@ function TestForm({ channel, able }: TestFormProps): ReactNode {
       <FormProblem error={course.error} />
       <Stages course={course} />
       {course.done && <Outcome done={course.done} />}
-      <div className="flex justify-end gap-2">
+      <Foot>
         {course.running && <Button onClick={stop}>{words.stop}</Button>}
-        <Button look="primary" type="submit" busy={course.running}>
+        <Button look="primary" type="submit" form={id} busy={course.running}>
           {course.done === undefined ? words.run : words.again}
         </Button>
-      </div>
+      </Foot>
     </form>
   );
 }
@@ -249,6 +251,10 @@ function Stages({ course: { running, reached, done } }: { readonly course: Cours
   );
 }
 
+/** What comes below the window's edge is scrolled to. */
+const showOutcome = (outcome: HTMLElement | null): void =>
+  outcome?.scrollIntoView({ block: 'nearest' });
+
 function Outcome({ done }: { readonly done: Done }): ReactNode {
   const { test: words } = useWords(channelWords);
   const { classes } = useWords(modelsWords);
@@ -258,7 +264,7 @@ function Outcome({ done }: { readonly done: Done }): ReactNode {
     ([name, amount]) => `${known[name] ?? name} ${formatCount(amount)}`,
   );
   return (
-    <div className="flex flex-col gap-3" role="status">
+    <div ref={showOutcome} className="flex flex-col gap-3" role="status">
       <Banner tone={done.ok ? 'good' : 'bad'}>{done.ok ? words.ok : words.failed}</Banner>
       <Facts>
         <Fact name={words.status}>{done.status ?? '—'}</Fact>

@@ -108,7 +108,19 @@ function InvitationDialog({
   const zone = useZone();
   const link = new URL(path, location.origin).href;
   return (
-    <Dialog locked onClose={onClose} title={words.linkTitle(user.name)}>
+    <Dialog
+      locked
+      onClose={onClose}
+      title={words.linkTitle(user.name)}
+      footer={
+        <>
+          <Button onClick={onClose}>{actions.close}</Button>
+          <CopyButton text={link} look="primary">
+            {words.copy}
+          </CopyButton>
+        </>
+      }
+    >
       <div className="flex flex-col gap-4">
         <p>{words.linkText(formatTime(until, zone))}</p>
         <code
@@ -117,12 +129,6 @@ function InvitationDialog({
         >
           {link}
         </code>
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{actions.close}</Button>
-          <CopyButton text={link} look="primary">
-            {words.copy}
-          </CopyButton>
-        </div>
       </div>
     </Dialog>
   );
