@@ -11,7 +11,7 @@ export const buttonLook = cva(
       look: {
         primary: 'bg-accent text-on-accent hover:bg-accent-hover',
         secondary: 'border border-edge bg-surface text-text hover:bg-sunken',
-        ghost: 'text-muted hover:bg-sunken hover:text-text',
+        ghost: 'hover:bg-sunken',
         danger: 'bg-bad text-on-accent hover:bg-bad-hover',
       },
       size: {
@@ -21,6 +21,11 @@ export const buttonLook = cva(
       },
       icon: { true: 'aspect-square px-0', false: '' },
     },
+    // Text that can be pressed is in the accent colour, as links are. An icon needs no colour.
+    compoundVariants: [
+      { look: 'ghost', icon: false, class: 'text-accent hover:text-accent-hover' },
+      { look: 'ghost', icon: true, class: 'text-muted hover:text-text' },
+    ],
     defaultVariants: { look: 'secondary', size: 'normal', icon: false },
   },
 );
@@ -127,7 +132,10 @@ export const ButtonLink: LinkComponent<typeof ButtonAnchor> = createLink(ButtonA
 
 /** A link in text. */
 export const TextLink: typeof Link = Link;
-export const linkLook = 'text-accent underline-offset-2 hover:underline';
+/** Every link that is no button looks like this. */
+export const linkLook = 'text-accent underline underline-offset-2 hover:text-accent-hover';
+/** The link of a whole row or card: its place tells, too. */
+export const rowLinkLook = 'rounded-badge text-accent underline-offset-2 hover:underline';
 
 function Busy(): ReactNode {
   return (

@@ -12,7 +12,7 @@ import { useWide } from '../browser/media.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useLanguage } from '../words/language.ts';
-import { Button } from './button.tsx';
+import { Button, rowLinkLook } from './button.tsx';
 import { useFittingColumns } from './fitting-columns.ts';
 import { Icon } from './icon.tsx';
 import { drawnMoney, type MoneyColumn } from './money-column.tsx';
@@ -349,7 +349,7 @@ function RowLink({ path, onOpen, children }: RowLinkProps): ReactNode {
       path={path}
       data-row-link
       onClick={inPlace}
-      className="block truncate rounded-badge text-text underline-offset-2 hover:underline"
+      className={clsx('block truncate', rowLinkLook)}
     >
       {children}
     </PathLink>

@@ -5,6 +5,7 @@ import { drawn } from './mathematics.ts';
 import { type Block, type Node, lettersMax, parse, revealed, safeAddress } from './parse.ts';
 import { Plain } from './plain.tsx';
 import { langOf } from './script.ts';
+import { linkLook } from '../components/button.tsx';
 
 /**
  * A model's Markdown as elements of React: no HTML of the model is read, no picture is loaded, and
@@ -199,7 +200,7 @@ function Reference({ address, children }: ReferenceProps): ReactNode {
       title={href}
       target="_blank"
       rel="noopener noreferrer nofollow"
-      className="text-accent underline underline-offset-2"
+      className={linkLook}
     >
       <bdi>{children}</bdi>
     </a>

@@ -1,6 +1,7 @@
+import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { ModelRow } from '../../src/console/contract.ts';
-import { buttonLook, IconButton } from '../components/button.tsx';
+import { buttonLook, IconButton, linkLook } from '../components/button.tsx';
 import { EmptyState } from '../components/error-panel.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Panel } from '../components/page.tsx';
@@ -58,7 +59,7 @@ export function Comparison({ models, group, picking }: ComparisonProps): ReactNo
                     <span className="flex items-start justify-between gap-1">
                       <PathLink
                         path={modelPath(id, group)}
-                        className="py-1 break-all text-text hover:underline"
+                        className={clsx('py-1 break-all', linkLook)}
                       >
                         <ModelId id={id} />
                       </PathLink>

@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo } from 'react';
 import type { ModelRow, UnitPrice } from '../../src/console/contract.ts';
+import { rowLinkLook } from '../components/button.tsx';
 import { Checkbox } from '../components/field.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { sortedBy } from '../components/sorting.ts';
@@ -63,11 +64,7 @@ function ModelCard({ model, group, picking }: CardProps): ReactNode {
     <li className="flex min-w-0 flex-col gap-2 rounded-card border border-line bg-surface p-4 [contain-intrinsic-height:auto_210px] [content-visibility:auto]">
       <header className="min-w-0">
         <h2 className="truncate text-body font-semibold" title={id}>
-          <PathLink
-            path={modelPath(id, group)}
-            data-row-link
-            className="rounded-badge text-text underline-offset-2 hover:underline"
-          >
+          <PathLink path={modelPath(id, group)} data-row-link className={rowLinkLook}>
             <bdi>{id}</bdi>
           </PathLink>
         </h2>

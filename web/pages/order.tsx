@@ -1,3 +1,4 @@
+import { clsx } from 'clsx';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
@@ -6,7 +7,7 @@ import { send } from '../api/client.ts';
 import { queryClient, refreshMoney, showBalance, type Visit } from '../api/data.ts';
 import { useEvent } from '../api/events.ts';
 import { announce } from '../browser/announce.ts';
-import { Button } from '../components/button.tsx';
+import { Button, linkLook } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
 import { errorText } from '../components/error-panel.tsx';
 import { DetailPage } from '../components/detail-page.tsx';
@@ -142,7 +143,7 @@ function OrderFacts({ order }: { readonly order: OrderView }): ReactNode {
     <Panel
       title={of.facts}
       actions={
-        <PathLink path="/top-up" className="text-table text-accent hover:underline">
+        <PathLink path="/top-up" className={clsx('text-table', linkLook)}>
           {words.orders}
         </PathLink>
       }

@@ -1,5 +1,7 @@
+import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { ChargeView, OverviewView } from '../../src/console/contract.ts';
+import { linkLook } from '../components/button.tsx';
 import { Money } from '../components/money.tsx';
 import { Panel } from '../components/page.tsx';
 import { PathLink } from '../components/path-link.tsx';
@@ -37,7 +39,7 @@ export function LatestCharges({ view }: { readonly view: OverviewView }): ReactN
       title={words.title}
       flush
       actions={
-        <PathLink path="/usage" className="text-table text-accent hover:underline">
+        <PathLink path="/usage" className={clsx('text-table', linkLook)}>
           {words.all}
         </PathLink>
       }

@@ -1,3 +1,4 @@
+import { clsx } from 'clsx';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -5,7 +6,7 @@ import type { RequestTimeline } from '../../src/console/contract.ts';
 import { ApiError } from '../api/client.ts';
 import { data, prefetch, type Visit } from '../api/data.ts';
 import { Banner } from '../components/banner.tsx';
-import { ButtonLink } from '../components/button.tsx';
+import { ButtonLink, linkLook } from '../components/button.tsx';
 import { CopyText } from '../components/copy.tsx';
 import { EmptyState } from '../components/error-panel.tsx';
 import { Fact, Facts } from '../components/facts.tsx';
@@ -114,7 +115,7 @@ function Ended({ request }: { readonly request: RequestTimeline }): ReactNode {
           </div>
         )}
         {charged && (
-          <PathLink path={`/usage/${request.id}`} className="self-start text-accent underline">
+          <PathLink path={`/usage/${request.id}`} className={clsx('self-start', linkLook)}>
             {words.openCharge}
           </PathLink>
         )}

@@ -4,7 +4,7 @@ import { signInChannel } from '../api/session-gone.ts';
 import { usePhone } from '../browser/device.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Banner } from '../components/banner.tsx';
-import { ButtonAnchor } from '../components/button.tsx';
+import { ButtonAnchor, linkLook } from '../components/button.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { LanguageButton, ThemeButton } from '../shell/menu-buttons.tsx';
 import { Mark } from '../shell/sidebar.tsx';
@@ -61,7 +61,7 @@ export function SignInPage(): ReactNode {
       </div>
       <p className="flex flex-wrap gap-x-4 gap-y-1 text-table">
         {features.public_models && <PathLink path="/models">{words.models}</PathLink>}
-        <a href="/docs" className="text-accent hover:underline">
+        <a href="/docs" className={linkLook}>
           {words.docs}
         </a>
       </p>

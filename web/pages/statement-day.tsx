@@ -9,7 +9,7 @@ import type {
 } from '../../src/console/contract.ts';
 import { get } from '../api/client.ts';
 import { useData } from '../api/data.ts';
-import { Button } from '../components/button.tsx';
+import { Button, linkLook } from '../components/button.tsx';
 import { ErrorPanel } from '../components/error-panel.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { PathLink } from '../components/path-link.tsx';
@@ -143,7 +143,7 @@ function Lines({ id }: { readonly id: string }): ReactNode {
           </div>
           <PathLink
             path={`/usage/${id}`}
-            className="self-start font-mono text-caption text-accent hover:underline"
+            className={clsx('self-start font-mono text-caption', linkLook)}
           >
             {words.openCharge} {id}
           </PathLink>
@@ -173,7 +173,7 @@ function Released({
       <td className={clsx(cell, onlyWide)}>{clock(line.at)}</td>
       <th scope="row" colSpan={columns - 1} className={clsx(cell, 'pl-13 text-left font-normal')}>
         <span className="flex flex-wrap items-center gap-x-2">
-          <PathLink path={`/tasks/${line.id}`} className="break-words text-text hover:underline">
+          <PathLink path={`/tasks/${line.id}`} className={clsx('break-words', linkLook)}>
             {line.model}
           </PathLink>
           <span className="text-caption">{kind(line.kind)}</span>

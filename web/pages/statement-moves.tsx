@@ -1,6 +1,7 @@
 import { clsx } from 'clsx';
 import { Fragment, type ReactNode } from 'react';
 import type { ChargesRow, MoveRow, StatementRow } from '../../src/console/contract.ts';
+import { linkLook } from '../components/button.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { formatCount } from '../format/count.ts';
 import { formatClock } from '../format/time.ts';
@@ -133,7 +134,7 @@ function Cause({ row: { ref, kind } }: { readonly row: MoveRow }): ReactNode {
   return (
     <PathLink
       path={path}
-      className="max-w-32 truncate font-mono md:max-w-44 text-caption text-accent hover:underline"
+      className={clsx('max-w-32 truncate font-mono text-caption md:max-w-44', linkLook)}
     >
       {ref}
     </PathLink>

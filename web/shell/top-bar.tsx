@@ -1,7 +1,8 @@
+import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { useWide } from '../browser/media.ts';
 import { useCrumbs } from '../browser/title.ts';
-import { Button, IconButton } from '../components/button.tsx';
+import { Button, IconButton, linkLook } from '../components/button.tsx';
 import { PathLink } from '../components/path-link.tsx';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -20,13 +21,7 @@ export function TopBar({ onSearch }: { readonly onSearch: () => void }): ReactNo
     <header className="sticky top-0 z-20 flex h-12 items-center gap-1 border-b border-line bg-canvas px-4 md:gap-2 md:px-6">
       <Breadcrumb />
       {wide ? (
-        <Button
-          look="ghost"
-          size="small"
-          icon="search"
-          onClick={onSearch}
-          aria-keyshortcuts="Control+K Meta+K"
-        >
+        <Button size="small" icon="search" onClick={onSearch} aria-keyshortcuts="Control+K Meta+K">
           <span className="max-lg:sr-only">{words.palette.open}</span>
           <kbd className="rounded-badge border border-line px-1 font-sans text-caption text-muted">
             {commandKey()}
@@ -68,7 +63,7 @@ function Breadcrumb(): ReactNode {
                 {label}
               </span>
             ) : (
-              <PathLink path={to} className="truncate hover:text-text hover:underline">
+              <PathLink path={to} className={clsx('truncate', linkLook)}>
                 {label}
               </PathLink>
             )}

@@ -116,15 +116,12 @@ function Actor({ entry: { actor } }: { readonly entry: AuditEntry }): ReactNode 
   if (actor.id === null) return <span className="text-muted">{kind}</span>;
   return (
     <span className="inline-block max-w-48 truncate align-bottom">
-      <PathLink path={userPath(actor.id)} className={inRow}>
-        {actor.name}
-      </PathLink>{' '}
+      <PathLink path={userPath(actor.id)}>{actor.name}</PathLink>{' '}
       <span className="text-muted">{kind}</span>
     </span>
   );
 }
 
-const inRow = 'text-accent underline underline-offset-2';
 const userPath = (id: string): string => `/operator/users/${pathName(id)}`;
 
 /** The page of the entry's target, where it has one; of a key, the list of its user's keys. */
@@ -152,13 +149,7 @@ function Target({ entry }: { readonly entry: AuditEntry }): ReactNode {
   return (
     <span className="inline-block max-w-56 truncate align-bottom xl:max-w-72">
       <span className="text-muted">{words.targets[target.kind] ?? target.kind}</span>{' '}
-      {path === undefined ? (
-        name
-      ) : (
-        <PathLink path={path} className={inRow}>
-          {name}
-        </PathLink>
-      )}
+      {path === undefined ? name : <PathLink path={path}>{name}</PathLink>}
     </span>
   );
 }

@@ -1,5 +1,7 @@
+import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { PriceImportReport, PriceClass } from '../../../src/console/contract.ts';
+import { linkLook } from '../../components/button.tsx';
 import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { Badge } from '../../components/status-badge.tsx';
@@ -93,7 +95,7 @@ function Changed({ report: { changed } }: ReportProps): ReactNode {
         >
           <PathLink
             path={operatorModelPath(model)}
-            className="min-w-0 font-medium wrap-anywhere text-accent hover:underline"
+            className={clsx('min-w-0 font-medium wrap-anywhere', linkLook)}
           >
             {model}
           </PathLink>

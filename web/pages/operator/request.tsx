@@ -1,7 +1,9 @@
+import { clsx } from 'clsx';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { OperatorRequestDetail, RequestAttempt } from '../../../src/console/contract.ts';
 import { prefetch, useData, type Visit } from '../../api/data.ts';
+import { linkLook } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
@@ -84,10 +86,7 @@ function Channel({
   const words = useWords(operatorRequestWords);
   return (
     <>
-      <PathLink
-        path={channelPath(channel)}
-        className="min-w-0 text-accent wrap-anywhere underline underline-offset-2"
-      >
+      <PathLink path={channelPath(channel)} className={clsx('min-w-0 wrap-anywhere', linkLook)}>
         {channel}
       </PathLink>
       {number !== null && <span className="text-muted">{words.key(number)}</span>}
