@@ -274,7 +274,8 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     await page.getByText('your balance of ¥1.00 pays for 7 images').waitFor();
     await main(page).getByRole('link', { name: 'Top up' }).waitFor();
     // The price of images is known, so the request would be refused.
-    expect(await run(page).getAttribute('data-tip')).toBe('Your balance is too low.');
+    await page.getByText('Your balance is too low.', { exact: true }).waitFor();
+    expect(await run(page).getAttribute('aria-disabled')).toBe('true');
     await page.getByLabel('Images', { exact: true }).selectOption('4');
     expect(await run(page).getAttribute('aria-disabled')).toBe(null);
   });
@@ -288,7 +289,8 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     const other = await openWindow(live.url, poor.cookie);
     await other.go('/playground/chat?model=deepseek-chat');
     await say(other.page, 'Hello');
-    expect(await run(other.page).getAttribute('data-tip')).toBe(
+    const told = await run(other.page).getAttribute('aria-describedby');
+    expect(await other.page.locator(`[id="${told}"]`).innerText()).toBe(
       'Your balance is too low for any model.',
     );
     expect(await other.page.getByRole('log').innerText()).not.toContain('Hello');

@@ -30,9 +30,12 @@ const pagesOf = ({ paths, user }: LivedIn): readonly string[] => [
   '/settings',
 ];
 
-const operatorPagesOf = ({ paths }: LivedIn): readonly string[] => [
+const operatorPagesOf = ({ paths, user }: LivedIn): readonly string[] => [
   '/operator',
   '/operator/channels',
+  '/operator/models',
+  '/operator/groups',
+  '/operator/users',
   '/operator/channels/ds-main',
   '/operator/channels/ds-main?tab=models',
   '/operator/channels/ds-main?tab=settings',
@@ -40,6 +43,7 @@ const operatorPagesOf = ({ paths }: LivedIn): readonly string[] => [
   '/operator/groups/default',
   paths.user,
   '/operator/requests',
+  `/operator/requests/req_${user.userId.slice(-6)}arithmetic`,
   '/operator/ledger',
   '/operator/audit',
 ];
@@ -67,9 +71,42 @@ const likeText = `(() => {
     .map((each) => each.textContent.trim());
 })()`;
 
+const phonePxMax = 640;
+
+/** One thing of a list: `/keys/key_…`, `/operator/models/…`. */
+const isDetail = (path: string): boolean =>
+  /^\/(operator\/)?(keys|usage|top-up|models|channels|groups|users|requests)\/./.test(path);
+
+/** Buttons that cannot be pressed without a reason that is read beside them. */
+const unreasoned = `[...document.querySelectorAll('button[aria-disabled], :disabled')]
+  .filter((each) => each.checkVisibility({ visibilityProperty: true }))
+  .filter((each) => {
+    const reason = document.getElementById(each.getAttribute('aria-describedby') ?? '');
+    return !reason?.checkVisibility() || reason.textContent.trim() === '';
+  })
+  .map((each) => each.textContent)`;
+
+/** What a page is called: by its heading, by the steps above it, and by the link that leads up. */
+interface Named {
+  readonly heading: string;
+  readonly steps: readonly { readonly label: string; readonly path: string | null }[];
+  readonly up: { readonly label: string; readonly path: string } | null;
+}
+
+const names = `(() => {
+  const label = (each) => each.textContent.replace(/^\\s*[/]/, '').trim();
+  const up = document.querySelector('[data-way-up]');
+  return {
+    heading: document.querySelector('h1').textContent.trim(),
+    steps: [...document.querySelectorAll('header nav li')].map((each) => ({
+      label: label(each), path: each.querySelector('a')?.getAttribute('href') ?? null })),
+    up: up?.checkVisibility() ? { label: label(up), path: up.getAttribute('href') } : null,
+  };
+})()`;
+
 describe.skipIf(noChromium)('the signs of the console in Chromium', () => {
   test.each(looksAt())(
-    'what can be pressed looks like it, at $width px, $theme, $language',
+    'tell what can be pressed, why not, and the way up, at $width px, $theme, $language',
     { timeout: 180_000 },
     async (look) => {
       const lived = await livedIn();
@@ -78,12 +115,24 @@ describe.skipIf(noChromium)('the signs of the console in Chromium', () => {
         [lived.operator, operatorPagesOf(lived)],
       ] as const) {
         const { page, go } = await openWindow(lived.live.url, cookie, look);
+        const headings = new Map<string, string>();
         for (const path of paths) {
           await go(path);
           const name = path.slice(1).replaceAll(/[/?=]+/g, '-') || 'overview';
           await picture(page, `signs-${name}-${nameOf(look)}`, { whole: true });
           expect.soft(await page.evaluate(likeText), path).toEqual([]);
+          expect.soft(await page.evaluate(unreasoned), path).toEqual([]);
           await expectAccessible(page, path);
+          const { heading, steps, up }: Named = await page.evaluate(names);
+          headings.set(path, heading);
+          const above = steps.slice(0, -1);
+          expect.soft(steps.at(-1), path).toEqual({ label: heading, path: null });
+          expect.soft(above, path).toHaveLength(isDetail(path) ? 1 : 0);
+          for (const step of above) {
+            // The pages come after their lists.
+            expect.soft(headings.get(step.path ?? ''), path).toBe(step.label);
+            expect.soft(up, path).toEqual(look.width < phonePxMax ? step : null);
+          }
         }
       }
     },

@@ -1,7 +1,13 @@
 import { Link, type LinkComponent, createLink } from '@tanstack/react-router';
 import { type VariantProps, cva } from 'class-variance-authority';
 import { clsx } from 'clsx';
-import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ReactNode, Ref } from 'react';
+import {
+  type AnchorHTMLAttributes,
+  type ButtonHTMLAttributes,
+  type ReactNode,
+  type Ref,
+  useId,
+} from 'react';
 import { Icon, type IconName } from './icon.tsx';
 
 export const buttonLook = cva(
@@ -35,8 +41,8 @@ type Looks = Omit<VariantProps<typeof buttonLook>, 'icon'>;
 interface ButtonProps extends Looks, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
   readonly busy?: boolean;
   /**
-   * Why it cannot be pressed: shown as its tooltip. The button stays in the tab order, so that the
-   * reason can be read.
+   * Why it cannot be pressed: told below it. The button stays in the tab order, so that screen
+   * readers tell it, too.
    */
   readonly disabledFor?: string | undefined;
   readonly icon?: IconName;
@@ -44,18 +50,40 @@ interface ButtonProps extends Looks, Omit<ButtonHTMLAttributes<HTMLButtonElement
 }
 
 /** One primary button per view. A busy button keeps its width and ignores a second press. */
-export function Button({
+export function Button(props: ButtonProps): ReactNode {
+  return 'disabledFor' in props ? <MaybeDisabled {...props} /> : <PlainButton {...props} />;
+}
+
+/** A button and, while it cannot be pressed, the reason below it. */
+function MaybeDisabled({ disabledFor, ...button }: ButtonProps): ReactNode {
+  const id = useId();
+  if (disabledFor === undefined)
+    return (
+      <span className="contents">
+        <PlainButton {...button} />
+      </span>
+    );
+  return (
+    <span className="inline-flex max-w-60 flex-col items-start gap-1">
+      <PlainButton {...button} aria-disabled aria-describedby={id} />
+      <span id={id} className="text-left text-caption text-muted">
+        {disabledFor}
+      </span>
+    </span>
+  );
+}
+
+function PlainButton({
   look,
   size,
   busy = false,
-  disabledFor,
   icon,
   className,
   children,
   onClick,
   ...rest
-}: ButtonProps): ReactNode {
-  const still = busy || disabledFor !== undefined;
+}: Omit<ButtonProps, 'disabledFor'>): ReactNode {
+  const still = busy || rest['aria-disabled'] === true;
   return (
     <button
       type="button"
@@ -63,7 +91,6 @@ export function Button({
       className={clsx(buttonLook({ look, size }), className)}
       aria-disabled={still || undefined}
       aria-busy={busy || undefined}
-      data-tip={disabledFor}
       onClick={still ? (event) => event.preventDefault() : onClick}
     >
       {icon !== undefined && <Icon name={icon} />}

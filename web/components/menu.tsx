@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { Icon, type IconName } from './icon.tsx';
 
 export const itemLook =
-  'flex min-h-8 cursor-pointer items-center gap-2 rounded-badge px-2 text-table outline-none data-[highlighted]:bg-accent-soft data-[disabled]:text-faint touch:min-h-11';
+  'flex min-h-8 cursor-pointer items-center gap-2 rounded-badge px-2 text-table outline-none data-[highlighted]:bg-accent-soft touch:min-h-11';
 
 interface MenuProps {
   /** A Button or IconButton. */
@@ -41,7 +41,6 @@ export function Menu({
 interface MenuItemProps {
   readonly icon?: IconName;
   readonly danger?: boolean;
-  readonly disabled?: boolean;
   readonly onSelect?: () => void;
   /** The child is a link that takes the looks. */
   readonly asChild?: boolean;
@@ -51,7 +50,6 @@ interface MenuItemProps {
 export function MenuItem({
   icon,
   danger = false,
-  disabled = false,
   onSelect,
   asChild = false,
   children,
@@ -59,7 +57,6 @@ export function MenuItem({
   return (
     <DropdownMenu.Item
       asChild={asChild}
-      disabled={disabled}
       onSelect={() => onSelect?.()}
       className={clsx(itemLook, danger && 'text-bad')}
     >

@@ -4,11 +4,13 @@ import { useSession } from '../api/data.ts';
 import { type Crumb, showTitle } from '../browser/title.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
-import { ButtonLink } from './button.tsx';
+import { ButtonLink, linkLook } from './button.tsx';
+import { Icon } from './icon.tsx';
+import { PathLink } from './path-link.tsx';
 
 interface PageProps {
   readonly title: string;
-  /** The pages above it, for the breadcrumb. */
+  /** The pages above it, for the breadcrumb and the way up. */
   readonly above?: readonly Crumb[];
   /** Beside the title; one of them is primary. */
   readonly actions?: ReactNode;
@@ -34,9 +36,9 @@ export function Page({
   useEffect(() => {
     document.title = `${title} · ${site}`;
     showTitle([...above, { label: title }]);
-    // `above` is a new array at each render; only its labels can differ.
+    // `above` is a new array at each render; only its steps can differ.
     // oxlint-disable-next-line react/exhaustive-deps
-  }, [title, site, above.map((crumb) => crumb.label).join('/')]);
+  }, [title, site, above.map(({ label, to }) => `${label} ${to}`).join('/')]);
   return (
     <div
       className={clsx(
@@ -44,6 +46,7 @@ export function Page({
         wide ? 'max-w-[1680px]' : 'max-w-[1280px]',
       )}
     >
+      <WayUp above={above} />
       <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
         <div className="min-w-0">
           <h1 tabIndex={-1} className="text-page font-semibold break-words sm:truncate">
@@ -57,6 +60,30 @@ export function Page({
       </header>
       {children}
     </div>
+  );
+}
+
+/**
+ * The step to the page above, on top of every page that has one: on a phone, whose bar has no room
+ * for the breadcrumb, and for visitors, whose bar has none.
+ */
+function WayUp({ above }: { readonly above: readonly Crumb[] }): ReactNode {
+  const { me } = useSession();
+  const up = above.at(-1);
+  if (up?.to === undefined) return null;
+  return (
+    <PathLink
+      path={up.to}
+      data-way-up
+      className={clsx(
+        '-mb-2 inline-flex min-h-6 items-center gap-1 self-start text-table touch:min-h-11',
+        linkLook,
+        me !== null && 'sm:hidden',
+      )}
+    >
+      <Icon name="left" />
+      {up.label}
+    </PathLink>
   );
 }
 

@@ -12,7 +12,7 @@ import { useWide } from '../browser/media.ts';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { useLanguage } from '../words/language.ts';
-import { Button, rowLinkLook } from './button.tsx';
+import { Button, buttonLook, rowLinkLook } from './button.tsx';
 import { useFittingColumns } from './fitting-columns.ts';
 import { Icon } from './icon.tsx';
 import { drawnMoney, type MoneyColumn } from './money-column.tsx';
@@ -398,25 +398,32 @@ export function Pager({ page, onTurn, children }: PagerProps): ReactNode {
       className="flex flex-wrap items-center gap-2 border-t border-line px-3 py-2"
     >
       <div className="mr-auto flex items-center gap-2">{children}</div>
-      <Button
-        size="small"
-        icon="left"
-        data-page="newer"
-        disabledFor={page.prev === null ? words.table.nothing : undefined}
-        onClick={() => onTurn(page.prev ?? undefined)}
-      >
-        {words.table.newer}
-      </Button>
-      <Button
-        size="small"
-        icon="right"
-        data-page="older"
-        disabledFor={page.next === null ? words.table.nothing : undefined}
-        onClick={() => onTurn(page.next ?? undefined)}
-      >
-        {words.table.older}
-      </Button>
+      <Turn name="newer" cursor={page.prev} onTurn={onTurn} />
+      <Turn name="older" cursor={page.next} onTurn={onTurn} />
     </nav>
+  );
+}
+
+interface TurnProps extends Pick<PagerProps, 'onTurn'> {
+  readonly name: 'newer' | 'older';
+  /** Null: there is no such page. The place of the button is kept. */
+  readonly cursor: string | null;
+}
+
+function Turn({ name, cursor, onTurn }: TurnProps): ReactNode {
+  const { table: words } = useWords(sharedWords);
+  const icon = name === 'newer' ? 'left' : 'right';
+  if (cursor === null)
+    return (
+      <span aria-hidden="true" className={clsx(buttonLook({ size: 'small' }), 'invisible')}>
+        <Icon name={icon} />
+        {words[name]}
+      </span>
+    );
+  return (
+    <Button size="small" icon={icon} data-page={name} onClick={() => onTurn(cursor)}>
+      {words[name]}
+    </Button>
   );
 }
 

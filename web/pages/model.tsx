@@ -37,7 +37,6 @@ export function ModelPage(): ReactNode {
   const { _splat: id = '' } = useParams({ strict: false });
   const [{ group }] = useSearchState(searchDefaults);
   const model = useData<ModelDetail>(modelAddress(id), { group: group || undefined });
-  const { me } = useSession();
   return (
     <DetailPage
       query={model}
@@ -48,26 +47,17 @@ export function ModelPage(): ReactNode {
           <AboutText model={detail} />
         </p>
       )}
-      actions={({ kind }) => (
-        <>
-          {/* Visitors have no breadcrumb. */}
-          {me === null && (
-            <PathLink path="/models" className={buttonLook({ look: 'secondary' })}>
-              <Icon name="left" />
-              {words.compare.back}
-            </PathLink>
-          )}
-          {playgrounds[kind] !== undefined && (
-            <PathLink
-              path={`/playground/${playgrounds[kind]}?${new URLSearchParams({ model: id })}`}
-              className={buttonLook({ look: 'primary' })}
-            >
-              <Icon name="play" />
-              {words.try}
-            </PathLink>
-          )}
-        </>
-      )}
+      actions={({ kind }) =>
+        playgrounds[kind] !== undefined && (
+          <PathLink
+            path={`/playground/${playgrounds[kind]}?${new URLSearchParams({ model: id })}`}
+            className={buttonLook({ look: 'primary' })}
+          >
+            <Icon name="play" />
+            {words.try}
+          </PathLink>
+        )
+      }
     >
       {(detail) => <Detail model={detail} />}
     </DetailPage>

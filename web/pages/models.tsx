@@ -17,6 +17,7 @@ import {
   Filters,
   type FiltersProps,
   marketDefaults,
+  type MarketSearch,
   matchesFilter,
   unfiltered,
 } from './models-filter.tsx';
@@ -35,6 +36,14 @@ const idsIn = (list: string): readonly string[] =>
 const listOf = (ids: readonly string[]): string =>
   ids.map((id) => id.replaceAll('%', '%25').replaceAll(',', '%2C')).join();
 
+/** The market as it was before the comparison, with what is chosen. */
+function listPath(state: MarketSearch): string {
+  const kept = Object.entries({ ...state, show: '' }).filter(
+    ([name, value]) => value !== new Map(Object.entries(marketDefaults)).get(name),
+  );
+  return kept.length === 0 ? '/models' : `/models?${new URLSearchParams(kept)}`;
+}
+
 /** The models that can be called, with prices, abilities and speed. */
 export function ModelsPage(): ReactNode {
   const words = useWords(modelsWords);
@@ -52,16 +61,9 @@ export function ModelsPage(): ReactNode {
   return (
     <Page
       title={comparing ? words.compare.title : words.title}
-      above={comparing ? [{ label: words.title, to: '/models' }] : []}
+      above={comparing ? [{ label: words.title, to: listPath(state) }] : []}
       wide
       note={<p className="text-caption text-muted">{words.perMillion}</p>}
-      actions={
-        comparing && (
-          <Button icon="left" onClick={() => set({ show: '' })}>
-            {words.compare.back}
-          </Button>
-        )
-      }
     >
       <Loaded query={models}>
         {(view) =>
@@ -162,6 +164,7 @@ function Chosen({ models, picking, onCompare }: ChosenProps): ReactNode {
           </li>
         ))}
       </ul>
+      {picking.full && <p className="text-caption text-muted">{compare.full}</p>}
       <Button look="ghost" onClick={() => picking.set([])}>
         {compare.clear}
       </Button>

@@ -18,6 +18,7 @@ import { useWords } from '../../words/family.ts';
 import { channelPath } from './channel-parts.tsx';
 import { EditGroup, groupAddress, refreshGroups } from './group-form.tsx';
 import { operatorModelPath } from './model-parts.ts';
+import { FromFile } from './parts.tsx';
 
 export const ahead = ({ params: { name = '' } }: Visit) => prefetch(groupAddress(name));
 
@@ -51,7 +52,6 @@ function Actions({ group }: { readonly group: OperatorGroup }): ReactNode {
   const [open, setOpen] = useState<'edit' | 'remove'>();
   const close = () => setOpen(undefined);
   const channels = [...new Set(group.models.flatMap((model) => model.channels))];
-  const fixed = group.origin === 'configuration' ? origin.readOnly : undefined;
   const needed =
     group.keys > 0 || channels.length > 0
       ? words.inUse(group.keys, channels.join(' · '))
@@ -62,12 +62,13 @@ function Actions({ group }: { readonly group: OperatorGroup }): ReactNode {
     await navigate({ to: '/operator/groups' });
     await refreshGroups();
   };
+  if (group.origin === 'configuration') return <FromFile>{origin.readOnly}</FromFile>;
   return (
     <>
-      <Button icon="trash" disabledFor={fixed ?? needed} onClick={() => setOpen('remove')}>
+      <Button icon="trash" disabledFor={needed} onClick={() => setOpen('remove')}>
         {words.remove}
       </Button>
-      <Button look="primary" icon="edit" disabledFor={fixed} onClick={() => setOpen('edit')}>
+      <Button look="primary" icon="edit" onClick={() => setOpen('edit')}>
         {words.edit}
       </Button>
       {open === 'edit' && <EditGroup group={group} onClose={close} />}
@@ -106,9 +107,6 @@ function About({ group }: { readonly group: OperatorGroup }): ReactNode {
         <Fact name={words.users}>{formatCount(group.keys)}</Fact>
         <Fact name={origin.label}>{origin[group.origin]}</Fact>
       </Facts>
-      {group.origin === 'configuration' && (
-        <p className="mt-3 text-caption text-muted">{origin.readOnly}</p>
-      )}
     </Panel>
   );
 }

@@ -24,14 +24,13 @@ import { formatCount } from '../../format/count.ts';
 import { priceText } from '../../format/price.ts';
 import { modelsWords, operatorWords, priceWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
-import { useSentenceGap } from '../../words/language.ts';
 import { Rich } from '../../words/rich.tsx';
 import { useVendorLabel } from '../../words/vendor-names.ts';
 import { useLineName } from '../model-parts.tsx';
 import { channelPath } from './channel-parts.tsx';
 import { bodyAgain, EditModel } from './model-form.tsx';
 import { operatorModelAddress, refreshModels } from './model-parts.ts';
-import { useAct } from './parts.tsx';
+import { FromFile, useAct } from './parts.tsx';
 import { PriceEditor } from './price-editor.tsx';
 
 export const ahead = ({ params: { _splat: id = '' } }: Visit) => {
@@ -75,12 +74,10 @@ function Retired(): ReactNode {
 
 function Actions({ model }: { readonly model: OperatorModel }): ReactNode {
   const { model: words } = useWords(priceWords);
-  const { origin } = useWords(operatorWords);
   const toast = useToast();
   const act = useAct();
   const [open, setOpen] = useState<'edit' | 'retire'>();
   const close = () => setOpen(undefined);
-  const fixed = model.origin === 'configuration' ? origin.readOnly : undefined;
   const retire = async () => {
     await send('PATCH', operatorModelAddress(model.id), {
       body: { active: false },
@@ -97,18 +94,19 @@ function Actions({ model }: { readonly model: OperatorModel }): ReactNode {
       });
       await refreshModels();
     }, words.created(model.id));
+  if (model.origin === 'configuration') return <FromFile>{words.fileNote}</FromFile>;
   return (
     <>
       {model.active ? (
-        <Button icon="pause" disabledFor={fixed} onClick={() => setOpen('retire')}>
+        <Button icon="pause" onClick={() => setOpen('retire')}>
           {words.retire}
         </Button>
       ) : (
-        <Button icon="play" disabledFor={fixed} onClick={() => void relist()}>
+        <Button icon="play" onClick={() => void relist()}>
           {words.relist}
         </Button>
       )}
-      <Button icon="edit" disabledFor={fixed} onClick={() => setOpen('edit')}>
+      <Button icon="edit" onClick={() => setOpen('edit')}>
         {words.edit}
       </Button>
       {open === 'edit' && <EditModel model={model} onClose={close} />}
@@ -131,7 +129,6 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
   const { kinds } = useWords(modelsWords);
   const labelOf = useVendorLabel();
   const { origin, none, comma } = useWords(operatorWords);
-  const gap = useSentenceGap();
   const tokens = (count: number | null) =>
     count === null ? '—' : words.tokens(formatCount(count));
   return (
@@ -160,11 +157,9 @@ function About({ model }: { readonly model: OperatorModel }): ReactNode {
         </Fact>
         <Fact name={origin.label}>{origin[model.origin]}</Fact>
       </Facts>
-      {model.origin === 'configuration' && (
+      {model.origin === 'configuration' && model.active && (
         <p className="mt-3 text-caption text-muted">
-          {words.fileNote}
-          {gap}
-          {model.active && <Rich text={words.stopSelling} models={<code>models</code>} />}
+          <Rich text={words.stopSelling} models={<code>models</code>} />
         </p>
       )}
     </Panel>

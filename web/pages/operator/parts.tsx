@@ -43,6 +43,11 @@ export function useAct(): (act: () => Promise<unknown>, done?: string) => Promis
   };
 }
 
+/** Where the buttons of a thing would be that the configuration file manages: why it has none. */
+export function FromFile({ children }: { readonly children: ReactNode }): ReactNode {
+  return <p className="max-w-96 text-caption text-muted">{children}</p>;
+}
+
 interface ReasonProps {
   readonly value: string;
   readonly onChange: (value: string) => void;

@@ -92,14 +92,11 @@ function Actions({ user }: { readonly user: UserView }): ReactNode {
             {words.restore}
           </MenuItem>
         ) : (
-          <MenuItem
-            icon="pause"
-            danger
-            disabled={user.id === me.id}
-            onSelect={() => setOpen('suspend')}
-          >
-            {words.suspend}
-          </MenuItem>
+          user.id !== me.id && (
+            <MenuItem icon="pause" danger onSelect={() => setOpen('suspend')}>
+              {words.suspend}
+            </MenuItem>
+          )
         )}
       </Menu>
       {(open === 'credit' || open === 'debit') && (

@@ -71,7 +71,6 @@ export default {
     chosen: 'Selected for comparison',
     full: 'You can compare up to four models.',
     clear: 'Clear',
-    back: 'All models',
     remove: (model: string) => `Remove ${model}`,
     beside: 'Try side by side',
     empty: 'No models selected for comparison.',

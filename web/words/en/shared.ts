@@ -212,7 +212,6 @@ export default {
     csv: 'CSV',
     noRoom: 'no room',
     empty: 'Nothing here yet.',
-    nothing: 'No matches.',
   },
   /** A text of the API, which is not translated. */
   original: '{message}',

@@ -66,7 +66,6 @@ export default {
     chosen: '已选择对比的模型',
     full: '最多对比四个模型。',
     clear: '清空',
-    back: '全部模型',
     remove: (model) => `移除 ${model}`,
     beside: '并排试用',
     empty: '还没有选择要对比的模型。',

@@ -207,7 +207,6 @@ export default {
     csv: 'CSV',
     noRoom: '放不下',
     empty: '还没有内容。',
-    nothing: '没有匹配的内容。',
   },
   original: '原文：{message}',
   change: { up: '上升', down: '下降' },
