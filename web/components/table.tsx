@@ -48,6 +48,8 @@ export type Column<Row> = CellColumn<Row> | MoneyColumn<Row>;
 export interface RowCard {
   readonly title: ReactNode;
   readonly value: ReactNode;
+  /** What the value is, where a row is no sum of money itself: an account, a key. */
+  readonly valueLabel?: string;
   readonly detail: ReactNode;
   readonly menu?: ReactNode;
 }
@@ -298,7 +300,7 @@ function Cards<Row>({
   return (
     <ul aria-label={label} className="divide-y divide-line">
       {rows.map((row) => {
-        const { title, value, detail, menu } = card(row);
+        const { title, value, valueLabel, detail, menu } = card(row);
         return (
           <li
             key={rowKey(row)}
@@ -317,9 +319,14 @@ function Cards<Row>({
                     {title}
                   </RowLink>
                 </span>
-                <span className="shrink-0 figures">{value}</span>
+                <span className="flex shrink-0 items-baseline gap-1 figures">
+                  {valueLabel !== undefined && (
+                    <span className="text-caption text-muted">{valueLabel}</span>
+                  )}
+                  {value}
+                </span>
               </div>
-              <div className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-caption text-muted">
+              <div className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-0.5 text-caption text-muted">
                 {detail}
               </div>
             </div>

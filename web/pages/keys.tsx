@@ -116,6 +116,7 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
         card={(key) => ({
           title: key.name,
           value: <Money amount={key.spent} as="spend" />,
+          valueLabel: words.spent,
           detail: (
             <>
               <StatusBadge status={keyStatuses[key.state]} />

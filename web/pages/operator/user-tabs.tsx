@@ -230,7 +230,7 @@ export function UserKeys({ base }: TabProps): ReactNode {
 }
 
 function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
-  const { title } = useWords(keysWords);
+  const { title, spent } = useWords(keysWords);
   const columns = useKeyColumns(keys).filter(({ id }) => id !== 'month');
   return (
     <Table
@@ -241,6 +241,7 @@ function KeyTable({ keys }: { readonly keys: readonly KeyView[] }): ReactNode {
       card={(key) => ({
         title: key.name,
         value: <Money amount={key.spent} as="spend" />,
+        valueLabel: spent,
         detail: (
           <>
             <StatusBadge status={keyStatuses[key.state]} />

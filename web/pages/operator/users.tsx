@@ -155,6 +155,7 @@ function UserTable({ users, picked, onPick }: UserTableProps): ReactNode {
       card={(user) => ({
         title: user.name,
         value: <Money amount={user.balance} as="balance" />,
+        valueLabel: columns.balance,
         menu: box(user),
         detail: (
           <>

@@ -26,6 +26,7 @@ export default {
   unused: 'not used yet',
   noLimit: 'no limit',
   ofLimit: (limit: string) => `of ${limit}`,
+  spent: 'Spent',
   spentOf: {
     day: (spent: string, limit: string) => `${spent} of ${limit} today`,
     month: (spent: string, limit: string) => `${spent} of ${limit} this month`,

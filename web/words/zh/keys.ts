@@ -23,6 +23,7 @@ export default {
   unused: '尚未使用',
   noLimit: '无上限',
   ofLimit: (limit) => `上限 ${limit}`,
+  spent: '已用',
   spentOf: {
     day: (spent, limit) => `今日 ${spent}，上限 ${limit}`,
     month: (spent, limit) => `本月 ${spent}，上限 ${limit}`,
