@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
+import { wholeNames } from '../format/whole-names.ts';
 
-const dates = /(\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2}(?::\d{2})?)?)/;
+const dates = wholeNames([]);
 
 interface UnbrokenProps {
   readonly text: string;

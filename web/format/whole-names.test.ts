@@ -9,6 +9,7 @@ test.each([
   ['渠道 (备用) 已熔断', ['(备用)'], ['渠道 ', '(备用)', ' 已熔断']],
   ['nothing of it', [''], ['nothing of it']],
   ['until 2027-01-31 only', ['a'], ['until ', '2027-01-31', ' only']],
+  ['since 2027-01-31 08:00:59', [], ['since ', '2027-01-31 08:00:59', '']],
 ] as const)('%s: names are whole, words around them are not names', (text, names, pieces) => {
   expect(text.split(wholeNames(names))).toEqual(pieces);
 });

@@ -2,10 +2,11 @@
 const literal = (name: string) =>
   String.raw`(?<![\p{L}\p{N}])${name.replace(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`)}(?![\p{L}\p{N}])`;
 
-const day = String.raw`\d{4}-\d{2}-\d{2}`;
+/** A day, with its clock where it has one. */
+const date = String.raw`\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2}(?::\d{2})?)?`;
 
-/** Finds days and these names in a text, in one group. An empty one is no name. */
+/** Finds dates and these names in a text, in one group. An empty one is no name. */
 export function wholeNames(names: readonly string[]): RegExp {
   const longestFirst = names.filter((name) => name !== '').sort((a, b) => b.length - a.length);
-  return new RegExp(`(${[day, ...longestFirst.map(literal)].join('|')})`, 'u');
+  return new RegExp(`(${[date, ...longestFirst.map(literal)].join('|')})`, 'u');
 }
