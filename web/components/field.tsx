@@ -64,25 +64,38 @@ export function Field({ label, help, error, className, children }: FieldProps): 
   );
 }
 
+interface FieldsetProps extends Pick<FieldProps, 'help' | 'error'> {
+  readonly legend: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** Several controls that are one field: it has the help and the error, and a form focuses it. */
+export function Fieldset({ legend, help, error, children }: FieldsetProps): ReactNode {
+  const id = useId();
+  return (
+    <fieldset
+      className="flex min-w-0 flex-col gap-1"
+      tabIndex={-1}
+      {...(error !== undefined && { 'aria-invalid': true, 'aria-describedby': `${id}-error` })}
+    >
+      <legend className="text-table font-medium">{legend}</legend>
+      {help !== undefined && <p className="text-caption text-muted">{help}</p>}
+      {children}
+      <FieldError id={`${id}-error`} error={error} />
+    </fieldset>
+  );
+}
+
 interface FieldErrorProps {
-  readonly id?: string;
-  /** As of a field. */
+  readonly id: string;
   readonly error: string | undefined;
 }
 
-/**
- * What is wrong, below what it is about: a field, which has `id` as its description, or several. A
- * form goes to the second as it goes to a field.
- */
-export function FieldError({ id, error }: FieldErrorProps): ReactNode {
+function FieldError({ id, error }: FieldErrorProps): ReactNode {
   const { errors } = useWords(sharedWords);
   if (error === undefined) return null;
   return (
-    <p
-      id={id}
-      className="flex items-start gap-1 text-caption text-bad"
-      {...(id === undefined && { tabIndex: -1, 'data-refused': true })}
-    >
+    <p id={id} className="flex items-start gap-1 text-caption text-bad">
       <Icon name="failed" className="mt-px" />
       {errors.fields[error] ?? error}
     </p>

@@ -72,7 +72,7 @@ export function Form({
   const refused = useRefusedFields(error);
   const id = useId();
   useEffect(() => {
-    const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid], [data-refused]');
+    const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid]');
     if (wrong) wrong.focus();
     else form.current?.querySelector('[role="alert"]')?.scrollIntoView({ block: 'nearest' });
   }, [attempts, error]);
@@ -92,7 +92,7 @@ export function Form({
       {typeof children === 'function'
         ? children({ ...refused, ...(attempts > 0 && mistakes) })
         : children}
-      {problem ?? <FormProblem error={error} {...(mine !== undefined && { mine })} />}
+      {problem ?? <Refusal error={error} refused={refused} mine={mine} />}
       <FormButtons form={id} busy={isPending} {...buttons} />
       {others}
     </form>
@@ -148,16 +148,21 @@ function FormButtons({
   );
 }
 
-/** The error of a form: fields show theirs in place, this shows the rest. */
-export function FormProblem({
-  error,
-  mine,
-}: {
+/** An error of what has no fields of its own. */
+export function FormProblem({ error }: Pick<RefusalProps, 'error'>): ReactNode {
+  return <Refusal error={error} refused={useRefusedFields(error)} />;
+}
+
+interface RefusalProps {
   readonly error: Error | null;
-  readonly mine?: object;
-}): ReactNode {
+  /** Of `useRefusedFields`. */
+  readonly refused: Mistakes;
+  readonly mine?: object | undefined;
+}
+
+/** The error of a form: fields show theirs in place, this shows the rest. */
+export function Refusal({ error, refused, mine }: RefusalProps): ReactNode {
   const words = useWords(sharedWords);
-  const refused = useRefusedFields(error);
   if (error === null) return null;
   const others =
     error instanceof ApiError && error.code === 'invalid' ? Object.entries(refused) : [];

@@ -1,13 +1,6 @@
 import type { ReactNode } from 'react';
 import type { VendorView } from '../../../src/console/contract.ts';
-import {
-  Checkbox,
-  Field,
-  FieldError,
-  Select,
-  Textarea,
-  TextInput,
-} from '../../components/field.tsx';
+import { Checkbox, Field, Fieldset, Select, Textarea, TextInput } from '../../components/field.tsx';
 import { mistakeIn } from '../../format/wrong-fields.ts';
 import { channelWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -227,8 +220,7 @@ function GroupChoice({ text, onChange, groups, errors }: FieldsProps): ReactNode
   const turn = (name: string, on: boolean) =>
     onChange({ groups: on ? [...text.groups, name] : text.groups.filter((each) => each !== name) });
   return (
-    <fieldset className="min-w-0">
-      <legend className="mb-1 text-table font-medium">{words.groups}</legend>
+    <Fieldset legend={words.groups} error={mistakeIn(errors, 'groups')}>
       <div className="flex flex-wrap gap-x-4 gap-y-1">
         {all.map((name) => (
           <Checkbox
@@ -240,7 +232,6 @@ function GroupChoice({ text, onChange, groups, errors }: FieldsProps): ReactNode
           </Checkbox>
         ))}
       </div>
-      <FieldError error={mistakeIn(errors, 'groups')} />
-    </fieldset>
+    </Fieldset>
   );
 }

@@ -5,7 +5,7 @@ import { send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { EmptyState } from '../../components/error-panel.tsx';
-import { FieldError } from '../../components/field.tsx';
+import { Fieldset } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Panel } from '../../components/page.tsx';
 import { PathLink } from '../../components/path-link.tsx';
@@ -171,15 +171,13 @@ function CostDialog({ channel, model, onClose }: CostDialogProps): ReactNode {
         onCancel={onClose}
       >
         {(errors) => (
-          <>
-            <p className="text-table text-muted">{words.costHelp}</p>
+          <Fieldset legend={words.cost} help={words.costHelp} error={errors[`costs.${model}`]}>
             <PriceFields
               lines={lines}
               onChange={setLines}
               errors={{ ...errors, ...refusedLines(errors, `costs.${model}`, lines) }}
             />
-            <FieldError error={errors[`costs.${model}`]} />
-          </>
+          </Fieldset>
         )}
       </Form>
     </Dialog>

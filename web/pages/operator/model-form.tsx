@@ -5,7 +5,7 @@ import type { ModelBody, ModelKindName, OperatorModel } from '../../../src/conso
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { DayInput } from '../../components/day-input.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, FieldError, Select, TextInput } from '../../components/field.tsx';
+import { Field, Fieldset, Select, TextInput } from '../../components/field.tsx';
 import { Form, type Mistakes, useOpened, useVersion } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { mistakeIn } from '../../format/wrong-fields.ts';
@@ -91,16 +91,13 @@ export function NewModel({ onClose }: { readonly onClose: () => void }): ReactNo
         {(errors) => (
           <>
             <ModelFields text={text} onChange={setText} errors={errors} />
-            <fieldset>
-              <legend className="text-table font-medium">{words.price}</legend>
-              <p className="mb-2 text-caption text-muted">{words.priceHelp}</p>
+            <Fieldset legend={words.price} help={words.priceHelp} error={errors['price']}>
               <PriceFields
                 lines={lines}
                 onChange={setLines}
                 errors={{ ...errors, ...refusedLines(errors, 'price', lines) }}
               />
-              <FieldError error={errors['price']} />
-            </fieldset>
+            </Fieldset>
           </>
         )}
       </Form>

@@ -12,7 +12,7 @@ import type {
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { DayInput } from '../../components/day-input.tsx';
-import { FormProblem, type Mistakes, useRefusedFields } from '../../components/form.tsx';
+import { type Mistakes, Refusal, useRefusedFields } from '../../components/form.tsx';
 import { AmountInput, Field, Select } from '../../components/field.tsx';
 import { Panel } from '../../components/page.tsx';
 import { IconButton } from '../../components/button.tsx';
@@ -316,7 +316,7 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
           className="flex-1 basis-60"
         />
       </div>
-      <FormProblem error={publish.error} />
+      <Refusal error={publish.error} refused={refused} />
       <div className="flex justify-end">
         <Button look="primary" busy={publish.isPending} disabledFor={barred} onClick={submit}>
           {words.publish(preview?.to_version ?? version)}
