@@ -66,6 +66,16 @@ async function traffic(live: LiveConsole): Promise<string> {
   return user.userId;
 }
 
+interface Figure {
+  readonly size: string;
+  readonly cut: boolean;
+}
+
+const figuresOf = `[...document.querySelectorAll('[data-figure]')].map((figure) => ({
+  size: getComputedStyle(figure).fontSize,
+  cut: figure.scrollWidth > figure.clientWidth,
+}))`;
+
 const looks = (['zh', 'en'] as const).flatMap((language) =>
   looksIn(language).map(
     (look) => [`${language} ${look.width} ${look.theme}`, { language, ...look }] as const,
@@ -127,11 +137,17 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       expect(await main.innerText()).toContain(words.check.nightly);
       const business = main.getByRole('region', { name: words.trend.title });
       await business.getByRole('list', { name: words.trend.users }).waitFor();
-      const sizeOf = (label: string): Promise<string> =>
-        business
-          .getByText(label, { exact: true })
-          .evaluate('(label) => getComputedStyle(label.nextElementSibling).fontSize');
-      expect(await sizeOf(words.trend.newUsers)).toBe(await sizeOf(words.trend.activeUsers));
+      for (const width of new Set([look.width, 390, 700, 1024])) {
+        await page.setViewportSize({ width, height: 900 });
+        const figures: readonly Figure[] = await page.evaluate(figuresOf);
+        expect(figures.length).toBeGreaterThan(8);
+        expect([...new Set(figures.map(({ size }) => size))], `${width} px`).toHaveLength(1);
+        expect(
+          figures.filter(({ cut }) => cut),
+          `${width} px`,
+        ).toEqual([]);
+      }
+      await page.setViewportSize({ width: look.width, height: 900 });
       const name = `${look.width}-${look.theme}-${look.language}`;
       for (const period of ['7d', '30d', 'today'] as const) {
         await business.getByRole('button', { name: words.trend.periods[period] }).click();

@@ -15,16 +15,15 @@ interface FigureProps {
 /** A key figure. In a row of them: `<Figures>`. */
 export function FigureCard({ label, value, note, tone, tip }: FigureProps): ReactNode {
   return (
-    <div className="group/figure @container min-w-0 bg-surface p-3 md:p-4">
+    <div className="min-w-0 bg-surface p-3 md:p-4">
       <p className="flex items-center gap-1 text-caption text-muted">{label}</p>
       <p
+        data-figure
         className={clsx(
-          // An amount is never cut: where cards are narrow, figures are smaller. A card across both
-          // columns has the size of the others.
-          'truncate text-page font-semibold figures @min-[13rem]:text-figure',
-          'max-lg:group-[:last-child:nth-child(odd)]/figure:@max-[28rem]:text-page',
-          // On a desk four cards are large from here on; rows of fewer agree with them.
-          'lg:@max-[60rem]/figures:text-page!',
+          // An amount is never cut: figures are large where the whole row has room for four of them
+          // and has no more, so that rows below each other agree.
+          'truncate text-page font-semibold figures',
+          'group-not-has-[>:nth-child(5)]/figures:@min-[60rem]/figures:text-figure',
           tone === 'warn' && 'text-warn',
           tone === 'bad' && 'text-bad',
         )}
@@ -43,7 +42,7 @@ export function FigureCard({ label, value, note, tone, tip }: FigureProps): Reac
  */
 export function Figures({ children }: { readonly children: ReactNode }): ReactNode {
   return (
-    <div className="@container/figures grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line max-lg:*:last:odd:col-span-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none lg:max-xl:has-[>:nth-child(5)]:grid-flow-row lg:max-xl:has-[>:nth-child(5)]:grid-cols-3 lg:max-xl:*:last:nth-5:col-span-2">
+    <div className="group/figures @container/figures grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line max-lg:*:last:odd:col-span-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none lg:max-xl:has-[>:nth-child(5)]:grid-flow-row lg:max-xl:has-[>:nth-child(5)]:grid-cols-3 lg:max-xl:*:last:nth-5:col-span-2">
       {children}
     </div>
   );
