@@ -27,7 +27,7 @@ export const buttonLook = cva(
       },
       icon: { true: 'aspect-square px-0', false: '' },
     },
-    // Text that can be pressed is in the accent colour, as links are. An icon needs no colour.
+    // Text that can be pressed is in the accent colour, as links are. An icon alone looks like a button.
     compoundVariants: [
       { look: 'ghost', icon: false, class: 'text-accent hover:text-accent-hover' },
       { look: 'ghost', icon: true, class: 'text-muted hover:text-text' },
@@ -64,9 +64,9 @@ function MaybeDisabled({ disabledFor, ...button }: ButtonProps): ReactNode {
       </span>
     );
   return (
-    <span className="inline-flex max-w-60 flex-col items-start gap-1">
+    <span className="inline-flex max-w-60 flex-col items-start gap-1 text-left [.justify-end>&]:items-end [.justify-end>&]:text-right">
       <PlainButton {...button} aria-disabled aria-describedby={id} />
-      <span id={id} className="text-left text-caption text-muted">
+      <span id={id} className="text-caption text-muted">
         {disabledFor}
       </span>
     </span>

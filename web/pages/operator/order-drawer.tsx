@@ -5,6 +5,7 @@ import { useData } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
 import { CopyText } from '../../components/copy.tsx';
 import { Confirm, Drawer, stepsIn } from '../../components/dialog.tsx';
+import { Foot } from '../../components/dialog-foot.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Money } from '../../components/money.tsx';
@@ -121,7 +122,7 @@ function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
         : undefined;
   return (
     <div className="flex flex-col gap-2">
-      <div className="flex flex-wrap gap-2">
+      <Foot>
         {order.state !== 'credited' && (
           <Button look="primary" icon="refresh" busy={querying} onClick={() => void query()}>
             {words.query}
@@ -131,7 +132,7 @@ function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
         <Button icon="back" disabledFor={notRefundable} onClick={() => setOpen('refund')}>
           {words.refund}
         </Button>
-      </div>
+      </Foot>
       <p className="text-caption text-muted">{words.queryHelp}</p>
       {open === 'close' && (
         <Confirm

@@ -206,7 +206,7 @@ export default {
     prompt: 'Prompt',
     cost: 'Sends one small request of a few tokens. No user is charged, and it does not affect channel health.',
     none: 'None of its models can be tested with a few tokens. Try image, audio and video models in the playground.',
-    untested: 'You can test before saving: choose a model first.',
+    untested: 'You can test before saving.',
     needsModel: 'Choose a vendor and a model first.',
     tests: (model: string) => `Sends ${model} one small request without saving.`,
     allTitle: 'Test all',

@@ -190,7 +190,7 @@ export default {
     prompt: '提示词',
     cost: '发送一个很小的请求，消耗少量 token。不向任何用户扣费，也不影响渠道的健康状态。',
     none: '它的模型都无法用少量 token 测试。图像、音频和视频模型请在试用页中尝试。',
-    untested: '保存前可以先测试：请先选择模型。',
+    untested: '保存前可以先测试。',
     needsModel: '请先选择厂商和模型。',
     tests: (model) => `向 ${model} 发送一个很小的请求，不会保存。`,
     allTitle: '全部测试',
