@@ -136,7 +136,7 @@ describe.skipIf(noChromium)('the market of models', () => {
     await page.getByRole('link', { name: 'Models and prices' }).click();
     await page.waitForURL('**/models');
     await go('/models/gpt-4o');
-    await page.getByRole('link', { name: 'All models' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'Models', exact: true }).click();
     await page.waitForURL('**/models');
     await go('/keys');
     expect(page.url()).toContain('/sign-in');
