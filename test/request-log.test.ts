@@ -105,6 +105,16 @@ forEachDatabase((_name, _openFresh, fresh) => {
       false,
       true,
     ]);
+    // The log measures until the last byte is handed over, the charge until the charge.
+    await on.database.query('UPDATE request_log SET duration_ms=duration_ms+85');
+    const charge = (await on.user.ask(`usage/${id}`)).json;
+    for (const { json: shown } of [
+      await on.user.ask(`requests/${id}`),
+      await on.operator.ask(`operator/requests/${id}`),
+    ]) {
+      expect(shown.total_ms).toBe(charge.total_ms);
+      expect(shown.attempts.at(-1).ended_ms).toBe(charge.total_ms);
+    }
     expect((await on.user.ask('requests')).json.items).toEqual([]);
     expect((await on.operator.ask('operator/requests')).json.items).toEqual([]);
     expect((await on.operator.ask('operator/requests?all=1')).json.items).toHaveLength(1);

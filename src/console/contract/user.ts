@@ -146,6 +146,7 @@ export interface FailedRequest {
   /** The error's text without the values that it had; null where it was a vendor's. */
   readonly message: string | null;
   readonly param: string | null;
+  /** From its beginning until its charge, or until its end where nothing was charged. */
   readonly total_ms: number;
 }
 

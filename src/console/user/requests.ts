@@ -148,9 +148,19 @@ interface FoundRequest {
 export function* anyRequest(id: string, account?: string): Transaction<FoundRequest | undefined> {
   const logged = yield* loggedRequest(id, account);
   const record = yield* account === undefined ? usageRecordOfAny(id) : usageRecord(account, id);
-  if (logged !== undefined) return { logged, charged: record !== undefined };
-  return record && { logged: requestOfCharge(record), charged: true };
+  if (record === undefined) return logged && { logged, charged: false };
+  const charge = requestOfCharge(record);
+  return { logged: logged === undefined ? charge : untilCharge(logged, charge), charged: true };
 }
+
+/**
+ * The log measures a request until its last byte is handed over, its charge until the charge itself,
+ * which comes before. One duration is shown: that of the charge.
+ */
+const untilCharge = (logged: LoggedRequest, { durationMs }: LoggedRequest): LoggedRequest => ({
+  ...logged,
+  durationMs,
+});
 
 /** A request that was charged and needed one attempt. */
 function requestOfCharge(record: Row): LoggedRequest {
