@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrations } from '../src/app/schema.ts';
 import { systemClock } from '../src/base/clock.ts';
-import { nanoPerYuan } from '../src/base/money.ts';
+import { nanoPerYuan, parseYuan } from '../src/base/money.ts';
+import type { OperatorTrend } from '../src/console/contract.ts';
 import { check } from '../src/ledger/check.ts';
 import { balance, credit } from '../src/ledger/ledger.ts';
 import { open } from '../src/storage/open.ts';
 import { type Fresh, forEachDatabase, onPostgres } from './databases.ts';
+import { newBrowser } from './support/console.ts';
 import { newCustomer } from './support/customer.ts';
 import { startProcess } from './support/process.ts';
 import { hello, oneModel, type Running, startGateway, startRunning } from './support/running.ts';
@@ -46,6 +48,23 @@ const ask = (running: Running, key: string, body: object = hello, signal?: Abort
 async function expectOneCharge(running: Running): Promise<void> {
   expect(await running.usage()).toHaveLength(1);
   await running.expectBooks();
+}
+
+const nano = (yuan: string): bigint => parseYuan(yuan) ?? 0n;
+
+/** The operator's overview and the proof of the ledger say what the user paid in the end. */
+async function expectNetRevenue({ url, gateway }: Running, paid: bigint): Promise<void> {
+  const operator = await newBrowser(url, gateway.database, 'operator');
+  await operator.ask('operator/ledger/check', { method: 'POST' });
+  const [proof] = (await operator.ask('operator/ledger/checks')).json.items;
+  const trend: OperatorTrend = (await operator.ask('operator/trend?period=today')).json;
+  const total = (parts: readonly { readonly revenue: string }[]) =>
+    parts.reduce((sum, { revenue }) => sum + nano(revenue), 0n);
+  expect(paid).toBeGreaterThan(0n);
+  expect(nano(proof.customers.charges)).toBe(paid);
+  expect(nano(trend.period.revenue)).toBe(paid);
+  expect([trend.series, trend.models, trend.users].map(total)).toEqual([paid, paid, paid]);
+  expect(trend.period).toMatchObject({ requests: 2, active_users: 1 });
 }
 
 forEachDatabase((name, _openFresh, fresh) => {
@@ -221,6 +240,7 @@ forEachDatabase((name, _openFresh, fresh) => {
     expect(Number(after)).toBeLessThan(Number(before));
     expect(await running.usage()).toHaveLength(2);
     expect((await database.query("SELECT id FROM transfer WHERE code='refund'")).length).toBe(1);
+    await expectNetRevenue(running, nano(before) - nano(after));
     expect(await (await ask(running, 'k')).text()).not.toBe('');
     expect(said).toContain('Hello');
     await running.expectBooks();

@@ -64,6 +64,7 @@ export interface OperatorTrend {
 export interface TrendFigures {
   readonly from: Instant;
   readonly to: Instant;
+  /** Charges less their refunds, each at its own time: below 0 where more came back. */
   readonly revenue: Yuan;
   /** Where costs are entered; null: nowhere. */
   readonly vendor_cost: Yuan | null;

@@ -7,6 +7,7 @@ import { newCustomer } from '../../../test/support/customer.ts';
 import { migrations } from '../../app/schema.ts';
 import { dayMs } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
+import { refund } from '../../ledger/ledger.ts';
 import type { Database } from '../../storage/database.ts';
 import { hourMs } from '../../usage/ranges.ts';
 import { rollUp } from '../../usage/rollup.ts';
@@ -161,6 +162,49 @@ forEachDatabase((_name, openFresh) => {
       ({ from, to }) => Date.parse(to) - Date.parse(from),
     );
     expect(lengths).toEqual([elapsed + 6 * dayMs, elapsed + 6 * dayMs]);
+  });
+
+  test('what was paid back is taken off the revenue of its hour, model and user', async () => {
+    const database = await openFresh({ migrations });
+    const { trend } = await open(database);
+    const { userId: account } = await newCustomer(database, 1_000n * nano);
+    const { userId: other } = await newCustomer(database, 1_000n * nano);
+    const sale = (at: number, model: Sale['model'], by: string): Sale => ({
+      ...{ account: by, at, model, millions: 2n },
+    });
+    await sell(database, [
+      sale(today - 3 * dayMs, 'glm', account),
+      sale(today - 3 * dayMs, 'alone', other),
+      sale(noon - 2 * hourMs, 'alone', account),
+    ]);
+    const back = (id: string, original: string, amount: bigint, at: number) =>
+      refund(database, { id, original, amount, at });
+    await back('back_1', 'req_0', 5n * nano, today - 2 * dayMs);
+    await back('back_2', 'req_1', 1n, noon - hourMs);
+    await back('back_3', 'req_1', nano, noon);
+    const check = async () => {
+      const week = await trend('?period=7d');
+      expect(week.period).toMatchObject({ requests: 3, active_users: 2 });
+      expect(week.period.revenue).toBe('8.999999999');
+      expect(week.series.map((day) => day.revenue)).toEqual(
+        [0n, 0n, 0n, 10n * nano, -5n * nano, 0n, 4n * nano - 1n].map(yuan),
+      );
+      expect(week.models).toEqual([
+        { id: 'alone', revenue: '8.999999999', requests: 2 },
+        { id: 'glm', revenue: yuan(0n), requests: 1 },
+      ]);
+      expect(week.users.map(({ id, revenue }) => [id, revenue])).toEqual([
+        [account, yuan(5n * nano)],
+        [other, '3.999999999'],
+      ]);
+      const ofOneDay = await trend('?from=2026-11-19&to=2026-11-19');
+      expect(ofOneDay.period).toMatchObject({ revenue: '-5.000000000', margin: null });
+      expect(ofOneDay.period).toMatchObject({ requests: 0, active_users: 0 });
+    };
+    while ((await rollUp(database, noon - 10 * 60_000)) !== undefined);
+    await check();
+    while ((await rollUp(database, noon)) !== undefined);
+    await check();
   });
 
   test('models, users and channels are ranked', async () => {

@@ -196,14 +196,14 @@ function* partsOf(
     to: instant(Math.min(span.to, at)),
     revenue: yuan(revenue),
     vendor_cost: yuanOrNull(cost),
-    margin: cost === undefined ? null : ratioOf(revenue - cost, revenue),
+    margin: cost === undefined || revenue <= 0n ? null : ratioOf(revenue - cost, revenue),
     requests: accounts.reduce((total, { requests }) => total + requests, 0),
     failed_share: ratioOf(
       sum(({ failed }) => failed),
       sum(({ attempts }) => attempts),
     ),
     failed_since: instantOrNull(since < span.to ? since : undefined),
-    active_users: accounts.length,
+    active_users: accounts.filter(({ requests }) => requests > 0).length,
     new_users: yield* usersMadeWithin(span.from, span.to),
   };
   return { figures, accounts, shares, costs, attempts };

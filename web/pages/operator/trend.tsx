@@ -125,6 +125,7 @@ function Business({ trend: { period, before } }: TrendProps): ReactNode {
       <FigureCard
         label={words.revenue}
         value={<Money amount={revenue} as="spend" />}
+        tip={words.revenueTip}
         note={<Change now={nanoOf(revenue)} before={nanoOf(before.revenue)} />}
       />
       <FigureCard

@@ -69,6 +69,7 @@ export default {
       upTo: (time: string) => `Figures up to ${time}.`,
       points: (number: string) => `${number} points`,
       revenue: 'Revenue',
+      revenueTip: 'Charges less refunds of charges, as in the ledger.',
       vendorCost: 'Vendor cost',
       noCost: 'no costs entered',
       costTip: 'Channels without entered costs count as free.',
