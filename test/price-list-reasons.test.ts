@@ -76,8 +76,9 @@ const lists: Readonly<Record<string, readonly (readonly [string, string])[]>> = 
     [priced('input: 0.0000000001, output: 1'), '最多 9 位小数，这里是 0.0000000001'],
   ],
   divided_by_zero: [[tier('{ above_input_tokens: 1, times: 1/0 }'), '不能除以 0，这里是 1/0']],
+  no_id_column: [['model,input,output\nglm,1,1', '第一列必须是 id，不能是“model”']],
+  unknown_column: [['id,input,outptu\nglm,1,1', '没有列“outptu”，是否要写“output”？']],
   unknown_member: [
-    ['id,input,outptu\nglm,1,1', '没有成员“outptu”，是否要写“output”？'],
     [priced('input: 1, output: 1, zzzzzzzz: 1'), '没有成员“zzzzzzzz”'],
   ],
   unknown_price_member: [[tier('{ above_input_tokens: 1, times: { zz: 2 } }'), '价格没有成员“zz”']],

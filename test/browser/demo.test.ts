@@ -161,7 +161,7 @@ describe.skipIf(noChromium)('the demo in Chromium', () => {
     await page.getByRole('textbox').fill('id,input,outptu\ndeepseek-chat,cheap,1');
     await page.getByRole('button', { name: '比较' }).click();
     await page.getByText('必须是数字，例如 2.5，不能是“cheap”').waitFor();
-    await page.getByText('没有成员“outptu”，是否要写“output”？').waitFor();
+    await page.getByText('没有列“outptu”，是否要写“output”？').waitFor();
     await expectAccessible(page, 'refused lines of a price list');
     await picture(page, 'demo-import-refused', { whole: true });
   }, 60_000);

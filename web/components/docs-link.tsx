@@ -5,6 +5,7 @@ import { linkLook } from './button.tsx';
 /** Chapters that the console links to, by their pages in `docs/`; `inChinese`: in `docs/zh/` too. */
 export const chapters = {
   index: { page: 'index', inChinese: true },
+  config: { page: 'reference/config', inChinese: false },
   errors: { page: 'reference/errors', inChinese: false },
 } as const;
 

@@ -6,6 +6,7 @@ import { newCustomer } from '../../../test/support/customer.ts';
 import { completion, json, startVendor } from '../../../test/support/scripted-vendor.ts';
 import { migrations } from '../../app/schema.ts';
 import { rollUp } from '../../usage/rollup.ts';
+import type { PriceImportReport } from '../contract.ts';
 
 const clock = { now: () => noon, monotonicMs: () => 0 };
 const yuan = 1_000_000_000n;
@@ -405,6 +406,29 @@ forEachDatabase((_name, openFresh) => {
       ['fresh', 1],
       ['glm', 2],
       ['vendor/painter', 1],
+    ]);
+  });
+
+  test('a wrong header of a price list is refused in line 1, once, also above empty cells', async () => {
+    const { post } = await startOperatorConsole(await openFresh({ migrations }), sold);
+    const refusedOf = async (text: string) => {
+      const wish = { text, dry_run: false, reason: 'list of November' };
+      const { published, refused }: PriceImportReport = (await post('prices/import', wish)).json;
+      expect(published).toBe(false);
+      return refused.map(({ line, text: shown, why }) => [line, shown, why]);
+    };
+    const head = 'id,input,outptu';
+    const wrong = [1, head, "there is no column 'outptu', did you mean 'output'?"];
+    expect(await refusedOf(`${head}\nglm,1,1\nalone,2,2`)).toEqual([wrong]);
+    expect(await refusedOf(`${head}\nglm,minus,1`)).toEqual([
+      wrong,
+      [2, 'glm,minus,1', "must be a decimal number, not 'minus'"],
+    ]);
+    const spare = await refusedOf('id,input,output,zz\nglm,3,10,');
+    expect(spare).toEqual([[1, 'id,input,output,zz', "there is no column 'zz'"]]);
+    const nameless = await refusedOf('model,input,output\nglm,3,10');
+    expect(nameless).toEqual([
+      [1, 'model,input,output', "the first column must be id, not 'model'"],
     ]);
   });
 

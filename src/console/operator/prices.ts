@@ -29,6 +29,7 @@ import type {
 import { instant } from '../format.ts';
 import { idempotencyKeyIn, timeInput } from '../input.ts';
 import { pricePreview } from './price-preview.ts';
+import { type PriceTable, problemsOfTable, readPriceTable } from './price-table.ts';
 import { auditedPrice } from './audited-price.ts';
 import { type OperatorContext, byOperator, throwWrong } from './context.ts';
 import { isSimpleTier, wholePpm, allPricesOf, pricesOf } from '../prices.ts';
@@ -225,10 +226,13 @@ async function importList(
 ): Promise<PriceImportReport> {
   const { input, user, at } = visit;
   const { dry_run: dry, reason: why } = input;
-  const list = await readPriceList(csvAsList(input.text) ?? input.text);
+  const table = readPriceTable(input.text);
+  const list = await readPriceList(table?.list ?? input.text);
   const brings = await bundled();
-  if (dry)
-    return reported(await database.snapshot(() => importing(list, undefined, brings)), input.text);
+  if (dry || (table !== undefined && table.problems.length > 0)) {
+    const compared = await database.snapshot(() => importing(list, undefined, brings));
+    return reported(table === undefined ? compared : comparedTable(table, compared), input.text);
+  }
   if (why === undefined) return throwProblem('invalid', { fields: { reason: 'empty' } });
   const done = await database.transact(function* () {
     const taken = yield* importing(
@@ -252,6 +256,11 @@ async function importList(
   });
   return reported(done, input.text);
 }
+
+const comparedTable = (table: PriceTable, compared: PriceImport): PriceImport => ({
+  ...compared,
+  refused: problemsOfTable(table, compared.refused),
+});
 
 function reported(
   { applied, added, changed, unchanged, refused }: PriceImport,
@@ -279,50 +288,4 @@ function reported(
     })),
     published: applied,
   };
-}
-
-/** Columns that belong to the model and not to its price. */
-const ofModel = new Set(['id', 'owned_by', 'kind', 'context', 'max_output', 'shutdown_date']);
-
-/**
- * Turns a price list as a table (`id,input,cached_input,output`, one model a line) into JSON with
- * one model a line, so that line numbers stay the same. Undefined when the text is no such table.
- * Empty cells become absent members.
- */
-function csvAsList(text: string): string | undefined {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
-  const [head, ...rest] = lines;
-  const names = cellsOf(head ?? '').map((name) => name.trim());
-  if (names[0] !== 'id' || names.length < 2) return undefined;
-  const entries = rest.map((line) =>
-    line.trim() === '' ? '' : JSON.stringify(entryOf(names, cellsOf(line))),
-  );
-  const last = entries.findLastIndex((entry) => entry !== '');
-  return [
-    '[',
-    ...entries.map((entry, index) => (entry === '' || index === last ? entry : `${entry},`)),
-    ']',
-  ].join('\n');
-}
-
-function entryOf(
-  names: readonly string[],
-  cells: readonly string[],
-): Readonly<Record<string, unknown>> {
-  const filled = names.flatMap((name, index) => {
-    const cell = cells[index]?.trim() ?? '';
-    return cell === '' ? [] : [[name, cell] as const];
-  });
-  return {
-    ...Object.fromEntries(filled.filter(([name]) => ofModel.has(name))),
-    price: Object.fromEntries(filled.filter(([name]) => !ofModel.has(name))),
-  };
-}
-
-/** Cells may be quoted, and then contain commas and doubled quotes. */
-function cellsOf(line: string): readonly string[] {
-  const cells: string[] = [];
-  for (const [, quoted, plain] of line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g))
-    cells.push(quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'));
-  return cells;
 }

@@ -4,6 +4,9 @@ import type { ImportBody, PriceImportReport } from '../../../src/console/contrac
 import { send } from '../../api/client.ts';
 import { Banner } from '../../components/banner.tsx';
 import { FormProblem } from '../../components/form.tsx';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { DocsLink } from '../../components/docs-link.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
 import { Button } from '../../components/button.tsx';
 import { Field, Textarea } from '../../components/field.tsx';
 import { Page, Panel } from '../../components/page.tsx';
@@ -15,8 +18,14 @@ import { refreshModels } from './model-parts.ts';
 import { ReasonField, useErrorText } from './parts.tsx';
 
 const example = `id,input,cached_input,output
-first-model,2,0.2,3
-second-model,2.5,,10`;
+deepseek-chat,2,0.2,3`;
+/** The columns that most lists have, by what they hold. */
+const columnsOf = {
+  id: ['id'],
+  tokens: ['input', 'cached_input', 'output'],
+  pieces: ['image', 'second', 'character', 'request'],
+} as const;
+const contents = ['id', 'tokens', 'pieces'] as const;
 
 /** Compares a price list first; then all of it is published, or nothing. */
 export function ImportPage(): ReactNode {
@@ -42,12 +51,13 @@ export function ImportPage(): ReactNode {
                 rows={12}
                 spellCheck={false}
                 className="font-mono text-caption"
-                placeholder={example}
                 value={text}
                 onChange={({ target }) => change(target.value)}
               />
             )}
           </Field>
+          <Columns />
+          <p className="text-table text-muted">{words.note}</p>
           <div className="flex flex-wrap gap-2">
             <FileButton onText={change} />
             <Button
@@ -75,6 +85,41 @@ export function ImportPage(): ReactNode {
         </>
       )}
     </Page>
+  );
+}
+
+/** What the columns of a table hold, with a line that can be taken as it stands. */
+function Columns(): ReactNode {
+  const { import: words } = useWords(priceWords);
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <div className="flex flex-col gap-2">
+        <h2 className="text-table font-semibold">{words.columns}</h2>
+        <Facts>
+          {contents.map((what) => (
+            <Fact key={what} name={<ColumnNames names={columnsOf[what]} />}>
+              {words.columnsOf[what]}
+            </Fact>
+          ))}
+        </Facts>
+        <p className="text-table">
+          <DocsLink to="config" heading="price">
+            {words.reference}
+          </DocsLink>
+        </p>
+      </div>
+      <CodeBlock code={example} language="shell" label={words.sample} />
+    </div>
+  );
+}
+
+function ColumnNames({ names }: { readonly names: readonly string[] }): ReactNode {
+  return (
+    <span className="flex flex-wrap gap-x-2 font-mono text-caption">
+      {names.map((name) => (
+        <code key={name}>{name}</code>
+      ))}
+    </span>
   );
 }
 

@@ -31,6 +31,8 @@ export default {
     not_one_line: () => '必须是一行文字',
     not_a_weekday: () => '必须是 1（周一）到 7（周日）',
     not_a_term_name: () => '只能由字母、数字、点和短横线组成',
+    no_id_column: (of) => `第一列必须是 id，不能是${given(of)}`,
+    unknown_column: (of) => `没有列${given(of)}${meant(of)}`,
     not_a_price_list: () => '必须是带价格的模型列表，或者包含成员 models',
     negative: (of) => `不能是负数，这里是 ${of['written']}`,
     too_large: (of) => `数字太大：${of['written']}`,
