@@ -9,6 +9,7 @@ import {
   asWritten,
   type EditDone,
   editRefusal,
+  type EditRefused,
   type EditResult,
   reportWithoutLines,
   type EditTarget,
@@ -44,6 +45,13 @@ export interface ChannelEditContext {
   readonly by: ModelAuthor;
 }
 
+/** A change of a channel that is done, with the models that are sold from now on because of it. */
+export interface ChannelEdited extends EditDone<StoredChannel> {
+  readonly models: readonly EditDone<StoredModel>[];
+}
+
+export type ChannelEditResult = ChannelEdited | EditRefused<StoredChannel>;
+
 /**
  * Makes a channel from members written as in the configuration file, and from `costs`: the vendor's
  * prices, by model. Models that only the bundled list has are sold from now on at its prices;
@@ -53,7 +61,7 @@ export function* addChannel(
   written: WrittenMembers,
   context: ChannelEditContext,
   newModels: readonly WrittenMembers[] = [],
-): Transaction<EditResult<StoredChannel>> {
+): Transaction<ChannelEditResult> {
   const version = (yield* lockCatalogVersion()) + 1n;
   const added = yield* addModels(newModels, context);
   if ('kind' in added) return added;
@@ -88,7 +96,7 @@ export function* changeChannel(
   written: WrittenMembers,
   context: ChannelEditContext,
   newModels: readonly WrittenMembers[] = [],
-): Transaction<EditResult<StoredChannel>> {
+): Transaction<ChannelEditResult> {
   const version = (yield* lockCatalogVersion()) + 1n;
   const row = yield* rowOf(table, of.name);
   const costsAlone =
@@ -269,7 +277,7 @@ function* put(
   columns: Columns,
   { facts, added }: Written,
   context: ChannelEditContext,
-): Transaction<EditResult<StoredChannel>> {
+): Transaction<ChannelEdited> {
   const models = [...added];
   for (const id of facts.models.keys()) {
     const model = yield* rowOf(modelTable, id);

@@ -2,16 +2,17 @@ import assert from 'node:assert/strict';
 import { bump, lockVersion } from '../storage/changes.ts';
 import type { Row, Transaction } from '../storage/database.ts';
 import type { ConfigProblem } from './problem.ts';
-import { type StoredEntry, type StoredModel, type Columns, upsert } from './stored-catalog.ts';
+import { type StoredEntry, type Columns, upsert } from './stored-catalog.ts';
 import { ConfigReport } from './config-report.ts';
 
 /**
  * The result of a change. `read_only`: the configuration names the object, and only the file can
  * change it. `conflict`: the object has another version by now. `before` is undefined for a new
- * object, `after` for a removed one. `models`: those that are sold from now on because of it.
+ * object, `after` for a removed one.
  */
-export type EditResult<Thing> =
-  | EditDone<Thing>
+export type EditResult<Thing> = EditDone<Thing> | EditRefused<Thing>;
+
+export type EditRefused<Thing> =
   | { readonly kind: 'absent' | 'exists' }
   | { readonly kind: 'read_only' | 'conflict'; readonly current: Thing }
   | { readonly kind: 'wrong'; readonly problems: readonly ConfigProblem[] };
@@ -20,7 +21,6 @@ export interface EditDone<Thing> {
   readonly kind: 'done';
   readonly before: Thing | undefined;
   readonly after: Thing | undefined;
-  readonly models?: readonly EditDone<StoredModel>[];
 }
 
 /** The object to change, and the version that the author read. `version` undefined: any. */
@@ -53,7 +53,7 @@ export function editRefusal<Thing extends StoredEntry>(
   row: Row | undefined,
   version: number | undefined,
   free = false,
-): EditResult<Thing> | undefined {
+): EditRefused<Thing> | undefined {
   if (row === undefined) return { kind: 'absent' };
   const current = read(row);
   if (!free && current.origin === 'configuration') return { kind: 'read_only', current };

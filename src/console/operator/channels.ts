@@ -4,6 +4,7 @@ import {
   addChannel,
   changeChannel,
   type ChannelEditContext,
+  type ChannelEdited,
   removeChannel,
   switchChannel,
 } from '../../catalog/edit-channels.ts';
@@ -329,11 +330,13 @@ async function applyAction(
   { database }: OperatorContext,
   visit: SignedInRequest<unknown>,
   { action, accept, dry }: ChannelAction,
-  edit: () => Transaction<EditResult<StoredChannel>>,
+  edit: () => Transaction<EditResult<StoredChannel> | ChannelEdited>,
 ): Promise<ChannelEffect> {
   const run = function* (): Transaction<ChannelEffect> {
     const catalogue = yield* readStoredCatalog();
-    const { before, after, models = [] } = editOrThrow(yield* edit(), asWritten);
+    const edited = yield* edit();
+    const { before, after } = editOrThrow(edited, asWritten);
+    const models = 'models' in edited ? edited.models : [];
     const effect = {
       unserved_models: before === undefined ? [] : unservedBy(catalogue, before.name, after),
     };
