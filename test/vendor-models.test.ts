@@ -115,7 +115,7 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect((await patch('a', 1, { new_models: [right] })).json.error.code).toBe('read_only');
     expect([await sold('x'), await sold('y')]).toEqual([404, 404]);
     const unchanged = (await operator.ask('operator/channels/made')).json;
-    expect([unchanged.version, unchanged.state]).toEqual([1, 'healthy']);
+    expect([unchanged.version, unchanged.state]).toEqual([1, 'untried']);
 
     expect((await patch('made', 1, good)).json).toMatchObject({
       version: 2,

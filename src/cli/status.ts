@@ -46,7 +46,9 @@ async function showStatus(
     today,
     channels,
   };
-  const unhealthy = channels.filter(({ state }) => state !== 'healthy').length;
+  const unhealthy = channels.filter(
+    ({ state }) => state !== 'healthy' && state !== 'untried',
+  ).length;
   print(options, value, [
     ...headLines(nodes, where, at),
     ...(nodes.length === 0 ? [] : [line('now', nowText(overview.now))]),

@@ -359,6 +359,12 @@ export function* channelShares({
   });
 }
 
+/** The channels that served requests on a complete day. */
+export function* servingChannels(): Transaction<readonly string[]> {
+  const rows = yield { sql: 'SELECT DISTINCT channel FROM channel_day', params: [] };
+  return rows.map((row) => String(row['channel']));
+}
+
 /**
  * The cost that a channel's vendor reported beyond the bounds of requests. The operator bore it.
  */

@@ -124,6 +124,8 @@ export interface Attention {
 }
 
 export type ChannelStateName =
+  /** No request has been sent to it yet. */
+  | 'untried'
   | 'healthy'
   | 'failing'
   | 'degraded'

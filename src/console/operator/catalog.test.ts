@@ -27,7 +27,7 @@ forEachDatabase((_name, openFresh) => {
     const made = await post('channels', wish);
     expect(made).toMatchObject({
       status: 201,
-      json: { name: 'ds', origin: 'console', state: 'healthy', version: 1 },
+      json: { name: 'ds', origin: 'console', state: 'untried', version: 1 },
     });
     expect(made.json.secret).toMatchObject({ set: true, last4: '9f2c' });
     expect(
@@ -72,7 +72,7 @@ forEachDatabase((_name, openFresh) => {
     const drained = await post('channels/ds/drain', { accept_unserved: true });
     expect(drained.json.state).toBe('drained');
     expect((await snapshot()).offer('economy', 'alone')).toBeUndefined();
-    expect((await post('channels/ds/resume', {})).json.state).toBe('healthy');
+    expect((await post('channels/ds/resume', {})).json.state).toBe('untried');
     expect(await acts()).toEqual([
       'channel.resume ds',
       'channel.drain ds',
@@ -117,7 +117,7 @@ forEachDatabase((_name, openFresh) => {
     ]);
     const dry = await patch('channels/a', 2, { disabled: true, dry_run: true });
     expect(dry.json).toEqual({ unserved_models: ['glm', 'vendor/painter'] });
-    expect((await operator.ask('operator/channels/a')).json.state).toBe('healthy');
+    expect((await operator.ask('operator/channels/a')).json.state).toBe('untried');
     expect((await operator.ask('operator/channels/nobodys/health')).json.error.code).toBe(
       'not_found',
     );

@@ -20,7 +20,7 @@ const channel: StoredChannel = {
   version: 1,
 };
 
-function stateWith(changed: Partial<ChannelReport>): string {
+function stateWith(changed: Partial<ChannelReport>, tried = true): string {
   const healthy = { state: 'healthy', why: undefined, since: 0, until: undefined, running: 0 };
   return channelView(channel, {
     catalogue: { groups: [], models: [], channels: [channel] },
@@ -38,6 +38,7 @@ function stateWith(changed: Partial<ChannelReport>): string {
     costs: new Map(),
     overruns: new Map(),
     losses: new Map(),
+    tried: new Set(tried ? ['ark'] : []),
   }).state;
 }
 
@@ -46,6 +47,14 @@ test('a channel fails when more than half of at least five attempts of the last 
   expect([after(5, 5), after(5, 3), after(27, 27)]).toEqual(['failing', 'failing', 'failing']);
   expect([after(4, 4), after(6, 3), after(0, 0)]).toEqual(['healthy', 'healthy', 'healthy']);
   expect(stateWith({})).toBe('healthy');
+});
+
+test('a channel that was never called is not called healthy', () => {
+  expect(stateWith({}, false)).toBe('untried');
+  expect(stateWith({ running: 1 }, false)).toBe('healthy');
+  expect(stateWith({ recent: { attempts: 1, failed: 0 } }, false)).toBe('healthy');
+  expect(stateWith({ recent: { attempts: 5, failed: 5 } }, false)).toBe('failing');
+  expect(stateWith({ state: 'cooling' }, false)).toBe('cooling');
 });
 
 test('what routing knows of a channel comes before what is counted', () => {

@@ -34,6 +34,8 @@ export interface ChannelReadings {
    */
   readonly overruns: ReadonlyMap<string, number>;
   readonly losses: ReadonlyMap<string, ChannelLoss>;
+  /** The channels to which requests were sent. */
+  readonly tried: ReadonlySet<string>;
 }
 
 /** After this time every process has loaded a change, and has reported what it runs. */
@@ -55,7 +57,8 @@ export function channelView(channel: StoredChannel, sight: ChannelReadings): Cha
   const seen = channelAcrossNodes(sight.reports, name);
   const hour = countTotals(sight.counts.filter((count) => count.channel === name));
   const running = seen.running + (sight.tasks.get(name) ?? 0);
-  const state = stateOf(channel, shownState(seen), running, sight);
+  const shown = shownState(seen, running > 0 || sight.tried.has(name));
+  const state = stateOf(channel, shown, running, sight);
   const cost = sight.costs.get(name);
   return {
     name,
@@ -112,14 +115,16 @@ const failingFrom = 5;
 
 /**
  * `failing`: more than half of the last five minutes' attempts failed, though routing has no reason
- * yet to prefer other channels, or there are none.
+ * yet to prefer other channels, or there are none. `untried`: there is no reason to call it healthy
+ * either.
  */
-function shownState({
-  state,
-  recent: { attempts, failed },
-}: ReturnType<typeof channelAcrossNodes>): ChannelStateName {
-  const fails = attempts >= failingFrom && failed * 2 > attempts;
-  return state === 'healthy' && fails ? 'failing' : state;
+function shownState(
+  { state, recent: { attempts, failed } }: ReturnType<typeof channelAcrossNodes>,
+  tried: boolean,
+): ChannelStateName {
+  if (state !== 'healthy') return state;
+  if (attempts >= failingFrom && failed * 2 > attempts) return 'failing';
+  return tried || attempts > 0 ? 'healthy' : 'untried';
 }
 
 /** Drained: no process that knows of the change runs anything on the channel any more. */

@@ -18,6 +18,7 @@ import {
 } from '../../catalog/stored-catalog.ts';
 import {
   channelCounts,
+  countedChannels,
   healthChanges,
   nodeReports,
   overrunsOf,
@@ -27,7 +28,7 @@ import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
 import type { Vendor } from '../../providers/vendor.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { hourMs, recentOf } from '../../usage/ranges.ts';
-import { lossesByChannel } from '../../usage/totals.ts';
+import { lossesByChannel, servingChannels } from '../../usage/totals.ts';
 import type { ChannelHealth, ChannelView, List, VendorView, ChannelEffect } from '../contract.ts';
 import { instant } from '../format.ts';
 import { versionIn } from '../input.ts';
@@ -152,7 +153,10 @@ export async function channelReadings(
       tail: (yield* recentOf(span, now)).tail,
     });
   });
-  return { catalogue, vendors, reports, endings, counts, tasks, costs, overruns, losses };
+  const tried = await database.snapshot(function* () {
+    return new Set([...(yield* countedChannels()), ...(yield* servingChannels())]);
+  });
+  return { catalogue, vendors, reports, endings, counts, tasks, costs, overruns, losses, tried };
 }
 
 const endingsOf = ({ database, sealer }: OperatorContext): Promise<ChannelReadings['endings']> =>

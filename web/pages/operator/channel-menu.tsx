@@ -25,6 +25,7 @@ interface ChannelMenuProps {
 }
 
 const inUse: ReadonlySet<ChannelView['state']> = new Set([
+  'untried',
   'healthy',
   'failing',
   'degraded',

@@ -57,6 +57,7 @@ export function useChannel(name: string) {
 }
 
 const statuses: Readonly<Record<ChannelStateName, Status>> = {
+  untried: 'pending',
   healthy: 'healthy',
   failing: 'failed',
   degraded: 'degraded',

@@ -32,6 +32,7 @@ const noFilter = { q: '', vendor: '', model: '', group: '', state: '' };
 const searchDefaults = { ...noFilter, sort: '', form: '' };
 type Search = Readonly<Record<keyof typeof searchDefaults, string>>;
 const states: readonly ChannelStateName[] = [
+  'untried',
   'healthy',
   'failing',
   'degraded',
