@@ -230,7 +230,7 @@ function useSaleColumns(): readonly Column<OperatorModel>[] {
       sortBy: ({ channels }) => channels.length,
       spare: 1,
       cell: ({ channels }) => (
-        <span className="block max-w-60 truncate">{channels.join(' · ')}</span>
+        <span className="block max-w-44 truncate 2xl:max-w-60">{channels.join(' · ')}</span>
       ),
     },
     { id: 'state', cell: (model) => <ModelBadge model={model} /> },
