@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { migrations } from '../src/app/schema.ts';
-import { sentences } from '../src/base/reason.ts';
+import { reason, type ReasonCode, sentences } from '../src/base/reason.ts';
 import type { PriceImportReport } from '../src/console/contract.ts';
+import en from '../web/words/en/operator-reasons.ts';
 import zh from '../web/words/zh/operator-reasons.ts';
 import { onSqlite } from './databases.ts';
 import { startOperatorConsole } from './support/console-operator.ts';
@@ -78,9 +79,7 @@ const lists: Readonly<Record<string, readonly (readonly [string, string])[]>> = 
   divided_by_zero: [[tier('{ above_input_tokens: 1, times: 1/0 }'), '不能除以 0，这里是 1/0']],
   no_id_column: [['model,input,output\nglm,1,1', '第一列必须是 id，不能是“model”']],
   unknown_column: [['id,input,outptu\nglm,1,1', '没有列“outptu”，是否要写“output”？']],
-  unknown_member: [
-    [priced('input: 1, output: 1, zzzzzzzz: 1'), '没有成员“zzzzzzzz”'],
-  ],
+  unknown_member: [[priced('input: 1, output: 1, zzzzzzzz: 1'), '没有成员“zzzzzzzz”']],
   unknown_price_member: [[tier('{ above_input_tokens: 1, times: { zz: 2 } }'), '价格没有成员“zz”']],
   unknown_calendar: [[window('from: "09:00", to: "10:00", except: mars'), '没有日历“mars”']],
   unknown_mode: [
@@ -156,6 +155,19 @@ const channelReasons = [
 ];
 /** Reasons that no list has: for a model that is not sold, for addresses, and for channels. */
 const elsewhere = ['unknown_model', 'not_an_address', ...channelReasons];
+
+test('no reason in the console speaks of a file or of its members by their names', () => {
+  const inEnglish: typeof inChinese = en.reasons;
+  const values = { written: 'x', least: '1', most: '2', places: '9', choices: 'a b', vendor: 'v' };
+  for (const code of Object.keys(sentences)) {
+    const own = inEnglish[code]?.(values);
+    const told = own ?? reason(code as ReasonCode, values).message;
+    expect(told, code).not.toMatch(/\bfile\b|api_key/);
+  }
+  expect(inEnglish['model_of_no_list']?.({ written: 'gml', meant: 'glm' })).toBe(
+    "there is no model 'gml': it has no price and is not in the bundled list, did you mean 'glm'?",
+  );
+});
 
 onSqlite((_name, openFresh) => {
   test('each reason to refuse a line of a price list has its sentence in Chinese', async () => {
