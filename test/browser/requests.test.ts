@@ -98,7 +98,7 @@ async function expectOriginal(page: Page, language: 'zh' | 'en'): Promise<void> 
   expect(await main.locator('[lang="en"]').allInnerTexts()).toEqual([
     expect.stringMatching(/^The service is temporarily unavailable/),
   ]);
-  expect(await main.getByText('原文：').count()).toBe(language === 'zh' ? 1 : 0);
+  expect(await main.getByText('网关的英文信息：').count()).toBe(language === 'zh' ? 1 : 0);
 }
 
 const texts = {

@@ -51,8 +51,8 @@ export function Reason({
 }: {
   readonly request: FailedRequest;
 }): ReactNode {
-  const { ended, notKept } = useWords(requestWords);
-  if (message !== null) return <Original text={message} lang="en" />;
+  const { ended, notKept, ownMessage } = useWords(requestWords);
+  if (message !== null) return <Original text={message} lang="en" within={ownMessage} />;
   return ended[outcome] ?? (code === null ? outcome : notKept);
 }
 

@@ -3,7 +3,7 @@ export default {
   title: 'Requests',
   none: 'No request failed in this period.',
   nothing: 'No matches.',
-  kept: 'Failed requests are kept for 7 days. No text from clients or vendors is stored.',
+  kept: 'Failed requests are kept for 7 days. The messages are the gateway’s own: no text from clients or vendors is stored.',
   retried: 'Include requests that succeeded after a retry',
   live: 'Live',
   liveTip: 'Refreshes every 2 seconds',

@@ -44,6 +44,8 @@ export default {
     cut: 'The answer was interrupted.',
     error: 'Failed.',
   } as Readonly<Record<string, string>>,
+  /** The gateway's own message, which the console does not translate. */
+  ownMessage: '{message}',
   notKept: 'The response gave the reason. It is not stored, because it may quote your request.',
   remedies: {
     insufficient_quota:

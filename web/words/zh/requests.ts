@@ -44,6 +44,7 @@ export default {
     cut: '返回已中断。',
     error: '请求失败。',
   },
+  ownMessage: '网关的英文信息：{message}',
   notKept: '原因已在响应中给出。它可能引用请求内容，因此不保存。',
   remedies: {
     insufficient_quota:
