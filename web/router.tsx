@@ -217,6 +217,7 @@ const operators = [
     modelsWords,
     priceWords,
     bookWords,
+    usageWords,
   ),
   operatorPage(
     '/models/',

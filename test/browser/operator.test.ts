@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { checkRun, startNightlyCheck } from '../../src/ledger/check.ts';
 import en from '../../web/words/en/operator.ts';
+import sharedEn from '../../web/words/en/shared.ts';
 import zh from '../../web/words/zh/operator.ts';
+import sharedZh from '../../web/words/zh/shared.ts';
 import { configurationFrom } from '../support/running.ts';
 import {
   expectAccessible,
@@ -152,7 +154,11 @@ describe.skipIf(noChromium)('the pages of operators in Chromium', () => {
       for (const period of ['7d', '30d', 'today'] as const) {
         await business.getByRole('button', { name: words.trend.periods[period] }).click();
         await expect.poll(() => page.url()).toMatch(period === '7d' ? /operator$/ : period);
-        await business.getByText(/▲|▼|—/).first().waitFor();
+        await business
+          .getByText(/▲|▼/)
+          .or(business.getByText((look.language === 'zh' ? sharedZh : sharedEn).change.none))
+          .first()
+          .waitFor();
         await expectAccessible(page, period);
         await picture(page, `trend-${period}-${name}`);
       }

@@ -8,11 +8,17 @@ interface ChangeProps {
   readonly before: number | null;
 }
 
-/** `▲ 12.0 %`; a dash where the period before has nothing to compare with. */
+/** `▲ 12.0 %`; or that the period before has nothing to compare with. */
 export function Change({ now, before }: ChangeProps): ReactNode {
-  if (now === null || before === null || before === 0) return '—';
+  if (now === null || before === null || before === 0) return <NoEarlier />;
   const share = (now - before) / Math.abs(before);
   return <Arrow sign={share} size={formatShare(Math.abs(share))} />;
+}
+
+/** The period before has no figure. */
+export function NoEarlier(): ReactNode {
+  const { change } = useWords(sharedWords);
+  return change.none;
 }
 
 interface ArrowProps {

@@ -17,6 +17,7 @@ import { priceText } from '../../format/price.ts';
 import { emptyLine, linesOf, type PriceLine, writtenPrices } from '../../format/written-price.ts';
 import { channelWords, modelsWords, sharedWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
+import { useKind } from '../charge-parts.tsx';
 import { channelAddress, refreshChannels } from './channel-parts.tsx';
 import { operatorModelPath } from './model-parts.ts';
 import { PriceFields, refusedLines, wrongLines } from './price-fields.tsx';
@@ -24,6 +25,7 @@ import { PriceFields, refusedLines, wrongLines } from './price-fields.tsx';
 /** The models of a channel, their names there, and the vendor's prices. */
 export function ChannelModels({ channel }: { readonly channel: ChannelView }): ReactNode {
   const { models: words } = useWords(channelWords);
+  const kindOf = useKind();
   const [editing, setEditing] = useState<string>();
   const costOf = (id: string) => channel.costs.find(({ model }) => model === id)?.prices ?? [];
   const priced = (model: ChannelModel) =>
@@ -57,7 +59,7 @@ export function ChannelModels({ channel }: { readonly channel: ChannelView }): R
       spare: 1,
       cell: ({ capabilities }) => (
         <span className="block min-w-40 py-1 text-caption whitespace-normal text-muted">
-          {capabilities.join(' · ')}
+          {capabilities.map(kindOf).join(' · ')}
         </span>
       ),
     },
@@ -80,6 +82,7 @@ export function ChannelModels({ channel }: { readonly channel: ChannelView }): R
             detail: (
               <>
                 <span className="font-mono wrap-anywhere">{model.upstream}</span>
+                <span className="ml-auto">{words.cost}</span>
                 {cost(model)}
               </>
             ),

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { OperatorTrend, TrendFigures } from '../../../src/console/contract.ts';
 import { data } from '../../api/data.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { Arrow, Change } from '../../components/change.tsx';
+import { Arrow, Change, NoEarlier } from '../../components/change.tsx';
 import { Chart } from '../../components/chart.tsx';
 import { FigureCard, Figures, FiguresSkeleton } from '../../components/figure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -201,7 +201,7 @@ function spanOf({ from, to }: TrendFigures, zone: string): string {
 /** The change of a share, in points of a hundred. */
 function PointChange({ now, before }: Parameters<typeof Change>[0]): ReactNode {
   const { overview } = useWords(operatorWords);
-  if (now === null || before === null) return '—';
+  if (now === null || before === null) return <NoEarlier />;
   const points = (now - before) * 100;
   return <Arrow sign={points} size={overview.trend.points(oneDecimal(Math.abs(points)))} />;
 }

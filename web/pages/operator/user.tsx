@@ -128,15 +128,10 @@ function Detail({ user }: { readonly user: UserView }): ReactNode {
           label={users.columns.spent}
           value={<Money amount={user.spent_30_days} as="spend" />}
         />
+        <FigureCard label={users.columns.keys} value={formatCount(user.keys)} />
         <FigureCard
-          label={users.columns.keys}
-          value={formatCount(user.keys)}
-          note={
-            <>
-              {users.columns.seen}{' '}
-              <Time at={user.last_seen_at} as="relative" absent={users.never} />
-            </>
-          }
+          label={users.columns.seen}
+          value={<Time at={user.last_seen_at} as="relative" absent={users.never} />}
         />
       </Figures>
       <Tabs

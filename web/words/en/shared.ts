@@ -215,7 +215,7 @@ export default {
   },
   /** A text of the API, which is not translated. */
   original: '{message}',
-  change: { up: 'up', down: 'down' },
+  change: { up: 'up', down: 'down', none: 'no earlier data' },
   chart: {
     open: 'not over yet',
     lastOpen: 'Last bar: not over yet',

@@ -41,7 +41,7 @@ export default {
   vendorDefault: '厂商默认地址',
   menu: {
     test: '测试',
-    drain: '停止接收新请求',
+    drain: '排空',
     disable: '停用',
     resume: '恢复',
     copy: '复制',
@@ -57,7 +57,7 @@ export default {
   unserve: {
     title: (count) => `让 ${count} 个模型失去所有渠道？`,
     text: (channel, models) => `没有 ${channel}，以下模型至少在一个分组中无法调用：${models}。`,
-    drain: '仍然停止接收',
+    drain: '仍然排空',
     disable: '仍然停用',
     save: '仍然保存',
     remove: '仍然删除',

@@ -209,7 +209,7 @@ export default {
     empty: '还没有内容。',
   },
   original: '原文：{message}',
-  change: { up: '上升', down: '下降' },
+  change: { up: '上升', down: '下降', none: '此前没有数据' },
   chart: {
     open: '尚未结束',
     lastOpen: '最后一柱：尚未结束',
