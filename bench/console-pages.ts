@@ -186,7 +186,7 @@ async function pagesOf(
 
 async function operatorPages(
   database: Database,
-  { users: [heavy = ''] }: History,
+  { users: [heavy = '', usual = ''] }: History,
 ): Promise<readonly string[]> {
   const [logged] = await database.query(
     'SELECT id FROM request_log ORDER BY id LIMIT 1 OFFSET 1000',
@@ -197,6 +197,9 @@ async function operatorPages(
     ...['today', '7d', '30d', '90d', 'month'].map((period) => `trend?period=${period}`),
     'requests',
     'requests?all=1',
+    'requests?all=1&model=glm&status=200',
+    'requests?all=1&model=no-such-model',
+    `requests?all=1&user=${usual}`,
     'requests?from=-24h',
     `requests?user=${heavy}`,
     'requests?status=5xx',

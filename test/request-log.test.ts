@@ -120,6 +120,43 @@ forEachDatabase((_name, _openFresh, fresh) => {
     expect((await on.operator.ask('operator/requests?all=1')).json.items).toHaveLength(1);
   });
 
+  test('operators list all requests, answered and failed, page by page and by each filter', async () => {
+    const on = await start();
+    on.two.answer((_, response) => json(response, 200, completion()));
+    on.one.answer((_, response) => json(response, 200, completion()));
+    const charged = [await ask(on, {}), await ask(on, {})];
+    on.overloaded(on.one);
+    const retried = await ask(on, {});
+    const missing = await ask(on, { model: 'no-such-model' });
+    await found(on, missing.id).toBe(200);
+    const newestFirst = [missing, retried, ...charged.toReversed()].map(({ id }) => id);
+    const idsOf = async (query: string): Promise<readonly string[]> => {
+      const { json: page } = await on.operator.ask(`operator/requests?${query}`);
+      const ids = page.items.map(({ id }: OperatorRequest) => id);
+      if (page.next === null) return ids;
+      return [...ids, ...(await idsOf(`${query}&after=${encodeURIComponent(page.next)}`))];
+    };
+    await expect.poll(() => idsOf('all=1'), { timeout: 10_000 }).toEqual(newestFirst);
+    expect(await idsOf('all=1&limit=1')).toEqual(newestFirst);
+    expect(await idsOf('from=-1h')).toEqual([missing.id]);
+    const answered = newestFirst.slice(1);
+    for (const query of [
+      ...['status=200', 'status=2xx', 'model=m1', 'code=ok', 'from=-1h&limit=2&model=m1'],
+      `user=${on.userId}&model=m1`,
+    ])
+      expect(await idsOf(`all=1&${query}`), query).toEqual(answered);
+    expect(await idsOf('all=1&status=4xx')).toEqual([missing.id]);
+    expect(await idsOf('all=1&channel=second-channel')).toEqual([retried.id]);
+    expect(await idsOf(`all=1&id=${charged[0]?.id}`)).toEqual([charged[0]?.id]);
+    expect(await idsOf('all=1&user=usr_other')).toEqual([]);
+    expect(await idsOf('all=1&to=-1h')).toEqual([]);
+    const { json: page } = await on.operator.ask('operator/requests?all=1');
+    for (const { id, total_ms: totalMs } of page.items as readonly OperatorRequest[])
+      expect((await on.operator.ask(`operator/requests/${id}`)).json.total_ms).toBe(totalMs);
+    const csv = (await on.operator.ask('operator/requests.csv?all=1')).text;
+    for (const id of newestFirst) expect(csv.split(id)).toHaveLength(2);
+  });
+
   test('refusals before a vendor is called are found, with the model that the body named', async () => {
     const on = await start();
     const missing = await ask(on, { model: 'no-such-model' });

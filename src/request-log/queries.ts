@@ -135,8 +135,17 @@ export function* loggedRequest(
   return found;
 }
 
+/** Those of the ids that the log has. */
+export function* loggedAmong(ids: readonly string[]): Transaction<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const where = new WhereClause();
+  where.addOneOf('id', ids);
+  const rows = yield { sql: `SELECT id FROM request_log${where.text}`, params: where.params };
+  return new Set(rows.map((row) => textColumn(row, 'id')));
+}
+
 /** The least id of a request of this moment: ids begin with twelve digits of the time. */
-const firstIdAt = (at: number): string =>
+export const firstIdAt = (at: number): string =>
   `req_${Math.max(0, Math.floor(at)).toString(16).padStart(12, '0')}`;
 
 const timeOfId = (id: string): number => Number.parseInt(id.slice(4, 16), 16);

@@ -97,16 +97,20 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
   test.each([
     ['en', 'Version'],
     ['zh', '版本'],
-  ] as const)('the prices have all their columns at 1440 px, in %s', async (language, version) => {
-    const live = await sharedConsole();
-    const { cookie } = await live.newUser({ role: 'operator' });
-    const { page, go } = await openWindow(live.url, cookie, { width: 1440, language });
-    await go('/operator/models');
-    const headers = page.getByRole('main').getByRole('columnheader');
-    await headers.filter({ hasText: version }).waitFor();
-    expect(await headers.count()).toBe(9);
-    await picture(page, `models-1440-${language}`);
-  }, 60_000);
+  ] as const)(
+    'the prices have all their columns at 1440 px, in %s',
+    async (language, version) => {
+      const live = await sharedConsole();
+      const { cookie } = await live.newUser({ role: 'operator' });
+      const { page, go } = await openWindow(live.url, cookie, { width: 1440, language });
+      await go('/operator/models');
+      const headers = page.getByRole('main').getByRole('columnheader');
+      await headers.filter({ hasText: version }).waitFor();
+      expect(await headers.count()).toBe(9);
+      await picture(page, `models-1440-${language}`);
+    },
+    60_000,
+  );
 
   test('the list of top-ups beside their form has no half of a column', async () => {
     const { live, user } = await startLivedIn();

@@ -104,6 +104,8 @@ async function expectOriginal(page: Page, language: 'zh' | 'en'): Promise<void> 
 const texts = {
   en: {
     timeline: 'Attempts over time',
+    all: 'All requests',
+    failed: 'Failed',
     notCharged: 'You were not charged.',
     next: 'What to do next',
     first: 'Retried on another channel.',
@@ -111,6 +113,8 @@ const texts = {
   },
   zh: {
     timeline: '各次尝试的时间',
+    all: '全部请求',
+    failed: '失败的',
     notCharged: '未扣费。',
     next: '如何处理',
     first: '已在另一个渠道重试。',
@@ -146,7 +150,15 @@ describe.skipIf(noChromium)('a request that failed, in Chromium', () => {
       const all = await openWindow(live.url, operator.cookie, seen);
       await all.go('/operator/requests?all=1');
       await all.page.getByText('second-1').first().waitFor();
+      await all.page
+        .getByRole('region', { name: words.all })
+        .or(all.page.getByRole('list', { name: words.all }))
+        .first()
+        .waitFor();
       await look(all.page, `operator-requests-${view}`);
+      await all.page.getByRole('button', { name: words.failed, exact: true }).click();
+      await all.page.getByText('never-1').first().waitFor();
+      await expect.poll(() => all.page.getByText('second-1').count()).toBe(0);
       await findById(all.page, failed, `/operator/requests/${failed}`);
       const attempts = all.page.getByRole('list', { name: words.timeline });
       const crumbs = await all.page

@@ -170,10 +170,13 @@ function useChargeFields(): readonly FilterField[] {
 }
 
 /** By the status that the client got, and by the error code. */
-export function useFailedFields(): readonly FilterField[] {
+export function useFailedFields(
+  otherStatuses: Readonly<Record<string, string>> = {},
+): readonly FilterField[] {
   const { filter } = useWords(requestWords);
+  const statuses = { ...filter.statuses, ...otherStatuses };
   return [
-    { name: 'http', label: filter.status, options: Object.entries(filter.statuses) },
+    { name: 'http', label: filter.status, options: Object.entries(statuses) },
     { name: 'code', label: filter.code, suggestions: usualCodes },
   ];
 }

@@ -745,7 +745,7 @@ export interface AnnouncementBody {
 /**
  * GET `operator/requests?user=&key=&model=&channel=&status=&code=&id=&all=&from=&to=&limit=&after=`,
  * newest first, and as `operator/requests.csv`: requests of all users that got no whole answer;
- * `all=1`: also those that a later attempt answered.
+ * `all=1`: also those that were answered. With a filter, a page may have fewer than its limit.
  */
 export interface OperatorRequest extends FailedRequest {
   readonly user: { readonly id: string; readonly name: string | null };

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { keyNames, userNames } from '../../accounts/names.ts';
 import type { LoggedRequest } from '../../request-log/entry.ts';
-import { requestLogPage, type RequestLogQuery } from '../../request-log/queries.ts';
+import type { RequestLogQuery } from '../../request-log/queries.ts';
 import { gatewayLimits } from '../../gateway/parts.ts';
 import type { Database } from '../../storage/database.ts';
 import type { OperatorRequest, OperatorRequestDetail, Page, RequestAttempt } from '../contract.ts';
@@ -15,11 +15,14 @@ import {
   attemptsOf,
   failedRequest,
   filterText,
+  loggedRequests,
   questionOf,
   requestFilter,
   requestPage,
+  requestsFound,
   type TimelineAttempt,
 } from '../user/requests.ts';
+import { allRequests } from './all-requests.ts';
 import type { OperatorContext } from './context.ts';
 
 const filtered = requestFilter.extend({
@@ -30,7 +33,7 @@ const filtered = requestFilter.extend({
 });
 const listed = filtered.extend({ limit: pageLimit, after: z.string().optional() });
 
-/** The log of all users' requests that failed or needed more than one attempt. */
+/** The requests of all users: those that failed, or all. */
 export function operatorRequestRoutes({
   database,
   cursors,
@@ -44,11 +47,9 @@ export function operatorRequestRoutes({
       input: listed,
       async handle({ input, at }): Promise<Page<OperatorRequest>> {
         const of = ['operator requests', ...filterText(input)];
-        const { items, next } = await requestPage(database, cursors, of, {
-          ...operatorQuestion(input, at),
-          limit: input.limit,
-          after: input.after,
-        });
+        const question = { ...operatorQuestion(input, at), limit: input.limit, after: input.after };
+        const read = readerOf(input);
+        const { items, next } = await requestPage(database, cursors, of, question, read);
         return {
           items: await operatorRequests(database, items),
           next,
@@ -65,7 +66,12 @@ export function operatorRequestRoutes({
       perMinute: 10,
       async handle({ input, at, user, reply }) {
         const { zone } = user;
-        await sendCsv(reply, 'requests', { zone, at }, csv(database, operatorQuestion(input, at)));
+        await sendCsv(
+          reply,
+          'requests',
+          { zone, at },
+          csv(database, operatorQuestion(input, at), readerOf(input)),
+        );
       },
     }),
     defineRoute({
@@ -77,6 +83,10 @@ export function operatorRequestRoutes({
     }),
   ];
 }
+
+/** With `all`, charged requests are listed beside those of the log. */
+const readerOf = ({ all }: z.output<typeof filtered>): typeof loggedRequests =>
+  all === undefined ? loggedRequests : allRequests;
 
 const operatorQuestion = (
   input: z.output<typeof filtered>,
@@ -170,17 +180,19 @@ const header = [
 async function* csv(
   database: Database,
   question: Omit<RequestLogQuery, 'limit'>,
+  read: typeof loggedRequests,
 ): AsyncGenerator<string> {
   yield csvStart + csvLine(header);
   for (let before: string | undefined; ; ) {
-    const from = before;
-    const requests = await database.snapshot(() =>
-      requestLogPage({ ...question, before: from, limit: csvPage }),
+    const { items, next } = await requestsFound(
+      database,
+      { ...question, before, limit: csvPage },
+      read,
     );
-    const lines = await operatorRequests(database, requests);
+    const lines = await operatorRequests(database, items);
     yield lines.map((view) => csvLine(cellsOf(view))).join('');
-    before = requests.at(-1)?.id;
-    if (requests.length < csvPage) return;
+    if (next === undefined) return;
+    before = next;
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type RequestLogQuery,
 } from '../../request-log/queries.ts';
 import type { Database, Row, Transaction } from '../../storage/database.ts';
+import { chargedAfterMs } from '../../usage/all-records.ts';
 import { usageRecord, usageRecordOfAny } from '../../usage/page.ts';
 import type { FailedRequest, Page, RequestTimeline } from '../contract.ts';
 import type { Cursors } from '../cursor.ts';
@@ -115,25 +116,52 @@ export function filterText(input: z.output<typeof listed>): readonly unknown[] {
   return [from?.(0) ?? null, to?.(0) ?? null, filter];
 }
 
-/** A page of the log, and the cursor of the next one. */
+/** A page of requests. */
+export interface RequestsFound {
+  readonly items: readonly LoggedRequest[];
+  /** The next page is before this id; undefined: there is none. */
+  readonly next: string | undefined;
+}
+
+/** Reads a page of the log. */
+export function* loggedRequests(question: RequestLogQuery): Transaction<RequestsFound> {
+  const { limit } = question;
+  const found = yield* requestLogPage({ ...question, limit: limit + 1 });
+  const items = found.slice(0, limit);
+  return { items, next: found.length > limit ? items.at(-1)?.id : undefined };
+}
+
+/** A page as `read` finds it, each request with its duration until its charge. */
+export const requestsFound = (
+  database: Database,
+  question: RequestLogQuery,
+  read: typeof loggedRequests,
+): Promise<RequestsFound> =>
+  database.snapshot(function* () {
+    const { items, next } = yield* read(question);
+    const charged = yield* chargedAfterMs(items.map(({ id }) => id));
+    const shown = items.map((request) => {
+      const durationMs = charged.get(request.id) ?? request.durationMs;
+      return durationMs === request.durationMs ? request : { ...request, durationMs };
+    });
+    return { items: shown, next };
+  });
+
+/** A page of requests, and the cursor of the next one. */
 export async function requestPage(
   database: Database,
   cursors: Cursors,
   of: readonly unknown[],
   question: RequestLogQuery & { readonly after?: string | undefined },
+  read = loggedRequests,
 ): Promise<{ readonly items: readonly LoggedRequest[]; readonly next: string | null }> {
-  const { after, limit } = question;
+  const { after } = question;
   const before = after === undefined ? undefined : cursors.read(of, after).id;
-  const found = await database.snapshot(() =>
-    requestLogPage({ ...question, before, limit: limit + 1 }),
-  );
-  const items = found.slice(0, limit);
-  const last = items.at(-1);
-  const next =
-    found.length > limit && last !== undefined
-      ? cursors.write(of, { towards: 'next', at: 0, id: last.id })
-      : null;
-  return { items, next };
+  const { items, next } = await requestsFound(database, { ...question, before }, read);
+  return {
+    items,
+    next: next === undefined ? null : cursors.write(of, { towards: 'next', at: 0, id: next }),
+  };
 }
 
 interface FoundRequest {
@@ -162,8 +190,8 @@ const untilCharge = (logged: LoggedRequest, { durationMs }: LoggedRequest): Logg
   durationMs,
 });
 
-/** A request that was charged and needed one attempt. */
-function requestOfCharge(record: Row): LoggedRequest {
+/** A request that was charged and is not in the log: it needed one attempt. */
+export function requestOfCharge(record: Row): LoggedRequest {
   const durationMs = Number(record['duration_ms']);
   return {
     id: String(record['id']),

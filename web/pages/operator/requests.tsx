@@ -9,6 +9,7 @@ import { Switch } from '../../components/field.tsx';
 import { FilterBar, type FilterField } from '../../components/filter-bar.tsx';
 import { ListPanel } from '../../components/list-panel.tsx';
 import { Page } from '../../components/page.tsx';
+import { Segments } from '../../components/segments.tsx';
 import { PathLink } from '../../components/path-link.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time, useZone, ZoneNote } from '../../components/time.tsx';
@@ -22,16 +23,17 @@ import { Period, periodOf, useFailedFields } from '../usage-filter.tsx';
 import { pathName } from './parts.tsx';
 
 const noFilter = { user: '', key: '', model: '', channel: '', http: '', code: '', id: '' };
-/** `all`: also requests that a later attempt answered. `live`: the list fetches itself again. */
+/** `all`: also the requests that were answered. `live`: the list fetches itself again. */
 const searchDefaults = { ...noFilter, from: '-7d', to: '', all: '', live: '', after: '' } as const;
 
 const path = 'operator/requests';
 const liveEveryMs = 2_000;
+const shows = ['failed', 'all'] as const;
 const presets = ['-1h', '-24h', '-7d'] as const;
 
 export const ahead = () => prefetch(path, { from: '-7d' });
 
-/** The requests of all users that got no whole answer, newest first. */
+/** The requests of all users, newest first: those that got no whole answer, or all. */
 export function RequestsPage(): ReactNode {
   const words = useWords(operatorRequestWords);
   const { table } = useWords(sharedWords);
@@ -39,6 +41,7 @@ export function RequestsPage(): ReactNode {
   const search = useSearchState(searchDefaults);
   const [state, setState] = search;
   const { from, to, http, live, after, ...plain } = state;
+  const shown = state.all === '1' ? 'all' : 'failed';
   const filter = { ...plain, status: http, ...periodOf({ from, to }, zone) };
   // A tab that nobody looks at fetches nothing: TanStack Query stops there by itself.
   const requests = useQuery({
@@ -52,7 +55,7 @@ export function RequestsPage(): ReactNode {
       <div className="flex flex-wrap items-start gap-2">
         <Period presets={presets} state={state} onChange={setState} />
         <div className="min-w-0 flex-1">
-          <FilterBar fields={useFields()} value={state} onChange={setState}>
+          <FilterBar fields={useFields(shown)} value={state} onChange={setState}>
             <ButtonAnchor icon="download" href={addressOf(`${path}.csv`, filter)} download>
               {table.csv}
             </ButtonAnchor>
@@ -60,9 +63,12 @@ export function RequestsPage(): ReactNode {
         </div>
       </div>
       <div className="flex flex-wrap items-center gap-x-6 gap-y-2">
-        <Switch on={state.all === '1'} onChange={(on) => turn({ all: on ? '1' : '' })}>
-          {words.retried}
-        </Switch>
+        <Segments
+          label={words.show}
+          value={shown}
+          onChange={(chosen) => turn({ all: chosen === 'all' ? '1' : '' })}
+          options={shows.map((each) => [each, words.shows[each]] as const)}
+        />
         <Switch on={live === '1'} onChange={(on) => turn({ live: on ? '1' : '' })}>
           <span data-tip={words.liveTip}>{words.live}</span>
         </Switch>
@@ -71,21 +77,21 @@ export function RequestsPage(): ReactNode {
         query={requests}
         search={search}
         noFilter={noFilter}
-        empty={words.none}
+        empty={words.none[shown]}
         nothing={words.nothing}
         oneWay
       >
-        {(rows) => <RequestTable requests={rows} />}
+        {(rows) => <RequestTable requests={rows} label={words.list[shown]} />}
       </ListPanel>
-      <p className="text-caption text-muted">{words.kept}</p>
+      <p className="text-caption text-muted">{words.kept[shown]}</p>
     </Page>
   );
 }
 
-function useFields(): readonly FilterField[] {
+function useFields(shown: (typeof shows)[number]): readonly FilterField[] {
   const { filter } = useWords(operatorRequestWords);
   const { columns } = useWords(requestWords);
-  const failed = useFailedFields();
+  const failed = useFailedFields(shown === 'all' ? { '2xx': filter.answered } : {});
   return [
     { name: 'user', label: filter.user, placeholder: 'usr_…' },
     { name: 'key', label: filter.key, placeholder: 'key_…' },
@@ -96,11 +102,16 @@ function useFields(): readonly FilterField[] {
   ];
 }
 
-function RequestTable({ requests }: { readonly requests: readonly OperatorRequest[] }): ReactNode {
-  const { title } = useWords(operatorRequestWords);
+function RequestTable({
+  requests,
+  label,
+}: {
+  readonly requests: readonly OperatorRequest[];
+  readonly label: string;
+}): ReactNode {
   return (
     <Table
-      label={title}
+      label={label}
       rows={requests}
       rowKey={({ id }) => id}
       columns={useColumns()}

@@ -1,14 +1,26 @@
 /** The request log of all users, for operators. */
 export default {
   title: 'Requests',
-  none: 'No request failed in this period.',
+  show: 'Show',
+  shows: { failed: 'Failed', all: 'All' },
+  list: { failed: 'Failed requests', all: 'All requests' },
+  none: { failed: 'No request failed in this period.', all: 'No requests in this period.' },
   nothing: 'No matches.',
-  kept: 'Failed requests are kept for 7 days. The messages are the gateway’s own: no text from clients or vendors is stored.',
-  retried: 'Include requests that succeeded after a retry',
+  kept: {
+    failed:
+      'Failed requests are kept for 7 days. The messages are the gateway’s own: no text from clients or vendors is stored.',
+    all: 'Charged requests, and failed ones of the last 7 days. Videos are charged as tasks: they are listed with the usage of their users.',
+  },
   live: 'Live',
   liveTip: 'Refreshes every 2 seconds',
   columns: { user: 'User', channel: 'Channel', attempts: 'Attempts', total: 'Total time' },
-  filter: { user: 'User (ID)', key: 'Key (ID)', channel: 'Channel', id: 'Request ID' },
+  filter: {
+    user: 'User (ID)',
+    key: 'Key (ID)',
+    channel: 'Channel',
+    id: 'Request ID',
+    answered: '200: answered or interrupted',
+  },
   outcome: 'Outcome',
   charge: 'Charge',
   notCharged: 'Not charged',
