@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import channelsEn from '../../web/words/en/operator-channels.ts';
+import peopleEn from '../../web/words/en/operator-people.ts';
+import pricesEn from '../../web/words/en/operator-prices.ts';
+import sharedEn from '../../web/words/en/shared.ts';
+import usageEn from '../../web/words/en/usage.ts';
+import channelsZh from '../../web/words/zh/operator-channels.ts';
+import peopleZh from '../../web/words/zh/operator-people.ts';
+import pricesZh from '../../web/words/zh/operator-prices.ts';
+import sharedZh from '../../web/words/zh/shared.ts';
+import usageZh from '../../web/words/zh/usage.ts';
+import { noChromium, openWindow, picture, withChromium } from './chromium.ts';
+import { oneConsolePerFile } from './gateway.ts';
+
+withChromium();
+
+const sharedConsole = oneConsolePerFile();
+const inLanguage = {
+  en: {
+    channels: channelsEn,
+    people: peopleEn,
+    prices: pricesEn,
+    shared: sharedEn,
+    usage: usageEn,
+  },
+  zh: {
+    channels: channelsZh,
+    people: peopleZh,
+    prices: pricesZh,
+    shared: sharedZh,
+    usage: usageZh,
+  },
+};
+
+async function open(language: 'en' | 'zh', width: number) {
+  const live = await sharedConsole();
+  const { cookie, userId } = await live.newUser({ role: 'operator' });
+  const { page, go } = await openWindow(live.url, cookie, { language, width });
+  return { live, page, go, userId, main: page.getByRole('main'), words: inLanguage[language] };
+}
+
+describe.skipIf(noChromium)('words of operators in Chromium', () => {
+  test.each(['en', 'zh'] as const)(
+    'a channel without requests says so, in %s',
+    async (language) => {
+      const { page, go, main, words } = await open(language, 1_440);
+      await go('/operator/channels/sim-deepseek');
+      await main.getByText(words.channels.states.untried, { exact: true }).first().waitFor();
+      expect(await main.getByText(words.channels.states.healthy, { exact: true }).count()).toBe(0);
+      await main.getByRole('button', { name: words.channels.menu.drain, exact: true }).waitFor();
+      await picture(page, `channel-untried-${language}`);
+    },
+    60_000,
+  );
+
+  test.each(['en', 'zh'] as const)(
+    'capabilities have names, and a cost on a phone has its label, in %s',
+    async (language) => {
+      const wide = await open(language, 1_440);
+      await wide.go('/operator/channels/sim-openai-images?tab=models');
+      const { image_edits: edits } = wide.words.usage.kinds;
+      await wide.main.getByText(edits).first().waitFor();
+      expect(await wide.main.innerText()).not.toContain('image_edits');
+      await picture(wide.page, `channel-models-${language}`);
+      const phone = await open(language, 390);
+      await phone.go('/operator/channels/sim-openai-images?tab=models');
+      const { cost, noCost } = phone.words.channels.models;
+      const card = phone.main.locator('[data-row]').first();
+      await card.getByText(noCost).waitFor();
+      expect(await card.innerText()).toContain(cost);
+      await picture(phone.page, `channel-models-phone-${language}`);
+    },
+    60_000,
+  );
+
+  test.each(['en', 'zh'] as const)(
+    'the last visit of a user stands by itself, in %s',
+    async (language) => {
+      const { page, go, main, userId, words } = await open(language, 1_440);
+      await go(`/operator/users/${userId}`);
+      const { seen, keys } = words.people.users.columns;
+      const keysTile = main.getByText(keys, { exact: true }).first().locator('..');
+      await main.getByText(seen, { exact: true }).waitFor();
+      expect(await keysTile.innerText()).not.toContain(seen);
+      await picture(page, `user-seen-${language}`);
+    },
+    60_000,
+  );
+
+  test.each(['en', 'zh'] as const)(
+    'figures without earlier ones say so, in %s',
+    async (language) => {
+      const { page, go, main, words } = await open(language, 1_440);
+      await go('/operator');
+      await main.getByText(words.shared.change.none).first().waitFor();
+      await picture(page, `trend-no-earlier-${language}`);
+    },
+    60_000,
+  );
+
+  test.each(['en', 'zh'] as const)(
+    'the import says what its columns hold, and that comparing changes nothing, in %s',
+    async (language) => {
+      const { page, go, main, words } = await open(language, 390);
+      await go('/operator/models/import');
+      const { note, columnsOf, reference } = words.prices.import;
+      for (const text of [note, ...Object.values(columnsOf), 'deepseek-chat,2,0.2,3'])
+        await main.getByText(text).first().waitFor();
+      const link = main.getByRole('link', { name: reference });
+      expect(await link.getAttribute('href')).toBe('/docs/guide/reference/config.html#price');
+      await picture(page, `import-${language}`, { whole: true });
+    },
+    60_000,
+  );
+});
