@@ -151,6 +151,30 @@ export function* refundedOf(
   return new Map(rows.map((row) => [textColumn(row, 'ref'), integerColumn(row, 'amount')]));
 }
 
+/** An amount that came back of a charge. */
+export interface ChargeRefund {
+  readonly account: string;
+  readonly charge: string;
+  /** Wall clock, ms: the time of the refund. */
+  readonly at: number;
+  readonly amount: Nano;
+}
+
+/** The refunds of all charges in a period. They are few: no client got what was charged. */
+export function* chargeRefunds({ from, to }: LedgerPeriod): Transaction<readonly ChargeRefund[]> {
+  const rows = yield {
+    sql: `SELECT credit, ref, at, amount FROM transfer
+      WHERE debit='revenue' AND credit<>'revenue' AND at>=$1 AND at<$2 ORDER BY at`,
+    params: [from, to],
+  };
+  return rows.map((row) => ({
+    account: textColumn(row, 'credit'),
+    charge: textColumn(row, 'ref'),
+    at: Number(integerColumn(row, 'at')),
+    amount: integerColumn(row, 'amount'),
+  }));
+}
+
 /** The payer and the amount of a transfer; undefined when there is none with this id. */
 export function* payerOf(
   id: string,

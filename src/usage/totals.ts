@@ -80,7 +80,7 @@ interface RolledColumns {
 const union = (parts: readonly (string | undefined)[]): string =>
   parts.filter((part) => part !== undefined).join(' UNION ALL ');
 
-/** The amount paid for requests, without what came back of it, and their number. */
+/** The amount paid for requests, refunded or not, and their number. */
 export interface Revenue {
   readonly requests: number;
   readonly cost: Nano;
@@ -125,39 +125,21 @@ function splitAt(
   return { summed: { from, to: end }, rest: { from: end, to } };
 }
 
-/**
- * Selects the refunds of charges as revenue that is taken off, at the time of the refund, as the
- * ledger counts them.
- */
-const refundsOf = (
-  places: SqlParameters,
-  of: string,
-  { from, to, tail }: RangeWithTail,
-  join = '',
-): string =>
-  `SELECT ${of} AS id, 0 AS requests, -t.amount AS cost FROM transfer t${join}
-    WHERE t.debit='revenue' AND t.credit<>'revenue'
-      AND t.at>=${places.add(from)} AND t.at<${places.add(Math.max(to, tail?.to ?? to))}`;
-
 /** The revenue with each model. */
-export function* revenueByModel(
-  range: RangeWithTail,
-): Transaction<readonly (Revenue & { readonly id: string })[]> {
-  const { tail, ...span } = range;
+export function* revenueByModel({
+  tail,
+  ...span
+}: RangeWithTail): Transaction<readonly (Revenue & { readonly id: string })[]> {
   const places = new SqlParameters();
   const rolled = yield* modelParts(places, span, { columns: 'h.model AS id, h.requests, h.cost' });
-  return yield* revenueById(places, [
-    ...rolled,
-    tail && recordsById('model', places, tail),
-    refundsOf(places, 'u.model', range, ' JOIN usage u ON u.id=t.ref'),
-  ]);
+  return yield* revenueById(places, [...rolled, tail && recordsById('model', places, tail)]);
 }
 
 /** The revenue from each account. */
-export function* revenueByAccount(
-  range: RangeWithTail,
-): Transaction<readonly (Revenue & { readonly id: string })[]> {
-  const { tail, ...span } = range;
+export function* revenueByAccount({
+  tail,
+  ...span
+}: RangeWithTail): Transaction<readonly (Revenue & { readonly id: string })[]> {
   const places = new SqlParameters();
   const { days, hours } = daysAndHours(span, yield* totalsUntil());
   const rolled = [
@@ -171,11 +153,7 @@ export function* revenueByAccount(
         WHERE h.account=u.id AND h.hour>=${places.add(from)} AND h.hour<${places.add(to)}`,
     ),
   ];
-  return yield* revenueById(places, [
-    ...rolled,
-    tail && recordsById('account', places, tail),
-    refundsOf(places, 't.credit', range),
-  ]);
+  return yield* revenueById(places, [...rolled, tail && recordsById('account', places, tail)]);
 }
 
 const recordsById = (column: 'account' | 'model', places: SqlParameters, tail: TimeRange) =>
@@ -191,10 +169,10 @@ function* revenueById(
 }
 
 /** The revenue of each hour (its beginning, wall clock, ms) that has any. */
-export function* revenueByHour(
-  range: RangeWithTail,
-): Transaction<readonly (Revenue & { readonly hour: number })[]> {
-  const { tail, ...span } = range;
+export function* revenueByHour({
+  tail,
+  ...span
+}: RangeWithTail): Transaction<readonly (Revenue & { readonly hour: number })[]> {
   const places = new SqlParameters();
   const { summed, rest } = splitAt(span, yield* totalsUntil());
   const parts = [
@@ -205,7 +183,6 @@ export function* revenueByHour(
     tail &&
       `SELECT r.finished_at-r.finished_at%${hourMs}, 1, r.cost-r.shortfall
         ${recordsOf(places, tail)}`,
-    refundsOf(places, `t.at-t.at%${hourMs}`, range),
   ];
   const sql = `SELECT t.hour, ${sums} FROM (${union(parts)}) t GROUP BY t.hour`;
   const rows = yield { sql, params: places.params };
@@ -357,6 +334,21 @@ export function* channelShares({
       share: requests / (totals.get(model) ?? 1),
     };
   });
+}
+
+const idsAtOnce = 1_000;
+
+/** The model of each of these charges. */
+export function* modelsOfCharges(ids: readonly string[]): Transaction<ReadonlyMap<string, string>> {
+  const models = new Map<string, string>();
+  for (let from = 0; from < ids.length; from += idsAtOnce) {
+    const places = new SqlParameters();
+    const some = ids.slice(from, from + idsAtOnce).map((id) => places.add(id));
+    const sql = `SELECT id, model FROM usage WHERE id IN (${some.join()})`;
+    for (const row of yield { sql, params: places.params })
+      models.set(String(row['id']), String(row['model']));
+  }
+  return models;
 }
 
 /** The channels that served requests on a complete day. */

@@ -8,12 +8,14 @@ import {
   type ChannelAttempts,
   oldestCounts,
 } from '../../gateway/reports/report.ts';
+import { type ChargeRefund, chargeRefunds } from '../../ledger/transfers.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { areFewRecords, hourMs, recentOf, type TimeRange } from '../../usage/ranges.ts';
 import { spanIndex } from '../../usage/spans.ts';
 import {
   type ChannelShare,
   channelShares,
+  modelsOfCharges,
   type RangeWithTail,
   type Revenue,
   revenueByAccount,
@@ -129,8 +131,17 @@ function* trend(
   const now = yield* partsOf(sources, withTail(period, tail));
   const then = yield* partsOf(sources, yield* withPartHour(before, until));
   const unit = days.length === 1 ? 'hour' : 'day';
-  const hours = yield* revenueByHour(withTail(period, tail));
-  const models = yield* revenueByModel(withTail(period, tail));
+  const { refunds } = now;
+  const hours = [
+    ...(yield* revenueByHour(withTail(period, tail))),
+    ...refunds.map(({ at, amount }) => ({ hour: floorHour(at), requests: 0, cost: -amount })),
+  ];
+  const sold = yield* modelsOfCharges(refunds.map(({ charge }) => charge));
+  const models = netOf(
+    yield* revenueByModel(withTail(period, tail)),
+    refunds,
+    ({ charge }) => sold.get(charge) ?? '',
+  );
   return {
     period: now.figures,
     before: then.figures,
@@ -168,9 +179,12 @@ interface Sources {
   readonly at: number;
 }
 
+type RevenueOf = Revenue & { readonly id: string };
+
 interface Parts {
   readonly figures: TrendFigures;
-  readonly accounts: readonly (Revenue & { readonly id: string })[];
+  readonly accounts: readonly RevenueOf[];
+  readonly refunds: readonly ChargeRefund[];
   readonly shares: readonly ChannelShare[];
   readonly costs: ReadonlyMap<string, bigint>;
   readonly attempts: readonly ChannelAttempts[];
@@ -182,7 +196,8 @@ function* partsOf(
   range: RangeWithTail,
 ): Transaction<Parts> {
   const span = { from: range.from, to: Math.max(range.to, range.tail?.to ?? range.to) };
-  const accounts = yield* revenueByAccount(range);
+  const refunds = yield* chargeRefunds(span);
+  const accounts = netOf(yield* revenueByAccount(range), refunds, ({ account }) => account);
   const shares = yield* channelShares(range);
   const costs = yield* vendorCosts(database, catalogue, range, shares);
   const since = Math.max(span.from, counted);
@@ -206,7 +221,25 @@ function* partsOf(
     active_users: accounts.filter(({ requests }) => requests > 0).length,
     new_users: yield* usersMadeWithin(span.from, span.to),
   };
-  return { figures, accounts, shares, costs, attempts };
+  return { figures, accounts, refunds, shares, costs, attempts };
+}
+
+/**
+ * Takes refunds off the revenue of those that `of` names. Each counts at its own time, as in the
+ * ledger, so that one can be all that a period has of its charge.
+ */
+function netOf(
+  paid: readonly RevenueOf[],
+  refunds: readonly ChargeRefund[],
+  of: (refund: ChargeRefund) => string,
+): readonly RevenueOf[] {
+  const net = new Map(paid.map((one) => [one.id, one]));
+  for (const refund of refunds) {
+    const id = of(refund);
+    const { requests, cost } = net.get(id) ?? { requests: 0, cost: 0n };
+    net.set(id, { id, requests, cost: cost - refund.amount });
+  }
+  return [...net.values()];
 }
 
 function hoursOf({ from, to }: TimeRange, at: number): readonly TimeRange[] {
@@ -237,7 +270,7 @@ function seriesOf(
 }
 
 /** The highest revenue first. */
-const ranks = (all: readonly (Revenue & { readonly id: string })[]): readonly TrendRank[] =>
+const ranks = (all: readonly RevenueOf[]): readonly TrendRank[] =>
   all
     .toSorted(
       (a, b) => Number(b.cost - a.cost) || b.requests - a.requests || (a.id < b.id ? -1 : 1),
