@@ -104,7 +104,7 @@ describe.skipIf(noChromium)('words of operators in Chromium', () => {
       const { page, go, main, words } = await open(language, 390);
       await go('/operator/models/import');
       const { note, columnsOf, reference } = words.prices.import;
-      for (const text of [note, ...Object.values(columnsOf), 'deepseek-chat,2,0.2,3'])
+      for (const text of [note, ...Object.values(columnsOf), 'my-model,2,0.2,3'])
         await main.getByText(text).first().waitFor();
       const link = main.getByRole('link', { name: reference });
       expect(await link.getAttribute('href')).toBe('/docs/guide/reference/config.html#price');

@@ -25,7 +25,6 @@ import { PriceFields, refusedLines, wrongLines } from './price-fields.tsx';
 /** The models of a channel, their names there, and the vendor's prices. */
 export function ChannelModels({ channel }: { readonly channel: ChannelView }): ReactNode {
   const { models: words } = useWords(channelWords);
-  const kindOf = useKind();
   const [editing, setEditing] = useState<string>();
   const costOf = (id: string) => channel.costs.find(({ model }) => model === id)?.prices ?? [];
   const priced = (model: ChannelModel) =>
@@ -54,15 +53,7 @@ export function ChannelModels({ channel }: { readonly channel: ChannelView }): R
       id: 'upstream',
       cell: ({ upstream }) => <span className="font-mono text-caption">{upstream}</span>,
     },
-    {
-      id: 'can',
-      spare: 1,
-      cell: ({ capabilities }) => (
-        <span className="block min-w-40 py-1 text-caption whitespace-normal text-muted">
-          {capabilities.map(kindOf).join(' · ')}
-        </span>
-      ),
-    },
+    { id: 'can', spare: 1, cell: (model) => <Capabilities of={model} /> },
     { id: 'priced', cell: priced },
     { id: 'cost', align: 'right', cell: cost },
   ]);
@@ -93,6 +84,15 @@ export function ChannelModels({ channel }: { readonly channel: ChannelView }): R
         <CostDialog channel={channel} model={editing} onClose={() => setEditing(undefined)} />
       )}
     </Panel>
+  );
+}
+
+function Capabilities({ of }: { readonly of: ChannelModel }): ReactNode {
+  const nameOf = useKind();
+  return (
+    <span className="block min-w-40 py-1 text-caption whitespace-normal text-muted">
+      {of.capabilities.map(nameOf).join(' · ')}
+    </span>
   );
 }
 

@@ -18,7 +18,7 @@ import { refreshModels } from './model-parts.ts';
 import { ReasonField, useErrorText } from './parts.tsx';
 
 const example = `id,input,cached_input,output
-deepseek-chat,2,0.2,3`;
+my-model,2,0.2,3`;
 /** The columns that most lists have, by what they hold. */
 const columnsOf = {
   id: ['id'],
