@@ -20,6 +20,28 @@ const executablePath = findChromium();
  */
 export const noChromium = executablePath === undefined;
 
+/**
+ * Playwright turns these off; Chromium takes the last list that it is given, and no other. Ours adds
+ * the pages of the address bar: every window draws two, and most of its start goes into them.
+ */
+const withoutFeatures = [
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxPopup',
+];
+
 let browser: Browser | undefined;
 
 /** One Chromium for all files of a worker. It ends with the worker's process. */
@@ -31,6 +53,7 @@ export function withChromium(): void {
       '--disable-gpu',
       '--disable-background-networking',
       '--force-color-profile=srgb',
+      `--disable-features=${withoutFeatures.join()}`,
       // A microphone that beeps, for those who may listen.
       '--use-fake-device-for-media-stream',
     ];
