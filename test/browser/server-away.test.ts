@@ -46,7 +46,7 @@ describe.skipIf(noChromium)('a server that stops while the console is open', () 
       relay.cut();
       await page.getByRole('link', { name: nav.keys, exact: true }).first().click();
       await lost.first().waitFor();
-      await page.getByText(words.live.pageNotOpened(nav.keys)).waitFor();
+      await page.getByText(words.live.notOpened(nav.keys)).waitFor();
       const marked = page.locator('nav a[aria-current="page"]');
       expect(await marked.allInnerTexts()).toEqual([nav.overview]);
       await look('unreachable');

@@ -1,5 +1,4 @@
 import { useRouterState } from '@tanstack/react-router';
-import { useOnline } from '../browser/media.ts';
 import { useReachable } from '../api/reach.ts';
 import type { IconName } from '../components/icon.tsx';
 import type sharedEnglish from '../words/en/shared.ts';
@@ -53,29 +52,15 @@ export function isAt(destination: string, path: string): boolean {
   return path === destination || path.startsWith(`${destination}/`);
 }
 
-/**
- * The path that the menu marks: at once the one that was pressed; while no page can be fetched, the
- * one whose page is still shown.
- */
+/** The path that was pressed last, and the one whose page is shown. */
+export function usePaths(): { readonly asked: string; readonly shown: string } {
+  const asked = useRouterState({ select: ({ location }) => location.pathname });
+  const shown = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  return { asked, shown: shown ?? asked };
+}
+
+/** The path that the menu marks: no page can be fetched while the server is away. */
 export function useMarkedPath(): string {
-  const isAway = useAway();
-  return useRouterState({
-    select: ({ location, resolvedLocation }) => ((isAway && resolvedLocation) || location).pathname,
-  });
-}
-
-/** The path that was pressed and whose page is not shown yet; undefined if there is none. */
-export function useWantedPath(): string | undefined {
-  return useRouterState({
-    select: ({ location, resolvedLocation }) =>
-      resolvedLocation === undefined || resolvedLocation.pathname === location.pathname
-        ? undefined
-        : location.pathname,
-  });
-}
-
-function useAway(): boolean {
-  const online = useOnline();
-  const reachable = useReachable();
-  return !online || !reachable;
+  const { asked, shown } = usePaths();
+  return useReachable() ? asked : shown;
 }

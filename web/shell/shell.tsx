@@ -12,7 +12,7 @@ import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { BottomBar } from './bottom-bar.tsx';
 import { onBalance, onCharge } from './live-money.ts';
-import { operatorDestinations, useWantedPath, userDestinations } from './navigation.ts';
+import { isAt, operatorDestinations, usePaths, userDestinations } from './navigation.ts';
 import { Sidebar } from './sidebar.tsx';
 import { type Overlay, useShortcuts } from './shortcuts.ts';
 import { TopBar } from './top-bar.tsx';
@@ -78,20 +78,15 @@ function Connection(): ReactNode {
   const online = useOnline();
   const liveness = useLiveness();
   const reachable = useReachable();
-  const wanted = useWantedPath();
+  const { asked, shown } = usePaths();
   if (online && reachable && liveness === 'live') return null;
   const { live, nav } = words;
-  const isAway = !online || !reachable;
-  const page = destinations.find(({ path }) => path === wanted)?.name;
+  const page = asked !== shown && destinations.find(({ path }) => isAt(path, asked));
   return (
     <div className="sticky top-12 z-20 flex flex-wrap items-center gap-x-3 border-b border-line bg-warn-soft px-4 py-1 text-caption text-warn md:px-6">
       <div role="status">
         <p>{!online ? live.offline : reachable ? live.paused : live.unreachable}</p>
-        {isAway && wanted !== undefined && (
-          <p className="font-medium">
-            {page === undefined ? live.notOpened : live.pageNotOpened(nav[page])}
-          </p>
-        )}
+        {!reachable && page && <p className="font-medium">{live.notOpened(nav[page.name])}</p>}
       </div>
       {!reachable && (
         <Button size="small" icon="refresh" className="ml-auto" onClick={tryNow}>

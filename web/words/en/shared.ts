@@ -93,9 +93,7 @@ export default {
     offline: 'You are offline. This page may be out of date.',
     unreachable: 'The server cannot be reached. Trying again…',
     tryNow: 'Try now',
-    pageNotOpened: (page: string) =>
-      `“${page}” could not be opened. It opens when the server answers.`,
-    notOpened: 'The page could not be opened. It opens when the server answers.',
+    notOpened: (page: string) => `“${page}” could not be opened yet.`,
     asOf: (time: string) => `as of ${time}`,
     loading: 'Loading',
   },
