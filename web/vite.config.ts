@@ -5,7 +5,7 @@ const texts =
   /web\/words\/(en|zh)\/(operator|playground|tasks|models|settings|requests|keys|statement)?/;
 /** What lists, dialogs, menus and forms are made of: the overview needs none of it. */
 const asked =
-  /components\/(?:choice|column-menu|day-input|detail-page|dialog|diff-list|facts|field|filter-bar|form(?!at)|list-panel|menu|original|scrolling-row|search-field|secret-once|tabs)|format\/(?:amount|day|price|quantity|whole-names|written-price|wrong-fields)|api\/once|browser\/device|pages\/model-parts|@tanstack/;
+  /components\/(?:choice|column-menu|day-input|detail-page|dialog|diff-list|facts|field|filter-bar|form(?!at)|list-panel|maybe-disabled|menu|original|pager|scrolling-row|search-field|secret-once|tabs)|format\/(?:amount|day|price|quantity|whole-names|written-price|wrong-fields)|api\/once|browser\/device|pages\/model-parts|@tanstack/;
 const shown =
   /web\/(?:api|browser|components|format)\/|pages\/(?:charge-parts|error-code)|words\/rich|shell\/announcement\.tsx/;
 

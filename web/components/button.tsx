@@ -1,13 +1,7 @@
 import { Link, type LinkComponent, createLink } from '@tanstack/react-router';
 import { type VariantProps, cva } from 'class-variance-authority';
 import { clsx } from 'clsx';
-import {
-  type AnchorHTMLAttributes,
-  type ButtonHTMLAttributes,
-  type ReactNode,
-  type Ref,
-  useId,
-} from 'react';
+import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ReactNode, Ref } from 'react';
 import { Icon, type IconName } from './icon.tsx';
 
 export const buttonLook = cva(
@@ -17,7 +11,9 @@ export const buttonLook = cva(
       look: {
         primary: 'bg-accent text-on-accent hover:bg-accent-hover',
         secondary: 'border border-edge bg-surface text-text hover:bg-sunken',
-        ghost: 'hover:bg-sunken',
+        // Text that can be pressed is in the accent colour, as links are.
+        ghost: 'text-accent hover:bg-sunken',
+        quiet: 'text-muted hover:bg-sunken hover:text-text',
         danger: 'bg-bad text-on-accent hover:bg-bad-hover',
       },
       size: {
@@ -27,53 +23,22 @@ export const buttonLook = cva(
       },
       icon: { true: 'aspect-square px-0', false: '' },
     },
-    // Text that can be pressed is in the accent colour, as links are. An icon alone looks like a button.
-    compoundVariants: [
-      { look: 'ghost', icon: false, class: 'text-accent hover:text-accent-hover' },
-      { look: 'ghost', icon: true, class: 'text-muted hover:text-text' },
-    ],
     defaultVariants: { look: 'secondary', size: 'normal', icon: false },
   },
 );
 
 type Looks = Omit<VariantProps<typeof buttonLook>, 'icon'>;
 
-interface ButtonProps extends Looks, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
+export interface ButtonProps
+  extends Looks,
+    Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
   readonly busy?: boolean;
-  /**
-   * Why it cannot be pressed: told below it. The button stays in the tab order, so that screen
-   * readers tell it, too.
-   */
-  readonly disabledFor?: string | undefined;
   readonly icon?: IconName;
   readonly ref?: Ref<HTMLButtonElement>;
 }
 
 /** One primary button per view. A busy button keeps its width and ignores a second press. */
-export function Button(props: ButtonProps): ReactNode {
-  return 'disabledFor' in props ? <MaybeDisabled {...props} /> : <PlainButton {...props} />;
-}
-
-/** A button and, while it cannot be pressed, the reason below it. */
-function MaybeDisabled({ disabledFor, ...button }: ButtonProps): ReactNode {
-  const id = useId();
-  if (disabledFor === undefined)
-    return (
-      <span className="contents">
-        <PlainButton {...button} />
-      </span>
-    );
-  return (
-    <span className="inline-flex max-w-60 flex-col items-start gap-1 text-left [.justify-end>&]:items-end [.justify-end>&]:text-right">
-      <PlainButton {...button} aria-disabled aria-describedby={id} />
-      <span id={id} className="text-caption text-muted">
-        {disabledFor}
-      </span>
-    </span>
-  );
-}
-
-function PlainButton({
+export function Button({
   look,
   size,
   busy = false,
@@ -82,7 +47,7 @@ function PlainButton({
   children,
   onClick,
   ...rest
-}: Omit<ButtonProps, 'disabledFor'>): ReactNode {
+}: ButtonProps): ReactNode {
   const still = busy || rest['aria-disabled'] === true;
   return (
     <button
@@ -114,7 +79,7 @@ interface IconButtonProps
 export function IconButton({
   icon,
   label,
-  look = 'ghost',
+  look = 'quiet',
   size,
   className,
   ...rest
@@ -162,7 +127,7 @@ export const TextLink: typeof Link = Link;
 /** Every link that is no button looks like this. */
 export const linkLook = 'text-accent underline underline-offset-2 hover:text-accent-hover';
 /** The link of a whole row or card: its place tells, too. */
-export const rowLinkLook = 'rounded-badge text-accent underline-offset-2 hover:underline';
+export const rowLinkLook = 'rounded-badge text-accent hover:underline';
 
 function Busy(): ReactNode {
   return (

@@ -7,7 +7,7 @@ import { Button } from './button.tsx';
 import { EmptyState } from './error-panel.tsx';
 import { Loaded } from './loaded.tsx';
 import { Panel } from './page.tsx';
-import { fromFirst, Pager } from './table.tsx';
+import { fromFirst, Pager } from './pager.tsx';
 
 type State = Readonly<Record<string, string>>;
 

@@ -76,7 +76,7 @@ function WayUp({ above }: { readonly above: readonly Crumb[] }): ReactNode {
       path={up.to}
       data-way-up
       className={clsx(
-        '-my-2 inline-flex min-h-6 items-center gap-1 self-start text-table touch:min-h-11',
+        '-my-2 flex min-h-6 items-center gap-1 self-start text-table touch:min-h-11',
         linkLook,
         me !== null && 'sm:hidden',
       )}

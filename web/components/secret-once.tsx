@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { keysWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
 import { Banner } from './banner.tsx';
-import { Button } from './button.tsx';
+import { MaybeDisabled } from './maybe-disabled.tsx';
 import { CopyButton } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
 import { Checkbox } from './field.tsx';
@@ -28,13 +28,13 @@ export function SecretOnce({ secret, variable, onDone }: SecretOnceProps): React
       onClose={onDone}
       title={words.title}
       footer={
-        <Button
+        <MaybeDisabled
           look="primary"
           disabledFor={copied || saved ? undefined : words.save}
           onClick={onDone}
         >
           {words.done}
-        </Button>
+        </MaybeDisabled>
       }
     >
       <div className="flex flex-col gap-4">

@@ -9,10 +9,8 @@ import {
   useRef,
 } from 'react';
 import { useWide } from '../browser/media.ts';
-import { sharedWords } from '../words/families.ts';
-import { useWords } from '../words/family.ts';
 import { useLanguage } from '../words/language.ts';
-import { Button, buttonLook, rowLinkLook } from './button.tsx';
+import { rowLinkLook } from './button.tsx';
 import { useFittingColumns } from './fitting-columns.ts';
 import { Icon } from './icon.tsx';
 import { drawnMoney, type MoneyColumn } from './money-column.tsx';
@@ -356,7 +354,7 @@ function RowLink({ path, onOpen, children }: RowLinkProps): ReactNode {
       path={path}
       data-row-link
       onClick={inPlace}
-      className={clsx('block truncate', rowLinkLook)}
+      className={`block truncate ${rowLinkLook}`}
     >
       {children}
     </PathLink>
@@ -385,58 +383,4 @@ function useOpen<Row>(
     if (onOpen === undefined) router.history.push(path);
     else onOpen(row);
   };
-}
-
-interface PagerProps {
-  readonly page: { readonly next: string | null; readonly prev: string | null };
-  /** `undefined`: the first page. Write it into the address as `after`. */
-  readonly onTurn: (after: string | undefined) => void;
-  /** Left of the buttons: export, rows per page. */
-  readonly children?: ReactNode;
-}
-
-/** Newer and older, without page numbers: the API gives no total. `[` and `]` press them. */
-export function Pager({ page, onTurn, children }: PagerProps): ReactNode {
-  const words = useWords(sharedWords);
-  if (page.next === null && page.prev === null && children === undefined) return null;
-  return (
-    <nav
-      aria-label={words.table.rows}
-      className="flex flex-wrap items-center gap-2 border-t border-line px-3 py-2"
-    >
-      <div className="mr-auto flex items-center gap-2">{children}</div>
-      <Turn name="newer" cursor={page.prev} onTurn={onTurn} />
-      <Turn name="older" cursor={page.next} onTurn={onTurn} />
-    </nav>
-  );
-}
-
-interface TurnProps extends Pick<PagerProps, 'onTurn'> {
-  readonly name: 'newer' | 'older';
-  /** Null: there is no such page. The place of the button is kept. */
-  readonly cursor: string | null;
-}
-
-function Turn({ name, cursor, onTurn }: TurnProps): ReactNode {
-  const { table: words } = useWords(sharedWords);
-  const icon = name === 'newer' ? 'left' : 'right';
-  if (cursor === null)
-    return (
-      <span aria-hidden="true" className={clsx(buttonLook({ size: 'small' }), 'invisible')}>
-        <Icon name={icon} />
-        {words[name]}
-      </span>
-    );
-  return (
-    <Button size="small" icon={icon} data-page={name} onClick={() => onTurn(cursor)}>
-      {words[name]}
-    </Button>
-  );
-}
-
-type Turned = PagerProps['page'];
-
-/** For lists that page in one direction only: "newer" leads to the first page. */
-export function fromFirst({ next, prev }: Turned, after: string): Turned {
-  return { next, prev: prev ?? (after === '' ? null : '') };
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { wholeNames } from '../format/whole-names.ts';
+import { datePattern } from '../format/date-pattern.ts';
 
-const dates = wholeNames([]);
+const dates = new RegExp(`(${datePattern})`);
 
 interface UnbrokenProps {
   readonly text: string;

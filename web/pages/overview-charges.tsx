@@ -1,4 +1,3 @@
-import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import type { ChargeView, OverviewView } from '../../src/console/contract.ts';
 import { linkLook } from '../components/button.tsx';
@@ -39,7 +38,7 @@ export function LatestCharges({ view }: { readonly view: OverviewView }): ReactN
       title={words.title}
       flush
       actions={
-        <PathLink path="/usage" className={clsx('text-table', linkLook)}>
+        <PathLink path="/usage" className={`text-table ${linkLook}`}>
           {words.all}
         </PathLink>
       }

@@ -5,6 +5,7 @@ import { queryClient, useData, useSession } from '../api/data.ts';
 import { useSearchState } from '../browser/search-state.ts';
 import { Banner } from '../components/banner.tsx';
 import { Button } from '../components/button.tsx';
+import { MaybeDisabled } from '../components/maybe-disabled.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { errorText } from '../components/error-panel.tsx';
 import { Loaded } from '../components/loaded.tsx';
@@ -93,14 +94,14 @@ function Identity({
           <Unbroken text={words.linked(formatTime(identity.linked_at, zone))} />
         </p>
       </div>
-      <Button
+      <MaybeDisabled
         size="small"
         disabledFor={identity.removable ? undefined : words.last}
         onClick={onUnlink}
         aria-label={`${words.unlink}: ${name}`}
       >
         {words.unlink}
-      </Button>
+      </MaybeDisabled>
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { addressOf, send } from '../api/client.ts';
 import { useMe, useSession } from '../api/data.ts';
-import { Button, ButtonAnchor } from '../components/button.tsx';
+import { ButtonAnchor } from '../components/button.tsx';
+import { MaybeDisabled } from '../components/maybe-disabled.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { formatYuan, parseYuan } from '../format/money.ts';
 import { settingsWords } from '../words/families.ts';
@@ -24,12 +25,12 @@ export function OwnData(): ReactNode {
         {words.export}
       </ButtonAnchor>
       <p className="text-caption text-muted">{words.exportHelp}</p>
-      <Button
+      <MaybeDisabled
         disabledFor={role === 'operator' ? words.operator : undefined}
         onClick={() => setLeaving(true)}
       >
         {words.close}
-      </Button>
+      </MaybeDisabled>
       {leaving && (
         <Confirm
           onClose={() => setLeaving(false)}

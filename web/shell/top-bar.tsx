@@ -1,4 +1,3 @@
-import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { useWide } from '../browser/media.ts';
 import { useCrumbs } from '../browser/title.ts';
@@ -63,7 +62,7 @@ function Breadcrumb(): ReactNode {
                 {label}
               </span>
             ) : (
-              <PathLink path={to} className={clsx('truncate', linkLook)}>
+              <PathLink path={to} className={`truncate ${linkLook}`}>
                 {label}
               </PathLink>
             )}

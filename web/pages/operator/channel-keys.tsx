@@ -62,7 +62,6 @@ export function KeyFields({ slots, onChange, help, error }: Props): ReactNode {
           {!alone && (
             <IconButton
               icon="trash"
-              look="ghost"
               label={words.secretRemove(place + 1)}
               onClick={() => onChange(slots.filter((_, at) => at !== place))}
             />

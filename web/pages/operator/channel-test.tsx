@@ -10,6 +10,7 @@ import { sendForEvents } from '../../api/server-events.ts';
 import { Banner } from '../../components/banner.tsx';
 import { FormProblem } from '../../components/form.tsx';
 import { Button } from '../../components/button.tsx';
+import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Foot } from '../../components/dialog-foot.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
@@ -175,9 +176,9 @@ export function UnsavedTest({ draft, models }: UnsavedProps): ReactNode {
         {course.running ? (
           <Button onClick={stop}>{words.stop}</Button>
         ) : (
-          <Button disabledFor={missing} onClick={start}>
+          <MaybeDisabled disabledFor={missing} onClick={start}>
             {course.done === undefined ? words.run : words.again}
-          </Button>
+          </MaybeDisabled>
         )}
       </div>
       <FormProblem error={course.error} />

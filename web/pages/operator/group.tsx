@@ -4,6 +4,7 @@ import type { OperatorGroup } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
 import { prefetch, useData, type Visit } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
+import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { Confirm } from '../../components/dialog.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { DetailPage } from '../../components/detail-page.tsx';
@@ -65,9 +66,9 @@ function Actions({ group }: { readonly group: OperatorGroup }): ReactNode {
   if (group.origin === 'configuration') return <FromFile>{origin.readOnly}</FromFile>;
   return (
     <>
-      <Button icon="trash" disabledFor={needed} onClick={() => setOpen('remove')}>
+      <MaybeDisabled icon="trash" disabledFor={needed} onClick={() => setOpen('remove')}>
         {words.remove}
-      </Button>
+      </MaybeDisabled>
       <Button look="primary" icon="edit" onClick={() => setOpen('edit')}>
         {words.edit}
       </Button>

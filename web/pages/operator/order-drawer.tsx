@@ -3,6 +3,7 @@ import type { OperatorOrder } from '../../../src/console/contract.ts';
 import { send } from '../../api/client.ts';
 import { useData } from '../../api/data.ts';
 import { Button } from '../../components/button.tsx';
+import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { CopyText } from '../../components/copy.tsx';
 import { Confirm, Drawer, stepsIn } from '../../components/dialog.tsx';
 import { Foot } from '../../components/dialog-foot.tsx';
@@ -129,9 +130,9 @@ function Acts({ order }: { readonly order: OperatorOrder }): ReactNode {
           </Button>
         )}
         {waits && <Button onClick={() => setOpen('close')}>{words.close}</Button>}
-        <Button icon="back" disabledFor={notRefundable} onClick={() => setOpen('refund')}>
+        <MaybeDisabled icon="back" disabledFor={notRefundable} onClick={() => setOpen('refund')}>
           {words.refund}
-        </Button>
+        </MaybeDisabled>
       </Foot>
       <p className="text-caption text-muted">{words.queryHelp}</p>
       {open === 'close' && (

@@ -11,6 +11,7 @@ import type {
 } from '../../../src/console/contract.ts';
 import { newIdempotencyKey, send } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
+import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { DayInput } from '../../components/day-input.tsx';
 import { type Mistakes, Refusal, useRefusedFields } from '../../components/form.tsx';
 import { AmountInput, Field, Select } from '../../components/field.tsx';
@@ -318,9 +319,14 @@ function Publish({ change, preview, wrong, version, idempotencyKey }: PublishPro
       </div>
       <Refusal error={publish.error} refused={refused} />
       <div className="flex justify-end">
-        <Button look="primary" busy={publish.isPending} disabledFor={barred} onClick={submit}>
+        <MaybeDisabled
+          look="primary"
+          busy={publish.isPending}
+          disabledFor={barred}
+          onClick={submit}
+        >
           {words.publish(preview?.to_version ?? version)}
-        </Button>
+        </MaybeDisabled>
       </div>
     </div>
   );

@@ -10,6 +10,7 @@ import { send } from '../../api/client.ts';
 import { Banner } from '../../components/banner.tsx';
 import { FormProblem, type Mistakes } from '../../components/form.tsx';
 import { Button } from '../../components/button.tsx';
+import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { Checkbox, TextInput } from '../../components/field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { mistakeIn } from '../../format/wrong-fields.ts';
@@ -111,14 +112,14 @@ export function FetchModels({ ask, ...rest }: Props): ReactNode {
   return (
     <section className="flex flex-col gap-2">
       <div>
-        <Button
+        <MaybeDisabled
           icon="download"
           busy={fetched.isPending}
           disabledFor={ask === undefined ? words.chooseVendor : undefined}
           onClick={() => ask && fetched.mutate(ask)}
         >
           {words.button}
-        </Button>
+        </MaybeDisabled>
       </div>
       <FormProblem error={fetched.error} />
       {data?.failure && (

@@ -8,6 +8,7 @@ import {
   useState,
 } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
+import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { TextInput, Textarea } from '../../components/field.tsx';
 import { Badge } from '../../components/status-badge.tsx';
 import { playgroundWords, sharedWords } from '../../words/families.ts';
@@ -115,9 +116,9 @@ function SendOrStop({ running, disabledFor, onSend, onStop }: SendProps): ReactN
       {words.stop}
     </Button>
   ) : (
-    <Button look="primary" icon="play" disabledFor={disabledFor} onClick={onSend}>
+    <MaybeDisabled look="primary" icon="play" disabledFor={disabledFor} onClick={onSend}>
       {words.run}
-    </Button>
+    </MaybeDisabled>
   );
 }
 

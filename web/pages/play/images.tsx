@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { ModelDetail } from '../../../src/console/contract.ts';
 import { open } from '../../api/client.ts';
 import { useData, useSession } from '../../api/data.ts';
-import { Button } from '../../components/button.tsx';
+import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { Field, Textarea } from '../../components/field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/page.tsx';
@@ -229,7 +229,7 @@ function ImagePromptFields({
       />
       <div className="flex flex-wrap items-center justify-end gap-2">
         <span className="text-caption text-muted">{cost}</span>
-        <Button
+        <MaybeDisabled
           look="primary"
           icon="play"
           busy={busy}
@@ -237,7 +237,7 @@ function ImagePromptFields({
           onClick={onGo}
         >
           {shared.run}
-        </Button>
+        </MaybeDisabled>
       </div>
     </div>
   );

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../components/button.tsx';
+import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { usePoor } from './cost-before.tsx';
@@ -35,9 +36,9 @@ export function RunBar({
           {words.stop}
         </Button>
       ) : (
-        <Button look="primary" icon="play" disabledFor={poor} onClick={onRun}>
+        <MaybeDisabled look="primary" icon="play" disabledFor={poor} onClick={onRun}>
           {words.run}
-        </Button>
+        </MaybeDisabled>
       )}
     </div>
   );

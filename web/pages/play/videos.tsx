@@ -5,7 +5,7 @@ import { refreshMoney, useData, useSession } from '../../api/data.ts';
 import { useEvent } from '../../api/events.ts';
 import { useOnce } from '../../api/once.ts';
 import { useSearchState } from '../../browser/search-state.ts';
-import { Button } from '../../components/button.tsx';
+import { MaybeDisabled } from '../../components/maybe-disabled.tsx';
 import { Field, Select, Textarea } from '../../components/field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/page.tsx';
@@ -179,7 +179,7 @@ function Order({ keyId, body, prompt, onPrompt, cost, covered }: OrderProps): Re
             />
           )}
         </span>
-        <Button
+        <MaybeDisabled
           look="primary"
           icon="play"
           busy={state.busy}
@@ -187,7 +187,7 @@ function Order({ keyId, body, prompt, onPrompt, cost, covered }: OrderProps): Re
           onClick={() => void submit()}
         >
           {words.submit}
-        </Button>
+        </MaybeDisabled>
       </div>
     </div>
   );
