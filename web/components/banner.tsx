@@ -1,19 +1,14 @@
-import { cva } from 'class-variance-authority';
 import type { ReactNode } from 'react';
 import { Icon, type IconName } from './icon.tsx';
 
 type Tone = 'accent' | 'good' | 'warn' | 'bad';
 
-const look = cva('flex items-start gap-2 rounded-control px-3 py-2 text-table text-text', {
-  variants: {
-    tone: {
-      accent: 'bg-accent-soft',
-      good: 'bg-good-soft',
-      warn: 'bg-warn-soft',
-      bad: 'bg-bad-soft',
-    },
-  },
-});
+const tones: Readonly<Record<Tone, string>> = {
+  accent: 'bg-accent-soft',
+  good: 'bg-good-soft',
+  warn: 'bg-warn-soft',
+  bad: 'bg-bad-soft',
+};
 
 const icons: Readonly<Record<Tone, readonly [IconName, string]>> = {
   accent: ['info', 'mt-0.5 text-accent'],
@@ -34,7 +29,9 @@ export function Banner({
 }): ReactNode {
   const [icon, className] = icons[tone];
   return (
-    <div className={look({ tone })}>
+    <div
+      className={`flex items-start gap-2 rounded-control px-3 py-2 text-table text-text ${tones[tone]}`}
+    >
       <Icon name={icon} className={className} />
       <div className="min-w-0 flex-1 self-center">{children}</div>
       {action}

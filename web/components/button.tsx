@@ -1,33 +1,31 @@
 import { Link, type LinkComponent, createLink } from '@tanstack/react-router';
-import { type VariantProps, cva } from 'class-variance-authority';
 import { clsx } from 'clsx';
 import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ReactNode, Ref } from 'react';
 import { Icon, type IconName } from './icon.tsx';
 
-export const buttonLook = cva(
-  'relative inline-flex shrink-0 items-center justify-center gap-1.5 rounded-control font-medium whitespace-nowrap select-none aria-disabled:opacity-55',
-  {
-    variants: {
-      look: {
-        primary: 'bg-accent text-on-accent hover:bg-accent-hover',
-        secondary: 'border border-edge bg-surface text-text hover:bg-sunken',
-        // Text that can be pressed is in the accent colour, as links are.
-        ghost: 'text-accent hover:bg-sunken',
-        quiet: 'text-muted hover:bg-sunken hover:text-text',
-        danger: 'bg-bad text-on-accent hover:bg-bad-hover',
-      },
-      size: {
-        small: 'h-7 px-2 text-table touch:h-10',
-        normal: 'h-8 px-3 text-table touch:h-11',
-        large: 'h-11 px-4 text-body',
-      },
-      icon: { true: 'aspect-square px-0', false: '' },
-    },
-    defaultVariants: { look: 'secondary', size: 'normal', icon: false },
-  },
-);
+const looks = {
+  primary: 'bg-accent text-on-accent hover:bg-accent-hover',
+  secondary: 'border border-edge bg-surface text-text hover:bg-sunken',
+  // Text that can be pressed is in the accent colour, as links are.
+  ghost: 'text-accent hover:bg-sunken',
+  quiet: 'text-muted hover:bg-sunken hover:text-text',
+  danger: 'bg-bad text-on-accent hover:bg-bad-hover',
+} as const;
 
-type Looks = Omit<VariantProps<typeof buttonLook>, 'icon'>;
+const sizes = {
+  small: 'h-7 px-2 text-table touch:h-10',
+  normal: 'h-8 px-3 text-table touch:h-11',
+  large: 'h-11 px-4 text-body',
+} as const;
+
+interface Looks {
+  readonly look?: keyof typeof looks | undefined;
+  readonly size?: keyof typeof sizes | undefined;
+}
+
+export function buttonLook({ look = 'secondary', size = 'normal' }: Looks): string {
+  return `relative inline-flex shrink-0 items-center justify-center gap-1.5 rounded-control font-medium whitespace-nowrap select-none aria-disabled:opacity-55 ${looks[look]} ${sizes[size]}`;
+}
 
 export interface ButtonProps
   extends Looks,
@@ -90,7 +88,7 @@ export function IconButton({
       data-tip={label}
       {...rest}
       aria-label={label}
-      className={clsx(buttonLook({ look, size, icon: true }), className)}
+      className={clsx(buttonLook({ look, size }), 'aspect-square px-0', className)}
     >
       <Icon name={icon} />
     </button>

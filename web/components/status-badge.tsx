@@ -1,4 +1,3 @@
-import { cva } from 'class-variance-authority';
 import type { ReactNode } from 'react';
 import { sharedWords } from '../words/families.ts';
 import { useWords } from '../words/family.ts';
@@ -28,20 +27,13 @@ const looks = {
 
 export type Status = keyof typeof looks;
 
-const look = cva(
-  'inline-flex max-w-full items-center gap-1 rounded-badge px-1.5 align-middle text-caption font-medium whitespace-nowrap',
-  {
-    variants: {
-      tone: {
-        good: 'bg-good-soft text-good',
-        accent: 'bg-accent-soft text-accent',
-        idle: 'bg-idle-soft text-muted',
-        warn: 'bg-warn-soft text-warn',
-        bad: 'bg-bad-soft text-bad',
-      },
-    },
-  },
-);
+const tones: Readonly<Record<Tone, string>> = {
+  good: 'bg-good-soft text-good',
+  accent: 'bg-accent-soft text-accent',
+  idle: 'bg-idle-soft text-muted',
+  warn: 'bg-warn-soft text-warn',
+  bad: 'bg-bad-soft text-bad',
+};
 
 /**
  * A state as icon, text and colour: any one of them is enough. `children` replaces the text where
@@ -71,7 +63,9 @@ interface BadgeProps {
 
 export function Badge({ tone = 'idle', icon, children }: BadgeProps): ReactNode {
   return (
-    <span className={look({ tone })}>
+    <span
+      className={`inline-flex max-w-full items-center gap-1 rounded-badge px-1.5 align-middle text-caption font-medium whitespace-nowrap ${tones[tone]}`}
+    >
       {icon !== undefined && <Icon name={icon} className="size-3" />}
       {/* Its baseline is that of its text, not of its icon. */}
       <span className="self-baseline truncate">{children}</span>
