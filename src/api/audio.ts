@@ -176,6 +176,7 @@ export async function parseTranscription(
     bytes: Buffer.alloc(0),
     stream,
     ...defaultsWithoutText,
+    textBytes: 0,
     textTokensMax: (sized.likely.input ?? 0) + (sized.likely.audio_input ?? 0),
     transcription,
     sized,
@@ -389,6 +390,7 @@ export function parseSpeech(
     // Tollgate always streams speech, whichever format the client requests.
     stream: true,
     ...defaultsWithoutText,
+    textBytes: bytes.length,
     textTokensMax: tokens,
     speech,
     sized: {

@@ -138,7 +138,7 @@ test('a request is understood: limits, stream, choices, media', () => {
     choices: 2,
     outputTokensRequested: 20,
     mediaCount: 1,
-    mediaBytes: 26,
+    textBytes: JSON.stringify(body).length - 26,
     answerId: 'chatcmpl-abc',
   });
   expect([...request.media]).toEqual([['image', 'messages[0].content[1]']]);

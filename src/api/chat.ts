@@ -250,7 +250,7 @@ export function parseChat(
       outputTokensRequested: read.max_completion_tokens(body) ?? read.max_tokens(body),
       media: media.kinds,
       mediaCount: media.count,
-      mediaBytes: media.bytes,
+      textBytes: bytes.length - media.bytes,
       addresses: media.addresses,
       text: () => chatText(body),
       answerId: `chatcmpl-${id.slice(4)}`,

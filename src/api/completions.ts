@@ -112,7 +112,7 @@ export function parseCompletion(
       outputTokensRequested,
       media: new Map(),
       mediaCount: 0,
-      mediaBytes: 0,
+      textBytes: bytes.length,
       text: () => completionText(body['prompt']),
       answerId: `cmpl-${id.slice(4)}`,
     }),

@@ -102,6 +102,7 @@ function requestOf(
     skeleton,
     stream: false,
     ...defaultsWithoutText,
+    textBytes: bytes.length,
     text: () => texts.join(' '),
     answerId: id.slice(4),
   };

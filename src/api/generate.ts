@@ -222,7 +222,7 @@ function requestOf(
     outputTokensRequested: undefined,
     media: media.kinds,
     mediaCount: media.count,
-    mediaBytes: media.bytes,
+    textBytes: sent.bytes.length - media.bytes,
     addresses: media.addresses,
     text: () => promptText(body),
     answerId: id.slice(4),

@@ -242,7 +242,7 @@ function asRequest({
     outputTokensRequested: undefined,
     media: options.images.length === 0 ? none : new Map([['image', 'image']]),
     mediaCount: 0,
-    mediaBytes: 0,
+    textBytes: bytes.length,
     textTokensMax: sized.likely.input ?? 0,
     image: options,
     sized,

@@ -156,7 +156,7 @@ test('media are told apart from text, inside results of tools too', () => {
     ]),
   );
   expect([...request.media]).toEqual([['image', `${at}.content[0]`]]);
-  expect(request).toMatchObject({ mediaCount: 2, mediaBytes: 8 });
+  expect(request).toMatchObject({ mediaCount: 2, textBytes: request.bytes.length - 8 });
   expect(request.text()).toContain('seen');
   expect(request.text()).not.toContain('AAAA');
 });

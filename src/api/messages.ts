@@ -227,7 +227,7 @@ export function parseTokenCount(
     outputTokensRequested: undefined,
     media: media.kinds,
     mediaCount: media.count,
-    mediaBytes: media.bytes,
+    textBytes: bytes.length - media.bytes,
     addresses: media.addresses,
     dropped: undefined,
     text: () => messagesText(body),

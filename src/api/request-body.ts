@@ -218,10 +218,12 @@ const checkFallbacks = checkOf(fallbackModels, 'models') as (value: unknown) => 
 export function withFallbacks(request: ApiRequest): ApiRequest {
   if (request.body['models'] === undefined) return request;
   const { models, ...body } = request.body;
+  const bytes = editJsonBytes(request.bytes, [{ path: ['models'] }], request.skeleton);
   return {
     ...request,
     body,
-    bytes: editJsonBytes(request.bytes, [{ path: ['models'] }], request.skeleton),
+    bytes,
+    textBytes: request.textBytes - (request.bytes.length - bytes.length),
     fallbacks: models === null ? undefined : checkFallbacks(models),
   };
 }

@@ -198,7 +198,7 @@ export function parseInput(
     outputTokensRequested: undefined,
     media: media.kinds,
     mediaCount: media.count,
-    mediaBytes: media.bytes,
+    textBytes: bytes.length - media.bytes,
     addresses: media.addresses,
     text: () => responsesText(body),
     answerId: responseId(id),

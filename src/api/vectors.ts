@@ -93,6 +93,7 @@ export function parseEmbeddings(
     skeleton,
     stream: false,
     ...defaultsWithoutText,
+    textBytes: bytes.length,
     ...(tokens === undefined ? {} : { textTokensMax: tokens }),
     text: () => (tokens === undefined ? [body['input']].flat().join(' ') : ''),
     answerId: `embd-${id.slice(4)}`,
@@ -211,6 +212,7 @@ export function parseRerank(
     skeleton,
     stream: false,
     ...defaultsWithoutText,
+    textBytes: bytes.length,
     textTokensMax,
     units: Math.ceil(
       tokens.reduce((sum, count) => sum + Math.ceil(count / tokensADocument), 0) / documentsAUnit,
@@ -288,7 +290,7 @@ export function parseModeration(
     media:
       images.length === 0 ? defaultsWithoutText.media : new Map([['image', images[0] ?? 'input']]),
     mediaCount: images.length,
-    mediaBytes: imageBytes,
+    textBytes: bytes.length - imageBytes,
     text: () => texts.join(' '),
     answerId: `modr-${id.slice(4)}`,
   };

@@ -218,8 +218,8 @@ export class LimitReached extends Error {
 }
 
 /** An upper estimate of the tokens of a request's text, by its size alone. */
-export function sizeInTokens({ textTokensMax, bytes, mediaBytes }: ApiRequest): number {
-  return textTokensMax ?? Math.ceil((bytes.length - mediaBytes) / bytesPerTokenInput);
+export function sizeInTokens({ textTokensMax, textBytes }: ApiRequest): number {
+  return textTokensMax ?? Math.ceil(textBytes / bytesPerTokenInput);
 }
 
 /**

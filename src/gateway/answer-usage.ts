@@ -71,7 +71,7 @@ export async function cancelledInput(
   if (billed) return { ...(await countInput(funded)), request: 0 };
   if (request.sized !== undefined) return inputOf(request.sized.likely);
   return {
-    input: (request.textTokensMax ?? tokensOfBytes(funded.textBytes)) + admitted.media.inputTokens,
+    input: (request.textTokensMax ?? tokensOfBytes(request.textBytes)) + admitted.media.inputTokens,
   };
 }
 

@@ -76,12 +76,10 @@ export interface ApiRequest {
   readonly media: ReadonlyMap<string, string>;
   /** The kinds of content that the answer is to have, where the client says so, and its member. */
   readonly answersIn?: { readonly kinds: readonly string[]; readonly param: string } | undefined;
-  /**
-   * How many pieces of media the request has, and how many of the body's bytes they take. These
-   * bytes are not counted as text.
-   */
+  /** How many pieces of media the request has. */
   readonly mediaCount: number;
-  readonly mediaBytes: number;
+  /** How many of the body's bytes are text, and not media. */
+  readonly textBytes: number;
   /** The media that came as a URL; undefined when none did. */
   readonly addresses?: readonly MediaAddress[] | undefined;
   /**
@@ -133,7 +131,6 @@ export const defaultsWithoutText = {
   outputTokensRequested: undefined,
   media: new Map<string, string>(),
   mediaCount: 0,
-  mediaBytes: 0,
 } as const satisfies Partial<ApiRequest>;
 
 /**

@@ -63,7 +63,7 @@ function story(money: bigint, bytes: number, meanwhile?: 'in use' | 'left') {
       id: 'req_1',
       principal: { userId: 'u', keyId: 'k' },
       bytes: Buffer.alloc(bytes, 'word '),
-      mediaBytes: 0,
+      textBytes: bytes,
       mediaCount: 0,
     },
     ...{ choices: 1, stream: false, outputTokensRequested: 16, capability: 'chat', body: {} },

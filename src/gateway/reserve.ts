@@ -57,8 +57,6 @@ export interface AdmittedRequest {
  */
 export interface FundedRequest extends AdmittedRequest {
   readonly funds: ReservedFunds;
-  /** Bytes of the body that are text, not media. */
-  readonly textBytes: number;
   /** Wall clock, ms: decides which limit windows are charged. */
   readonly reservedAt: number;
 }
@@ -130,7 +128,7 @@ async function refusedAtLeast(
   signal: AbortSignal,
 ): Promise<ReserveRefusal | undefined> {
   const { parts, request } = unfunded;
-  const textBytes = textBytesOf(request);
+  const { textBytes } = request;
   if (
     textBytes <= largeTextBytes ||
     request.sized !== undefined ||
@@ -214,12 +212,9 @@ function fundedBy(
     format,
     startedMonotonicMs,
     funds,
-    textBytes: textBytesOf(request),
     reservedAt,
   };
 }
-
-const textBytesOf = ({ bytes, mediaBytes }: ApiRequest): number => bytes.length - mediaBytes;
 
 function tokensAtFirst(request: ApiRequest, admitted: Admission): number {
   return request.stream ? firstSlice(admitted.outputTokens) : admitted.outputTokens;
