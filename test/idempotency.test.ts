@@ -184,6 +184,23 @@ forEachDatabase((name, _openFresh, fresh) => {
     await expectOneCharge(running);
   });
 
+  test('who waited for a submission that failed is answered by a request of its own', async () => {
+    const { vendor, running } = await start();
+    let finish = (): void => {};
+    vendor.answer((_request, response) => {
+      finish = () => json(response, 400, '{"error":{"message":"no"}}');
+      vendor.answer((_again, better) => json(better, 200, completion()));
+    });
+    const asked = Array.from({ length: 5 }, () => ask(running, 'k'));
+    await expect.poll(() => vendor.received.length).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    finish();
+    const statuses = await Promise.all(asked.map(async (answer) => (await answer).status));
+    expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 400]);
+    expect(vendor.received).toHaveLength(2);
+    await expectOneCharge(running);
+  });
+
   test('a client that leaves finds the answer when it comes again', async () => {
     const { vendor, running } = await start();
     let finish = (): void => {};

@@ -156,7 +156,7 @@ const channelReasons = [
 /** Reasons that no list has: for a model that is not sold, for addresses, and for channels. */
 const elsewhere = ['unknown_model', 'not_an_address', ...channelReasons];
 
-test('no reason in the console speaks of a file or of its members by their names', () => {
+test('no English reason in the console speaks of a file or of `api_key`', () => {
   const inEnglish: typeof inChinese = en.reasons;
   const values = { written: 'x', least: '1', most: '2', places: '9', choices: 'a b', vendor: 'v' };
   for (const code of Object.keys(sentences)) {

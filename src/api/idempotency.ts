@@ -8,7 +8,7 @@ import type {
 } from '../gateway/idempotency.ts';
 import { RecordingResponse, type ClientResponse } from '../http/client-response.ts';
 import type { StoredAnswer, IdempotentRequest } from '../memory/idempotency.ts';
-import type { Endpoint, RequestContext } from './endpoint.ts';
+import type { Endpoint, HttpRequest, RequestContext } from './endpoint.ts';
 import { idempotencyHeader } from './entry.ts';
 
 const keyCharsMax = 255;
@@ -133,12 +133,15 @@ const orUnavailable = <T>({ id }: IdempotentRequest, found: Promise<T>): Promise
 /** Answers one submission. It counts as running from its entry until its answer is kept. */
 class Answering {
   readonly #context: RequestContext;
+  /** The handler's copy, which loses its body: the request may have to be handled again. */
+  readonly #request: HttpRequest;
   readonly #enter: () => Promise<OpenIdempotentRequest>;
   #submission: OpenIdempotentRequest | undefined;
   #renewing: NodeJS.Timeout | undefined;
 
   constructor(context: RequestContext, enter: () => Promise<OpenIdempotentRequest>) {
     this.#context = context;
+    this.#request = { ...context.request };
     this.#enter = enter;
   }
 
@@ -146,6 +149,9 @@ class Answering {
     if (this.#submission !== undefined) return;
     const submission = await this.#enter();
     this.#submission = submission;
+    const { request } = this.#context;
+    request.model = this.#request.model;
+    request.body = undefined;
     this.#renewing = setInterval(
       () => void submission.renew().catch(() => undefined),
       renewEveryMs,
@@ -157,7 +163,7 @@ class Answering {
       this.#submission?.keep(answer),
     );
     try {
-      await handle({ ...this.#context, response });
+      await handle({ ...this.#context, request: this.#request, response });
       await response.finished;
     } finally {
       clearInterval(this.#renewing);

@@ -59,7 +59,7 @@ export interface ApiRequest {
   /** The body as the client sent it. Empty once the answer begins to stream (`beginStream`). */
   bytes: Buffer;
   /** Set when `bytes` have long strings. */
-  readonly skeleton?: Skeleton | undefined;
+  skeleton?: Skeleton | undefined;
   /** The client's headers, in formats where a vendor of the same format reads some of them. */
   readonly headers?: IncomingHttpHeaders;
   readonly stream: boolean;
@@ -119,6 +119,14 @@ export interface ApiRequest {
    * answer or its end.
    */
   readonly keep?: (last: Buffer) => Promise<void>;
+}
+
+const noBytes = Buffer.alloc(0);
+
+/** Nothing more is sent of a request: its bytes may be megabytes, and its answer last for minutes. */
+export function forgetBytes(sent: Pick<ApiRequest, 'bytes' | 'skeleton'>): void {
+  sent.bytes = noBytes;
+  if (sent.skeleton !== undefined) sent.skeleton = undefined;
 }
 
 /**

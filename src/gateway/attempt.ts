@@ -22,7 +22,7 @@ import type {
 } from '../providers/adapter.ts';
 import { isFault, protocolFault } from '../providers/formats/fault.ts';
 import type { Authorizer, AuthResult } from '../providers/vendor.ts';
-import type { ApiRequest } from './api-request.ts';
+import { type ApiRequest, forgetBytes } from './api-request.ts';
 import type { OpenChannel } from './channels/open-channels.ts';
 import { outputLimit } from './models/offers.ts';
 import type { GatewayLimits } from './parts.ts';
@@ -204,7 +204,7 @@ export class ChannelAttempt implements UpstreamListener {
   /** The client has the first of its answer: no vendor gets the request again. */
   forgetBytes(): void {
     for (let call: VendorCall | undefined = this.#call; call !== undefined; call = call.translated)
-      call.bytes = noBytes;
+      forgetBytes(call);
   }
 
   /** The vendor's answer is complete: ends the attempt with this result, unless it has ended. */
@@ -294,8 +294,6 @@ export class ChannelAttempt implements UpstreamListener {
     }
   }
 }
-
-const noBytes = Buffer.alloc(0);
 
 /** How an attempt ends when the client left while the vendor was at work. */
 export const leftAfterSending: AttemptResult = { kind: 'left', sent: true };

@@ -1,6 +1,7 @@
 import type { Candidate } from '../catalog/snapshot.ts';
 import type { DownloadedMedium } from '../media/downloads.ts';
 import type { StreamTranslator } from '../providers/adapter.ts';
+import { forgetBytes } from './api-request.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { Hedge } from './parts.ts';
 import { elapsedMs, type FundedRequest } from './reserve.ts';
@@ -78,17 +79,16 @@ export class RequestProgress {
   }
 }
 
-const noBytes = Buffer.alloc(0);
-
 /**
  * The first bytes for the client have arrived: its stream begins. No other channel gets the request
  * from here on, so that its bytes, which may be megabytes, do not stay for as long as the answer.
  */
 export function beginStream(funded: FundedRequest, progress: RequestProgress): void {
   progress.firstByteMs ??= elapsedMs(funded);
-  funded.request.bytes = noBytes;
+  forgetBytes(funded.request);
   if (funded.fallbacks !== undefined)
-    for (const { request } of funded.fallbacks) request.bytes = noBytes;
+    for (const { request } of funded.fallbacks) forgetBytes(request);
+  if (progress.downloaded !== undefined) progress.downloaded = undefined;
   sendDroppedHeader(funded, progress);
   funded.response.startStream(progress.stream?.type);
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { VendorCall } from '../providers/adapter.ts';
 import { openaiChat } from '../providers/formats/openai-chat/adapter.ts';
+import { parseJson } from '../api/request-body.ts';
 import { ChannelAttempt } from './attempt.ts';
 import { lostRace } from './hedge.ts';
 import { gatewayLimits } from './parts.ts';
@@ -8,18 +9,22 @@ import { RequestProgress } from './progress.ts';
 import type { FundedRequest, ReservedFunds } from './reserve.ts';
 import { ForwardingReceiver } from './stream.ts';
 
-const newCall = (): VendorCall => ({
-  body: { model: 'm', messages: [], stream: true },
-  bytes: Buffer.from('{"model":"m","messages":[],"stream":true}'),
-  publicModel: 'm',
-  upstreamModel: 'up',
-  stream: true,
-  includeUsage: false,
-  streamUpstream: true,
-  outputTokensMax: undefined,
-  answerId: 'chatcmpl-1',
-  created: 1,
-});
+/** Its prompt is a long string, for which the request has a skeleton. */
+function newCall(): VendorCall {
+  const messages = [{ role: 'user', content: 'word '.repeat(8_000) }];
+  const sent = Buffer.from(JSON.stringify({ model: 'm', messages, stream: true }));
+  return {
+    ...parseJson(sent, 'application/json'),
+    publicModel: 'm',
+    upstreamModel: 'up',
+    stream: true,
+    includeUsage: false,
+    streamUpstream: true,
+    outputTokensMax: undefined,
+    answerId: 'chatcmpl-1',
+    created: 1,
+  };
+}
 
 const chunk = (content: string): Buffer =>
   Buffer.from(
@@ -30,7 +35,7 @@ const chunk = (content: string): Buffer =>
 function waitingForMoney() {
   const adapter = openaiChat();
   const call = newCall();
-  const request = { bytes: call.bytes };
+  const request = { bytes: call.bytes, skeleton: call.skeleton };
   const attempt = new ChannelAttempt(adapter, call, gatewayLimits, () => {
     throw new Error('no vendor is asked');
   });
@@ -86,12 +91,17 @@ test('what waits for money is written once it is paid for', async () => {
 
 test('a request keeps its bytes until the client has the first of its answer', async () => {
   const { receiver, call, request, pay } = waitingForMoney();
-  const { length } = call.bytes;
+  const { bytes, skeleton } = call;
+  expect(skeleton).toBeDefined();
   receiver.data(chunk('one'));
-  expect([call.bytes.length, request.bytes.length]).toEqual([length, length]);
+  expect([call, request]).toMatchObject([
+    { bytes, skeleton },
+    { bytes, skeleton },
+  ]);
   pay();
   await new Promise(setImmediate);
-  expect([call.bytes.length, request.bytes.length]).toEqual([0, 0]);
+  const none = { bytes: Buffer.alloc(0), skeleton: undefined };
+  expect([call, request]).toMatchObject([none, none]);
 });
 
 test('nothing is written of an attempt that lost its race while it waited for money', async () => {

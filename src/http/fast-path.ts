@@ -269,7 +269,7 @@ class FastPathConnection implements ResponseWriter {
   }
 
   onClosed(closed: (complete: boolean) => void): void {
-    // Almost always one: a list that grows would take room for seventeen.
+    // There is nearly always one; `push` would reserve room for seventeen.
     if (this.#busy) this.#closed = this.#closed.concat(closed);
     else closed(false);
   }

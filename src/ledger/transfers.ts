@@ -160,11 +160,11 @@ export interface ChargeRefund {
   readonly amount: Nano;
 }
 
-/** The refunds of all charges in a period. They are few: no client got what was charged. */
+/** Refunds of a period. They are rare: a charge is refunded when its answer was not delivered. */
 export function* chargeRefunds({ from, to }: LedgerPeriod): Transaction<readonly ChargeRefund[]> {
   const rows = yield {
     sql: `SELECT credit, ref, at, amount FROM transfer
-      WHERE debit='revenue' AND credit<>'revenue' AND at>=$1 AND at<$2 ORDER BY at`,
+      WHERE debit='revenue' AND credit<>'revenue' AND at>=$1 AND at<$2`,
     params: [from, to],
   };
   return rows.map((row) => ({

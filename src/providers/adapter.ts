@@ -22,7 +22,7 @@ export interface VendorCall<T = JsonObject> {
    * Set when the client's body has long strings. Where `bytes` are an edited copy of it, functions
    * that edit JSON ignore it.
    */
-  readonly skeleton?: Skeleton | undefined;
+  skeleton?: Skeleton | undefined;
   /** The id that the client wrote in `model`, and that answers carry in `model`. */
   readonly publicModel: string;
   /** The vendor's id for it. */

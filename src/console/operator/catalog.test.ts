@@ -426,6 +426,11 @@ forEachDatabase((_name, openFresh) => {
     ]);
     const spare = await refusedOf('id,input,output,zz\nglm,3,10,');
     expect(spare).toEqual([[1, 'id,input,output,zz', "there is no column 'zz'"]]);
+    const other = 'id,input-price,输出';
+    expect(await refusedOf(`${other}\nglm,3,10`)).toEqual([
+      [1, other, "there is no column 'input-price'"],
+      [1, other, "there is no column '输出'"],
+    ]);
     const nameless = await refusedOf('model,input,output\nglm,3,10');
     expect(nameless).toEqual([
       [1, 'model,input,output', "the first column must be id, not 'model'"],

@@ -30,8 +30,10 @@ export function readPriceTable(text: string): PriceTable | undefined {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const [head, ...rest] = lines;
   const names = cellsOf(head ?? '').map((name) => name.trim());
-  if (names.length < 2 || !names.every((name) => /^[\w ]*$/.test(name))) return undefined;
+  if (names.length < 2) return undefined;
   const [first = ''] = names;
+  // A first line in JSON or YAML may have commas, too.
+  if (first !== 'id' && !names.every((name) => /^[\w ]*$/.test(name))) return undefined;
   if (first !== 'id')
     return { list: '[]', problems: [problemAt(1, '', reason('no_id_column', { written: first }))] };
   const entries = rest.map((line) =>

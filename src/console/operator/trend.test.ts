@@ -207,6 +207,36 @@ forEachDatabase((_name, openFresh) => {
     await check();
   });
 
+  test('a refund of a charge that is not rolled up yet is not taken off', async () => {
+    const database = await openFresh({ migrations });
+    const { trend } = await open(database);
+    const { userId: account } = await newCustomer(database, 1_000n * nano);
+    const sale = (at: number): Sale => ({ account, at, model: 'glm', millions: 2n });
+    await sell(database, [sale(noon - 4 * hourMs), sale(noon - hourMs)]);
+    while ((await rollUp(database, noon - 2 * hourMs)) !== undefined);
+    const at = noon - hourMs + 1_000;
+    await refund(database, { id: 'back', original: 'req_1', amount: nano, at });
+    const { as_of: until, period } = await trend('?period=today');
+    expect(Date.parse(until)).toBeLessThan(noon - hourMs);
+    expect(period.revenue).toBe(yuan(5n * nano));
+  });
+
+  test('a day with more refunds than charges has a vendor cost, and no margin', async () => {
+    const database = await openFresh({ migrations });
+    const { trend } = await open(database);
+    const { userId: account } = await newCustomer(database, 1_000n * nano);
+    const day = Date.parse('2026-11-18T20:00:00Z');
+    const sale = (at: number, millions: bigint): Sale => ({ account, at, model: 'glm', millions });
+    await sell(database, [sale(day - dayMs, 2n), sale(day, 1n)]);
+    await refund(database, { id: 'back', original: 'req_0', amount: 3n * nano, at: day + 1_000 });
+    while ((await rollUp(database, noon)) !== undefined);
+    expect((await trend('?from=2026-11-19&to=2026-11-19')).period).toMatchObject({
+      revenue: yuan(-nano / 2n),
+      vendor_cost: yuan(nano),
+      margin: null,
+    });
+  });
+
   test('models, users and channels are ranked', async () => {
     const database = await openFresh({ migrations });
     const { trend } = await open(database);
