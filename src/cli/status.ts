@@ -11,7 +11,7 @@ import type { Database } from '../storage/database.ts';
 import { channelTable, channelViews, hourNote } from './channel.ts';
 import { countPhrase, print, type SharedOptions } from './command-io.ts';
 import { type Env, type Installation, withDatabase, withoutPassword } from './installation.ts';
-import { paint, paintMoney, paintState } from './terminal.ts';
+import { isTrouble, paint, paintMoney, paintState } from './terminal.ts';
 
 /** Whether a gateway runs on this installation, and what it reports. */
 export async function statusCommand(options: SharedOptions, env: Env): Promise<void> {
@@ -46,9 +46,7 @@ async function showStatus(
     today,
     channels,
   };
-  const unhealthy = channels.filter(
-    ({ state }) => state !== 'healthy' && state !== 'untried',
-  ).length;
+  const unhealthy = channels.filter(({ state }) => isTrouble(state)).length;
   print(options, value, [
     ...headLines(nodes, where, at),
     ...(nodes.length === 0 ? [] : [line('now', nowText(overview.now))]),

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { forStream, paint, paintState, showsColour, table, widthOf } from './terminal.ts';
+import {
+  forStream,
+  isTrouble,
+  paint,
+  paintState,
+  showsColour,
+  table,
+  widthOf,
+} from './terminal.ts';
 
 test('a terminal has colour unless NO_COLOR is set; FORCE_COLOR decides everywhere', () => {
   const terminal = { isTTY: true };
@@ -18,6 +26,12 @@ test('a pipe gets the text without its styles', () => {
   expect(forStream(text, { ...pipe, isTTY: true }, {})).toBe(
     '\u001b[1ma\u001b[22m \u001b[31mparked\u001b[39m',
   );
+});
+
+test('a channel that was not tried lately is neither good nor bad', () => {
+  expect(paintState('untried')).toBe('untried');
+  expect(['untried', 'healthy'].filter(isTrouble)).toEqual([]);
+  expect(['failing', 'drained'].filter(isTrouble)).toEqual(['failing', 'drained']);
 });
 
 test('a table is aligned under its styles, for wide characters too, and figures stand right', () => {

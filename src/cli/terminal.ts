@@ -36,7 +36,15 @@ export function showsColour({ isTTY }: Pick<OutputStream, 'isTTY'>, env: Env): b
 export const forStream = (text: string, stream: OutputStream, env: Env): string =>
   showsColour(stream, env) ? text : stripVTControlCharacters(text);
 
-const good = new Set(['active', 'healthy', 'ok', 'credited', 'running', 'answered', 'sold']);
+const good: ReadonlySet<string> = new Set([
+  'active',
+  'healthy',
+  'ok',
+  'credited',
+  'running',
+  'answered',
+  'sold',
+]);
 const middling = new Set([
   'degraded',
   'cooling',
@@ -51,10 +59,19 @@ const middling = new Set([
   'no node',
 ]);
 
-/** A state is green, yellow or red. A status is a state by its first digit. */
+/** Nothing is known of it yet. */
+const neutral: ReadonlySet<string> = new Set(['untried']);
+
+/** Whether a state calls for somebody to look at it. */
+export const isTrouble = (state: string): boolean => !good.has(state) && !neutral.has(state);
+
+/**
+ * A state is green, yellow or red, or unpainted while nothing is known of it. A status is a state by
+ * its first digit.
+ */
 export function paintState(state: string): string {
   const word = state.trim();
-  if (word === '') return state;
+  if (word === '' || neutral.has(word)) return state;
   if (good.has(word) || /^[123]\d\d$/.test(word)) return paint('green', state);
   return paint(middling.has(word) || /^4\d\d$/.test(word) ? 'yellow' : 'red', state);
 }
