@@ -351,12 +351,6 @@ export function* modelsOfCharges(ids: readonly string[]): Transaction<ReadonlyMa
   return models;
 }
 
-/** The channels that served requests on a complete day. */
-export function* servingChannels(): Transaction<readonly string[]> {
-  const rows = yield { sql: 'SELECT DISTINCT channel FROM channel_day', params: [] };
-  return rows.map((row) => String(row['channel']));
-}
-
 /**
  * The cost that a channel's vendor reported beyond the bounds of requests. The operator bore it.
  */

@@ -124,7 +124,7 @@ export interface Attention {
 }
 
 export type ChannelStateName =
-  /** No request has been sent to it yet. */
+  /** No request was sent to it within the last 24 hours. */
   | 'untried'
   | 'healthy'
   | 'failing'
@@ -745,7 +745,8 @@ export interface AnnouncementBody {
 /**
  * GET `operator/requests?user=&key=&model=&channel=&status=&code=&id=&all=&from=&to=&limit=&after=`,
  * newest first, and as `operator/requests.csv`: requests of all users that got no whole answer;
- * `all=1`: also those that were answered. With a filter, a page may have fewer than its limit.
+ * `all=1`: also those that were answered, without the tasks that were charged (videos). A page may
+ * have fewer than its limit and yet not be the last one.
  */
 export interface OperatorRequest extends FailedRequest {
   readonly user: { readonly id: string; readonly name: string | null };

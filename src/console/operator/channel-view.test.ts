@@ -49,7 +49,7 @@ test('a channel fails when more than half of at least five attempts of the last 
   expect(stateWith({})).toBe('healthy');
 });
 
-test('a channel that was never called is not called healthy', () => {
+test('a channel that nobody called within a day is not called healthy', () => {
   expect(stateWith({}, false)).toBe('untried');
   expect(stateWith({ running: 1 }, false)).toBe('healthy');
   expect(stateWith({ recent: { attempts: 1, failed: 0 } }, false)).toBe('healthy');

@@ -34,7 +34,7 @@ export interface ChannelReadings {
    */
   readonly overruns: ReadonlyMap<string, number>;
   readonly losses: ReadonlyMap<string, ChannelLoss>;
-  /** The channels to which requests were sent. */
+  /** The channels to which requests were sent within the last 24 hours. */
   readonly tried: ReadonlySet<string>;
 }
 

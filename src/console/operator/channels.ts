@@ -18,7 +18,6 @@ import {
 } from '../../catalog/stored-catalog.ts';
 import {
   channelCounts,
-  countedChannels,
   healthChanges,
   nodeReports,
   overrunsOf,
@@ -28,7 +27,7 @@ import { openTasksByChannel } from '../../gateway/tasks/queries.ts';
 import type { Vendor } from '../../providers/vendor.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { hourMs, recentOf } from '../../usage/ranges.ts';
-import { lossesByChannel, servingChannels } from '../../usage/totals.ts';
+import { lossesByChannel } from '../../usage/totals.ts';
 import type { ChannelHealth, ChannelView, List, VendorView, ChannelEffect } from '../contract.ts';
 import { instant } from '../format.ts';
 import { versionIn } from '../input.ts';
@@ -142,7 +141,9 @@ export async function channelReadings(
   const catalogue = await storedCatalog(database);
   const reports = await nodeReports(database, clock);
   const counts = await channelCounts(database, { from: now - hourMs });
-  const overruns = overrunsOf(await channelCounts(database, { from: now - hoursShown * hourMs }));
+  const ofDay = await channelCounts(database, { from: now - hoursShown * hourMs });
+  const overruns = overrunsOf(ofDay);
+  const tried = new Set(ofDay.map(({ channel }) => channel));
   const losses = await database.snapshot(() => lossesByChannel(now - hoursShown * hourMs));
   const tasks = await openTasksByChannel(database);
   const first = now - hoursShown * hourMs;
@@ -152,9 +153,6 @@ export async function channelReadings(
       ...span,
       tail: (yield* recentOf(span, now)).tail,
     });
-  });
-  const tried = await database.snapshot(function* () {
-    return new Set([...(yield* countedChannels()), ...(yield* servingChannels())]);
   });
   return { catalogue, vendors, reports, endings, counts, tasks, costs, overruns, losses, tried };
 }

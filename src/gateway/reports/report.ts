@@ -216,12 +216,6 @@ export function* attemptsByChannel(
   }));
 }
 
-/** The channels that have counts: requests of the last days were sent to them. */
-export function* countedChannels(): Transaction<readonly string[]> {
-  const rows = yield { sql: 'SELECT DISTINCT channel FROM channel_count', params: [] };
-  return rows.map((row) => String(row['channel']));
-}
-
 /** The beginning of the oldest counts that are kept; undefined: there are none. */
 export function* oldestCounts(): Transaction<number | undefined> {
   const [row] = yield { sql: 'SELECT MIN(slot) AS slot FROM channel_count', params: [] };

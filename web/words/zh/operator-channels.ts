@@ -24,7 +24,7 @@ export default {
   errorShare: (share) => `错误率 ${share}`,
   filters: { vendor: '厂商', model: '模型', group: '分组', state: '状态' },
   states: {
-    untried: '尚未使用',
+    untried: '近期未使用',
     healthy: '正常',
     failing: '频繁失败',
     degraded: '降级',
