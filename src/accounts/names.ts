@@ -1,4 +1,4 @@
-import type { Database } from '../storage/database.ts';
+import type { Database, Transaction } from '../storage/database.ts';
 
 /** The names of those ids that are users. */
 export const userNames = (database: Database, ids: readonly string[]) =>
@@ -21,4 +21,10 @@ async function namesOf(
     wanted,
   );
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]));
+}
+
+/** The account that a key belongs to, deleted or not; undefined: there is no such key. */
+export function* accountOfKey(id: string): Transaction<string | undefined> {
+  const [row] = yield { sql: 'SELECT user_id FROM api_keys WHERE id=$1', params: [id] };
+  return row === undefined ? undefined : String(row['user_id']);
 }

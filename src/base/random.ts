@@ -55,3 +55,10 @@ export function requestId(now: number): string {
   hexUsed += randomDigits;
   return `req_${now.toString(16).padStart(12, '0')}${random}`;
 }
+
+/** The least id of a request of this moment: wall clock, ms. */
+export const firstIdAt = (at: number): string =>
+  `req_${Math.max(0, Math.floor(at)).toString(16).padStart(12, '0')}`;
+
+/** The time in the id of a request: wall clock, ms. NaN: it is no id of a request. */
+export const timeOfId = (id: string): number => Number.parseInt(id.slice(4, 16), 16);

@@ -1,3 +1,4 @@
+import { firstIdAt, timeOfId } from '../base/random.ts';
 import type { Row, SqlValue, Transaction } from '../storage/database.ts';
 import { integerColumn, textColumn, WhereClause } from '../storage/sql.ts';
 import {
@@ -143,12 +144,6 @@ export function* loggedAmong(ids: readonly string[]): Transaction<ReadonlySet<st
   const rows = yield { sql: `SELECT id FROM request_log${where.text}`, params: where.params };
   return new Set(rows.map((row) => textColumn(row, 'id')));
 }
-
-/** The least id of a request of this moment: ids begin with twelve digits of the time. */
-export const firstIdAt = (at: number): string =>
-  `req_${Math.max(0, Math.floor(at)).toString(16).padStart(12, '0')}`;
-
-const timeOfId = (id: string): number => Number.parseInt(id.slice(4, 16), 16);
 
 /** Deletes at most `limit` requests older than `before` (wall clock, ms); returns how many. */
 export function* forgetRequestsBefore(before: number, limit: number): Transaction<number> {

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import type { SqlValue, Database, Migration, Transaction, Statement, Row } from './database.ts';
 
-/** Builds a WHERE clause of optional conditions, and the values for its placeholders. */
+/**
+ * Builds a WHERE clause of optional conditions, and the values for its placeholders, which follow
+ * those of `before`.
+ */
 export class WhereClause {
-  readonly params: SqlValue[] = [];
+  readonly params: SqlValue[];
   readonly #conditions: string[] = [];
+
+  constructor(before: readonly SqlValue[] = []) {
+    this.params = [...before];
+  }
 
   /** `?` in the condition stands for the value. An undefined value adds no condition. */
   add(condition: string, value: SqlValue | undefined): void {

@@ -1,36 +1,92 @@
 import { expect, test } from 'vitest';
 import { forEachDatabase } from '../../test/databases.ts';
-import { charges, noon } from '../../test/support/console-user.ts';
+import { charges, noon, type TestCharge } from '../../test/support/console-user.ts';
 import { newCustomer } from '../../test/support/customer.ts';
 import { migrations } from '../app/schema.ts';
-import { allRecordsPage, chargedAfterMs } from './all-records.ts';
+import { firstIdAt } from '../base/random.ts';
+import type { Database } from '../storage/database.ts';
+import { type AllRecordsQuery, allRecordsPage, chargedAfterMs } from './all-records.ts';
+import { endOfTime } from './ranges.ts';
 
 const idOf = (number: number): string => `req_${String(number).padStart(32, '0')}`;
-const everything = { fromId: 'req_', beforeId: 'req_g', begunFrom: 0 };
+const everything = { fromId: 'req_', beforeId: 'req_g', begunFrom: 0, begunTo: endOfTime };
 
 forEachDatabase((_name, openFresh) => {
-  test('a filter with few matches comes in pages that say how far they looked', async () => {
+  async function withCharges(made: readonly Omit<TestCharge, 'account' | 'keyId' | 'lines'>[]) {
     const database = await openFresh({ migrations });
     const { userId: account } = await newCustomer(database, 1_000_000_000_000n);
-    await charges(database, [
-      ...Array.from({ length: 10 }, (_, index) => ({
-        ...{ id: idOf(index), account, keyId: 'key_1', at: noon + index, totalMs: index },
-        ...{ model: index === 1 || index === 8 ? 'rare' : 'glm', lines: [] },
-      })),
-      { id: 'video_1', account, keyId: 'key_1', at: noon, lines: [] },
-    ]);
-    const page = (beforeId: string, model?: string) =>
-      database.snapshot(() =>
-        allRecordsPage({ ...everything, beforeId, model, limit: 3 }, { lookedThrough: 4 }),
+    await charges(
+      database,
+      made.map((one) => ({ ...one, account, keyId: 'key_1', lines: [] })),
+    );
+    return { database, account };
+  }
+  const reader =
+    (database: Database, lookedThrough: number) =>
+    async (question: Partial<AllRecordsQuery>): Promise<readonly unknown[]> => {
+      const { rows, until } = await database.snapshot(() =>
+        allRecordsPage({ ...everything, limit: 3, ...question }, { lookedThrough }),
       );
-    const read = async (beforeId: string, model?: string) => {
-      const { rows, until } = await page(beforeId, model);
       return [rows.map(({ id }) => id), until];
     };
-    expect(await read('req_g')).toEqual([[idOf(9), idOf(8), idOf(7)], undefined]);
-    expect(await read('req_g', 'rare')).toEqual([[idOf(8)], idOf(6)]);
-    expect(await read(idOf(6), 'rare')).toEqual([[], idOf(2)]);
-    expect(await read(idOf(2), 'rare')).toEqual([[idOf(1)], undefined]);
+
+  test('a page of all records says how far it goes; a filter with few matches, how far it looked', async () => {
+    const { database } = await withCharges([
+      ...Array.from({ length: 10 }, (_, index) => ({
+        ...{ id: idOf(index), at: noon + index },
+        model: index === 1 || index === 8 ? 'rare' : 'glm',
+      })),
+      { id: 'video_1', at: noon },
+    ]);
+    const read = reader(database, 4);
+    expect(await read({})).toEqual([[idOf(9), idOf(8), idOf(7)], idOf(7)]);
+    expect(await read({ beforeId: idOf(2) })).toEqual([[idOf(1), idOf(0)], undefined]);
+    expect(await read({ model: 'rare' })).toEqual([[idOf(8)], idOf(6)]);
+    expect(await read({ beforeId: idOf(6), model: 'rare' })).toEqual([[], idOf(2)]);
+    expect(await read({ beforeId: idOf(2), model: 'rare' })).toEqual([[idOf(1)], undefined]);
+  });
+
+  test('the records of an account come by its index, in the order of their beginning', async () => {
+    const begun = (at: number): string => `${firstIdAt(noon + at)}${'0'.repeat(20)}`;
+    // The request that began at 1 took until 90.
+    const { database, account } = await withCharges(
+      [1, 2, 3, 4, 5, 6].map((at) => ({
+        id: begun(at),
+        at: noon + (at === 1 ? 90 : at * 10),
+      })),
+    );
+    const other = (await newCustomer(database, 1_000_000_000_000n)).userId;
+    await charges(
+      database,
+      [7, 8, 9].map((at) => ({
+        ...{ id: begun(at), at: noon + 100 + at },
+        ...{ account: other, keyId: 'key_2', lines: [] },
+      })),
+    );
+    const read = reader(database, 4);
+    const all: unknown[] = [];
+    for (let beforeId: string | undefined = 'req_g'; beforeId !== undefined; ) {
+      const [ids, until] = (await read({ account, beforeId })) as [string[], string | undefined];
+      all.push(...ids);
+      beforeId = until;
+    }
+    expect(all).toEqual([6, 5, 4, 3, 2, 1].map(begun));
+    expect(await read({ account: other })).toEqual([[begun(9), begun(8), begun(7)], begun(7)]);
+  });
+
+  test('a request whose client left before the first byte is told from the others', async () => {
+    const { database } = await withCharges([
+      { id: idOf(1), at: noon, status: 'left', firstByteMs: null },
+      { id: idOf(2), at: noon, status: 'left' },
+      { id: idOf(3), at: noon, firstByteMs: null },
+    ]);
+    const read = reader(database, 100);
+    expect(await read({ answerBegun: false })).toEqual([[idOf(1)], undefined]);
+    expect(await read({ answerBegun: true })).toEqual([[idOf(3), idOf(2)], undefined]);
+  });
+
+  test('the time of a request is that until its charge', async () => {
+    const { database } = await withCharges([{ id: idOf(4), at: noon, totalMs: 4 }]);
     expect(await database.snapshot(() => chargedAfterMs([idOf(4), 'req_x']))).toEqual(
       new Map([[idOf(4), 4]]),
     );

@@ -1,6 +1,7 @@
+import { firstIdAt } from '../base/random.ts';
 import type { Row, Transaction } from '../storage/database.ts';
 import { integerColumn, textColumn, WhereClause } from '../storage/sql.ts';
-import { hourMs } from './ranges.ts';
+import { hourMs, longestMs } from './ranges.ts';
 
 /** Selects requests of all accounts that were charged. Tasks are not among them. */
 export interface AllRecordsQuery {
@@ -9,62 +10,94 @@ export interface AllRecordsQuery {
   readonly model?: string | undefined;
   readonly channel?: string | undefined;
   readonly statuses?: readonly string[] | undefined;
+  /** False: only requests whose client left before the first byte; true: only the others. */
+  readonly answerBegun?: boolean | undefined;
   /** Ids, which begin with the time of the request: from (inclusive) and before (exclusive). */
   readonly fromId: string;
   readonly beforeId: string;
-  /** Wall clock, ms: no request of these ids began earlier. */
+  /** Wall clock, ms: all requests of these ids began from the one to the other. */
   readonly begunFrom: number;
+  readonly begunTo: number;
   readonly limit: number;
 }
 
 export interface AllRecordsPage {
   readonly rows: readonly Row[];
-  /** The id of the last record that was read for a page with fewer; undefined: all were read. */
+  /** All matching records from this id on are in `rows`; undefined: all that there are. */
   readonly until: string | undefined;
 }
 
 /** The most records read for one page: a filter with few matches shows them over several pages. */
 const lookedThroughMax = 30_000;
 
+/** SQL: the client left before the first byte of the answer. */
+const leftBefore = `(status='left' AND first_byte_ms IS NULL)`;
+
 /**
- * One page of charged requests by their ids, the newest first, from the primary key. A filter has
- * no index: it is looked for among the next records.
+ * One page of charged requests by their ids, the newest first. Those of one account come from its
+ * index, those of all accounts from the primary key. No other filter has an index: it is looked
+ * for among the next records.
  */
 export function* allRecordsPage(
   question: AllRecordsQuery,
   { lookedThrough = lookedThroughMax } = {},
 ): Transaction<AllRecordsPage> {
-  const { fromId, beforeId, begunFrom, limit } = question;
-  const next = (columns: string, where: WhereClause): string => {
-    where.add('id>=?', fromId);
-    where.add('id<?', beforeId);
-    // Lets PostgreSQL skip the months before.
-    where.add('reserved_at>=?', begunFrom - hourMs);
-    return `SELECT ${columns} FROM usage${where.text} ORDER BY id DESC LIMIT ${where.place(lookedThrough)}`;
-  };
-  const within = new WhereClause();
-  const records = next('*', within);
-  const params = within.params.length;
-  const filter = new WhereClause();
-  filter.params.push(...within.params);
-  filter.add('account=?', question.account);
-  filter.add('key_id=?', question.keyId);
-  filter.add('model=?', question.model);
-  filter.add('channel=?', question.channel);
-  filter.addOneOf('status', question.statuses);
+  const { account, beforeId, limit } = question;
+  const within = recordsWithin(question);
+  const order = account === undefined ? 'id' : 'finished_at DESC, id';
+  const next = `FROM usage${within.text} ORDER BY ${order} DESC LIMIT ${within.place(lookedThrough)}`;
+  const filter = filterAfter(within, question);
+  const filtered = filter.text !== '';
   const rows = yield {
-    sql: `SELECT * FROM (${records}) r${filter.text} ORDER BY id DESC LIMIT ${filter.place(limit)}`,
+    sql: `SELECT * FROM (SELECT * ${next}) r${filter.text} ORDER BY id DESC LIMIT ${filter.place(limit)}`,
     params: filter.params,
   };
-  if (rows.length === limit || filter.params.length === params + 1)
-    return { rows, until: undefined };
-  const looked = new WhereClause();
-  const [last] = yield {
-    sql: `SELECT MIN(id) AS id, COUNT(*) AS count FROM (${next('id', looked)}) r`,
-    params: looked.params,
+  const full = rows.length === limit;
+  const lastOfPage = full ? textColumn(rows.at(-1), 'id') : undefined;
+  // Without a filter and by id, the page has all the records that were read.
+  if (account === undefined && (full || !filtered)) return { rows, until: lastOfPage };
+  const [read] = yield {
+    sql: `SELECT COUNT(*) AS count, MIN(id) AS id, MIN(finished_at) AS charged FROM (SELECT id, finished_at ${next}) r`,
+    params: within.params,
   };
-  const all = Number(last?.['count'] ?? 0) < lookedThrough;
-  return { rows, until: all ? undefined : textColumn(last, 'id') };
+  if (Number(read?.['count']) < lookedThrough) return { rows, until: lastOfPage };
+  if (account === undefined) return { rows, until: textColumn(read, 'id') };
+  // The records that were not read were charged before, and so they began before.
+  const complete = firstIdAt(Number(read?.['charged']) + 1);
+  if (complete >= beforeId)
+    // As many requests of the account were under way at once: it takes more records to get further.
+    return yield* allRecordsPage(question, { lookedThrough: 2 * lookedThrough });
+  const whole = rows.filter((row) => textColumn(row, 'id') >= complete);
+  return { rows: whole, until: whole.length === limit ? lastOfPage : complete };
+}
+
+function recordsWithin(question: AllRecordsQuery): WhereClause {
+  const { account, fromId, beforeId, begunFrom, begunTo } = question;
+  const where = new WhereClause();
+  where.add('account=?', account);
+  where.add('id>=?', fromId);
+  where.add('id<?', beforeId);
+  // Lets PostgreSQL skip the other months.
+  where.add('reserved_at>=?', begunFrom - hourMs);
+  where.add('reserved_at<?', begunTo + longestMs);
+  if (account === undefined) return where;
+  where.add('finished_at>=?', begunFrom);
+  where.add('finished_at<?', begunTo + longestMs);
+  return where;
+}
+
+/** The filter of the records that were read, after the parameters of reading them. */
+function filterAfter(
+  { params }: WhereClause,
+  { keyId, model, channel, statuses, answerBegun }: AllRecordsQuery,
+): WhereClause {
+  const filter = new WhereClause(params);
+  filter.add('key_id=?', keyId);
+  filter.add('model=?', model);
+  filter.add('channel=?', channel);
+  filter.addOneOf('status', statuses);
+  if (answerBegun !== undefined) filter.always(answerBegun ? `NOT ${leftBefore}` : leftBefore);
+  return filter;
 }
 
 /** The time from the beginning of each request to its charge; one without a charge is absent. */

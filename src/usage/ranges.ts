@@ -9,7 +9,7 @@ export const endOfTime = 2 ** 52;
  * Longer than any request or task takes: on PostgreSQL a record lies in the month in which its
  * request began, at most this long before the charge.
  */
-const longestMs = 7 * dayMs;
+export const longestMs = 7 * dayMs;
 
 export interface TimeRange {
   /** Wall clock, ms: from (inclusive) and to (exclusive), by time of charge. */

@@ -1,21 +1,23 @@
+import { accountOfKey } from '../../accounts/names.ts';
+import { firstIdAt, timeOfId } from '../../base/random.ts';
 import type { LoggedRequest } from '../../request-log/entry.ts';
 import { outcomesNamed } from '../../request-log/entry.ts';
-import {
-  firstIdAt,
-  loggedAmong,
-  requestLogPage,
-  type RequestLogQuery,
-} from '../../request-log/queries.ts';
+import { loggedAmong, requestLogPage, type RequestLogQuery } from '../../request-log/queries.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { allRecordsPage, type AllRecordsPage } from '../../usage/all-records.ts';
+import {
+  allRecordsPage,
+  type AllRecordsPage,
+  type AllRecordsQuery,
+} from '../../usage/all-records.ts';
+import { endOfTime } from '../../usage/ranges.ts';
 import { requestOfCharge, type RequestsFound } from '../user/requests.ts';
 
 /** After the id of every request. */
 const endOfIds = 'req_g';
 
 /**
- * A page of all requests, charged ones and those of the log, the newest first. What the log has of
- * a charged request decides, as it knows more of it.
+ * A page of all requests, charged ones and those of the log, the newest first. Where the log has a
+ * charged request, too, the log's row is shown. Charged video tasks are not among them.
  */
 export function* allRequests(question: RequestLogQuery): Transaction<RequestsFound> {
   const { limit } = question;
@@ -32,23 +34,40 @@ export function* allRequests(question: RequestLogQuery): Transaction<RequestsFou
 
 const newestFirst = (a: LoggedRequest, b: LoggedRequest): number => (a.id < b.id ? 1 : -1);
 
-/** Charged requests have the status 200, unless the log says otherwise. */
+/** The records that requests without a row in the log are made from. */
 function* chargedPage(question: RequestLogQuery): Transaction<AllRecordsPage> {
-  const { status = '200', id, before, from = 0, to, code, limit } = question;
-  if (status !== '200' && status !== '2xx') return { rows: [], until: undefined };
-  const end = [before, to === undefined ? undefined : firstIdAt(to), endOfIds]
-    .filter((one) => one !== undefined)
-    .toSorted()[0];
+  const { status, id, before = endOfIds, from = 0, to, code, limit, key } = question;
+  const succeeded = status === '200' || status === '2xx';
+  const left = status === '499' || status === '4xx';
+  if (status !== undefined && !succeeded && !left) return { rows: [], until: undefined };
+  const range = id === undefined ? rangeBefore(before, from, to) : rangeOf(id);
   return yield* allRecordsPage({
-    account: question.account,
-    keyId: question.key,
+    account: question.account ?? (key === undefined ? undefined : yield* accountOfKey(key)),
+    keyId: key,
     model: question.model,
     channel: question.channel,
     statuses: code === undefined ? undefined : outcomesNamed(code),
-    fromId: id ?? firstIdAt(from),
-    // Nothing is between an id and itself with one more character.
-    beforeId: id === undefined ? (end ?? endOfIds) : `${id}0`,
-    begunFrom: from,
+    answerBegun: status === undefined ? undefined : succeeded,
+    ...range,
     limit: limit + 1,
   });
+}
+
+type IdRange = Pick<AllRecordsQuery, 'fromId' | 'beforeId' | 'begunFrom' | 'begunTo'>;
+
+function rangeBefore(before: string, from: number, to: number | undefined): IdRange {
+  const end = to === undefined ? endOfIds : firstIdAt(to);
+  const beforeId = before < end ? before : end;
+  const begunTo = beforeId === endOfIds ? endOfTime : timeOfId(beforeId) + 1;
+  return { fromId: firstIdAt(from), beforeId, begunFrom: from, begunTo };
+}
+
+/** Nothing is between an id and itself with one more character. */
+function rangeOf(id: string): IdRange {
+  const begun = timeOfId(id);
+  const known = !Number.isNaN(begun);
+  return {
+    ...{ fromId: id, beforeId: `${id}0` },
+    ...{ begunFrom: known ? begun : 0, begunTo: known ? begun : endOfTime },
+  };
 }

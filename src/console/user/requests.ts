@@ -190,7 +190,10 @@ const untilCharge = (logged: LoggedRequest, { durationMs }: LoggedRequest): Logg
   durationMs,
 });
 
-/** A request that was charged and is not in the log: it needed one attempt. */
+/**
+ * A request that was charged and is not in the log, as its record tells it. The log forgets: the
+ * attempts that failed are not known then.
+ */
 export function requestOfCharge(record: Row): LoggedRequest {
   const durationMs = Number(record['duration_ms']);
   return {
@@ -201,7 +204,7 @@ export function requestOfCharge(record: Row): LoggedRequest {
     endpoint: undefined,
     model: String(record['model']),
     channel: record['channel'] === null ? undefined : String(record['channel']),
-    status: 200,
+    status: record['status'] === 'left' && record['first_byte_ms'] === null ? 499 : 200,
     outcome: String(record['status']),
     param: undefined,
     durationMs,
