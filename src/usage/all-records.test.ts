@@ -25,7 +25,10 @@ forEachDatabase((_name, openFresh) => {
     (database: Database, lookedThrough: number) =>
     async (question: Partial<AllRecordsQuery>): Promise<readonly unknown[]> => {
       const { rows, until } = await database.snapshot(() =>
-        allRecordsPage({ ...everything, limit: 3, ...question }, { lookedThrough }),
+        allRecordsPage(
+          { ...everything, limit: 3, ...question },
+          { lookedThrough, most: lookedThrough },
+        ),
       );
       return [rows.map(({ id }) => id), until];
     };
@@ -71,6 +74,12 @@ forEachDatabase((_name, openFresh) => {
       beforeId = until;
     }
     expect(all).toEqual([6, 5, 4, 3, 2, 1].map(begun));
+    // A page that needs it reads on, as long as it may.
+    const few = { account, model: 'glm', limit: 2, beforeId: begun(4) };
+    const found = await database.snapshot(() =>
+      allRecordsPage({ ...everything, ...few }, { lookedThrough: 1, most: 8 }),
+    );
+    expect(found.rows.map(({ id }) => id)).toEqual([begun(3), begun(2)]);
     expect(await read({ account: other })).toEqual([[begun(9), begun(8), begun(7)], begun(7)]);
   });
 

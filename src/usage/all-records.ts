@@ -29,6 +29,8 @@ export interface AllRecordsPage {
 
 /** The most records read for one page: a filter with few matches shows them over several pages. */
 const lookedThroughMax = 30_000;
+/** Of one account as many times the page's rows are read at first: it may have millions. */
+const lookedThroughFirst = 4;
 
 /** SQL: the client left before the first byte of the answer. */
 const leftBefore = `(status='left' AND first_byte_ms IS NULL)`;
@@ -40,7 +42,7 @@ const leftBefore = `(status='left' AND first_byte_ms IS NULL)`;
  */
 export function* allRecordsPage(
   question: AllRecordsQuery,
-  { lookedThrough = lookedThroughMax } = {},
+  { lookedThrough = firstLook(question), most = lookedThroughMax } = {},
 ): Transaction<AllRecordsPage> {
   const { account, beforeId, limit } = question;
   const within = recordsWithin(question);
@@ -64,12 +66,16 @@ export function* allRecordsPage(
   if (account === undefined) return { rows, until: textColumn(read, 'id') };
   // The records that were not read were charged before, and so they began before.
   const complete = firstIdAt(Number(read?.['charged']) + 1);
-  if (complete >= beforeId)
-    // As many requests of the account were under way at once: it takes more records to get further.
-    return yield* allRecordsPage(question, { lookedThrough: 2 * lookedThrough });
   const whole = rows.filter((row) => textColumn(row, 'id') >= complete);
-  return { rows: whole, until: whole.length === limit ? lastOfPage : complete };
+  if (whole.length === limit) return { rows: whole, until: lastOfPage };
+  // Where as many requests of the account were under way at once, only more records get further.
+  if (lookedThrough < most || complete >= beforeId)
+    return yield* allRecordsPage(question, { lookedThrough: 2 * lookedThrough, most });
+  return { rows: whole, until: complete };
 }
+
+const firstLook = ({ account, limit }: AllRecordsQuery): number =>
+  account === undefined ? lookedThroughMax : lookedThroughFirst * limit;
 
 function recordsWithin(question: AllRecordsQuery): WhereClause {
   const { account, fromId, beforeId, begunFrom, begunTo } = question;
