@@ -74,7 +74,7 @@ command(program, 'serve', 'run the gateway')
 command(
   program,
   'start',
-  'run the gateway, or the demo if nothing is configured and the data folder has no users of an installation (those of a demo do not count)',
+  'run the gateway, or the demo if nothing is configured and the data folder has no users, or only those of a demo',
 )
   .addOption(new Option('--config <file>', 'configuration file').env('TOLLGATE_CONFIG'))
   .addOption(portOption(listening))
