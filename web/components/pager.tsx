@@ -29,7 +29,10 @@ export function Pager({ page, onTurn, children }: PagerProps): ReactNode {
 
 interface TurnProps extends Pick<PagerProps, 'onTurn'> {
   readonly name: 'newer' | 'older';
-  /** Null: there is no such page. The place of the button is kept. */
+  /**
+   * Null: there is no such page. The place of the button is kept; a button that was just pressed
+   * stays in view, with the focus.
+   */
   readonly cursor: string | null;
 }
 
@@ -41,7 +44,7 @@ function Turn({ name, cursor, onTurn }: TurnProps): ReactNode {
       icon={name === 'newer' ? 'left' : 'right'}
       data-page={name}
       aria-disabled={cursor === null}
-      className="aria-disabled:invisible"
+      className="not-focus:aria-disabled:invisible"
       onClick={() => onTurn(cursor ?? undefined)}
     >
       {words[name]}
