@@ -41,27 +41,25 @@ interface FieldProps {
  */
 export function Field({ label, help, error, className, children }: FieldProps): ReactNode {
   const id = useId();
-  const described = [help !== undefined && `${id}-help`, error !== undefined && `${id}-error`]
-    .filter(Boolean)
-    .join(' ');
   return (
     <div className={clsx('flex min-w-0 flex-col gap-1', className)}>
       <label htmlFor={id} className="text-table font-medium">
         {label}
       </label>
-      {children({
-        id,
-        'aria-describedby': described || undefined,
-        'aria-invalid': error === undefined ? undefined : true,
-      })}
-      {help !== undefined && (
-        <p id={`${id}-help`} className="text-caption text-muted">
-          {help}
-        </p>
-      )}
-      <FieldError id={`${id}-error`} error={error} />
+      {children({ id, ...described(id, help, error) })}
+      <FieldHelp id={id} help={help} />
+      <FieldError id={id} error={error} />
     </div>
   );
+}
+
+/** The attributes of what has a `FieldHelp` and a `FieldError` of this id. */
+function described(id: string, help: ReactNode, error: string | undefined): Omit<Tied, 'id'> {
+  const ids = [help !== undefined && `${id}-help`, error !== undefined && `${id}-error`];
+  return {
+    'aria-describedby': ids.filter(Boolean).join(' ') || undefined,
+    'aria-invalid': error === undefined ? undefined : true,
+  };
 }
 
 interface FieldsetProps extends Pick<FieldProps, 'help' | 'error'> {
@@ -73,16 +71,21 @@ interface FieldsetProps extends Pick<FieldProps, 'help' | 'error'> {
 export function Fieldset({ legend, help, error, children }: FieldsetProps): ReactNode {
   const id = useId();
   return (
-    <fieldset
-      className="flex min-w-0 flex-col gap-1"
-      tabIndex={-1}
-      {...(error !== undefined && { 'aria-invalid': true, 'aria-describedby': `${id}-error` })}
-    >
+    <fieldset className="flex min-w-0 flex-col gap-1" tabIndex={-1} {...described(id, help, error)}>
       <legend className="text-table font-medium">{legend}</legend>
-      {help !== undefined && <p className="text-caption text-muted">{help}</p>}
+      <FieldHelp id={id} help={help} />
       {children}
-      <FieldError id={`${id}-error`} error={error} />
+      <FieldError id={id} error={error} />
     </fieldset>
+  );
+}
+
+function FieldHelp({ id, help }: Pick<FieldProps, 'help'> & { readonly id: string }): ReactNode {
+  if (help === undefined) return null;
+  return (
+    <p id={`${id}-help`} className="text-caption text-muted">
+      {help}
+    </p>
   );
 }
 
@@ -95,7 +98,7 @@ function FieldError({ id, error }: FieldErrorProps): ReactNode {
   const { errors } = useWords(sharedWords);
   if (error === undefined) return null;
   return (
-    <p id={id} className="flex items-start gap-1 text-caption text-bad">
+    <p id={`${id}-error`} className="flex items-start gap-1 text-caption text-bad">
       <Icon name="failed" className="mt-px" />
       {errors.fields[error] ?? error}
     </p>
