@@ -15,6 +15,7 @@ import { errorText } from './error-panel.tsx';
 export type Mistakes = Readonly<Record<string, string | undefined>>;
 
 interface FormButtonsProps {
+  readonly form: string;
   /** The verb on the submit button. */
   readonly submit: string;
   /** What is saved, where a page has several forms: screen readers hear it after the verb. */
@@ -26,6 +27,11 @@ interface FormButtonsProps {
   /** The word on the button that leaves the form; a form of a page has no such button. */
   readonly cancel?: string;
   readonly onCancel?: () => void;
+  /**
+   * Submit buttons for other ways, of the form with this id; `onSubmit` gets the value of the pressed
+   * one. They stand after the first, which Enter in a field presses.
+   */
+  readonly others?: (form: string) => ReactNode;
 }
 
 /** How an attempt to save goes: what `useMutation` tells. */
@@ -34,7 +40,7 @@ export interface Saving {
   readonly isPending: boolean;
 }
 
-interface FormProps extends Omit<FormButtonsProps, 'busy'> {
+interface FormProps extends Omit<FormButtonsProps, 'busy' | 'form'> {
   /** Shown from the first attempt on; while there are any, nothing is submitted. */
   readonly mistakes?: Mistakes;
   /** The last attempt. */
@@ -43,8 +49,6 @@ interface FormProps extends Omit<FormButtonsProps, 'busy'> {
   readonly mine?: object;
   /** The words for the error of the last attempt, where the form has its own. */
   readonly problem?: ReactNode;
-  /** Submit buttons for other ways, below the first; `onSubmit` gets the value of the pressed one. */
-  readonly others?: ReactNode;
   readonly onSubmit: (way: string) => void;
   readonly children?: ReactNode | ((errors: Mistakes) => ReactNode);
 }
@@ -62,19 +66,19 @@ export function Form({
   saving: { error, isPending } = notYet,
   mine,
   problem,
-  others,
   onSubmit,
   children,
   ...buttons
 }: FormProps): ReactNode {
   const [attempts, setAttempts] = useState(0);
   const form = useRef<HTMLFormElement>(null);
+  const whole = useRef<HTMLDivElement>(null);
   const refused = useRefusedFields(error);
   const id = useId();
   useEffect(() => {
     const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid]');
     if (wrong) wrong.focus();
-    else form.current?.querySelector('[role="alert"]')?.scrollIntoView({ block: 'nearest' });
+    else whole.current?.scrollIntoView({ block: 'nearest' });
   }, [attempts, error]);
   return (
     <form
@@ -92,9 +96,10 @@ export function Form({
       {typeof children === 'function'
         ? children({ ...refused, ...(attempts > 0 && mistakes) })
         : children}
-      {problem ?? <Refusal error={error} refused={refused} mine={mine} />}
+      <div ref={whole} className="empty:hidden">
+        {problem ?? <Refusal error={error} refused={refused} mine={mine} />}
+      </div>
       <FormButtons form={id} busy={isPending} {...buttons} />
-      {others}
     </form>
   );
 }
@@ -129,10 +134,11 @@ function FormButtons({
   busy = false,
   cancel,
   onCancel,
-}: FormButtonsProps & { readonly form: string }): ReactNode {
+  others,
+}: FormButtonsProps): ReactNode {
   const { actions } = useWords(sharedWords);
   return (
-    <Foot className={clsx('flex gap-2', large ? 'flex-col' : 'justify-end')}>
+    <Foot className={clsx('flex', large ? 'flex-col gap-4' : 'justify-end gap-2')}>
       {onCancel && <Button onClick={onCancel}>{cancel ?? actions.cancel}</Button>}
       <Button
         look={look}
@@ -144,6 +150,7 @@ function FormButtons({
       >
         {submit}
       </Button>
+      {others?.(form)}
     </Foot>
   );
 }

@@ -102,7 +102,7 @@ export function TopUpForm({ wallets, usual, top_up: limits }: TopUpFormProps): R
       problem={<OrderError error={order.error} />}
       submit={wrong === undefined ? `${verb} · ${formatYuan(amount, 'balance')}` : verb}
       large
-      others={!isMade && <OtherWays wallet={wallet} ways={others} />}
+      others={(form) => !isMade && <OtherWays form={form} wallet={wallet} ways={others} />}
       onSubmit={pay}
     >
       {(errors) => (
@@ -134,20 +134,21 @@ export function TopUpForm({ wallets, usual, top_up: limits }: TopUpFormProps): R
 }
 
 interface OtherWaysProps {
+  readonly form: string;
   readonly wallet: WalletName;
   readonly ways: readonly PayPage[];
 }
 
 /** The best way to pay on this device submits the form, the others stand below. */
-function OtherWays({ wallet, ways }: OtherWaysProps): ReactNode {
+function OtherWays({ form, wallet, ways }: OtherWaysProps): ReactNode {
   const words = useWords(topUpWords);
   return ways.map((page) =>
     page === 'web' ? (
-      <Button key={page} look="ghost" icon="external" type="submit" value={page}>
+      <Button key={page} look="ghost" icon="external" type="submit" form={form} value={page}>
         {words.submitPage}
       </Button>
     ) : (
-      <Button key={page} look="ghost" size="small" type="submit" value={page}>
+      <Button key={page} look="ghost" size="small" type="submit" form={form} value={page}>
         {words.otherWays[page](words.apps[wallet])}
       </Button>
     ),
