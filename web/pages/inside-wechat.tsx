@@ -7,8 +7,9 @@ import { useWords } from '../words/family.ts';
 
 /**
  * How to pay on a phone whose WeChat shows this page: in the phone's own browser. WeChat opens
- * neither its own H5 payment (pay.weixin.qq.com/wiki/doc/apiv3/open/pay/chapter2_6_0.shtml: "outside
- * the WeChat client") nor Alipay's pages, and its payment codes are scanned with a camera alone.
+ * neither its own H5 payment (pay.weixin.qq.com/wiki/doc/apiv3/open/pay/chapter2_6_0.shtml, cited
+ * 2026-11-26: "outside the WeChat client") nor Alipay's pages, and its payment codes are scanned with
+ * a camera alone (pay.weixin.qq.com/doc/v3/merchant/4012791890 of 2025-10-14, read 2026-11-26).
  */
 export function InsideWechat(): ReactNode {
   const { insideWechat: words } = useWords(topUpWords);

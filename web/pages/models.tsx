@@ -36,10 +36,12 @@ const idsIn = (list: string): readonly string[] =>
 const listOf = (ids: readonly string[]): string =>
   ids.map((id) => id.replaceAll('%', '%25').replaceAll(',', '%2C')).join();
 
+const defaults = new Map<string, string>(Object.entries(marketDefaults));
+
 /** The market as it was before the comparison, with what is chosen. */
 function listPath(state: MarketSearch): string {
   const kept = Object.entries({ ...state, show: '' }).filter(
-    ([name, value]) => value !== new Map(Object.entries(marketDefaults)).get(name),
+    ([name, value]) => value !== defaults.get(name),
   );
   return kept.length === 0 ? '/models' : `/models?${new URLSearchParams(kept)}`;
 }
