@@ -1,5 +1,7 @@
 import { useRouter } from '@tanstack/react-router';
 import type { AnchorHTMLAttributes, MouseEvent, ReactNode, Ref } from 'react';
+import { sharedWords } from '../words/families.ts';
+import { useWords } from '../words/family.ts';
 import { linkLook } from './button.tsx';
 import { Icon } from './icon.tsx';
 
@@ -14,7 +16,10 @@ interface PathLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'h
   readonly ref?: Ref<HTMLAnchorElement>;
 }
 
-/** A link that navigates within the console; its page loads ahead on hover and focus. */
+/**
+ * A link that navigates within the console. Its page loads ahead on hover and focus, unless another
+ * tab shows it.
+ */
 export function PathLink({
   path,
   apart = false,
@@ -24,16 +29,17 @@ export function PathLink({
   ...rest
 }: PathLinkProps): ReactNode {
   const router = useRouter();
+  const { actions } = useWords(sharedWords);
   const ahead = () =>
     void router.preloadRoute({ to: path.split('?')[0] ?? path }).catch(() => undefined);
   return (
     <a
       {...rest}
-      {...(apart && { target: '_blank', rel: 'noopener' })}
+      {...(apart
+        ? { target: '_blank', rel: 'noopener' }
+        : { onPointerEnter: ahead, onFocus: ahead })}
       href={path}
       className={className}
-      onPointerEnter={ahead}
-      onFocus={ahead}
       onClick={(event) => {
         onClick?.(event);
         if (apart || event.defaultPrevented || !isPlain(event)) return;
@@ -42,7 +48,12 @@ export function PathLink({
       }}
     >
       {children}
-      {apart && <Icon name="external" className="ml-1 inline size-3.5 shrink-0 align-middle" />}
+      {apart && (
+        <>
+          <Icon name="external" className="ml-1 inline size-3.5 shrink-0 align-middle" />
+          <span className="sr-only">{actions.newTab}</span>
+        </>
+      )}
     </a>
   );
 }

@@ -180,6 +180,7 @@ export default {
   actions: {
     cancel: 'Cancel',
     close: 'Close',
+    newTab: ' (opens in a new tab)',
     save: 'Save',
     saved: 'Saved.',
     undo: 'Undo',

@@ -176,6 +176,7 @@ export default {
   actions: {
     cancel: '取消',
     close: '关闭',
+    newTab: '（在新标签页中打开）',
     save: '保存',
     saved: '已保存。',
     undo: '撤销',
