@@ -37,8 +37,8 @@ export interface ListPanelProps<Row> {
 
 /**
  * The rows of `query` in a panel, which `children` draws, with skeleton, error and pager. The pager
- * turns the `after` of `search`. A list that is empty says so; if a filter of `noFilter` is on, it
- * offers to clear the filter.
+ * turns the `after` of `search`. A list that is empty says so; one with more pages, that the server
+ * has not looked through all records yet. If a filter of `noFilter` is on, it offers to clear the filter.
  */
 export function ListPanel<Row>({
   title,
@@ -54,7 +54,7 @@ export function ListPanel<Row>({
   note,
   children,
 }: ListPanelProps<Row>): ReactNode {
-  const { actions } = useWords(sharedWords);
+  const { actions, table } = useWords(sharedWords);
   const filtered = Object.entries(noFilter).some(([name, off]) => state[name] !== off);
   const { after = '' } = state;
   return (
@@ -62,12 +62,13 @@ export function ListPanel<Row>({
       <Loaded query={query}>
         {(list) => {
           const rows = keep === undefined ? list.items : list.items.filter(keep);
+          const isPart = 'next' in list && list.next !== null;
           return (
             <>
               {head}
               {rows.length > 0 && children(rows)}
               {rows.length === 0 && (
-                <EmptyState text={filtered ? nothing : empty}>
+                <EmptyState text={isPart ? table.noneYet : filtered ? nothing : empty}>
                   {filtered && (
                     <Button onClick={() => change(noFilter)}>{actions.clearFilter}</Button>
                   )}

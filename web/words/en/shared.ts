@@ -206,6 +206,7 @@ export default {
   table: {
     newer: 'Newer',
     older: 'Older',
+    noneYet: 'No matches in the records searched so far. “Older” looks further back.',
     rows: 'Rows per page',
     columns: 'Columns',
     csv: 'CSV',

@@ -202,6 +202,7 @@ export default {
   table: {
     newer: '较新',
     older: '较早',
+    noneYet: '已查找的记录中没有匹配的。点“较早”继续查找。',
     rows: '每页行数',
     columns: '列',
     csv: 'CSV',
