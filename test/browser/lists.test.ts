@@ -1,5 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import requestsEn from '../../web/words/en/operator-requests.ts';
+import sharedEn from '../../web/words/en/shared.ts';
 import type { Browser } from '../support/console.ts';
 import { expectAccessible, noChromium, openWindow, picture, withChromium } from './chromium.ts';
 import { type LiveConsole, oneConsolePerFile, onePerFile } from './gateway.ts';
@@ -181,6 +183,30 @@ describe.skipIf(noChromium)('long lists in Chromium', () => {
       await picture(page, `list-end-${path.replaceAll(/\W/g, '-')}`);
       await expectAccessible(page, path);
     }
+  }, 60_000);
+
+  test('a page without matches says that older records are left; its button keeps the focus', async () => {
+    const live = await sharedConsole();
+    const { cookie } = await live.newUser({ role: 'operator' });
+    const { page, go } = await openWindow(live.url, cookie);
+    await page.route('**/console/api/operator/requests?*', (route) => {
+      const isFirst = !new URL(route.request().url()).searchParams.get('after');
+      return route.fulfill({ json: { items: [], next: isFirst ? 'req_1' : null, prev: null } });
+    });
+    await go('/operator/requests?all=1&model=no-such-model');
+    await page.getByText(sharedEn.table.noneYet).waitFor();
+    const older = page.locator('[data-page="older"]');
+    await older.press('Enter');
+    await page.getByText(requestsEn.nothing, { exact: true }).waitFor();
+    expect(await page.getByText(sharedEn.table.noneYet).count()).toBe(0);
+    await expect.poll(() => older.getAttribute('aria-disabled')).toBe('true');
+    expect(await older.evaluate((button) => button.matches(':focus'))).toBe(true);
+    expect(await older.isVisible()).toBe(true);
+    await expectAccessible(page, 'the last page of a list');
+    await page.keyboard.press('Shift+Tab');
+    await older.waitFor({ state: 'hidden' });
+    const newer = page.locator('[data-page="newer"]');
+    expect(await newer.evaluate((button) => button.matches(':focus'))).toBe(true);
   }, 60_000);
 
   test('the models of a key can be read', async () => {

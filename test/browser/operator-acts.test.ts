@@ -109,6 +109,9 @@ describe.skipIf(noChromium)('operators in Chromium', () => {
     await page.getByRole('tab', { name: 'Models' }).click();
     await page.getByRole('button', { name: 'Enter cost: gpt-4o' }).click();
     const costs = page.getByRole('dialog');
+    const group = costs.getByRole('group', { name: 'Vendor cost' });
+    const help = await group.getAttribute('aria-describedby');
+    expect(await costs.locator(`[id="${help}"]`).innerText()).toMatch(/^Used for margins only/);
     await costs.getByLabel(/^Input/).fill('10');
     await costs.getByLabel(/^Output/).fill('40');
     await costs.getByRole('button', { name: 'Save' }).click();

@@ -150,7 +150,7 @@ describe.skipIf(noChromium)('chat in the playground', () => {
     await picture(page, 'play-charge-1280-light-en');
     const [key] = await Promise.all([
       page.waitForEvent('popup'),
-      page.getByRole('dialog').locator('a[href^="/keys/"]').click(),
+      page.getByRole('dialog').getByRole('link', { name: '(opens in a new tab)' }).click(),
     ]);
     expect(new URL(key.url()).pathname).toMatch(/^\/keys\/\w+$/);
     await key.close();
