@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import channelsEn from '../../web/words/en/operator-channels.ts';
 import keysEn from '../../web/words/en/keys.ts';
 import keysZh from '../../web/words/zh/keys.ts';
 import {
@@ -117,5 +118,41 @@ describe.skipIf(noChromium)('dialogs that are longer than the window, in Chromiu
     };
     const middle = dialog.locator('[data-middle]');
     await expect.poll(() => bottomOf(alert)).toBeLessThanOrEqual(await bottomOf(middle));
+  }, 60_000);
+
+  test('scroll to what is refused as a whole, past an alert inside the form', async () => {
+    const live = await sharedConsole();
+    const { cookie, ask } = await live.newUser({ role: 'operator' });
+    const body = {
+      name: 'second',
+      vendor: 'deepseek',
+      secret: 'sk-of-a-vendor',
+      models: ['deepseek-chat'],
+    };
+    expect((await ask('operator/channels', { method: 'POST', body })).status).toBe(201);
+    const { page, go } = await openWindow(live.url, cookie, { width: 800, height: 400 });
+    await page.route(/operator\/(vendor-models|channels\/)/, (route) =>
+      route.request().method() === 'GET'
+        ? route.continue()
+        : route.fulfill({ status: 503, json: { error: { message: 'Busy', code: 'busy' } } }),
+    );
+    await go('/operator/channels/second?form=edit');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: channelsEn.fetch.button }).click();
+    const alerts = dialog.getByRole('alert');
+    await expect.poll(() => alerts.count()).toBe(1);
+    await dialog.getByLabel(channelsEn.form.weight).fill('3');
+    await dialog.locator('footer button[type=submit]').click();
+    await expect.poll(() => alerts.count()).toBe(2);
+    const tops = () =>
+      Promise.all(
+        [alerts.last(), dialog.locator('footer')].map(async (one) => (await one.boundingBox())?.y),
+      );
+    await expect
+      .poll(async () => {
+        const [alert = Number.NaN, foot = Number.NaN] = await tops();
+        return alert < foot;
+      })
+      .toBe(true);
   }, 60_000);
 });
