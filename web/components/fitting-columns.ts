@@ -19,7 +19,7 @@ export function useFittingColumns<Each extends MaybeSpare>(
     .toSorted((a, b) => (b.spare ?? 0) - (a.spare ?? 0))
     .map(({ id }) => id);
   const [left, setLeft] = useState({ of: '', count: 0 });
-  const widthPx = useWidth(box);
+  const widths = useWidths(box);
   useLayoutEffect(() => {
     const place = box.current;
     if (place === null) return;
@@ -31,20 +31,24 @@ export function useFittingColumns<Each extends MaybeSpare>(
     // Only drawn columns have widths.
     // oxlint-disable-next-line react/set-state-in-effect
     setLeft({ of, count });
-  }, [box, columns, spare.length, left, widthPx]);
+  }, [box, columns, spare.length, left, widths]);
   const out = spare.slice(0, left.count);
   const outText = out.join(' ');
   useEffect(() => onFit?.(outText.split(' ').filter(Boolean)), [onFit, outText]);
   return columns.filter(({ id }) => !out.includes(id));
 }
 
-function useWidth(box: RefObject<HTMLElement | null>): number {
-  const [widthPx, setWidthPx] = useState(0);
+/** Changes with the widths of the box and of what is in it: a font or longer rows may come later. */
+function useWidths(box: RefObject<HTMLElement | null>): string {
+  const [widths, setWidths] = useState('');
   useEffect(() => {
-    if (box.current === null) return undefined;
-    const observer = new ResizeObserver(([entry]) => setWidthPx(entry?.contentRect.width ?? 0));
-    observer.observe(box.current);
+    const place = box.current;
+    if (place === null) return undefined;
+    const observer = new ResizeObserver(() =>
+      setWidths(`${place.clientWidth} ${place.scrollWidth}`),
+    );
+    for (const each of [place, ...place.children]) observer.observe(each);
     return () => observer.disconnect();
   }, [box]);
-  return widthPx;
+  return widths;
 }

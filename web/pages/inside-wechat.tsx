@@ -11,7 +11,7 @@ import { useWords } from '../words/family.ts';
  * 2026-11-26: "outside the WeChat client") nor Alipay's pages, and its payment codes are scanned with
  * a camera alone (pay.weixin.qq.com/doc/v3/merchant/4012791890 of 2025-10-14, read 2026-11-26).
  */
-export function InsideWechat(): ReactNode {
+export function InsideWechat({ codeAbove = false }: { readonly codeAbove?: boolean }): ReactNode {
   const { insideWechat: words } = useWords(topUpWords);
   return (
     <Banner tone="warn">
@@ -24,7 +24,7 @@ export function InsideWechat(): ReactNode {
           </li>
           <li className="flex gap-1.5">
             <Icon name="check" className="mt-0.5 text-good" />
-            <span>{words.code}</span>
+            <span>{codeAbove ? words.codeAbove : words.code}</span>
           </li>
           <li className="flex gap-1.5">
             <Icon name="failed" className="mt-0.5 text-bad" />

@@ -35,8 +35,9 @@ function Waiting({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
   const left = useSecondsLeft(order.expires_at, true);
   const [wallet, amount] = [words.wallets[order.wallet], formatYuan(order.amount, 'balance')];
-  const text =
-    order.qr === null ? words.order.pay(wallet, amount) : words.order.scan(wallet, amount);
+  const { blocked } = usePayWays()(order.wallet);
+  const scan = blocked ? words.order.scanElsewhere : words.order.scan;
+  const text = order.qr === null ? words.order.pay(wallet, amount) : scan(wallet, amount);
   const note =
     left === 0
       ? words.order.checking
@@ -119,7 +120,7 @@ function OnThisPhone({ order }: { readonly order: OrderView }): ReactNode {
   const words = useWords(topUpWords);
   const isPhone = useMedia('(pointer: coarse)');
   const { first, others, blocked } = usePayWays()(order.wallet);
-  if (blocked) return <InsideWechat />;
+  if (blocked) return <InsideWechat codeAbove={order.qr !== null} />;
   const opens = [first, ...others].includes('mobile');
   if (!isPhone || opens || order.qr === null) return null;
   if (!order.qr.startsWith('https:'))

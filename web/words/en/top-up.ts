@@ -21,6 +21,7 @@ export default {
     browser:
       'To pay on this phone: tap ··· at the top right, then “Open in browser”, and sign in there.',
     code: 'With another phone: show a QR code here, and scan it there.',
+    codeAbove: 'With another phone: scan the code above. A long press on it does not pay.',
     wallets: 'Not inside WeChat: WeChat Pay and Alipay do not open.',
     copy: 'Copy the link',
   },
@@ -57,6 +58,8 @@ export default {
   order: {
     title: (amount: string) => `Top up ${amount}`,
     scan: (wallet: string, amount: string) => `Scan with ${wallet} to pay ${amount}`,
+    scanElsewhere: (wallet: string, amount: string) =>
+      `Scan with ${wallet} on another phone to pay ${amount}`,
     pay: (wallet: string, amount: string) => `Pay ${amount} with ${wallet}`,
     demo: 'This is a demo: no real money moves.',
     demoPay: 'Pay in the simulated wallet',
