@@ -49,10 +49,11 @@ export function PathLink({
     >
       {children}
       {apart && (
-        <>
+        // Positioned, so that a row that scrolls also cuts off the hidden text.
+        <span className="relative">
           <Icon name="external" className="ml-1 inline size-3.5 shrink-0 align-middle" />
           <span className="sr-only">{actions.newTab}</span>
-        </>
+        </span>
       )}
     </a>
   );

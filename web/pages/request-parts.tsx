@@ -69,7 +69,9 @@ export function useRequestColumns(): readonly Column<FailedRequest>[] {
     },
     {
       id: 'model',
-      cell: ({ model }) => <span className="block max-w-48 truncate">{model ?? '—'}</span>,
+      cell: ({ model }) => (
+        <span className="block max-w-40 min-[1200px]:max-w-48 truncate">{model ?? '—'}</span>
+      ),
     },
     { id: 'status', cell: (request) => <HttpStatus request={request} /> },
     {
