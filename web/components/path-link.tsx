@@ -1,18 +1,13 @@
 import { useRouter } from '@tanstack/react-router';
 import type { AnchorHTMLAttributes, MouseEvent, ReactNode, Ref } from 'react';
-import { sharedWords } from '../words/families.ts';
-import { useWords } from '../words/family.ts';
 import { linkLook } from './button.tsx';
-import { Icon } from './icon.tsx';
 
-interface PathLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
+export interface PathLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
   /**
    * A path of the console with its query, from data: `/usage/req_…`. For fixed pages `Link` checks
    * the path.
    */
   readonly path: string;
-  /** Opens beside the page, in a new tab, and shows the sign for it: the page has unsaved work. */
-  readonly apart?: boolean;
   readonly ref?: Ref<HTMLAnchorElement>;
 }
 
@@ -22,40 +17,31 @@ interface PathLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'h
  */
 export function PathLink({
   path,
-  apart = false,
+  target,
   onClick,
   className = linkLook,
-  children,
   ...rest
 }: PathLinkProps): ReactNode {
   const router = useRouter();
-  const { actions } = useWords(sharedWords);
-  const ahead = () =>
+  const ahead = () => {
+    if (target !== undefined) return;
     void router.preloadRoute({ to: path.split('?')[0] ?? path }).catch(() => undefined);
+  };
   return (
     <a
       {...rest}
-      {...(apart
-        ? { target: '_blank', rel: 'noopener' }
-        : { onPointerEnter: ahead, onFocus: ahead })}
       href={path}
+      target={target}
       className={className}
+      onPointerEnter={ahead}
+      onFocus={ahead}
       onClick={(event) => {
         onClick?.(event);
-        if (apart || event.defaultPrevented || !isPlain(event)) return;
+        if (target !== undefined || event.defaultPrevented || !isPlain(event)) return;
         event.preventDefault();
         router.history.push(path);
       }}
-    >
-      {children}
-      {apart && (
-        // Positioned, so that a row that scrolls also cuts off the hidden text.
-        <span className="relative">
-          <Icon name="external" className="ml-1 inline size-3.5 shrink-0 align-middle" />
-          <span className="sr-only">{actions.newTab}</span>
-        </span>
-      )}
-    </a>
+    />
   );
 }
 

@@ -7,6 +7,7 @@ import { Fact, Facts } from '../components/facts.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Money } from '../components/money.tsx';
 import { PathLink } from '../components/path-link.tsx';
+import { ApartLink } from './apart-link.tsx';
 import { Time, useZone } from '../components/time.tsx';
 import { Unbroken } from '../components/unbroken.tsx';
 import { formatCount } from '../format/count.ts';
@@ -165,14 +166,15 @@ function Attempts({ detail: { id }, base }: ChargeViewProps): ReactNode {
 function ChargeFacts({ detail, base, apart = false }: ChargeViewProps): ReactNode {
   const { charge: words } = useWords(usageWords);
   const zone = useZone();
+  const KeyLink = apart ? ApartLink : PathLink;
   const { multiplier, price_version: version, first_byte_ms: firstByteMs, attempts } = detail;
   const facts: readonly (readonly [string, ReactNode])[] = [
     [
       words.key,
       base === undefined ? (
-        <PathLink key="" path={`/keys/${detail.key_id}`} apart={apart}>
+        <KeyLink key="" path={`/keys/${detail.key_id}`}>
           {detail.key_name}
-        </PathLink>
+        </KeyLink>
       ) : (
         detail.key_name
       ),

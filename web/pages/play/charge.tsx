@@ -9,6 +9,7 @@ import { errorText } from '../../components/error-panel.tsx';
 import { Money } from '../../components/money.tsx';
 import { Original } from '../../components/original.tsx';
 import { isPlain, PathLink } from '../../components/path-link.tsx';
+import { ApartLink } from '../apart-link.tsx';
 import { formatCount } from '../../format/count.ts';
 import { formatDuration } from '../../format/time.ts';
 import { playgroundWords, requestWords, sharedWords } from '../../words/families.ts';
@@ -155,8 +156,8 @@ function FollowUp({
   readonly children: ReactNode;
 }): ReactNode {
   return (
-    <PathLink path={path} apart className={`${linkLook} inline-flex min-h-6 items-center`}>
+    <ApartLink path={path} className={`${linkLook} inline-flex min-h-6 items-center`}>
       {children}
-    </PathLink>
+    </ApartLink>
   );
 }

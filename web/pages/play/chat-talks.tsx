@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { ModelRow } from '../../../src/console/contract.ts';
 import { Button, IconButton, linkLook } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { PathLink } from '../../components/path-link.tsx';
+import { ApartLink } from '../apart-link.tsx';
 import { Segments } from '../../components/segments.tsx';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -127,15 +127,14 @@ function PaneHead({ pane, at, models, group, onChange, onRemove }: PaneHeadProps
         chosen={model}
         onChange={onChange}
       />
-      <PathLink
+      <ApartLink
         path={modelPath(model.id, group)}
         aria-label={words.aboutModel}
         data-tip={words.aboutModel}
-        apart
         className={`${linkLook} inline-flex h-7 items-center px-1 touch:h-11 touch:px-2`}
       >
         <Icon name="info" />
-      </PathLink>
+      </ApartLink>
       {onRemove && (
         <IconButton
           size="small"

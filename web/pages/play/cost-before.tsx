@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useSession } from '../../api/data.ts';
-import { PathLink } from '../../components/path-link.tsx';
+import { ApartLink } from '../apart-link.tsx';
 import { formatYuan, parseYuan } from '../../format/money.ts';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
@@ -30,10 +30,7 @@ export function CostBefore({ most, text, tip, covered }: CostBeforeProps): React
       <span className="text-warn">
         · {some === undefined ? words.tooDear(amount) : words.covers(amount, some)}
       </span>{' '}
-      ·{' '}
-      <PathLink path="/top-up" apart>
-        {words.topUp}
-      </PathLink>
+      · <ApartLink path="/top-up">{words.topUp}</ApartLink>
     </>
   );
 }

@@ -14,7 +14,7 @@ import { EmptyState } from '../../components/error-panel.tsx';
 import { Field, Select } from '../../components/field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/page.tsx';
-import { PathLink } from '../../components/path-link.tsx';
+import { ApartLink } from '../apart-link.tsx';
 import { playgroundWords } from '../../words/families.ts';
 import { useWords } from '../../words/family.ts';
 import { modelPath } from '../model-parts.tsx';
@@ -150,14 +150,7 @@ function CannotPay(): ReactNode {
   const { balance } = useSession();
   if (balance?.empty !== true) return null;
   return (
-    <Banner
-      tone="warn"
-      action={
-        <PathLink path="/top-up" apart>
-          {words.topUp}
-        </PathLink>
-      }
-    >
+    <Banner tone="warn" action={<ApartLink path="/top-up">{words.topUp}</ApartLink>}>
       {words.cannotPay}
     </Banner>
   );
@@ -166,9 +159,9 @@ function CannotPay(): ReactNode {
 function AboutModel({ path }: { readonly path: string }): ReactNode {
   const words = useWords(playgroundWords);
   return (
-    <PathLink path={path} apart className={`${linkLook} inline-flex min-h-6 items-center`}>
+    <ApartLink path={path} className={`${linkLook} inline-flex min-h-6 items-center`}>
       {words.aboutModel}
-    </PathLink>
+    </ApartLink>
   );
 }
 
